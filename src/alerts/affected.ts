@@ -1,4 +1,4 @@
-// The mailboxes whose bounces the guard or an alert noticed lately, as they stand in the picture. Pure.
+// Finds the mailboxes whose bounces the guard or an alert noticed recently, as the fleet's state shows them. Pure.
 
 import type { Action } from '../core/action.ts';
 import type { Alert, Severity, Transition } from '../core/alert.ts';
@@ -17,12 +17,12 @@ import { dayMs, type EpochMs, hourMs } from '../core/time.ts';
 import { worstOf } from './grouping.ts';
 import type { Affected } from './shared-cause.ts';
 
-/** What happened longer ago begins nothing any more. */
+/** Maximum age of an occurrence that can begin an incident. */
 const noticedForMs = dayMs;
-/** What is found when a mailbox is first seen need not have begun then. */
+/** Time after the first sight of a mailbox in which a finding begins no incident, because the trouble may be older. */
 const firstSeenForMs = hourMs;
 
-/** The alerts about a mailbox's own bounces that make it one of an incident. */
+/** Rules about a mailbox's own bounces that make the mailbox part of an incident. */
 const ownRules: readonly AlertRule[] = ['bounce_over_limit', 'bounce_burst'];
 
 export interface AffectedFacts {
@@ -30,19 +30,20 @@ export interface AffectedFacts {
   readonly mailboxes: Iterable<MailboxState>;
   readonly firing: readonly Alert[];
   readonly breakers: Iterable<readonly [api: string, state: BreakerState]>;
-  /** What people were not notified of yet: it says how severe an action is. */
+  /** Transitions without a notification, which show how severe an action is. */
   readonly unnotified: readonly Transition[];
-  /** The base_url of an account; null when it is not configured. */
+  /** Returns the base_url of an account, or null if the account is not configured. */
   readonly apiOf: (account: string) => string | null;
 }
 
-/** Who is affected, by key. */
+/** Returns the affected mailboxes by key. */
 export function affectedMailboxes(facts: AffectedFacts): ReadonlyMap<string, Affected> {
   const { now, firing, breakers, unnotified, apiOf } = facts;
   const alerts = byMailbox(firing.filter(isOwn));
   const held = heldSince(breakers);
   const acted = byMailbox(unnotified.map(({ alert }) => alert).filter(({ rule }) => rule === 'guard_acted'));
-  // Nothing is to be found of any other: of a large fleet, most are passed by at once.
+  // Mailboxes outside this set and without an action cannot be affected. Most of a large fleet is skipped at once this
+  // way.
   const noticed = new Set([...alerts.keys(), ...held.keys()].map(idOfKey));
   const found = new Map<string, Affected>();
   for (const mailbox of facts.mailboxes) {
@@ -59,7 +60,10 @@ export function affectedMailboxes(facts: AffectedFacts): ReadonlyMap<string, Aff
   return found;
 }
 
-/** null when nothing of it is recent, or all was found when the mailbox was first seen. */
+/**
+ * Returns the mailbox as part of an incident, or null if nothing about it is recent or everything was found at first
+ * sight.
+ */
 function memberOf(mailbox: MailboxState, steps: readonly Step[], now: EpochMs): IncidentMailbox | null {
   const recent = steps.filter(({ since, goesOn }) => goesOn || since > now - noticedForMs);
   const worst = recent.toSorted((a, b) => memberStates.indexOf(a.state) - memberStates.indexOf(b.state))[0];
@@ -84,7 +88,10 @@ function isOwn({ rule }: Alert): boolean {
   return ownRules.includes(rule);
 }
 
-/** Too few bounces to act on are no part of an incident: every large fleet has such mailboxes on most days. */
+/**
+ * Returns true if the bounces are too few to act on. Such mailboxes are part of no incident, because every large fleet
+ * has some on most days.
+ */
 function isTooFew({ verdict }: MailboxState): boolean {
   return verdict?.answer.reason === 'insufficient_evidence';
 }
@@ -107,7 +114,10 @@ function stepOfAction(action: Action | null, events: readonly Alert[]): readonly
   return [{ state, since: action.openedAt, severity, goesOn: action.state === 'open' || action.nextTryAt !== null }];
 }
 
-/** By key, since when the breaker holds a mailbox. What it holds at first sight was found, and need not have begun. */
+/**
+ * Returns the start of the breaker's hold by mailbox key. Mailboxes held at first sight are left out, because their
+ * trouble may be older.
+ */
 function heldSince(breakers: AffectedFacts['breakers']): ReadonlyMap<string, EpochMs> {
   const held = new Map<string, EpochMs>();
   for (const [, state] of breakers) {
@@ -127,8 +137,8 @@ function byMailbox(alerts: readonly Alert[]): ReadonlyMap<string, readonly Alert
 }
 
 /**
- * The domains, as `ACCOUNT DOMAIN`, of the mailboxes of an incident, and of those that share its cause and have its kind of
- * bounce without being over a limit themselves.
+ * Returns the domains, as `ACCOUNT DOMAIN`, of an incident's mailboxes and of the mailboxes that share its cause and
+ * kind of bounce without being over a limit themselves.
  */
 export function domainsShowing(
   { cause, kind, members }: Pick<Incident, 'cause' | 'kind' | 'members'>,
@@ -151,7 +161,7 @@ export function domainKey(account: string, domain: string): string {
   return `${account} ${domain}`;
 }
 
-/** `block (policy_block)`: those that most of its recent bounces are of. */
+/** Returns the most frequent kinds of the recent bounces, such as `block (policy_block)`. */
 function mainKinds({ warmup }: MailboxState): readonly string[] {
   const bounces = warmup?.answer.recentBounces ?? [];
   if (bounces.length === 0) return [];
@@ -165,13 +175,13 @@ function mainKinds({ warmup }: MailboxState): readonly string[] {
   return [...counts].filter(([, count]) => count === most).map(([kind]) => kind);
 }
 
-/** What a mailbox may share with others. */
+/** Returns the attributes that a mailbox may share with others. */
 function traitsOf(mailbox: MailboxState, apiOf: AffectedFacts['apiOf']): Affected['traits'] {
   const traits = sharedAttributes.map((attribute) => [attribute, traitOf(mailbox, attribute, apiOf)] as const);
   return Object.fromEntries(traits) as Record<SharedAttribute, string | null>;
 }
 
-/** One of them; null: not known. */
+/** Returns an attribute of a mailbox, or null if it is unknown. */
 export function traitOf(
   mailbox: MailboxState,
   attribute: SharedAttribute,

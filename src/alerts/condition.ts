@@ -1,4 +1,4 @@
-// What the rules take and what they give: the context, and a condition as one answer shows it.
+// Input and output of the rules: the context, and a condition as one answer shows it.
 
 import {
   type Alert,
@@ -18,40 +18,41 @@ import type { EpochMs } from '../core/time.ts';
 import type { Others } from '../core/wording/causes.ts';
 import type { WritesOff } from '../core/write-scope.ts';
 
-/** What one answer, or the time, says about one subject. */
+/** Result of a rule for one subject, from one answer or from the passing of time. */
 export interface Condition {
   readonly subject: Subject;
   readonly severity: Severity;
-  /** unknown: nothing was learned; it neither fires nor resolves nor counts. */
+  /** `unknown` if nothing was learned: the condition neither fires nor resolves nor counts. */
   readonly active: boolean | 'unknown';
   /**
-   * unknown, but it still shows the trouble: it counted already, or another reason keeps Warmwarden from acting. The words of the
-   * alert follow it, or only those of the alerts that this picks.
+   * True if the trouble is still visible although `active` is unknown: it counted already, or another reason keeps
+   * Warmwarden from acting. The alert takes over the words of the condition; a function selects the alerts that do.
    */
   readonly stillShown?: boolean | ((alert: Alert) => boolean);
-  /** How long it must hold before it fires; 0 fires at once. */
+  /** Time that the condition must last before it fires; 0 fires at once. */
   readonly forMs: number;
-  /** Consecutive observations that it takes to fire: 1 or 2. */
+  /** Number of consecutive observations before it fires: 1 or 2. */
   readonly observations: number;
-  /** Consecutive observations against it that it takes to resolve. */
+  /** Number of consecutive observations of the opposite before it resolves. */
   readonly clearObservations: number;
   /**
-   * It got clearly worse than its firing alert says, at the same severity: people are notified again; at_once: however
-   * short ago they were notified last.
+   * True if the condition got clearly worse than its firing alert says, at the same severity, so people are notified
+   * again. `at_once` ignores the interval since their last notification.
    */
   readonly worse?: boolean | 'at_once';
-  /** Since when it holds, where that is known better than "since now". */
+  /** Start of the condition, if it is known better than "now". */
   readonly since?: EpochMs;
-  /** See `wordedLater`. */
+  /** Words and numbers of the condition, made late with `wordedLater`. */
   readonly facts: AlertFacts;
 }
 
-/** A condition without its words. Rules that need `since` or `worse` have their words at hand. */
+/** Condition without its words. Rules that need `since` or `worse` have their words at hand. */
 type Wordless = Omit<Condition, 'facts' | 'since' | 'worse'>;
 
 /**
- * A condition whose words are made when they are read: most never are, and every answer asks ten rules. A class, because a getter
- * in a literal takes longer than most rules. A copy made with `...` lacks `facts`: add it by name.
+ * Returns a condition whose words are made when they are read: most never are, and every answer runs ten rules. A
+ * class, because a getter in an object literal takes longer than most rules. A copy made with `...` lacks `facts`,
+ * which must be added by name.
  */
 export function wordedLater(condition: Wordless, facts: () => AlertFacts): Condition {
   return new WordedLater(condition, facts);
@@ -86,39 +87,44 @@ class WordedLater implements Condition {
   }
 }
 
-/** Fires with the first observation, and resolves with the first against it. */
+/** Fires with the first observation, and resolves with the first observation of the opposite. */
 export const atOnce = { forMs: 0, observations: 1, clearObservations: 1 } as const;
 
-/** What a rule needs besides the mailbox. */
+/** Input of a rule besides the mailbox. */
 export interface MailboxContext {
   readonly now: EpochMs;
   readonly policy: Policy;
-  /** Enforcing, with a key that may write, and writes not switched off. */
+  /** True if enforcement is on, the key may write, and writes are not switched off. */
   readonly mayWrite: boolean;
-  /** The emergency stop that covers the mailbox; null: none does. */
+  /** Emergency stop that covers the mailbox, or null if there is none. */
   readonly writesOff: WritesOff | null;
-  /** Statistics read before this moment are stale: several polls that were due since brought none. -Infinity: none is yet. */
+  /**
+   * Statistics read before this moment are stale, because several due polls brought none. -Infinity if no statistics
+   * are stale yet.
+   */
   readonly staleBefore: EpochMs;
-  /** The same of the warm-up. */
+  /** A warm-up read before this moment is stale, as with `staleBefore`. */
   readonly warmupStaleBefore: EpochMs;
-  /** When a measurement counts as too old, and since when polls brought no answer at all. */
+  /**
+   * Returns the age at which a measurement is too old, and the moment since which polls have brought no answer at all.
+   */
   readonly staleMeasurement: (route: MeasuredRoute) => StaleMeasurement;
-  /** The mailbox as it was before the answer; null where none was taken in. */
+  /** Mailbox before the answer, or null if no answer was applied. */
   readonly before: MailboxState | null;
-  /** The words for a warm-up that runs or is paused, in lower case. */
+  /** Words for a running or paused warm-up, in lower case. */
   readonly usualWords: readonly string[];
   readonly rules: RuleSettings;
-  /** The other mailboxes of the account: what they show of the same domain or ip. */
+  /** Returns the other mailboxes of the account, which may show something about the same domain or IP address. */
   readonly neighbours: () => readonly MailboxState[];
-  /** Base of the links to the page; null when there is no page. */
+  /** Base of links to the page, or null if there is no page. */
   readonly pageUrl: string | null;
-  /** The words that start this program, for the commands in messages. */
+  /** Command line that starts this program, for the commands in messages. */
   readonly command: string;
-  /** Those who share a domain or a provider with it; walks the fleet. */
+  /** Returns the mailboxes that share a domain or a provider with this one. Walks the fleet. */
   readonly others: (mailbox: MailboxState) => readonly Others[];
 }
 
-/** The address of a mailbox's page as a number of a message; nothing where there is no page. */
+/** Returns the address of a mailbox's page among the numbers of a message, or nothing if there is no page. */
 export function pageLink(pageUrl: string | null, account: string, mailboxId: string): AlertFacts['numbers'] {
   if (pageUrl === null) return {};
   return { page_url: `${pageUrl}${mailboxPath({ account, id: mailboxId })}` };
@@ -139,7 +145,7 @@ export function subjectOf(rule: AlertRule, mailbox: MailboxState, cause: string 
   return { rule, account: mailbox.account, mailboxId: mailbox.id, email: mailbox.email, object: cause };
 }
 
-/** Something that happened once: its alert is never kept among the current ones. */
+/** Returns a transition for a single occurrence, whose alert is never kept among the current ones. */
 export function eventOf(
   subject: Subject,
   what: { readonly severity: Severity; readonly since: EpochMs; readonly now: EpochMs; readonly facts: AlertFacts },
@@ -150,15 +156,22 @@ export function eventOf(
   return { kind: 'event', at: now, alert: { ...subject, fingerprint, severity, status: 'firing', ...times, facts } };
 }
 
-// How the kinds of recent bounces grade a message: what bounced for good is graver than a full mailbox. No decision rests on it.
+// Grading of messages by the kinds of recent bounces: a permanent refusal is graver than a full mailbox. No decision
+// depends on it.
 
-/** The API documents no words for the kinds of bounces: these are the usual ones for an address or a sender that is refused for good. */
+/**
+ * Matches the usual words for an address or sender that is refused permanently. The API documents no words for the
+ * kinds of bounces.
+ */
 const forGood = /(^|[^a-z])(hard|block|blocked|permanent)([^a-z]|$)/;
 
-/** Why a message is graver than usual. */
+/** Reason why a message is graver than usual. */
 export const graverText = 'All recent bounces were hard or blocks, so this alert is critical.';
 
-/** A warning about bounces that are all hard, or blocked, is critical; too few to act on stay what they are. */
+/**
+ * Raises a warning to critical if all recent bounces are hard or blocks. Bounces that are too few to act on raise
+ * nothing.
+ */
 export function gradedBy(mailbox: MailboxState, { minBounces }: Policy, severity: Severity): Severity {
   const bounces = mailbox.warmup?.answer.recentBounces ?? [];
   const grave = bounces.length >= Math.max(2, minBounces) && bounces.every(isForGood);
@@ -169,21 +182,21 @@ function isForGood({ type, category }: RecentBounce): boolean {
   return forGood.test((type ?? category ?? '').toLowerCase());
 }
 
-// What the operator set over the rules: severity, `for`, and whether a rule is announced at all. Pure.
+// Applies the operator's settings to the rules: severity, `for`, and whether a rule is announced at all. Pure.
 
-/** The conditions as the settings want them. A rule that is off holds nowhere: what fires of it ends. */
+/** Applies the settings to the conditions. A rule that is off is never active, so its firing alerts end. */
 export function tune(conditions: readonly Condition[], settings: RuleSettings): readonly Condition[] {
   return conditions.map((condition) => {
     const { rule } = condition.subject;
     const { enabled, severity, forMs } = settings.of[rule];
     if (!enabled) return switchedOff(condition);
-    // A condition that is severer than its rule (a major blacklist) stays so.
+    // A condition that is severer than its rule (a major blacklist) keeps its severity.
     const usual = condition.severity === defaultRuleSettings.of[rule].severity;
     // A condition that waits less than its rule keeps its shorter wait (guard_blind after a second observation).
     const byDefault = defaultRuleSettings.of[rule].forMs;
     const waits = forMs === byDefault ? Math.min(condition.forMs, forMs) : forMs;
     const tuned = { severity: usual ? severity : condition.severity, forMs: waits };
-    // As it is, nothing puts it in words before somebody reads them.
+    // An unchanged condition is not copied, because a copy would make its words before they are needed.
     if (tuned.severity === condition.severity && waits === condition.forMs) return condition;
     return { ...condition, ...tuned, facts: condition.facts };
   });

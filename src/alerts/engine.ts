@@ -1,4 +1,5 @@
-// Conditions become alerts: pending, firing, resolved. Pure: the caller keeps the alerts and records the transitions.
+// Turns conditions into alerts: pending, firing, resolved. Pure: the caller keeps the alerts and records the
+// transitions.
 
 import {
   type Alert,
@@ -23,13 +24,16 @@ interface Collected {
   readonly transitions: Transition[];
 }
 
-/** An alert is unstable when it fires again within this time of its end, and ends once it is calm for as long. */
+/**
+ * Time that an unstable alert must be calm before it ends. An alert that fires again within this time of its end is
+ * unstable.
+ */
 const calmMs = 30 * minuteMs;
 type Step = 'firing' | 'worsened' | 'resolved';
 
 /**
- * Applies conditions to the alerts at hand. Of one subject only one condition may be given a time.
- * `current` returns the pending or firing alert of a fingerprint.
+ * Applies conditions to the current alerts; each call may have only one condition per subject. `current` returns the
+ * pending or firing alert of a fingerprint.
  */
 export function step(
   conditions: readonly Condition[],
@@ -49,8 +53,8 @@ export function step(
 }
 
 /**
- * Fires the pending alerts whose time has come, and ends the unstable ones that were calm long enough. A pending one that began ahead of
- * now begins now: the clock was set back, and the alert does not wait until it has caught up.
+ * Fires pending alerts that are due, and ends unstable ones that were calm long enough. If a pending alert began in the
+ * future, the clock was set back: the alert then begins now instead of waiting for the clock to catch up.
  */
 export function elapse(alerts: Iterable<Alert>, now: EpochMs, endedLately: FindEnded = () => undefined): AlertChanges {
   const out: Collected = { changed: [], dropped: [], transitions: [] };
@@ -67,7 +71,7 @@ export function elapse(alerts: Iterable<Alert>, now: EpochMs, endedLately: FindE
 
 const mailboxLeft = 'The mailbox is no longer on the account, so Warmwarden no longer watches it.';
 
-/** Ends alerts whose subject is gone: what was announced is resolved, with the reason in front. */
+/** Ends alerts whose subject is gone. An announced alert is resolved, with the reason as its first sentence. */
 export function leave(alerts: Iterable<Alert>, now: EpochMs, why = mailboxLeft): AlertChanges {
   const out: Collected = { changed: [], dropped: [], transitions: [] };
   for (const alert of alerts) {
@@ -80,8 +84,8 @@ export function leave(alerts: Iterable<Alert>, now: EpochMs, why = mailboxLeft):
 }
 
 /**
- * Alerts of one account become another's: what is pending waits on, and people who were notified of what fires are not notified
- * again. Receivers that keep alerts open get an end under the old name and a beginning under the new one.
+ * Moves alerts to another account. A pending alert keeps its wait, and people who were notified of a firing alert are
+ * not notified again. Receivers that track state get an end under the old name and a beginning under the new one.
  */
 export function moveTo(account: string, alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
   const out: Collected = { changed: [], dropped: [], transitions: [] };
@@ -100,7 +104,7 @@ export function moveTo(account: string, alerts: Iterable<Alert>, now: EpochMs): 
   return out;
 }
 
-/** A resolved alert is history: what comes after it is a new one. */
+/** Returns the alert, or undefined if it is resolved: the next occurrence is a new alert. */
 function live(alert: Alert | undefined): Alert | undefined {
   return alert?.status === 'resolved' ? undefined : alert;
 }
@@ -135,10 +139,10 @@ function speaksFor(
   else tell(out, 'firing', begun(next, { now, endedLately }), now, condition);
 }
 
-/** How the alert of a fingerprint ended, if that was not long ago. */
+/** Returns the ended alert of a fingerprint, or undefined if none ended recently. */
 type FindEnded = (fingerprint: string) => Alert | undefined;
 
-/** A pending alert whose time has come. What comes again soon after its end is unstable, if its rule may be. */
+/** Fires a pending alert that is due. It is unstable if it ended recently and its rule may come and go. */
 function begun(alert: Alert, { now, endedLately }: { readonly now: EpochMs; readonly endedLately: FindEnded }): Alert {
   const firing = { ...alert, status: 'firing', firingAt: now, firesAt: null, seen: 0 } as const;
   const last = ruleBook[alert.rule].comesAndGoes ? endedLately(alert.fingerprint) : undefined;
@@ -148,8 +152,8 @@ function begun(alert: Alert, { now, endedLately }: { readonly now: EpochMs; read
 }
 
 /**
- * People are notified of a firing alert once; later words for it only update what is shown, and restart the count against it. They
- * are notified again when it got more severe, or clearly worse.
+ * Updates a firing alert. Later words only change what is shown, and restart the count against the alert. People are
+ * notified again only if it became more severe or clearly worse.
  */
 function refresh(out: Collected, condition: Condition, alert: Alert, now: EpochMs): void {
   const { severity } = condition;
@@ -166,10 +170,13 @@ function refresh(out: Collected, condition: Condition, alert: Alert, now: EpochM
   if (!same) out.changed.push(next);
 }
 
-/** The same trouble, seen again: it counts for nothing, but it may concern one mailbox more, or have another reason by now. */
+/**
+ * Updates the words of an alert whose trouble was seen again. The observation does not count, but it may concern one
+ * more mailbox or have another reason by now.
+ */
 function reword(out: Collected, condition: Condition, alert: Alert | undefined): void {
   const { stillShown } = condition;
-  // Its words are made only where there is an alert.
+  // The words are made only if there is an alert.
   if (!alert || (typeof stillShown === 'function' && !stillShown(alert))) return;
   const facts = factsIn(condition.facts, alert.unstable);
   const { numbers } = alert.facts;
@@ -190,7 +197,7 @@ function speaksAgainst(out: Collected, condition: Condition, alert: Alert, now: 
   else resolve(out, { ...alert, facts: condition.facts }, now);
 }
 
-/** Shows an unstable alert with its present facts while its condition is over, and ends it when that has lasted for 30 minutes. */
+/** Shows an unstable alert with its newest facts while its condition is over, and ends it after 30 minutes of calm. */
 function calms(out: Collected, { facts }: Condition, alert: Alert, now: EpochMs): void {
   const { times, calm } = alert.unstable ?? { times: 1, calm: null };
   if (!calm) {
@@ -203,7 +210,7 @@ function isCalm({ since }: NonNullable<Unstable['calm']>, now: EpochMs): boolean
   return elapsedMs(since, now) >= calmMs;
 }
 
-/** The facts of an alert, with a sentence about its coming and going where it is unstable. */
+/** Returns the facts of an alert, with a sentence about its coming and going if it is unstable. */
 function factsIn(facts: AlertFacts, unstable: Unstable | undefined): AlertFacts {
   if (!unstable) return facts;
   const much = `It comes and goes: it has come ${unstable.times} times since it was calm last. You get no message about it until it has been calm for 30 minutes.`;
@@ -223,7 +230,7 @@ function tell(out: Collected, kind: Step, alert: Alert, at: EpochMs, condition?:
   out.transitions.push({ kind, at, alert, ...(condition?.worse === 'at_once' && { urgent: true }) });
 }
 
-/** Numbers that grow by themselves; a difference in them alone is not worth a write. */
+/** Numbers that grow by themselves. A difference in these alone does not justify a write. */
 const growing = new Set(['data_age_seconds']);
 
 function sameFacts(one: AlertFacts, other: AlertFacts): boolean {
@@ -233,22 +240,22 @@ function sameFacts(one: AlertFacts, other: AlertFacts): boolean {
   return [...names].every((name) => growing.has(name) || one.numbers[name] === other.numbers[name]);
 }
 
-// Steps that a receiver that keeps alerts open hears of at once, while people wait for the message of the group: an alert ended, and
-// fires again after that. Pure.
+// Finds steps that receivers that track state get at once, while people wait for the message of the group: an alert
+// ended, or fires again after its end. Pure.
 
 interface EarlyFacts {
-  /** In the order of their ids. */
+  /** Transitions in the order of their ids. */
   readonly unnotified: readonly StoredTransition[];
-  /** Ids of those that are announced now. */
+  /** Ids of the transitions that are announced now. */
   readonly due: ReadonlySet<number>;
-  /** Announcements that people have got, by fingerprint. */
+  /** Announcements that people have received, by fingerprint. */
   readonly announced: ReadonlyMap<string, Announcement>;
   readonly muted: (alert: Alert) => boolean;
-  /** Names of channels whose receivers keep alerts open. */
+  /** Names of channels whose receivers track state. */
   readonly keepers: readonly string[];
 }
 
-/** A step for some channels, and what people know after it. */
+/** Step for some channels, with the announcement after it. */
 export interface EarlyStep extends Routed {
   readonly announcement: Announcement;
 }

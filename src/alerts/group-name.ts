@@ -1,18 +1,21 @@
-// What several alerts of one rule are called together.
+// Names several alerts of one rule together.
 
 import type { Alert, Transition } from '../core/alert.ts';
 import { type AlertRule, ruleBook } from '../core/alert-rules.ts';
 import type { Reason } from '../core/verdict.ts';
 import { isTooFew } from './quiet-ends.ts';
 
-/** Why Warmwarden acts: an alert that ends so is no all-clear. */
+/** Reasons for which Warmwarden acts. An alert that ends with one of these is no all-clear. */
 const actingReasons: readonly unknown[] = ['bounce_rate_over_limit', 'repeat_offender', 'emergency'] satisfies Reason[];
 
 function isActedOn({ rule, facts }: Pick<Alert, 'rule' | 'facts'>): boolean {
   return rule === 'bounce_over_limit' && actingReasons.includes(facts.numbers['reason']);
 }
 
-/** Of bounces over the limit it says whether they are not acted on: some are too few for that, and some have ended. */
+/**
+ * Returns the name of several alerts of one rule. The name for bounces over the limit says whether Warmwarden acts on
+ * them: some are too few for that, and some have ended.
+ */
 export function groupName(rule: AlertRule, alerts: readonly Pick<Transition, 'kind' | 'alert'>[]): string {
   if (rule !== 'bounce_over_limit') return ruleBook[rule].name;
   const goOn = alerts.filter(({ kind, alert }) => kind !== 'resolved' && alert.rule === rule);

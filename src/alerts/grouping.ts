@@ -1,4 +1,4 @@
-// Transitions that belong together become one message: a group is an account with a rule. Pure.
+// Groups transitions that belong together into one message: a group is an account with a rule. Pure.
 
 import { type Alert, type Severity, severities, type Transition } from '../core/alert.ts';
 import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
@@ -6,32 +6,32 @@ import type { StoredTransition } from '../core/delivery.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../core/time.ts';
 
-/** What is announced in one message. */
+/** Content of one message. */
 export interface GroupMessage {
   readonly group: string;
-  /** null: of several accounts. */
+  /** Account of all transitions, or null if there are several. */
   readonly account: string | null;
-  /** null: of several rules. */
+  /** Rule of all transitions, or null if there are several. */
   readonly rule: AlertRule | null;
   /**
-   * found: what the first sweep found, all in one. Otherwise the kind of the transition that matters most; each
-   * transition has its own besides.
+   * `found` for the findings of a first sweep, all in one message. Otherwise the most important kind among the
+   * transitions; each transition has its own kind besides.
    */
   readonly kind: Transition['kind'] | 'found';
-  /** The worst of those that are announced. */
+  /** Worst severity among the announced alerts. */
   readonly severity: Severity;
-  /** When the message was made. */
+  /** Moment at which the message was made. */
   readonly at: EpochMs;
   /**
-   * One a fingerprint: what goes on before what ended, the worst first, then the newest, of which a storm's last ones are in no order.
-   * None only where there is an incident.
+   * Transitions, one per fingerprint: ongoing alerts before ended ones, the worst first, then the newest. The last ones
+   * of a storm are in no order. Empty only if there is an incident.
    */
   readonly transitions: readonly Transition[];
-  /** The incident that all of them belong to; null for what belongs to none. */
+  /** Incident of all transitions, or null if they belong to none. */
   readonly incident: MessageIncident | null;
 }
 
-/** Untold transitions of one group whose wait is over. */
+/** Unannounced transitions of one group whose wait is over. */
 export interface DueGroup {
   readonly group: string;
   readonly unnotified: readonly StoredTransition[];
@@ -41,34 +41,43 @@ export interface GroupTiming {
   readonly now: EpochMs;
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
-  /** When the group was announced last; undefined when that is longer ago than matters. */
+  /** Returns the time of the group's last announcement, or undefined if it is too long ago to matter. */
   readonly lastNotified: (group: string) => EpochMs | undefined;
-  /** There may be more transitions without a notification than were given: nobody waits, or they would wait behind these for ever. */
+  /**
+   * True if there may be more transitions without a notification than were given. No group waits then, because the
+   * other transitions would wait behind these for ever.
+   */
   readonly full: boolean;
-  /** What an account's first sweep found after this moment is kept until it is over; null: none goes on. */
+  /**
+   * Returns the moment after which an account's findings are kept until its first sweep is over, or null if no first
+   * sweep is running.
+   */
   readonly keptFrom: (account: string) => EpochMs | null;
   readonly incidents: IncidentTiming;
 }
 
-/** What incidents mean for the transitions that belong to one. */
+/** Timing of the transitions that belong to an incident. */
 interface IncidentTiming {
-  /** The id of the incident that a transition belongs to; null for none. */
+  /** Returns the id of a transition's incident, or null if it belongs to none. */
   readonly of: (transition: Transition) => string | null;
-  /** Whether its next message is due. What belongs to it waits until then. */
+  /** Returns true if the incident's next message is due. Its transitions wait until then. */
   readonly isDue: (id: string) => boolean;
 }
 
-/** The group of what the first sweep found. */
+/** Group of the findings of a first sweep. */
 const foundGroup = 'found';
-/** A sweep that takes longer is announced in parts: nothing is kept longer, whatever becomes of the sweep. */
+/** Maximum time that findings are kept. A longer sweep is announced in parts, whatever becomes of it. */
 const longestKeptMs = hourMs;
 
-/** The group of an alert: its account and its rule. What is unstable comes and goes together. */
+/**
+ * Returns the group of an alert: its account and rule. Unstable alerts of an account form one group, because they come
+ * and go together.
+ */
 export function groupOf({ account, rule, unstable }: Alert): string {
   return `${account}|${unstable ? 'unstable' : rule}`;
 }
 
-/** The groups that may be announced now, and when the next one may (null: none waits). */
+/** Returns the groups that may be announced now, and the time of the next one, or null if none waits. */
 export function dueGroups(
   unnotified: readonly StoredTransition[],
   timing: GroupTiming,
@@ -102,8 +111,8 @@ export function dueGroups(
 }
 
 /**
- * By fingerprint, the newest step that a first sweep found. What ends before it was announced is announced where it began; what
- * got news that must not wait takes along what was found before.
+ * Returns the newest step that a first sweep found, by fingerprint. An alert that ended before its announcement stays
+ * with the findings. An alert with other news leaves them, and takes its findings along.
  */
 function foundIn(unnotified: readonly StoredTransition[]): ReadonlyMap<string, Transition> {
   const newest = new Map<string, Transition>();
@@ -115,7 +124,9 @@ function foundIn(unnotified: readonly StoredTransition[]): ReadonlyMap<string, T
   return newest;
 }
 
-/** Until when a finding is kept: with the oldest of its account that is. */
+/**
+ * Returns a function for the time until which a finding is kept, counted from the oldest kept finding of its account.
+ */
 function keptUntilOf(found: Iterable<Transition>, timing: GroupTiming): (finding: Transition) => EpochMs {
   const { now, keptFrom, full } = timing;
   const isKept = ({ at, alert }: Transition) => !full && at <= now && at > (keptFrom(alert.account) ?? now);
@@ -127,7 +138,7 @@ function keptUntilOf(found: Iterable<Transition>, timing: GroupTiming): (finding
   return (finding) => (isKept(finding) ? (oldest.get(finding.alert.account) ?? now) + longestKeptMs : now);
 }
 
-/** What follows from bounces waits a little longer: an incident may begin that it belongs to. */
+/** Minimum wait of symptoms of bounces, because an incident may begin that they belong to. */
 const symptomWaitMs = 30 * minuteMs;
 function groupDueAt(group: string, members: readonly StoredTransition[], timing: GroupTiming): EpochMs {
   const oldest = members.reduce((at, { transition }) => Math.min(at, transition.at), Number.POSITIVE_INFINITY);
@@ -137,7 +148,7 @@ function groupDueAt(group: string, members: readonly StoredTransition[], timing:
   return exempt ? afterWait : Math.max(afterWait, mayNotifyFrom(group, timing));
 }
 
-/** From when on a group may be announced again. */
+/** Returns the earliest time at which a group may be announced again. */
 export function mayNotifyFrom(group: string, timing: GroupTiming): EpochMs {
   const last = timing.lastNotified(group);
   return last === undefined ? Number.NEGATIVE_INFINITY : dueAt(last, timing.groupIntervalMs, timing.now);
@@ -147,10 +158,10 @@ function dueAt(since: EpochMs, waitMs: number, now: EpochMs): EpochMs {
   return now + waitMs - elapsedMs(since, now);
 }
 
-/** What matters most first. */
+/** Kinds of transitions, the most important first. */
 const kindsByWeight = ['event', 'firing', 'worsened', 'reminder', 'resolved'] as const;
 
-/** The message about an incident: it may come without any transition, when the incident ends. */
+/** Returns the message about an incident, which has no transitions if only the incident ended. */
 export function incidentMessageOf(
   incident: MessageIncident,
   wanted: readonly Transition[],
@@ -167,16 +178,16 @@ export function incidentMessageOf(
   };
 }
 
-/** The message for the transitions that a channel wants, one a fingerprint; null when there are none. */
+/** Returns the message for the transitions that a channel wants, one per fingerprint, or null if there are none. */
 export function messageOf(group: string, wanted: readonly Transition[], now: EpochMs): GroupMessage | null {
   const parts = new MessageParts();
   for (const transition of wanted) parts.put(transition);
   return parts.message(group, now);
 }
 
-/** A message on its way: the transitions are put in one by one, because of a storm there are as many as mailboxes. */
+/** Builds a message. Transitions are added one by one, because a storm has as many of them as mailboxes. */
 export class MessageParts {
-  /** By what comes first in a message. Of a storm few sorts of transitions are many. */
+  /** Transitions by rank. A storm has few ranks, each with many transitions. */
   readonly #sorts = new Map<number, Alike>();
   readonly #kinds = new Set<Transition['kind']>();
   readonly #accounts = new Set<string>();
@@ -190,7 +201,7 @@ export class MessageParts {
     this.#accounts.add(transition.alert.account);
   }
 
-  /** null when there are none. */
+  /** Returns the message, or null if it has no transitions. */
   message(group: string, now: EpochMs): GroupMessage | null {
     const sorts = [...this.#sorts].sort(([a], [b]) => a - b).map(([, alike]) => alike.newestFirst());
     const some = sorts.flatMap((alike) => alike.slice(0, 1));
@@ -210,7 +221,10 @@ export class MessageParts {
   }
 }
 
-/** So many of a rank at least are in order, which is more than anybody reads: to sort a storm would hold up everything else. */
+/**
+ * Minimum number of sorted transitions of a rank, more than a person reads. Sorting a whole storm would hold up
+ * everything else.
+ */
 const inOrderAtLeast = 1_000;
 
 /** Transitions of one rank. */
@@ -235,20 +249,23 @@ class Alike {
   }
 }
 
-/** The worst of severities; info of none. */
+/** Returns the worst severity, or info if there is none. */
 export function worstOf(some: readonly Severity[]): Severity {
   const worst = some.reduce((rank, one) => Math.min(rank, severities.indexOf(one)), severities.length - 1);
   return severities[worst] ?? 'info';
 }
 
-/** Whether one severity is worse than another. */
+/** Returns true if one severity is worse than another. */
 export function severer(one: Severity, other: Severity): boolean {
   return severities.indexOf(one) < severities.indexOf(other);
 }
 
 const rankOfRule = new Map(alertRules.map((rule, rank) => [rule, rank]));
 
-/** What goes on first, then the worst, then in the order of the rules; of one rank the newest first. */
+/**
+ * Returns the rank of a transition in a message: ongoing alerts first, then the worst, then by the order of the rules.
+ * Within a rank, the newest comes first.
+ */
 function rankOf({ kind, alert: { severity, rule } }: Transition): number {
   const rank = Number(kind === 'resolved') * severities.length + severities.indexOf(severity);
   return rank * alertRules.length + (rankOfRule.get(rule) ?? -1);
@@ -256,13 +273,13 @@ function rankOf({ kind, alert: { severity, rule } }: Transition): number {
 
 interface RuleCount {
   readonly rule: AlertRule;
-  /** All of the rule that a message is about, those that ended included. */
+  /** Number of the rule's alerts in a message, including ended ones. */
   readonly count: number;
   readonly resolved: number;
   readonly severity: Severity;
 }
 
-/** How many of each rule a message is about, in the order of its transitions: the worst rule first. */
+/** Counts the alerts of each rule in a message, in the order of its transitions: the worst rule first. */
 export function countsByRule(transitions: readonly Transition[]): readonly RuleCount[] {
   const counts = new Map<AlertRule, { -readonly [Field in keyof RuleCount]: RuleCount[Field] }>();
   for (const { kind, alert } of transitions) {
@@ -274,14 +291,17 @@ export function countsByRule(transitions: readonly Transition[]): readonly RuleC
   return [...counts.values()];
 }
 
-// Which groups that are announced at the same time are one message, because they have one cause. Pure.
+// Joins groups that are announced at the same time and have one cause. Pure.
 
 interface Announced {
   readonly group: string;
   readonly transitions: readonly Transition[];
 }
 
-/** The refused change that shows that a key may not write is announced with the key. */
+/**
+ * Joins guard_action_failed to the message about a read-only key, because the refused change shows that the key may not
+ * write.
+ */
 export function joinedGroups(groups: readonly Announced[]): readonly Announced[] {
   const readOnlyKeys = new Set(
     groups.filter(({ transitions }) => transitions.some(isReadOnlyKey)).map(({ group }) => group),

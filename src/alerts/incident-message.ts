@@ -1,4 +1,5 @@
-// What people read of an incident: its cause and its count first, what Warmwarden did, what waits, what to do. Pure.
+// Words of the messages about an incident: its cause and count first, then what Warmwarden did, what waits, and what to
+// do. Pure.
 
 import type { Alert } from '../core/alert.ts';
 import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
@@ -26,24 +27,24 @@ import { counted, listText, momentText, spanText } from '../core/wording/phrases
 import { worstOf } from './grouping.ts';
 import { callsForNothing } from './quiet-ends.ts';
 
-/** What a message is written with. */
+/** Input of a message besides the incident. */
 export interface IncidentLook {
   readonly now: EpochMs;
-  /** For the times in sentences: an IANA name. */
+  /** Time zone for sentences, an IANA name. */
   readonly zone: string;
-  /** Base of the links to the page; null when there is no page. */
+  /** Base of links to the page, or null if there is no page. */
   readonly pageUrl: string | null;
-  /** The words that start this program. */
+  /** Command line that starts this program. */
   readonly command: string;
   /** Alerts that fire now. */
   readonly firing: readonly Alert[];
-  /** How many mailboxes share a cause without being in the incident, and how many have something else there. */
+  /** Returns how many mailboxes share a cause without being in the incident, and how many mailboxes differ in it. */
   readonly sharing: (cause: IncidentCause) => { readonly spared: number; readonly others: number };
 }
 
 const worstNamed = 5;
 
-/** `members`: those that the reader may know of, at least one. */
+/** Returns the incident as a message shows it. `members` are the mailboxes that the reader may see, at least one. */
 export function messageIncident(
   incident: Incident,
   step: MessageIncident['step'],
@@ -71,7 +72,7 @@ export function messageIncident(
   };
 }
 
-/** What fires of an incident: the alerts that belong to it, and those of these mailboxes. */
+/** Returns the firing alerts of an incident: its own, and those of these mailboxes. */
 export function firingOf(
   { alerts }: Pick<Incident, 'alerts'>,
   members: readonly IncidentMailbox[],
@@ -98,7 +99,7 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
   ];
 }
 
-/** What is common is said as what it is, with how many of those that share it are not in it. */
+/** Names the shared cause as such, with the number of mailboxes that share it and are not in the incident. */
 function commonText({ cause, kind }: Incident, members: readonly IncidentMailbox[], look: IncidentLook): string {
   const { spared, others } = look.sharing(cause);
   const which = kind === null ? '' : `. Kind of bounce: ${kind}`;
@@ -119,7 +120,7 @@ function nounOf({ attribute }: IncidentCause): string {
   return attribute === 'base_url' ? 'API' : attribute;
 }
 
-/** Alerts that belong to it and say something of their own. */
+/** Rules whose alerts add a sentence of their own to the incident. */
 const told: readonly AlertRule[] = ['dns_failing', 'blacklisted'];
 
 function symptomTexts(own: readonly Alert[]): readonly string[] {
@@ -127,7 +128,7 @@ function symptomTexts(own: readonly Alert[]): readonly string[] {
   return seen === '' ? [] : [`Also seen: ${seen}.`];
 }
 
-/** Bounces count for days: these outlast the incident, and nothing is to be done about them. */
+/** Lists the alerts that outlast the incident and need no action, because bounces count for days. */
 function outlastingTexts(own: readonly Alert[]): readonly string[] {
   const seen = countsText(own.filter(callsForNothing));
   return seen === '' ? [] : [`Still firing: ${seen}. You get no message when this ends.`];

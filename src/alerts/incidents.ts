@@ -1,4 +1,5 @@
-// Incidents over time: begin with what mailboxes share, take in who joins, widen, and end when nothing goes on. Pure.
+// Follows incidents over time: they begin with a cause that mailboxes share, grow, widen, and end when nothing goes on.
+// Pure.
 
 import { type Alert, fingerprintOf, isCause, type Transition } from '../core/alert.ts';
 import { type AlertRule, ruleBook } from '../core/alert-rules.ts';
@@ -18,33 +19,36 @@ import { severer, worstOf } from './grouping.ts';
 import { outageCauses } from './rules/account-rules.ts';
 import { type Affected, type Shared, sharedCauses } from './shared-cause.ts';
 
-/** What shares more than a domain begins within an hour... */
+/** Window in which mailboxes must be affected to begin an incident, if their cause is wider than a domain. */
 const togetherMs = hourMs;
-/** ...and the mailboxes of one domain within a day: that three of them bounce by chance is far less likely. */
+/** Window for mailboxes of one domain. It is longer, because three of them are far less likely to bounce by chance. */
 const togetherOnDomainMs = dayMs;
-/** So long after the last one joined another may: a night lies between two days of sending. */
+/** Time after the last mailbox joined in which another may join: a night lies between two days of sending. */
 const joinsWithinMs = 18 * hourMs;
-/** So long after it began more mailboxes may show that its cause is wider. */
+/** Time after the beginning in which further mailboxes may show that the cause is wider. */
 const widensWithinMs = 6 * hourMs;
-/** Without anything new for so long, and with nothing that goes on, an incident is over. */
+/** Time after which an incident is over if nothing is new and nothing goes on. */
 const quietMs = dayMs;
-/** The mailboxes that one incident keeps; more than that are announced outside of it. */
+/** Maximum mailboxes of one incident. Further mailboxes are announced outside of it. */
 const maxMembers = 5_000;
 
 interface IncidentFacts {
   readonly now: EpochMs;
-  /** Those that go on. */
+  /** Incidents that are not over. */
   readonly open: readonly Incident[];
   readonly affected: ReadonlyMap<string, Affected>;
-  /** Fingerprints of alerts that keep their incident from ending while they fire: what is held, a domain's DNS. */
+  /** Fingerprints of alerts that keep their incident open while they fire: held actions, a domain's DNS. */
   readonly lasting: ReadonlySet<string>;
-  /** A new identity for the one of that kind and cause that begins. */
+  /** Returns a new id for an incident that begins. */
   readonly idOf: (one: Omit<Incident, 'id'>) => string;
-  /** How many mailboxes of the fleet share a cause, whether they bounce or not. */
+  /** Returns how many mailboxes of the fleet share a cause, whether they bounce or not. */
   readonly sharing: (cause: IncidentCause) => number;
 }
 
-/** Those that go on or have ended just now, in the order of `open`, then those that begin. Unchanged ones are the same objects. */
+/**
+ * Returns the open and just ended incidents in the order of `open`, then the new ones. An unchanged incident is the
+ * same object.
+ */
 export function incidentsAfter(facts: IncidentFacts): readonly Incident[] {
   const { now, affected, sharing } = facts;
   const refreshed = facts.open.map((incident) => refreshedBy(incident, affected, now));
@@ -71,7 +75,10 @@ function without(some: readonly Affected[], all: readonly Affected[]): readonly 
   return [...left];
 }
 
-/** Its mailboxes as they are now. One that is affected no more stays as it was, and nothing of it goes on. */
+/**
+ * Updates the mailboxes of an incident. A mailbox that is no longer affected keeps its last state, and no longer goes
+ * on.
+ */
 function refreshedBy(incident: Incident, affected: IncidentFacts['affected'], now: EpochMs): Incident {
   let moved = false;
   const members = incident.members.map((member) => {
@@ -84,7 +91,10 @@ function refreshedBy(incident: Incident, affected: IncidentFacts['affected'], no
   return moved ? { ...incident, members, movedAt: now } : incident;
 }
 
-/** Who has the kind of bounce of an incident and what its mailboxes share joins it; of two incidents the narrower one. */
+/**
+ * Adds mailboxes that have the kind of bounce and the cause of an incident. A mailbox that fits two incidents joins the
+ * narrower one.
+ */
 function joined(incidents: readonly Incident[], free: readonly Affected[], now: EpochMs) {
   const narrowestFirst = incidents.toSorted((a, b) => breadth(a.cause.attribute) - breadth(b.cause.attribute));
   const joining = Map.groupBy(free, (one) => narrowestFirst.find((incident) => mayJoin(one, incident, now)) ?? null);
@@ -113,8 +123,8 @@ function withMembers(incident: Incident, joining: readonly Affected[], now: Epoc
 }
 
 /**
- * What is new together with the mailboxes of a young incident may have a wider cause in common: then that incident
- * widens. Where it would swallow a second one, or tear one apart, what is new is looked at alone.
+ * Widens young incidents: their mailboxes may share a wider cause with newly affected ones. If the wider cause would
+ * join two incidents or split one, only the newly affected mailboxes are examined.
  */
 function widenedBy(incidents: readonly Incident[], recent: readonly Affected[], facts: IncidentFacts) {
   const young = incidents.filter((one) => mayWiden(one, facts.now));
@@ -142,7 +152,7 @@ function widenedBy(incidents: readonly Incident[], recent: readonly Affected[], 
   return { open: [...open.values()], rest, begun: [...begun, ...sharedCauses(alone, facts)] };
 }
 
-/** It may still be announced that it is wider. */
+/** Returns true if a wider cause can still be announced. */
 function mayWiden({ beganAt, announced }: Incident, now: EpochMs): boolean {
   return elapsedMs(beganAt, now) <= widensWithinMs && !announced?.updated;
 }
@@ -172,7 +182,10 @@ function endedIfQuiet(incident: Incident, { now, lasting }: IncidentFacts): Inci
   return goesOn || elapsedMs(movedAt, now) < quietMs ? incident : { ...incident, endedAt: now };
 }
 
-/** What shows that a mailbox bounces, or follows from it: never a message of its own while its mailbox is in an incident. */
+/**
+ * Rules that show a mailbox's bounces or follow from them. Their alerts have no message of their own while the mailbox
+ * is in an incident.
+ */
 const memberRules: readonly AlertRule[] = [
   'guard_acted',
   'bounce_over_limit',
@@ -182,20 +195,22 @@ const memberRules: readonly AlertRule[] = [
   'reputation_low',
 ];
 
-/** What decides to which incident an alert belongs, besides the incidents. */
+/** Facts besides the incidents that decide to which incident an alert belongs. */
 interface Grounds {
-  /** Under which mailboxes a breaker holds something, by API. */
+  /** Returns the keys of the mailboxes that the breaker of an API holds. */
   readonly heldKeys: (api: string) => readonly string[];
-  /** Whether a mailbox of the domain shares the cause of the incident and has its kind of bounce. */
+  /** Returns true if a mailbox of the domain shares the cause of the incident and its kind of bounce. */
   readonly shows: (account: string, domain: string, incident: Incident) => boolean;
 }
 
-/** What transitions are looked up with. Made once for many: of a storm there are as many alerts as mailboxes. */
+/**
+ * Index for assigning transitions to incidents. Built once for many, because a storm has as many alerts as mailboxes.
+ */
 export interface Belonging extends Grounds {
   readonly open: readonly Incident[];
-  /** By the fingerprint of an alert that is about no single mailbox. */
+  /** Incidents by the fingerprint of an alert that is about no single mailbox. */
   readonly byAlert: ReadonlyMap<string, Incident>;
-  /** By the key of a mailbox. */
+  /** Incidents by the key of a mailbox. */
   readonly byMember: ReadonlyMap<string, readonly Incident[]>;
 }
 
@@ -214,7 +229,7 @@ export function belongingTo(open: readonly Incident[], grounds: Grounds): Belong
   return { ...grounds, open, byAlert, byMember };
 }
 
-/** The incident that a transition belongs to; null for none, and where two could be meant. */
+/** Returns the incident of a transition, or null if there is none or there are several. */
 export function incidentOf({ alert, found }: Transition, belonging: Belonging): Incident | null {
   const known = belonging.byAlert.get(alert.fingerprint);
   if (known) return holdsOthers(alert, known, belonging) ? null : known;
@@ -223,8 +238,8 @@ export function incidentOf({ alert, found }: Transition, belonging: Belonging): 
 }
 
 /**
- * What a breaker came to hold of other mailboxes is no part of it: people are reminded of all that it holds. Nor are the
- * emergencies that it holds: an incident has one message between its first and its last.
+ * Returns true if a breaker holds other mailboxes or emergencies, which keeps its alert out of the incident. People are
+ * reminded of all held mailboxes, and an incident has only one message between its first and its last.
  */
 function holdsOthers({ rule, object, facts }: Alert, { members }: Incident, { heldKeys }: Belonging): boolean {
   if (rule !== 'guard_held') return false;
@@ -233,12 +248,15 @@ function holdsOthers({ rule, object, facts }: Alert, { members }: Incident, { he
   return heldKeys(object ?? '').some((key) => !keys.has(key));
 }
 
-/** After its one update an incident is silent until its end; what is graver than all that was announced is announced by itself. */
+/**
+ * Returns true if an alert is graver than everything announced, after the incident's one update. The incident is silent
+ * until its end, so such an alert is announced by itself.
+ */
 function isGraver(alert: Alert, announced: IncidentAnnouncement | null): boolean {
   return announced?.updated === true && severer(alert.severity, announced.severity);
 }
 
-/** The incidents that an alert is about. */
+/** Returns the incidents that an alert is about. */
 function concerned(alert: Alert, belonging: Belonging): readonly Incident[] {
   const { rule, account, mailboxId } = alert;
   if (mailboxId !== null && memberRules.includes(rule))
@@ -249,7 +267,8 @@ function concerned(alert: Alert, belonging: Belonging): readonly Incident[] {
 function concerns(incident: Incident, alert: Alert, belonging: Belonging): boolean {
   const { rule, account, object } = alert;
   const { members, cause, announced } = incident;
-  // Nobody would be notified of it before the end: symptoms call for nothing before that.
+  // The incident would announce the alert only at its end. That is early enough only for symptoms, which need no action
+  // before.
   if (announced?.updated && !ruleBook[rule].isSymptom) return false;
   switch (rule) {
     case 'guard_held':
@@ -266,7 +285,7 @@ function concerns(incident: Incident, alert: Alert, belonging: Belonging): boole
   }
 }
 
-/** With those of the alerts, which are about no single mailbox, that belong to it from now on. */
+/** Adds the alerts about no single mailbox that belong to the incident from now on. */
 export function adopted(incident: Incident, wide: readonly Alert[], belonging: Belonging): Incident {
   const own = wide.filter(({ fingerprint }) => !incident.alerts.includes(fingerprint));
   const fresh = own.filter((alert) => incidentOf({ kind: 'firing', at: 0, alert }, belonging)?.id === incident.id);
@@ -274,22 +293,25 @@ export function adopted(incident: Incident, wide: readonly Alert[], belonging: B
   return { ...incident, alerts: [...incident.alerts, ...fresh.map(({ fingerprint }) => fingerprint)] };
 }
 
-/** So long a beginning waits for mailboxes that join one after the other, and no longer than that. */
+/** Time without a further mailbox before a beginning is announced, and the maximum of that wait. */
 const arrivalMs = minuteMs;
 const longestArrivalMs = 5 * minuteMs;
-/** So long people read the first message before they get another, unless that is graver... */
+/** Minimum time between the first message and the next one, unless the next one is graver. */
 const settleMs = 30 * minuteMs;
-/** ...and so long nobody may have joined: one update is about a whole wave... */
+/** Time without a further mailbox before the update, so that one update covers a whole wave. */
 const waveMs = 15 * minuteMs;
-/** ...that goes on for no longer than this. */
+/** Maximum length of a wave. */
 const longestWaveMs = 2 * hourMs;
 
-/** How many alerts belong to it that are no symptoms: what is held, its domain's DNS. A further one is announced at once. */
+/**
+ * Counts the alerts of an incident that are no symptoms: held actions, its domain's DNS. A further one is announced at
+ * once.
+ */
 export function graveAlerts({ alerts }: Pick<Incident, 'alerts'>): number {
   return alerts.filter((fingerprint) => !ruleBook[fingerprint.split('|', 1)[0] as AlertRule].isSymptom).length;
 }
 
-/** Which message is due; null for none. */
+/** Returns the message that is due, or null if there is none. */
 export function dueStep(incident: Incident, now: EpochMs): 'began' | 'grew' | 'ended' | null {
   const { announced, endedAt, members, joinedAt, openedAt, cause } = incident;
   if (!announced) {
@@ -305,7 +327,7 @@ export function dueStep(incident: Incident, now: EpochMs): 'began' | 'grew' | 'e
   return (isWider || isLarger) && isSettled && elapsedMs(announced.at, now) >= settleMs ? 'grew' : null;
 }
 
-/** As severe as the worst of its mailboxes and of the alerts in its messages; never less than before. */
+/** Raises the severity to the worst among the mailboxes and the alerts in the messages. The severity never falls. */
 export function withSeverity(incident: Incident, alerts: readonly Alert[]): Incident {
   const severities = [...incident.members, ...alerts].map(({ severity }) => severity);
   const severity = worstOf([incident.severity, ...severities]);
@@ -320,25 +342,27 @@ function breadth(attribute: SharedAttribute): number {
   return sharedAttributes.indexOf(attribute);
 }
 
-// What is not announced because its cause is: an API that does not answer, over the old data of its mailboxes; counts that are missing all
-// over an account, over those of its mailboxes. Nothing else.
+// Decides which alerts are not announced because their cause is: old data of mailboxes while the API does not answer,
+// and missing counts of a mailbox while they are missing all over the account. No other alert is held back.
 
-/** Alerts that say nothing new during an outage. What the guard did, or could not do, is never among them. */
+/**
+ * Rules that say nothing new during an outage. Rules about what the guard did, or could not do, are never among them.
+ */
 const explained: readonly AlertRule[] = ['stale_data', 'mailbox_missing'];
 
-/** Whether an outage of the account, that is over or will be at `until`, explains the alert at `now`. */
+/** Returns true if an outage of the account, which ended or will end at `until`, explains the alert at `now`. */
 export function isExplained(alert: Alert, until: EpochMs, now: EpochMs): boolean {
   return explained.includes(alert.rule) && now < until;
 }
 
-/** Whether the alert of a whole account stands for this one of a mailbox: their counts are missing together. */
+/** Returns true if the account's alert about missing counts stands for this alert of a mailbox. */
 export function isStoodFor(alert: Alert, current: (fingerprint: string) => Alert | undefined): boolean {
   const { rule, account, mailboxId, facts } = alert;
   if (rule !== 'guard_blind' || mailboxId === null || !lacksCounts(facts.numbers['reason'] as Reason)) return false;
   return current(fingerprintOf(missingCountsSubject(account)))?.status === 'firing';
 }
 
-/** Whether an outage fires for the account. `current`: the alert of a fingerprint, if any. */
+/** Returns true if an outage fires for the account. `current` returns the alert of a fingerprint, if there is one. */
 export function hasCause(account: string, current: (fingerprint: string) => Alert | undefined): boolean {
   return outageCauses.some(
     (cause) => current(fingerprintOf(accountSubject('not_guarded', account, cause)))?.status === 'firing',

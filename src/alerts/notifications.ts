@@ -1,5 +1,5 @@
-// What people are notified of now: of the transitions without a notification, what is news; of what goes on, what is to be
-// said again. Pure; silences and inhibition come in as `muted`.
+// Selects what people are notified of now: news among the transitions without a notification, and reminders of ongoing
+// alerts. Pure; silences and inhibition come in as `muted`.
 import { type Alert, type Announcement, accountsOf, type Severity, type Transition } from '../core/alert.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import { dayMs, type EpochMs, elapsedMs } from '../core/time.ts';
@@ -8,35 +8,41 @@ import { callsForNothing, endAsTold, endOf, isMoreThanTold } from './quiet-ends.
 import { isDisarming } from './rules/protection-rule.ts';
 
 export interface NotificationFacts {
-  /** In the order of their ids. */
+  /** Transitions in the order of their ids. */
   readonly unnotified: readonly StoredTransition[];
-  /** What people know, by fingerprint. */
+  /** Announcements that people have received, by fingerprint. */
   readonly announced: ReadonlyMap<string, Announcement>;
-  /** Every alert that fires now, taken before the transitions without a notification were: what is in it has been recorded. */
+  /** All firing alerts, read before `unnotified` so that everything in them has been recorded. */
   readonly firing: readonly Alert[];
-  /** Silenced, or explained by another alert. The end of what was announced is announced all the same. */
+  /**
+   * Returns true if an alert is silenced, or explained by another one. The end of an announced alert is announced
+   * regardless.
+   */
   readonly muted: (alert: Alert) => boolean;
-  /** Whether a channel wants an alert now. */
+  /** Returns true if a channel wants the alert now. */
   readonly wanted: (alert: Alert) => boolean;
-  /** Of an alert that people know: whether a channel wants it by now that was not notified of it. */
+  /** Returns true if a channel that was not notified of an announced alert wants it by now. */
   readonly joined: (alert: Alert) => boolean;
-  /** null: no reminders. */
+  /** Interval between reminders by severity, or null if there are none. */
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   readonly timing: GroupTiming;
 }
 
-/** One group's part of a look. */
+/** News of one group. */
 export interface Notification {
   readonly group: string;
-  /** Stored transitions that are settled by it, also those that are no news. */
+  /** Ids of the stored transitions that this notification settles, including those that are no news. */
   readonly ids: readonly number[];
-  /** One a fingerprint; may be empty. */
+  /** News, one per fingerprint; may be empty. */
   readonly news: readonly Transition[];
-  /** What is news only to channels that were not notified of it when it fired. */
+  /** News only for channels that were not notified when the alert fired. */
   readonly late: readonly Transition[];
 }
 
-/** What to tell now, group by group, and when to look again (null: when something happens). */
+/**
+ * Returns the notifications that are due by group, and the time of the next one, or null if only an event can bring
+ * one.
+ */
 export function notificationsOf(facts: NotificationFacts): {
   notifications: readonly Notification[];
   nextDueAt: EpochMs | null;
@@ -65,12 +71,12 @@ export function notificationsOf(facts: NotificationFacts): {
   return { notifications: [...notifications.values()], nextDueAt };
 }
 
-/** Fingerprints of the alerts of some transitions. */
+/** Returns the fingerprints of the alerts of these transitions. */
 function namesOf(stored: readonly StoredTransition[]): ReadonlySet<string> {
   return new Set(stored.map(({ transition }) => transition.alert.fingerprint));
 }
 
-/** Of each alert the latest step, if it changes what people know. */
+/** Returns the latest step of each alert, if the step changes what people know. */
 function newsOf(unnotified: readonly StoredTransition[], facts: NotificationFacts): readonly Transition[] {
   const steps = new Map<string, Transition[]>();
   for (const { transition } of unnotified) {
@@ -85,11 +91,11 @@ function newsOfOne(steps: readonly Transition[], { announced, muted }: Notificat
   if (!latest) return null;
   const known = announced.get(latest.alert.fingerprint);
   if (latest.kind === 'resolved') {
-    // What nobody was notified of has no end to be announced either, unless it begins and ends in this very message.
+    // The end of an unannounced alert is not announced either, unless the alert begins and ends within this message.
     const begins = steps.some(({ kind, alert }) => kind !== 'resolved' && !muted(alert));
     if (known) return endAsTold(latest, known);
     if (latest.foretold) return null;
-    // The beginning of a failing store was announced without the store.
+    // The beginning of store_failing was announced without the store.
     const isBrief = latest.alert.rule !== 'store_failing';
     return begins ? { ...latest, ...(isBrief && { brief: true }) } : null;
   }
@@ -97,24 +103,25 @@ function newsOfOne(steps: readonly Transition[], { announced, muted }: Notificat
   if (latest.kind !== 'firing' && latest.kind !== 'worsened') return latest;
   const worsened = steps.some(({ kind }) => kind === 'worsened');
   if (known && worsened) return { ...latest, kind: 'worsened' };
-  // It fires again before every channel got its end: people are notified if it is unstable now, and channels that got the end are notified that it fires.
+  // The alert fires again before every channel got its end. People are notified if it is unstable now, and channels
+  // that got the end are notified that it fires again.
   if (known && !latest.alert.unstable && !known.closed) return null;
   const moved = steps.some(({ movedFrom }) => movedFrom !== undefined && announced.has(movedFrom));
   return { ...latest, kind: 'firing', ...(moved && !worsened && { foretold: true }) };
 }
 
-/** While a message waited for its group its alert may have grown: a list got longer, a count rose. */
+/** Updates the alert of a transition, which may have grown while the message waited: a longer list, a higher count. */
 function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Alert>): Transition {
   const now = transition.kind === 'resolved' ? undefined : current.get(transition.alert.fingerprint);
   const isSame = now?.firingAt === transition.alert.firingAt;
-  // A message about what comes and goes says that it came.
+  // A message about an unstable alert says that the alert came, so the facts of its calm are not used.
   return now && isSame && !now.unstable?.calm ? { ...transition, alert: now } : transition;
 }
 
 /**
- * Reminders, group by group: when one alert's interval is over, all of its group that people know of are named, so
- * that a group is repeated once and not alert by alert. With them goes what was muted when it fired and no longer is, or had no
- * channel and now has one, and what people only know the lesser half of.
+ * Returns reminders by group. When the interval of one alert is over, all announced alerts of its group are named, so
+ * that a group is repeated once and not alert by alert. Also returns alerts that were muted or had no channel when they
+ * fired and no longer are, and alerts of which people know only the lesser part.
  */
 function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transition[]> {
   const { announced, muted, wanted, timing, unnotified } = facts;
@@ -147,8 +154,9 @@ function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transi
 }
 
 /**
- * An alert about several accounts may come to concern one more, with channels of its own: it is new to them, and does not wait
- * for the group, which is about those who know it: neither for its interval, nor for the news that it got worse.
+ * Returns alerts about several accounts that came to concern another account, with channels of its own. They are new to
+ * these channels, so they wait neither for the group's interval nor for its news that an alert got worse, which are for
+ * the channels notified before.
  */
 function lateFor(facts: NotificationFacts): readonly Transition[] {
   const { firing, announced, muted, joined, unnotified, timing } = facts;
@@ -164,7 +172,7 @@ function lateFor(facts: NotificationFacts): readonly Transition[] {
   return firing.filter(isLate).map((alert) => ({ kind: 'firing', at: timing.now, alert }));
 }
 
-/** What goes on in an incident is said again with it, and only when it gets worse or ends. */
+/** Returns true if the alert belongs to an incident, which repeats it only when the incident gets worse or ends. */
 function isOfIncident(alert: Alert, { timing }: NotificationFacts): boolean {
   return timing.incidents.of({ kind: 'reminder', at: timing.now, alert }) !== null;
 }
@@ -174,7 +182,7 @@ function isDue(alert: Alert, { at, severity }: Announcement, { repeatIntervalMs,
   return interval !== null && elapsedMs(at, timing.now) >= interval;
 }
 
-/** Where a person reads what the rule means and what to do. */
+/** Adds the link to the runbook, which says what the rule means and what to do. */
 export function withRunbook(transition: Transition, pageUrl: string | null): Transition {
   if (pageUrl === null) return transition;
   const { alert } = transition;
@@ -182,7 +190,7 @@ export function withRunbook(transition: Transition, pageUrl: string | null): Tra
   return { ...transition, alert: { ...alert, facts: { ...alert.facts, numbers } } };
 }
 
-/** A transition, and the channels that are to hear of it. */
+/** Transition with the channels that receive it. */
 export interface Routed {
   readonly transition: Transition;
   readonly to: readonly string[];
@@ -191,11 +199,11 @@ export interface Routed {
 export interface Telling {
   readonly announced: ReadonlyMap<string, Announcement>;
   readonly at: EpochMs;
-  /** In a message about an incident. */
+  /** True for a message about an incident. */
   readonly inIncident: boolean;
 }
 
-/** What people know after a transition was announced; null for what does not go on. */
+/** Returns the announcement after a transition was sent, or null if the alert does not go on. */
 export function announcementOf(
   { transition: { kind, alert }, to }: Routed,
   { announced, at, inIncident }: Telling,

@@ -1,4 +1,4 @@
-// Which channels want to hear of an alert: those of the routes, or the default without any.
+// Selects the channels for an alert: those of the matching routes, or the default if there are no routes.
 import {
   type Alert,
   type AlertMatch,
@@ -14,22 +14,23 @@ import { fitsGlob } from '../core/mailbox-pattern.ts';
 import type { EpochMs } from '../core/time.ts';
 import { isDisarming } from './rules/protection-rule.ts';
 
-// Whether an alert is one of those that a route or a silence is about.
+// Decides whether a route or a silence matches an alert.
 
-/** Whether a silence keeps the messages of an alert back. Protection that a person took away is always announced. */
+/** Returns true if a silence mutes the alert. Protection that a person took away is always announced. */
 export function mutes(match: AlertMatch, alert: Alert): boolean {
   return !isDisarming(alert) && matches(alert, match);
 }
 
-/** Of the silences that mute it, the one that ends last; null: its messages are sent. */
+/** Returns the silence that mutes the alert for the longest time, or null if its messages are sent. */
 export function silenceOf(alert: Alert, silences: readonly Silence[]): Silence | null {
   const over = silences.filter(({ match }) => mutes(match, alert));
   return over.reduce<Silence | null>((last, one) => (last && last.until >= one.until ? last : one), null);
 }
 
 /**
- * All that is given must fit; of one list, one entry is enough. An empty match fits everything. Of an alert that
- * concerns several accounts `every` one must fit (a silence must not mute another account's part), or just `one`.
+ * Returns true if every given field matches; one entry of a list is enough, and an empty match fits everything. An
+ * alert about several accounts must match with `every` one (a silence must not mute another account's part), or with
+ * just `one`.
  */
 export function matches(alert: Alert, match: AlertMatch, accounts: 'every' | 'one' = 'every'): boolean {
   return (
@@ -58,7 +59,7 @@ function namesMailbox(patterns: readonly string[], { email, mailboxId }: Alert):
   return (mailboxId !== null && patterns.includes(mailboxId)) || (email !== null && anyGlob(patterns, email));
 }
 
-/** The domain of the alert's mailbox, or the domain that it is about itself. */
+/** Returns true if a glob matches the domain of the alert's mailbox, or the domain that the alert itself is about. */
 function isOfDomain(globs: readonly string[], alert: Alert): boolean {
   const { email, facts } = alert;
   const object = isCause(alert) ? null : alert.object;
@@ -73,30 +74,30 @@ export interface AlertRoute {
   readonly channels: readonly string[];
 }
 
-/** Whether messages of a channel are for people: a recipe only acts. */
+/** Returns true if people read the channel: a recipe only acts. */
 export function isForPeople({ type }: { readonly type: string }): boolean {
   return type !== 'recipe';
 }
 
-/** Told without any route: what may cost sleep or money. info stays on the page. */
+/** Severities that are sent without any route, because they may cost sleep or money. info stays on the page. */
 const defaultSeverities: readonly Severity[] = ['critical', 'warning'];
 
-/** A configured channel, as far as routes know it. */
+/** Fields of a configured channel that routing needs. */
 export interface RoutedChannel {
   readonly name: string;
   readonly type: string;
 }
 
 /**
- * The names of the channels for an alert: those of every route that matches; without routes all of them, for warning and
- * critical. A critical alert whose routes lead to nobody goes to every channel that people read.
+ * Returns the names of the channels for an alert: those of every matching route, or without routes all channels for
+ * warning and critical. A critical alert whose routes reach no person goes to every channel that people read.
  */
 export function channelsFor(
   alert: Alert,
   routes: readonly AlertRoute[],
   channels: readonly RoutedChannel[],
 ): readonly string[] {
-  // That a channel fails is announced through the others.
+  // A failing channel is announced through the others.
   const able = channels.filter(({ name }) => alert.rule !== 'channel_failing' || name !== alert.object);
   if (routes.length === 0) return defaultSeverities.includes(alert.severity) ? namesOf(able) : [];
   const wanted = new Set(routes.filter((route) => wants(route, alert)).flatMap((route) => route.channels));
@@ -110,15 +111,18 @@ function namesOf(channels: readonly RoutedChannel[]): readonly string[] {
 }
 
 /**
- * What is about Warmwarden itself belongs to no account: a route by account must not keep it from being announced. What
- * concerns several accounts is sent to whoever wants to hear of one of them.
+ * Returns true if a route wants the alert. An alert about Warmwarden itself has no account, so a route by account must
+ * not exclude it. An alert about several accounts matches a route for any of them.
  */
 function wants({ match }: AlertRoute, alert: Alert): boolean {
   const { account: _account, ...rest } = match;
   return matches(alert, accountsOf(alert).length === 0 ? rest : match, 'one');
 }
 
-/** Of these channels, those that want the alert by now and were not notified of it. Nobody knows of it yet: none. */
+/**
+ * Returns the channels that want the alert by now and were not notified of it, or none if the alert was not announced
+ * yet.
+ */
 export function joinedChannels(
   alert: Alert,
   announcement: Announcement | undefined,
@@ -129,12 +133,12 @@ export function joinedChannels(
   return known ? channelsFor(alert, routes, channels).filter((channel) => !known.includes(channel)) : [];
 }
 
-// The pauses of Warmwarden, for channels that page: an event that never resolves as an alert, but whose page ends when the mailbox
-// runs again, leaves, or a person silences it. Pure.
+// Tracks the pauses by Warmwarden for channels that page. A pause is an event that never resolves as an alert, but its
+// page ends when the mailbox runs again, leaves, or is silenced by a person. Pure.
 
 const mark = 'guard_paused';
 
-/** Whether it reports that Warmwarden paused a warm-up. */
+/** Returns true if the transition reports that Warmwarden paused a warm-up. */
 export function isPause({ kind, alert: { rule, facts, mailboxId } }: Transition): boolean {
   const { action, outcome } = facts.numbers;
   return (
@@ -142,12 +146,12 @@ export function isPause({ kind, alert: { rule, facts, mailboxId } }: Transition)
   );
 }
 
-/** The identity of what lasts while the mailbox is paused. */
+/** Returns the fingerprint that identifies the pause of a mailbox while it lasts. */
 export function pauseFingerprint({ account, mailboxId }: Pick<Alert, 'account' | 'mailboxId'>): string {
   return [mark, account, mailboxId ?? ''].join('|');
 }
 
-/** That channels were notified of a pause, and are to be notified of its end. */
+/** Returns the announcement of a pause, whose channels must be notified of its end. */
 export function pauseAnnouncement(
   { alert }: Transition,
   { channels, at }: { readonly channels: readonly string[]; readonly at: EpochMs },
@@ -155,15 +159,15 @@ export function pauseAnnouncement(
   return { fingerprint: pauseFingerprint(alert), at, severity: alert.severity, channels };
 }
 
-/** What decides whether a pause is over. */
+/** Facts that decide whether a pause is over. */
 interface PauseFacts {
   readonly now: EpochMs;
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
-  /** Whether a person silenced it. */
+  /** Returns true if a person silenced the alert. */
   readonly silenced: (alert: Alert) => boolean;
 }
 
-/** The end of the pause that was announced; null while it lasts, and for what is no pause. */
+/** Returns the end of an announced pause, or null if it lasts or the announcement is about no pause. */
 export function pauseEnd({ fingerprint, at, severity }: Announcement, facts: PauseFacts): Transition | null {
   const [first, account = '', ...rest] = fingerprint.split('|');
   if (first !== mark) return null;

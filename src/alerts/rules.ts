@@ -1,4 +1,4 @@
-// Which conditions an answer speaks about, and the rules of an action.
+// Selects the conditions that an answer affects, and defines the rules of an action.
 
 import type { Action } from '../core/action.ts';
 import { nextTryAfterUnconfirmed } from '../core/action-transition.ts';
@@ -32,7 +32,9 @@ import { sendingOverLimit } from './rules/sending-rule.ts';
 import { staleData } from './rules/stale-rule.ts';
 import { mailboxStatusUnknown } from './rules/status-rule.ts';
 
-/** What the answer just taken into `mailbox` (or the passing of time) says. Only the rules that it speaks about. */
+/**
+ * Returns the conditions of the rules that the answer just applied to `mailbox`, or the passing of time, can change.
+ */
 export function conditionsAfter(
   answered: Route | 'time',
   mailbox: MailboxState,
@@ -74,12 +76,12 @@ export function conditionsAfter(
   }
 }
 
-/** What the rules of an action need besides it. */
+/** Input of the rules of an action besides the action. */
 export type ActionContext = Pick<MailboxContext, 'now' | 'policy' | 'pageUrl' | 'command' | 'rules'>;
 
 /**
- * The event that reports an action with its outcome (state confirmed, refused or unconfirmed); null when its rule is
- * switched off. Its alert is announced once and is never kept among the current alerts.
+ * Returns the event that reports an action with its outcome (state confirmed, refused or unconfirmed), or null if its
+ * rule is switched off. Its alert is announced once and never kept among the current alerts.
  */
 export function actedEvent(action: Action, mailbox: MailboxState, context: ActionContext): Transition | null {
   const { now, rules } = context;
@@ -100,23 +102,23 @@ export function actedEvent(action: Action, mailbox: MailboxState, context: Actio
   });
 }
 
-/** An action may wait this long for the request before it and for its turn in the rate limit. */
+/** Time that an action may wait for the request before it and for its turn in the rate limit. */
 const overdueAfterMs = 5 * minuteMs;
 
-/** Whether an action that protects the mailbox was due some time ago, and could not be sent. */
+/** Returns true if an action that protects the mailbox has been due for some time and could not be sent. */
 export function isOverdue(action: Action, now: EpochMs): boolean {
   if (action.by || action.kind === 'restore') return false;
   const { state, nextTryAt, plannedAt, settledAt, attempts } = action;
-  // A 429 moves the next try; since when the action is due stays.
+  // A 429 moves the next try, but not the moment since which the action is due.
   const again = () => (nextTryAt === null ? null : nextTryAfterUnconfirmed(attempts, settledAt ?? plannedAt));
   const dueAt = state === 'planned' ? plannedAt : state === 'unconfirmed' ? again() : null;
   return dueAt !== null && now - dueAt > overdueAfterMs;
 }
 
 /**
- * guard_action_failed: refused, not visible after all tries, or overdue. Ends when the change was confirmed later, when a
- * person's change was read back, or when what was read of the mailbox wants no action. While a try is due nothing is
- * known, and a person's change that failed says nothing: who asked for it sees its outcome at once.
+ * guard_action_failed: the change was refused, is not visible after all tries, or is overdue. Ends when the change was
+ * confirmed later, when a person's change was read back, or when the mailbox as read needs no action. Unknown while a
+ * try is due, and after a failed change by a person, who sees its outcome at once.
  */
 export function actionFailedCondition(
   action: Action,
@@ -142,7 +144,10 @@ export function actionFailedCondition(
   };
 }
 
-/** What ends the alert of a failed action, in words that claim no more than was read; null: nothing does. */
+/**
+ * Returns the facts that end the alert of a failed action, in words that claim no more than was read, or null if
+ * nothing ends it.
+ */
 function endOf(
   action: Action,
   verdict: Verdict | undefined,
@@ -150,7 +155,7 @@ function endOf(
 ): Pick<AlertFacts, 'title' | 'sentences'> | null {
   const { email, kind, by } = action;
   const needless = `${email}: no action is needed now`;
-  // A limit settles nothing that the guard acts on.
+  // A change of the limit settles nothing that the guard acts on.
   if (action.state === 'confirmed' && kind !== 'limit') {
     const done = actionText(action, context.now, context.rules.timeZone);
     if (by) return { title: needless, sentences: [done] };
@@ -167,7 +172,7 @@ function endOf(
       ? null
       : 'enforcement is off (guard.enforce).';
   if (off) return { title: `${email}: Warmwarden does not try again`, sentences: [`NO ACTION TAKEN: ${off}`] };
-  // A hold, or an action that is still wanted, is no all-clear.
+  // Neither a hold nor an action that is still wanted is an all-clear.
   if (verdict?.action !== 'none' || verdict.reason === 'no_data') return null;
   return { title: needless, sentences: [explainVerdict(verdict)] };
 }
@@ -227,7 +232,7 @@ function overdueText(action: Action, zone: string): string {
   return `NO ACTION TAKEN: Warmwarden has not been able to send ${actionNoun(action)} since ${momentText(action.plannedAt, zone)}. Before a change, it reads the warm-up status of the mailbox: this request failed, or had to wait for the rate limit.`;
 }
 
-/** What comes after a switch to recovery without a person. */
+/** Describes what follows a switch to recovery if no person acts. */
 function wayBackText({ kind, state, before: { mode } }: Action, { restore }: Policy): string {
   if (kind !== 'recovery' || state !== 'confirmed' || !isWarmupMode(mode) || mode === 'recovery') return '';
   return restore.enabled
@@ -235,7 +240,7 @@ function wayBackText({ kind, state, before: { mode } }: Action, { restore }: Pol
     : 'Warmwarden does not change the mode back by itself, because guard.restore.enabled is false.';
 }
 
-/** Why a pause and not the switch to recovery. */
+/** Explains why Warmwarden paused the warm-up instead of switching to recovery. */
 function repeatText(action: Action, policy: Policy): string {
   const { count, days } = policy.maxInterventions;
   if (action.verdict.reason === 'repeat_offender') {

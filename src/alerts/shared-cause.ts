@@ -1,52 +1,60 @@
-// What mailboxes that bounce at the same time have in common: the narrowest thing that explains them, or nothing. Pure,
-// and the same for the same mailboxes in whatever order. docs/alerts.md, "Incidents", says the rules in words.
+// Finds what mailboxes that bounce at the same time have in common: the narrowest cause that explains them, or none.
+// Pure; the result does not depend on the order of the mailboxes. docs/alerts.md, "Incidents", has the rules in words.
 import { type IncidentCause, type IncidentMailbox, type SharedAttribute, sharedAttributes } from '../core/incident.ts';
 import { domainOf } from '../core/mailbox.ts';
 
-/** A mailbox whose bounces the guard or an alert noticed. */
+/** Mailbox whose bounces the guard or an alert noticed. */
 export interface Affected {
-  /** `ACCOUNT/ID`. */
+  /** Key of the mailbox, `ACCOUNT/ID`. */
   readonly key: string;
   readonly mailbox: IncidentMailbox;
-  /** The kinds of bounce that it has most of, in the API's words; none when no bounce is shown. */
+  /** Most frequent kinds of its bounces, in the API's words; empty if no bounce is shown. */
   readonly kinds: readonly string[];
-  /** null: not known. */
+  /** Attributes that it may share; each is null if unknown. */
   readonly traits: Readonly<Record<SharedAttribute, string | null>>;
 }
 
-/** Mailboxes with one kind of bounce that have something in common. */
+/** Mailboxes with one kind of bounce and a common cause. */
 export interface Shared {
   readonly cause: IncidentCause;
   readonly kind: string | null;
   readonly members: readonly Affected[];
 }
 
-/** So many mailboxes at least make an incident... */
+/** Minimum mailboxes of an incident, by shared attribute. */
 const leastMembers: Readonly<Record<SharedAttribute, number>> = {
   domain: 3,
   ip: 3,
   provider: 3,
-  // ...and what a whole account shares says little: as many as open the circuit breaker.
+  // A whole account in common says little, so the minimum is the number that opens the circuit breaker.
   account: 5,
   base_url: 5,
 };
-/** ...and of what many share some bounce at the same time by chance: one more for every so many mailboxes that share it. */
+/**
+ * Number of mailboxes sharing a cause that raises the minimum by one, because some of many bounce at the same time by
+ * chance.
+ */
 const oneMoreEvery = 200;
-/** What is wider than a domain explains nothing that one or two domains explain. */
+/** Minimum domains of a cause wider than a domain. It explains nothing that one or two domains explain. */
 const leastDomains = 3;
-/** Of the mailboxes at hand a cause explains at least four in five, or it is not the one cause of them. */
+/**
+ * Returns true if a cause explains at least four in five of the mailboxes at hand. Otherwise it is not their one cause.
+ */
 const explains = (some: number, all: number) => some * 5 >= all * 4;
-/** A third of them at least are not of the largest domain. */
+/** Returns true if at least a third of the mailboxes are outside the largest domain. */
 const isSpread = (largest: number, all: number) => (all - largest) * 3 >= all;
 
-/** What causes are looked for, and in which fleet. */
+/** Attributes to search, and the fleet to compare with. */
 interface Search {
   readonly attributes: readonly SharedAttribute[];
-  /** How many mailboxes of the fleet share it, whether they bounce or not. */
+  /** Returns how many mailboxes of the fleet share a cause, whether they bounce or not. */
   readonly sharing: (cause: IncidentCause) => number;
 }
 
-/** Of each kind of bounce what its mailboxes have in common; who shares nothing is in none of them. No mailbox is in two. */
+/**
+ * Returns the common causes for each kind of bounce. A mailbox that shares nothing is in none of them, and no mailbox
+ * is in two.
+ */
 export function sharedCauses(
   affected: readonly Affected[],
   { attributes = sharedAttributes, sharing }: Pick<Search, 'sharing'> & Partial<Search>,
@@ -60,7 +68,10 @@ export function sharedCauses(
   );
 }
 
-/** Of the kinds that a mailbox has equally many of, the one that most others have. */
+/**
+ * Groups mailboxes by their main kind of bounce. Among equally frequent kinds of a mailbox, the one that most other
+ * mailboxes have counts.
+ */
 function byMainKind(affected: readonly Affected[]): ReadonlyMap<string | null, readonly Affected[]> {
   const counts = new Map<string, number>();
   for (const { kinds } of affected) for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -81,7 +92,10 @@ function explained(pool: readonly Affected[], search: Search): readonly Candidat
   }
 }
 
-/** The narrowest that explains most of the pool, unless two narrower ones do: two causes at once are possible, three are not. */
+/**
+ * Returns the narrowest candidate that explains most of the pool, unless two narrower ones do: two causes at once are
+ * possible, three are not.
+ */
 function choose(pool: readonly Affected[], { attributes, sharing }: Search): Candidate | null {
   const candidates = attributes
     .flatMap((attribute) => candidatesOf(attribute, pool))
@@ -95,7 +109,7 @@ function choose(pool: readonly Affected[], { attributes, sharing }: Search): Can
   return [...candidates].sort(byCount)[0] ?? null;
 }
 
-/** Those of one attribute that are enough, the largest first. */
+/** Returns the candidates of one attribute with enough mailboxes, the largest first. */
 function candidatesOf(attribute: SharedAttribute, pool: readonly Affected[]): readonly Candidate[] {
   return [...Map.groupBy(pool, ({ traits }) => traits[attribute])]
     .flatMap(([value, members]) => (value === null ? [] : [{ cause: { attribute, value }, members }]))
@@ -111,7 +125,10 @@ function isEnough({ cause: { attribute }, members }: Candidate): boolean {
   return domains.length >= leastDomains && isSpread(largest, members.length);
 }
 
-/** A domain is small, and its mailboxes have a day: it needs no more however many they are. */
+/**
+ * Returns true if chance does not explain the number of mailboxes. A domain never needs more than the minimum, because
+ * it is small and its mailboxes have a whole day.
+ */
 function isMoreThanChance({ cause, members }: Candidate, sharing: Search['sharing']): boolean {
   if (cause.attribute === 'domain') return true;
   return members.length >= leastMembers[cause.attribute] + Math.floor(sharing(cause) / oneMoreEvery);
@@ -126,7 +143,10 @@ function domainCounts(members: readonly Affected[]): readonly number[] {
   return [...counts.values()];
 }
 
-/** The larger of two that together explain most, and no mailbox twice. */
+/**
+ * Returns the larger of two candidates that together explain most mailboxes and have none in common, or null if there
+ * is no such pair.
+ */
 function pairOf(candidates: readonly Candidate[], all: number): Candidate | null {
   const sorted = [...candidates].sort(byCount);
   for (const [index, one] of sorted.entries()) {
@@ -143,7 +163,7 @@ function isNarrower(one: SharedAttribute, other: SharedAttribute): boolean {
   return sharedAttributes.indexOf(one) < sharedAttributes.indexOf(other);
 }
 
-/** The largest first; of equals the narrowest. */
+/** Compares candidates: the largest first, and among equals the narrowest. */
 function byCount(a: Candidate, b: Candidate): number {
   const attribute = sharedAttributes.indexOf(a.cause.attribute) - sharedAttributes.indexOf(b.cause.attribute);
   return b.members.length - a.members.length || attribute || compare(a.cause.value, b.cause.value);

@@ -1,4 +1,5 @@
-// The rules of an account: is the API up, is the key accepted, may it write, is it ours alone, is the mailbox list whole.
+// Rules of an account: the API is up, the key is accepted, may write and is not shared, and the mailbox list is
+// complete.
 import type { Alert } from '../../core/alert.ts';
 import type { AccountState, MailboxState, SweepProgress } from '../../core/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs } from '../../core/time.ts';
@@ -8,21 +9,24 @@ import { accountSubject, atOnce, type Condition } from '../condition.ts';
 import { accountBlind, apiUnwell, clockOff, listUnread } from './api-health-rules.ts';
 import { budgetTooSmall, throttlesUntilShared } from './budget-rule.ts';
 
-/** How long no request may succeed before people are notified. */
+/** Time without a successful request before people are notified. */
 const apiDownForMs = 3 * minuteMs;
-/** Causes of not_guarded that say that no request of the account succeeds. */
+/** Causes of not_guarded for which no request of the account succeeds. */
 export const outageCauses = ['api down', 'key rejected'] as const;
 
 export function isOutage({ rule, object }: Pick<Alert, 'rule' | 'object'>): boolean {
   return rule === 'not_guarded' && outageCauses.some((cause) => cause === object);
 }
 
-/** One refusal may be the API's own hiccup. */
+/** Number of consecutive rejections before the alert fires. A single one may be a hiccup of the API. */
 const rejectionsUntilFiring = 2;
-/** Addresses that a sentence carries at most. */
+/** Maximum addresses in a sentence. */
 const namesShown = 5;
 
-/** What the state of an account says. One that has neither succeeded nor failed yet is unknown. `sweep`: its first, while it goes on. */
+/**
+ * Returns the conditions from the state of an account, which is unknown before its first success or failure. `sweep` is
+ * the first sweep, while it is running.
+ */
 export function accountConditions(
   account: AccountState,
   now: EpochMs,
@@ -42,7 +46,7 @@ export function accountConditions(
   ];
 }
 
-/** not_guarded, api down. Where the key is what is refused, the cause is that, and this one learns nothing. */
+/** not_guarded, api down. A rejected key is a cause of its own, so this condition is unknown then. */
 function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
   const { name, failingSince, lastSuccessAt, lastFailure } = account;
   const down = failingSince !== null;
@@ -74,7 +78,7 @@ function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
   };
 }
 
-/** not_guarded, key rejected: twice in a row, until a request with the key succeeds. */
+/** not_guarded, key rejected: fires after two rejections in a row, and ends when a request with the key succeeds. */
 function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailure }: AccountState): Condition {
   const rejected = rejections >= rejectionsUntilFiring;
   const accepted = rejections === 0 && lastSuccessAt !== null && failingSince === null;
@@ -97,7 +101,10 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
   };
 }
 
-/** not_guarded, key read-only: the API refused changes of two mailboxes, or of one of which it accepted a change before. It ends with an accepted change. */
+/**
+ * not_guarded, key read-only: the API refused changes of two mailboxes, or of one for which it accepted a change
+ * before. Ends with an accepted change.
+ */
 export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
   const readOnly = keyWrites === false;
   return {
@@ -119,7 +126,10 @@ export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
   };
 }
 
-/** budget_too_small: 429 in spite of our counting, three times an hour, until an hour without one. */
+/**
+ * budget_too_small, shared key: fires after three 429s within an hour despite the rate limit, and ends after an hour
+ * without one.
+ */
 function keyShared(
   { name, throttledLastHour, requestsPerMinute, watchedSince }: AccountState,
   now: EpochMs,
@@ -145,18 +155,21 @@ function keyShared(
   };
 }
 
-/** How a mailbox list falls short of what is known. Neither truncated nor missing any: nobody is guarded. */
+/**
+ * Shortage of a mailbox list compared with the known mailboxes. A list that is neither truncated nor lacks any leaves
+ * no mailbox guarded.
+ */
 export interface ListShortage {
   readonly listed: number;
-  /** Known ones that it lacks, and that are not believed to be gone yet. */
+  /** Known mailboxes that the list lacks and that do not count as removed yet. */
   readonly missing: readonly MailboxState[];
-  /** It says that it goes on elsewhere, or holds entries that can't be read. */
+  /** True if the list says that it continues elsewhere, or contains unreadable entries. */
   readonly truncated: boolean;
 }
 
 /**
- * not_guarded, mailbox list: seen in two lists in a row; `shortage` null: the list is whole, or its loss is believed. Where
- * nobody is guarded it is a warning: the account may be new.
+ * not_guarded, mailbox list: fires after two lists in a row. `shortage` is null if the list is complete or its loss is
+ * accepted. An account without any guarded mailbox gets a warning, because it may be new.
  */
 export function mailboxListShort(account: string, shortage: ListShortage | null): Condition {
   return {
@@ -216,7 +229,7 @@ function emptySentences(account: string, listed: number): readonly string[] {
   ];
 }
 
-/** mailbox_missing: it was in none of two lists; ends when it is back. */
+/** mailbox_missing: the mailbox is missing from two lists. Ends when it is listed again. */
 export function mailboxMissing(
   { account, id, email }: Pick<MailboxState, 'account' | 'id' | 'email'>,
   missing: boolean,
@@ -239,7 +252,7 @@ export function mailboxMissing(
   };
 }
 
-/** mailbox_missing, of a name in the configuration that two lists do not hold; ends when one does. */
+/** mailbox_missing for a name in the configuration that two lists do not contain. Ends when a list contains it. */
 export function nameUnlisted(account: string, name: string, missing: boolean): Condition {
   return {
     subject: {

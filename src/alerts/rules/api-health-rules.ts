@@ -1,18 +1,21 @@
-// What GET /v1/health says besides answering: the API calls itself unwell, or its clock and ours differ.
+// Rules about the content of GET /v1/health: the API calls itself unwell, or its clock differs from Warmwarden's.
 import type { AccountState } from '../../core/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs, secondMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { momentText, spanText } from '../../core/wording/phrases.ts';
 import { accountSubject, type Condition } from '../condition.ts';
 
-/** A deployment of the API may take this long. */
+/** Time that a deployment of the API may take. */
 const holdsForMs = 5 * minuteMs;
-/** More than an answer takes. */
+/** Clock difference that is reported: longer than a response takes. */
 const clocksDifferMs = minuteMs;
 
 const afterAWhile = { severity: 'warning', forMs: holdsForMs, observations: 1, clearObservations: 1 } as const;
 
-/** api_unwell: it answers, and its status is not ok. A health check that fails says nothing here (docs/faults.md H21). */
+/**
+ * api_unwell, status: the API answers, but its status is not ok. A failing health check says nothing here
+ * (docs/faults.md H21).
+ */
 export function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condition {
   const unwell = health === 'other';
   return {
@@ -33,10 +36,12 @@ export function apiUnwell({ name, health, apiHealth: { status } }: AccountState)
   };
 }
 
-/** Requests that succeeded within this show that the API answers; without any, not_guarded reports it. */
+/** Time within which a successful request shows that the API answers. Without any, not_guarded reports it. */
 const answersWithinMs = 3 * minuteMs;
 
-/** api_unwell of the mailbox list: it can't be read, and other requests succeed. While none does, nothing is known. */
+/**
+ * api_unwell, mailbox list: the list cannot be read although other requests succeed. Unknown while no request succeeds.
+ */
 export function listUnread({ name, listFailing, lastSuccessAt }: AccountState, now: EpochMs, zone: string): Condition {
   const failing = listFailing ?? null;
   const answers = failing && lastSuccessAt !== null && lastSuccessAt >= failing.since;
@@ -62,7 +67,10 @@ export function listUnread({ name, listFailing, lastSuccessAt }: AccountState, n
   };
 }
 
-/** guard_blind of an account: what mailboxes are judged by is refused, or can't be read, for all of them. An outage says nothing of that. */
+/**
+ * not_guarded, nothing judged: the answers needed for judging are refused or unreadable for all mailboxes of the
+ * account. Unknown during an outage.
+ */
 export function accountBlind(account: AccountState, now: EpochMs, zone: string): Condition {
   const { name, unjudged = null, failingSince, lastSuccessAt } = account;
   const since = unjudged?.since ?? now;
@@ -88,7 +96,7 @@ export function accountBlind(account: AccountState, now: EpochMs, zone: string):
   };
 }
 
-/** clock_off: our clock differs from the API's by more than a minute. */
+/** clock_off: this machine's clock differs from the API's by more than a minute. */
 export function clockOff({ name, apiHealth: { clockAheadMs } }: AccountState): Condition {
   const aheadMs = typeof clockAheadMs === 'number' ? clockAheadMs : 0;
   const off = Math.abs(aheadMs) > clocksDifferMs;

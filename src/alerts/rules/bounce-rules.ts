@@ -1,4 +1,4 @@
-// The rules that read the verdict: over the limit and not acted on, near the limit, and unable to judge.
+// Rules that read the verdict: over the limit and not acted on, near the limit, and unable to judge.
 import type { Alert, Severity } from '../../core/alert.ts';
 import type { Route } from '../../core/answers.ts';
 import { type MailboxState, typedName } from '../../core/mailbox.ts';
@@ -20,22 +20,22 @@ import {
 } from '../condition.ts';
 import { isTooFew as isAlertOfTooFew } from '../quiet-ends.ts';
 
-/** How long the guard may be unable to judge before people are notified. */
+/** Time without a judgement before people are notified. */
 const blindForMs = hourMs;
-/** A near-limit alert ends below this share of where it began: 80 % becomes 70 %. */
+/** Share of its threshold below which a near-limit alert ends: 80 % becomes 70 %. */
 const nearLimitClearShare = 7 / 8;
 
-/** Verdicts that end before the guard learns whether it could have judged. */
+/** Reasons of verdicts that end before the guard learns whether it could have judged. */
 const silentReasons: readonly Reason[] = ['stale_data', 'no_data'];
 
-/** It says nothing about whether the bounces are over the limit. */
+/** Returns true if the verdict does not say whether the bounces are over the limit. */
 function isUnjudged(verdict: Verdict | undefined): verdict is Verdict {
   return verdict !== undefined && (isBlind(verdict.reason) || silentReasons.includes(verdict.reason));
 }
 
-/** Share and least number of an account's running mailboxes from which on one alert replaces theirs. */
+/** Minimum share and number of an account's running mailboxes for one alert that replaces theirs. */
 const wideFrom = { share: 1 / 2, mailboxes: 2 };
-/** The alert of the account ends at this share. */
+/** Share at which the alert of the account ends. */
 const wideUntilShare = 1 / 10;
 
 /** guard_blind of an account: the counts of half of its running mailboxes are missing or contradicted. */
@@ -68,13 +68,13 @@ export function countsMissing(account: string, mailboxes: Iterable<MailboxState>
   };
 }
 
-/** guard_blind. An emergency in an unknown mode says nothing about the blindness. */
+/** guard_blind of a mailbox. An emergency in an unknown mode does not show whether the guard can judge. */
 export function guardBlind(answered: Route | 'time', mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const blind = verdict !== undefined && isBlind(verdict.reason);
-  // After the evidence restarted, bounces of emails from before come late: no wonder that there are more than emails.
+  // Late bounces of earlier emails can outnumber the emails after the evidence restarted.
   const late = verdict?.reason === 'implausible_counts' && verdict.windowDays < context.policy.windowDays;
-  // One such answer may be a mistake. The second one fires the alert, however soon it comes.
+  // A single such answer may be a mistake. The second one fires the alert, however soon it comes.
   const atSecond = verdict !== undefined && lacksCounts(verdict.reason);
   const isOldNews = atSecond && answered !== 'stats';
   const isSilent = verdict !== undefined && (silentReasons.includes(verdict.reason) || verdict.reason === 'emergency');
@@ -126,9 +126,10 @@ function blindAdvice({ reason }: Verdict, word: string | null): string {
 }
 
 /**
- * bounce_over_limit: a breach that nobody acts on, because Warmwarden may not, or the configuration says not to; and, less severe, a rate over
- * the limit with too few bounces to act on. Ends at the limit or below, or when Warmwarden acts. What other rules tell of
- * (a hold, data that cannot be judged) begins no alert here, but while one fires it names the reason of now.
+ * bounce_over_limit: a breach without an action, because Warmwarden may not act or the configuration says not to; and,
+ * less severe, a rate over the limit with too few bounces to act on. Ends at the limit or below, or when Warmwarden
+ * acts. Reasons that other rules report (a hold, data that cannot be judged) begin no alert here, but a firing alert
+ * names the current reason.
  */
 export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
@@ -139,7 +140,8 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
       subject: subjectOf('bounce_over_limit', mailbox),
       severity: gradedBy(mailbox, context.policy, overLimitSeverity(verdict)),
       active: overLimitActive(verdict, hindrance, context),
-      // People who know of too few bounces are notified when there is more to know, by the rule that is about the wait.
+      // An alert of too few bounces keeps its words: the rule about the wait notifies people when there is more to
+      // know.
       stillShown: waits && isNotAlertOfTooFew,
       ...atOnce,
     },
@@ -171,13 +173,16 @@ const isNotAlertOfTooFew = (alert: Alert) => !isAlertOfTooFew(alert);
 const endsQuietly =
   'You get another message when Warmwarden acts or when this gets worse, and none when it ends by itself.';
 
-/** In recovery mode every second one is acted on later; elsewhere one in ten. */
+/**
+ * Returns the severity. Warmwarden later acts on every second mailbox with too few bounces in recovery mode, and on one
+ * in ten elsewhere.
+ */
 function overLimitSeverity(verdict: Verdict | undefined): Severity {
   if (!verdict || !isTooFew(verdict)) return 'critical';
   return verdict.mode === 'recovery' ? 'warning' : 'info';
 }
 
-/** Over the limit, with too few bounces to act on. */
+/** Returns true if the rate is over the limit with too few bounces to act on. */
 function isTooFew({ reason }: Verdict): boolean {
   return reason === 'insufficient_evidence';
 }
@@ -190,19 +195,19 @@ function overLimitActive(
   if (!verdict) return 'unknown';
   if (hindrance || isTooFew(verdict)) return true;
   if (elsewhere.includes(verdict.reason)) return 'unknown';
-  // Acting is another rule's news: what remains of this one is that we may act again.
+  // Another rule reports the action itself. This rule only reports that Warmwarden may act again.
   if (wantsAction(verdict)) return context.mayWrite ? false : 'unknown';
   return isUnjudged(verdict) ? 'unknown' : false;
 }
 
-/** A wanted action that waits, and that other rules tell of. */
+/** Reasons of a wanted action that waits and that other rules report. */
 const elsewhere: readonly Reason[] = ['first_sight', 'circuit_breaker', 'contested', 'word_against_counts'];
 
 function wantsAction(verdict: Verdict): boolean {
   return verdict.wanted === 'recovery' || verdict.wanted === 'pause';
 }
 
-/** Why no action is taken, in a sentence, and what a person does about it. */
+/** Sentence about why no action is taken, and advice for a person. */
 interface NotActed {
   readonly title: string;
   readonly why: string;
@@ -211,16 +216,19 @@ interface NotActed {
 
 const notActed = 'bounces over the limit, NO ACTION TAKEN';
 
-/** What a person does about a status word that nobody listed. */
+/** Returns advice about an unlisted status word. */
 function unknownWordAdvice(word: string | null): string {
   return word === null
     ? 'The API shows no status. Check the warm-up in the mailbox app, and pause it there if the bounces are real.'
     : `The status is "${word}". Say in api.status_words whether that word means running or paused, or pause the warm-up in the mailbox app.`;
 }
 
-/** Why a wanted action is not taken; null when it is taken, waits (see waitingOf), or none is wanted. */
+/**
+ * Returns the reason why a wanted action is not taken, or null if it is taken, waits (see waitingOf), or none is
+ * wanted.
+ */
 function hindranceOf(verdict: Verdict, { warmup }: MailboxState, context: MailboxContext): NotActed | null {
-  // What the breaker holds and what is contested have rules of their own.
+  // Held and contested actions have rules of their own.
   if (!wantsAction(verdict) || elsewhere.includes(verdict.reason)) return null;
   const why = hindranceText(verdict, context);
   if (why === null) return null;
@@ -237,7 +245,10 @@ function hindranceText(verdict: Verdict, context: MailboxContext): string | null
   return verdict.action === 'none' ? 'the configuration asks for an alert only (on_breach).' : null;
 }
 
-/** Why Warmwarden waits although nothing forbids it to act: other rules tell of it. Reasons that are `elsewhere`, or unjudged. */
+/**
+ * Returns the reason why Warmwarden waits although it may act. The verdict's reason is one of `elsewhere`, which other
+ * rules report, or unjudged.
+ */
 function waitingOf(verdict: Verdict, mailbox: MailboxState, { command }: MailboxContext): NotActed {
   switch (verdict.reason) {
     case 'circuit_breaker':
@@ -273,7 +284,7 @@ function adviceText(verdict: Verdict): string {
     : 'Set the mode to recovery in the mailbox app, or allow Warmwarden to act.';
 }
 
-/** Where nothing hinders us. */
+/** Returns the title if nothing hinders Warmwarden. */
 function overLimitTitle(verdict: Verdict | undefined): string {
   if (verdict?.foundUntil) return 'found in recovery mode with bounces over the limit';
   if (verdict && isTooFew(verdict)) return 'bounces over the limit, too few to act on';
@@ -281,7 +292,7 @@ function overLimitTitle(verdict: Verdict | undefined): string {
   return verdict && wantsAction(verdict) ? 'Warmwarden acts on its bounces again' : 'bounces are under the limit again';
 }
 
-/** bounce_near_limit, with its hysteresis. A breach belongs to the other rules. */
+/** bounce_near_limit, with hysteresis. Other rules report a breach. */
 export function bounceNearLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const active = nearLimitActive(verdict, context);
@@ -318,7 +329,7 @@ function farTitle(verdict: Verdict | undefined, context: MailboxContext): string
   return `bounce rate below ${percentText(context.policy.nearLimitPpm * nearLimitClearShare)} of the limit again`;
 }
 
-/** bounce_burst: bounces of the newest days that the whole window still hides. A breach belongs to the other rules. */
+/** bounce_burst: bounces of the newest days that the whole window still hides. Other rules report a breach. */
 export function bounceBurst(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const burst = verdict?.burst ?? null;
@@ -377,7 +388,7 @@ function countsRead({ verdict }: MailboxState, { rules }: MailboxContext): reado
   return verdict ? [countsReadText(verdict.answer, verdict.at, rules.timeZone)] : [];
 }
 
-/** The numbers of a mailbox's verdict, with the link to its page. */
+/** Returns the numbers of a mailbox's verdict, with the link to its page. */
 function numbersOf(mailbox: MailboxState, context: MailboxContext): Condition['facts']['numbers'] {
   const verdict = mailbox.verdict?.answer;
   const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);

@@ -1,4 +1,4 @@
-// guard_held: the breaker holds every action under one base_url. One message with the list.
+// guard_held: the breaker holds every action under one base_url. One message lists them.
 import { type Alert, noAccount, type Subject } from '../../core/alert.ts';
 import { type BreakerEntry, type BreakerState, heldEntries } from '../../core/breaker.ts';
 import { idOfKey, typedName } from '../../core/mailbox.ts';
@@ -9,12 +9,12 @@ import { counted, listText, momentText } from '../../core/wording/phrases.ts';
 import { everything, type WriteScope, writesOffCommand } from '../../core/write-scope.ts';
 import { atOnce, type Condition } from '../condition.ts';
 
-/** Mailboxes that the message names; the page has them all. */
+/** Maximum mailboxes that the message names; the page lists them all. */
 const namedMailboxes = 10;
-/** Accounts that the title names, and that get a command of their own. */
+/** Maximum accounts that the title names and that get a command of their own. */
 const namedAccounts = 3;
 
-/** It is the API's, whatever accounts there are under it and in whatever order. */
+/** Returns the subject, which depends only on the API and not on its accounts or their order. */
 export function heldSubject(api: string): Subject {
   return { rule: 'guard_held', account: noAccount, mailboxId: null, email: null, object: api };
 }
@@ -23,17 +23,17 @@ export function guardHeld(
   breaker: BreakerState,
   about: {
     readonly api: string;
-    /** Its pending or firing alert. */
+    /** Pending or firing alert of the breaker. */
     readonly alert: Alert | undefined;
     readonly windowMs: number;
     readonly now: EpochMs;
-    /** Base of the links to the page; null when there is no page. */
+    /** Base of links to the page, or null if there is no page. */
     readonly pageUrl: string | null;
-    /** The words that start this program, for the command in the advice. */
+    /** Command line that starts this program, for the command in the advice. */
     readonly command: string;
-    /** For the times in the sentences: an IANA name. */
+    /** Time zone for sentences, an IANA name. */
     readonly zone: string;
-    /** The newest verdict on a mailbox; undefined where none is known here. */
+    /** Returns the newest verdict on a mailbox, or undefined if none is known here. */
     readonly verdictOf: (entry: BreakerEntry) => Verdict | undefined;
   },
 ): Condition {
@@ -45,7 +45,7 @@ export function guardHeld(
   const emergencies = held.filter(({ emergency }) => emergency);
   const others = held.filter(({ emergency }) => !emergency);
   const ranked = [...emergencies, ...others];
-  // Whose it was is known from what it held.
+  // A closed breaker holds nothing, so the alert provides the accounts.
   const name = nameOf(about.api, open ? accounts : (about.alert?.facts.accounts ?? []));
   return {
     subject: heldSubject(about.api),
@@ -84,12 +84,12 @@ export function guardHeld(
   };
 }
 
-/** From when it acts without a release, as ISO 8601; nothing where it waits for one. */
+/** Returns the time at which Warmwarden acts without a release, as ISO 8601, or nothing if it waits for one. */
 function actsFrom({ openSince, atFirstSight }: BreakerState, windowMs: number): Readonly<Record<string, string>> {
   return openSince === null || atFirstSight ? {} : { acts_from: new Date(openSince + windowMs).toISOString() };
 }
 
-/** The mailboxes with what of them shows whether the bounces are real. */
+/** Lists the mailboxes with the counts that show whether their bounces are real. */
 function namesText(ranked: readonly BreakerEntry[], verdictOf: (entry: BreakerEntry) => Verdict | undefined): string {
   const named = ranked.slice(0, namedMailboxes).map((entry) => {
     const counts = countsAndRate(verdictOf(entry));
@@ -115,7 +115,7 @@ function nextText(
   return `From ${momentText((openSince ?? now) + windowMs, zone)}, Warmwarden acts on the worst mailboxes first, a tenth of the fleet every 15 minutes, if fresh data still shows the breach.`;
 }
 
-/** How a person acts on one mailbox alone: the worst stands for the others. */
+/** Returns advice for acting on one mailbox alone, with the worst one as the example. */
 function pauseText([worst]: readonly BreakerEntry[], command: string): string {
   if (!worst) return '';
   const { account, key, email } = worst;
@@ -123,7 +123,7 @@ function pauseText([worst]: readonly BreakerEntry[], command: string): string {
   return `To pause only one mailbox now, for example: \`${command} pause ${name}\`.`;
 }
 
-/** Doing nothing prevents nothing, unless it waits for a release. */
+/** Returns advice for preventing the actions. Doing nothing prevents them only if the breaker waits for a release. */
 function preventText({ atFirstSight }: BreakerState, accounts: readonly string[], command: string): string {
   if (atFirstSight) return 'If the data is wrong, you need not do anything.';
   const scopes: readonly WriteScope[] =
@@ -132,16 +132,20 @@ function preventText({ atFirstSight }: BreakerState, accounts: readonly string[]
   return `If the data is wrong, prevent the actions: ${listText(commands)}. Warmwarden then changes nothing there until you turn writes on again.`;
 }
 
-/** The most that were held at once since it began: what is held may become less and more again, which is no news. */
+/**
+ * Returns the maximum number of mailboxes held at once since the alert began. A number that falls and rises again is no
+ * news.
+ */
 function mostHeld(alert: Alert | undefined): number {
   const { most_held: most, held } = alert?.facts.numbers ?? {};
-  // An earlier version stored only what was held last.
+  // An earlier version stored only the last number.
   return Number(most ?? held ?? 0);
 }
 
 /**
- * Each emergency that it comes to hold is news, also where another one was acted on meanwhile. The first one does not wait for
- * the interval between two messages; the next message has those that follow.
+ * Returns whether a new emergency makes the alert worse. Each one is news, even if Warmwarden acted on another one
+ * meanwhile. The first one does not wait for the interval between two messages; the next message includes those that
+ * follow.
  */
 function worseBy({ emergencies = 0 }: BreakerState, alert: Alert | undefined): Condition['worse'] {
   const known = Number(alert?.facts.numbers['emergencies_so_far'] ?? 0);
@@ -153,12 +157,15 @@ function emergencyTitle(count: number): string {
   return count === 0 ? '' : `, ${count} of them in an emergency`;
 }
 
-/** People are notified again at 2, 4, 8, ...: a handful of times, however many are held in the end. */
+/**
+ * Returns the number of doublings. People are notified again at 2, 4, 8, ... mailboxes, which is only a handful of
+ * times.
+ */
 function doublings(held: number): number {
   return Math.floor(Math.log2(Math.max(1, held)));
 }
 
-/** Everything that breached, as the breaker counted it: what was acted on before it opened belongs to it. */
+/** Describes all breaches that the breaker counted, including those that were acted on before it opened. */
 function breachText({ entries }: BreakerState): string {
   const domains = new Set(entries.map(({ domain }) => domain)).size;
   const held = entries.filter((entry) => entry.held).length;
@@ -169,7 +176,7 @@ function breachText({ entries }: BreakerState): string {
   return `${counted(entries.length, 'mailbox', 'mailboxes')} on ${counted(domains, 'domain')} ${breached}: ${actedOn}, ${held} ${held === 1 ? 'is' : 'are'} held.`;
 }
 
-/** The accounts, which are the words of the configuration, and the host of the API that they share. */
+/** Names the accounts, as the configuration calls them, and the host of the API that they share. */
 function nameOf(api: string, accounts: readonly string[]): string {
   const host = URL.canParse(api) ? new URL(api).host : api;
   if (accounts.length === 0) return host;
@@ -178,7 +185,7 @@ function nameOf(api: string, accounts: readonly string[]): string {
   return `${listText(more > 0 ? [...named, `${more} more`] : named)} (${host})`;
 }
 
-/** The page with those that are held. */
+/** Returns the link to the page of held mailboxes. */
 function heldLink(pageUrl: string | null): Readonly<Record<string, string>> {
   return pageUrl === null ? {} : { page_url: `${pageUrl}/?state=held` };
 }

@@ -1,5 +1,5 @@
-// budget_too_small: the cadence asks for more requests than the budget has, or the API allows less than half of what is planned, so
-// that data gets older than it should.
+// budget_too_small: the cadence needs more requests than the budget has, or the API allows less than half of the
+// planned requests, so data gets older than it should.
 
 import type { AccountState, Forecast, SweepProgress } from '../../core/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
@@ -7,16 +7,22 @@ import { mendText, narrowAdvice, narrowText, slowText, sumText } from '../../cor
 import { counted, spanText } from '../../core/wording/phrases.ts';
 import { accountSubject, type Condition } from '../condition.ts';
 
-/** The time that a fleet which is being moved in, or a 429 that is made up for, may take. People know within ten minutes. */
+/** Time that moving in a fleet, or catching up after a 429, may take. People are notified within ten minutes. */
 const tooSmallForMs = 4 * minuteMs;
 
-/** A first sweep that takes longer leaves mailboxes unguarded for too long to notify nobody. */
+/** Length of a first sweep from which on people are notified, because its mailboxes are unguarded for too long. */
 const longSweepMs = hourMs;
 
-/** From this number of 429s an hour on, budget_too_small reports them: in spite of our counting they are no chance. */
+/**
+ * Number of 429s per hour from which on budget_too_small reports them. So many despite the rate limit are no
+ * coincidence.
+ */
 export const throttlesUntilShared = 3;
 
-/** Unknown until the first mailbox list. `sweep`: the first one of the account, while it goes on. */
+/**
+ * budget_too_small, cadence. Unknown until the first mailbox list. `sweep` is the first sweep of the account, while it
+ * is running.
+ */
 export function budgetTooSmall(account: AccountState, sweep: SweepProgress | undefined, now: EpochMs): Condition {
   const { name, forecast, requestsPerMinute } = account;
   const small = forecast !== null && !forecast.fits;
@@ -69,14 +75,17 @@ function adviceOf(account: AccountState): string {
 
 const correctLimit = 'Ask the provider of the API for the limit of the key, or correct plan or requests_per_minute.';
 
-/** How many requests there are, and how old the data gets. */
+/** Describes the number of requests and the resulting age of the data. */
 function sumOf({ name, forecast, requestsPerMinute }: AccountState): readonly string[] {
   if (forecast === null)
     return [`For now Warmwarden makes ${counted(requestsPerMinute, 'request')} a minute on account ${name}.`];
   return [`${sumText(forecast)}.`, `Warm-up data will be up to ${spanText(forecast.oldestMs.warmup)} old.`];
 }
 
-/** The rule budget_too_small reports the requests that 429s alone took away, once there are several. */
+/**
+ * Returns true if the API slows the account down. Once there are several 429s, keyShared reports the requests that they
+ * alone took away.
+ */
 function isSlowed({
   isSlow = false,
   limitPerMinute,
@@ -87,12 +96,14 @@ function isSlowed({
   return isSlow && (byLimit || account.throttledLastHour < throttlesUntilShared);
 }
 
-/** The cadence needs more than twice of what the API allows for some kinds of answers. */
+/** Returns true if the cadence needs more than twice what the API allows for some kinds of answers. */
 function isNarrow(forecast: Forecast | null): forecast is Forecast {
   return forecast?.narrow != null && forecast.narrow.needsPerMinute > 2 * forecast.narrow.perMinute;
 }
 
-/** Whether the sweep takes that long from its beginning until the last mailbox can be judged. */
+/**
+ * Returns true if the sweep takes longer than `longSweepMs` from its beginning until the last mailbox can be judged.
+ */
 function isLong({ part, since, mailboxes, read }: SweepProgress, { firstSweepMs }: Forecast, now: EpochMs): boolean {
   if (part !== 'judging') return false;
   const leftMs = (firstSweepMs * (mailboxes - read)) / Math.max(1, mailboxes);

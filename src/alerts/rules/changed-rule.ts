@@ -1,4 +1,5 @@
-// changed_by_others: somebody else paused a warm-up, raised a mode or a limit, or stopped many at once. An event: announced once.
+// changed_by_others: another person or tool paused a warm-up, raised a mode or a limit, or stopped many at once. An
+// event, announced once.
 import type { Transition } from '../../core/alert.ts';
 import type { Change } from '../../core/change.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
@@ -7,7 +8,7 @@ import { rateText } from '../../core/wording/explain.ts';
 import { countedOf, firstText, listText } from '../../core/wording/phrases.ts';
 import { accountSubject, eventOf, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
 
-/** What others did that people want to know of. */
+/** Change by others of which people want to be notified. */
 export interface OutsideChange {
   readonly kind: 'paused' | 'mode_raised' | 'limit_raised';
   readonly change: Change;
@@ -20,9 +21,9 @@ const words: Readonly<Record<OutsideChange['kind'], string>> = {
 };
 
 /**
- * The event of what others changed between two looks; null when that is nothing, or its rule is switched off. A mode that
- * was raised while the mailbox was near its limit (`before`: as it was then) is a warning. `forgets`: the bounces until now count
- * no more.
+ * Returns the event for changes by others between two looks, or null if there are none or the rule is switched off. A
+ * mode that was raised while the mailbox (`before`) was near its limit is a warning. `forgets` is true if the bounces
+ * until now no longer count.
  */
 export function changedByOthersEvent(
   changes: readonly OutsideChange[],
@@ -51,7 +52,7 @@ export function changedByOthersEvent(
   return eventOf(subject, { severity: graver, since: first.change.at, now, facts });
 }
 
-/** The event of many warm-ups that were stopped together; null where its rule is switched off. */
+/** Returns the event for many warm-ups that were stopped together, or null if its rule is switched off. */
 export function manyStoppedEvent(
   stopped: readonly MailboxState[],
   running: number,

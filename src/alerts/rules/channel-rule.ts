@@ -1,4 +1,4 @@
-// channel_failing: messages don't get through. It is announced through the other channels; routing sees to that.
+// channel_failing: messages do not get through. Routing announces it through the other channels.
 import { type Alert, noAccount } from '../../core/alert.ts';
 import { defaultRuleSettings } from '../../core/rule-settings.ts';
 import type { EpochMs } from '../../core/time.ts';
@@ -7,27 +7,27 @@ import { momentText } from '../../core/wording/phrases.ts';
 import type { Condition } from '../condition.ts';
 import { isForPeople } from '../routing.ts';
 
-/** What of a channel matters here. */
+/** Fields of a channel that this rule reads. */
 export interface ChannelHealth {
   readonly name: string;
   readonly lastSuccessAt: EpochMs | null;
-  /** Since when no send succeeds; null while they do, or nothing was tried. */
+  /** Moment since which no send has succeeded, or null if sends succeed or none was tried. */
   readonly failingSince: EpochMs | null;
   readonly lastFailure: string | null;
 }
 
 const settings = defaultRuleSettings.of.channel_failing;
 
-/** What the sentences need: the words that start this program, and the zone for times. */
+/** Input of the sentences: the command line that starts this program, and the zone for times. */
 interface MessageContext {
   readonly command: string;
   readonly zone: string;
 }
 
-/** The name under which the heartbeat is watched: no channel can have it. */
+/** Name under which the heartbeat is watched. No channel can have it. */
 export const heartbeatName = 'the heartbeat';
 
-/** Conditions of every channel, of the heartbeat, and of each channel that is gone and still has an alert. */
+/** Returns the conditions of every channel, of the heartbeat, and of each removed channel that still has an alert. */
 export function channelsFailing(
   channels: Iterable<ChannelHealth>,
   alerts: Iterable<Alert>,
@@ -43,7 +43,10 @@ export function channelsFailing(
   return [...conditions.values()];
 }
 
-/** Since when no channel for people has accepted a message, as their alerts say; null: one does, or there is none. */
+/**
+ * Returns the moment since which no channel for people has accepted a message, according to the alerts, or null if one
+ * does or there is none.
+ */
 export function unheardSince(
   channels: Iterable<{ readonly name: string; readonly type: string }>,
   alerts: Iterable<Alert>,

@@ -1,4 +1,4 @@
-// The rules about our own changes over time: contested, without effect, overdue to end.
+// Rules about Warmwarden's own changes over time: contested, without effect, overdue to end.
 import type { Subject } from '../../core/alert.ts';
 import { type MailboxState, typedName } from '../../core/mailbox.ts';
 import { maxPerDay } from '../../core/policy.ts';
@@ -7,12 +7,12 @@ import { explainVerdict } from '../../core/wording/explain.ts';
 import { momentText } from '../../core/wording/phrases.ts';
 import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
 
-/** Recovery lowers the daily limit to its maximum within this time of the switch. */
+/** Time after the switch within which recovery lowers the daily limit to its maximum. */
 const effectWithinMs = 24 * hourMs;
-/** A recovery that lasts longer than this wants a person's eye. */
+/** Length of a recovery after which a person should look at it. */
 const overdueAfterMs = 45 * dayMs;
 
-/** All three after an answer or the passing of time. */
+/** Returns the conditions of all three rules, after an answer or the passing of time. */
 export function claimConditions(mailbox: MailboxState, context: MailboxContext): readonly Condition[] {
   return [contested(mailbox, context), withoutEffect(mailbox, context), overdue(mailbox, context)];
 }
@@ -40,7 +40,7 @@ function condition(
   });
 }
 
-/** Two outside reversals within a day: the guard does not enter a quarrel. */
+/** contested: two outside reversals within a day. The guard does not enter a quarrel. */
 function contested(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const active = verdict === undefined ? 'unknown' : verdict.reason === 'contested';

@@ -6,11 +6,11 @@ import { accountSubject, atOnce, type Condition } from '../condition.ts';
 
 export interface Crash {
   readonly at: EpochMs;
-  /** A part of a sentence: `account acme: its request loop ended with an error`. */
+  /** Part of a sentence, such as `account acme: its request loop ended with an error`. */
   readonly why: string;
 }
 
-/** `crash`: null once a process has run for a while. */
+/** Returns the condition. `crash` is null once a process has run for a while. */
 export function crashed(crash: Crash | null, zone: string): Condition {
   return {
     subject: accountSubject('crashed', noAccount),

@@ -1,4 +1,4 @@
-// The rules that read one endpoint each: DNS of a domain, listings of an ip, connection of a mailbox.
+// Rules that read one endpoint each: DNS of a domain, blacklists of an IP address, connection of a mailbox.
 import type { Subject } from '../../core/alert.ts';
 import {
   type DnsAnswer,
@@ -16,18 +16,18 @@ import { sentence } from '../../core/wording/explain.ts';
 import { counted, firstText, listText } from '../../core/wording/phrases.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
 
-/** Mailboxes that a sentence names at most. */
+/** Maximum mailboxes that a sentence names. */
 const mailboxesNamed = 3;
 
-/** Names of lists that a sentence carries at most. */
+/** Maximum names of lists in a sentence. */
 const listsNamed = 10;
 
-/** The domain that a mailbox's DNS answer is about. */
+/** Returns the domain of a mailbox's DNS answer. */
 export function domainObject(mailbox: MailboxState): string {
   return (mailbox.dns?.answer.domain ?? domainOf(mailbox.email)).toLowerCase();
 }
 
-/** The ip that a mailbox's listings are about, or its domain when none is shown. */
+/** Returns the IP address of a mailbox's blacklist answer, or its domain if no address is shown. */
 export function ipObject(mailbox: MailboxState): string {
   const answer = mailbox.blacklist?.answer;
   return answer?.ip ?? (answer?.domain ?? domainOf(mailbox.email)).toLowerCase();
@@ -35,16 +35,16 @@ export function ipObject(mailbox: MailboxState): string {
 
 interface Sight {
   readonly active: Condition['active'];
-  /** The mailbox before the answer, and those that share the domain or the ip with it. */
+  /** Mailbox before the answer. `neighbours` share its domain or IP address. */
   readonly before: MailboxState | null;
   readonly neighbours: readonly MailboxState[];
-  /** Whether the answer before spoke for the alert. */
+  /** True if the previous answer spoke for the alert. */
   readonly wasActive: boolean;
 }
 
 /**
- * What the answer says, unless the measurement in it counted already: when an earlier answer, or a neighbour's, showed it.
- * A neighbour's that spoke against the alert while this mailbox spoke for it did not count.
+ * Returns the result of the answer, or unknown if its measurement counted already: in an earlier answer, or in a
+ * neighbour's. A neighbour's measurement against the alert did not count while this mailbox spoke for the alert.
  */
 function ifNew(route: MeasuredRoute, mailbox: MailboxState, sight: Sight): Condition['active'] {
   const { active, before, neighbours, wasActive } = sight;
@@ -59,8 +59,9 @@ function failingRecords(mailbox: MailboxState): readonly DnsRecordName[] {
 }
 
 /**
- * dns_failing, per domain: a record that does not pass, in two measurements. Inconclusive records neither fire nor resolve, and one
- * mailbox for which all passes ends nothing while another of the domain saw a failure last: they may differ in DKIM.
+ * dns_failing, per domain: a record does not pass in two measurements. Inconclusive records neither fire nor resolve. A
+ * mailbox whose records all pass ends nothing while another mailbox of the domain last saw a failure, because their
+ * DKIM may differ.
  */
 export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Condition {
   const dns = mailbox.dns?.answer;
@@ -120,7 +121,7 @@ function wordText(name: DnsRecordName, dns: DnsAnswer | undefined): string {
   return `${nameOf(name)} is "${dns?.records[name].status}"`;
 }
 
-/** The first by name and how many more: the same words, whichever of them was read last. */
+/** Names the first mailboxes by name and counts the rest, so the words do not depend on which mailbox was read last. */
 function mailboxesText(mailboxes: readonly MailboxState[]): string {
   const emails = mailboxes.map(({ email }) => email).sort();
   const more = emails.length - mailboxesNamed;
@@ -128,7 +129,7 @@ function mailboxesText(mailboxes: readonly MailboxState[]): string {
   return `${emails.slice(0, mailboxesNamed).join(', ')} and ${counted(more, 'other mailbox', 'other mailboxes')}`;
 }
 
-/** Whether an alert of a domain or an ip is also about this mailbox: what was read of it last shows the same. */
+/** Returns true if an alert of a domain or IP address is also about this mailbox, whose last answer shows the same. */
 export function concerns({ account, rule, mailboxId, object }: Subject, mailbox: MailboxState): boolean {
   if (mailboxId !== null || account !== mailbox.account) return false;
   if (rule === 'dns_failing') return object === domainObject(mailbox) && failingRecords(mailbox).length > 0;
@@ -144,30 +145,33 @@ function recordText(name: DnsRecordName, dns: DnsAnswer): string {
   return record ? `${said}. The record is: ${record}.` : `${said} and shows no record.`;
 }
 
-/** As people write it: `SPF`. */
+/** Returns the name as people write it, such as `SPF`. */
 function nameOf(name: DnsRecordName): string {
   return name.toUpperCase();
 }
 
 interface Listing {
-  /** null: inconclusive. */
+  /** True if listed, or null if the answer is inconclusive. */
   readonly listed: boolean | null;
   readonly lists: readonly string[];
   readonly found: number;
 }
 
-/** What counts of an answer. Lists that are only counted, not named, can't be ignored. */
+/** Returns the part of an answer that counts. Lists that the API only counts without a name cannot be ignored. */
 function listingOf(mailbox: MailboxState, { ignore, minLists }: RuleSettings['blacklisted']): Listing {
   const answer = mailbox.blacklist?.answer;
   const lists = (answer?.lists ?? []).filter((name) => !ignore.some((glob) => fitsGlob(glob, name)));
   const ignored = (answer?.lists.length ?? 0) - lists.length;
-  // Listed without a word where: that counts as one.
+  // A listing without a named list counts as one.
   const found = Math.max((answer?.found || 1) - ignored, 0);
   const listed = answer?.listed ?? null;
   return { listed: listed === true ? found >= minLists : listed, lists, found };
 }
 
-/** blacklisted, per ip: once listed, until two measurements do not list it. Critical on a list that the settings call major. */
+/**
+ * blacklisted, per IP address: fires when listed once, and ends after two measurements without a listing. Critical on a
+ * list that the settings call major.
+ */
 export function blacklisted(mailbox: MailboxState, context: MailboxContext): Condition {
   const settings = context.rules.blacklisted;
   const { listed, lists, found } = listingOf(mailbox, settings);
@@ -219,8 +223,8 @@ function namesText(lists: readonly string[]): string {
 }
 
 /**
- * mailbox_unwell: seen twice. The list shows only a status, so its silence about an error that the detail
- * still shows is no resolve, and an old detail is not a second observation.
+ * mailbox_unwell, connection: fires after two observations. The list shows only a status, so it cannot resolve an error
+ * that the detail still shows, and an old detail is no second observation.
  */
 export function mailboxDisconnected(
   answered: 'mailbox' | 'mailboxes',

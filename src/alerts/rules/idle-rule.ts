@@ -5,7 +5,7 @@ import { defaultRuleSettings } from '../../core/rule-settings.ts';
 import { counted } from '../../core/wording/phrases.ts';
 import { accountSubject, type Condition } from '../condition.ts';
 
-/** Patterns that a message names at most. */
+/** Maximum patterns that a message names. */
 const patternsShown = 5;
 
 export function idleSubject(account: string) {
@@ -13,8 +13,9 @@ export function idleSubject(account: string) {
 }
 
 /**
- * Seen in two lists in a row. `account`: whose lists do not have the mailboxes; noAccount: the patterns are those of routes.
- * `idle` null: what mailboxes there are is not known. `alert`: the one so far; a further pattern makes it worse.
+ * config_wrong, patterns: fires after two lists in a row. `account` is the account of the lists, or noAccount for
+ * patterns of routes. `idle` is null if the mailboxes are unknown. `alert` is the current one; a further pattern makes
+ * it worse.
  */
 export function configMatchesNothing(
   account: string,

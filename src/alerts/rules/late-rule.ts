@@ -1,4 +1,4 @@
-// guard_acted, of a request that took effect late: announced once, as an event of its own.
+// guard_acted for a request that took effect late. An event of its own, announced once.
 import type { Action } from '../../core/action.ts';
 import type { Transition } from '../../core/alert.ts';
 import { type MailboxState, typedName } from '../../core/mailbox.ts';
@@ -6,14 +6,20 @@ import { actionNoun } from '../../core/wording/explain.ts';
 import { momentText } from '../../core/wording/phrases.ts';
 import { eventOf, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
 
-/** The request, what newer change it undid (null: none), and what sends that again (null: nothing does). */
+/**
+ * Late request, the newer change that it undid (or null if none), and the action that sends that change again (or null
+ * if none).
+ */
 export interface LateRequest {
   readonly post: Action;
   readonly undid: Action | null;
   readonly repeat: Action | null;
 }
 
-/** `before`: as the last look without it saw the mailbox. null when its rule is switched off. */
+/**
+ * Returns the event, or null if its rule is switched off. `before` is the mailbox in the last look before the request
+ * took effect.
+ */
 export function lateRequestEvent(
   { post, undid, repeat }: LateRequest,
   before: MailboxState,

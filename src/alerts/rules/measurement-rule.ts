@@ -1,4 +1,4 @@
-// stale_data: DNS or blacklists of a mailbox were measured too long ago, or their answers can no longer be read.
+// stale_data: the DNS or blacklists of a mailbox were measured too long ago, or their answers can no longer be read.
 
 import { type MeasuredRoute, measuredAt } from '../../core/answers.ts';
 import { domainOf, type MailboxState } from '../../core/mailbox.ts';
@@ -13,8 +13,8 @@ const unseen: Readonly<Record<MeasuredRoute, string>> = {
 };
 
 /**
- * Seen twice: the second look asks the API to measure now (refresh=true), so that an old measurement is one that the API
- * did not replace when it was asked to. Time alone says only that no answer came.
+ * stale_data, per route: fires after two observations. The second one asks the API to measure now (refresh=true), so an
+ * old measurement is one that the API did not replace on request. The passing of time only shows that no answer came.
  */
 export function measurementStale(
   route: MeasuredRoute,

@@ -1,4 +1,4 @@
-// operator_acted: a person changed something through Warmwarden. An event: announced once, with its outcome.
+// operator_acted: a person changed something through Warmwarden. An event, announced once with its outcome.
 import { type AlertFacts, noAccount, type Transition } from '../../core/alert.ts';
 import type { CommandEntry } from '../../core/operator-command.ts';
 import type { RuleSettings } from '../../core/rule-settings.ts';
@@ -6,10 +6,10 @@ import type { EpochMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { eventOf, pageLink } from '../condition.ts';
 
-/** What of the outcome stands in a message; the audit log has all of it. */
+/** Maximum characters of the outcome in a message; the audit log has all of it. */
 const outcomeShown = 500;
 
-/** null when nothing came of it, or its rule is switched off. */
+/** Returns the event, or null if the command changed nothing or its rule is switched off. */
 export function operatorActedEvent(
   entry: CommandEntry,
   { rules, pageUrl, now }: { readonly rules: RuleSettings; readonly pageUrl: string | null; readonly now: EpochMs },

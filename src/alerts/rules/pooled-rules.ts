@@ -1,4 +1,4 @@
-// The rules beyond one mailbox: a domain over its limits, and an account whose bounce rate has shifted. They never act.
+// Rules beyond one mailbox: a domain over its limits, and an account whose bounce rate has shifted. They never act.
 import type { AlertFacts, Subject } from '../../core/alert.ts';
 import type { AccountShift, DomainExcess, DomainWeek, PooledWindow } from '../../core/breaker.ts';
 import { type EpochMs, minuteMs, secondMs } from '../../core/time.ts';
@@ -13,19 +13,19 @@ import {
 } from '../../core/wording/phrases.ts';
 import { accountSubject, atOnce, type Condition } from '../condition.ts';
 
-/** How much of a pool is known. */
+/** Completeness of a pool's data. */
 export interface PoolKnowledge {
-  /** Mailboxes whose counts are in the sums. */
+  /** Number of mailboxes whose counts are in the sums. */
   readonly counted: number;
-  /** Nothing current is known of these: their data is missing, unreadable or too old. */
+  /** Number of mailboxes without current data: missing, unreadable or too old. */
   readonly unknown: number;
-  /** Not read yet since the start of the process. */
+  /** Number of mailboxes that were not read yet since the start of the process. */
   readonly pending: number;
-  /** When the oldest of the counts were read; asked only for messages. */
+  /** Returns the time at which the oldest counts were read. Called only for messages. */
   readonly oldestAt: () => EpochMs | null;
 }
 
-/** A mailbox of a domain with its part of the excess. */
+/** Mailbox of a domain with its part of the excess. */
 export interface DomainShare {
   readonly email: string;
   readonly sent: number;
@@ -36,19 +36,19 @@ export interface DomainFinding extends PoolKnowledge {
   readonly account: string;
   readonly domain: string;
   readonly excess: DomainExcess | null;
-  /** The last seven days; null without rows. Asked only without an excess. */
+  /** Returns the last seven days, or null if there are no rows. Called only if there is no excess. */
   readonly week: () => DomainWeek | null;
-  /** The mailboxes with the most bounces in the excess; asked only for messages. */
+  /** Returns the mailboxes with the most bounces in the excess. Called only for messages. */
   readonly worst: () => readonly DomainShare[];
 }
 
 interface Look {
   readonly now: EpochMs;
-  /** Base of the links to the page; null when there is no page. */
+  /** Base of links to the page, or null if there is no page. */
   readonly pageUrl: string | null;
 }
 
-/** A message does not change with every minute that its counts get older. */
+/** Step of the age in a message, so that the message does not change every minute. */
 const ageStepMs = 15 * minuteMs;
 
 export function domainSubject(account: string, domain: string): Subject {
@@ -60,8 +60,8 @@ export function shiftSubject(account: string): Subject {
 }
 
 /**
- * shared_bounces. Silent while mailboxes are not read yet. One of which nothing is known keeps an alert from ending, not
- * from firing: what the others show stands.
+ * shared_bounces of a domain. Silent until all its mailboxes were read. A mailbox without current data keeps the alert
+ * from ending but not from firing, because the findings of the others stand.
  */
 export function domainOverLimit(finding: DomainFinding, look: Look): Condition {
   const { account, domain, excess } = finding;
@@ -74,7 +74,7 @@ export function domainOverLimit(finding: DomainFinding, look: Look): Condition {
   };
 }
 
-/** Nothing of it walks the domain's mailboxes. */
+/** Returns whether the domain is over its limits, without walking its mailboxes. */
 function isDomainOver(finding: DomainFinding): Condition['active'] {
   const { excess, week, counted: known, unknown, pending } = finding;
   if (pending > 0 || known === 0) return 'unknown';
@@ -116,16 +116,16 @@ function excessFacts(finding: DomainFinding, excess: DomainExcess, look: Look): 
   };
 }
 
-/** shared_bounces is silent where more than one in so many mailboxes is unknown. */
+/** Maximum share of unknown mailboxes, as one in this many. With more, shared_bounces is silent. */
 const unknownOneIn = 10;
 
 export interface ShiftFinding extends PoolKnowledge {
   readonly account: string;
-  /** null while there is too little to compare. */
+  /** Shift of the bounce rate, or null if there is too little to compare. */
   readonly shift: AccountShift | null;
 }
 
-/** shared_bounces: the bounce rate of the whole account has doubled. */
+/** shared_bounces of an account: the bounce rate of the whole account has doubled. */
 export function accountShiftAlert(finding: ShiftFinding, look: Look): Condition {
   const { account, shift } = finding;
   const active = hasShifted(finding);
@@ -170,14 +170,14 @@ export function accountShiftAlert(finding: ShiftFinding, look: Look): Condition 
   };
 }
 
-/** Nothing of it walks the account's mailboxes. */
+/** Returns whether the bounce rate has shifted, without walking the account's mailboxes. */
 function hasShifted({ shift, counted: known, unknown, pending }: ShiftFinding): Condition['active'] {
   if (!shift || (unknown + pending) * unknownOneIn > known + unknown + pending) return 'unknown';
   if (shift.isShifted) return true;
   return shift.isOver ? false : 'unknown';
 }
 
-/** `9 bounces in 290 emails WHERE`. */
+/** Returns a text such as `9 bounces in 290 emails WHERE`. */
 function windowText({ bounced, sent }: PooledWindow, where: string): string {
   const text = `${counted(bounced, 'bounce')} in ${counted(sent, 'email')} ${where}`;
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -219,7 +219,7 @@ function numbersOf(window: PooledWindow | null): AlertFacts['numbers'] {
   };
 }
 
-/** The page with the mailboxes that it is about. */
+/** Returns the link to the page of the mailboxes in question. */
 function linkTo(pageUrl: string | null, words: string): AlertFacts['numbers'] {
   return pageUrl === null ? {} : { page_url: `${pageUrl}/?q=${encodeURIComponent(words)}` };
 }

@@ -1,5 +1,5 @@
-// protection_off: protection that a person took away: the emergency stop, enforcement, an account, every channel, or every message by a
-// silence. It is for every person: no route and no silence keeps it back, and it is repeated daily.
+// protection_off: a person took protection away, such as the emergency stop, enforcement, an account, every channel, or
+// every message by a silence. All people are notified: no route and no silence keeps it back, and it is repeated daily.
 
 import { type Alert, type AlertMatch, noAccount, type Silence, type Subject, severities } from '../../core/alert.ts';
 import type { AlertRule } from '../../core/alert-rules.ts';
@@ -15,12 +15,12 @@ import {
 } from '../../core/write-scope.ts';
 import { atOnce, type Condition, type MailboxContext, pageLink } from '../condition.ts';
 
-/** Whether it is about protection that was taken away. */
+/** Returns true for an alert about protection that was taken away. */
 export function isDisarming({ rule }: { readonly rule: AlertRule }): boolean {
   return rule === 'protection_off';
 }
 
-/** Where `enforce: false` stands. */
+/** Place of `enforce: false` in the configuration. */
 export type EnforcementScope =
   | { readonly kind: 'everything' }
   | { readonly kind: 'override'; readonly account: string; readonly match: string };
@@ -35,7 +35,7 @@ export function enforcementSubject(scope: EnforcementScope): Subject {
   return subjectOf(everything ? noAccount : scope.account, everything ? 'enforcement' : `enforcement ${scope.match}`);
 }
 
-/** `by`: who reloaded the configuration that switched it off. */
+/** Returns the condition. `by` reloaded the configuration that switched enforcement off. */
 export function enforcementOff(
   scope: EnforcementScope,
   { by, at }: { readonly by: string; readonly at: EpochMs },
@@ -50,12 +50,12 @@ export function enforcementOff(
   return { subject: enforcementSubject(scope), severity: 'warning', active: true, ...atOnce, facts };
 }
 
-/** Whether it is about enforcement that is off. */
+/** Returns true for an alert about enforcement that is off. */
 export function isEnforcementAlert({ rule, object }: Alert): boolean {
   return rule === 'protection_off' && object !== null && /^enforcement( |$)/.test(object);
 }
 
-/** The end of such an alert. */
+/** Ends an alert about enforcement that is off. */
 export function enforcementOn({ account, object, facts }: Alert): Condition {
   const about = { title: facts.title.replace('is OFF', 'is on again'), sentences: [], numbers: {} };
   return { subject: subjectOf(account, object), severity: 'warning', active: false, ...atOnce, facts: about };
@@ -74,10 +74,10 @@ interface Removal {
 }
 
 const removalMark = 'account ';
-/** An account that left stays away: after so long nobody needs to be reminded of it. docs/decisions/0009. */
+/** Time of reminders about a removed account. It stays away, so longer reminders are useless. docs/decisions/0009. */
 const remindedForMs = 3 * dayMs;
 
-/** An account that a reload removed. */
+/** Returns the condition of an account that a reload removed. */
 export function accountRemoved({ account, mailboxes, by, at }: Removal, { command, zone }: Words): Condition {
   const until = at + remindedForMs;
   const sentences = [
@@ -90,12 +90,12 @@ export function accountRemoved({ account, mailboxes, by, at }: Removal, { comman
   return { subject: subjectOf(noAccount, removalOf(account)), severity: 'warning', active: true, ...atOnce, facts };
 }
 
-/** Whether it is about an account that was removed. */
+/** Returns true for an alert about a removed account. */
 export function isRemoval({ rule, object }: Alert): boolean {
   return rule === 'protection_off' && object?.startsWith(removalMark) === true;
 }
 
-/** The ends of such alerts: the account is there again, or people were reminded for long enough. */
+/** Ends alerts about removed accounts that are back, or of which people were reminded for long enough. */
 export function removalsOver(alerts: Iterable<Alert>, accounts: readonly string[], now: EpochMs): readonly Condition[] {
   const back = new Set(accounts.map(removalOf));
   return [...alerts].filter(isRemoval).flatMap(({ object, since, facts }) => {
@@ -115,19 +115,22 @@ function removalOf(account: string): string {
 }
 
 interface ChannelsRemoval {
-  /** Their names. */
+  /** Names of the removed channels. */
   readonly channels: readonly string[];
-  /** The configuration that has them no more. */
+  /** Configuration file that no longer contains the channels. */
   readonly file: string;
   readonly by: string;
   readonly at: EpochMs;
 }
 
-/** So many channels are named. */
+/** Maximum channels that a message names. */
 const channelsNamed = 5;
 const channelsSubject = subjectOf(noAccount, 'channels');
 
-/** A reload removed every channel except recipes. They get it as their last message. */
+/**
+ * Returns the condition for a reload that removed every channel except recipes. The removed channels get it as their
+ * last message.
+ */
 export function channelsRemoved({ channels, file, by, at }: ChannelsRemoval, { command, zone }: Words): Condition {
   const sentences = [
     `Reloaded by ${by} on ${momentText(at, zone)}: ${file} no longer has the ${channels.length === 1 ? 'channel' : 'channels'} ${firstText(channels, channelsNamed)}.`,
@@ -139,7 +142,7 @@ export function channelsRemoved({ channels, file, by, at }: ChannelsRemoval, { c
   return { subject: channelsSubject, severity: 'warning', active: true, ...atOnce, facts };
 }
 
-/** The end of that alert. */
+/** Ends the alert about removed channels. */
 export function channelsBack(): Condition {
   const facts = {
     title: 'Warmwarden can notify you again: the configuration has a channel',
@@ -149,12 +152,12 @@ export function channelsBack(): Condition {
   return { subject: channelsSubject, severity: 'warning', active: false, ...atOnce, facts };
 }
 
-/** Whether it is about channels that were removed. */
+/** Returns true for an alert about removed channels. */
 export function isOfChannels({ rule, object }: Alert): boolean {
   return rule === 'protection_off' && object === channelsSubject.object;
 }
 
-/** One condition a silence that covers everything, and one for each that is over and still has an alert. */
+/** Returns a condition for each silence that covers everything, and for each ended silence that still has an alert. */
 export function messagesSilenced(
   silences: readonly Silence[],
   alerts: Iterable<Alert>,
@@ -168,7 +171,7 @@ export function messagesSilenced(
   return [...wide.map((silence) => silenced(silence, words)), ...over.map(({ object }) => silenceOver(object))];
 }
 
-/** Whether no alert about a mailbox of these accounts could get through. */
+/** Returns true if a match lets no alert about a mailbox of these accounts through. */
 export function coversEverything(match: AlertMatch, accounts: readonly string[]): boolean {
   const all = (globs: readonly string[] | undefined) => globs === undefined || globs.includes('*');
   const everyAccount =
@@ -209,16 +212,16 @@ function subjectOf(account: string, object: string | null): Subject {
   return { rule: 'protection_off', account, mailboxId: null, email: null, object };
 }
 
-// The emergency stop. One alert a scope; it ends when the stop is taken away or has expired.
+// Rule for the emergency stop: one alert per scope. It ends when the stop is removed or has expired.
 
 const stopObject = 'writes';
 
-/** Whether an alert is about the emergency stop. */
+/** Returns true for an alert about the emergency stop. */
 export function isStop({ rule, object }: Alert): boolean {
   return rule === 'protection_off' && object === stopObject;
 }
 
-/** How a stop ended: a person took it away, or its time was over. */
+/** End of a stop: a person removed it, or it expired. */
 export type WritesEnd = { readonly by: string; readonly reason: string } | 'expired';
 
 function stopSubject(scope: WriteScope): Subject {
@@ -231,7 +234,7 @@ function stopSubject(scope: WriteScope): Subject {
   };
 }
 
-/** `end`: null while it is on. */
+/** Returns the condition of a stop. `end` is null while the stop is on. */
 export function writesOffCondition(
   off: WritesOff,
   end: WritesEnd | null,

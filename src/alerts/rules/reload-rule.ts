@@ -1,12 +1,12 @@
-// config_wrong: the newest configuration was refused, and the one before stays in force.
+// config_wrong: the newest configuration was refused, and the previous one stays in force.
 import { noAccount } from '../../core/alert.ts';
 import { counted } from '../../core/wording/phrases.ts';
 import { accountSubject, atOnce, type Condition } from '../condition.ts';
 
-/** More problems than this stand in the log only. */
+/** Maximum problems in a message; the log has the others. */
 const problemsShown = 5;
 
-/** `problems`: sentences without secrets; none when the newest configuration is in force. */
+/** Returns the condition. `problems` are sentences without secrets, empty if the newest configuration is in force. */
 export function configReloadFailed(problems: readonly string[], command: string): Condition {
   const more = problems.length - problemsShown;
   return {

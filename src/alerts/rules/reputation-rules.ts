@@ -1,4 +1,4 @@
-// The rules that read how a mailbox's emails are received: how many reach the inbox, and the API's own health score.
+// Rules about how a mailbox's emails are received: the share that reaches the inbox, and the API's own health score.
 import type { AlertFacts } from '../../core/alert.ts';
 import { dailyRows, inboxRatio, lastDays, sumOf } from '../../core/daily-counts.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
@@ -6,13 +6,13 @@ import { addDays, utcDate } from '../../core/time.ts';
 import { counted, onDatesText, percentText } from '../../core/wording/phrases.ts';
 import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
 
-/** Both look at so many calendar days. */
+/** Calendar days that both rules examine. */
 const days = 7;
-/** What fell must come back this far over where it fired, in points, before the alert ends. */
+/** Points by which a value must recover beyond its threshold before the alert ends. */
 const hysteresisPoints = 5;
 const onePointPpm = 10_000;
 
-/** reputation_low: the share of delivered emails that reached the inbox, pooled over seven days. */
+/** reputation_low, inbox rate: the share of delivered emails that reached the inbox, pooled over seven days. */
 export function inboxRateLow(mailbox: MailboxState, context: MailboxContext): Condition {
   const { inboxBelowPpm: belowPpm, minMails } = context.rules.reputationLow;
   const rows = lastDays(dailyRows(mailbox.stats?.answer, context.now), days);
@@ -51,7 +51,10 @@ export function inboxRateLow(mailbox: MailboxState, context: MailboxContext): Co
   );
 }
 
-/** reputation_low: below the best of seven days. An older week is forgotten, so it ends by itself. */
+/**
+ * reputation_low, health score: the score is below the best of seven days. Older days do not count, so the alert ends
+ * by itself.
+ */
 export function healthScoreDrop(mailbox: MailboxState, context: MailboxContext): Condition {
   const { scoreDrop: points } = context.rules.reputationLow;
   const score = mailbox.entry.answer.healthScore;

@@ -1,4 +1,4 @@
-// sending_over_limit: a mailbox sends more emails a day than its daily limit, or than its mode, allows.
+// sending_over_limit: a mailbox sends more emails a day than its daily limit or its mode allows.
 import { dailyRows } from '../../core/daily-counts.ts';
 import { type MailboxState, typedName } from '../../core/mailbox.ts';
 import { isWarmupMode, limitsOn, maxPerDay } from '../../core/policy.ts';
@@ -6,7 +6,7 @@ import { addDays, type IsoDate, utcDate } from '../../core/time.ts';
 import { counted, onDatesText } from '../../core/wording/phrases.ts';
 import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
 
-/** A day with more emails than were allowed. */
+/** Day with more emails than allowed. */
 interface Excess {
   readonly date: IsoDate;
   readonly sent: number;
@@ -15,8 +15,8 @@ interface Excess {
 }
 
 /**
- * Yesterday and today count, and tomorrow where the API's day is ahead: it ends when neither is over any more. Statistics
- * that were not read today, counts that make no sense and unknown limits say nothing.
+ * sending_over_limit counts yesterday and today, and tomorrow if the API's day is ahead, and ends when none of these is
+ * over. Unknown if the statistics were not read today, if counts make no sense, or if limits are unknown.
  */
 export function sendingOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const found = excessOf(mailbox, context.now);

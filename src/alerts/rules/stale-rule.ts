@@ -1,4 +1,4 @@
-// stale_data: statistics that are too old to rely on, because no answer comes or because the answers stand still.
+// stale_data: statistics that are too old to rely on, because no answer comes or because the counts stand still.
 import { isUsuallyQuiet } from '../../core/daily-counts.ts';
 import { awaitsJudgement, type MailboxState } from '../../core/mailbox.ts';
 import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, isWeekend, secondMs, utcDate } from '../../core/time.ts';
@@ -6,29 +6,36 @@ import { explainVerdict } from '../../core/wording/explain.ts';
 import { momentText } from '../../core/wording/phrases.ts';
 import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
 
-/** A day is over everywhere when it is over in UTC for so long. */
+/** Time after the end of a day in UTC at which the day is over in every time zone. */
 const lastTimeZoneMs = 12 * hourMs;
-/** So many whole sending days without a single email are no pause in sending: the counts stand still (docs/faults.md S11). */
+/**
+ * Number of whole sending days without a single email that are no pause in sending: the counts stand still
+ * (docs/faults.md S11).
+ */
 const frozenSendingDays = 2;
 
-/** Since when nothing newer is known that it was judged by: statistics alone, without its warm-up, are nothing. */
+/**
+ * Returns the moment since which no newer data for a verdict is known. Statistics alone, without the warm-up, do not
+ * count.
+ */
 export function knownSince({ verdict, stats, firstSeenAt }: MailboxState): EpochMs {
   return verdict === null ? firstSeenAt : Math.min(verdict.at, stats?.at ?? firstSeenAt);
 }
 
-/** The warm-up that it was judged by may be another by now. */
+/** Returns true if the warm-up behind the verdict may have changed since it was read. */
 export function isWarmupStale({ warmup }: MailboxState, warmupStaleBefore: EpochMs): boolean {
   return warmup !== null && warmup.at < warmupStaleBefore;
 }
 
-/** Its statistics were read, and cannot be judged: its warm-up was not read. */
+/** Returns true if the statistics were read but cannot be judged, because the warm-up was not read. */
 function lacksWarmup(mailbox: MailboxState): boolean {
   return mailbox.verdict === null ? mailbox.stats !== null : awaitsJudgement(mailbox);
 }
 
 /**
- * By the age of the answer, by the verdict's word that its newest day is too old, or because the counts stand still. Only a judgement
- * made on this answer is against it: after a start nothing is too old yet, and the verdict is an earlier process's.
+ * stale_data, statistics: the answer is too old, the verdict says that its newest day is too old, or the counts stand
+ * still. Only a judgement of the current answer can end it: just after a start nothing is too old yet, and the verdict
+ * comes from an earlier process.
  */
 export function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
   const readAt = mailbox.stats?.at ?? null;
@@ -68,7 +75,7 @@ function staleTitle(lacks: boolean): string {
   return lacks ? 'not judged, because the warm-up cannot be read' : 'stale statistics';
 }
 
-/** Moments instead of ages: a text that changes every minute would be written every minute. */
+/** Returns sentences with moments instead of ages: a text that changes every minute would be stored every minute. */
 function staleSentences(
   mailbox: MailboxState,
   {
@@ -106,16 +113,16 @@ function freshSentences(readAt: number | null, zone: string): readonly string[] 
   return readAt === null ? [] : [`Warmwarden read the statistics on ${momentText(readAt, zone)}.`];
 }
 
-/** Whether the counts of a mailbox stand still. A date: they do, and it is the last day with an email. */
+/** Date of the last email if the counts of a mailbox stand still, else `moves` or `unknown`. */
 type StandStill = IsoDate | 'moves' | 'unknown';
 
-/** A status that changed twice within this time toggles: at night, or at weekends. */
+/** Time within which two changes of the status mean that it toggles, as at night or at weekends. */
 const habitMs = 8 * dayMs;
 
 /**
- * Whether the counts stand still. Time is no sign that they move again: only an email is, or a warm-up that does not run. After a resume
- * nothing is known before two whole sending days are over. A status that toggles, as at night, is no sign of either. A mailbox whose counts
- * have no email at all is left to the verdict.
+ * Returns whether the counts stand still. Only an email, or a warm-up that does not run, shows that they move; the
+ * passing of time does not. After a resume the result is unknown until two whole sending days are over. A status that
+ * toggles, as at night, shows neither. A mailbox whose counts have no email at all is left to the verdict.
  */
 function standStillOf({ verdict, stats, warmup, memory, changes }: MailboxState, now: EpochMs): StandStill {
   const { run, action } = verdict?.answer ?? {};

@@ -1,9 +1,12 @@
-// mailbox_unwell: the API says a status of a mailbox that is not known to be normal ("suspended", "locked").
+// mailbox_unwell: the API reports a status of a mailbox that is not known to be normal ("suspended", "locked").
 import { saysDisconnected } from '../../core/connection.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
 
-/** Seen twice, so that a word that is gone at the next look is nothing. What means a lost connection has a rule of its own. */
+/**
+ * mailbox_unwell, status: fires after two observations, so a word that is gone at the next look does not count. A lost
+ * connection has a rule of its own.
+ */
 export function mailboxStatusUnknown(
   answered: 'mailbox' | 'mailboxes',
   mailbox: MailboxState,

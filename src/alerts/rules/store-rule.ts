@@ -1,4 +1,4 @@
-// store_failing: what is decided can't be recorded, so it is not acted on until it can.
+// store_failing: decisions cannot be recorded, so Warmwarden does not act on them until they can.
 import {
   type Alert,
   type AlertChanges,
@@ -23,7 +23,7 @@ const storeSubject: Subject = {
 
 export const storeFingerprint = fingerprintOf(storeSubject);
 
-/** `failure`: what is wrong with the store; null when nothing is. `loss`: what the one that works now lacked. */
+/** Returns the condition. `failure` is null if the store works; `loss` is what the working store lacked. */
 export function storeFailing(failure: StoreFailure | null, loss: Loss | null = null): Condition {
   return {
     subject: storeSubject,
@@ -49,12 +49,12 @@ function factsOfEnd(loss: Loss | null): AlertFacts {
   return { title: 'the store works again', sentences, numbers: {} };
 }
 
-/** The alert fires for another reason than the messages said, and one that calls for a person. */
+/** Returns the transition for an alert that fires for another reason than announced, one that needs a person. */
 export function worsened(alert: Alert, failure: StoreFailure, at: EpochMs): Transition {
   return { kind: 'worsened', at, alert: { ...alert, facts: factsOf(failure) } };
 }
 
-/** The end of a failure together with its beginning, which could not be recorded when it came. */
+/** Returns the end of a failure together with its beginning, which could not be recorded at the time. */
 export function withBeginning(end: AlertChanges, begunAt: EpochMs): AlertChanges {
   const beginnings = end.transitions.map((transition) => ({ ...transition, kind: 'firing' as const, at: begunAt }));
   return { ...end, transitions: [...beginnings, ...end.transitions] };
