@@ -5,10 +5,9 @@ import { goingOn } from '../core/decision.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { formatPath } from '../schema/problem.ts';
 import type { AnswerParts } from '../web/json/json-routes.ts';
-import { FleetTrend } from '../web/overview/fleet-sums.ts';
-import { Ranking } from '../web/overview/ranking.ts';
-import type { ShownSetting } from '../web/overview/settings.ts';
+import { FleetTrend } from '../web/overview/trend.ts';
 import { callersOf } from '../web/recipes/recipe-routes.ts';
+import type { ShownSetting } from '../web/route-parts.ts';
 import { type RunningServer, startServer } from '../web/server.ts';
 import type { Teardowns } from '../world/loop.ts';
 import { version } from '../world/version.ts';
@@ -38,7 +37,7 @@ export async function serve(
   { opened, startup }: ServeParts,
   teardowns: Teardowns,
 ): Promise<Served> {
-  const { world, live, store, fleet, metrics, nearLimitPpmOf, recipes } = opened;
+  const { world, live, store, fleet, metrics, recipes } = opened;
   const timeZone = () => live.config.alerts.rules.timeZone;
   const ready = () => readinessOf(opened, startup, timeZone());
   const answers: AnswerParts = {
@@ -47,11 +46,7 @@ export async function serve(
     ready,
     explain: explainVerdict,
     timeZone,
-    ranking: new Ranking(
-      { fleet, clock: world.clock },
-      (mailbox) => live.policyOf(mailbox),
-      () => live.config,
-    ),
+    policyOf: (mailbox) => live.policyOf(mailbox),
     history: store.audit,
     entries: store,
     trend: new FleetTrend({ fleet, world, days: store.days }),
@@ -62,7 +57,6 @@ export async function serve(
   };
   const server = await startServer({
     ...answers,
-    nearLimitPpmOf,
     host,
     port,
     tls,

@@ -1,33 +1,15 @@
 // Who may ask what: the token of a request, or the session of a browser; without tokens, the host that was asked.
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, Hono } from 'hono';
-import type { Network } from '../core/egress.ts';
-import type { World } from '../world/world.ts';
-import { type Auth, createAuthenticate, isOwnHost, mayRead, type Role } from './access/auth.ts';
+import { createAuthenticate, isOwnHost, mayRead, type Role } from './access/auth.ts';
 import { browserKeyOf, type CookieKind, formTokenOf } from './access/browser-key.ts';
 import { type Client, TrustedProxies } from './access/client.ts';
-import { type SessionSource, Sessions } from './access/sessions.ts';
+import { Sessions } from './access/sessions.ts';
 import { tooManyWrong, type WrongTokens } from './access/wrong-tokens.ts';
 import { signInPage, type Visitor } from './page/layout.ts';
 import { isForPeople, refuse } from './refusals.ts';
 import { pathBehind } from './rim.ts';
-
-export interface AccessParts {
-  readonly world: World;
-  /** Where the server listens. */
-  readonly host: string;
-  /** In force at present: a reload may change it. */
-  readonly auth: () => Auth;
-  /** In force at present. */
-  readonly trustedProxies: () => readonly Network[];
-  /** Current names from `server.allowed_hosts`. */
-  readonly allowedHosts: () => readonly string[];
-  /** The configured address of the page; null: none. */
-  readonly publicUrl: string | null;
-  /** In front of the paths that a browser asks for: `/warmwarden`, or nothing. */
-  readonly pathPrefix: string;
-  readonly sessions: SessionSource;
-}
+import type { AccessParts } from './route-parts.ts';
 
 /** Who asks. */
 export interface Asker {

@@ -167,7 +167,7 @@ function decoded(cursor: string): unknown {
 }
 
 /** As for Array.sort. */
-export function compare(a: Key, b: Key): number {
+function compare(a: Key, b: Key): number {
   for (const [index, part] of a.entries()) {
     const other = b[index];
     if (other === undefined || part === other) continue;

@@ -4,19 +4,57 @@ import type { Action } from '../core/action.ts';
 import type { Change } from '../core/change.ts';
 import type { RecordedDecision } from '../core/decision.ts';
 import type { DeliveryPlace, ListedDelivery, StoredTransition } from '../core/delivery.ts';
+import type { Network } from '../core/egress.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { MailboxState } from '../core/mailbox.ts';
-import type { CommandEntry } from '../core/operator-command.ts';
+import type { CommandEntry, CommandOutcome, DaemonCommands, ReloadRequest } from '../core/operator-command.ts';
+import type { Policy } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Reason, Verdict } from '../core/verdict.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { AccessParts } from './access.ts';
-import type { OperationsRouteParts, ReloadRouteParts } from './json/operations.ts';
-import type { FleetTrend } from './overview/fleet-sums.ts';
-import type { NearLimitPpmOf, Tags } from './overview/fleet-view.ts';
-import type { Ranking } from './overview/ranking.ts';
-import type { ShownSetting } from './overview/settings.ts';
+import type { World } from '../world/world.ts';
+import type { Auth } from './access/auth.ts';
+import type { SessionSource } from './access/sessions.ts';
+import type { FleetTrend } from './overview/trend.ts';
 import type { RecipeRouteParts } from './recipes/recipe-routes.ts';
+
+export interface AccessParts {
+  readonly world: World;
+  /** Where the server listens. */
+  readonly host: string;
+  /** In force at present: a reload may change it. */
+  readonly auth: () => Auth;
+  /** In force at present. */
+  readonly trustedProxies: () => readonly Network[];
+  /** Current names from `server.allowed_hosts`. */
+  readonly allowedHosts: () => readonly string[];
+  /** The configured address of the page; null: none. */
+  readonly publicUrl: string | null;
+  /** In front of the paths that a browser asks for: `/warmwarden`, or nothing. */
+  readonly pathPrefix: string;
+  readonly sessions: SessionSource;
+}
+
+/** The part of a policy that a mailbox is ranked by. */
+export type RankingPolicy = Pick<Policy, 'nearLimitPpm' | 'enforce'>;
+
+export type PolicyOf = (mailbox: MailboxState) => RankingPolicy;
+
+/** The words that people gave mailboxes. */
+export interface Tags {
+  readonly all: () => readonly string[];
+  readonly of: (mailbox: MailboxState) => readonly string[];
+}
+
+/** A setting as people read it. */
+export interface ShownSetting {
+  /** `guard.min_bounces`, `accounts[0].name`. */
+  readonly name: string;
+  /** As the file would write it; a secret is hidden. */
+  readonly value: string;
+  /** `default`, `line 12`. */
+  readonly from: string;
+}
 
 /** Whether the daemon is on duty. */
 export interface Readiness {
@@ -59,7 +97,10 @@ export interface Entries {
   readonly changes: readonly Change[];
 }
 
-export interface RouteParts extends AccessParts, ReloadRouteParts, OperationsRouteParts {
+export interface RouteParts extends AccessParts {
+  /** null while the daemon is starting. */
+  readonly commands: () => DaemonCommands | null;
+  readonly reload: (request: ReloadRequest) => Promise<CommandOutcome>;
   readonly fleet: Fleet;
   readonly metrics: Metrics;
   readonly ready: () => Readiness;
@@ -72,10 +113,10 @@ export interface RouteParts extends AccessParts, ReloadRouteParts, OperationsRou
   /** The newest first. */
   readonly deliveries: (limit: number, before?: DeliveryPlace) => Promise<readonly ListedDelivery[]>;
   readonly explain: (verdict: Verdict) => string;
-  readonly nearLimitPpmOf: NearLimitPpmOf;
+  /** Policy in force. */
+  readonly policyOf: PolicyOf;
   /** In which sentences give times, as those of the alerts do: an IANA name. */
   readonly timeZone: () => string;
-  readonly ranking: Pick<Ranking, 'read'>;
   /** Of the configuration in force, without secrets. */
   readonly settings: () => readonly ShownSetting[];
   readonly tags: Tags;

@@ -11,7 +11,7 @@ import { fleetRoutes, probeRoutes } from './json/json-routes.ts';
 import { operationRoutes } from './json/operations.ts';
 import { addRoutes } from './json/route.ts';
 import { addEvents, type LiveParts } from './live.ts';
-import { addPages } from './page-routes.ts';
+import { addPages } from './pages.ts';
 import { createRecipeRoutes, downloadRoutes } from './recipes/recipe-routes.ts';
 import { addRunForms } from './recipes/run-forms.ts';
 import { refuse } from './refusals.ts';

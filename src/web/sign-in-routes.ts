@@ -4,10 +4,10 @@ import { createRecognize, mayRead } from './access/auth.ts';
 import { browserKeyOf, clearBrowserKey, setBrowserKey } from './access/browser-key.ts';
 import type { Sessions } from './access/sessions.ts';
 import { tooManyWrong, type WrongTokens } from './access/wrong-tokens.ts';
-import type { AccessParts } from './access.ts';
 import { signInPage } from './page/layout.ts';
 import { readQuery, upTo } from './query.ts';
 import { formOf, noQuery, ownFormOf, queryOf, refuse } from './refusals.ts';
+import type { AccessParts } from './route-parts.ts';
 
 export interface SignInParts extends AccessParts {
   readonly signedIn: Sessions;

@@ -1,6 +1,6 @@
 // The chart of a mailbox shows the limit that was in force on each day, not today's over all of them.
 import { expect, test } from 'vitest';
-import { dayChart } from '../../src/web/page/parts/day-chart.ts';
+import { dayChart } from '../../src/web/page/parts/charts.ts';
 import { row } from '../guard/samples.ts';
 
 test('the limit steps on the day on which the mode changed, and is not drawn where it is not known', async () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { alertRules } from '../../src/core/alert-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
-import { FleetTrend } from '../../src/web/overview/fleet-sums.ts';
+import { FleetTrend } from '../../src/web/overview/trend.ts';
 import { account, alert, bareMailbox, exampleFleet, mailbox, now, today } from './example-fleet.ts';
 import { ask, type Running, serve, stillWorld } from './running-server.ts';
 

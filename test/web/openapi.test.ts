@@ -1,7 +1,7 @@
 // The OpenAPI document: every route is in it, and what the daemon answers is what it says.
 import { expect, test } from 'vitest';
 import { commandPatterns } from '../../src/web/commands/prepared.ts';
-import { places } from '../../src/web/views.ts';
+import { places } from '../../src/web/pages.ts';
 import { document, operations } from '../support/api-document.ts';
 import { registeredRoutes } from './registered-routes.ts';
 

@@ -5,7 +5,7 @@ import { guardStates } from '../../src/core/mailbox.ts';
 import type { ReloadRequest } from '../../src/core/operator-command.ts';
 import { commandPatterns } from '../../src/web/commands/prepared.ts';
 import { historyFilters } from '../../src/web/json/history.ts';
-import { places } from '../../src/web/views.ts';
+import { places } from '../../src/web/pages.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { exampleFleet } from './example-fleet.ts';
 import { registeredRoutes } from './registered-routes.ts';

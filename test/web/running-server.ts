@@ -3,22 +3,18 @@ import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import type { Fleet } from '../../src/core/fleet/fleet.ts';
-import type { MailboxState } from '../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import type { MetricsSettings } from '../../src/metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import type { SessionSource } from '../../src/web/access/sessions.ts';
-import { FleetTrend } from '../../src/web/overview/fleet-sums.ts';
-import { noTags } from '../../src/web/overview/fleet-view.ts';
-import { Ranking } from '../../src/web/overview/ranking.ts';
+import { noTags } from '../../src/web/overview/fleet.ts';
+import { FleetTrend } from '../../src/web/overview/trend.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/web/server.ts';
 import { createLog, type MovedClock, movedClock, type World } from '../../src/world/world.ts';
 import { undocumented } from '../support/api-document.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 import { explain, now } from './example-fleet.ts';
-
-const nearLimitPpmOf = (_mailbox: MailboxState) => 800_000;
 
 export const metricsSettings: MetricsSettings = {
   policyOf: () => defaultPolicy,
@@ -80,13 +76,8 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     transitions: async () => [],
     deliveries: async () => [],
     explain,
-    nearLimitPpmOf,
     timeZone: () => 'UTC',
-    ranking: new Ranking(
-      { fleet, clock: world.clock },
-      () => defaultPolicy,
-      () => metricsSettings,
-    ),
+    policyOf: () => defaultPolicy,
     settings: () => [],
     tags: noTags,
     trend: new FleetTrend({ fleet, world, days: { acted: async () => [], held: async function* () {} } }),

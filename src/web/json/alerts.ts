@@ -8,9 +8,7 @@ import { type ListedDelivery, publicState } from '../../core/delivery.ts';
 import { type Incident, type IncidentMailbox, memberStates, sharedAttributes } from '../../core/incident.ts';
 import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../core/wording/incidents.ts';
 import { readPast, selectionOf } from '../overview/alerts.ts';
-import { eachAlert } from '../overview/firing-alerts.ts';
-import { FirstOf } from '../overview/first-of.ts';
-import { compare, cursorAfter, cursorOf, limitOf, means, oneOf, pageAfter, pageOf, someOf, upTo } from '../query.ts';
+import { cursorAfter, cursorOf, limitOf, means, oneOf, pageAfter, pageOf, someOf, upTo } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { answerTimeOf, count, listOf, moment, nextCursor, number, text, texts, timeZone } from './facts.ts';
 import { fleetRoute } from './route.ts';
@@ -230,21 +228,16 @@ export const alertsRoute = fleetRoute({
   read: async (parts: Pick<RouteParts, 'fleet' | 'timeZone' | 'world'>, { limit, cursor: after, status, severity }) => {
     const { fleet } = parts;
     const { now, zone } = answerTimeOf(parts);
-    let total = 0;
-    // One more row than the page holds shows whether there is another page.
-    const first = new FirstOf<Alert>((one, other) => compare(alertKey(one), alertKey(other)), limit + 1);
-    await eachAlert(fleet.alerts(), (one) => {
-      if ((status ?? one.status) !== one.status || severity?.includes(one.severity) === false) return;
-      total += 1;
-      if (after === undefined || compare(alertKey(one), after) > 0) first.put(one);
-    });
-    const { rows, next } = pageOf(first.take(), alertKey, limit);
+    const chosen = [...fleet.alerts()].filter(
+      (one) => (status ?? one.status) === one.status && severity?.includes(one.severity) !== false,
+    );
+    const { rows, next } = pageAfter(chosen, alertKey, { after, limit });
     const silences = fleet.silences(now);
     return {
       at: now,
       timeZone: zone,
       incidents: openIncidentFacts(fleet.incidents()),
-      total,
+      total: chosen.length,
       alerts: rows.map((one) => ({ ...alertFacts(one), silenced: silenceOf(one, silences) })),
       nextCursor: next,
       silences,

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import type { Forecast } from '../../core/mailbox.ts';
 import { secondMs } from '../../core/time.ts';
 import { mendText, sumText } from '../../core/wording/forecast.ts';
-import { agesOf, DataAges, type DataKind, dataKinds, inNeedFirst } from '../overview/budget.ts';
-import { type ShownSetting, settingsThat } from '../overview/settings.ts';
+import { type DataKind, dataAges, dataKinds, inNeedFirst } from '../overview/budget.ts';
+import { settingsThat } from '../overview/settings.ts';
 import { cursorOf, limitOf, means, oneOf, pageAfter, upTo } from '../query.ts';
-import type { RouteParts } from '../route-parts.ts';
+import type { RouteParts, ShownSetting } from '../route-parts.ts';
 import { answerTimeOf, count, firstSweep, listOf, moment, nextCursor, number, sweepFacts, text } from './facts.ts';
 import { fleetRoute } from './route.ts';
 
@@ -65,13 +65,12 @@ export const budgetRoute = fleetRoute({
   read: async (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>, { limit, cursor: after }) => {
     const { fleet } = parts;
     const { rows, next } = pageAfter(fleet.accounts(), inNeedFirst, { after, limit });
-    const ages = await agesOf(fleet, rows);
     const time = answerTimeOf(parts);
     const accounts = rows.map((account) => ({
       ...account,
       forecast: account.forecast && forecastFacts(account.forecast),
       firstSweep: sweepFacts(fleet.sweep(account.name), time),
-      data: dataFacts(ages.get(account.name) ?? new DataAges(), account.forecast),
+      data: dataFacts(dataAges(fleet.mailboxesOf(account.name)), account.forecast),
     }));
     return { at: time.now, accounts, nextCursor: next };
   },
@@ -93,9 +92,9 @@ function forecastFacts(forecast: Forecast) {
   };
 }
 
-function dataFacts(ages: DataAges, forecast: Forecast | null) {
+function dataFacts(ages: ReturnType<typeof dataAges>, forecast: Forecast | null) {
   const ofKind = ({ kind, route }: DataKind) => {
-    const { oldest, newest, unread } = ages.of(kind);
+    const { oldest, newest, unread } = ages[kind];
     return {
       newestAt: newest,
       oldestAt: oldest,

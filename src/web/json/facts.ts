@@ -10,7 +10,7 @@ import { changeSentence } from '../../core/wording/causes.ts';
 import { sweepText } from '../../core/wording/forecast.ts';
 import { factsOf, pausedBy } from '../../core/wording/paused.ts';
 import type { World } from '../../world/world.ts';
-import type { MailboxRow } from '../overview/fleet-view.ts';
+import type { MailboxRow } from '../overview/fleet.ts';
 
 export type Explain = (verdict: Verdict) => string;
 

@@ -5,17 +5,11 @@ import { z } from 'zod';
 import { silenceOf } from '../../alerts/routing.ts';
 import { type Alert, severities } from '../../core/alert.ts';
 import { alertRules } from '../../core/alert-rules.ts';
-import { unreadAccounts } from '../../core/fleet/unread-accounts.ts';
 import { type AccountState, type GuardedElsewhere, type GuardState, guardStates } from '../../core/mailbox.ts';
 import { type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
-import { eachAlert } from '../overview/firing-alerts.ts';
-import { FirstOf } from '../overview/first-of.ts';
-import { type Group, groupings, readGroups, shareOf, usualGrouping } from '../overview/fleet-groups.ts';
-import { gravestFirst, isFiring, type Rank } from '../overview/fleet-view.ts';
+import { countsNow, fleetFilters, type PictureParts, pictureOf, type Rank, rowsAfter } from '../overview/fleet.ts';
+import { type Group, groupings, readGroups, shareOf, usualGrouping } from '../overview/groups.ts';
 import { tones } from '../overview/headline.ts';
-import { type PictureParts, pictureOf } from '../overview/picture.ts';
-import { fleetFilters, rowsAfter } from '../overview/selection.ts';
-import { countsNow } from '../overview/state-sentence.ts';
 import { cursorAfter, cursorOf, limitOf, means, oneOf, pageAfter, type Query } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { openIncidentFacts, openIncidents, silenced } from './alerts.ts';
@@ -199,13 +193,10 @@ export const mailboxesRoute = fleetRoute({
   shape: fleetAnswer,
   read: async (parts: PictureParts, { q = '', state = null, limit, cursor: from }) => {
     const { fleet, explain } = parts;
-    const { known, headline, firing, accounts, sweeps, now, command, zone } = await pictureOf(parts);
+    const picture = pictureOf(parts);
+    const { headline, firing, accounts, sweeps, now, command, zone } = picture;
     const after = from === undefined ? null : rankIn(from);
-    const page = await rowsAfter(known.ranked, { text: q.trim(), state }, { fleet, after, limit });
-    const gravest = new FirstOf(gravestFirst, alertsShown);
-    await eachAlert(fleet.alerts(), (alert) => {
-      if (isFiring(alert)) gravest.put(alert);
-    });
+    const page = rowsAfter(picture, { text: q.trim(), state }, { fleet, after, limit });
     const silences = fleet.silences(now);
     const briefly = (one: Alert) => ({ ...one, title: one.facts.title, silenced: silenceOf(one, silences) });
     const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
@@ -216,9 +207,9 @@ export const mailboxesRoute = fleetRoute({
       headline: headline.sentence,
       advice: headline.advice,
       tone: headline.tone,
-      states: countsNow(known, unreadAccounts(fleet)),
+      states: countsNow(picture),
       incidents: openIncidentFacts(fleet.incidents()),
-      alerts: gravest.take().map(briefly),
+      alerts: firing.all.slice(0, alertsShown).map(briefly),
       alertsFiring: firing.count(),
       alertGroups: firing.groups.map(({ first, count }) => ({ ...briefly(first), count })),
       notGuarded: fleet.guarding().flatMap(({ account, startingSince }) => (startingSince === null ? [] : [account])),
@@ -286,7 +277,7 @@ export const groupsRoute = fleetRoute({
     next_cursor: nextCursor,
   }),
   read: async (
-    parts: Pick<RouteParts, 'fleet' | 'ranking' | 'tags' | 'world'>,
+    parts: Pick<RouteParts, 'fleet' | 'policyOf' | 'tags' | 'world'>,
     { by = usualGrouping, limit, cursor: after },
   ) => {
     const groups = await readGroups(parts, by);

@@ -1,6 +1,6 @@
 // The list of the routes below /api, and the probes. The daemon's own socket answers what the pages show under the same names.
 import { z } from 'zod';
-import type { PictureParts } from '../overview/picture.ts';
+import type { PictureParts } from '../overview/fleet.ts';
 import type { RouteParts } from '../route-parts.ts';
 import {
   alertsRoute,

@@ -7,7 +7,7 @@ import { actionText, explainVerdict } from '../../core/wording/explain.ts';
 import { pausedText } from '../../core/wording/paused.ts';
 import { recentEmailSentences } from '../../core/wording/phrases.ts';
 import { decisionAt } from '../../core/wording/states.ts';
-import { rowOf } from '../overview/fleet-view.ts';
+import { rowOf } from '../overview/fleet.ts';
 import { limitOf, mailboxName, means, type Parameter } from '../query.ts';
 import { type Entries, noSuchMailbox, type RouteParts } from '../route-parts.ts';
 import {
@@ -137,16 +137,16 @@ export const mailboxRoute = fleetRoute({
     decisions: listOf(decision).describe('The last 50, the newest first.'),
   }),
   read: async (
-    parts: Pick<RouteParts, 'fleet' | 'decisions' | 'explain' | 'nearLimitPpmOf' | 'timeZone'>,
+    parts: Pick<RouteParts, 'fleet' | 'decisions' | 'explain' | 'policyOf' | 'timeZone'>,
     _query,
     { account = '', id: mailboxId = '' },
   ) => {
-    const { fleet, explain, nearLimitPpmOf } = parts;
+    const { fleet, explain, policyOf } = parts;
     const found = fleet.mailbox(account, mailboxId);
     if (!found) throw new UnknownMailboxError(noSuchMailbox);
     const decisions = await parts.decisions(account, mailboxId, decisionsShown);
     const zone = parts.timeZone();
-    const row = rowOf(fleet, found, nearLimitPpmOf);
+    const row = rowOf(fleet, found, policyOf);
     const { warmup, action: newest, changes } = found;
     return {
       ...found,

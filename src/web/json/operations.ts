@@ -1,13 +1,6 @@
 // POST /api/operations/NAME and POST /-/reload: the operations of the daemon's socket, for a token with the role operator.
 import { z } from 'zod';
-import {
-  type CommandOutcome,
-  type CommandResult,
-  commandResults,
-  type DaemonCommands,
-  type ReloadRequest,
-  succeeded,
-} from '../../core/operator-command.ts';
+import { type CommandOutcome, type CommandResult, commandResults, succeeded } from '../../core/operator-command.ts';
 import {
   answerOperation,
   type OperationName,
@@ -16,10 +9,11 @@ import {
 } from '../../operations/command-requests.ts';
 import { failure } from '../../operations/plan.ts';
 import { jsonOf } from '../../schema/json.ts';
-import { type Auth, operatorOf, reloaderOf } from '../access/auth.ts';
+import { operatorOf, reloaderOf } from '../access/auth.ts';
 import { isFromAnyPage } from '../access/origin.ts';
 import { means, oneOf } from '../query.ts';
 import { bodyText, maxBodyBytes, operatorsOnly, refuse, senderOf } from '../refusals.ts';
+import type { RouteParts } from '../route-parts.ts';
 import { count, text, texts } from './facts.ts';
 import { type JsonRoute, jsonContent, routeOf } from './route.ts';
 
@@ -61,18 +55,8 @@ const statusOf: Readonly<Record<CommandResult, 200 | 409 | 422>> = {
   invalid: 422,
 };
 
-export interface OperationsRouteParts {
-  /** In force at present: a reload may change it. */
-  readonly auth: () => Auth;
-  /** null while the daemon is starting. */
-  readonly commands: () => DaemonCommands | null;
-}
-
-export interface ReloadRouteParts {
-  /** In force at present: a reload may change it. */
-  readonly auth: () => Auth;
-  readonly reload: (request: ReloadRequest) => Promise<CommandOutcome>;
-}
+type OperationsRouteParts = Pick<RouteParts, 'auth' | 'commands'>;
+type ReloadRouteParts = Pick<RouteParts, 'auth' | 'reload'>;
 
 const noTokens =
   'This daemon has no tokens, and without them it accepts only a reload over HTTP. Run the command without --url on the machine of the daemon, use the page, or configure server.auth.tokens.';

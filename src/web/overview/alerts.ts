@@ -1,13 +1,131 @@
-// The alerts that a reader asks for: those that fire, and those that are over with the messages about each.
-import type { Alert, Severity } from '../../core/alert.ts';
+// Alerts as pages and the API show them: those that fire, grouped, and those that are over with the messages about each.
+import { concerns, domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
+import { type Alert, accountsOf, isCause, type Severity } from '../../core/alert.ts';
+import { type AlertRule, alertRules } from '../../core/alert-rules.ts';
 import type { DeliveryPlace, ListedDelivery } from '../../core/delivery.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
+import { domainOf, type MailboxState } from '../../core/mailbox.ts';
 import { dayMs, type EpochMs, hourMs } from '../../core/time.ts';
-import { turnAfter } from '../../world/world.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { type AlertGroup, eachAlert, FiringAlerts } from './firing-alerts.ts';
-import { FirstOf } from './first-of.ts';
-import { gravestFirst, isFiring } from './fleet-view.ts';
+
+export const gravities: Readonly<Record<Severity, number>> = { info: 0, warning: 1, critical: 2 };
+
+export const isFiring = ({ status }: Alert) => status === 'firing';
+
+const urgencies: ReadonlyMap<AlertRule, number> = new Map(alertRules.map((rule, index) => [rule, index]));
+const urgencyOf = ({ rule }: Alert) => urgencies.get(rule) ?? alertRules.length;
+
+/** The gravest, of those the most urgent kind (the circuit breaker that holds before the mailboxes that it holds), then the newest. */
+export function gravestFirst(a: Alert, b: Alert): number {
+  return (
+    gravities[b.severity] - gravities[a.severity] ||
+    urgencyOf(a) - urgencyOf(b) ||
+    b.since - a.since ||
+    (a.fingerprint < b.fingerprint ? -1 : 1)
+  );
+}
+
+export interface AlertGroup {
+  readonly first: Alert;
+  /** Those that are named beside it. */
+  readonly others: readonly Alert[];
+  /** How many there are in all; 1: the alert itself is the entry. */
+  readonly count: number;
+}
+
+/** Up to so many of one rule and severity are entries of their own. */
+const apartAtMost = 5;
+const named = 3;
+
+/** Firing alerts as they are counted and listed: one by one, or all of one rule and severity as one entry where they are many. */
+export class FiringAlerts {
+  /** The gravest first. */
+  readonly all: readonly Alert[];
+  readonly groups: readonly AlertGroup[];
+
+  constructor(alerts: Iterable<Alert>) {
+    this.all = [...alerts].filter(isFiring).sort(gravestFirst);
+    const alike = Map.groupBy(this.all, ({ rule, severity }) => `${severity} ${rule}`);
+    this.groups = [...alike.values()].flatMap(groupsOf);
+  }
+
+  /** How many there are in all, or of one severity. */
+  count(severity?: Severity): number {
+    return severity === undefined ? this.all.length : this.all.filter((one) => one.severity === severity).length;
+  }
+
+  hasOf(rule: AlertRule): boolean {
+    return this.all.some((one) => one.rule === rule);
+  }
+}
+
+/** Alerts of one rule and severity, the newest first. */
+function groupsOf(alike: readonly Alert[]): readonly AlertGroup[] {
+  const [first, ...others] = alike.slice(0, named);
+  if (first && alike.length > apartAtMost) return [{ first, others, count: alike.length }];
+  return alike.map((alert) => ({ first: alert, others: [], count: 1 }));
+}
+
+const entriesAPage = 50;
+
+/** The firing alerts of a selection, page by page; of one rule all one by one. `wanted`: from 1; beyond the last page it is the last. */
+export function alertsOnPage(fleet: Fleet, selection: AlertSelection, wanted: number) {
+  const all = [...fleet.alerts()];
+  const firing = new FiringAlerts(all);
+  const chosen = new FiringAlerts(firing.all.filter((alert) => isChosen(alert, selection)));
+  const entries: readonly AlertGroup[] =
+    selection.rule === null ? chosen.groups : chosen.all.map((first) => ({ first, others: [], count: 1 }));
+  const pages = Math.max(1, Math.ceil(entries.length / entriesAPage));
+  const page = Math.min(wanted, pages);
+  const groups = entries.slice((page - 1) * entriesAPage, page * entriesAPage);
+  return { firing, chosen: chosen.count(), pending: all.length - firing.count(), groups, page, pages };
+}
+
+// Firing alerts that belong to no one mailbox, by the mailboxes that they are about: those of an account, a domain or an IP address.
+
+/** The rules whose alerts are about a domain or an IP address; what else belongs to no mailbox is about whole accounts. */
+const objectRules: ReadonlySet<AlertRule> = new Set(['dns_failing', 'blacklisted', 'shared_bounces']);
+
+const none: readonly Alert[] = [];
+
+/** Looked up by name: a large fleet has thousands of domains. */
+export class WideAlerts {
+  /** By account, then by domain or IP address; '': about the whole account. */
+  readonly #byAccount = new Map<string, Map<string, Alert[]>>();
+
+  constructor(alerts: Iterable<Alert>) {
+    for (const alert of alerts) {
+      if (alert.status !== 'firing') continue;
+      const object = objectRules.has(alert.rule) && !isCause(alert) ? (alert.object ?? '') : '';
+      for (const account of accountsOf(alert)) this.#put(account, object, alert);
+    }
+  }
+
+  /** Those about the whole account. */
+  ofAccount(account: string): readonly Alert[] {
+    return this.#byAccount.get(account)?.get('') ?? none;
+  }
+
+  *about(mailbox: MailboxState): Iterable<Alert> {
+    const ofAccount = this.#byAccount.get(mailbox.account);
+    if (ofAccount === undefined) return;
+    const objects = new Set(['', domainOf(mailbox.email), domainObject(mailbox), ipObject(mailbox)]);
+    for (const object of objects) yield* ofAccount.get(object) ?? none;
+  }
+
+  /** Those of its domain or its ip that are about it, too: what was read of it last shows the same. */
+  concerning(mailbox: MailboxState): readonly Alert[] {
+    return [...this.about(mailbox)].filter((alert) => concerns(alert, mailbox));
+  }
+
+  #put(account: string, object: string, alert: Alert): void {
+    const ofAccount = this.#byAccount.get(account) ?? new Map<string, Alert[]>();
+    this.#byAccount.set(account, ofAccount);
+    const known = ofAccount.get(object);
+    if (known) known.push(alert);
+    else ofAccount.set(object, [alert]);
+  }
+}
 
 export interface AlertSelection {
   readonly severity: Severity | null;
@@ -25,21 +143,6 @@ export interface PastAlert {
   readonly alert: Alert;
   /** About it, the newest first. */
   readonly messages: readonly ListedDelivery[];
-}
-
-/** What of the firing alerts is on the page. */
-export interface AlertsOnPage {
-  /** All that fire. */
-  readonly firing: FiringAlerts;
-  /** How many of them are asked for. */
-  readonly chosen: number;
-  /** How many may fire soon. */
-  readonly pending: number;
-  /** Of those that are asked for, the gravest first; of one rule all one by one. */
-  readonly groups: readonly AlertGroup[];
-  /** From 1. */
-  readonly page: number;
-  readonly pages: number;
 }
 
 /** The messages about an alert, in their order. */
@@ -179,7 +282,6 @@ export async function messagesIn(
       found.push(...read.filter(({ createdAt }) => createdAt >= from));
       const last = read.at(-1);
       place = read.length < deliveriesARead || last === undefined || last.createdAt < from ? null : last;
-      await turnAfter(read);
     }
   }
   return { deliveries: found, complete: true };
@@ -194,32 +296,4 @@ function joined(spans: readonly Span[]): readonly Span[] {
     else whole.push(span);
   }
   return whole;
-}
-
-// What the page of alerts shows of those that fire: all of them counted, and one page of those that are asked for.
-
-const entriesAPage = 50;
-
-/** `wanted`: from 1; a page that is not there is the last one. */
-export async function alertsOnPage(fleet: Fleet, selection: AlertSelection, wanted: number): Promise<AlertsOnPage> {
-  const [firing, chosen] = [new FiringAlerts(), new FiringAlerts()];
-  const apart = selection.rule === null ? null : new FirstOf(gravestFirst, wanted * entriesAPage);
-  let pending = 0;
-  await eachAlert(fleet.alerts(), (alert) => {
-    if (!isFiring(alert)) {
-      pending += 1;
-      return;
-    }
-    firing.put(alert);
-    if (!isChosen(alert, selection)) return;
-    chosen.put(alert);
-    apart?.put(alert);
-  });
-  const pages = Math.max(1, Math.ceil((apart?.total ?? chosen.groups.length) / entriesAPage));
-  const page = Math.min(wanted, pages);
-  const from = (page - 1) * entriesAPage;
-  const groups =
-    apart?.take(from).map((first) => ({ first, others: [], count: 1 })) ??
-    chosen.groups.slice(from, from + entriesAPage);
-  return { firing, chosen: chosen.count(), pending, groups, page, pages };
 }

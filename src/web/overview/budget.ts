@@ -2,7 +2,6 @@
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import type { AccountState, MailboxState } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { inTurns, turnAfter } from '../../world/world.ts';
 
 /** What is read of a mailbox, as people name it, and the route that reads it. */
 export const dataKinds = [
@@ -17,30 +16,27 @@ export type DataKind = (typeof dataKinds)[number];
 
 type Kind = DataKind['kind'];
 
-interface Age {
+export interface DataAge {
   oldest: EpochMs | null;
   newest: EpochMs | null;
   unread: number;
 }
 
-/** How old each kind of data of an account is: mailbox after mailbox, as a large account is not gone through at once. */
-export class DataAges {
-  readonly #ages = new Map<Kind, Age>(dataKinds.map(({ kind }) => [kind, { oldest: null, newest: null, unread: 0 }]));
-
-  add(mailbox: MailboxState): void {
-    for (const [kind, age] of this.#ages) {
-      const at = mailbox[kind]?.at ?? null;
-      if (at === null) age.unread += 1;
+/** How old each kind of data of some mailboxes is. */
+export function dataAges(mailboxes: Iterable<MailboxState>): Readonly<Record<Kind, DataAge>> {
+  const age = (): DataAge => ({ oldest: null, newest: null, unread: 0 });
+  const ages = { stats: age(), warmup: age(), detail: age(), dns: age(), blacklist: age() };
+  for (const mailbox of mailboxes) {
+    for (const { kind } of dataKinds) {
+      const [known, at] = [ages[kind], mailbox[kind]?.at ?? null];
+      if (at === null) known.unread += 1;
       else {
-        age.oldest = Math.min(age.oldest ?? at, at);
-        age.newest = Math.max(age.newest ?? at, at);
+        known.oldest = Math.min(known.oldest ?? at, at);
+        known.newest = Math.max(known.newest ?? at, at);
       }
     }
   }
-
-  of(kind: Kind): Readonly<Age> {
-    return this.#ages.get(kind) ?? { oldest: null, newest: null, unread: 0 };
-  }
+  return ages;
 }
 
 /** An account takes 2.7 KB of markup. */
@@ -60,20 +56,4 @@ export function budgetAccounts(fleet: Fleet, asked: number) {
   const pages = Math.max(1, Math.ceil(all.length / accountsAPage));
   const page = Math.min(asked, pages);
   return { accounts: all.slice((page - 1) * accountsAPage, page * accountsAPage), page, pages };
-}
-
-/** By the names of the accounts. In slices: a large account is not gone through at once. */
-export async function agesOf(fleet: Fleet, accounts: readonly AccountState[]): Promise<ReadonlyMap<string, DataAges>> {
-  const ages = new Map<string, DataAges>();
-  for (const { name } of accounts) {
-    const known = new DataAges();
-    const mailboxes = [...fleet.mailboxesOf(name)];
-    await turnAfter(mailboxes);
-    const add = (piece: readonly MailboxState[]) => {
-      for (const mailbox of piece) known.add(mailbox);
-    };
-    await inTurns(mailboxes, add);
-    ages.set(name, known);
-  }
-  return ages;
 }

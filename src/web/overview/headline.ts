@@ -1,8 +1,9 @@
-// The one sentence at the top of the page: is anything wrong, and is there something to do.
+// The headline of the page and of /api/fleet: is anything wrong, and is there something to do.
 
 import type { Action } from '../../core/action.ts';
+import type { Alert } from '../../core/alert.ts';
 import type { Incident } from '../../core/incident.ts';
-import { type AccountState, mailboxKey, type SweepProgress } from '../../core/mailbox.ts';
+import { type AccountState, type GuardState, mailboxKey, type SweepProgress } from '../../core/mailbox.ts';
 import type { StoreFailure } from '../../core/store-failure.ts';
 import { dayMs, type EpochMs } from '../../core/time.ts';
 import { sentence as sentenceOf } from '../../core/wording/explain.ts';
@@ -11,10 +12,27 @@ import { incidentTitle } from '../../core/wording/incidents.ts';
 import { counted, duration, firstText, momentText, numberText } from '../../core/wording/phrases.ts';
 import { noneJudged } from '../../core/wording/states.ts';
 import { type Guarding, scopeText, type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
-import { type FiringAlerts, namesIn, namesOf } from './firing-alerts.ts';
-import { heldAdvice, type States, stateSentence } from './state-sentence.ts';
+import type { FiringAlerts } from './alerts.ts';
 
-export interface HeadlineFacts extends States {
+export type StateCounts = Readonly<Record<GuardState, number>>;
+
+/** What all mailboxes add up to. */
+export interface FleetTotals {
+  readonly counts: StateCounts;
+  /** Mailboxes among the `ok` ones that were OK when last read: their account is not read or not polled now. */
+  readonly okWhenRead: number;
+  /** Why mailboxes are held, where it is not only that their action has yet to be carried out. */
+  readonly heldBy: Readonly<Record<'breaker' | 'readOnlyKey' | 'enforcementOff', number>>;
+  readonly providers: ReadonlySet<string>;
+  /** null: there is no mailbox. */
+  readonly firstSeenAt: EpochMs | null;
+  /** null: no mailbox has stats. */
+  readonly oldestStatsAt: EpochMs | null;
+  /** Mailboxes whose stats were never read. */
+  readonly unread: number;
+}
+
+export interface HeadlineFacts extends Pick<FleetTotals, 'counts' | 'okWhenRead' | 'heldBy'> {
   readonly accounts: readonly AccountState[];
   readonly firing: FiringAlerts;
   /** Those that go on, the newest first. */
@@ -278,7 +296,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (stuck > 0)
     return `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${facts.command} history --guard\` show why.`;
   const alertsSay = `Start with the critical ${critical === 1 ? 'alert' : 'alerts'} below.`;
-  if (counts.held > 0 && firing.hasOf('guard_held')) return heldAdvice(firing, facts);
+  if (counts.held > 0 && firing.hasOf('guard_held')) return heldAdvice(facts);
   if (counts.held > 0 && critical > 0)
     return `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${alertsSay}`;
   if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';
@@ -390,4 +408,73 @@ function unlistedText({ accounts }: AccountFacts): string {
   return lacking.length === 0
     ? ''
     : ` Check the spelling in \`include\` of ${namesOf(lacking)}, and whether ${lacking.length === 1 ? 'its key' : 'their keys'} can see every mailbox.`;
+}
+
+/** `1 mailbox paused by Warmwarden, 2 recovering, 9 OK.`: the first part names what is counted. Nothing that cannot be read is OK. */
+function stateSentence(facts: HeadlineFacts): string {
+  const { counts, okWhenRead } = facts;
+  const others = stateParts.map(
+    ([state, what]) => [counts[state], state === 'held' ? heldText(what, facts) : what] as const,
+  );
+  const parts = [...others, [counts.ok - okWhenRead, 'OK'] as const, [okWhenRead, 'OK when last read'] as const];
+  const words = parts
+    .filter(([count]) => count > 0)
+    .map(([count, what], index) => `${index === 0 ? mailboxes(count) : numberText(count)} ${what}`);
+  return `${words.join(', ')}.`;
+}
+
+/** Why they are held, where it is not only that the action has yet to be carried out. */
+function heldText(held: string, { counts, heldBy }: HeadlineFacts): string {
+  const causes = (
+    [
+      [heldBy.breaker, 'by the circuit breaker'],
+      [heldBy.readOnlyKey, 'because the key may not write'],
+      [heldBy.enforcementOff, 'because enforcement is off'],
+    ] as const
+  ).filter(([count]) => count > 0);
+  const [only] = causes;
+  if (!only) return held;
+  if (only[0] === counts.held) return `${held} ${only[1]}`;
+  return `${held} (${causes.map(([count, why]) => `${numberText(count)} ${why}`).join(', ')})`;
+}
+
+const stateParts: readonly (readonly [GuardState, string])[] = [
+  ['held', 'over the limit and held'],
+  ['paused_by_guard', 'paused by Warmwarden'],
+  ['recovering', 'recovering'],
+  ['not_judged', 'not judged'],
+  ['over_limit', 'over the limit and not acted on'],
+  ['near_limit', 'near the limit'],
+  ['paused_by_others', 'paused by others'],
+  ['not_running', 'not running'],
+  ['no_warmup', 'without a warm-up'],
+];
+
+/** What a person should do while the circuit breaker holds: release, or prevent what Warmwarden does without a release. */
+function heldAdvice({ firing, command, zone }: HeadlineFacts): string {
+  const holds = firing.groups.filter(({ first }) => first.rule === 'guard_held');
+  const [from] = holds.flatMap(({ first }) => actsFrom(first) ?? []).sort((a, b) => a - b);
+  const otherwise =
+    from === undefined
+      ? 'If not, do nothing: Warmwarden waits for the release.'
+      : `Otherwise prevent them, as the alert below says: from ${momentText(from, zone)}, Warmwarden acts on its own if fresh data still shows the breach.`;
+  return `The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time. If the bounces are real, carry the actions out: \`${command} breaker release\`. ${otherwise}`;
+}
+
+/** From when Warmwarden acts without a release; null where it waits for one. */
+export function actsFrom({ facts }: Alert): EpochMs | null {
+  const time = facts.numbers['acts_from'];
+  return typeof time === 'string' ? Date.parse(time) : null;
+}
+
+function namesIn(accounts: readonly AccountState[], which: (account: AccountState) => boolean): readonly string[] {
+  return accounts.filter(which).map(({ name }) => name);
+}
+
+/** Accounts that a sentence names. */
+const namesShown = 5;
+
+/** The first names, and how many more there are. */
+function namesOf(names: readonly string[]): string {
+  return firstText(names, namesShown);
 }

@@ -1,14 +1,6 @@
 // The settings in force, and those that a reader looks for.
 
-/** A setting as people read it. */
-export interface ShownSetting {
-  /** `guard.min_bounces`, `accounts[0].name`. */
-  readonly name: string;
-  /** As the file would write it; a secret is hidden. */
-  readonly value: string;
-  /** `default`, `line 12`. */
-  readonly from: string;
-}
+import type { ShownSetting } from '../route-parts.ts';
 
 export interface SettingSelection {
   /** Words that the name or the value must contain. Empty: all. */

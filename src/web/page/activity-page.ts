@@ -1,14 +1,19 @@
 // What was done: by people through Warmwarden and by Warmwarden itself, why, and what came of it.
 import { html } from 'hono/html';
 import { type Action, alreadySo, guardActionKinds } from '../../core/action.ts';
+import { namedMailbox } from '../../core/mailbox.ts';
 import { type CommandEntry, itself } from '../../core/operator-command.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Reason, Verdict } from '../../core/verdict.ts';
-import { actionItem } from './parts/action-item.ts';
-import { ago, breakable, type Markup, prose, text, type View } from './parts/elements.ts';
+import { historyFilters } from '../json/history.ts';
+import { asksForActions, asksForCommands } from '../overview/history.ts';
+import { type Parameter, upTo, whole } from '../query.ts';
+import { ago, breakable, type Markup, prose, text } from './parts/elements.ts';
+import { actionItem } from './parts/items.ts';
+import { orNull, place, type View } from './place.ts';
 
 /** What is shown; the lists have nothing else. */
-export interface ActivitySelection {
+interface ActivitySelection {
   /** A person's name, or `Warmwarden`; null: everyone. */
   readonly by: string | null;
   /** As people name it. Empty: all. */
@@ -19,12 +24,10 @@ export interface ActivitySelection {
   readonly reason: Reason | null;
 }
 
-export interface ActivityPageParts {
+interface ActivityPageParts {
   /** The newest first; null when they could not be read. */
   readonly commands: readonly CommandEntry[] | null;
   readonly actions: readonly Action[] | null;
-  /** How many of each were asked for: there may be older ones. */
-  readonly readAtMost: number;
   /** Only what is older than this; null: from the newest on. */
   readonly until: EpochMs | null;
   readonly selection: ActivitySelection;
@@ -35,6 +38,44 @@ export interface ActivityPageParts {
 }
 
 const entriesShown = 100;
+/** Entries that are read of people's commands and of Warmwarden's actions each: there may be older ones. */
+const entriesRead = 200;
+const maxWordLength = 400;
+/** The year 9999. */
+const maxEpochMs = 253_402_300_799_999;
+
+/** An empty text restricts nothing, as a form sends it. */
+function orEmpty<Word>({ wanted, schema, required, read }: Parameter<Word>): Parameter<Word | ''> {
+  return { wanted, schema, required, read: (found) => (found === '' ? '' : read(found)) };
+}
+
+const activityParameters = {
+  by: historyFilters.by,
+  mailbox: upTo(maxWordLength),
+  operation: orEmpty(historyFilters.operation),
+  reason: orEmpty(historyFilters.reason),
+  until: whole(0, maxEpochMs),
+};
+
+export const activityPlace = place('/activity', activityParameters, async (parts, asked) => {
+  const { fleet, world, history, explain } = parts;
+  const { by, mailbox: name = '', operation, reason, until = null } = asked;
+  const filter = { by: by || null, operation: operation || null, reason: reason || null };
+  const found = name.trim() === '' ? null : namedMailbox(name.trim(), fleet.mailboxes());
+  const wrong = found && 'wrong' in found ? found.wrong : null;
+  const about = found && 'mailbox' in found ? found.mailbox : null;
+  const mailbox = about && { account: about.account, ids: [about.id, ...(about.memory?.formerIds ?? [])] };
+  const wanted = { since: 0, mailbox, ...filter, limit: entriesRead };
+  // Only what is older than that moment: no id is lower than these.
+  const behind = <Id>(id: Id) => (until === null ? null : { at: until, id });
+  const read = <Row>(isAsked: boolean, rows: () => Promise<readonly Row[]>) =>
+    wrong === null && isAsked ? orNull(world, rows) : Promise.resolve([]);
+  const commands = await read(asksForCommands(filter), () => history.commands({ ...wanted, before: behind(0) }));
+  const actions = await read(asksForActions(filter), () => history.guardActions({ ...wanted, before: behind('') }));
+  const selection = { ...filter, mailbox: name.trim() };
+  return activityPage({ commands, actions, until, selection, wrong, explain, now: world.clock.now() });
+});
+
 /** Why Warmwarden acts. */
 const actingReasons: readonly Reason[] = ['bounce_rate_over_limit', 'repeat_offender', 'emergency', 'clean_volume'];
 
@@ -46,7 +87,7 @@ interface Entry {
   readonly markup: () => Markup;
 }
 
-export function activityPage(parts: ActivityPageParts): View {
+function activityPage(parts: ActivityPageParts): View {
   const { selection, commands, actions, wrong } = parts;
   const { entries, olderThan } = entriesOf(parts);
   const { shown, rest } = firstOf(entries);
@@ -93,10 +134,10 @@ function entriesOf(parts: ActivityPageParts): {
   readonly entries: readonly Entry[];
   readonly olderThan: EpochMs | null;
 } {
-  const { commands, actions, readAtMost } = parts;
+  const { commands, actions } = parts;
   const cuts = [
-    commands?.length === readAtMost ? commands.at(-1)?.at : undefined,
-    actions?.length === readAtMost ? actions.at(-1)?.plannedAt : undefined,
+    commands?.length === entriesRead ? commands.at(-1)?.at : undefined,
+    actions?.length === entriesRead ? actions.at(-1)?.plannedAt : undefined,
   ].filter((at) => at !== undefined);
   const all = allEntries(parts);
   if (cuts.length === 0) return { entries: all, olderThan: null };

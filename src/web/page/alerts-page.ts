@@ -1,21 +1,34 @@
-// The alerts: what fires, the gravest first, with what was sent where; and what began and ended lately.
-
+// The alerts: what fires, the gravest first, with what was sent where; what began and ended lately; and the silences.
 import { html } from 'hono/html';
-import { silenceOf } from '../../alerts/routing.ts';
+import { mutes, silenceOf } from '../../alerts/routing.ts';
 import { matchText, type Severity, type Silence, severities } from '../../core/alert.ts';
 import type { ListedDelivery } from '../../core/delivery.ts';
 import { silenceExpirePath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, duration, numberText } from '../../core/wording/phrases.ts';
-import { type AlertSelection, type AlertsOnPage, byAlert, type PastAlert } from '../overview/alerts.ts';
-import type { FiringAlerts } from '../overview/firing-alerts.ts';
-import { alertGroupItem, alertItem, alertTitle, deliveryItem, runbookLink, sentList } from './parts/action-item.ts';
+import { alertFilters } from '../json/alerts.ts';
+import {
+  type AlertSelection,
+  alertsOnPage,
+  byAlert,
+  type FiringAlerts,
+  isFiring,
+  messagesIn,
+  type PastAlert,
+  type PastPage,
+  readPast,
+  selectionOf,
+  spansOf,
+} from '../overview/alerts.ts';
+import { whole } from '../query.ts';
 import { doLink } from './parts/command-links.ts';
-import { ago, type Markup, pageLinks, severityBadge, text, type View } from './parts/elements.ts';
+import { ago, type Markup, pageLinks, severityBadge, text } from './parts/elements.ts';
+import { alertGroupItem, alertItem, alertTitle, deliveryItem, runbookLink, sentList } from './parts/items.ts';
+import { orNull, place, type View } from './place.ts';
 
-interface AlertsPageParts extends AlertsOnPage {
-  /** The newest first; null when they could not be read. */
-  readonly past: { readonly rows: readonly PastAlert[]; readonly next: number | null } | null;
+interface AlertsPageParts extends ReturnType<typeof alertsOnPage> {
+  /** null when they could not be read. */
+  readonly past: PastPage | null;
   /** The newest first; null when they could not be read. */
   readonly deliveries: readonly ListedDelivery[] | null;
   /** Those about the alerts that are shown as firing, the newest first. */
@@ -30,12 +43,34 @@ interface AlertsPageParts extends AlertsOnPage {
   readonly command: string;
 }
 
+const alertParameters = { ...alertFilters, page: whole(1), before: whole(1, Number.MAX_SAFE_INTEGER) };
+/** Messages about the alerts that are shown are among the newest. */
+const deliveriesRead = 200;
+const pastShown = 50;
+
+export const alertsPlace = place('/alerts', alertParameters, async (parts, { page = 1, before = null, ...filters }) => {
+  const { fleet, world } = parts;
+  const selection = selectionOf(filters);
+  const past = await orNull(world, () => readPast(parts, selection, { before, limit: pastShown }));
+  const deliveries = await orNull(world, () => parts.deliveries(deliveriesRead));
+  const current = alertsOnPage(fleet, selection, page);
+  // An alert that fires for long also has older messages, about its beginning.
+  const spans = current.groups.flatMap(({ first, count }) => (count === 1 ? spansOf(first, null) : []));
+  const told = deliveries && (await orNull(world, () => messagesIn(parts.deliveries, spans, deliveries)));
+  const now = world.clock.now();
+  return alertsPage({
+    ...{ ...current, past, deliveries, silences: fleet.silences(now), selection, before, now, command: world.command },
+    about: told?.deliveries ?? [],
+    knowsAll: told?.complete ?? false,
+  });
+});
+
 const selectionKeys = ['severity', 'rule', 'account', 'mailbox'] as const;
 
 const sentShown = 4;
 const deliveriesShown = 30;
 
-export function alertsPage(parts: AlertsPageParts): View {
+function alertsPage(parts: AlertsPageParts): View {
   const { firing, selection } = parts;
   const body = html`<h1>Alerts</h1>
 ${severityLinks(firing, selection)}
@@ -48,13 +83,13 @@ ${messagesPanel(parts)}
   return { title: 'Alerts · Warmwarden', body };
 }
 
-interface Place {
+interface Neighbour {
   readonly page?: number;
   readonly before?: number;
 }
 
 /** Where the alerts of a selection are listed. */
-export function alertsPath(selection: Partial<AlertSelection>, { page = 1, before }: Place = {}): string {
+export function alertsPath(selection: Partial<AlertSelection>, { page = 1, before }: Neighbour = {}): string {
   const query = new URLSearchParams();
   for (const name of selectionKeys) if (selection[name]) query.set(name, selection[name]);
   if (page > 1) query.set('page', String(page));
@@ -133,19 +168,12 @@ ${deliveries?.length === 0 ? html`<p class="muted">There are no messages yet.</p
 
 // The silences in force: what each mutes at present, who asked for it and why, and when it ends.
 
-interface SilencesPageParts {
-  /** By their end. */
-  readonly silences: readonly Silence[];
-  /** How many firing alerts each mutes. */
-  readonly muted: readonly number[];
-  readonly now: EpochMs;
-  readonly command: string;
-}
-
-export function silencesPage({ silences, muted: counts, now, command }: SilencesPageParts): View {
-  const items = silences.map((silence, index) => {
-    const { id, match, by, reason, from, until } = silence;
-    const muted = counts[index] ?? 0;
+export const silencesPlace = place('/silences', {}, ({ fleet, world }) => {
+  const { command, clock } = world;
+  const now = clock.now();
+  const firing = [...fleet.alerts()].filter(isFiring);
+  const items = fleet.silences(now).map(({ id, match, by, reason, from, until }) => {
+    const muted = firing.filter((alert) => mutes(match, alert)).length;
     return html`<li id="silence-${id}">
 <p class="line"><strong>${text(matchText(match))}</strong> <span>${muted === 0 ? html`<span class="muted">mutes no alert now</span>` : `mutes ${counted(muted, 'firing alert')}`}</span></p>
 <p>${text(by)}: ${text(reason)}</p>
@@ -160,4 +188,4 @@ export function silencesPage({ silences, muted: counts, now, command }: Silences
 <p class="muted">Warmwarden sends no messages about what is silenced. It keeps guarding the mailboxes, and the page shows the alerts.</p>
 ${list}</section>`;
   return { title: 'Silences · Warmwarden', body };
-}
+});

@@ -1,39 +1,47 @@
 // The status page: is anything wrong, what was done, why, what to do; then the whole fleet.
-
 import { html } from 'hono/html';
 import { silenceOf } from '../../alerts/routing.ts';
 import { neededNoChange } from '../../core/action.ts';
 import type { Silence } from '../../core/alert.ts';
 import type { ListedDelivery } from '../../core/delivery.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
-import type { AccountState, SweepProgress } from '../../core/mailbox.ts';
+import { type GuardState, guardStates } from '../../core/mailbox.ts';
+import { mailboxPath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
-import { counted, numberText, share } from '../../core/wording/phrases.ts';
+import { factsOf, pausedBy } from '../../core/wording/paused.ts';
+import { counted, numberText } from '../../core/wording/phrases.ts';
+import { accountTrouble, stateWords } from '../../core/wording/states.ts';
 import { scopeText } from '../../core/write-scope.ts';
-import type { FiringAlerts } from '../overview/firing-alerts.ts';
-import { type Group, type Grouping, groupings } from '../overview/fleet-groups.ts';
-import type { KnownFleet, TrendDay } from '../overview/fleet-sums.ts';
-import { type Facets, type Page, type Selection, type StateCounts, stateOrder } from '../overview/fleet-view.ts';
-import type { Headline } from '../overview/headline.ts';
-import { isEmpty } from '../overview/headline.ts';
+import type { FiringAlerts } from '../overview/alerts.ts';
+import {
+  type Facets,
+  facetsOf,
+  isHeldEmergency,
+  type MailboxRow,
+  type Page,
+  type Picture,
+  pageParameters,
+  pictureOf,
+  type Selection,
+  type Sorting,
+  selectionFrom,
+  selectPage,
+  wholeFleet,
+} from '../overview/fleet.ts';
+import { isEmpty, type StateCounts } from '../overview/headline.ts';
+import type { TrendDay } from '../overview/trend.ts';
 import { alertsPath } from './alerts-page.ts';
 import { accountsPanel, channelsPanel, incidentsPanel, silencesPanel } from './parts/account-panels.ts';
-import { actionItem, alertGroupItem, alertItem } from './parts/action-item.ts';
-import { doLink, endStop, writesOnPath } from './parts/command-links.ts';
-import { ago, breakable, type Markup, prose, stateBadge, text, type View } from './parts/elements.ts';
-import { fleetTable, selectionPath } from './parts/fleet-table.ts';
-import { trendPanel } from './parts/trend-panel.ts';
+import { trendPanel } from './parts/charts.ts';
+import { doLink, endStop, selectBox, writesOnPath } from './parts/command-links.ts';
+import { age, ago, breakable, type Markup, pageLinks, prose, stateBadge, text } from './parts/elements.ts';
+import { dnsCell, listingsCell, rateCell, selectionPath } from './parts/fleet-cells.ts';
+import { actionItem, alertGroupItem, alertItem } from './parts/items.ts';
+import { orNull, place, type View } from './place.ts';
 
-interface FleetPageParts {
+interface FleetPageParts extends Picture {
   readonly fleet: Fleet;
-  readonly known: KnownFleet;
-  readonly counts: StateCounts;
-  readonly headline: Headline;
-  readonly firing: FiringAlerts;
-  /** As the headline counts them. */
-  readonly accounts: readonly AccountState[];
-  readonly sweeps: readonly SweepProgress[];
   readonly page: Page;
   readonly selection: Selection;
   readonly facets: Facets;
@@ -41,22 +49,29 @@ interface FleetPageParts {
   /** null when they could not be read. */
   readonly deliveries: readonly ListedDelivery[] | null;
   readonly explain: (verdict: Verdict) => string;
-  readonly now: EpochMs;
-  /** The words that start this program, for the commands on the page. */
-  readonly command: string;
-  /** In which sentences give times: an IANA name. */
-  readonly zone: string;
 }
+
+const deliveriesShown = 50;
+
+export const fleetPlace = place('/', pageParameters, async (parts, asked) => {
+  const { fleet, tags, explain } = parts;
+  const selection = selectionFrom(asked);
+  const deliveries = await orNull(parts.world, () => parts.deliveries(deliveriesShown));
+  const trend = await parts.trend.read();
+  const picture = pictureOf(parts);
+  const page = selectPage(picture, selection, parts);
+  const facets = facetsOf(fleet, picture.providers, tags);
+  return fleetPage({ fleet, ...picture, page, selection, facets, trend, deliveries, explain });
+});
 
 /** How many alerts and actions stand open; the rest is folded away. */
 const shownAtOnce = 6;
 /** Alerts on the page in all, many of one rule as one: the gravest first, then the newest. Of the rest it gives the number. */
 const alertsOnPage = 20;
 
-export function fleetPage(parts: FleetPageParts): View {
-  const { headline, now, fleet, deliveries, firing, command } = parts;
+function fleetPage(parts: FleetPageParts): View {
+  const { headline, now, fleet, deliveries, firing, incidents, command } = parts;
   const silences = fleet.silences(now);
-  const incidents = fleet.incidents().filter(({ endedAt }) => endedAt === null);
   const body = html`
 ${summary(parts)}
 <div class="columns">
@@ -96,8 +111,7 @@ function stopEnds({ fleet, now }: FleetPageParts): Markup | string {
   return html`<p class="line">${stops.map(({ scope }) => doLink(writesOnPath(scope), stops.length === 1 ? endStop : `${endStop}: ${text(scopeText(scope))}`))}</p>`;
 }
 
-function since({ fleet, accounts: all, known, now }: FleetPageParts): Markup {
-  const { firstSeenAt, oldestStatsAt, unread } = known;
+function since({ fleet, accounts: all, firstSeenAt, oldestStatsAt, unread, now }: FleetPageParts): Markup {
   if (firstSeenAt === null) return html`No mailbox is known yet.`;
   const accounts = counted(all.filter((account) => !isEmpty(account)).length, 'account', 'accounts');
   const blind = all.filter(({ failingSince }) => failingSince !== null).length;
@@ -138,63 +152,127 @@ function actionsPanel({ fleet, explain, now }: FleetPageParts): Markup {
 ${items.length === 0 ? html`<p class="muted">Warmwarden has not changed a mailbox yet.</p>` : folded(items, 'events')}</section>`;
 }
 
-// The fleet by account, domain, provider or tag: a line a group, the ones that need a person first.
+// The table of the fleet, with its filter and pages.
 
-/** A domain a mailbox would be a page of megabytes. */
-const groupsShown = 200;
+function fleetTable(parts: FleetPageParts): Markup {
+  const { page, selection, counts, facets } = parts;
+  const isEmpty = Object.values(counts).every((count) => count === 0);
+  const none = isEmpty
+    ? html`<p class="muted">No mailbox is known yet.</p>`
+    : html`<p class="muted">No mailbox matches. <a href="/">Show all</a></p>`;
+  return html`<section class="panel fleet" aria-labelledby="fleet">
+<div class="bar"><h2 id="fleet">Mailboxes <span class="count">${numberText(page.total)}</span></h2>${filterForm(selection, facets)}</div>
+${stateLinks(selection, counts)}
+${table(parts)}
+${page.rows.length === 0 ? none : pageLinks(page, (target) => selectionPath(selection, target))}
+<p class="keys">Keys: <kbd>/</kbd> filter, <kbd>j</kbd> and <kbd>k</kbd> next and previous mailbox, <kbd>Enter</kbd> open it, <kbd>x</kbd> select it.</p>
+</section>`;
+}
 
-const words: Readonly<Record<Grouping, readonly [string, string]>> = {
-  account: ['account', 'accounts'],
-  domain: ['domain', 'domains'],
-  provider: ['provider', 'providers'],
-  tag: ['tag', 'tags'],
+function filterForm(selection: Selection, facets: Facets): Markup {
+  const { accounts, providers, tags } = facets;
+  const hidden = [
+    ['state', selection.state],
+    ['domain', selection.domain],
+    ['sort', selection.sort === wholeFleet.sort ? null : selection.sort],
+  ] as const;
+  return html`<form class="filter" role="search" action="/" method="get">
+<label for="q">Filter</label>
+<input id="q" name="q" type="search" value="${selection.text}" maxlength="200" placeholder="address, domain, mode …" autocomplete="off" data-key="/" aria-keyshortcuts="/">
+${choice('account', accounts.length > 1 ? accounts : [], selection.account)}
+${choice('provider', providers.length > 1 ? providers : [], selection.provider)}
+${choice('tag', tags, selection.tag)}
+${hidden.map(([name, value]) => (value === null ? '' : html`<input type="hidden" name="${name}" value="${value}">`))}
+<button type="submit">Show</button>
+</form>`;
+}
+
+function choice(
+  name: 'account' | 'provider' | 'tag',
+  values: readonly string[],
+  chosen: string | null,
+): Markup | string {
+  const all = chosen === null || values.includes(chosen) ? values : [chosen, ...values];
+  if (all.length === 0) return '';
+  const option = (value: string) =>
+    html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text(value)}</option>`;
+  return html`<select name="${name}" aria-label="Only the ${name}"><option value="">every ${name}</option>${all.map(option)}</select>`;
+}
+
+function stateLinks(selection: Selection, counts: StateCounts): Markup {
+  const link = (state: GuardState | null, word: string, total: number) =>
+    html`<li><a class="chip ${state ?? 'all'}" href="${selectionPath({ ...selection, state })}"${selection.state === state ? html` aria-current="true"` : ''}>${word} <b>${numberText(total)}</b></a></li>`;
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const present = guardStates.filter((state) => counts[state] > 0 || selection.state === state);
+  const { domain } = selection;
+  const narrowed =
+    domain === null
+      ? ''
+      : html`<li><a class="chip" href="${selectionPath({ ...selection, domain: null })}" aria-label="Every domain, not only ${text(domain)}">${text(domain)} ×</a></li>`;
+  return html`<nav aria-label="Filter by state"><ul class="chips">${link(null, 'All', all)}${present.map((state) => link(state, stateWords[state], counts[state]))}${narrowed}</ul></nav>`;
+}
+
+// The roles are written out because the phone layout takes the table's own away.
+function table({ page: { rows }, accounts, selection, now }: FleetPageParts): Markup {
+  const troubleOf = new Map(accounts.map((account) => [account.name, accountTrouble(account)]));
+  const headings: readonly (readonly [string, Sorting | null])[] = [
+    ['State', 'worst'],
+    ['Mailbox', 'address'],
+    ['Mode', null],
+    ['Bounce rate against the limit', 'rate'],
+    ['Bounces left', 'left'],
+    ['Health', 'health'],
+    ['DNS', null],
+    ['Blacklists', null],
+    ['Stats age', 'age'],
+  ];
+  return html`<table role="table"><caption class="unseen">Mailboxes</caption>
+<thead role="rowgroup"><tr role="row">${headings.map(([heading, sort]) => columnHeading(heading, sort, selection))}</tr></thead>
+<tbody role="rowgroup" id="rows">${rows.map((row) => tableRow(row, troubleOf.get(row.mailbox.account) ?? null, now))}</tbody></table>`;
+}
+
+/** Which way a column is sorted when it is. */
+const directions: Readonly<Record<Sorting, 'ascending' | 'descending'>> = {
+  worst: 'descending',
+  address: 'ascending',
+  account: 'ascending',
+  rate: 'descending',
+  left: 'ascending',
+  health: 'ascending',
+  age: 'descending',
 };
 
-export function groupsPage(by: Grouping, groups: readonly Group[]): View {
-  const shown = groups.slice(0, groupsShown);
-  const left = groups.length - shown.length;
-  const items = shown.map((group) => groupRow(by, group));
-  const links = groupings.map(
-    (one) =>
-      html`<li><a class="chip" href="/groups?by=${one}"${one === by ? html` aria-current="true"` : ''}>By ${one}</a></li>`,
-  );
-  const body = html`<h1>The fleet by ${by}</h1>
-<nav aria-label="Group by"><ul class="chips">${links}</ul></nav>
-<section class="panel fleet groups" aria-label="Groups">
-<p class="muted">${counted(groups.length, ...words[by])}, the ones that need attention first.${by === 'tag' ? ' Tags are set in the configuration: accounts[].tags and overrides[].tags.' : ''}</p>
-<table role="table"><caption class="unseen">Groups</caption>
-<thead role="rowgroup"><tr role="row">${['Group', 'Mailboxes', 'States', 'Alerts', 'Bounce rate'].map((heading) => html`<th role="columnheader" scope="col">${heading}</th>`)}</tr></thead>
-<tbody role="rowgroup" id="groups">${items}</tbody></table>
-${left > 0 ? html`<p class="muted">${counted(left, 'more group is', 'more groups are')} not shown.</p>` : ''}
-</section>`;
-  return { title: `The fleet by ${by} · Warmwarden`, body };
+function columnHeading(heading: string, sort: Sorting | null, selection: Selection): Markup {
+  if (sort === null) return html`<th role="columnheader" scope="col">${heading}</th>`;
+  const isSorted = selection.sort === sort;
+  const mark = isSorted ? html` <span aria-hidden="true">${directions[sort] === 'ascending' ? '↑' : '↓'}</span>` : '';
+  return html`<th role="columnheader" scope="col"${isSorted ? html` aria-sort="${directions[sort]}"` : ''}><a href="${selectionPath({ ...selection, sort })}">${heading}${mark}</a></th>`;
 }
 
-function idOf(by: Grouping, { name }: Group): string {
-  return `${by}-${encodeURIComponent(name ?? ' ')}`;
+function rowId({ mailbox: { account, id } }: MailboxRow): string {
+  return `row-${encodeURIComponent(account)}/${encodeURIComponent(id)}`;
 }
 
-function groupRow(by: Grouping, group: Group): Markup {
-  const { name, mailboxes, states, alerts, sent, bounced } = group;
+/** `trouble`: of its account. */
+function tableRow(row: MailboxRow, trouble: string | null, now: EpochMs): Markup {
+  const { mailbox, verdict, state } = row;
+  const measured = verdict?.windowFrom ? verdict : null;
+  const mode = mailbox.warmup?.answer.mode ?? null;
+  const until = measured?.bouncesUntilBreach ?? null;
   const cell = (heading: string, content: Markup | string, className = '') =>
     html`<td role="cell" class="${className}" data-heading="${heading}">${content}</td>`;
-  const present = stateOrder.filter((state) => states.has(state));
-  const badges = present.map(
-    (state) => html`<span class="line">${stateBadge(state)} ${numberText(states.get(state) ?? 0)}</span> `,
-  );
-  const rate =
-    sent === 0
-      ? html`<span class="muted">–</span>`
-      : html`${numberText(bounced)} of ${numberText(sent)} = <b>${share((bounced * 1e6) / sent)}</b>`;
-  const title =
-    name === null
-      ? html`<span class="muted">no ${by}</span>`
-      : html`<a href="${selectionPath({ [by]: name })}">${breakable(name)}</a>`;
-  return html`<tr role="row" id="${idOf(by, group)}">
-<th role="rowheader" scope="row">${title}</th>
-${cell('Mailboxes', mailboxes === null ? 'unknown' : numberText(mailboxes), 'number')}
-${cell('States', mailboxes === null ? html`<span class="bad">no mailbox list read yet</span>` : html`<span class="line">${badges}</span>`, 'states')}
-${cell('Alerts', alerts === 0 ? 'none' : html`<strong class="bad">${numberText(alerts)}</strong>`, 'number')}
-${cell('Bounce rate', rate, 'number')}
+  const unknown = html`<span class="muted">–</span>`;
+  const by = state === 'paused_by_others' ? pausedBy(factsOf(mailbox)) : null;
+  const troubles = row.alerts.filter((alert) => alert.severity !== 'info').length;
+  return html`<tr role="row" id="${rowId(row)}" class="${state}">
+${cell('State', stateBadge(state, isHeldEmergency(state, verdict)), 'state')}
+<th role="rowheader" scope="row">${selectBox(mailbox, row.label)} <a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(mailbox.account)}${by === null ? '' : html` · ${text(by.name)}, through Warmwarden`}${trouble === null ? '' : html` · <b class="bad">${trouble}</b>`}${troubles > 0 ? html` · <b class="bad">${counted(troubles, 'alert')}</b>` : ''}</small></th>
+${cell('Mode', mode === null ? unknown : text(mode))}
+${cell('Bounce rate against the limit', rateCell(row), 'rate')}
+${cell('Bounces left', until === null ? unknown : html`${numberText(until)}`, 'number')}
+${cell('Health', row.healthScore === null ? unknown : html`${numberText(row.healthScore)}`, 'number')}
+${cell('DNS', dnsCell(row))}
+${cell('Blacklists', listingsCell(row))}
+${cell('Stats age', age(row.statsAt, now), 'number')}
 </tr>`;
 }

@@ -2,37 +2,35 @@
 import { html } from 'hono/html';
 import { silenceOf } from '../../alerts/routing.ts';
 import { type Action, neededNoChange } from '../../core/action.ts';
+import type { Alert } from '../../core/alert.ts';
 import type { Change } from '../../core/change.ts';
+import { isDisconnected } from '../../core/connection.ts';
 import { dailyRows } from '../../core/daily-counts.ts';
 import type { RecordedDecision } from '../../core/decision.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../../core/fleet/newest-value.ts';
-import { mailboxKey } from '../../core/mailbox.ts';
+import { awaitsJudgement, type GuardState, type MailboxState, mailboxKey, typedName } from '../../core/mailbox.ts';
 import { breakerReleasePath, mailboxCommandPath, mailboxPath } from '../../core/page-links.ts';
 import type { Ppm } from '../../core/policy.ts';
-import { dayMs, type EpochMs, type IsoDate, utcDate } from '../../core/time.ts';
+import { dayMs, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { pausedText } from '../../core/wording/paused.ts';
-import { counted, duration, numberText, recentEmailSentences } from '../../core/wording/phrases.ts';
+import { counted, duration, momentText, numberText, recentEmailSentences } from '../../core/wording/phrases.ts';
 import { actionWord } from '../../core/wording/states.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
-import { isHeldEmergency, type MailboxRow } from '../overview/fleet-view.ts';
-import { actionItem, alertItem } from './parts/action-item.ts';
+import { isHeldEmergency, type MailboxRow, rowOf } from '../overview/fleet.ts';
+import { actsFrom, type Tone } from '../overview/headline.ts';
+import { type Parameter, whole } from '../query.ts';
+import { type Entries, noSuchMailbox } from '../route-parts.ts';
+import { dayChart } from './parts/charts.ts';
 import { doLink } from './parts/command-links.ts';
-import { dayChart } from './parts/day-chart.ts';
-import { age, ago, breakable, lasting, type Markup, prose, stateBadge, text, type View } from './parts/elements.ts';
-import { rateCell, selectionPath } from './parts/fleet-table.ts';
-import { mailboxAdvice, stateTone } from './parts/mailbox-advice.ts';
+import { age, ago, breakable, lasting, type Markup, prose, stateBadge, text } from './parts/elements.ts';
+import { rateCell, selectionPath } from './parts/fleet-cells.ts';
+import { actionItem, alertItem } from './parts/items.ts';
+import { orNull, place, type View } from './place.ts';
 
-/** What was decided and done about a mailbox, and what others changed; the newest first. */
-export interface MailboxEntries {
-  readonly decisions: readonly RecordedDecision[];
-  readonly actions: readonly Action[];
-  readonly changes: readonly Change[];
-}
-
-export interface Decided {
+interface Decided {
   /** The newest first. */
   readonly decisions: readonly RecordedDecision[];
   /** The end of the day that the reader chose; null: now. */
@@ -41,11 +39,11 @@ export interface Decided {
   readonly more: boolean;
 }
 
-export interface MailboxPageParts {
+interface MailboxPageParts {
   readonly fleet: Fleet;
   readonly row: MailboxRow;
   /** Until now, the newest first; null when they could not be read. */
-  readonly entries: MailboxEntries | null;
+  readonly entries: Entries | null;
   /** The decisions that are shown: until a moment, when one was asked for. */
   readonly decided: Decided | null;
   readonly explain: (verdict: Verdict) => string;
@@ -55,7 +53,39 @@ export interface MailboxPageParts {
   readonly zone: string;
 }
 
-export function mailboxPage(parts: MailboxPageParts): View {
+const decisionsShown = 50;
+/** Also for the limits of the days in the chart. */
+const entriesRead = 100;
+/** The year 9999. */
+const maxEpochMs = 253_402_300_799_999;
+const isoDate: Parameter<string> = {
+  wanted: 'a date such as 2026-03-12',
+  schema: { type: 'string', format: 'date' },
+  required: false,
+  read: (found) => (isIsoDate(found) ? found : null),
+};
+const dayParameters = { day: isoDate, until: whole(0, maxEpochMs) };
+
+export const mailboxPlace = place('/mailboxes/:account/:id', dayParameters, async (parts, asked, names) => {
+  const { fleet, world, explain, policyOf, timeZone } = parts;
+  const { account = '', id = '' } = names;
+  const mailbox = fleet.mailbox(account, id);
+  if (!mailbox) return { refused: 'unknown_mailbox', message: noSuchMailbox };
+  const now = world.clock.now();
+  const until = asked.until ?? (asked.day === undefined ? null : Date.parse(asked.day) + dayMs - 1);
+  const read = (moment: EpochMs) => orNull(world, () => parts.entries.entriesOf(mailbox, moment, entriesRead));
+  const entries = await read(now);
+  const shown = until === null || until >= now ? entries : await read(until);
+  const decided = shown && {
+    decisions: shown.decisions.slice(0, decisionsShown),
+    until: until !== null && until < now ? until : null,
+    more: shown.decisions.length > decisionsShown,
+  };
+  const row = rowOf(fleet, fleet.mailbox(account, id) ?? mailbox, policyOf);
+  return mailboxPage({ fleet, row, entries, decided, explain, now, command: world.command, zone: timeZone() });
+});
+
+function mailboxPage(parts: MailboxPageParts): View {
   const { row } = parts;
   const { mailbox } = row;
   const body = html`
@@ -283,4 +313,87 @@ function dayForm({ row, decided, now }: MailboxPageParts): Markup {
   return html`<form class="filter" action="${mailboxPath(row.mailbox)}#decisions" method="get">
 <label for="day">Until the end of (UTC)</label> <input id="day" name="day" type="date" value="${shown}" max="${utcDate(now)}">
 <button type="submit">Show</button> ${decided?.until == null ? '' : back}</form>`;
+}
+
+// What a person should do about the mailbox, by its state: one or two sentences.
+
+/** How a state colours the top of the mailbox's page. */
+function stateTone(state: GuardState): Tone {
+  switch (state) {
+    case 'held':
+      return 'alarm';
+    case 'not_judged':
+    case 'paused_by_others':
+    case 'not_running':
+    case 'no_warmup':
+      return 'unknown';
+    case 'paused_by_guard':
+    case 'recovering':
+      return 'acted';
+    default:
+      return 'calm';
+  }
+}
+
+function mailboxAdvice(
+  { state, mailbox, verdict, alerts }: MailboxRow,
+  words: Pick<MailboxPageParts, 'command' | 'zone'>,
+): string {
+  const needing = alerts.filter(({ severity }) => severity !== 'info').length;
+  const nothing = needing === 0 ? 'Nothing to do' : `Read the ${needing === 1 ? 'alert' : 'alerts'} below`;
+  const sent = mailbox.action?.state;
+  if (state === 'held' && (sent === 'refused' || sent === 'unconfirmed'))
+    return 'The last action has not taken effect. Look at the mailbox in the mailbox app and make the change below yourself.';
+  const hold = alerts.find(({ rule }) => rule === 'guard_held');
+  if (state === 'held' && hold) return heldMailboxAdvice(hold, mailbox, words);
+  switch (state) {
+    case 'held':
+      return verdict?.reason === 'first_sight'
+        ? `${needing === 0 ? 'Nothing to do yet' : nothing}. A mailbox seen for the first time is judged on its last ${counted(verdict.windowDays, 'day')}, and Warmwarden acts when a second answer shows the breach again.`
+        : `Warmwarden has decided to act, but has not acted yet. To pause the warm-up now: \`${words.command} pause ${typedName(mailbox)}\`.`;
+    case 'not_judged':
+      if (awaitsJudgement(mailbox))
+        return 'Warmwarden has read newer statistics, but not the warm-up, so it has not judged them yet. The sentence above is about older ones.';
+      return 'The guard cannot judge it, so Warmwarden does nothing. The sentence above says what is missing.';
+    case 'paused_by_guard':
+      return 'The warm-up stays paused until a person resumes it. First find out where the bounces come from. Warmwarden does not touch campaign sending.';
+    case 'recovering':
+      return `${nothing}${needing === 0 ? ': the' : '. The'} mailbox sends less, and the bounce limit of recovery mode applies. If its emails keep bouncing, Warmwarden pauses its warm-up.`;
+    case 'over_limit':
+      return overLimitAdvice(verdict);
+    case 'near_limit':
+      return 'Warmwarden has not acted. Find out now where the bounces come from, so that it does not have to.';
+    case 'paused_by_others':
+      return `The guard did not pause it, so Warmwarden leaves it paused. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
+    case 'not_running':
+      if (isDisconnected(mailbox))
+        return 'The mailbox app has lost its connection to the mailbox, so it neither sends nor receives. Connect it again in the mailbox app.';
+      return `Its warm-up is finished or has not started. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
+    case 'no_warmup':
+      return `The mailbox app does not warm it up. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
+    case 'ok':
+      return needing === 0 ? 'Nothing to do.' : `${nothing}: ${needing === 1 ? 'it says' : 'each says'} what to do.`;
+  }
+}
+
+function overLimitAdvice(verdict: MailboxRow['verdict']): string {
+  if (verdict?.foundUntil)
+    return 'The next bounce would be a breach in recovery mode. Find out where the bounces come from, or pause the warm-up yourself.';
+  return verdict?.reason === 'insufficient_evidence'
+    ? 'The bounces are too few for Warmwarden to act. Find out where they come from before the next one.'
+    : 'The configuration asks for an alert only, so Warmwarden does not act. Pause the warm-up or set the mode to recovery yourself.';
+}
+
+/** Advice about a mailbox that the circuit breaker holds. `hold`: the alert of the breaker. */
+function heldMailboxAdvice(
+  hold: Alert,
+  mailbox: MailboxState,
+  { command, zone }: Pick<MailboxPageParts, 'command' | 'zone'>,
+): string {
+  const from = actsFrom(hold);
+  const next =
+    from === null
+      ? 'Warmwarden acts only after a release.'
+      : `Without a release, Warmwarden acts on its own from ${momentText(from, zone)} if fresh data still shows the breach.`;
+  return `Warmwarden has not acted, because the circuit breaker is holding its actions. ${next} If the bounces are real, carry out all held actions: \`${command} breaker release\`. To pause only this mailbox now: \`${command} pause ${typedName(mailbox)}\`.`;
 }

@@ -2,8 +2,10 @@
 import { html } from 'hono/html';
 import {
   hasEnded,
+  type Parameter,
   type Recipe,
   type RecipeList,
+  type RecipeService,
   type Row,
   type RowPage,
   type Run,
@@ -11,8 +13,11 @@ import {
 } from '../../core/recipe.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, numberText } from '../../core/wording/phrases.ts';
+import { whole } from '../query.ts';
+import { formTokenField } from './layout.ts';
 import { doLink } from './parts/command-links.ts';
-import { ago, type Markup, text, type View } from './parts/elements.ts';
+import { ago, type Markup, prose, text } from './parts/elements.ts';
+import { place, type View } from './place.ts';
 
 const tones: Readonly<Record<RunStatus, string>> = {
   queued: 'waiting',
@@ -22,7 +27,9 @@ const tones: Readonly<Record<RunStatus, string>> = {
   cancelled: 'none',
 };
 
-export function recipesPage({ recipes, broken }: RecipeList): View {
+export const recipesPlace = place('/recipes', {}, async ({ recipes }) => recipesPage(await recipes.service.list()));
+
+function recipesPage({ recipes, broken }: RecipeList): View {
   const items = recipes.map(
     (
       recipe,
@@ -39,7 +46,7 @@ ${html`${wrong.length === 0 ? '' : html`<section class="panel" aria-labelledby="
   return { title: 'Recipes · Warmwarden', body };
 }
 
-export function recipePath(id: string): string {
+function recipePath(id: string): string {
   return `/recipes/${encodeURIComponent(id)}`;
 }
 
@@ -55,15 +62,21 @@ function scheduleLine({ schedule }: Recipe): Markup | string {
   return html`<p class="muted">Runs on the schedule <code>${text(schedule.cron)}</code> (${text(schedule.timeZone)})${does}.</p>`;
 }
 
-export interface RecipePageParts {
-  readonly recipe: Recipe;
-  /** The newest first. */
-  readonly runs: readonly Run[];
-  readonly now: EpochMs;
-  readonly command: string;
+/** null: there is none with this id. */
+export async function recipeOf(service: RecipeService, wanted: string): Promise<Recipe | null> {
+  const { recipes } = await service.list();
+  return recipes.find(({ id }) => id === wanted) ?? null;
 }
 
-export function recipePage({ recipe, runs, now, command }: RecipePageParts): View {
+const runsShown = 30;
+
+export const recipePlace = place('/recipes/:id', {}, async ({ world, recipes: { service } }, _asked, { id = '' }) => {
+  const recipe = await recipeOf(service, id);
+  if (!recipe) return { refused: 'not_found', message: 'There is no recipe with this id.' };
+  const found = await service.runsOf(recipe.id, runsShown);
+  const runs = 'refused' in found ? [] : found;
+  const { command } = world;
+  const now = world.clock.now();
   const parameters = recipe.parameters.map(
     ({ name, type, description, required, default: standsIn }) =>
       html`<div><dt><code>${name}</code> <small>${type}</small></dt><dd>${text(description)} <small>${required ? 'required' : `default ${JSON.stringify(standsIn)}`}</small></dd></div>`,
@@ -77,7 +90,7 @@ ${parameters.length === 0 ? '' : html`<section class="panel" aria-labelledby="pa
 <section class="panel" aria-labelledby="runs"><h2 id="runs">Runs</h2>
 ${items.length === 0 ? html`<p class="muted">None yet.</p>` : html`<ul class="plain">${items}</ul>`}</section>`;
   return { title: `${text(recipe.title)} · Warmwarden`, body, isMoving: runs.some((run) => !hasEnded(run)) };
-}
+});
 
 function runItem(run: Run, now: EpochMs): Markup {
   return html`<li id="run-${run.id}"><p class="line"><span class="badge ${tones[run.status]}">${run.status}</span>
@@ -93,7 +106,7 @@ export function runPath(id: string): string {
 const maxCellCharacters = 200;
 
 /** Rows as strangers' texts go: cut, and never markup. */
-export function rowsTable(columns: readonly string[], rows: readonly Row[]): Markup {
+function rowsTable(columns: readonly string[], rows: readonly Row[]): Markup {
   const cell = (value: string | number | null | undefined) => {
     if (value === null || value === undefined) return html`<span class="muted">–</span>`;
     const shown = text(String(value));
@@ -103,27 +116,39 @@ export function rowsTable(columns: readonly string[], rows: readonly Row[]): Mar
 <tbody>${rows.map((row) => html`<tr>${columns.map((name) => html`<td>${cell(row[name])}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
-export interface RunPageParts {
-  readonly page: RowPage;
+interface RunFacts {
+  readonly run: Run;
   /** null: it was removed. */
   readonly recipe: Recipe | null;
   readonly now: EpochMs;
 }
 
-export function runPage({ page, recipe, now }: RunPageParts): View {
-  const { run, rows, offset, nextOffset } = page;
-  const more =
-    nextOffset === null
-      ? ''
-      : html`<nav class="pages" aria-label="Pages"><a href="${runPath(run.id)}?offset=${nextOffset}">Further rows →</a></nav>`;
-  const body = html`<nav class="crumbs" aria-label="Where you are"><a href="/recipes">Recipes</a> › <a href="${recipePath(run.recipe)}">${text(recipe?.title ?? run.recipe)}</a></nav>
-${runFacts({ page, recipe, now })}
+/** Rows of a run on one page. */
+const rowsShown = 100;
+const runParameters = { offset: whole(0) };
+
+export const runPlace = place(
+  '/runs/:id',
+  runParameters,
+  async ({ world, recipes: { service } }, asked, { id = '' }) => {
+    const page = await service.rows(id, { offset: asked.offset ?? 0, limit: rowsShown });
+    if ('refused' in page) return { refused: 'not_found', message: page.said.join(' ') };
+    const recipe = await recipeOf(service, page.run.recipe);
+    const now = world.clock.now();
+    const { run, rows, offset, nextOffset } = page;
+    const more =
+      nextOffset === null
+        ? ''
+        : html`<nav class="pages" aria-label="Pages"><a href="${runPath(run.id)}?offset=${nextOffset}">Further rows →</a></nav>`;
+    const body = html`<nav class="crumbs" aria-label="Where you are"><a href="/recipes">Recipes</a> › <a href="${recipePath(run.recipe)}">${text(recipe?.title ?? run.recipe)}</a></nav>
+${runFacts({ run, recipe, now })}
 <section class="panel" aria-labelledby="rows-heading"><h2 id="rows-heading">Rows <small>${rows.length === 0 ? '' : html`from ${numberText(offset + 1)} on`}</small></h2>
 ${rows.length === 0 ? html`<p class="muted">No rows${run.endedAt === null ? ' yet' : ''}.</p>` : html`${rowsTable(run.columns, rows)}${more}`}</section>`;
-  return { title: `${run.recipe} · Warmwarden`, body, isMoving: !hasEnded(run) };
-}
+    return { title: `${run.recipe} · Warmwarden`, body, isMoving: !hasEnded(run) };
+  },
+);
 
-function runFacts({ page: { run }, recipe, now }: RunPageParts): Markup {
+function runFacts({ run, recipe, now }: RunFacts): Markup {
   const download = (kind: string, name: string) =>
     html`<a href="${runPath(run.id)}/rows.${kind}" download>Download as ${name}</a>`;
   return html`<section class="headline ${run.status === 'failed' ? 'alarm' : 'acted'}" aria-label="Run">
@@ -140,4 +165,89 @@ function runLinks(run: Run, recipe: Recipe | null): Markup | string {
   if (!hasEnded(run)) return doLink(`${runPath(run.id)}?do=cancel`, 'Cancel the run');
   const isPlan = recipe !== null && recipe.operation !== null && run.status === 'succeeded' && !run.apply;
   return isPlan && run.rowCount > 0 ? doLink(`${runPath(run.id)}?do=apply`, 'Carry it out') : '';
+}
+
+// The forms of a recipe: what it is run with, and the mailboxes that an applied run will change, before it does.
+
+/** In front of a parameter's name in the form: no recipe can take the names of its other fields. */
+export const parameterPrefix = 'parameter.';
+
+export interface RunFormParts {
+  readonly recipe: Recipe;
+  /** What the reader gave for each parameter so far. */
+  readonly given: Readonly<Record<string, string>>;
+  /** Sentences about it. */
+  readonly problems: readonly string[];
+  readonly formToken: string;
+}
+
+export function runForm({ recipe, given, problems, formToken }: RunFormParts): Markup {
+  const { id, title, description, parameters, operation } = recipe;
+  const dry = html`<p>This is a dry run: it changes nothing, and shows what Warmwarden would do with each mailbox.</p>`;
+  return html`<nav class="crumbs" aria-label="Where you are"><a href="/recipes">Recipes</a> › <a href="${recipePath(id)}">${text(title)}</a></nav>
+<section class="panel command" aria-labelledby="command"><h1 id="command">Run “${text(title)}”</h1>
+<p>${text(description)}</p>${operation === null ? '' : dry}
+${problems.map((problem) => html`<p class="bad" role="alert">${prose(problem)}</p>`)}
+<form method="post" action="${recipePath(id)}"><input type="hidden" name="${formTokenField}" value="${formToken}">
+${parameters.map((parameter) => parameterField(parameter, given[parameter.name]))}
+<p class="line"><button class="primary" type="submit">${operation === null ? 'Run' : 'Show the effect'}</button> <a href="${recipePath(id)}">Cancel</a></p></form>
+</section>`;
+}
+
+function parameterField(parameter: Parameter, given: string | undefined): Markup {
+  const { name, description, required } = parameter;
+  const id = `field-${name}`;
+  const value = given ?? (parameter.default === null ? '' : String(parameter.default));
+  const common = html`id="${id}" name="${parameterPrefix}${name}" aria-describedby="${id}-hint"${required ? html` required` : ''}`;
+  return html`<p class="field"><label for="${id}">${name}</label> ${control(parameter, value, common)} <small id="${id}-hint">${text(description)}</small></p>`;
+}
+
+function control({ type, oneOf, minimum, maximum, required }: Parameter, value: string, common: Markup): Markup {
+  const words = type === 'boolean' ? ['true', 'false'] : oneOf;
+  if (words !== null) {
+    const option = (word: string) => html`<option${word === value ? html` selected` : ''}>${text(word)}</option>`;
+    return html`<select ${common}>${required && value !== '' ? '' : html`<option value=""></option>`}${words.map(option)}</select>`;
+  }
+  if (type === 'string')
+    return html`<input type="text" value="${value}" maxlength="1000" autocomplete="off" ${common}>`;
+  const limit = (name: string, at: number | null) => (at === null ? '' : html` ${name}="${at}"`);
+  return html`<input type="number" step="${type === 'integer' ? '1' : 'any'}" value="${value}"${limit('min', minimum)}${limit('max', maximum)} autocomplete="off" ${common}>`;
+}
+
+export interface ApplyFormParts {
+  readonly recipe: Recipe;
+  /** The dry run that is agreed to: its first rows. */
+  readonly planned: RowPage;
+  /** A sentence; null: nothing is wrong. */
+  readonly problem: string | null;
+  readonly formToken: string;
+}
+
+export function applyForm({ recipe, planned, problem, formToken }: ApplyFormParts): Markup {
+  const { run, rows } = planned;
+  const left = run.rowCount - rows.length;
+  const more = html`<p class="muted">${counted(left, 'more row is', 'more rows are')} on the page of the <a href="${runPath(run.id)}?offset=${rows.length}">dry run</a>.</p>`;
+  return html`<nav class="crumbs" aria-label="Where you are"><a href="${runPath(run.id)}">Back to the dry run</a></nav>
+<section class="panel command" aria-labelledby="command"><h1 id="command">Carry out “${text(recipe.title)}”</h1>
+${problem === null ? '' : html`<p class="bad" role="alert">${prose(problem)}</p>`}
+<p>Warmwarden will do this with each mailbox whose outcome is “planned”, and with no other. It looks at each mailbox again first.</p>
+<form method="post" action="${runPath(run.id)}"><input type="hidden" name="${formTokenField}" value="${formToken}"><input type="hidden" name="do" value="apply">
+<p class="line"><button class="primary" type="submit">Carry it out</button> <a href="${runPath(run.id)}">Cancel</a></p></form>
+</section>
+<section class="panel" aria-labelledby="effect"><h2 id="effect">What will happen</h2>${rowsTable(run.columns, rows)}${left > 0 ? more : ''}</section>`;
+}
+
+export interface CancelFormParts {
+  readonly recipe: Recipe;
+  readonly run: Run;
+  readonly formToken: string;
+}
+
+export function cancelForm({ recipe, run, formToken }: CancelFormParts): Markup {
+  return html`<nav class="crumbs" aria-label="Where you are"><a href="${runPath(run.id)}">Back to the run</a></nav>
+<section class="panel command" aria-labelledby="command"><h1 id="command">Cancel the run of “${text(recipe.title)}”</h1>
+<p>Warmwarden ends the run. What the run has changed stays changed.</p>
+<form method="post" action="${runPath(run.id)}"><input type="hidden" name="${formTokenField}" value="${formToken}"><input type="hidden" name="do" value="cancel">
+<p class="line"><button class="primary" type="submit">Cancel the run</button> <a href="${runPath(run.id)}">Back</a></p></form>
+</section>`;
 }

@@ -1,21 +1,24 @@
-// Pages to look things up: the configuration in force, and what each alert means.
-
+// Pages to look things up: the configuration in force, the request budget, and what each alert means.
 import { html } from 'hono/html';
 import { alertRules, runbookOf } from '../../core/alert-rules.ts';
-import { counted } from '../../core/wording/phrases.ts';
-import { type SettingSelection, type ShownSetting, settingsThat } from '../overview/settings.ts';
-import { prose, text, type View } from './parts/elements.ts';
+import type { AccountState, SweepProgress } from '../../core/mailbox.ts';
+import type { EpochMs } from '../../core/time.ts';
+import { mendText, slowText, sumText, sweepText } from '../../core/wording/forecast.ts';
+import { counted, numberText, spanText } from '../../core/wording/phrases.ts';
+import { settingParameters } from '../json/budget.ts';
+import { budgetAccounts, dataAges, dataKinds } from '../overview/budget.ts';
+import { settingsThat } from '../overview/settings.ts';
+import { whole } from '../query.ts';
+import { oldestPoll } from './parts/account-panels.ts';
+import { age, ago, type Markup, pageLinks, prose, text } from './parts/elements.ts';
+import { place } from './place.ts';
 
-export interface ConfigurationPageParts {
-  readonly settings: readonly ShownSetting[];
-  readonly selection: SettingSelection;
-}
-
-/** Of 10,000 overrides all are in force, but none of them is looked for by scrolling. */
+/** Settings on the page; the others are found with the filter. */
 const settingsShown = 500;
 
-export function configurationPage({ settings, selection }: ConfigurationPageParts): View {
-  const chosen = settingsThat(settings, selection);
+export const configurationPlace = place('/configuration', settingParameters, ({ settings }, { q = '', changed }) => {
+  const selection = { text: q.trim(), changedOnly: changed === 'only' };
+  const chosen = settingsThat(settings(), selection);
   const rows = chosen
     .slice(0, settingsShown)
     .map(
@@ -32,11 +35,10 @@ export function configurationPage({ settings, selection }: ConfigurationPagePart
 ${html`${rows.length === 0 ? html`<p class="muted">No setting matches.</p>` : html`<table class="settings"><caption class="unseen">Settings</caption><thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead><tbody>${rows}</tbody></table>`}
 ${left > 0 ? html`<p class="muted">${counted(left, 'more setting is', 'more settings are')} not shown: use the filter.</p>` : ''}`}</section>`;
   return { title: 'Configuration · Warmwarden', body };
-}
+});
 
-// What each alert means and what to do: where the links of the messages lead.
-
-export function runbooksPage(command: string): View {
+/** Links of the messages lead here. */
+export const runbooksPlace = place('/runbooks', {}, ({ world: { command } }) => {
   const items = alertRules.map((rule) => {
     const { means, done, todo } = runbookOf(rule, command);
     return html`<section class="panel" id="${rule}"><h2>${rule}</h2>
@@ -44,8 +46,64 @@ export function runbooksPage(command: string): View {
 <p><strong>What was done.</strong> ${prose(done)}</p>
 <p><strong>What to do.</strong> ${prose(todo)}</p></section>`;
   });
-  return {
-    title: 'Runbooks · Warmwarden',
-    body: html`<h1>What alerts mean</h1>${items}`,
-  };
+  return { title: 'Runbooks · Warmwarden', body: html`<h1>What alerts mean</h1>${items}` };
+});
+
+export const budgetPlace = place('/budget', { page: whole(1) }, ({ fleet, world, timeZone }, asked) => {
+  const { accounts, page, pages } = budgetAccounts(fleet, asked.page ?? 1);
+  const now = world.clock.now();
+  const panels = accounts.map((account) => {
+    const ages = dataAges(fleet.mailboxesOf(account.name));
+    return accountPanel({ account, sweep: fleet.sweep(account.name), ages, now, zone: timeZone() });
+  });
+  const none = html`<p class="muted">No account is configured.</p>`;
+  const body = html`<h1>Request budget</h1>
+<p class="muted">Every request to the mailbox API counts against the rate limit of its key. Warmwarden reads the mailboxes at risk first, and the rest as often as the rate limit allows.</p>
+${panels.length === 0 ? none : html`${panels}${pageLinks({ page, pages }, (target) => `/budget?page=${target}`)}`}`;
+  return { title: 'Budget · Warmwarden', body };
+});
+
+interface AccountPanelParts {
+  readonly account: AccountState;
+  readonly sweep: SweepProgress | undefined;
+  readonly ages: ReturnType<typeof dataAges>;
+  readonly now: EpochMs;
+  readonly zone: string;
+}
+
+function accountPanel({ account, sweep, ages, now, zone }: AccountPanelParts): Markup {
+  const { name, forecast, queueLength, throttledLastHour, requestsPerMinute } = account;
+  const fact = (word: string, value: Markup | string) => html`<div><dt>${word}</dt><dd>${value}</dd></div>`;
+  const pace =
+    forecast === null
+      ? ''
+      : fact('The cadence needs', `${counted(Math.max(1, Math.round(forecast.asksPerMinute)), 'request')} a minute`);
+  return html`<section class="panel" aria-labelledby="budget-${text(name)}"><h2 id="budget-${text(name)}">${text(name)} ${fitBadge(account)}</h2>
+${sweep ? html`<p>${text(sweepText(sweep, { now, zone }))}.</p><progress max="${sweep.mailboxes}" value="${sweep.read}" aria-label="First sweep"></progress>` : ''}
+<div class="columns even"><dl class="facts">
+${fact('Warmwarden may make', `${counted(requestsPerMinute, 'request')} a minute`)}
+${pace}
+${fact('Waiting', `${counted(queueLength, 'poll')}${oldestPoll(account, now)}`)}
+${fact('Refused for too many requests', throttledLastHour === 0 ? 'none in the last hour' : html`<strong class="bad">${numberText(throttledLastHour)} in the last hour</strong>`)}
+${fact('Last answer', ago(account.lastSuccessAt, now))}
+</dl>
+${agesTable(ages, account, now)}</div>
+${forecast === null ? '' : html`<p class="muted">${sumText(forecast)}.</p>${forecast.fits ? '' : html`<p class="bad">${mendText(forecast)}</p>`}`}${account.isSlow ? html`<p class="bad">${slowText(account)}</p>` : ''}</section>`;
+}
+
+function fitBadge({ forecast, isSlow }: AccountState): Markup {
+  if (isSlow) return html`<span class="badge warning">slower than planned</span>`;
+  if (forecast === null) return html`<span class="badge none">budget not known yet</span>`;
+  return forecast.fits
+    ? html`<span class="badge confirmed">the budget is enough</span>`
+    : html`<span class="badge warning">too small for the cadence</span>`;
+}
+
+function agesTable(ages: AccountPanelParts['ages'], { forecast }: AccountState, now: EpochMs): Markup {
+  const rows = dataKinds.map(({ kind, word, route }) => {
+    const { oldest, newest, unread } = ages[kind];
+    return html`<tr><th scope="row">${word}</th><td>${age(newest, now)}</td><td>${age(oldest, now)}</td><td class="number">${unread === 0 ? 'none' : numberText(unread)}</td><td class="number">${forecast === null ? '–' : spanText(forecast.oldestMs[route])}</td></tr>`;
+  });
+  return html`<table class="days"><caption class="unseen">Age of the data by kind</caption>
+<thead><tr><th scope="col">Data</th><th scope="col">Newest</th><th scope="col">Oldest</th><th scope="col">Never read</th><th scope="col">Max. age</th></tr></thead><tbody>${rows}</tbody></table>`;
 }

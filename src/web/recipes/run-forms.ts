@@ -1,11 +1,10 @@
 // Recipes on the page: a form starts a run, an operator carries out what a dry run showed, and ends a run. Only a POST does any of it.
 import type { Context, Hono } from 'hono';
-import type { Recipe, RecipeRefusal, RecipeService } from '../../core/recipe.ts';
+import type { RecipeRefusal } from '../../core/recipe.ts';
 import { byOf, visitorOf } from '../access.ts';
 import { layout } from '../page/layout.ts';
 import type { Markup } from '../page/parts/elements.ts';
-import { applyForm, cancelForm, parameterPrefix, runForm } from '../page/parts/recipe-forms.ts';
-import { runPath } from '../page/recipes-page.ts';
+import { applyForm, cancelForm, parameterPrefix, recipeOf, runForm, runPath } from '../page/recipes-page.ts';
 import { formTokenFor, noQuery, operatorsOnly, ownFormOf, queryOf, refuse } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { statusOf } from './recipe-refusals.ts';
@@ -14,12 +13,6 @@ type RecipePageParts = Pick<RouteParts, 'recipes' | 'publicUrl'>;
 
 /** Rows of the plan on the form that applies it. */
 const rowsShown = 100;
-
-/** Recipe with this id, or null. */
-export async function recipeOf(service: RecipeService, wanted: string): Promise<Recipe | null> {
-  const { recipes } = await service.list();
-  return recipes.find(({ id }) => id === wanted) ?? null;
-}
 
 export function addRunForms(app: Hono, parts: RecipePageParts): void {
   app.use('/recipes/:id', async (c, next) => {

@@ -14,10 +14,10 @@ import { doneTexts, incidentAdvice, incidentTitle, memberLine, worstFirst } from
 import { counted, duration, firstText, numberText, overlapText, spanText } from '../../../core/wording/phrases.ts';
 import { accountTrouble, noneJudged } from '../../../core/wording/states.ts';
 import { type LeadFacts, leadsOf } from '../../overview/headline.ts';
-import { deliveryItem } from './action-item.ts';
 import { doLink } from './command-links.ts';
 import { ago, breakable, lasting, type Markup, moment, prose, severityBadge, text } from './elements.ts';
-import { selectionPath } from './fleet-table.ts';
+import { selectionPath } from './fleet-cells.ts';
+import { deliveryItem } from './items.ts';
 
 /** Messages of the folded list. */
 const deliveriesListed = 20;
@@ -222,9 +222,9 @@ export function silencesPanel(silences: readonly Silence[], command: string): Ma
 <ul class="plain">${items}</ul></section>`;
 }
 
-/** Shown above every page: what makes all of it old or without effect. The headline of the fleet's page says the same, and more. */
-export function bannerOf(facts: LeadFacts, isFleet: boolean): Markup | string {
-  const leads = isFleet ? [] : leadsOf(facts);
+/** Shown above every page but the fleet's: what makes all of it old or without effect. */
+export function bannerOf(facts: LeadFacts): Markup | string {
+  const leads = leadsOf(facts);
   if (leads.length === 0) return '';
   return html`<div class="banner wrap" id="banner" role="status">${leads.map(
     ({ sentence, advice }) => html`<p><a href="/">${text(sentence)}</a> ${prose(advice)}</p>`,

@@ -4,9 +4,8 @@ import { html } from 'hono/html';
 import type { Severity } from '../../../core/alert.ts';
 import type { GuardState } from '../../../core/mailbox.ts';
 import type { EpochMs } from '../../../core/time.ts';
-import { duration, numberText, visibleText } from '../../../core/wording/phrases.ts';
+import { duration, visibleText } from '../../../core/wording/phrases.ts';
 import { stateWords } from '../../../core/wording/states.ts';
-import type { MailboxRow } from '../../overview/fleet-view.ts';
 
 export type Markup = ReturnType<typeof html>;
 
@@ -74,33 +73,6 @@ export function stateBadge(state: GuardState, isEmergency = false): Markup {
 
 export function severityBadge(severity: Severity): Markup {
   return html`<span class="badge ${severity}">${severity}</span>`;
-}
-
-/** What DNS says: words, never colour alone. */
-export function dnsCell({ dns }: MailboxRow): Markup {
-  if (!dns.read) return html`<span class="muted">never read</span>`;
-  const failing = dns.failing.map((name) => name.toUpperCase()).join(', ');
-  if (failing) return html`<strong class="bad">${failing} failing</strong>`;
-  if (dns.inconclusive.length > 0) return html`<span class="muted">unclear</span>`;
-  return html`<span class="good">passing</span>`;
-}
-
-/** On how many blacklists it stands. */
-export function listingsCell({ listings }: MailboxRow): Markup {
-  if (listings === null) return html`<span class="muted">unknown</span>`;
-  if (listings === 0) return html`none`;
-  return html`<strong class="bad">${listings === 'listed' ? 'listed' : `on ${numberText(listings)}`}</strong>`;
-}
-
-/** A page before it stands in its frame. */
-export interface View {
-  readonly title: string;
-  readonly body: Markup | readonly Markup[];
-  /** See LayoutParts. */
-  readonly banner?: Markup | string;
-  readonly isStopped?: boolean;
-  /** Whether it changes soon, without a change of the fleet. */
-  readonly isMoving?: boolean;
 }
 
 // From one page of a long list to its neighbours.

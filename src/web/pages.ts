@@ -1,15 +1,27 @@
 // The pages in their frame, and what they load.
 import type { Context, Hono } from 'hono';
 import { visitorOf } from './access.ts';
+import { activityPlace } from './page/activity-page.ts';
+import { alertsPlace, silencesPlace } from './page/alerts-page.ts';
 import { liveScript, localTimes } from './page/assets/scripts.ts';
 import { iconSvg, styleSheet } from './page/assets/style-sheet.ts';
+import { fleetPlace } from './page/fleet-page.ts';
+import { groupsPlace } from './page/groups-page.ts';
 import { layout } from './page/layout.ts';
+import { mailboxPlace } from './page/mailbox-page.ts';
+import { bannerOf } from './page/parts/account-panels.ts';
 import { withoutCommands } from './page/parts/command-links.ts';
+import { recipePlace, recipesPlace, runPlace } from './page/recipes-page.ts';
+import { budgetPlace, configurationPlace, runbooksPlace } from './page/reference-pages.ts';
 import { oneOf, readQuery } from './query.ts';
 import { queryOf, refuse } from './refusals.ts';
 import { pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
-import { places, readPlace } from './views.ts';
+
+export const places = [
+  ...[fleetPlace, groupsPlace, alertsPlace, activityPlace, silencesPlace, budgetPlace, recipesPlace, recipePlace],
+  ...[runPlace, configurationPlace, mailboxPlace, runbooksPlace],
+];
 
 /** Pages: without it they show live updates. */
 const refreshParameters = { refresh: oneOf('off') };
@@ -19,12 +31,12 @@ export function addPages(app: Hono, parts: RouteParts): void {
     app.get(place.path, async (c) => {
       const asked = readQuery(refreshParameters, queryOf(c), { ignoreUnknown: true });
       if ('wrong' in asked) return refuse(c, 'bad_request', asked.wrong);
-      const view = await readPlace(place, parts, { names: c.req.param() ?? {}, query: queryOf(c) });
+      const view = await place.read(parts, c.req.param() ?? {}, queryOf(c));
       if ('refused' in view) return refuse(c, view.refused, view.message);
       const visitor = visitorOf(c);
       const still = asked.read.refresh === 'off';
       const live = { now: parts.world.clock.now(), still, address: addressOf(c, parts.pathPrefix) };
-      const page = layout({ ...view, live, visitor });
+      const page = layout({ ...view, ...troublesOf(parts, place.path === '/'), live, visitor });
       return c.html(visitor.mayOperate ? page : withoutCommands(String(page)));
     });
   }
@@ -33,6 +45,25 @@ export function addPages(app: Hono, parts: RouteParts): void {
   app.get('/assets/local-times.js', (c) => c.body(localTimes, 200, asset('text/javascript; charset=utf-8')));
   app.get('/assets/live.js', (c) => c.body(liveScript, 200, asset('text/javascript; charset=utf-8')));
   app.get('/assets/icon.svg', (c) => c.body(iconSvg, 200, asset('image/svg+xml')));
+}
+
+/** What is wrong whatever the page is about. The headline of the fleet's page says the same, and more. */
+function troublesOf({ fleet, world, timeZone }: RouteParts, isFleet: boolean) {
+  const now = world.clock.now();
+  const { storeFailure } = fleet;
+  const writesOff = fleet.writesOff(now);
+  const facts = {
+    guarding: fleet.guarding(),
+    storeFailure,
+    accounts: [...fleet.accounts()],
+    writesOff,
+    now,
+    zone: timeZone(),
+  };
+  return {
+    banner: isFleet ? '' : bannerOf(facts),
+    isStopped: writesOff.some(({ scope }) => scope.kind === 'everything'),
+  };
 }
 
 /** Path and query of a page, without the choice of live updates. */

@@ -1,24 +1,21 @@
-// What the page and /api/fleet show of the fleet: one row a mailbox, worst first, filtered and paged.
-
+// The fleet as pages and /api/fleet show it: ranked, worst first, counted, filtered and paged, with the headline.
 import { silenceOf } from '../../alerts/routing.ts';
 import { concerns } from '../../alerts/rules/finding-rules.ts';
-import type { Alert, Severity, Silence } from '../../core/alert.ts';
-import { type AlertRule, alertRules } from '../../core/alert-rules.ts';
+import type { Alert, Silence } from '../../core/alert.ts';
 import { dnsRecords } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { healthScoreOf } from '../../core/fleet/newest-value.ts';
+import { unreadAccounts } from '../../core/fleet/unread-accounts.ts';
 import { guardStateOf } from '../../core/guard/run-state.ts';
 import { domainOf, type GuardState, guardStates, type MailboxState } from '../../core/mailbox.ts';
-import { type Policy, type Ppm, ratePpm } from '../../core/policy.ts';
+import { type Ppm, ratePpm } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
-import type { Order } from './first-of.ts';
-
-/** What of its policy a mailbox is ranked by. */
-export type RankingPolicy = Pick<Policy, 'nearLimitPpm' | 'enforce'>;
-
-export type NearLimitPpmOf = (mailbox: MailboxState) => Ppm;
+import { means, oneOf, type Query, upTo, whole } from '../query.ts';
+import type { PolicyOf, RankingPolicy, RouteParts, Tags } from '../route-parts.ts';
+import { FiringAlerts, gravestFirst, gravities, isFiring, WideAlerts } from './alerts.ts';
+import { type FleetTotals, headlineOf, type StateCounts } from './headline.ts';
 
 export interface MailboxRow {
   readonly mailbox: MailboxState;
@@ -57,8 +54,6 @@ export const stateOrder: readonly GuardState[] = [
   'no_warmup',
   'ok',
 ];
-const gravities: Readonly<Record<Severity, number>> = { info: 0, warning: 1, critical: 2 };
-
 /** Before everything else, whatever alerts are about the others. */
 const heldEmergency = -1 - gravities.critical * stateOrder.length;
 
@@ -77,10 +72,10 @@ export interface RankedMailbox {
 }
 
 /** The row of one mailbox, with the alerts of its domain and its ip that are about it, too, and of the circuit breaker that holds it. */
-export function rowOf(fleet: Fleet, mailbox: MailboxState, nearLimitPpmOf: NearLimitPpmOf): MailboxRow {
+export function rowOf(fleet: Fleet, mailbox: MailboxState, policyOf: PolicyOf): MailboxRow {
   const shared = [...fleet.wideAlerts()].filter((alert) => concerns(alert, mailbox) || isHolding(alert, mailbox));
   const firing = [...fleet.alertsAbout(mailbox), ...shared].filter(isFiring);
-  return makeRow(fleet, { mailbox, state: guardStateOf(mailbox, nearLimitPpmOf(mailbox)), alerts: firing });
+  return makeRow(fleet, { mailbox, state: guardStateOf(mailbox, policyOf(mailbox).nearLimitPpm), alerts: firing });
 }
 
 function isHolding({ rule, facts }: Alert, { account, verdict }: MailboxState): boolean {
@@ -92,7 +87,7 @@ function isHolding({ rule, facts }: Alert, { account, verdict }: MailboxState): 
  * A mailbox that is fine for the guard may still have a critical alert (DNS, disconnected): that comes first, unless a person
  * silenced it.
  */
-export function rank(
+function rank(
   mailbox: MailboxState,
   policy: RankingPolicy,
   { alerts, silences }: { readonly alerts: readonly Alert[]; readonly silences: readonly Silence[] },
@@ -126,24 +121,26 @@ function rateOf(verdict: Verdict): Ppm | null {
   return verdict.windowFrom ? ratePpm(verdict) : null;
 }
 
-export const sortings = ['worst', 'address', 'account', 'rate', 'left', 'health', 'age'] as const;
+const sortings = ['worst', 'address', 'account', 'rate', 'left', 'health', 'age'] as const;
 /** worst: what needs a person first. The others by one column, what is worse or older first, names from A to Z. */
 export type Sorting = (typeof sortings)[number];
 
+type Order = (a: RankedMailbox, b: RankedMailbox) => number;
+
 /** By a number, the smallest first and unknown ones last; then as usual. */
-function byNumber(numberOf: (mailbox: MailboxState) => number | null): Order<RankedMailbox> {
+function byNumber(numberOf: (mailbox: MailboxState) => number | null): Order {
   const known = ({ mailbox }: RankedMailbox) => numberOf(mailbox) ?? Number.MAX_SAFE_INTEGER;
   return (a, b) => known(a) - known(b) || worstFirst(a, b);
 }
 
-function byWord(wordOf: (mailbox: MailboxState) => string): Order<RankedMailbox> {
+function byWord(wordOf: (mailbox: MailboxState) => string): Order {
   return (a, b) => {
     const [one, other] = [wordOf(a.mailbox), wordOf(b.mailbox)];
     return one === other ? worstFirst(a, b) : one < other ? -1 : 1;
   };
 }
 
-export const orders: Readonly<Record<Sorting, Order<RankedMailbox>>> = {
+const orders: Readonly<Record<Sorting, Order>> = {
   worst: worstFirst,
   address: byWord(({ email }) => email),
   account: byWord(({ account }) => account),
@@ -171,7 +168,7 @@ export function worstFirst(a: Rank, b: Rank): number {
   return 0;
 }
 
-export function makeRow(
+function makeRow(
   fleet: Fleet,
   { mailbox, state, alerts }: Pick<RankedMailbox, 'mailbox' | 'state' | 'alerts'>,
 ): MailboxRow {
@@ -190,21 +187,6 @@ export function makeRow(
   };
 }
 
-export const isFiring = ({ status }: Alert) => status === 'firing';
-
-const urgencies: ReadonlyMap<AlertRule, number> = new Map(alertRules.map((rule, index) => [rule, index]));
-const urgencyOf = ({ rule }: Alert) => urgencies.get(rule) ?? alertRules.length;
-
-/** The gravest, of those the most urgent kind (the circuit breaker that holds before the mailboxes that it holds), then the newest. */
-export function gravestFirst(a: Alert, b: Alert): number {
-  return (
-    gravities[b.severity] - gravities[a.severity] ||
-    urgencyOf(a) - urgencyOf(b) ||
-    b.since - a.since ||
-    (a.fingerprint < b.fingerprint ? -1 : 1)
-  );
-}
-
 function dnsSummaryOf(mailbox: MailboxState): DnsSummary {
   const records = mailbox.dns?.answer.records;
   if (!records) return { failing: [], inconclusive: [], read: false };
@@ -221,11 +203,48 @@ function listingsOf(mailbox: MailboxState): number | 'listed' | null {
   return blacklist.listed ? (blacklist.found ?? 'listed') : 0;
 }
 
-export type StateCounts = Readonly<Record<GuardState, number>>;
+function totalsOf(ranked: readonly RankedMailbox[], fleet: Fleet): FleetTotals {
+  const counts = Object.fromEntries(guardStates.map((state) => [state, 0])) as Record<GuardState, number>;
+  const heldBy = { breaker: 0, readOnlyKey: 0, enforcementOff: 0 };
+  const providers = new Set<string>();
+  const unreadNow = unreadAccounts(fleet);
+  let [okWhenRead, unread, firstSeenAt, oldestStatsAt] = [0, 0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (const one of ranked) {
+    const { mailbox, state } = one;
+    const { account, entry, stats } = mailbox;
+    counts[state] += 1;
+    if (state === 'ok' && unreadNow.has(account)) okWhenRead += 1;
+    const cause = holdCauseOf(one, fleet);
+    if (cause !== null) heldBy[cause] += 1;
+    if (entry.answer.provider !== null) providers.add(entry.answer.provider);
+    firstSeenAt = Math.min(firstSeenAt, mailbox.firstSeenAt);
+    if (stats) oldestStatsAt = Math.min(oldestStatsAt, stats.at);
+    else unread += 1;
+  }
+  const orNull = (at: EpochMs) => (Number.isFinite(at) ? at : null);
+  return {
+    counts,
+    okWhenRead,
+    heldBy,
+    providers,
+    firstSeenAt: orNull(firstSeenAt),
+    oldestStatsAt: orNull(oldestStatsAt),
+    unread,
+  };
+}
 
-/** Of no mailbox yet. */
-export function noCounts(): Record<GuardState, number> {
-  return Object.fromEntries(guardStates.map((state) => [state, 0])) as Record<GuardState, number>;
+function holdCauseOf({ mailbox, state, enforced }: RankedMailbox, fleet: Fleet): keyof FleetTotals['heldBy'] | null {
+  const verdict = mailbox.verdict?.answer;
+  if (state !== 'held') return null;
+  if (verdict?.reason === 'circuit_breaker') return 'breaker';
+  if (verdict?.action === 'hold') return null;
+  if (!enforced) return 'enforcementOff';
+  return fleet.account(mailbox.account)?.keyWrites === false ? 'readOnlyKey' : null;
+}
+
+/** Mailboxes in each state; those of an account that is not read now are not OK, because they are not judged now. */
+export function countsNow({ counts, okWhenRead }: Pick<FleetTotals, 'counts' | 'okWhenRead'>): StateCounts {
+  return { ...counts, ok: counts.ok - okWhenRead, not_judged: counts.not_judged + okWhenRead };
 }
 
 export interface Selection {
@@ -253,12 +272,6 @@ export const wholeFleet: Selection = {
   sort: 'worst',
   page: 1,
 };
-
-/** The words that people gave mailboxes. */
-export interface Tags {
-  readonly all: () => readonly string[];
-  readonly of: (mailbox: MailboxState) => readonly string[];
-}
 
 export const noTags: Tags = { all: () => [], of: () => [] };
 
@@ -288,7 +301,7 @@ export function facetsOf(fleet: Fleet, providers: ReadonlySet<string>, tags: Tag
   };
 }
 
-export function choose(selection: Selection, tags: Tags): (one: RankedMailbox) => boolean {
+function choose(selection: Selection, tags: Tags): (one: RankedMailbox) => boolean {
   const { text, state, account, domain, provider, tag } = selection;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return (one) => {
@@ -308,4 +321,113 @@ function matches({ mailbox, state }: RankedMailbox, word: string): boolean {
   const { email, account, id, warmup } = mailbox;
   const mode = warmup?.answer.mode ?? '';
   return [visibleText(email), account, id, state, mode].some((text) => text.toLowerCase().includes(word));
+}
+
+const maxFilterLength = 200;
+
+/** Of GET /api/fleet and of the page. */
+export const fleetFilters = {
+  q: means('Words that the address, account, id, state or mode must contain.', upTo(maxFilterLength)),
+  state: means("One of the guard's states.", oneOf(...guardStates)),
+};
+
+/** Of the page. */
+export const pageParameters = {
+  ...fleetFilters,
+  page: whole(1),
+  account: upTo(maxFilterLength),
+  domain: upTo(maxFilterLength),
+  provider: upTo(maxFilterLength),
+  tag: upTo(maxFilterLength),
+  sort: oneOf(...sortings),
+};
+
+export function selectionFrom(asked: Partial<Query<typeof pageParameters>>): Selection {
+  const { q, state, account, domain, provider, tag, sort, page } = asked;
+  return {
+    text: (q ?? '').trim(),
+    state: state ?? null,
+    // A select of the form sends an empty text for all.
+    account: account || null,
+    domain: domain || null,
+    provider: provider || null,
+    tag: tag || null,
+    sort: sort ?? wholeFleet.sort,
+    page: page ?? wholeFleet.page,
+  };
+}
+
+const rowsAPage = 50;
+
+/** The rows of one page; a page beyond the last is the last. */
+export function selectPage(
+  { ranked }: Picture,
+  selection: Selection,
+  { fleet, tags }: Pick<RouteParts, 'fleet' | 'tags'>,
+): Page {
+  const chosen = ranked.filter(choose(selection, tags)).sort(orders[selection.sort]);
+  const pages = Math.max(1, Math.ceil(chosen.length / rowsAPage));
+  const page = Math.min(selection.page, pages);
+  const shown = chosen.slice((page - 1) * rowsAPage, page * rowsAPage);
+  return { rows: shown.map((one) => makeRow(fleet, one)), total: chosen.length, page, pages };
+}
+
+/** Rows worst first, from behind a rank on: where it was when it was read, so what moved since moves no other. */
+export interface RowsAfter {
+  readonly rows: readonly MailboxRow[];
+  /** How many rows the selection has in all. */
+  readonly total: number;
+  /** The rank of the last row when there are more behind it. */
+  readonly last: Rank | null;
+}
+
+/** At most `limit` rows; `after` null: from the worst on. */
+export function rowsAfter(
+  { ranked }: Picture,
+  { text, state }: Pick<Selection, 'text' | 'state'>,
+  { fleet, after, limit }: { readonly fleet: Fleet; readonly after: Rank | null; readonly limit: number },
+): RowsAfter {
+  const chosen = ranked.filter(choose({ ...wholeFleet, text, state }, noTags)).sort(worstFirst);
+  const behind = after === null ? chosen : chosen.filter((one) => worstFirst(one, after) > 0);
+  const shown = behind.slice(0, limit);
+  const last = behind.length > limit ? (shown.at(-1) ?? null) : null;
+  return { rows: shown.map((one) => makeRow(fleet, one)), total: chosen.length, last };
+}
+
+export type RankingParts = Pick<RouteParts, 'fleet' | 'world' | 'policyOf'>;
+
+/** Every mailbox with its state, its alerts and its urgency, in no order. */
+export function rankedOf({ fleet, world, policyOf }: RankingParts): readonly RankedMailbox[] {
+  const wide = new WideAlerts(fleet.wideAlerts());
+  const silences = fleet.silences(world.clock.now());
+  return [...fleet.mailboxes()].map((mailbox) => {
+    const alerts = [...fleet.alertsAbout(mailbox).filter(isFiring), ...wide.concerning(mailbox)];
+    return rank(mailbox, policyOf(mailbox), { alerts, silences });
+  });
+}
+
+export type PictureParts = RankingParts & Pick<RouteParts, 'ready' | 'explain' | 'timeZone'>;
+export type Picture = ReturnType<typeof pictureOf>;
+
+/** What the fleet's page and /api/fleet begin with. */
+export function pictureOf(parts: PictureParts) {
+  const { fleet, world, ready, timeZone } = parts;
+  const ranked = rankedOf(parts);
+  const now = world.clock.now();
+  const facts = {
+    ...totalsOf(ranked, fleet),
+    accounts: [...fleet.accounts()],
+    firing: new FiringAlerts(fleet.alerts()),
+    incidents: fleet.incidents().filter(({ endedAt }) => endedAt === null),
+    recentActions: fleet.recentActions(),
+    ready: ready(),
+    guarding: fleet.guarding(),
+    storeFailure: fleet.storeFailure,
+    writesOff: fleet.writesOff(now),
+    sweeps: [...fleet.sweeps()],
+    now,
+    command: world.command,
+    zone: timeZone(),
+  };
+  return { ...facts, ranked, headline: headlineOf(facts) };
 }

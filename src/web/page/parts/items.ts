@@ -17,10 +17,10 @@ import { type EpochMs, minuteMs } from '../../../core/time.ts';
 import type { Verdict } from '../../../core/verdict.ts';
 import { sentence } from '../../../core/wording/explain.ts';
 import { counted } from '../../../core/wording/phrases.ts';
-import type { AlertGroup } from '../../overview/firing-alerts.ts';
+import type { AlertGroup } from '../../overview/alerts.ts';
 import { alertCommands, doLink, ruleCommands } from './command-links.ts';
 import { ago, breakable, lasting, type Markup, moment, prose, severityBadge, text } from './elements.ts';
-import { selectionPath } from './fleet-table.ts';
+import { selectionPath } from './fleet-cells.ts';
 
 interface ActionItemParts {
   readonly action: Action;

@@ -1,0 +1,121 @@
+// The fleet counted by account, domain, provider or tag: the groups that need a person first.
+import { silenceOf } from '../../alerts/routing.ts';
+import type { Alert } from '../../core/alert.ts';
+import { unreadAccounts } from '../../core/fleet/unread-accounts.ts';
+import { domainOf, type GuardState } from '../../core/mailbox.ts';
+import type { RouteParts, Tags } from '../route-parts.ts';
+import { WideAlerts } from './alerts.ts';
+import { type RankedMailbox, type RankingParts, rankedOf, urgencyWith } from './fleet.ts';
+
+export const groupings = ['account', 'domain', 'provider', 'tag'] as const;
+export type Grouping = (typeof groupings)[number];
+
+export interface Group {
+  /** null: the mailboxes that have none. */
+  readonly name: string | null;
+  /** null: an account of which no whole mailbox list was read yet. */
+  readonly mailboxes: number | null;
+  /** How many are in each state; those that none is in are absent. */
+  readonly states: ReadonlyMap<GuardState, number>;
+  /** Firing alerts about its mailboxes, or about their domains, ips or accounts. */
+  readonly alerts: number;
+  /** Emails in the windows that the guard judges by. */
+  readonly sent: number;
+  readonly bounced: number;
+  /** Of its worst mailbox: the lowest first. */
+  readonly urgency: number;
+}
+
+interface Counting {
+  mailboxes: number | null;
+  readonly states: Map<GuardState, number>;
+  /** Each counts once, however many of its mailboxes it is about. */
+  readonly firing: Set<Alert>;
+  sent: number;
+  bounced: number;
+  urgency: number;
+}
+
+/** Bounces of emails; -1 when none was sent. */
+export function shareOf({ sent, bounced }: Group): number {
+  return sent === 0 ? -1 : bounced / sent;
+}
+
+function namesOf({ mailbox }: RankedMailbox, by: Grouping, tags: Tags): readonly (string | null)[] {
+  switch (by) {
+    case 'account':
+      return [mailbox.account];
+    case 'domain':
+      return [domainOf(mailbox.email)];
+    case 'provider':
+      return [mailbox.entry.answer.provider];
+    case 'tag': {
+      const found = tags.of(mailbox);
+      return found.length === 0 ? [null] : found;
+    }
+  }
+}
+
+function newGroup(mailboxes: number | null): Counting {
+  const [states, firing] = [new Map<GuardState, number>(), new Set<Alert>()];
+  return { mailboxes, states, firing, sent: 0, bounced: 0, urgency: Number.MAX_SAFE_INTEGER };
+}
+
+export const usualGrouping: Grouping = 'account';
+
+type GroupParts = RankingParts & Pick<RouteParts, 'tags'>;
+
+/** The groups that need a person first. */
+export function readGroups(parts: GroupParts, by: Grouping): readonly Group[] {
+  const { fleet, tags, world } = parts;
+  const silences = fleet.silences(world.clock.now());
+  const wide = new WideAlerts(fleet.wideAlerts());
+  const loud = new WideAlerts([...fleet.wideAlerts()].filter((alert) => silenceOf(alert, silences) === null));
+  const unread = unreadAccounts(fleet);
+  const groups = new Map<string | null, Counting>();
+  const groupOf = (name: string | null, mailboxes: number | null = 0) => {
+    const group = groups.get(name) ?? newGroup(mailboxes);
+    groups.set(name, group);
+    return group;
+  };
+  for (const one of rankedOf(parts)) {
+    const { mailbox, alerts } = one;
+    const state = one.state === 'ok' && unread.has(mailbox.account) ? 'not_judged' : one.state;
+    const urgency = Math.min(one.urgency, urgencyWith(state, loud.about(mailbox)));
+    const firing = [...alerts, ...wide.about(mailbox)];
+    for (const name of namesOf(one, by, tags)) count(groupOf(name), { mailbox, state, firing, urgency });
+  }
+  if (by === 'account') {
+    for (const name of accountsOf(fleet)) {
+      const state = fleet.account(name);
+      const group = groupOf(name, state?.listed ? 0 : null);
+      for (const alert of wide.ofAccount(name)) group.firing.add(alert);
+      // An account that cannot be read needs a person as much as a mailbox that cannot be judged.
+      const isRead = state !== undefined && !unread.has(name);
+      group.urgency = Math.min(group.urgency, urgencyWith(isRead ? 'ok' : 'not_judged', loud.ofAccount(name)));
+    }
+  }
+  return [...groups]
+    .map(([name, { firing, ...counted }]) => ({ ...counted, name, alerts: firing.size }))
+    .sort((a, b) => a.urgency - b.urgency || shareOf(b) - shareOf(a) || ((a.name ?? '') < (b.name ?? '') ? -1 : 1));
+}
+
+interface Counted extends Pick<RankedMailbox, 'mailbox' | 'state' | 'urgency'> {
+  readonly firing: readonly Alert[];
+}
+
+function count(group: Counting, { mailbox, state, firing, urgency }: Counted): void {
+  const verdict = mailbox.verdict?.answer;
+  group.mailboxes = (group.mailboxes ?? 0) + 1;
+  group.states.set(state, (group.states.get(state) ?? 0) + 1);
+  for (const alert of firing) group.firing.add(alert);
+  group.urgency = Math.min(group.urgency, urgency);
+  if (!verdict?.windowFrom) return;
+  group.sent += verdict.sent;
+  group.bounced += verdict.bounced;
+}
+
+/** Every configured account, also one that was never read. */
+function accountsOf(fleet: GroupParts['fleet']): ReadonlySet<string> {
+  return new Set([...[...fleet.accounts()].map(({ name }) => name), ...fleet.guarding().map(({ account }) => account)]);
+}

@@ -1,0 +1,52 @@
+// A place: an address with a view. Its query is read leniently, because a page must open from any link.
+import type { World } from '../../world/world.ts';
+import { type Query, readQuery, type Shape } from '../query.ts';
+import type { RefusalWord } from '../refusals.ts';
+import type { RouteParts } from '../route-parts.ts';
+import type { Markup } from './parts/elements.ts';
+
+/** A page before it stands in its frame. */
+export interface View {
+  readonly title: string;
+  readonly body: Markup;
+  /** Whether it changes soon, without a change of the fleet. */
+  readonly isMoving?: boolean;
+}
+
+export interface Refused {
+  readonly refused: RefusalWord;
+  readonly message: string;
+}
+
+type Names = Readonly<Record<string, string>>;
+type Found = View | Refused;
+
+export interface Place {
+  /** Path with names in it, such as `/mailboxes/:account/:id`. */
+  readonly path: string;
+  readonly read: (parts: RouteParts, names: Names, query: URLSearchParams) => Promise<Found>;
+}
+
+export function place<const S extends Shape>(
+  path: string,
+  parameters: S,
+  read: (parts: RouteParts, asked: Query<S>, names: Names) => Found | Promise<Found>,
+): Place {
+  return {
+    path,
+    read: async (parts, names, query) => {
+      const asked = readQuery(parameters, query, { ignoreUnknown: true });
+      return 'wrong' in asked ? { refused: 'bad_request', message: asked.wrong } : read(parts, asked.read, names);
+    },
+  };
+}
+
+/** What the store tells, or null: a page at 3 a.m. must be readable although the store does not answer. */
+export async function orNull<Read>(world: World, read: () => Promise<Read>): Promise<Read | null> {
+  try {
+    return await read();
+  } catch (error) {
+    world.log.error({ err: error }, 'history could not be read for a page');
+    return null;
+  }
+}
