@@ -200,7 +200,7 @@ function channelFamilies(fleet: Fleet): readonly Family[] {
   ];
 }
 
-/** Reports 1; a standby reports 0 (web/standby.ts). */
+/** Reports 1; a standby reports 0 (web/server.ts). */
 function active(): Family {
   return gauge('active', 'Whether this process guards; 0: it stands by.', [{ labels: {}, value: 1 }]);
 }

@@ -1,6 +1,6 @@
 // The pages in their frame, and what they load.
 import type { Context, Hono } from 'hono';
-import { visitorOf } from './access.ts';
+import { visitorOf } from './access/access.ts';
 import { activityPlace } from './page/activity-page.ts';
 import { alertsPlace, silencesPlace } from './page/alerts-page.ts';
 import { liveScript, localTimes } from './page/assets/scripts.ts';

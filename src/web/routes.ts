@@ -3,8 +3,8 @@ import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { getPath } from 'hono/utils/url';
 import { addMetrics } from '../metrics/metrics-route.ts';
+import { addAccess } from './access/access.ts';
 import type { WrongTokens } from './access/wrong-tokens.ts';
-import { addAccess } from './access.ts';
 import { addCommands } from './commands/command-routes.ts';
 import { openApiDocument } from './json/document.ts';
 import { fleetRoutes, probeRoutes } from './json/json-routes.ts';
@@ -17,7 +17,6 @@ import { addRunForms } from './recipes/run-forms.ts';
 import { refuse } from './refusals.ts';
 import { addHeaders, addPrefix, pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
-import { addSignIn } from './sign-in-routes.ts';
 
 export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: LiveParts): Hono {
   const { pathPrefix } = parts;
@@ -25,8 +24,7 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: 
   app.use(addHeaders);
   app.use(compress({ encoding: 'gzip', contentTypeFilter: /^(text|application|image)\//i }));
   app.use(addPrefix(pathPrefix));
-  const signedIn = addAccess(app, parts, wrongTokens);
-  addSignIn(app, { ...parts, signedIn, wrongTokens });
+  addAccess(app, parts, wrongTokens);
   addRoutes(app, probeRoutes, { ...parts, document: documentOf(parts) });
   addMetrics(app, parts.metrics, () => parts.ready().ready);
   addCommands(app, parts);

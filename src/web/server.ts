@@ -172,7 +172,7 @@ export interface ConnectionLimits {
 }
 
 /** Live pages may use 200. By default, a process may open 1,024 files. */
-export const usualConnections: ConnectionLimits = { connections: 500, stallMs: 60_000 };
+const usualConnections: ConnectionLimits = { connections: 500, stallMs: 60_000 };
 /** So many further ones may be open until they have asked. */
 const forProbes = 20;
 const probed = ['/healthz', '/readyz', '/metrics'];

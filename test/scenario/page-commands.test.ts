@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { mailboxCommandPath, mailboxPath } from '../../src/core/page-links.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
-import { formTokenOf, newBrowserKey } from '../../src/web/access/browser-key.ts';
+import { formTokenOf, newBrowserKey } from '../../src/web/access/sessions.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { until } from '../support/until.ts';
 import { TestBrowser } from '../web/browser.ts';

@@ -1,23 +1,80 @@
-// Who is signed in: a browser whose key is recorded, while the token that it signed in with is configured.
-import { createHash } from 'node:crypto';
+// Sessions. The one cookie holds a random key that tells browsers apart; a browser signs in by having its key recorded. The forms
+// that it is given carry a value that only this key leads to, so that no other site can fill them in.
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Context } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
 import type { Session, SessionLimits } from '../../core/session.ts';
-import { dayMs, type EpochMs, hourMs, minuteMs } from '../../core/time.ts';
+import { dayMs, type EpochMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
-import type { Auth, Identity, Token } from './auth.ts';
-import { digestOf, newBrowserKey } from './browser-key.ts';
+import type { Auth, Token } from './auth.ts';
 
-/** A session that is not used for so long is over. */
+const keyBytes = 32;
+/** Form of a key in base64url. */
+const keyPattern = /^[A-Za-z0-9_-]{43}$/;
+/** A session ends when it was not used for this long. */
 const idleLifeMs = 12 * hourMs;
-/** However much it is used, a session is over after so long. */
+/** A session ends after this, however much it is used. */
 const wholeLifeMs = 7 * dayMs;
-/** Of one token; beyond them the one that was not used for the longest ends. */
+/** Sessions of one token; a further one ends the one that was not used for the longest. */
 export const sessionsPerToken = 100;
-/** How often it is written down that a session is used. */
+/** Pause between two records of the use of a session. */
 const notedEveryMs = 5 * minuteMs;
 /** Sessions that are remembered for when the store can't be read. */
 const maxRemembered = 1_000;
 
-/** Where sessions are kept. */
+/** How the cookie is set: `secure` under https, `pathPrefix` tells several Warmwardens on one host apart. */
+export interface CookieKind {
+  readonly secure: boolean;
+  readonly pathPrefix: string;
+}
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    cookie: CookieKind;
+  }
+}
+
+export function newBrowserKey(): string {
+  return randomBytes(keyBytes).toString('base64url');
+}
+
+/** null: the browser has none, or something that is no key of ours. */
+export function browserKeyOf(c: Context): string | null {
+  const kind = c.get('cookie');
+  // Browsers refuse the prefix to a page without https, so no such page can have planted it.
+  const found = kind.secure ? getCookie(c, nameOf(kind), 'host') : getCookie(c, nameOf(kind));
+  return found !== undefined && keyPattern.test(found) ? found : null;
+}
+
+/** An empty key removes the cookie. */
+export function setBrowserKey(c: Context, key: string): void {
+  const kind = c.get('cookie');
+  const maxAge = key === '' ? 0 : wholeLifeMs / secondMs;
+  // Lax: a link in a message must arrive signed in. What is sent from elsewhere is refused on other grounds.
+  const options = { path: '/', httpOnly: true, sameSite: 'Lax', maxAge } as const;
+  setCookie(c, nameOf(kind), key, kind.secure ? { ...options, secure: true, prefix: 'host' } : options);
+}
+
+function nameOf({ pathPrefix }: CookieKind): string {
+  return `warmwarden${pathPrefix.replace(/[^A-Za-z0-9]+/g, '-')}`;
+}
+
+/** Id of a browser in the store: 64 hex digits. */
+function digestOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+/** Value of a form's hidden field: it can't be made without the cookie, nor the cookie of it. */
+export function formTokenOf(key: string): string {
+  return createHmac('sha256', key).update('form').digest('base64url');
+}
+
+export function isFormTokenOf(key: string, presented: string): boolean {
+  const [wanted, given] = [Buffer.from(formTokenOf(key)), Buffer.from(presented)];
+  return wanted.length === given.length && timingSafeEqual(wanted, given);
+}
+
+/** Store of the sessions. */
 export interface SessionSource {
   find(id: string): Promise<Session | null>;
   start(session: Session, limits: SessionLimits): Promise<void>;
@@ -38,21 +95,22 @@ export class Sessions {
     this.#auth = auth;
   }
 
-  /** Whose session it is; null: there is none, it is over, or its token is not configured as it was. */
-  async identityOf(key: string): Promise<Identity | null> {
+  /** Token of a session, or null if there is none, it is over, or its token is not configured as it was. */
+  async tokenOf(key: string): Promise<Token | null> {
     const auth = this.#auth();
-    if (auth === 'none') return null;
-    const found = await this.#find(digestOf(key));
+    const found = auth === 'none' ? null : await this.#find(digestOf(key));
+    if (auth === 'none' || !found) return null;
     const now = this.#world.clock.now();
-    const session = found && startedBy(found, now);
-    if (!session || now - session.usedAt >= idleLifeMs || now - session.startedAt >= wholeLifeMs) return null;
+    // A session that began, or was used, while the clock was ahead lasts no longer than one that begins now.
+    const session = { ...found, startedAt: Math.min(found.startedAt, now), usedAt: Math.min(found.usedAt, now) };
+    const isAhead = session.startedAt !== found.startedAt || session.usedAt !== found.usedAt;
+    if (now - session.usedAt >= idleLifeMs || now - session.startedAt >= wholeLifeMs) return null;
     const token = auth.tokens.find((one) => fingerprintOf(one) === session.token);
-    if (!token) return null;
-    if (session !== found || now - session.usedAt >= notedEveryMs) this.#note(session, now);
-    return { name: token.name, role: token.role };
+    if (token && (isAhead || now - session.usedAt >= notedEveryMs)) this.#note(session, now);
+    return token ?? null;
   }
 
-  /** Signs a browser in, and gives it a key that nobody knew before. Rejects when that can't be recorded. */
+  /** Signs a browser in, with a new key. Rejects when that can't be recorded. */
   async start(token: Token): Promise<string> {
     const now = this.#world.clock.now();
     const key = newBrowserKey();
@@ -69,7 +127,7 @@ export class Sessions {
     await this.#source.end(id);
   }
 
-  /** At 3 a.m. with a store that does not answer, who was signed in still is. */
+  /** Finds a session also while the store does not answer: who was signed in still is. */
   async #find(id: string): Promise<Session | null> {
     try {
       const session = await this.#source.find(id);
@@ -82,7 +140,7 @@ export class Sessions {
     }
   }
 
-  /** Nobody waits for it: the page must stand although the store takes nothing. */
+  /** Records the use of a session. No page waits for it, because pages must open although the store takes nothing. */
   #note(session: Session, now: EpochMs): void {
     this.#remember({ ...session, usedAt: now });
     void this.#source.used(session.id, now).catch((error: unknown) => {
@@ -98,14 +156,7 @@ export class Sessions {
   }
 }
 
-/** As it is when the clock was ahead when it began, or was used: it lasts no longer than if it had begun now. */
-function startedBy(session: Session, now: EpochMs): Session {
-  const { startedAt, usedAt } = session;
-  if (startedAt <= now && usedAt <= now) return session;
-  return { ...session, startedAt: Math.min(startedAt, now), usedAt: Math.min(usedAt, now) };
-}
-
-/** Another one when the token, its name or its role is another. */
+/** Changes with the token, its name and its role. */
 function fingerprintOf({ name, sha256, role }: Token): string {
   return createHash('sha256')
     .update(JSON.stringify([name, sha256.toLowerCase(), role]))

@@ -5,7 +5,8 @@ import type { CommandOutcome, DaemonCommands } from '../../core/operator-command
 import { answerOperation } from '../../operations/command-requests.ts';
 import { failure } from '../../operations/plan.ts';
 import { systemClock } from '../../world/world.ts';
-import { byOf, visitorOf } from '../access.ts';
+import { byOf, visitorOf } from '../access/access.ts';
+import { formTokenFor, ownFormOf } from '../access/forms.ts';
 import {
   type CommandEffect,
   type CommandRun,
@@ -15,7 +16,7 @@ import {
 } from '../page/command-page.ts';
 import { layout } from '../page/layout.ts';
 import type { Markup } from '../page/parts/elements.ts';
-import { formTokenFor, noQuery, operatorsOnly, ownFormOf, queryOf, refuse } from '../refusals.ts';
+import { noQuery, operatorsOnly, queryOf, refuse } from '../refusals.ts';
 import { pathBehind } from '../rim.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { commandPatterns, type Prepared, preparedAt } from './prepared.ts';

@@ -10,9 +10,9 @@ import {
 import { failure } from '../../operations/plan.ts';
 import { jsonOf } from '../../schema/json.ts';
 import { operatorOf, reloaderOf } from '../access/auth.ts';
-import { isFromAnyPage } from '../access/origin.ts';
+import { isFromAnyPage } from '../access/forms.ts';
 import { means, oneOf } from '../query.ts';
-import { bodyText, maxBodyBytes, operatorsOnly, refuse, senderOf } from '../refusals.ts';
+import { bodyText, maxBodyBytes, operatorsOnly, refuse } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { count, text, texts } from './facts.ts';
 import { type JsonRoute, jsonContent, routeOf } from './route.ts';
@@ -88,7 +88,7 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
       const nameOf = name === 'reload' ? reloaderOf : operatorOf;
       const by = nameOf(auth(), c.req.header('authorization'));
       if (by === null) return refuse(c, 'not_allowed', auth() === 'none' ? noTokens : operatorsOnly);
-      if (isFromAnyPage(senderOf(c))) return refuse(c, 'not_allowed', 'A web page may not send commands.');
+      if (isFromAnyPage(c)) return refuse(c, 'not_allowed', 'A web page may not send commands.');
       if (!c.req.header('content-type')?.startsWith('application/json')) {
         return refuse(c, 'not_json', 'Send a JSON object with content-type application/json.');
       }
@@ -136,7 +136,7 @@ const reloadRoute: JsonRoute<ReloadRouteParts> = routeOf({
   handle: async (c, { auth, reload }, { force, dry_run: dryRun }) => {
     const by = reloaderOf(auth(), c.req.header('authorization'));
     if (by === null) return refuse(c, 'not_allowed', 'Only a token with the role operator may reload.');
-    if (isFromAnyPage(senderOf(c))) return refuse(c, 'not_allowed', 'A web page may not reload the configuration.');
+    if (isFromAnyPage(c)) return refuse(c, 'not_allowed', 'A web page may not reload the configuration.');
     const outcome = await reload({ by, force: force === 'true', dryRun: dryRun === 'true' });
     return c.json(outcomeJson(outcome), succeeded(outcome) ? 200 : 409);
   },

@@ -15,7 +15,7 @@ import {
   runWithRowsShape,
 } from '../../recipes/shapes.ts';
 import type { World } from '../../world/world.ts';
-import { createAuthenticate } from '../access/auth.ts';
+import { authenticate } from '../access/auth.ts';
 import { tooManyWrong, type WrongTokens } from '../access/wrong-tokens.ts';
 import { addRoutes, type JsonRoute, jsonContent, routeOf } from '../json/route.ts';
 import { cursorOf, limitOf, means, pageOf, whole } from '../query.ts';
@@ -46,13 +46,7 @@ export interface RecipeKey {
 
 /** Finds callers by the keys of the configuration, as Bearer tokens only. A reload may change the keys. */
 export function callersOf(keys: () => readonly RecipeKey[]): RecipeRouteParts['callerOf'] {
-  let known = { keys: keys(), authenticate: createAuthenticate(keys()) };
-  return (authorization) => {
-    const now = keys();
-    if (known.keys !== now) known = { keys: now, authenticate: createAuthenticate(now) };
-    if (!/^bearer\s/i.test(authorization ?? '')) return null;
-    return known.authenticate(authorization);
-  };
+  return (authorization) => (/^bearer\s/i.test(authorization ?? '') ? authenticate(keys(), authorization) : null);
 }
 
 declare module 'hono' {

@@ -1,11 +1,12 @@
 // Recipes on the page: a form starts a run, an operator carries out what a dry run showed, and ends a run. Only a POST does any of it.
 import type { Context, Hono } from 'hono';
 import type { RecipeRefusal } from '../../core/recipe.ts';
-import { byOf, visitorOf } from '../access.ts';
+import { byOf, visitorOf } from '../access/access.ts';
+import { formTokenFor, ownFormOf } from '../access/forms.ts';
 import { layout } from '../page/layout.ts';
 import type { Markup } from '../page/parts/elements.ts';
 import { applyForm, cancelForm, parameterPrefix, recipeOf, runForm, runPath } from '../page/recipes-page.ts';
-import { formTokenFor, noQuery, operatorsOnly, ownFormOf, queryOf, refuse } from '../refusals.ts';
+import { noQuery, operatorsOnly, queryOf, refuse } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { statusOf } from './recipe-refusals.ts';
 

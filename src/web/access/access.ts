@@ -1,0 +1,215 @@
+// Who may ask what: the token of a request, or the session of a browser; without tokens, the host that was asked. Signing in and out.
+import { BlockList, isIP } from 'node:net';
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Context, Hono } from 'hono';
+import type { Network } from '../../core/egress.ts';
+import { signInPage, type Visitor } from '../page/layout.ts';
+import { readQuery, upTo } from '../query.ts';
+import { isForPeople, noQuery, queryOf, refuse } from '../refusals.ts';
+import { pathBehind } from '../rim.ts';
+import type { AccessParts } from '../route-parts.ts';
+import { authenticate, isOwnHost, mayRead, type Role, recognize } from './auth.ts';
+import { formOf, ownFormOf } from './forms.ts';
+import { browserKeyOf, formTokenOf, Sessions, setBrowserKey } from './sessions.ts';
+import { tooManyWrong, type WrongTokens } from './wrong-tokens.ts';
+
+/** Who asks. */
+export interface Asker {
+  /** Name of the token, or null where there are no tokens. */
+  readonly name: string | null;
+  readonly role: Role;
+  /** Whether a session says so, and not the request itself. */
+  readonly signedIn: boolean;
+}
+
+/** Where a request comes from. */
+interface Client {
+  /** The address of the person or program that asks; undefined when the connection is gone. */
+  readonly address: string | undefined;
+  /** Whether the client asks over https, as far as the server or a trusted proxy knows. */
+  readonly secure: boolean;
+}
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    client: Client;
+    /** Not set on paths that are open to everybody. */
+    asker: Asker | undefined;
+  }
+}
+
+const openPaths: readonly string[] = ['/healthz', '/readyz', '/openapi.json', '/sign-in'];
+
+/** Recipes have keys of their own; the form to sign in needs the style and the scripts. */
+function isOpen(path: string): boolean {
+  return openPaths.includes(path) || path.startsWith('/v1/') || path.startsWith('/assets/');
+}
+
+export function addAccess(app: Hono, parts: AccessParts, wrongTokens: WrongTokens): void {
+  const { world, pathPrefix } = parts;
+  const sessions = new Sessions(parts.sessions, world, parts.auth);
+  app.use(async (c, next) => {
+    const client = clientOf(c, parts.trustedProxies());
+    c.set('client', client);
+    c.set('cookie', { secure: client.secure, pathPrefix });
+    if (isOpen(c.req.path)) return next();
+    const auth = parts.auth();
+    if (auth === 'none') {
+      if (!isOurHost(c, parts)) return refuse(c, 'unknown_host', unknownHost);
+      c.set('asker', { name: null, role: 'operator', signedIn: false });
+      return next();
+    }
+    const authorization = c.req.header('authorization');
+    const key = authorization === undefined ? browserKeyOf(c) : null;
+    const token = key === null ? authenticate(auth.tokens, authorization) : await sessions.tokenOf(key);
+    if (token === null) return unauthorized(c, parts, wrongTokens);
+    const { name, role } = token;
+    if (!mayRead(role, c.req.path)) return refuse(c, 'not_allowed', `The token ${name} may only read /metrics.`);
+    c.set('asker', { name, role, signedIn: key !== null });
+    return next();
+  });
+  addSignIn(app, parts, { sessions, wrongTokens });
+}
+
+/** Who looks at the page that answers this request. */
+export function visitorOf(c: Context): Visitor {
+  const asker = c.get('asker');
+  const key = asker?.signedIn ? browserKeyOf(c) : null;
+  return {
+    name: asker?.name ?? null,
+    mayOperate: asker?.role === 'operator',
+    signOutToken: key === null ? null : formTokenOf(key),
+  };
+}
+
+/** The name under which a command is recorded. */
+export function byOf(c: Context): string {
+  return c.get('asker')?.name ?? 'somebody on the page';
+}
+
+const unknownHost =
+  'Without tokens, Warmwarden answers only to localhost, an IP address, and the names in server.listen, server.public_url and server.allowed_hosts.';
+
+function isOurHost(c: Context, { host, publicUrl, allowedHosts }: AccessParts): boolean {
+  const asked = c.req.header('host');
+  return (
+    isOwnHost(asked, host, allowedHosts()) || (publicUrl !== null && asked?.toLowerCase() === new URL(publicUrl).host)
+  );
+}
+
+/** The client as its own connection tells, or as a reverse proxy says that the configuration trusts. */
+function clientOf(c: Context, trusted: readonly Network[]): Client {
+  const { address: remote } = getConnInfo(c).remote;
+  const encrypted = c.req.url.startsWith('https:');
+  const known = new BlockList();
+  for (const { address, bits, family } of trusted) known.addSubnet(address, bits, family);
+  const trusts = (address: string | undefined) => {
+    const bare = bareAddress(address);
+    const kind = isIP(bare);
+    return kind !== 0 && known.check(bare, kind === 6 ? 'ipv6' : 'ipv4');
+  };
+  if (!trusts(remote)) return { address: remote, secure: encrypted };
+  // Each proxy adds who asked it at the end: the last that is no proxy of ours is the client, and what stands before it
+  // is what that client claims.
+  const hops = listOf(c.req.header('x-forwarded-for'));
+  const address = hops.findLast((hop) => !trusts(hop)) ?? hops[0] ?? remote;
+  const proto = listOf(c.req.header('x-forwarded-proto')).at(-1)?.toLowerCase();
+  return { address: bareAddress(address), secure: proto === undefined ? encrypted : proto === 'https' };
+}
+
+function listOf(header: string | undefined): readonly string[] {
+  const parts = (header ?? '').split(',').map((one) => one.trim());
+  return parts.filter((one) => one !== '');
+}
+
+/** Without a port, brackets, a zone, or the form in which IPv6 writes an IPv4 address. */
+function bareAddress(address: string | undefined): string {
+  const text = address ?? '';
+  const [, bracketed] = /^\[([^\]]+)\]/.exec(text) ?? [];
+  const [, alone] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? [];
+  const [bare = ''] = (bracketed ?? alone ?? text).split('%');
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1] ?? bare;
+}
+
+const bearer = 'Bearer realm="Warmwarden"';
+
+/** Without a token 401 at once, to people as the form to sign in; with a wrong one later and later, and 429 when there were too many from its address. */
+async function unauthorized(c: Context, parts: AccessParts, wrongTokens: WrongTokens) {
+  const isWrong = c.req.header('authorization') !== undefined;
+  const waitSeconds = isWrong ? await wrongTokens.slow(c.get('client').address) : null;
+  if (waitSeconds !== null) {
+    c.header('Retry-After', String(waitSeconds));
+    return refuse(c, 'rate_limited', tooManyWrong(waitSeconds));
+  }
+  if (isForPeople(c) && !isWrong) {
+    const { pathname, search } = new URL(c.req.url);
+    const to = c.req.method === 'GET' ? pathBehind(parts.pathPrefix, pathname) + search : '/';
+    c.header('WWW-Authenticate', bearer);
+    return c.html(signInPage({ to, problem: null }), 401);
+  }
+  // A browser that is offered Basic asks for a password in a window of its own, over the live page whose script this is.
+  const isScript = c.req.header('accept')?.includes('text/event-stream');
+  const ways = isScript ? [bearer] : ['Basic realm="Warmwarden", charset="UTF-8"', bearer];
+  for (const way of ways) c.header('WWW-Authenticate', way, { append: true });
+  return refuse(c, 'unauthorized', 'Send a token as Bearer or basic password. The user name can be anything.');
+}
+
+interface SignInParts {
+  readonly sessions: Sessions;
+  readonly wrongTokens: WrongTokens;
+}
+
+/** Longest address to come back to. */
+const maxPathLength = 4_000;
+const signInParameters = { to: upTo(maxPathLength) };
+
+function addSignIn(app: Hono, parts: AccessParts, { sessions, wrongTokens }: SignInParts): void {
+  const { world, publicUrl } = parts;
+  app.get('/sign-in', (c) => {
+    const query = readQuery(signInParameters, queryOf(c));
+    if ('wrong' in query) return refuse(c, 'bad_request', query.wrong);
+    if (parts.auth() === 'none') return c.redirect('/', 303);
+    return c.html(signInPage({ to: pathOnly(query.read.to ?? '/'), problem: null }));
+  });
+  app.post('/sign-in', noQuery, async (c) => {
+    const sent = await formOf(c, publicUrl);
+    if ('refused' in sent) return sent.refused;
+    const auth = parts.auth();
+    const to = pathOnly(sent.form.get('to') ?? '/');
+    if (auth === 'none') return c.redirect(to, 303);
+    const presented = (sent.form.get('token') ?? '').trim();
+    const token = presented === '' ? null : recognize(auth.tokens, presented);
+    const { address } = c.get('client');
+    const again = (problem: string, status: 401 | 403 | 429) => c.html(signInPage({ to, problem }), status);
+    if (token === null) {
+      const waitSeconds = await wrongTokens.slow(address);
+      if (waitSeconds === null) return again('This token is wrong.', 401);
+      c.header('Retry-After', String(waitSeconds));
+      return again(tooManyWrong(waitSeconds), 429);
+    }
+    if (!mayRead(token.role, '/')) return again(`The token ${token.name} may only read /metrics.`, 403);
+    // The session has a new key: a stranger may have planted the old one.
+    const before = browserKeyOf(c);
+    if (before !== null) await sessions.end(before);
+    setBrowserKey(c, await sessions.start(token));
+    world.log.info({ operator: token.name, address }, 'signed in');
+    return c.redirect(to, 303);
+  });
+  app.post('/sign-out', noQuery, async (c) => {
+    const sent = await ownFormOf(c, publicUrl);
+    if ('refused' in sent) return sent.refused;
+    const key = browserKeyOf(c);
+    if (key !== null) await sessions.end(key);
+    setBrowserKey(c, '');
+    world.log.info({ operator: c.get('asker')?.name }, 'signed out');
+    return c.redirect('/sign-in', 303);
+  });
+}
+
+/** A path on this server; `/` for whatever would lead elsewhere. */
+function pathOnly(to: string): string {
+  const base = 'http://warmwarden.invalid';
+  if (!/^\/(?![/\\])/.test(to) || !URL.canParse(to, base)) return '/';
+  const { origin, pathname, search, hash } = new URL(to, base);
+  return origin === base && !pathname.startsWith('//') ? `${pathname}${search}${hash}` : '/';
+}
