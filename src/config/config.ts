@@ -1,5 +1,6 @@
-// The configuration: every key with its shape, its default as the file would write it, and what it means. The schema makes the
-// configuration that the program uses; what needs the folder of the file or the environment is added by load.ts.
+// The configuration: every key with its shape, its default in the form of the file, and its meaning. The schema makes
+// the configuration that the program uses; load.ts adds values that depend on the folder of the file or the
+// environment.
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { type ChannelSettings, channelSettings } from '../channels/channels.ts';
@@ -48,7 +49,7 @@ const apiKey = z.string().superRefine((key, context) => {
     refuseValue(context, 'must be the whole key, without spaces, line breaks or non-ASCII characters');
 });
 
-/** One spelling for one address, however it is written. */
+/** Address of an API in one canonical spelling. */
 const apiUrl = baseUrl((url) => {
   if (!/\/v1$/i.test(url)) return new URL(url).href.replace(/\/+$/, '');
   const wanted = url.replace(/(\/v1)+$/i, '');
@@ -57,7 +58,7 @@ const apiUrl = baseUrl((url) => {
 
 const tags = () => z.array(label()).max(20, 'has more than 20 tags');
 
-/** Requests a minute, as the mailbox API's document says. */
+/** Requests a minute, from the mailbox API's document. */
 const requestsPerMinuteOf = { pro: 100, enterprise: 500 } as const;
 
 const override = section({
@@ -147,7 +148,7 @@ const heartbeat = section({
   allowHttp: plainHttp(),
 });
 
-/** All fields of `match` that are there must match, each by any of its words. All but severity are globs. */
+/** Route. All given fields of `match` must match, each by any of its words; all but severity are globs. */
 const route = section({
   match: keyed(
     section({
@@ -196,7 +197,7 @@ const alerts = section({
   rules: { ...rules, timeZone },
 }));
 
-/** A recipe does something: only a route that somebody wrote leads to it. */
+/** Default routes, without recipes: a recipe takes action, so only a written route leads to it. */
 function defaultRoutes(channels: readonly ChannelSettings[]): readonly RouteConfig[] {
   if (channels.length === 0) return [];
   const names = channels.filter(({ type }) => type !== 'recipe').map(({ name }) => name);
@@ -204,7 +205,7 @@ function defaultRoutes(channels: readonly ChannelSettings[]): readonly RouteConf
 }
 
 const statusWords = z.array(z.string().min(1).toLowerCase());
-/** A word means one thing. */
+/** Refuses a word in more than one list, since a word has one meaning. */
 function oneListAWord(lists: Readonly<Record<string, unknown>>, refuse: (key: string, message: string) => void): void {
   const owner = new Map<string, string>();
   for (const [key, words] of Object.entries(lists))
@@ -273,7 +274,7 @@ const tls = section(
   },
   ({ cert, key }, refuse) => {
     if (typeof cert !== 'string' || typeof key !== 'string') return;
-    // OpenSSL's message is not quoted: it may have parts of a certificate or its key.
+    // OpenSSL's message is not quoted, since it may contain parts of a certificate or its key.
     if (!isContext({ cert }))
       refuse('cert', 'is not a certificate in PEM: it must begin with -----BEGIN CERTIFICATE-----');
     else if (!isContext({ cert, key }))
@@ -325,7 +326,7 @@ const server = section(
     const host = (at as Partial<ServerConfig> | undefined)?.host;
     if (auth === undefined && typeof host === 'string' && !isLoopback(host))
       refuse('listen', 'is open to other machines without a token: write auth with tokens, or auth: none');
-    // Links in messages begin with public_url, those on the page with path_prefix.
+    // Links in messages begin with public_url, links on the page with path_prefix.
     if (typeof url === 'string' && typeof prefix === 'string' && URL.canParse(url) && pathIn(url) !== prefix)
       refuse('path_prefix', 'must be the path in public_url: write the same path in both');
   },
@@ -341,7 +342,7 @@ function pathIn(url: string | null): string {
   return url === null ? '' : new URL(url).pathname.replace(/\/+$/, '');
 }
 
-/** The address of a proxy, or none. */
+/** Address of a proxy, or none. */
 const proxy = z.string().superRefine((value, context) => {
   if (value !== 'none' && !isProxyUrl(value))
     refuseValue(
@@ -359,7 +360,7 @@ const proxyKey = secret(
   ),
 );
 
-/** What a channel needs of the file. */
+/** Part of the file that a channel needs. */
 export const alertsWithProxy = section({ alerts: alertsKey, proxy: proxyKey });
 
 export const configSchema = section({
@@ -408,7 +409,10 @@ export const configSchema = section({
 });
 export type CheckedFile = z.output<typeof configSchema>;
 
-/** What load.ts adds: an account with the guard's settings and its way out, channels and heartbeat with theirs, and absolute paths. */
+/**
+ * Configuration with the additions of load.ts: the guard settings and egress of each account, the egress of channels
+ * and heartbeat, and absolute paths.
+ */
 export type Config = Omit<CheckedFile, 'accounts' | 'alerts' | 'store' | 'guard' | 'proxy'> & {
   readonly accounts: readonly AccountConfig[];
   readonly alerts: AlertsConfig;

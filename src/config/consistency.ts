@@ -1,4 +1,4 @@
-// Rules between sections. They read the unchecked tree, so that they are reported even when something else is wrong.
+// Rules between sections. They read the unchecked tree, so that they apply even if something else is wrong.
 import { takesDigest } from '../channels/channels.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { defaultPolicy, literalProfile } from '../core/policy.ts';
@@ -9,7 +9,7 @@ import { mergeGuard } from './mailbox-rules.ts';
 
 type RawMapping = Readonly<Record<string, unknown>>;
 
-/** Mistakes that stand between two sections. */
+/** Mistakes between two sections. */
 export function inconsistencies(tree: unknown): Finding[] {
   const root = mapping(tree);
   const alerts = mapping(root['alerts']);
@@ -25,7 +25,7 @@ export function inconsistencies(tree: unknown): Finding[] {
   ];
 }
 
-/** A digest is for people: Alertmanager and recipes have no use for it. */
+/** Mistakes of the digest. It is for people: Alertmanager and recipes have no use for it. */
 function ofDigest(digest: RawMapping, channels: readonly RawMapping[]): Finding[] {
   return strings(digest['channels']).flatMap((name, index) => {
     const path = ['alerts', 'digest', 'channels', index];
@@ -37,7 +37,10 @@ function ofDigest(digest: RawMapping, channels: readonly RawMapping[]): Finding[
   });
 }
 
-/** The rate limit belongs to the key at its API: two ledgers for one key would exceed it together. */
+/**
+ * Keys that two accounts share. The rate limit belongs to the key at its API: two ledgers for one key would exceed it
+ * together.
+ */
 function sharedKeys(accounts: readonly RawMapping[]): Finding[] {
   return accounts.flatMap((account, index) => {
     const first = accounts.findIndex(
@@ -52,7 +55,7 @@ function sharedKeys(accounts: readonly RawMapping[]): Finding[] {
   });
 }
 
-/** Another host is another API, with a rate limit of its own. */
+/** Host of an account's API. Another host is another API, with a rate limit of its own. */
 function hostOf({ base_url: url }: RawMapping): unknown {
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : url;
 }
@@ -84,7 +87,7 @@ function unknownChannel(name: string, channels: readonly string[]): string {
 function ofGuards(root: RawMapping): Finding[] {
   const base = settingsOf(root['guard']);
   const found = ofGuard(base, ['guard']);
-  // An override inherits what is wrong in the guard: that is one mistake, reported once.
+  // An override inherits mistakes of the guard, so each of these is reported once.
   if (found.length > 0) return found;
   return mappings(root['accounts']).flatMap((account, index) =>
     mappings(account['overrides']).flatMap((override, position) => {
@@ -95,7 +98,7 @@ function ofGuards(root: RawMapping): Finding[] {
   );
 }
 
-/** `here`: the settings that stand at the path itself; they decide which key is to blame. */
+/** Mistakes in the settings of a guard. `here`: the settings at the path itself; they decide which key is to blame. */
 function ofGuard(settings: GuardSettings, path: Path, here: GuardSettings = settings): Finding[] {
   const found: Finding[] = [];
   const literal = settings.profile === 'literal';
@@ -114,7 +117,7 @@ function ofGuard(settings: GuardSettings, path: Path, here: GuardSettings = sett
   return found;
 }
 
-/** What is right in a `guard`: one wrong key must not keep the others from being compared. */
+/** Valid settings of a `guard`: one wrong key must not keep the others from being compared. */
 function settingsOf(tree: unknown): GuardSettings {
   return Object.entries(mapping(tree)).reduce<GuardSettings>((settings, [key, value]) => {
     const result = guardSchema.safeParse({ [key]: value });
@@ -130,7 +133,7 @@ function mapping(value: unknown): RawMapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as RawMapping) : {};
 }
 
-/** The items of a list, each as a mapping; what is no list has none. Places in the list are kept. */
+/** Items of a list, each as a mapping, with their places kept; empty if the value is not a list. */
 function mappings(value: unknown): readonly RawMapping[] {
   return Array.isArray(value) ? value.map(mapping) : [];
 }

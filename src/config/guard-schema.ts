@@ -1,4 +1,4 @@
-// The keys of `guard:`, here and in overrides: shape, description and written default. What they mean: docs/guard.md.
+// Keys of `guard:`, also in overrides: shape, description and written default. docs/guard.md explains them.
 import { z } from 'zod';
 import { defaultPolicy, type Policy, type Ppm } from '../core/policy.ts';
 import { duration, share, truth, whole } from '../schema/scalars.ts';
@@ -7,13 +7,16 @@ import { oneOf, optional, section } from '../schema/section.ts';
 const policy: Policy = defaultPolicy;
 const percent = (ppm: Ppm) => `${ppm / 10_000}%`;
 const all: Ppm = 1_000_000;
-/** The API gives at most 90 days of statistics. */
+/** The API returns at most 90 days of statistics. */
 const maxStatsDays = 90;
 
 const limit = (mode: keyof Policy['limitsPpm']) =>
   optional(share(1, all), percent(policy.limitsPpm[mode]), `Bounce rate that mode ${mode} must not exceed.`);
 
-/** Only the keys that somebody wrote: a profile must not beat them, a default must not pose as one of them. */
+/**
+ * Keys that are written in the file, without defaults: a profile must not override a written key, and a default must
+ * not look like one.
+ */
 export const guardSchema = section({
   enforce: optional(truth(), policy.enforce, 'false: decide, record and alert as usual, but never write.'),
   profile: optional(

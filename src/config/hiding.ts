@@ -1,16 +1,16 @@
-// The last net: takes secrets out of whatever is shown, also those that landed on the wrong key or in a syntax error.
+// The last safeguard: removes secrets from all output, including secrets in the wrong key or in a syntax error.
 import type { Path, Problem } from '../schema/problem.ts';
 import { secretKeys } from '../schema/section.ts';
 
-/** Stands where a secret was. */
+/** Replacement for a secret. */
 export const hiddenMark = '[hidden]';
-/** Shorter values are no secrets, and would blot out ordinary words. */
+/** Shortest secret: a shorter value is not secret, and hiding it would blot out ordinary words. */
 const minSecretLetters = 6;
-/** What looks like a secret wherever it stands. */
+/** Pattern of values that look like a secret in any place. */
 const shapes =
   /\b(?:sk_live_|whsec_)[A-Za-z0-9+/=_-]{4,}|\b(?:hooks\.slack\.com|discord(?:app)?\.com\/api)\/[^\s"',]+|\bsmtps?:\/\/[^\s"',@]+@|\bsig=[\w%-]{8,}/g;
 
-/** The values of every key that holds a secret, anywhere in the tree, longest first. */
+/** Values of every key that holds a secret, anywhere in the tree, longest first. */
 export function secretsIn(tree: unknown): readonly string[] {
   const found = new Set<string>();
   const walk = (value: unknown, key: string) => {
@@ -28,20 +28,24 @@ export function secretsIn(tree: unknown): readonly string[] {
   return [...found].sort((a, b) => b.length - a.length);
 }
 
-/** The problem with `[hidden]` for each of the secrets, and for whatever looks like one. */
+/** Problem with `[hidden]` in place of each secret, and of each value that looks like one. */
 export function hideSecrets(problem: Problem, secrets: readonly string[]): Problem {
   return { ...problem, path: hideIn(problem.path, secrets), message: hideIn(problem.message, secrets) };
 }
 
-/** The text with `[hidden]` for each of the secrets, and for whatever looks like one. */
+/** Text with `[hidden]` in place of each secret, and of each value that looks like one. */
 export function hideIn(text: string, secrets: readonly string[]): string {
-  // Hundreds of accounts have a secret each, and thousands of settings are checked: most are shorter than any secret.
+  // The length check is for speed: hundreds of accounts have a secret each, and most of the thousands of settings are
+  // shorter than any secret.
   const hidden = (rest: string, secret: string) =>
     secret.length > rest.length ? rest : rest.replaceAll(secret, hiddenMark);
   return secrets.reduce(hidden, text).replace(shapes, hiddenMark);
 }
 
-/** Whether the value at a path is a secret by its key. The URL of a store or of a proxy is one only if it has a password: messages name it otherwise. */
+/**
+ * True if the key at a path makes its value a secret. The URL of a store or of a proxy is secret only with a password,
+ * since messages name it otherwise.
+ */
 export function isSecretAt(path: Path, value: unknown): boolean {
   const key = path.at(-1);
   if (path[0] === 'store' && key === 'url' && typeof value === 'string' && hasNoPassword(value)) return false;
@@ -49,23 +53,23 @@ export function isSecretAt(path: Path, value: unknown): boolean {
   return typeof key === 'string' && secretKeys.has(key);
 }
 
-/** Whether a value at a path, also one of a list, may be a secret by its key. */
+/** True if the key at a path, or of a list at the path, may make the value a secret. */
 export function maybeSecretAt(path: Path): boolean {
   const key = path.findLast((step) => typeof step === 'string');
   return key !== undefined && secretKeys.has(key);
 }
 
-/** Knows the secrets of every configuration that it was shown, and takes them out of texts. */
+/** Remembers the secrets of every configuration that it was shown, and removes them from texts. */
 export class KnownSecrets {
   #secrets: readonly string[] = [];
 
-  /** Those of `settings` are secrets from now on, also after another configuration took over. */
+  /** Adds the secrets of `settings`; they stay secret when another configuration is in force. */
   learn(settings: readonly { readonly secret: string | null }[]): void {
     const found = settings.flatMap(({ secret }) => secret?.split('\n') ?? []).filter(isLongEnough);
     this.#secrets = [...new Set([...this.#secrets, ...found])].sort((a, b) => b.length - a.length);
   }
 
-  /** The longest first; another list when there is another secret. */
+  /** Secrets, longest first; a new list object whenever a secret is added. */
   get secrets(): readonly string[] {
     return this.#secrets;
   }
@@ -75,7 +79,7 @@ export class KnownSecrets {
   }
 }
 
-/** A proxy without a password is shown. */
+/** True for a proxy without a password, which may be shown. */
 function isPlainProxy(key: unknown, value: unknown): boolean {
   return key === 'proxy' && typeof value === 'string' && (value === 'none' || hasNoPassword(value));
 }

@@ -1,4 +1,5 @@
-// The sections store, recipes and retention: what is kept, where, and for how long. Commands beside the daemon read only these.
+// The sections store, recipes and retention: what is kept, where, and for how long. Commands that run beside the daemon
+// read only these.
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isLoopback } from '../core/egress.ts';
@@ -7,7 +8,7 @@ import { dayMs } from '../core/time.ts';
 import { duration, label, refuse as refuseValue, tokenDigest } from '../schema/scalars.ts';
 import { keyed, oneOf, optional, secret, section } from '../schema/section.ts';
 
-/** What the names of the files beside a PostgreSQL store begin with, within store.directory. */
+/** Prefix of the files beside a PostgreSQL store, in store.directory. */
 const besideName = 'warmwarden-postgres';
 const usualPort = 5432;
 const usualDirectory = './data';
@@ -60,7 +61,7 @@ function sqliteComplaint(url: string): string | null {
   return /^sqlite:./.test(url) ? null : 'must be sqlite: and the path of a file, or postgres://USER@HOST:5432/DATABASE';
 }
 
-/** It may carry a password: these sentences quote nothing. */
+/** Mistake in a PostgreSQL URL, or null. Quotes nothing, since the URL may contain a password. */
 function postgresComplaint(url: string): string | null {
   const wanted = 'must be postgres://USER@HOST:5432/DATABASE';
   if (!URL.canParse(url)) return `${wanted}; a password with characters such as @ or / needs store.password instead`;
@@ -69,12 +70,15 @@ function postgresComplaint(url: string): string | null {
   return hostname !== '' && username !== '' && /^\/[^/]+$/.test(pathname) ? null : wanted;
 }
 
-/** Where the store of a checked file is. `folder`: the configuration file's own. */
+/** Place of the store in a checked file. `folder`: the folder of the configuration file. */
 export function placeOf(store: CheckedStore, folder: string): StorePlace {
   return isPostgres(store.url) ? postgresPlace(store, folder) : resolve(folder, store.url.slice('sqlite:'.length));
 }
 
-/** The database at an address that somebody named outside a file, with the usual encryption; a string says what is wrong with it. */
+/**
+ * Database at an address from outside the configuration, with the default encryption, or a string that says what is
+ * wrong with the address.
+ */
 export function placeAt(url: string): PostgresPlace | string {
   if (!isPostgres(url)) return 'must be postgres://USER@HOST:5432/DATABASE';
   const wrong = postgresComplaint(url);
@@ -119,7 +123,7 @@ export const recipes = section({
   ),
 });
 
-/** History may be kept longer than anything else lasts. */
+/** Retention time, with a higher maximum than any other duration. */
 const kept = () => duration(dayMs, 3_650 * dayMs);
 
 export const retention = section({

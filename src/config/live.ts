@@ -1,4 +1,4 @@
-// The configuration in force: what a reload replaces, and what every loop asks each time.
+// The configuration in force, which a reload replaces and every loop reads each time.
 import type { MailboxState } from '../core/mailbox.ts';
 import type { Policy } from '../core/policy.ts';
 import type { AccountConfig, Config } from './config.ts';
@@ -23,30 +23,30 @@ export class LiveConfig {
     return this.config.accounts.find((account) => account.name === name);
   }
 
-  /** The policy of a mailbox; the defaults for one whose account is not configured. */
+  /** Policy of a mailbox; the defaults if its account is not configured. */
   policyOf(mailbox: Pick<MailboxState, 'account' | 'email' | 'id'>): Policy {
     const account = this.account(mailbox.account);
     return account ? resolvePolicy(account, mailbox) : policyOf({});
   }
 
-  /** All that are in use, in the order of the alphabet. */
+  /** Tags in use, in alphabetical order. */
   get tags(): readonly string[] {
     const of = ({ tags, overrides }: AccountConfig) => [...tags, ...overrides.flatMap((override) => override.tags)];
     return [...new Set(this.config.accounts.flatMap(of))].sort();
   }
 
-  /** Of a mailbox; none for one whose account is not configured. */
+  /** Tags of a mailbox; empty if its account is not configured. */
   tagsOf(mailbox: Pick<MailboxState, 'account' | 'email' | 'id'>): readonly string[] {
     const account = this.account(mailbox.account);
     return account ? tagsOf(account, mailbox) : [];
   }
 
-  /** The names of the accounts under a base_url, in the order of the file. */
+  /** Names of the accounts under a base_url, in the order of the file. */
   accountsOf(baseUrl: string): readonly string[] {
     return this.config.accounts.filter((account) => account.baseUrl === baseUrl).map(({ name }) => name);
   }
 
-  /** The same for people, without secrets. */
+  /** Configuration for people, without secrets. */
   get settings(): readonly Setting[] {
     return this.#inForce.settings;
   }

@@ -1,4 +1,4 @@
-// The configuration file and the environment -> Config, or every problem at once.
+// Reads the configuration file and the environment, and returns a Config, or every problem at once.
 import { dirname, resolve } from 'node:path';
 import { noProxies, type Proxies, proxiesIn } from '../core/egress.ts';
 import type { SourceDocument } from '../schema/document.ts';
@@ -15,18 +15,18 @@ export interface ValidConfig {
   readonly ok: true;
   readonly config: Config;
   readonly warnings: readonly Problem[];
-  /** The same for people: as the file would write it, with origins, without secrets. */
+  /** Configuration for people: in the form of the file, with origins, without secrets. */
   readonly settings: readonly Setting[];
-  /** The files that secrets were read from; absolute paths. */
+  /** Absolute paths of the files from which secrets were read. */
   readonly secretFiles: readonly string[];
 }
 
 export type LoadedConfig = ValidConfig | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**
- * Reads and checks the file at `path`. Never throws for what the file or the environment holds.
- * Problems come in the order of the file, and none of them quotes a secret. `sections`: the only top-level keys that are
- * read and whose secrets are needed; everything else is as if it were not written.
+ * Reads and checks the file at `path`. Never throws for the contents of the file or the environment. Returns problems
+ * in the order of the file, none of which quotes a secret. `sections`: the only top-level keys that are read and whose
+ * secrets are needed; all others are ignored.
  */
 export function loadConfig(
   path: string,
@@ -64,7 +64,10 @@ export function loadConfig(
   };
 }
 
-/** What the file says, with what its place and the environment add. `folder`: the file's own, where relative paths begin. */
+/**
+ * Configuration of a checked file, completed from its folder and the environment. `folder`: the folder of the file,
+ * where relative paths begin.
+ */
 function inPlace({ guard, proxy, ...file }: CheckedFile, folder: string, environment: Environment): Config {
   const proxies = proxiesOf(proxy, environment);
   return {
@@ -76,7 +79,7 @@ function inPlace({ guard, proxy, ...file }: CheckedFile, folder: string, environ
   };
 }
 
-/** Alerts with the way to each receiver. */
+/** Alerts with the egress to each receiver. */
 export function withEgress(alerts: CheckedFile['alerts'], proxies: Proxies): AlertsConfig {
   return {
     ...alerts,
@@ -85,7 +88,10 @@ export function withEgress(alerts: CheckedFile['alerts'], proxies: Proxies): Ale
   };
 }
 
-/** `written`: the key proxy; absent: as the environment says. NO_PROXY counts beside an address, too. */
+/**
+ * Proxies in force. `written`: the key proxy; if absent, the environment decides. NO_PROXY also applies to a written
+ * address.
+ */
 export function proxiesOf(written: string | undefined, environment: Environment): Proxies {
   if (written === 'none') return noProxies;
   const { proxies } = proxiesIn(environment);

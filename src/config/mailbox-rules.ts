@@ -1,4 +1,4 @@
-// What an account's configuration means for one mailbox: whether it is guarded, and by which policy.
+// Effect of an account's configuration on one mailbox: whether it is guarded, and by which policy.
 
 import { type MailboxPattern, namesMailbox } from '../core/mailbox-pattern.ts';
 import { defaultPolicy, literalProfile, type Policy } from '../core/policy.ts';
@@ -11,7 +11,7 @@ export interface MailboxName {
   readonly id: string;
 }
 
-/** Whether the account's include and exclude lists leave the mailbox to us. Exclusion wins. */
+/** True if the account's include and exclude lists select the mailbox. Exclusion takes precedence. */
 export function selects(account: Pick<AccountConfig, 'mailboxes'>, mailbox: MailboxName): boolean {
   const { include, exclude } = account.mailboxes;
   return (
@@ -20,7 +20,7 @@ export function selects(account: Pick<AccountConfig, 'mailboxes'>, mailbox: Mail
   );
 }
 
-/** The mailboxes that the include list names one by one, by address or id: each is expected to be in the mailbox list. */
+/** Mailboxes that the include list names individually, by address or id: each is expected in the mailbox list. */
 export function expectedNames({
   mailboxes: { include, exclude },
 }: Pick<AccountConfig, 'mailboxes'>): readonly string[] {
@@ -28,7 +28,7 @@ export function expectedNames({
   return include.filter((name) => !/[*?]/.test(name) && !isExcluded(name));
 }
 
-/** The patterns by which an account means its mailboxes, with their places in the file. */
+/** Patterns with which an account refers to its mailboxes, and their places in the file. */
 export function patternsOf({ accounts }: Pick<Config, 'accounts'>, name: string): readonly MailboxPattern[] {
   const index = accounts.findIndex((account) => account.name === name);
   const account = accounts[index];
@@ -43,7 +43,7 @@ export function patternsOf({ accounts }: Pick<Config, 'accounts'>, name: string)
   ];
 }
 
-/** Patterns by which routes mean mailboxes, of whatever account. */
+/** Patterns with which routes refer to mailboxes, of any account. */
 export function routePatterns(routes: readonly RouteConfig[]): readonly MailboxPattern[] {
   return routes.flatMap(({ match }, index) =>
     (match.mailbox ?? []).map((pattern) => at(['alerts', 'routes', index, 'match', 'mailbox'], pattern)),
@@ -59,19 +59,19 @@ interface GuardedByOverrides {
   readonly overrides: readonly Pick<GuardOverride, 'match' | 'guard'>[];
 }
 
-/** The mailbox's policy: the account's guard, then every override that matches, in order. */
+/** Policy of a mailbox: the account's guard, then every override that matches, in order. */
 export function resolvePolicy({ guard, overrides }: GuardedByOverrides, mailbox: MailboxName): Policy {
   const matching = overrides.filter(({ match }) => namesMailbox(match, mailbox));
   return policyOf(matching.reduce((settings, override) => mergeGuard(settings, override.guard), guard));
 }
 
-/** The account's, then those of every override that matches; each once. */
+/** Tags of the account, then those of every override that matches, without repeats. */
 export function tagsOf(account: Pick<AccountConfig, 'tags' | 'overrides'>, mailbox: MailboxName): readonly string[] {
   const matching = account.overrides.filter(({ match, tags }) => tags.length > 0 && namesMailbox(match, mailbox));
   return [...new Set([...account.tags, ...matching.flatMap(({ tags }) => tags)])];
 }
 
-/** `later` over `earlier`, key by key, also inside emergency, breaker and the like. */
+/** Merges `later` over `earlier`, key by key, also inside emergency, breaker and similar mappings. */
 export function mergeGuard(earlier: GuardSettings, later: GuardSettings): GuardSettings {
   return {
     ...earlier,
@@ -84,7 +84,10 @@ export function mergeGuard(earlier: GuardSettings, later: GuardSettings): GuardS
   };
 }
 
-/** Defaults, over them what the profile changes, over that the explicit keys. The window never exceeds its maximum. */
+/**
+ * Policy of settings: the defaults, then the profile's changes, then the explicit keys. The window never exceeds its
+ * maximum.
+ */
 export function policyOf(settings: GuardSettings): Policy {
   const { profile, ...explicit } = settings;
   const policy = {
@@ -97,21 +100,22 @@ export function policyOf(settings: GuardSettings): Policy {
     breaker: { ...defaultPolicy.breaker, ...explicit.breaker },
     limitsPpm: { ...defaultPolicy.limitsPpm, ...explicit.limitsPpm },
   };
-  // loadConfig refuses a window above its maximum in the guard and in every override; two overrides together can still make one.
+  // loadConfig refuses a window above its maximum in the guard and in every override, but two overrides together can
+  // still make one.
   return { ...policy, windowMaxDays: Math.max(policy.windowMaxDays, policy.windowDays) };
 }
 
-// The guard settings in force for one mailbox, each with its origin: guard, then every override that matches.
+// Guard settings in force for one mailbox, each with its origin: guard, then every override that matches.
 
-/** What one account makes of a mailbox. */
+/** Settings of one account for a mailbox. */
 export interface MailboxSettings {
   readonly account: string;
   readonly guarded: boolean;
-  /** Paths begin with guard; the origin of an override's key is its line. */
+  /** Settings whose paths begin with guard; the origin of an override's key is its line. */
   readonly settings: readonly Setting[];
 }
 
-/** One entry an account. */
+/** Settings for a mailbox, one entry for each account. */
 export function settingsFor(
   mailbox: MailboxName,
   config: Config,

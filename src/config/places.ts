@@ -1,4 +1,5 @@
-// Where a configuration keeps its store and its recipes, for commands that run without the daemon's environment: no key is asked for.
+// Places of a configuration's store and recipes, for commands that run without the daemon's environment: no API key is
+// required.
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { pathOf, type Retention, type StorePlace } from '../core/store-failure.ts';
@@ -13,9 +14,9 @@ export type Places =
       readonly ok: true;
       readonly store: StorePlace;
       readonly recipesFolder: string;
-      /** As far as the file names them in words. */
+      /** Names of accounts that are written as plain words in the file. */
       readonly accountNames: readonly string[];
-      /** Of alerts.time_zone; UTC where the file does not say it, or not rightly. */
+      /** Zone in alerts.time_zone; UTC if it is missing or invalid. */
       readonly timeZone: string;
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
@@ -23,7 +24,7 @@ export type Places =
 const placesSchema = section({ store: keyed(storeSchema, {}, ''), recipes: keyed(recipes, {}, '') });
 const retentionSchema = section({ retention: keyed(retention, {}, '') });
 
-/** How long history is kept, or what is wrong with what the file says of it. */
+/** Retention of history, or the problems of its section. */
 export function loadRetention(
   path: string,
   environment: Environment,
@@ -32,7 +33,7 @@ export function loadRetention(
   return 'problems' in part ? part : part.checked;
 }
 
-/** Reads only what says where things are; the rest of the file is neither substituted nor checked. */
+/** Reads only the sections with places; the rest of the file is neither substituted nor checked. */
 export function loadPlaces(path: string, environment: Environment): Places {
   const part = loadPart(path, environment, placesSchema, ['store', 'recipes']);
   if ('problems' in part) return { ok: false, problems: part.problems };
@@ -46,12 +47,12 @@ export function loadPlaces(path: string, environment: Environment): Places {
   };
 }
 
-/** Where the store of a configuration is that says nothing of it. */
+/** Path of the store if the configuration does not name one. */
 export function usualStore(path: string): string {
   return pathOf(placeOf(storeSchema.parse({}), dirname(resolve(path))));
 }
 
-/** Only these keys of the file. */
+/** Reads only these keys of the file. */
 function loadPart<Schema extends z.ZodType>(
   path: string,
   environment: Environment,

@@ -1,4 +1,4 @@
-// The keys of `alerts.rules:`, one mapping a rule, with the defaults of core/rule-settings.ts.
+// Keys of `alerts.rules:`, one mapping for each rule, with the defaults of core/rule-settings.ts.
 
 import { z } from 'zod';
 import { severities } from '../core/alert.ts';
@@ -22,7 +22,7 @@ function durationText(ms: number): string {
 }
 
 const plain = (rule: AlertRule) => ({ enabled: enabled(), severity: severity(rule), forMs: wait(rule) });
-/** Sent once, so there is nothing to wait for. */
+/** Rule of an event, which is sent once, so that there is no time to wait. */
 const event = (rule: AlertRule, text: string) =>
   keyed(section({ enabled: enabled(), severity: severity(rule) }), {}, text);
 const about = (rule: AlertRule) => keyed(section(plain(rule)), {}, `The rule ${rule}; docs/alerts.md explains it.`);
@@ -99,7 +99,7 @@ const plainRules = Object.fromEntries(alertRules.filter(isPlain).map((rule) => [
 
 const ruleKeys = section({ ...plainRules, ...special });
 
-/** Without the time zone, which all of alerts shares. */
+/** Rules without the time zone, which all of alerts shares. */
 export const rulesSchema = ruleKeys.transform((rules) => ({
   of: Object.fromEntries(
     alertRules.map((rule) => [rule, { ...defaults.of[rule], ...rules[rule] }]),

@@ -1,4 +1,4 @@
-// Every setting that is in force, with its value as the file would write it and where that came from. Secrets are hidden.
+// Settings in force, each with its value in the form of the file and the origin of the value. Secrets are hidden.
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -8,15 +8,15 @@ import { secretKeys } from '../schema/section.ts';
 import { configSchema } from './config.ts';
 import { hiddenMark, hideIn, isSecretAt } from './hiding.ts';
 
-// The schema as JSON Schema: what editors, the documentation and `check --show` read, from the one place of every key.
+// The schema as JSON Schema: one source for editors, the documentation and `check --show`.
 
-/** As much of JSON Schema as the schema of the file uses. */
+/** Subset of JSON Schema that the schema of the file uses. */
 export interface Shape {
   readonly type?: string;
-  /** What people call the kind of value: duration, share, cron. */
+  /** Name of the kind of value for people: duration, share, cron. */
   readonly title?: string;
   readonly description?: string;
-  /** As the file would write it. */
+  /** Default in the form of the file. */
   readonly default?: unknown;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
@@ -32,12 +32,12 @@ export interface Shape {
 
 let made: Shape | null = null;
 
-/** The shape of the file: what a person writes, with the defaults. */
+/** Shape of the file as a person writes it, with the defaults. */
 export function fileShape(): Shape {
   made ??= z.toJSONSchema(configSchema, {
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
-      // A secret may be in its file instead.
+      // A secret may be in a file of its own instead.
       const needed = jsonSchema.required?.filter((key) => !secretKeys.has(key));
       if (needed?.length === 0) delete jsonSchema.required;
       else if (needed) jsonSchema.required = needed;
@@ -48,12 +48,12 @@ export function fileShape(): Shape {
   return made;
 }
 
-/** The alternatives of a union, or the shape itself. */
+/** Alternatives of a union, or the shape itself. */
 export function variantsOf(shape: Shape): readonly Shape[] {
   return shape.anyOf ?? shape.oneOf ?? [shape];
 }
 
-/** Where a value came from. `at` is a place in the configuration file. */
+/** Origin of a value. `line` and `column` are a place in the configuration file. */
 export type Origin =
   | { readonly kind: 'default' | 'profile' }
   | { readonly kind: 'file' | 'secret_file'; readonly line: number; readonly column: number }
@@ -61,14 +61,14 @@ export type Origin =
 
 export interface Setting {
   readonly path: Path;
-  /** A scalar or a list of scalars; `[hidden]` for a secret. */
+  /** Scalar or list of scalars; `[hidden]` for a secret. */
   readonly value: unknown;
   readonly from: Origin;
-  /** The secret itself, several on lines of their own; null for what is none. Never printed. */
+  /** Secret value, several on lines of their own, or null if the setting is not secret. Never printed. */
   readonly secret: string | null;
 }
 
-/** What settings are read from: the file after substitution, and how to place a path of it. */
+/** Source of settings: the file after substitution, and the origin of each of its paths. */
 interface SettingsSource {
   readonly tree: unknown;
   readonly secrets: readonly string[];
@@ -77,7 +77,7 @@ interface SettingsSource {
 
 type FileMapping = Readonly<Record<string, unknown>>;
 
-/** In the order of the schema. Keys without a value and without a default are left out. */
+/** Settings in the order of the schema, without keys that have neither a value nor a default. */
 export function settingsOf(source: SettingsSource): readonly Setting[] {
   const found: Setting[] = [];
   const add = (path: Path, value: unknown, from: Origin) => {
@@ -108,16 +108,16 @@ export function settingsOf(source: SettingsSource): readonly Setting[] {
   return profiled(found);
 }
 
-/** What somebody changed between two configurations, by name instead of by place in a list. */
+/** Change between two configurations, identified by name instead of by place in a list. */
 export interface SettingChange {
-  /** As `accounts[acme].headroom`. */
+  /** Name such as `accounts[acme].headroom`. */
   readonly name: string;
-  /** null: it was not there, or is not any more. */
+  /** Former value, or null if there was none; `after` is null if the setting was removed. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** The settings that differ, in the order of the schema; those that are gone come last. */
+/** Settings that differ, in the order of the schema, with removed ones last. */
 export function changesBetween(before: readonly Setting[], after: readonly Setting[]): readonly SettingChange[] {
   const [old, now] = [byName(before), byName(after)];
   const changes: SettingChange[] = [];
@@ -132,7 +132,7 @@ export function changesBetween(before: readonly Setting[], after: readonly Setti
   return changes;
 }
 
-/** `default`, `line 12`. */
+/** Text of an origin, such as `default` or `line 12`. */
 export function originText(from: Origin): string {
   switch (from.kind) {
     case 'default':
@@ -148,7 +148,7 @@ export function originText(from: Origin): string {
   }
 }
 
-/** A value as one line of YAML. */
+/** Value as one line of YAML. */
 export function valueText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
   if (isMapping(value)) return JSON.stringify(value);
@@ -157,7 +157,10 @@ export function valueText(value: unknown): string {
   return bare ? value : JSON.stringify(value);
 }
 
-/** Items of a list that have a name go by it, so that a new item in front of them changes nothing. */
+/**
+ * Settings by name. An item of a list is identified by its name, if it has one, so that a new item before it changes
+ * nothing.
+ */
 function byName(settings: readonly Setting[]): ReadonlyMap<string, Setting> {
   const names = new Map<string, string>();
   for (const { path, value } of settings) {
@@ -171,7 +174,7 @@ function byName(settings: readonly Setting[]): ReadonlyMap<string, Setting> {
   return new Map(settings.map((setting) => [nameOf(setting.path), setting]));
 }
 
-/** The alternative that a value of this kind was meant for. */
+/** Alternative of a union that fits a value of this kind. */
 function variantFor(shape: Shape, value: unknown): Shape {
   const variants = variantsOf(shape);
   if (Array.isArray(value)) return variants.find(({ items }) => items) ?? shape;
@@ -181,17 +184,17 @@ function variantFor(shape: Shape, value: unknown): Shape {
   return variants.find(fits) ?? shape;
 }
 
-/** Whether a section that nobody wrote is in force all the same; one that needs a key of its own is not. */
+/** True if an unwritten section is in force: all of its keys have defaults. */
 function isWholeByDefault({ properties = {} }: Shape): boolean {
   return Object.values(properties).every((inner) => inner.default !== undefined);
 }
 
-/** A default that another written key stands in for. */
+/** True if another written key replaces this default. */
 function isReplaced(key: string, holder: FileMapping): boolean {
   return key === 'plan' && holder['requests_per_minute'] !== undefined;
 }
 
-/** The profile's values stand where nobody wrote others. */
+/** Settings with the profile's values for unwritten keys. */
 export function profiled(settings: readonly Setting[]): readonly Setting[] {
   const profile = settings.find(({ path }) => formatPath(path) === 'guard.profile')?.value;
   return settings.map((setting) => {

@@ -1,4 +1,5 @@
-// The configuration file as a tree with the environment and the files of secrets put in, and the places of problems in it.
+// The configuration file as a tree, with values from the environment and the files of secrets, and the places of
+// problems in it.
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { readDocument, type SourceDocument } from '../schema/document.ts';
@@ -9,7 +10,7 @@ import { hideSecrets, secretsIn } from './hiding.ts';
 
 type ConfigTree = SourceDocument & { readonly tree: object };
 
-/** The file as a mapping of keys, or every reason why it is none. */
+/** Reads the file as a mapping of keys, or returns every reason why it is not one. */
 export function readSource(path: string): ConfigTree | readonly Problem[] {
   const read = readSmallFile(path);
   if ('failure' in read) return [atTop(`the file can't be read: ${read.failure}`)];
@@ -29,24 +30,26 @@ function atTop(message: string): Problem {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the environment and the files were used. Keyed by `formatPath`. */
+/** Tree with values from the environment and files, and where they were used. Keyed by `formatPath`. */
 export interface Substitution {
   readonly tree: unknown;
   readonly findings: readonly Finding[];
-  /** What the file says (`${NAME}`) for every value that came from the environment, and that value. */
+  /** Written text (`${NAME}`) of every value that came from the environment, and that value. */
   readonly substituted: ReadonlyMap<string, { readonly written: string; readonly value: string }>;
-  /** What looks like an environment variable and is none: $NAME. */
+  /** Values such as $NAME that look like an environment variable without being one. */
   readonly unbraced: ReadonlyMap<string, Finding>;
-  /** For an `api_key` that was read from a file: the path of `api_key_file`, and the file's own, absolute. */
+  /** Path of `api_key_file` and the absolute path of the file, for every `api_key` that was read from a file. */
   readonly readFrom: ReadonlyMap<string, { readonly path: Path; readonly file: string }>;
 }
 
 const maxSecretFileBytes = 65_536;
 
-/** Does not quote the name: a password may begin with $. */
+/** Message that does not quote the name, since a password may begin with $. */
 const needsBraces = `an environment variable needs braces: write \${NAME}, not $NAME`;
 
-/** A new tree. `folder` is where relative `_file` paths begin: the configuration file's own. */
+/**
+ * Makes a new tree with the values. `folder`: the folder of the configuration file, where relative `_file` paths begin.
+ */
 export function substitute(tree: unknown, environment: Environment, folder: string): Substitution {
   const findings: Finding[] = [];
   const substituted = new Map<string, { written: string; value: string }>();
@@ -78,7 +81,7 @@ export function substitute(tree: unknown, environment: Environment, folder: stri
     if (typeof name !== 'string') return;
     const file = resolve(folder, name);
     const read = readSecretFile(file);
-    // Its name is not quoted: people paste the secret itself there.
+    // The name of the file is not quoted, since people paste the secret itself there.
     if ('failure' in read) return complain(`the file ${read.failure}`);
     map[key] = read.text;
     readFrom.set(formatPath([...parent, key]), { path, file });
@@ -87,7 +90,7 @@ export function substitute(tree: unknown, environment: Environment, folder: stri
   return { tree: walk(tree, []), findings, substituted, unbraced, readFrom };
 }
 
-/** As a shell does it: a default also stands in for an empty variable. */
+/** Expands variables like a shell: a default also replaces an empty variable. */
 function expand(written: string, environment: Environment): { value: string; complaints: string[] } {
   const complaints: string[] = [];
   const value = written.replace(/\$\{([^}]*)(\}?)/g, (whole, inside: string, end: string) => {
@@ -104,7 +107,7 @@ function expand(written: string, environment: Environment): { value: string; com
   return { value, complaints };
 }
 
-/** The text without one trailing line break, or why there is none, as the end of a sentence. */
+/** Reads a secret without one trailing line break, or returns why it can't, as the end of a sentence. */
 function readSecretFile(path: string): { text: string } | { failure: string } {
   const read = readSmallFile(path, maxSecretFileBytes);
   if ('failure' in read) return { failure: `can't be read: ${read.failure}` };
@@ -114,15 +117,15 @@ function readSecretFile(path: string): { text: string } | { failure: string } {
 
 interface PartToCheck<Schema> {
   readonly source: SourceDocument;
-  /** The part of the source's tree that is read. */
+  /** Part of the source's tree that is read. */
   readonly written: object;
   readonly schema: Schema;
   readonly environment: Environment;
-  /** The file's own, where relative `_file` paths begin. */
+  /** Folder of the file, where relative `_file` paths begin. */
   readonly folder: string;
-  /** Rules between sections. They see the tree as it is, also where the schema refuses it. */
+  /** Rules between sections. They see the original tree, even where the schema refuses it. */
   readonly rules?: (tree: unknown) => readonly Finding[];
-  /** The path in the file of a path in `written`; absent: the same. */
+  /** Converts a path in `written` to a path in the file; if absent, they are the same. */
   readonly at?: (path: Path) => Path;
 }
 
@@ -131,7 +134,7 @@ interface CheckedPart<Checked> {
   readonly substitution: Substitution;
 }
 
-/** A part of the file against its schema, or every problem with it. */
+/** Checks a part of the file against its schema, and returns it, or every problem with it. */
 export function checkPart<Schema extends z.ZodType>(
   part: PartToCheck<Schema>,
 ): CheckedPart<z.output<Schema>> | { readonly problems: readonly Problem[] } {
@@ -145,7 +148,7 @@ export function checkPart<Schema extends z.ZodType>(
   return { checked, substitution };
 }
 
-/** Findings on values that were read: of the others it is said already what is wrong. */
+/** Findings on values that could be read; an unreadable value already has a finding. */
 function onRead(findings: readonly Finding[], unread: readonly Finding[]): readonly Finding[] {
   const told = new Set(unread.filter(({ at }) => at === 'value').map(({ path }) => formatPath(path)));
   const all = new Set([...told, ...findings.map(({ path }) => formatPath(path))]);
@@ -175,11 +178,14 @@ export function placeFindings(
     });
 }
 
-/** What came from the environment is named, not quoted: it may be a secret that landed on the wrong key. */
+/**
+ * Message that names the variable instead of quoting a value from the environment, which may be a secret in the wrong
+ * key.
+ */
 function named(message: string, origin: { readonly written: string; readonly value: string }): string {
   const [, name] = /^\$\{(\w+)\}$/.exec(origin.written) ?? [];
   if (name !== undefined && origin.value === '') return `the environment variable ${name} is empty`;
   const quoted = message.replaceAll(JSON.stringify(origin.value), JSON.stringify(origin.written));
-  // Messages quote with plain quotation marks; what JSON would escape is looked for as it is, too.
+  // Messages use plain quotation marks, so a value that JSON would escape is also replaced in its original form.
   return quoted.replaceAll(`"${origin.value}"`, `"${origin.written}"`);
 }

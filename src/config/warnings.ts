@@ -1,4 +1,4 @@
-// What is allowed in a configuration and probably not meant. Pure.
+// Warnings about a valid configuration that is probably not intended. Pure.
 
 import { type Severity, severities } from '../core/alert.ts';
 import { type AlertRule, alertRules } from '../core/alert-rules.ts';
@@ -24,7 +24,10 @@ function doubt(path: Path, message: string): Finding {
   return { path, at: 'value', message };
 }
 
-/** Another service may have other keys; most often it is the wrong variable or file. */
+/**
+ * Warnings about keys with another prefix. Another service may have such keys, but most often the variable or file is
+ * wrong.
+ */
 function doubtsOfKeys({ accounts }: Config): Finding[] {
   const message = `does not begin with ${keyPrefix}: make sure that it is the key of this API`;
   return accounts.flatMap(({ apiKey }, index) =>
@@ -62,7 +65,10 @@ function fitsNothing(globs: readonly string[] = [], names: readonly string[], pa
   return idle.map((glob) => doubt(path, `"${glob}" matches none${didYouMean(glob, names)}`));
 }
 
-/** Links in messages lead to the page's address: on another machine a loopback address opens nothing. */
+/**
+ * Warning about links in messages, which lead to the page's address: on another machine a loopback address opens
+ * nothing.
+ */
 function linksForThisMachine({ publicUrl, host }: Config['server'], channels: Config['alerts']['channels']): Finding[] {
   const leaves = channels.some((channel) => channel.type !== 'recipe' && !isLoopback(new URL(channel.url).hostname));
   if (publicUrl !== null || !isLoopback(host) || !leaves) return [];
@@ -93,7 +99,7 @@ function doubtsOfStore(store: Config['store']): Finding[] {
 
 type RoutedAlerts = Pick<Config, 'accounts' | 'alerts'>;
 
-/** Severities that alerts of a rule have in some cases, beside the configured one. */
+/** Severities that alerts of a rule sometimes have in addition to the configured one. */
 const otherSeverities: Partial<Record<AlertRule, readonly Severity[]>> = {
   guard_acted: ['critical'],
   bounce_over_limit: ['critical', 'warning', 'info'],
@@ -104,10 +110,10 @@ const otherSeverities: Partial<Record<AlertRule, readonly Severity[]>> = {
   changed_by_others: ['warning'],
 };
 
-/** A finding for each severity and kind of gap. Without routes there is none: a default leads to every channel. */
+/** Findings for each severity and kind of gap. Empty without routes, since the default leads to every channel. */
 export function unreachedAlerts({ accounts, alerts }: RoutedAlerts): Finding[] {
   const people = new Set(alerts.channels.filter(({ type }) => type !== 'recipe').map(({ name }) => name));
-  // That there is no channel at all is a finding of its own.
+  // The absence of any channel has a finding of its own.
   if (alerts.channels.length === 0) return [];
   if (people.size === 0) {
     const message = 'there are only recipes: no alert is sent to people';
@@ -121,14 +127,14 @@ export function unreachedAlerts({ accounts, alerts }: RoutedAlerts): Finding[] {
     const none = rules.filter((rule) => reached(rule) === 'none');
     return { severity, rules, none, some: rules.filter((rule) => reached(rule) === 'some') };
   });
-  // Nobody needs to be notified of info: it is named only where more than that is missing.
+  // Info alerts need not reach people, so a gap for info is reported only together with others.
   const isMeant = gaps.every(({ severity, none, some }) => severity === 'info' || none.length + some.length === 0);
   return isMeant ? [] : gaps.flatMap(findingsOf);
 }
 
 interface Gap {
   readonly severity: Severity;
-  /** All that can have the severity. */
+  /** Rules that can have the severity. */
   readonly rules: readonly AlertRule[];
   readonly none: readonly AlertRule[];
   readonly some: readonly AlertRule[];
@@ -158,7 +164,7 @@ function severitiesOf(rule: AlertRule, { of, acted, blacklisted }: Config['alert
   return [of[rule].severity, ...others, ...(isMajor ? (['critical'] as const) : [])];
 }
 
-/** Whether the routes take every alert of a rule and a severity, none, or those of some accounts or mailboxes. */
+/** Reach of the routes for a rule and a severity: every alert, none, or those of some accounts or mailboxes. */
 function reachOf(
   { rule, severity }: { readonly rule: AlertRule; readonly severity: Severity },
   routes: readonly RouteConfig[],
