@@ -1,5 +1,5 @@
-// The alertmanager channel: POST /api/v2/alerts. Alertmanager holds an alert for as long as it is sent again, and forgets
-// all of them when it restarts: so what fires is announced again every minute, and what resolved for a quarter of an hour.
+// The alertmanager channel: POST /api/v2/alerts. Alertmanager keeps an alert only as long as it is resent, and forgets
+// all alerts when it restarts. So firing alerts are resent every minute, and resolved ones for a quarter of an hour.
 
 import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
@@ -13,13 +13,16 @@ import { type Channel, type Hook, hookKeys, type Notice, type SendResult } from 
 import { messageTitle } from './message-text.ts';
 import { postJson, resultOf } from './post.ts';
 
-// Our alerts as Alertmanager writes them: labels that name them, annotations that say what is so, and its fingerprint.
+// Our alerts in Alertmanager's form: labels that identify them, annotations that describe them, and its fingerprint.
 
 type LabelSet = Readonly<Record<string, string>>;
-/** Before what is unknown or empty is left out. */
+/** Labels or annotations that may have unknown or empty values. */
 type Raw = Readonly<Record<string, string | number | null | undefined>>;
 
-/** Events, whose object is one action, command or moment: as a label it would make each an alert of its own for ever. By rule: the annotation that names it. */
+/**
+ * Annotation with the object of an event, by rule. The object is one action, command or moment: as a label it would
+ * make each event an alert of its own for ever.
+ */
 const namesOfEvents: Partial<Record<AlertRule, string>> = {
   guard_acted: 'action_id',
   restored: 'action_id',
@@ -27,7 +30,7 @@ const namesOfEvents: Partial<Record<AlertRule, string>> = {
   changed_by_others: 'changed_at_ms',
 };
 
-/** What names an alert. Alertmanager takes two alerts with the same labels for one, and drops empty values. */
+/** Labels of an alert. Alertmanager treats alerts with the same labels as one alert, and drops empty values. */
 function labelsOf(alert: Alert): LabelSet {
   return filled(rawLabelsOf(alert));
 }
@@ -37,7 +40,7 @@ function rawLabelsOf({ rule, severity, account, email, mailboxId, object }: Aler
   return { alertname: rule, severity, account, mailbox: email, mailbox_id: mailboxId, object: named };
 }
 
-/** What is said of an alert: `summary` and `description` as is the custom, and every number under its own name. */
+/** Annotations of an alert: the customary `summary` and `description`, and every number under its own name. */
 function annotationsOf(alert: Alert): LabelSet {
   return filled(rawAnnotationsOf(alert));
 }
@@ -48,23 +51,23 @@ function rawAnnotationsOf({ rule, object, facts }: Alert): Raw {
   return { ...numbers, ...(name ? { [name]: object } : {}), summary: title, description: sentences.join(' ') };
 }
 
-/** Where to look: the page of what it is about. */
+/** URL of the page about the alert's subject. */
 function generatorUrlOf({ facts }: Alert): string {
   const page = facts.numbers['page_url'];
   return typeof page === 'string' && URL.canParse(page) ? page : '';
 }
 
-/** When it began, ISO 8601. An event begins when it happens. */
+/** Start of an alert, ISO 8601. An event starts when it happens. */
 function startsAtOf({ kind, at, alert }: Transition): string {
   return new Date(kind === 'event' ? at : (alert.firingAt ?? alert.since)).toISOString();
 }
 
-/** When a resolved alert ended; never before it began, which Alertmanager would refuse after a clock was set back. */
+/** End of a resolved alert, never before its start: Alertmanager would refuse that after a clock was set back. */
 function endsAtOf({ at, alert }: Transition): string {
   return new Date(Math.max(alert.resolvedAt ?? at, alert.firingAt ?? alert.since)).toISOString();
 }
 
-/** The labels and the annotations that all have, with the same value. */
+/** Labels and annotations that all alerts have with the same value. */
 function commonOf(transitions: readonly Transition[]): { readonly labels: LabelSet; readonly annotations: LabelSet } {
   return { labels: common(transitions, rawLabelsOf), annotations: common(transitions, rawAnnotationsOf) };
 }
@@ -75,12 +78,12 @@ function common(transitions: readonly Transition[], rawOf: (alert: Alert) => Raw
   return filled(Object.fromEntries(shared));
 }
 
-/** What a message is grouped by: the account and the rule, where they are among the common labels. */
+/** Labels by which a message is grouped: the account and the rule, if they are common labels. */
 function groupLabelsOf({ alertname, account }: LabelSet): LabelSet {
   return filled({ account, alertname });
 }
 
-/** As Prometheus prints a label set: `{account="acme", alertname="dns_failing"}`. */
+/** Label set in the notation of Prometheus: `{account="acme", alertname="dns_failing"}`. */
 function labelText(labels: LabelSet): string {
   const names = Object.keys(labels).sort();
   return `{${names.map((name) => `${name}=${JSON.stringify(labels[name])}`).join(', ')}}`;
@@ -90,7 +93,7 @@ const fnvOffset = 0xcbf29ce484222325n;
 const fnvPrime = 0x100000001b3n;
 const separator = 0xff;
 
-/** The fingerprint that Alertmanager gives to the same labels: FNV-1a over the sorted names and values, 16 hex digits. */
+/** Fingerprint that Alertmanager gives to the same labels: FNV-1a over the sorted names and values, 16 hex digits. */
 function fingerprintOfLabels(labels: LabelSet): string {
   let hash = fnvOffset;
   const add = (byte: number) => {
@@ -105,7 +108,7 @@ function fingerprintOfLabels(labels: LabelSet): string {
   return hash.toString(16).padStart(16, '0');
 }
 
-/** Without what is unknown or empty; well-formed, since Alertmanager refuses broken UTF-8. */
+/** Labels or annotations without unknown or empty values; well-formed, since Alertmanager refuses broken UTF-8. */
 function filled(words: Raw): LabelSet {
   const given = Object.entries(words).flatMap(([name, value]): [string, string][] => {
     const text = value === null || value === undefined ? '' : String(value).toWellFormed();
@@ -120,7 +123,7 @@ export const alertmanagerSettings = section({
   type: z.literal('alertmanager').describe('A Prometheus Alertmanager. Warmwarden adds /api/v2/alerts to url.'),
 });
 
-/** People copy the address out of a curl line. */
+/** Address of the server. Refuses one with a path of its API, which people copy from a curl line. */
 function serverUrl() {
   return serviceUrl().superRefine((value, context) => {
     if (/\/api\/v\d/.test(value))
@@ -132,14 +135,14 @@ function serverUrl() {
 }
 
 const upkeepEveryMs = minuteMs;
-/** What fires ends by itself when we fall silent for so long. */
+/** Time after which a firing alert ends by itself if it is not resent. */
 const firesForMs = 5 * minuteMs;
-/** An event never resolves; to Alertmanager it is an alert that ends by itself. */
+/** Duration of an event, which never resolves: to Alertmanager it is an alert that ends by itself. */
 const eventLastsMs = hourMs;
 const resolvedKeptMs = 15 * minuteMs;
 const maxAlertsInPost = 500;
 
-/** An alert as it stands in a payload. Without `endsAt` its end is `aheadMs` after the moment of sending. */
+/** Alert in a payload. Without `endsAt` its end is `aheadMs` after the moment of sending. */
 interface PostedAlert {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -151,9 +154,9 @@ interface PostedAlert {
 
 export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
   const to = { ...settings, url: `${settings.url.replace(/\/+$/, '')}/api/v2/alerts` };
-  /** By their labels; until then on the monotonic scale. */
+  /** Recently resolved alerts by their labels, kept until `until` on the monotonic scale. */
   const resolvedLately = new Map<string, { readonly alert: PostedAlert; readonly until: number }>();
-  /** By their labels: what the last upkeep reported as firing. */
+  /** Alerts by their labels that the last upkeep reported as firing. */
   let keptFiring = new Map<string, PostedAlert>();
 
   const post = async (alerts: readonly PostedAlert[], signal: AbortSignal): Promise<SendResult> => {
@@ -197,7 +200,7 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
       send: async (firing, signal) => {
         const now = new Map(firing.map((alert) => frozen(asFiring(alert))).map((one) => [keyOf(one), one]));
         const sent = [...now.values()];
-        // Alertmanager groups by itself: what ended since need not wait for our own group's interval.
+        // Alertmanager groups by itself, so an ended alert need not wait for the interval of our own group.
         const ended = [...keptFiring].filter(([key]) => !now.has(key) && !resolvedLately.has(key));
         remember([...sent, ...ended.map(([, alert]) => endedAt(alert, clock.now()))]);
         keptFiring = now;
@@ -209,7 +212,7 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
   };
 }
 
-/** What Alertmanager tells alerts apart by. All labels are made in one order. */
+/** Identity of an alert for Alertmanager. All labels are made in one order. */
 function keyOf({ labels }: PostedAlert): string {
   return JSON.stringify(labels);
 }
@@ -239,7 +242,7 @@ function thawed({ aheadMs = firesForMs, endsAt, ...alert }: PostedAlert, now: nu
   return { ...alert, endsAt: endsAt ?? new Date(Math.max(now, Date.parse(alert.startsAt)) + aheadMs).toISOString() };
 }
 
-/** Ends by itself a minute later. */
+/** Test alert that ends by itself a minute later. */
 function testAlert(notice: { readonly title: string; readonly at: number }): PostedAlert {
   return {
     labels: { alertname: 'warmwarden_test', severity: 'info' },
@@ -252,7 +255,7 @@ function testAlert(notice: { readonly title: string; readonly at: number }): Pos
 
 // The body of Alertmanager's webhooks, version 4: https://prometheus.io/docs/alerting/latest/configuration/#webhook_config
 
-/** How Alertmanager writes "has not ended". */
+/** Alertmanager's notation for "has not ended". */
 const noEnd = '0001-01-01T00:00:00Z';
 const maxAlerts = 500;
 
@@ -261,7 +264,7 @@ interface WebhookSender {
   readonly pageUrl: string | null;
 }
 
-/** A message as Alertmanager would send it. An event stands there as firing, for it has no other word. */
+/** Body of a message in Alertmanager's form. An event is reported as firing, since the form has no other word. */
 export function alertmanagerBody(message: GroupMessage, sender: WebhookSender) {
   const { transitions } = message;
   const common = commonOf(transitions);
@@ -277,7 +280,7 @@ export function alertmanagerBody(message: GroupMessage, sender: WebhookSender) {
   };
 }
 
-/** A test, which has resolved already. */
+/** Body of a test, which has already resolved. */
 export function alertmanagerNotice({ title, at }: Notice, sender: WebhookSender) {
   const labels = { alertname: 'warmwarden_test', severity: 'info' };
   const annotations = { summary: title };

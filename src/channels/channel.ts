@@ -1,4 +1,4 @@
-// What a channel is to the notifier: it renders a message once, and sends the frozen bytes as often as it takes.
+// A channel in the notifier's view: it renders a message once, and sends the frozen bytes until they are accepted.
 // CONTRIBUTING.md says how to add another one.
 import type { GroupMessage } from '../alerts/grouping.ts';
 import type { Alert } from '../core/alert.ts';
@@ -8,7 +8,7 @@ import { type EpochMs, hourMs } from '../core/time.ts';
 import { label, serviceUrl } from '../schema/scalars.ts';
 import { plainHttp, privateAuthority, secret } from '../schema/section.ts';
 
-/** The key that every channel has in the configuration. */
+/** Key that every channel has in the configuration. */
 export const channelName = label().describe('Its name in routes.');
 
 /** Keys of a channel that sends to an address over HTTP. */
@@ -22,22 +22,22 @@ export const hookKeys = {
 /** Settings of a channel that sends to an address over HTTP. */
 export interface Hook {
   readonly name: string;
-  /** A secret. */
+  /** Address of the receiver. A secret. */
   readonly url: string;
-  /** The way to `url`; absent: directly. */
+  /** Egress to `url`; directly if absent. */
   readonly egress?: Egress;
 }
 
-/** A receiver's Retry-After is cut to this: an alert that waits for a day helps nobody. */
+/** Maximum for a receiver's Retry-After: an alert that waits for a day helps nobody. */
 export const maxRetryAfterMs = hourMs;
 
-/** The body of a message, frozen, and its one line for people. */
+/** Frozen body of a message, and its one line for people. */
 export interface Rendered {
   readonly payload: string;
   readonly title: string;
 }
 
-/** A message that is about no alert: the daily digest, a test. Plain text, not escaped. */
+/** Message without an alert: the daily digest, a test. Plain text, not escaped. */
 export interface Notice {
   readonly name: 'digest' | 'test';
   readonly title: string;
@@ -46,12 +46,13 @@ export interface Notice {
 }
 
 /**
- * What came of an attempt; `detail` is a sentence without the address and without secrets.
- * sent: the receiver took it. accepted: it took it and works on it; `receipt` is what to ask for the end with.
- * failed: to be tried again, unless `final`. With `setup`, the receiver refuses the channel as it is configured (a password,
- * a key, an address), whatever the message: people are notified at once. refused: the receiver blames the request (4xx); a few in a row end it.
- * gone: the receiver wants nothing any more, of this message and of all others. `retryAfterMs` is what it asked for.
- * unanswered: it left whole, the receiver gave no answer, and could not tell a repeat: it counts as sent.
+ * Outcome of an attempt; `detail` is a sentence without the address and without secrets. sent: the receiver accepted
+ * the message. accepted: the receiver accepted it and is still working on it; `receipt` identifies the work in later
+ * questions about its end. failed: to be retried, unless `final`. With `setup`, the receiver refuses the channel's
+ * configuration (a password, a key, an address), whatever the message: people are notified at once. refused: the
+ * receiver blames the request (4xx); a few consecutive refusals end the delivery. gone: the receiver accepts no more
+ * messages, neither this one nor any other. `retryAfterMs`: the receiver's Retry-After. unanswered: the message was
+ * sent completely, the receiver gave no answer, and could not recognize a repeat: it counts as sent.
  */
 export type SendOutcome =
   | { readonly kind: 'sent'; readonly detail?: string }
@@ -67,7 +68,9 @@ export type SendOutcome =
   | { readonly kind: 'gone'; readonly detail: string }
   | { readonly kind: 'unanswered'; readonly detail: string };
 
-/** `answer`: what came back, for a person who tries the channel out; over HTTP where it does not say otherwise. */
+/**
+ * Outcome with the receiver's `answer`, for a person who tests the channel; over HTTP unless `protocol` says otherwise.
+ */
 export type SendResult = SendOutcome & {
   readonly answer?: { readonly protocol?: 'SMTP'; readonly status: number; readonly text: string };
 };
@@ -75,34 +78,48 @@ export type SendResult = SendOutcome & {
 export interface Channel {
   readonly name: string;
   readonly type: string;
-  /** The least time between two sends, milliseconds. */
+  /** Shortest time between two sends, milliseconds. */
   readonly minGapMs: number;
-  /** The longest that an attempt may take, milliseconds; absent: a minute. */
+  /** Longest duration of an attempt, milliseconds; a minute if absent. */
   readonly longestMs?: number;
-  /** Sending twice does harm, and the receiver can't tell: an attempt whose outcome was lost is not repeated. */
+  /** True if a repeat does harm that the receiver can't detect: an attempt whose outcome was lost is not repeated. */
   readonly once?: true;
-  /** People read it, and what was announced to end without a message does. Others keep alerts open until they end. */
+  /**
+   * True if people read the channel, so that an alert whose end was announced in advance needs no resolved message.
+   * Other receivers keep alerts open until they end.
+   */
   readonly forPeople?: true;
-  /** Its receiver keeps an alert open until it hears of its end, which does not wait for the message of the group. */
+  /**
+   * True if the receiver keeps an alert open until it receives the end, which is sent without waiting for the group's
+   * message.
+   */
   readonly keepsOpen?: true;
-  /** A pause of Warmwarden is open there until it is over: its end is a message, too. */
+  /**
+   * True if the receiver keeps a pause of Warmwarden open until it is over: the end of the pause is then a message,
+   * too.
+   */
   readonly followsPauses?: true;
-  /** Pure: the same message gives the same bytes. null: the receiver has no use for it. */
+  /**
+   * Renders a message, or returns null if the receiver has no use for it. Pure: the same message gives the same bytes.
+   */
   render(message: GroupMessage): Rendered | null;
-  /** The same for what is no alert. */
+  /** Renders a notice, or returns null if the receiver has no use for it. Pure. */
   renderNotice(notice: Notice): Rendered | null;
-  /** One attempt. Never throws for what the outside does; `signal` ends it. */
+  /** Makes one attempt. Never throws for an external failure; `signal` ends it. */
   send(delivery: Delivery, signal: AbortSignal): Promise<SendResult>;
-  /** For a receiver that forgets: what fires is announced again and again, beside the messages. */
+  /** Upkeep of a receiver that forgets: firing alerts are resent regularly, in addition to the messages. */
   readonly upkeep?: Upkeep;
-  /** Instead of a test message, where a message would do something: asks without doing. */
+  /** Tests the channel without a message, for a receiver on which a message would have an effect. */
   check?(signal: AbortSignal): Promise<SendResult>;
-  /** Ends connections that it keeps. */
+  /** Closes open connections. */
   close?(): Promise<void>;
 }
 
 interface Upkeep {
   readonly everyMs: number;
-  /** `firing`: every alert that fires and was announced through the channel. null: there was nothing to say. */
+  /**
+   * Sends the state. `firing`: every firing alert that was announced through the channel. Returns null if there is
+   * nothing to send.
+   */
   send(firing: readonly Alert[], signal: AbortSignal): Promise<SendResult | null>;
 }

@@ -1,5 +1,5 @@
-// The types of channels: what the configuration says of each, and the channel that is made of it. A new type is a file of its own, and
-// is named in the three lists here.
+// The types of channels: the settings of each, and the channel that is made from them. A new type is a file of its own,
+// and is named in the three lists here.
 import { z } from 'zod';
 import type { Egress } from '../core/egress.ts';
 import { notOneOf } from '../schema/section.ts';
@@ -17,7 +17,7 @@ import { webhookChannel, webhookSettings } from './webhook.ts';
 
 const channelTypes = ['slack', 'email', 'pagerduty', 'teams', 'discord', 'webhook', 'alertmanager', 'recipe'];
 
-/** One of `alerts.channels` in the configuration. */
+/** Entry of `alerts.channels` in the configuration. */
 export const channelSettings = z.discriminatedUnion(
   'type',
   [
@@ -39,14 +39,14 @@ export const channelSettings = z.discriminatedUnion(
   },
 );
 
-/** Whether a channel, as the file has it, sends the digest: it is for people. */
+/** True if a channel, in the form of the file, can send the digest because it is for people. */
 export function takesDigest({ type, format }: { readonly type?: unknown; readonly format?: unknown }): boolean {
   return type === 'webhook' ? format !== 'alertmanager' : ['slack', 'email', 'teams', 'discord'].includes(String(type));
 }
 
 type Checked = z.output<typeof channelSettings>;
 type WithEgress<Of> = Of extends unknown ? Omit<Of, 'allowHttp' | 'ca'> & { readonly egress?: Egress } : never;
-/** What a channel is made of. */
+/** Settings from which a channel is made. */
 export type ChannelSettings = WithEgress<Checked>;
 
 interface ChannelParts extends ForPeople {

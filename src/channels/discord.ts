@@ -1,5 +1,5 @@
-// The Discord channel: a webhook with one embed, within Discord's limits, and without a mention of anybody.
-// Source: docs.discord.com, "Webhook Resource: Execute Webhook", "Embed Limits" and "Rate Limits": content 2,000 characters,
+// The Discord channel: a webhook with one embed, within Discord's limits, and without mentions. Source:
+// docs.discord.com, "Webhook Resource: Execute Webhook", "Embed Limits" and "Rate Limits": content 2,000 characters,
 // embed description 4,096, footer 2,048, 6,000 in all embeds of a message, 30 messages a minute and channel.
 import { z } from 'zod';
 import { section } from '../schema/section.ts';
@@ -25,19 +25,19 @@ export const discordSettings = section({
 });
 type DiscordSettings = Hook & ForPeople;
 
-/** 30 messages a minute. */
+/** Gap for at most 30 messages a minute. */
 const discordGapMs = 2_000;
 const maxContent = 2_000;
 const maxDescription = 4_096;
 const maxFooter = 500;
 const maxHead = 256;
-/** An item takes no more than this of the description, so that several fit. */
+/** Maximum length of an item in the description, so that several fit. */
 const maxItem = 1_000;
 const colours = { critical: 0xd92d20, warning: 0xf79009, info: 0x2e90fa, resolved: 0x12b76a } as const;
 
 export function discordChannel(settings: DiscordSettings, clock: Clock): Channel {
   const address = new URL(settings.url);
-  // Without it Discord answers before it knows whether the message was taken.
+  // Discord would otherwise answer before it knows whether the message was accepted.
   address.searchParams.set('wait', 'true');
   const to = { ...settings, url: address.href };
   return {
@@ -58,7 +58,7 @@ function rendered(text: MessageText): Rendered {
     footer: { text: fittedText(text.foot, maxFooter, (piece) => piece) },
   };
   const content = fittedText(harmless(text.headline), maxContent, escaped);
-  // No name in a message may ring anybody's phone.
+  // A name in a message must not trigger a mention.
   const payload = { content, embeds: [embed], allowed_mentions: { parse: [] } };
   return { payload: JSON.stringify(payload), title: text.headline };
 }
@@ -94,17 +94,23 @@ function linkText({ label, url }: Pick<MessageLink, 'label' | 'url'>): string {
   return `[${label}](<${url}>)`;
 }
 
-/** What Discord would read as formatting, a mention or a link. A command stands as code, in which nothing is read. */
+/**
+ * Escapes characters that Discord would read as formatting, a mention or a link. A command is shown as code, in which
+ * nothing is interpreted.
+ */
 function escaped(piece: string): string {
   return piece.length > 2 && piece.startsWith('`') ? piece : piece.replace(/[\\*_~`|<>#[\]]/g, '\\$&');
 }
 
-/** An address in somebody's words is no link. */
+/** Keeps an address in a person's words from becoming a link. */
 function harmless(text: string): string {
   return text.replaceAll('://', ':\u200b//');
 }
 
-/** Discord answers 200 with the message, or JSON with a `code` (10015: no such webhook, 50027: a wrong token). */
+/**
+ * Result of Discord's answer: 200 with the message, or JSON with a `code` (10015: no such webhook, 50027: a wrong
+ * token).
+ */
 function resultOf(answer: ReceiverAnswer): SendResult {
   const { code } = answer.kind === 'answer' ? fieldsIn(answer.text) : {};
   const said = typeof code === 'number' ? ` (code ${code})` : '';

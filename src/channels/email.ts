@@ -1,5 +1,6 @@
-// The email channel: SMTP with encryption, plain text and simple HTML. The messages about one incident, or one alert, are a thread.
-// Sources: RFC 5321 (4yz: later, 5yz: no), RFC 5322 3.6.4 (Message-ID, References), RFC 2919 (List-Id), RFC 3834 (Auto-Submitted).
+// The email channel: SMTP with encryption, plain text and simple HTML. The messages about one incident, or one alert,
+// are a thread. Sources: RFC 5321 (4yz: retry later, 5yz: refused), RFC 5322 3.6.4 (Message-ID, References), RFC 2919
+// (List-Id), RFC 3834 (Auto-Submitted).
 
 import { createHash } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
@@ -26,15 +27,15 @@ import {
 } from './message-text.ts';
 import { setupRefused, unanswered } from './post.ts';
 
-// What an error of an SMTP conversation means for a message, in a sentence without the password.
+// Meaning of an SMTP error for a message, in a sentence without the password.
 
-/** An error as nodemailer throws it. */
+/** Error in the form that nodemailer throws. */
 interface SmtpError {
   readonly code?: string;
-  /** That of the network, or of TLS, behind it. */
+  /** Code of the underlying error of the network or of TLS. */
   readonly originalCode?: string;
   readonly message?: string;
-  /** The three digits of the server's answer, and the whole of it. */
+  /** Three digits of the server's answer; `response` is the whole answer. */
   readonly responseCode?: number;
   readonly response?: string;
   readonly command?: string;
@@ -43,14 +44,17 @@ interface SmtpError {
 
 interface SmtpAttempt {
   readonly password: string;
-  /** The server did not answer in time. */
+  /** True if the server did not answer in time. */
   readonly isLate: boolean;
-  /** The message was sent whole, so it may have arrived. */
+  /** True if the message was sent completely, so that it may have arrived. */
   readonly isWhole: boolean;
 }
 
 const maxQuoted = 200;
-/** "Authentication required", "... too weak", "... credentials invalid", "encryption required". RFC 4954 section 6. */
+/**
+ * Codes for "Authentication required", "... too weak", "... credentials invalid", "encryption required". RFC 4954
+ * section 6.
+ */
 const authenticationCodes = [530, 534, 535, 538];
 
 function failureMeaning(error: SmtpError, { password, isLate, isWhole }: SmtpAttempt): SendResult {
@@ -63,7 +67,7 @@ function failureMeaning(error: SmtpError, { password, isLate, isWhole }: SmtpAtt
   return status === undefined ? outcome : { ...outcome, answer: { protocol: 'SMTP', status, text: said } };
 }
 
-/** Where no recipient was taken, the one that may be taken later counts. */
+/** Error that decides the outcome. If no recipient was accepted, one that may be accepted later takes precedence. */
 function blamedFor(error: SmtpError): SmtpError {
   const { rejectedErrors = [] } = error;
   return rejectedErrors.find(({ responseCode = 500 }) => responseCode < 500) ?? rejectedErrors[0] ?? error;
@@ -102,28 +106,28 @@ function codeOf({ code, originalCode = code }: SmtpError): string {
   return originalCode !== undefined && /^\w+$/.test(originalCode) ? originalCode : 'unknown error';
 }
 
-/** The server's own words on one line, without the password; empty when it said nothing. */
+/** Server's own words on one line, without the password; empty if there are none. */
 function saidBy({ response = '' }: SmtpError, password: string): string {
   const line = response.replace(/\s+/g, ' ').trim();
   return cutText(visibleText(password === '' ? line : line.replaceAll(password, '[hidden]')), maxQuoted);
 }
 
-// The steps of an SMTP conversation, each with its deadline, read from the log that nodemailer keeps of it.
+// Steps of an SMTP conversation, each with its deadline, read from nodemailer's log of it.
 
-/** How long the server may take for each, milliseconds. */
+/** Times in milliseconds that the server may take for each step. */
 interface SmtpPatience {
-  /** From the first packet to the greeting. */
+  /** Time from the first packet to the greeting. */
   readonly greetingMs: number;
-  /** EHLO, signing in, MAIL, RCPT. */
+  /** Time for EHLO, signing in, MAIL, RCPT. */
   readonly commandMs: number;
   readonly dataMs: number;
-  /** To take the text. */
+  /** Time to receive the text. */
   readonly blockMs: number;
-  /** To say what becomes of it, after the dot at its end. */
+  /** Time for the final answer, after the dot at the end of the text. */
   readonly endMs: number;
 }
 
-/** Section 4.5.3.2. */
+/** Times of section 4.5.3.2. */
 export const rfc5321: SmtpPatience = {
   greetingMs: 5 * minuteMs,
   commandMs: 5 * minuteMs,
@@ -132,7 +136,10 @@ export const rfc5321: SmtpPatience = {
   endMs: 10 * minuteMs,
 };
 
-/** The part of an entry of nodemailer's log that matters here: `client` and `server` are lines, `message` the end of the text. */
+/**
+ * Part of an entry of nodemailer's log that is needed here: `client` and `server` are lines, `message` is the end of
+ * the text.
+ */
 interface Logged {
   readonly tnx?: string;
 }
@@ -141,7 +148,7 @@ class SmtpSteps {
   readonly #patience: SmtpPatience;
   readonly #late = new AbortController();
   #step = 0;
-  /** Whether the whole text was sent, with the dot at its end. */
+  /** True once the whole text was sent, with the dot at its end. */
   isWhole = false;
 
   constructor(patience: SmtpPatience) {
@@ -149,7 +156,7 @@ class SmtpSteps {
     this.#begin(patience.greetingMs);
   }
 
-  /** Aborts when a step takes too long. */
+  /** Signal that aborts if a step takes too long. */
   get signal(): AbortSignal {
     return this.#late.signal;
   }
@@ -181,7 +188,7 @@ class SmtpSteps {
 const smtpHint =
   'it begins with smtp:// or smtps:// and ends with the host, or its port; write / ? # and @ in a password as %2F %3F %23 and %40';
 
-/** `smtp://USER:PASSWORD@HOST:587`, or smtps. Without a user nobody signs in. */
+/** Address of the server: `smtp://USER:PASSWORD@HOST:587`, or smtps. Without a user there is no authentication. */
 const smtpUrl = z.string().superRefine((value, context) => {
   if (!/^smtps?:\/\/[^/]/i.test(value) || !URL.canParse(value) || !endsWithHost(new URL(value)))
     return refuse(context, `is not the address of a mail server: ${smtpHint}`);
@@ -226,27 +233,27 @@ export const emailSettings = section({
 export interface EmailSettings extends Hook, ForPeople {
   readonly from: string;
   readonly to: readonly string[];
-  /** Whether a server without encryption will do; one on this machine always does. */
+  /** True if a server without encryption is accepted; one on this machine always is. */
   readonly allowPlain: boolean;
 }
 
 const emailGapMs = secondMs;
-/** What people see of a subject; the whole headline is the first line of the email. */
+/** Maximum length of a subject, in the part that people see; the whole headline is the first line of the email. */
 const maxSubject = 250;
-/** Names are looked up so long. */
+/** Time for a DNS lookup. */
 const dnsMs = 20 * secondMs;
-/** All steps together. */
+/** Time for all steps together. */
 const longestMs = 30 * minuteMs;
-/** How soon those are tried again whom the server did not take with the others. */
+/** Wait before the retry for recipients that the server did not accept with the others. */
 const othersAgainMs = secondMs;
 
-/** What is kept of a message. `thread`: what its emails belong to; null: to nothing. */
+/** Stored content of a message. `thread`: the thread of its emails, or null if they have none. */
 interface Letter {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
   readonly thread: string | null;
-  /** The first of its thread. */
+  /** True for the first email of its thread. */
   readonly first: boolean;
 }
 
@@ -262,7 +269,7 @@ export function emailChannel(settings: EmailSettings, patience = rfc5321): Chann
     renderNotice: (notice) => rendered(noticeText(notice, settings), { thread: null, first: false }),
     send: async (delivery, signal) => {
       const to: readonly string[] = delivery.receipt === null ? settings.to : JSON.parse(delivery.receipt);
-      // Loaded with the first email: who sends none does not wait for it.
+      // Nodemailer is loaded with the first email, so that a start without emails does not wait for it.
       const { createTransport } = await import('nodemailer');
       const steps = new SmtpSteps(patience);
       const ends = AbortSignal.any([signal, steps.signal]);
@@ -274,7 +281,7 @@ export function emailChannel(settings: EmailSettings, patience = rfc5321): Chann
       } catch (error) {
         const attempt = { password: passwordOf(settings), isLate: ends.aborted, isWhole: steps.isWhole };
         const failure = failureMeaning(error as SmtpError, attempt);
-        // The others have it: for whom it is refused for good, nothing is sent again.
+        // The other recipients have the message, so it is not resent to those whose refusal is final.
         return delivery.receipt !== null && failure.kind === 'refused'
           ? { kind: 'failed', detail: failure.detail, retryAfterMs: null, final: true }
           : failure;
@@ -285,7 +292,9 @@ export function emailChannel(settings: EmailSettings, patience = rfc5321): Chann
   };
 }
 
-/** Of several recipients the server may take some. The next attempt is for the others alone. */
+/**
+ * Result of an answer in which the server may accept only some recipients. The next attempt is for the others alone.
+ */
 function takenBy(response: string, to: readonly string[], rejected: readonly string[]): SendResult {
   const answer = { protocol: 'SMTP', status: Number.parseInt(response, 10) || 250, text: response } as const;
   const left = to.filter((address) => rejected.includes(address));
@@ -300,7 +309,10 @@ function rendered(text: MessageText, thread: Pick<Letter, 'thread' | 'first'>) {
   return { payload: JSON.stringify(letter), title: text.headline };
 }
 
-/** Emails about one incident are a thread; outside of one, those about one alert, from its beginning to its end. */
+/**
+ * Thread of a message: emails about one incident, or, outside of an incident, emails about one alert, from its
+ * beginning to its end.
+ */
 function threadOf({ incident, transitions }: GroupMessage): Pick<Letter, 'thread' | 'first'> {
   if (incident) return { thread: incident.id, first: incident.step === 'began' };
   const [only, ...others] = transitions;
@@ -308,7 +320,7 @@ function threadOf({ incident, transitions }: GroupMessage): Pick<Letter, 'thread
   return { thread: `${only.alert.fingerprint}|${only.alert.since}`, first: only.kind === 'firing' };
 }
 
-/** The same bytes at every attempt. */
+/** Email of a delivery, with the same bytes at every attempt. */
 function mailOf({ id, payload, createdAt }: Delivery, to: readonly string[], settings: EmailSettings): SendMailOptions {
   const { subject, text, html, thread, first }: Letter = JSON.parse(payload);
   const domain = domainOf(settings.from);
@@ -342,15 +354,15 @@ function connectionOf({ url, allowPlain, egress }: EmailSettings) {
     secure,
     ...(port === '' ? {} : { port: Number(port) }),
     ...(username === '' ? {} : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
-    // Nobody listens between this machine and itself, where certificates are seldom good.
+    // Traffic within this machine needs no encryption, and its certificates are seldom valid.
     ...(here && !secure ? { ignoreTLS: true } : { requireTLS: !secure && !allowPlain, opportunisticTLS: allowPlain }),
     ...(ca === null ? {} : { tls: { ca } }),
-    // The steps have deadlines of their own.
+    // The steps have deadlines of their own, so nodemailer's are long.
     connectionTimeout: longestMs,
     greetingTimeout: longestMs,
     socketTimeout: longestMs,
     dnsTimeout: dnsMs,
-    // Addresses on loopback count as addresses.
+    // Loopback addresses are allowed for a server on this machine.
     allowInternalNetworkInterfaces: here,
   };
 }
@@ -359,7 +371,7 @@ function passwordOf({ url }: EmailSettings): string {
   return decodeURIComponent(new URL(url).password);
 }
 
-/** `a@b.example` in `Name <a@b.example>`. */
+/** Address `a@b.example` in `Name <a@b.example>`. */
 function addressIn(from: string): string {
   return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from;
 }
@@ -372,9 +384,9 @@ function hashOf(identity: string): string {
   return createHash('sha256').update(identity).digest('hex').slice(0, 32);
 }
 
-// The body: a message as plain text, and the same as simple HTML, which every mail program shows.
+// The body: a message as plain text and as simple HTML, which every mail program shows.
 
-/** Characters: nobody reads more of an email. */
+/** Maximum number of characters: nobody reads more of an email. */
 const maxBody = 50_000;
 const maxLead = 15_000;
 const maxItem = 4_000;
@@ -449,7 +461,7 @@ function indented(text: string): string {
   return text.replace(/^(?=.)/gm, '  ');
 }
 
-/** Sentences with their line breaks; a command in a fixed font. */
+/** Sentences with their line breaks, and commands in a fixed-width font. */
 function prose(text: string): string {
   return escaped(text)
     .replace(/`([^`\n]*)`/g, '<code>$1</code>')

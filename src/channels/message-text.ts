@@ -1,4 +1,4 @@
-// A message as plain text, in the order in which people read it: the headline, what it is about, the list, the links. Each
+// A message as plain text, in the order in which people read it: the headline, its subject, the list, the links. Each
 // channel writes it in its own form and within its own limits. Pure.
 import { groupName } from '../alerts/group-name.ts';
 import { countsByRule, type GroupMessage } from '../alerts/grouping.ts';
@@ -11,40 +11,40 @@ import type { EpochMs } from '../core/time.ts';
 import { momentText, numberText, spanText, visibleText } from '../core/wording/phrases.ts';
 import type { Notice } from './channel.ts';
 
-/** What messages for people are written with. */
+/** Settings for messages to people. */
 export interface ForPeople extends PageAddresses {
-  /** The zone in which people read times: an IANA name. Asked each time, because a reload may change it. */
+  /** Time zone of the messages, an IANA name. Read each time, because a reload may change it. */
   readonly timeZone: () => string;
 }
 
-/** One of several that a message lists. */
+/** Item in the list of a message. */
 export interface MessageItem {
   readonly head: string;
   readonly sentences: readonly string[];
-  /** Its rule, and since when; may be empty. */
+  /** Rule and start of the item; may be empty. */
   readonly foot: string;
-  /** Where it is on the page; null when it has no place of its own. */
+  /** Its place on the page, or null if it has none of its own. */
   readonly url: string | null;
 }
 
-/** Without control and direction characters, not escaped. Commands stand between backticks. */
+/** Message without control and direction characters, not escaped. Commands are between backticks. */
 export interface MessageText {
   readonly headline: string;
   readonly tone: Severity | 'resolved';
-  /** What it is about, before the list: a paragraph each. */
+  /** Subject of the message, before the list: one string for each paragraph. */
   readonly lead: readonly string[];
-  /** The worst first. */
+  /** Items, the worst first. */
   readonly items: readonly MessageItem[];
-  /** How many there are besides the items. */
+  /** Number of further items that are not listed. */
   readonly more: number;
   readonly links: readonly MessageLink[];
-  /** The account, the rule, and when the message was made. */
+  /** Account, rule, and time of the message. */
   readonly foot: string;
 }
 
-/** Alerts that one message describes; the others are counted. */
+/** Maximum number of alerts that one message describes; the others are counted. */
 const maxItems = 20;
-/** Lines that one section of a digest has. */
+/** Maximum number of lines in a section of a digest. */
 const maxNoticeLines = 15;
 
 export function messageText(message: GroupMessage, people: ForPeople): MessageText {
@@ -95,7 +95,7 @@ function itemOf(transition: Transition, zone: string): MessageItem {
   };
 }
 
-/** The same for what is about no alert. */
+/** Text of a notice, which is about no alert. */
 export function noticeText({ title, at, sections }: Notice, { pageUrl, timeZone }: ForPeople): MessageText {
   const items = sections.map(({ heading, lines }) => {
     const said = lines.filter((line) => line !== '');
@@ -122,7 +122,7 @@ function visible(text: MessageText): MessageText {
   };
 }
 
-/** How an alert's line begins where a message is about several. */
+/** Beginning of an alert's line in a message about several. */
 export function leadOf({ kind, brief }: Transition): string {
   return brief ? `${briefLead}: ` : leads[kind];
 }
@@ -135,7 +135,7 @@ const leads: Readonly<Record<Transition['kind'], string>> = {
   resolved: 'Resolved: ',
 };
 
-/** Since when, or from when to when. */
+/** Start of an alert, or its start and end. */
 export function timesText({ kind, alert }: Transition, zone: string): string {
   if (kind === 'event') return momentText(alert.since, zone);
   return kind === 'resolved' ? endedText(alert, zone) : `Since ${momentText(alert.since, zone)}`;
@@ -149,12 +149,12 @@ function endedText({ since, resolvedAt }: Alert, zone: string): string {
     : `From ${from} to ${to}, ${spanText(until - since)}`;
 }
 
-/** What stands below a list that was cut; null when it is whole. */
+/** Line below a list that was cut, or null if it is complete. */
 export function moreText(left: number): string | null {
   return left > 0 ? `and ${numberText(left)} more: see the page.` : null;
 }
 
-/** As many items as fit, the first ones, and how many of all are left out. `sizeOf`: what an item takes of `room`. */
+/** First items that fit, and the number of those left out. `sizeOf`: the share of `room` that an item uses. */
 export function fitting<Item>(
   { items, more }: { readonly items: readonly Item[]; readonly more: number },
   room: number,
@@ -169,24 +169,25 @@ export function fitting<Item>(
   return { items: fit, left: items.length - fit.length + more };
 }
 
-/** At most `max` UTF-16 units, with an ellipsis where something was cut. No character is cut in half. */
+/** Cuts a text to at most `max` UTF-16 units, with an ellipsis if it was cut. Never cuts a character in half. */
 export function cutText(text: string, max: number): string {
   if (text.length <= max) return text;
   const kept = text.slice(0, Math.max(0, max - 1));
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
 }
 
-// The one line of a message, for headers, fallbacks and the list of deliveries. Plain text, not escaped.
+// The title of a message in one line, for headers, fallbacks and the list of deliveries. Plain text, not escaped.
 
-/** How the message leads about what began and resolved before it could be sent. */
+/** Beginning of a message about an alert that began and resolved before it could be sent. */
 const briefLead = 'Began and resolved';
 
-/** Rules that a title names when a message is about several. */
+/** Maximum number of rules in the title of a message about several. */
 const rulesNamed = 4;
 
 /**
- * `Critical: a@b.example: warm-up paused`, `Resolved: ...`; of an incident its title; for several `Critical: acme: DNS failing (12, 3 of them
- * resolved)`; for several rules `Critical: DNS failing (2), stale statistics (30)`.
+ * Title of a message: `Critical: a@b.example: warm-up paused`, `Resolved: ...`; for an incident its title; for several
+ * alerts `Critical: acme: DNS failing (12, 3 of them resolved)`; for several rules `Critical: DNS failing (2), stale
+ * statistics (30)`.
  */
 export function messageTitle(message: GroupMessage): string {
   const { transitions, kind, rule, account } = message;
@@ -208,7 +209,7 @@ export function messageTitle(message: GroupMessage): string {
   return `${lead}: ${whose}${groupName(rule, transitions)} (${transitions.length}${note})${unstable}`;
 }
 
-/** `DNS failing (2) · stale statistics (30, 4 resolved)`: how many of each rule, all of them. */
+/** Counts of all rules: `DNS failing (2) · stale statistics (30, 4 resolved)`. */
 export function countsText({ transitions }: GroupMessage): string {
   const parts = countsByRule(transitions).map(({ rule, count, resolved }) => {
     return `${groupName(rule, transitions)} (${count}${resolved > 0 ? `, ${resolved} resolved` : ''})`;
@@ -221,32 +222,35 @@ function titleLead({ kind, severity, transitions, incident, rule }: GroupMessage
   if (kind === 'resolved') return !incident && transitions.every(({ brief }) => brief) ? briefLead : 'Resolved';
   if (kind === 'reminder') return `Still ${severity}`;
   if (kind !== 'worsened') return word;
-  // The same outage for another reason, which calls for something else.
+  // A worsened failure of the store is the same outage with another cause, which needs another remedy.
   return rule === 'store_failing' ? `New cause, ${severity}` : `Worse, ${severity}`;
 }
 
-// The links of a message: to what it is about, to its runbook, and to the page with a command prepared.
+// Links of a message: to its subject, to its runbook, and to the page with a prepared command.
 
-/** Where the links of messages lead. */
+/** Addresses for the links of messages. */
 export interface PageAddresses {
-  /** Where the page is; null when there is none. */
+  /** Address of the page, or null if there is none. */
   readonly pageUrl: string | null;
-  /** The configured address of the page. Without it no command is prepared: the page may open on one machine only. */
+  /**
+   * Configured address of the page, or null. Without it no command is prepared, since the page may open on one machine
+   * only.
+   */
   readonly publicUrl: string | null;
 }
 
-/** `name` tells the links of one message apart. */
+/** Link of a message. `name` distinguishes the links of one message. */
 export interface MessageLink {
   readonly name: 'page_url' | 'runbook_url' | 'resume_url' | 'silence_url';
   readonly label: string;
   readonly url: string;
 }
 
-/** What a receiver takes in one address. */
+/** Maximum length of an address that receivers accept. */
 const maxUrl = 600;
 const silenceFor = '4h';
 
-/** The links of a message: of its incident, of its only alert, or of what its alerts have in common. */
+/** Links of a message: of its incident, of its only alert, or of the rule and account that its alerts share. */
 export function linksOf(message: GroupMessage, page: PageAddresses): readonly MessageLink[] {
   if (message.incident) return linkToPage(message.incident.pageUrl ?? page.pageUrl);
   const [only, ...others] = message.transitions;
@@ -277,12 +281,12 @@ function linksOfOne(transition: Transition, page: PageAddresses): readonly Messa
   ];
 }
 
-/** What is about no alert leads to the page as a whole. */
+/** Link to the page as a whole, for a message without a subject of its own. */
 export function linkToPage(pageUrl: string | null): readonly MessageLink[] {
   return linkTo('page_url', 'Open', pageUrl);
 }
 
-/** Where an alert of several is on the page; null when it has no place of its own. */
+/** Place of an alert on the page, or null if it has none of its own. */
 export function placeOf({ facts }: Alert): string | null {
   const open = facts.numbers['page_url'];
   return typeof open === 'string' && isLink(open) ? open : null;
@@ -296,7 +300,7 @@ function preparedLink(name: MessageLink['name'], label: string, path: string, { 
   return linkTo(name, label, publicUrl === null ? null : `${publicUrl}${path}`);
 }
 
-/** Nothing when the address is not plainly http. */
+/** Link, or nothing if the address is not plain http or https. */
 function linkTo(name: MessageLink['name'], label: string, url: string | null): readonly MessageLink[] {
   return url !== null && isLink(url) ? [{ name, label, url }] : [];
 }
@@ -305,22 +309,22 @@ function isLink(address: string): boolean {
   return address.length <= maxUrl && isPlainLink(address);
 }
 
-/** An http address without anything that a receiver would read as markup. */
+/** True for an http or https address without characters that a receiver would read as markup. */
 export function isPlainLink(address: string): boolean {
   return /^https?:\/\/[^\s<>|"]+$/.test(address);
 }
 
-// Text in a receiver's markup, cut to a limit: a command is there as a whole, or not at all, because half of one might run.
+// Text in a receiver's markup, cut to a limit. A command is kept whole or left out, because half of one might run.
 
 const more = '…';
-/** A command as our sentences write it, or one character. */
+/** Command between backticks, or one character. */
 const pieces = /`[^`\n]*`|[\s\S]/gu;
 const command = /`[^`\n]*`/;
 
 /** Writes a command with its backticks, or one character, in the receiver's markup. */
 type WritePiece = (piece: string) => string;
 
-/** At most `max` UTF-16 units of markup. */
+/** Cuts a text to at most `max` UTF-16 units of markup. */
 export function fittedText(text: string, max: number, write: WritePiece): string {
   const written = [...text.matchAll(pieces)].map(([piece]) => write(piece));
   const whole = written.join('');
@@ -334,8 +338,8 @@ export function fittedText(text: string, max: number, write: WritePiece): string
 }
 
 /**
- * Sentences in one text of at most `max` UTF-16 units. Where they do not all fit, those with a command stay whole, after
- * as much of the others as there is room for: half of "To undo this" helps no one.
+ * Joins sentences in a text of at most `max` UTF-16 units. If not all fit, those with a command stay whole, after as
+ * much of the others as fits: half of "To undo this" helps no one.
  */
 export function fittedSentences(
   sentences: readonly string[],

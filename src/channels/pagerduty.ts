@@ -1,6 +1,6 @@
-// The PagerDuty channel: Events API v2. An incident, or an alert outside of one, is triggered and resolved under one key. Events
-// page nobody, except a pause of Warmwarden, which is resolved when the mailbox runs again.
-// Source: developer.pagerduty.com, "Events API v2 Overview" (512 KB an event; 202, 400, 429 and 5xx) and "Send an Alert Event"
+// The PagerDuty channel: Events API v2. An incident, or an alert outside of one, is triggered and resolved under one
+// key. Events page nobody, except a pause of Warmwarden, which is resolved when the mailbox runs again. Source:
+// developer.pagerduty.com, "Events API v2 Overview" (512 KB an event; 202, 400, 429 and 5xx) and "Send an Alert Event"
 // (summary 1,024 characters, dedup_key 255).
 
 import { createHash } from 'node:crypto';
@@ -18,7 +18,7 @@ import { type Channel, channelName, type Hook, type SendOutcome, type SendResult
 import { cutText, linksOf, messageTitle, moreText, type PageAddresses } from './message-text.ts';
 import { failureOf, fieldsIn, postJson, type ReceiverAnswer, resultOf, setupRefused } from './post.ts';
 
-/** Of the service region US. */
+/** Address of the service region US. */
 const usualUrl = 'https://events.pagerduty.com/v2/enqueue';
 
 export const pagerdutySettings = section({
@@ -43,16 +43,18 @@ export const pagerdutySettings = section({
 });
 
 interface PagerDutySettings extends Hook, PageAddresses {
-  /** The integration key: a secret. It stands in no stored message. */
+  /** Integration key. A secret that no stored message contains. */
   readonly routingKey: string;
 }
 
 const maxSummary = 1_024;
 const maxKey = 255;
 const maxDetails = 20_000;
-/** A message calls for at most so many alerts in PagerDuty: the worst. All of it says how many there are besides. */
+/**
+ * Maximum number of alerts that a message triggers in PagerDuty: the worst. Each of them says how many more there are.
+ */
 const maxTriggers = 20;
-/** "Preferably with a backoff of a few minutes", where it does not say how long. */
+/** Wait if PagerDuty asks for none: "Preferably with a backoff of a few minutes". */
 const throttledMs = 2 * minuteMs;
 const continueMs = secondMs;
 
@@ -93,7 +95,7 @@ export function pagerdutyChannel(settings: PagerDutySettings, clock: Clock): Cha
       }
       return { kind: 'sent' };
     },
-    // Nobody is paged by the end of an alert that does not exist.
+    // The check resolves an alert that does not exist, which pages nobody.
     check: async (signal) => {
       const result = await post({ event_action: 'resolve', dedup_key: 'warmwarden-test' }, signal);
       const detail =
@@ -103,7 +105,7 @@ export function pagerdutyChannel(settings: PagerDutySettings, clock: Clock): Cha
   };
 }
 
-/** Some of the events were taken: the next attempt goes on behind them. */
+/** Outcome if only some events were accepted: the next attempt continues after them. */
 function acceptedUntil(index: number, all: number, { detail, ...result }: SendResult): SendOutcome {
   const asked = 'retryAfterMs' in result ? result.retryAfterMs : null;
   const said = detail === undefined ? '' : `: ${detail}`;
@@ -118,7 +120,7 @@ function acceptedUntil(index: number, all: number, { detail, ...result }: SendRe
 function eventsOf(message: GroupMessage, page: PageAddresses): readonly PagerDutyEvent[] {
   const { incident } = message;
   if (incident) {
-    // What was triggered before it belonged to the incident ends under its own key.
+    // An alert that was triggered before it belonged to the incident ends under its own key.
     const own = message.transitions.filter(({ kind, alone }) => kind === 'resolved' && alone);
     return [incidentEvent(message, incident, page), ...own.map(({ alert }) => resolveOf(alert.fingerprint))];
   }
@@ -132,7 +134,7 @@ function eventsOf(message: GroupMessage, page: PageAddresses): readonly PagerDut
   ];
 }
 
-/** What goes on pages; of what happened once only a pause does. */
+/** True for a transition that pages: an alert that fires or goes on, and of the events only a pause. */
 function isTrigger(transition: Transition): boolean {
   return transition.kind === 'event' ? isPause(transition) : transition.kind !== 'resolved';
 }
@@ -157,7 +159,7 @@ function incidentEvent(message: GroupMessage, incident: MessageIncident, page: P
 
 interface TriggerContext {
   readonly page: PageAddresses;
-  /** What there is besides the sentences; null when that is all. */
+  /** Text about further alerts, or null if there are none. */
   readonly others: string | null;
 }
 
@@ -212,12 +214,12 @@ function resolveOf(key: string): PagerDutyEvent {
   return { event_action: 'resolve', dedup_key: keyOf(key) };
 }
 
-/** The same for the same alert. A long identity goes by its hash. */
+/** Key of an alert, the same each time. A long identity is replaced by its hash. */
 function keyOf(identity: string): string {
   return identity.length <= maxKey ? identity : createHash('sha256').update(identity).digest('hex');
 }
 
-/** PagerDuty answers 202, or JSON with a `message` and `errors`, which may quote the key. */
+/** Result of PagerDuty's answer: 202, or JSON with a `message` and `errors`, which may quote the key. */
 function meaningOf(answer: ReceiverAnswer, routingKey: string): SendResult {
   const result = resultOf(answer, 'PagerDuty');
   if (answer.kind === 'failed' || result.kind === 'sent' || result.kind === 'gone') return result;

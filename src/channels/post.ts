@@ -1,4 +1,5 @@
-// One request to a receiver, returned as a value: what it answered, or why it did not. No redirects, no address in any text.
+// One request to a receiver, returned as a value: its answer, or why there was none. No redirects, and no address in
+// any text.
 
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
@@ -10,16 +11,19 @@ import { type EpochMs, minuteMs, readRetryAfter, retryAfterInBody } from '../cor
 import { type Clock, systemClock } from '../world/world.ts';
 import { type Channel, type Hook, maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts';
 
-/** An answer that is read no further than this, bytes: acknowledgements are short. */
+/** Bytes of an answer that are read: acknowledgements are short. */
 const maxAnswerBytes = 4_096;
-/** An answer is given so long for its body, which may say why, and after how long to try again. */
+/** Time for the body of an answer, which may contain a reason and a time for a retry. */
 const saidWithinMs = 500;
 
 interface ReceiverAgent extends WayOut {
   readonly agent: Agent;
 }
 
-/** Senders by origin and egress. Node.js has an undici of its own, whose parser would be compiled while the first message is sent; ours was, for the polls. */
+/**
+ * Senders by origin and egress. The undici inside Node.js would compile its parser while the first message is sent;
+ * ours is already compiled for the polls.
+ */
 const senders = new Map<string, ReceiverAgent>();
 
 function senderTo(url: string, egress: Egress): ReceiverAgent {
@@ -38,13 +42,16 @@ interface ReceiverRequest {
   readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** The way to `url`. Default: directly. */
+  /** Egress to `url`; directly if absent. */
   readonly egress?: Egress | undefined;
-  /** Wall time, for a Retry-After date when the answer has no Date of its own. */
+  /** Wall time, for a Retry-After date if the answer has no Date of its own. */
   readonly now: EpochMs;
 }
 
-/** The answer, or why there is none: `detail` is a sentence. `isLate`: the request left whole, and no answer to it came in time. */
+/**
+ * Answer of a receiver, or why there is none: `detail` is a sentence. `isLate`: the request was sent completely, and no
+ * answer came in time.
+ */
 export type ReceiverAnswer =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
   | { readonly kind: 'failed'; readonly detail: string; readonly isLate: boolean };
@@ -65,13 +72,13 @@ interface PostOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends a request and waits for the answer, or for its beginning when it is long or never ends. */
+/** Sends a request and waits for the answer, or only for its beginning if it is long or never ends. */
 async function ask(asked: ReceiverRequest): Promise<ReceiverAnswer> {
   const bytes = Buffer.from(asked.body ?? '');
   let isSent = false;
   const sending = async function* () {
     yield bytes;
-    // undici asks for more when the socket has taken it.
+    // undici asks for more once the socket has accepted the body.
     isSent = true;
   };
   const { agent, forward, proxy } = senderTo(asked.url, asked.egress ?? directly);
@@ -89,7 +96,7 @@ async function ask(asked: ReceiverRequest): Promise<ReceiverAnswer> {
       },
       body: bytes.length > 0 ? Readable.from(sending()) : null,
       signal: asked.signal,
-      // A connection kept for hours is closed by the other side at the moment when it is needed.
+      // A connection kept for hours would be closed by the other side at the moment when it is needed.
       reset: true,
     });
     if (statusCode === 407 && forward) {
@@ -117,7 +124,7 @@ async function ask(asked: ReceiverRequest): Promise<ReceiverAnswer> {
 
 type Body = Dispatcher.ResponseData['body'];
 
-/** Reads the part of a body that comes in time, or its beginning when it is long; then ends the connection. */
+/** Reads the part of a body that comes in time, or its beginning if it is long; then ends the connection. */
 async function textOf(body: Body): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -129,7 +136,7 @@ async function textOf(body: Body): Promise<string> {
       if (size >= maxAnswerBytes) break;
     }
   } catch {
-    // The status decides, with what came.
+    // The status decides, with the text that came.
   }
   return Buffer.concat(chunks).subarray(0, maxAnswerBytes).toString('utf8');
 }
@@ -140,7 +147,10 @@ interface FailedRequest {
   readonly mayHaveArrived: boolean;
 }
 
-/** Only the error's code: messages of the network carry addresses. The address of a proxy is no secret. */
+/**
+ * Text of a failure, with only the error's code: messages of the network contain addresses. The address of a proxy is
+ * not secret.
+ */
 function failureText(error: unknown, { signal, proxy, mayHaveArrived }: FailedRequest): string {
   if (signal.aborted) return 'the receiver did not answer in time';
   const code = codeOf(error) ?? codeOf((error as { cause?: unknown } | null)?.cause);
@@ -160,19 +170,19 @@ const laterStatuses = [408, 425, 429];
 
 const goneStatus = 410;
 
-/** What an answer means for a receiver to which any 2xx is a success. `who` begins the sentence of a failure. */
+/** Result of an answer, for a receiver to which any 2xx is a success. `who` begins the sentence of a failure. */
 export function resultOf(answer: ReceiverAnswer, who = 'the receiver'): SendResult {
   if (answer.kind === 'failed') return { kind: 'failed', detail: answer.detail, retryAfterMs: null, final: false };
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'sent', answer };
-  // As Standard Webhooks has it.
+  // Standard Webhooks gives 410 this meaning.
   if (status === goneStatus)
     return { kind: 'gone', detail: `${who} answered 410: it accepts no more messages`, answer };
   const redirect = status >= 300 && status < 400 ? ', a redirect, which Warmwarden does not follow' : '';
   return { ...failureOf(answer, `${who} answered ${status}${redirect}`), answer };
 }
 
-/** What a status that is no success means for the delivery. */
+/** Outcome of a delivery for a status that is not a success. */
 export function failureOf(
   { status, retryAfterMs }: { readonly status: number; readonly retryAfterMs: number | null },
   detail: string,
@@ -181,21 +191,26 @@ export function failureOf(
   return blamed ? { kind: 'refused', detail, retryAfterMs } : { kind: 'failed', detail, retryAfterMs, final: false };
 }
 
-/** A wrong password or key is not tried every few seconds: services lock out who does that. */
+/**
+ * Interval of retries with a wrong password or key, since services lock out a sender that retries every few seconds.
+ */
 const setupRetryMs = 5 * minuteMs;
 
-/** The receiver refuses the channel as it is configured. `detail` says what to change. */
+/** Outcome if the receiver refuses the channel's configuration. `detail` says what to change. */
 export function setupRefused(detail: string): SendOutcome {
   return { kind: 'failed', detail, retryAfterMs: setupRetryMs, final: false, setup: true };
 }
 
-/** Statuses by which a webhook says that its address is wrong, or its key. */
+/** Statuses with which a webhook reports that its address or its key is wrong. */
 const setupStatuses = [401, 403, 404];
 
-/** By this a gateway says that the receiver, which got the request, did not answer it in time. */
+/** Status with which a gateway reports that the receiver got the request and did not answer in time. */
 const gatewayTimeout = 504;
 
-/** `said`: what it names as the reason. `remedy`: what to do about its address, also where `blamesSetup`. */
+/**
+ * Words for a webhook's answer. `said`: the reason that it gives. `remedy`: what to do about its address;
+ * `blamesSetup`: the answer calls for the remedy whatever its status.
+ */
 interface HookWords {
   readonly who: string;
   readonly said: string;
@@ -203,7 +218,7 @@ interface HookWords {
   readonly blamesSetup?: boolean;
 }
 
-/** The meaning of an answer of a chat's webhook. A chat shows a message that comes again as another one. */
+/** Result of an answer of a chat's webhook. A chat shows a repeated message as another one. */
 export function hookResultOf(
   answer: ReceiverAnswer,
   { who, said, remedy, blamesSetup = false }: HookWords,
@@ -217,12 +232,12 @@ export function hookResultOf(
   return { ...failureOf(answer, detail), answer };
 }
 
-/** Outcome of a message that was sent whole and got no answer, or only that of a gateway: it may have arrived. */
+/** Outcome of a message that was sent completely and got no answer, or only a gateway's: it may have arrived. */
 export function unanswered(detail: string): SendOutcome {
   return { kind: 'unanswered', detail: `${detail}: the message may have arrived, so it counts as sent` };
 }
 
-/** The fields of a JSON answer; none when it is something else. */
+/** Fields of a JSON answer; empty for any other answer. */
 export function fieldsIn(text: string): Readonly<Record<string, unknown>> {
   try {
     const body: unknown = JSON.parse(text);
@@ -232,30 +247,30 @@ export function fieldsIn(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-// How long one attempt to send may take. Sockets know real time only: also under a moved clock none must hang for ever.
+// Duration of one attempt to send. Sockets use real time, so that none hangs for ever even under a moved clock.
 
 /** Deadline of a receiver over HTTP. */
 const sendDeadlineMs = minuteMs;
-/** Time that every attempt may take, also while the process ends. */
+/** Time that every attempt may take, even while the process ends. */
 const alwaysMs = 10_000;
-/** How often it is looked whether a long attempt is to end. */
+/** Interval at which a long attempt checks whether it must end. */
 const lookMs = 500;
 
 const realTime = systemClock();
 
-/** The longest that an attempt may take, milliseconds. */
+/** Longest duration of an attempt, milliseconds. */
 export function longestOf({ longestMs = sendDeadlineMs }: Pick<Channel, 'longestMs'>): number {
   return longestMs;
 }
 
-/** When an attempt that takes long is to end before its deadline. */
+/** Conditions under which a long attempt ends before its deadline. */
 interface AttemptPatience {
   readonly mayGoOn: () => boolean;
-  /** For tests; absent: ten seconds. */
+  /** Time that every attempt may take; ten seconds if absent. For tests. */
   readonly alwaysMs?: number | undefined;
 }
 
-/** One attempt through a channel. Rejects as `send` does. */
+/** Makes one attempt through a channel. Rejects as `send` does. */
 export async function attempt<Outcome>(
   channel: Pick<Channel, 'longestMs'>,
   send: (signal: AbortSignal) => Promise<Outcome>,
@@ -277,12 +292,12 @@ async function cutShort(cut: AbortController, over: AbortSignal, patience: Attem
   cut.abort();
 }
 
-// One ping of a dead man's switch.
+// Pings of a dead man's switch.
 
-/** Where pings go. */
+/** Target of the pings. */
 export type PingTarget = Pick<Hook, 'url' | 'egress'>;
 
-/** Absent `patience`: it has as long as a message. */
+/** Sends one ping. Without `patience` it may take as long as a message. */
 export async function pingOf(
   { url, egress }: PingTarget,
   clock: Clock,

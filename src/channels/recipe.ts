@@ -1,5 +1,6 @@
 // The recipe channel: an alert starts a recipe at a recipe service, and its run is followed to its end. A trigger whose
-// answer was lost may have started a run, and nothing can tell (docs/faults.md T11): it is never sent again by itself.
+// answer was lost may have started a run, and nothing can tell (docs/faults.md T11), so it is never retried
+// automatically.
 import { z } from 'zod';
 import type { Transition } from '../core/alert.ts';
 import type { Egress } from '../core/egress.ts';
@@ -19,7 +20,7 @@ export const recipeSettings = section({
   baseUrl: baseUrl((url) =>
     /[^/]\/v1$/.test(url) ? url : { wrong: 'must end in /v1, as the address of every recipe service does' },
   ).describe('The address of the recipe service; ends with /v1.'),
-  // What a key looks like is not documented.
+  // The form of a key is not documented.
   apiKey: secret(
     z
       .string()
@@ -35,7 +36,9 @@ type RecipeSettings = Pick<z.output<typeof recipeSettings>, 'name' | 'baseUrl' |
   readonly egress?: Egress;
 };
 
-/** A run is asked for often while it is young, and seldom after that: the smallest plan has 60 requests a minute. */
+/**
+ * Age until which a run is polled often; later it is polled seldom, since the smallest plan has 60 requests a minute.
+ */
 const youngMs = minuteMs;
 const youngWaitMs = 5 * secondMs;
 const oldWaitMs = 30 * secondMs;
@@ -43,7 +46,7 @@ const followedForMs = 60 * minuteMs;
 
 const starting: readonly Transition['kind'][] = ['firing', 'worsened', 'event'];
 
-/** What a delivery keeps while its run goes on. */
+/** State of a run, kept in the delivery while the run goes on. */
 interface Receipt {
   readonly run: string;
   readonly startedAt: number;
@@ -88,7 +91,7 @@ export function recipeChannel(settings: RecipeSettings, world: World): Channel {
     type: 'recipe',
     minGapMs: 0,
     once: true,
-    // An end, or that something is still so, starts nothing.
+    // Only new facts start a recipe: neither the end of an alert nor a reminder does.
     render: (message) =>
       message.transitions.some(({ kind }) => starting.includes(kind))
         ? { payload: JSON.stringify({ recipe, apply }), title: messageTitle(message) }
@@ -118,7 +121,10 @@ export function recipeChannel(settings: RecipeSettings, world: World): Channel {
   };
 }
 
-/** A run that failed is given up, so that somebody sees it; a person can have it started again. */
+/**
+ * Outcome of a run. A failed run makes the delivery undelivered, so that people see it; a person can have it started
+ * again.
+ */
 function endOf({ id, state, error, rows, rowCount }: RunRecord): SendOutcome {
   if (state === 'succeeded')
     return { kind: 'sent', detail: `run ${id} succeeded${rowsText(rowCount ?? rows?.length)}` };

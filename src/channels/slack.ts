@@ -38,19 +38,19 @@ import { fieldsIn, hookResultOf, postJson, type ReceiverAnswer } from './post.ts
 // Text for Slack: escaped, without mentions and control characters, cut to Slack's limits without breaking an entity.
 // Source: docs.slack.dev, "Formatting message text".
 
-/** C0 and C1 controls but the line feed, and the marks that turn the direction of writing. */
+/** C0 and C1 control characters except the line feed, and marks that change the direction of writing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the point.
 const unseen = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-/** Words that Slack may turn into a mention of everyone. Inside an address they stand behind a character. */
+/** Words that Slack may turn into a mention of everyone. Inside an address they follow another character. */
 const everyone = /(?<![\w.+-])@(?=(channel|here|everyone|group)\b)/gi;
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '`': "'" };
 
-/** At most `max` characters as Slack counts them (escaped, UTF-16). A command is there as a whole, or not at all. */
+/** Cuts a text to at most `max` characters in Slack's count (escaped, UTF-16). A command is kept whole or left out. */
 export function slackText(text: string, max: number): string {
   return fittedText(harmless(text), max, escaped);
 }
 
-/** Sentences in one text of at most `max` characters; those with a command stay whole. */
+/** Joins sentences in a text of at most `max` characters; those with a command stay whole. */
 export function slackSentences(sentences: readonly string[], separator: string, max: number): string {
   return fittedSentences(sentences.map(harmless), { separator, max, write: escaped });
 }
@@ -59,12 +59,12 @@ function harmless(text: string): string {
   return text.replace(unseen, ' ').replace(everyone, '@\u200b');
 }
 
-/** Slack would take what stands between backticks for code, and show the escapes in it. */
+/** Escapes backticks, too: Slack would read the text between them as code, and show the escapes in it. */
 function escaped(text: string): string {
   return text.replace(/[&<>`]/g, (character) => entities[character] ?? character);
 }
 
-/** `<address|label>`, or nothing when the address is not plainly http. */
+/** Link `<address|label>`, or nothing if the address is not plain http or https. */
 function slackLink(address: string, label: string): string {
   if (!isPlainLink(address)) return '';
   return `<${address.replaceAll('&', '&amp;')}|${slackText(label, 100)}>`;
@@ -76,13 +76,16 @@ export const slackSettings = section({
 });
 type SlackSettings = Hook & ForPeople;
 
-/** Slack allows one message a second and channel; more earns 429. */
+/** Gap between messages: Slack allows one a second and channel, and answers more with 429. */
 const slackGapMs = 1_000;
 const maxHeader = 150;
 const maxFallback = 300;
-/** Alerts that one message describes in words; the others it counts. */
+/** Maximum number of alerts that one message describes; the others are counted. */
 const maxSlackAlerts = 20;
-/** What Slack takes in one section, and what the sections of a message share, since it also limits their sum. */
+/**
+ * Slack's limit for one section; `maxSections` is for the sections of a message together, since Slack also limits their
+ * sum.
+ */
 const maxSection = 3_000;
 const maxSections = 10_000;
 const maxNoticeSections = 10;
@@ -102,8 +105,9 @@ export function slackChannel(settings: SlackSettings, clock: Clock): Channel {
 }
 
 /**
- * What Slack calls an error of an incoming webhook, with a 4xx as a rule. Services that take Slack's messages say yes in words of their
- * own. Source: docs.slack.dev, "Sending messages using incoming webhooks" and the errors of chat.postMessage.
+ * Slack's error words for an incoming webhook, usually with a 4xx. Services that accept Slack's messages report success
+ * in words of their own. Source: docs.slack.dev, "Sending messages using incoming webhooks" and the errors of
+ * chat.postMessage.
  */
 const errorWords = new Set([
   ...['action_prohibited', 'channel_is_archived', 'channel_not_found', 'invalid_attachments', 'invalid_auth'],
@@ -145,7 +149,7 @@ function colourOf(message: GroupMessage): string {
   return message.kind === 'resolved' ? colours.resolved : colours[message.severity];
 }
 
-/** The header stands above the coloured part; `text` is what a phone shows before the message is opened. */
+/** Message with the header above the coloured part; `text` is the preview on a phone. */
 function rendered(title: string, color: string, blocks: KnownBlock[]): Rendered {
   const header: HeaderBlock = {
     type: 'header',
@@ -174,7 +178,10 @@ function blocksOf(message: GroupMessage, settings: SlackSettings): KnownBlock[] 
   return [...counts, ...shown, ...rest, ...actions(linksOf(message, settings)), context(foot)];
 }
 
-/** What happened and what to do, the worst few, and what else was seen as counts: one message, not one text an alert. */
+/**
+ * Blocks of an incident: what happened and what to do, the worst few mailboxes, and counts of the other alerts, in one
+ * message instead of one text for each alert.
+ */
 function incidentBlocks(incident: MessageIncident, message: GroupMessage, settings: SlackSettings): KnownBlock[] {
   const { id, sentences, worst, memberCount } = incident;
   const more = memberCount - worst.length;
@@ -198,7 +205,7 @@ function noticeBlocks({ sections, at }: Notice, { pageUrl, timeZone }: SlackSett
   return [...shown, ...actions(linkToPage(pageUrl)), context(momentText(at, timeZone()))];
 }
 
-/** The only alert of a message: what happened, and since when. Its title stands in the header. */
+/** Text of the only alert of a message: what happened, and since when. Its title is in the header. */
 function aloneText(transition: Transition, zone: string): string {
   const { title, sentences } = transition.alert.facts;
   const tail = slackText(timesText(transition, zone), 100);
@@ -206,7 +213,7 @@ function aloneText(transition: Transition, zone: string): string {
   return `${words || slackText(title, maxHeader)}\n${tail}`;
 }
 
-/** One alert of several, in `max` characters and a link: its title, what happened, its rule, since when. */
+/** Text of one alert of several, in `max` characters and a link: its title, what happened, its rule, since when. */
 function memberText(transition: Transition, max: number, zone: string): string {
   const { title, sentences } = transition.alert.facts;
   const page = placeOf(transition.alert);
@@ -218,7 +225,7 @@ function memberText(transition: Transition, max: number, zone: string): string {
   return `${head}\n${slackSentences(sentences, ' ', room)}\n${tail}`;
 }
 
-/** Buttons that are links: they need no app behind them. */
+/** Buttons that are links, so that they need no app. */
 function actions(links: readonly MessageLink[]): ActionsBlock[] {
   const elements = links.map(({ name, label, url }): Button => {
     return { type: 'button', action_id: name, text: { type: 'plain_text', text: label, emoji: false }, url };
@@ -226,7 +233,10 @@ function actions(links: readonly MessageLink[]): ActionsBlock[] {
   return elements.length === 0 ? [] : [{ type: 'actions', elements }];
 }
 
-/** verbatim: Slack neither looks for names and channels in the text nor turns addresses into links. */
+/**
+ * Block of text. `verbatim` keeps Slack from looking for names and channels in it, and from turning addresses into
+ * links.
+ */
 function textBlock(text: string): SectionBlock {
   return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } };
 }

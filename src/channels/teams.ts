@@ -1,6 +1,6 @@
-// The Teams channel: a workflow's webhook (Power Automate) with one Adaptive Card.
-// Source: learn.microsoft.com, "Post a workflow when a webhook request is received in Microsoft Teams" (28 KB a message, four
-// requests a second) and adaptivecards.io (TextRun: text that is shown as it is).
+// The Teams channel: a workflow's webhook (Power Automate) with one Adaptive Card. Source: learn.microsoft.com, "Post a
+// workflow when a webhook request is received in Microsoft Teams" (28 KB a message, four requests a second) and
+// adaptivecards.io (TextRun: text that is shown as it is).
 import { z } from 'zod';
 import { refuse, serviceUrl } from '../schema/scalars.ts';
 import { secret, section } from '../schema/section.ts';
@@ -27,7 +27,7 @@ export const teamsSettings = section({
 });
 type TeamsSettings = Hook & ForPeople;
 
-/** A workflow's address. The connectors that came before it were switched off by Microsoft. */
+/** Address of a workflow. Refuses the older connectors, which Microsoft has retired. */
 function teamsUrl() {
   return serviceUrl().superRefine((value, context) => {
     const host = URL.canParse(value) ? new URL(value).hostname : '';
@@ -40,12 +40,12 @@ function teamsUrl() {
 }
 
 const teamsGapMs = 1_000;
-/** Of 28 KB a little is left free: Teams adds what it needs. Bytes. */
+/** Maximum bytes of a card: a little less than 28 KB, since Teams adds its own part. */
 const maxCardBytes = 27_000;
 const maxHeadline = 1_000;
-/** A paragraph in an item. */
+/** Maximum length of a paragraph in an item. */
 const maxParagraph = 600;
-/** What stands before the list, in characters of up to four bytes and in paragraphs. */
+/** Maximum length of the lead, in characters of up to four bytes; `maxLeadParagraphs` limits its paragraphs. */
 const maxLead = 4_000;
 const maxLeadParagraphs = 40;
 const colours = { critical: 'attention', warning: 'warning', info: 'accent', resolved: 'good' } as const;
@@ -107,7 +107,9 @@ function itemBlocks({ head, sentences, foot, url }: MessageItem): readonly objec
   ];
 }
 
-/** A sentence, its commands in a fixed font. In a run nothing is read as formatting, a mention or a link. */
+/**
+ * Text of a sentence, with commands in a fixed-width font. A run is not interpreted as formatting, a mention or a link.
+ */
 function words(sentence: string): object {
   const parts = sentence.split(/(`[^`\n]*`)/).filter((part) => part !== '');
   return runs(
@@ -121,7 +123,9 @@ function runs(inlines: readonly object[], spacing: 'small' | 'medium' = 'small')
   return { type: 'RichTextBlock', spacing, inlines: inlines.map((inline) => ({ type: 'TextRun', ...inline })) };
 }
 
-/** A workflow answers 202, or JSON with an `error` that has a `code`, such as WorkflowTriggerIsNotEnabled. */
+/**
+ * Result of a workflow's answer: 202, or JSON with an `error` that has a `code`, such as WorkflowTriggerIsNotEnabled.
+ */
 function resultOf(answer: ReceiverAnswer): SendResult {
   const { error } = answer.kind === 'answer' ? fieldsIn(answer.text) : {};
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;

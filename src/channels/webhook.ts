@@ -1,5 +1,5 @@
 // The webhook channel: Standard Webhooks 1.0.0 (https://github.com/standard-webhooks/standard-webhooks), signed; or the
-// body that Alertmanager's webhooks have (version 4), for receivers that know that one.
+// body of Alertmanager's webhooks (version 4), for receivers that expect that one.
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
@@ -52,14 +52,14 @@ export const webhookSettings = section(
 ).transform(({ secret: written = [], ...keys }) => ({ ...keys, secrets: [written].flat() }));
 
 interface WebhookSettings extends Hook {
-  /** Each is `whsec_` and base64, as Standard Webhooks writes it. While one takes over from another, both sign. */
+  /** Secrets of the form `whsec_` and base64, as in Standard Webhooks. During a rotation, both secrets sign. */
   readonly secrets: readonly string[];
   readonly format: 'standard' | 'alertmanager';
-  /** Where the page is; null when there is none. */
+  /** Address of the page, or null if there is none. */
   readonly pageUrl: string | null;
 }
 
-/** Alerts that one message lists; `total` counts them all. */
+/** Maximum number of alerts in one message; `total` counts them all. */
 const maxWebhookAlerts = 500;
 
 export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel {
@@ -77,7 +77,7 @@ export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel
     type: 'webhook',
     minGapMs: 0,
     render: (message) =>
-      // Alertmanager's body has alerts and nothing else.
+      // Alertmanager's body contains only alerts.
       standard || message.transitions.length > 0
         ? { payload: JSON.stringify(bodyOf(message)), title: messageTitle(message) }
         : null,
@@ -86,8 +86,9 @@ export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel
       return body && { payload: JSON.stringify(body), title: notice.title };
     },
     send: async ({ id, payload }, signal) => {
-      // The moment of sending, not of making: receivers refuse old time stamps, and retries may come hours later. It is
-      // the machine's time even where the daemon lives on a moved clock: the receiver compares it with its own.
+      // The time stamp is that of the sending, not of the message: receivers refuse old time stamps, and retries may
+      // come hours later. It is the machine's time even if the daemon uses a moved clock, since the receiver compares
+      // it with its own.
       const sentAt = wallClock.now();
       const timestamp = String(Math.floor(sentAt / 1_000));
       const signatures = keys.map((key) => signatureOf(key, `${id}.${timestamp}.${payload}`));
@@ -101,12 +102,15 @@ export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel
   };
 }
 
-/** As Standard Webhooks has it. Its own library hashes in JavaScript: half a megabyte of alerts takes 20 ms. */
+/**
+ * Signature according to Standard Webhooks. Its own library hashes in JavaScript: half a megabyte of alerts takes 20
+ * ms.
+ */
 function signatureOf(key: Buffer, text: string): string {
   return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
 }
 
-/** The documented body; docs/alerts.md describes every field. Times are ISO 8601. */
+/** Body as documented: docs/alerts.md describes every field. Times are ISO 8601. */
 function standardBody(message: GroupMessage) {
   return {
     type: `alerts.${message.kind}`,
