@@ -39,8 +39,8 @@ test('a mistyped exclude, override and route are an alert, which ends with the f
   };
   await using stage = await startMovedDaemon({ other: api, poll, account });
   await stage.run(10 * minuteMs);
-  expect(stage.notified('config_matches_nothing')).toEqual(['firing']);
-  const told = () => stage.receiver.alerts().filter(({ rule }) => rule === 'config_matches_nothing');
+  expect(stage.notified('config_wrong')).toEqual(['firing']);
+  const told = () => stage.receiver.alerts().filter(({ rule }) => rule === 'config_wrong');
   expect(told()[0]).toMatchObject({
     severity: 'warning',
     title: 'agency: 2 patterns of the configuration match no mailbox',
@@ -55,7 +55,7 @@ test('a mistyped exclude, override and route are an alert, which ends with the f
   await stage.run(60 * minuteMs);
   await stage.restart();
   await stage.run(10 * minuteMs);
-  expect(stage.notified('config_matches_nothing')).toEqual(['firing']);
+  expect(stage.notified('config_wrong')).toEqual(['firing']);
   const { hookUrl, secret } = stage.receiver;
   const routes = [
     { match: { mailbox: ['*@d3.example', 'bbo@d3.example'] }, channels: ['hook'] },
@@ -67,7 +67,7 @@ test('a mistyped exclude, override and route are an alert, which ends with the f
     config.alerts = routed(hookUrl, secret, routes) as typeof config.alerts;
   });
   await stage.run(10 * minuteMs);
-  expect(stage.notified('config_matches_nothing')).toEqual(['firing', 'resolved', 'firing']);
+  expect(stage.notified('config_wrong')).toEqual(['firing', 'resolved', 'firing']);
   expect(told()[2]).toMatchObject({
     title: 'routes: 1 pattern of the configuration matches no mailbox',
     sentences: expect.arrayContaining([
@@ -88,13 +88,13 @@ test('while no list could be read no pattern is accused, and one that matches ag
   };
   await using stage = await startMovedDaemon({ other: api, poll, account, expectErrors: ['API'] });
   await stage.run(15 * minuteMs);
-  expect(stage.notified('config_matches_nothing')).toEqual([]);
+  expect(stage.notified('config_wrong')).toEqual([]);
   down = false;
   await stage.run(20 * minuteMs);
-  expect(stage.notified('config_matches_nothing')).toEqual(['firing']);
+  expect(stage.notified('config_wrong')).toEqual(['firing']);
   api.add('bob@nowhere.example');
   await stage.run(10 * minuteMs);
-  expect(stage.notified('config_matches_nothing')).toEqual(['firing', 'resolved']);
+  expect(stage.notified('config_wrong')).toEqual(['firing', 'resolved']);
 });
 
 test('a service name in Compose is answered once it is allowed, and no other name', async () => {

@@ -36,7 +36,7 @@ test.each([60, 900, null])(
       since.filter(({ method, mailboxId }) => method === 'POST' && mailboxId === held.id).length,
     ).toBeLessThanOrEqual(seconds === 900 ? 5 : 61);
     expect(since.filter(({ path, status }) => path === '/v1/stats' && status === 200).length).toBeGreaterThan(8);
-    expect([...daemon.fleet().alerts()].map(({ rule }) => rule)).not.toContain('key_shared');
+    expect([...daemon.fleet().alerts()].map(({ rule }) => rule)).not.toContain('budget_too_small');
     const paused = await daemon.command('pause', { mailbox: asked.email, dry_run: false, plan: null });
     expect([paused?.result, asked.status]).toEqual(['done', 'paused']);
     api.fault = () => undefined;

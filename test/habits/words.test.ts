@@ -103,6 +103,6 @@ test.each([['none'], ['None'], ['null'], [0], [{ code: null, message: null }], [
     expect([duty.mailbox(box.email)?.detail?.answer.connection, firing(duty)]).toEqual(['connected', []]);
     box.connectionError = { code: 535, message: 'authentication failed' };
     await duty.run(3 * hourMs);
-    expect(firing(duty)).toEqual(['mailbox_disconnected']);
+    expect(firing(duty)).toEqual(['mailbox_unwell']);
   },
 );

@@ -29,7 +29,7 @@ test('a reload that leaves no channel for people is refused and announced, as on
     problem,
   );
   await stage.run(2 * minuteMs);
-  expect(stage.notified('config_reload_failed')).toEqual(['firing']);
+  expect(stage.notified('config_wrong')).toEqual(['firing']);
   expect((await scrape(stage.url())).value('config_last_reload_successful')).toBe(0);
   const another = [{ ...channels[0], name: 'another' }];
   const said = await stage.reload((config) => Object.assign(config, { alerts: { channels: another } }));
@@ -44,7 +44,7 @@ test('with force, the last message through the channels says so, and what happen
   expect(dry.messages).toContain('no channel is left that can notify you');
   const said = await stage.reload(cutOff, { force: true });
   expect(said.result).toBe('done');
-  const told = () => stage.receiver.alerts().filter(({ rule }) => rule === 'disarmed');
+  const told = () => stage.receiver.alerts().filter(({ rule }) => rule === 'protection_off');
   expect(told().map(({ status, title }) => [status, title])).toEqual([
     ['firing', 'no channel is left that can notify you'],
   ]);
@@ -60,7 +60,7 @@ test('with force, the last message through the channels says so, and what happen
   await stage.reload((config) => Object.assign(config, { alerts }));
   await stage.run(5 * minuteMs);
   expect(stage.notified('guard_acted')).toEqual(['event']);
-  expect(stage.notified('disarmed')).toEqual(['firing', 'resolved']);
+  expect(stage.notified('protection_off')).toEqual(['firing', 'resolved']);
   await stage.run(hourMs);
   expect(stage.notified('guard_acted')).toEqual(['event']);
 });
@@ -69,7 +69,7 @@ test('what else the same reload takes away is in the last message', async () => 
   await using stage = await begin();
   await stage.run(10 * minuteMs);
   await stage.reload((config) => Object.assign(config, { alerts: {}, guard: { enforce: false } }), { force: true });
-  const told = stage.receiver.alerts().filter(({ rule }) => rule === 'disarmed');
+  const told = stage.receiver.alerts().filter(({ rule }) => rule === 'protection_off');
   expect(told.map(({ title }) => title).sort()).toEqual([
     expect.stringContaining('enforcement'),
     expect.stringContaining('no channel'),
@@ -79,8 +79,8 @@ test('what else the same reload takes away is in the last message', async () => 
 test('the last message does not wait for `for`', async () => {
   await using stage = await begin();
   await stage.run(10 * minuteMs);
-  const rules = { disarmed: { for: '5m' } };
+  const rules = { protection_off: { for: '5m' } };
   const left = { alerts: { rules }, guard: { enforce: false } };
   await stage.reload((config) => Object.assign(config, left), { force: true });
-  expect(stage.notified('disarmed')).toEqual(['firing', 'firing']);
+  expect(stage.notified('protection_off')).toEqual(['firing', 'firing']);
 });

@@ -30,7 +30,7 @@ test('a store that can not be written while an account is dropped leaves no othe
   await stage.run(hourMs);
   const asked = stage.simulator.requests.filter((one) => one.at > at && one.path.includes(stage.mailbox(oliver).id));
   expect(asked.length).toBeGreaterThan(2);
-  expect(stage.notified('disarmed')).toEqual(['firing']);
+  expect(stage.notified('protection_off')).toEqual(['firing']);
 });
 
 test("an account that goes on under another name has no fresh budget: the rate limit is the key's", async () => {
@@ -111,7 +111,7 @@ test('a reload that can not read the store changes nothing, is told as refused, 
   db.close();
   const at = stage.clock.now();
   await stage.run(hourMs);
-  expect(stage.notified('config_reload_failed')).toEqual(['firing']);
+  expect(stage.notified('config_wrong')).toEqual(['firing']);
   expect(stage.simulator.requests.filter((one) => one.at > at).length).toBeGreaterThan(2);
 });
 
@@ -130,9 +130,9 @@ test('a refused reload, and its end, that the store can not take at once are tol
     await stage.run(2 * minuteMs);
   };
   await during(() => stage.reload((config) => Object.assign(config, { pol: {} })));
-  expect(stage.notified('config_reload_failed')).toEqual(['firing']);
+  expect(stage.notified('config_wrong')).toEqual(['firing']);
   await during(() => stage.reload((config) => delete config['pol']));
   await stage.run(5 * minuteMs);
-  expect(stage.notified('config_reload_failed')).toEqual(['firing', 'resolved']);
+  expect(stage.notified('config_wrong')).toEqual(['firing', 'resolved']);
   db.close();
 });

@@ -29,6 +29,6 @@ test('an API that answers nothing is told of as that', async () => {
   duty.between.meddle = () => ({ status: 500, body: 'no' });
   await duty.run(10 * minuteMs);
   const notified = await duty.notified();
-  expect(notified).toContain('firing api_down');
+  expect(notified).toContain('firing not_guarded');
   expect(notified).not.toContain('firing api_unwell');
 });

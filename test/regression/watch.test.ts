@@ -182,7 +182,7 @@ describe('one mailbox whose requests are refused with 401 while the list is acce
     await using stage = await begin();
     expect(stage.errorsSaying('the API refuses the key')).toHaveLength(1);
     expect(stage.clock.now() - (stage.mailbox(amelia).stats?.at ?? 0)).toBeLessThan(6 * minuteMs);
-    expect(stage.notified('key_rejected')).toEqual([]);
+    expect(stage.notified('not_guarded', 'key rejected')).toEqual([]);
   });
 
   test('hides no key that is refused later: the account stops, and it is told', async () => {
@@ -195,10 +195,10 @@ describe('one mailbox whose requests are refused with 401 while the list is acce
     await stage.run(20 * minuteMs);
     const since = stage.simulator.requests.slice(asked).filter(({ at }) => at > from);
     expect(since.filter(({ path }) => !/health|mailboxes$/.test(path))).toEqual([]);
-    expect([stage.errorsSaying('the API refuses the key').length, stage.notified('key_rejected')]).toEqual([
-      2,
-      ['firing'],
-    ]);
+    expect([
+      stage.errorsSaying('the API refuses the key').length,
+      stage.notified('not_guarded', 'key rejected'),
+    ]).toEqual([2, ['firing']]);
   });
 
   test('counts again when it was answered: the next 401 stops the account', async () => {

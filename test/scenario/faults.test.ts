@@ -81,7 +81,7 @@ test('H20: an API that can not be reached for ten minutes is one alert; nothing 
   await using stage = await startMovedDaemon({ scenario, poll, expectErrors: ['the API does not answer'] });
   await stage.until('the broken record', () => steps(stage, 'dns_failing').length === 1, 3 * hourMs);
   await stage.run(4 * hourMs);
-  expect([steps(stage, 'api_down'), steps(stage, 'dns_failing'), stage.posts]).toEqual([
+  expect([steps(stage, 'not_guarded'), steps(stage, 'dns_failing'), stage.posts]).toEqual([
     ['firing', 'resolved'],
     ['firing'],
     [],
@@ -94,13 +94,13 @@ test('H21: a health check that fails while everything else works fires no alert;
   stage.expectErrors('the API does not answer');
   stage.simulator.faults.add({ fault: 'overloaded', route: 'health' });
   await stage.run(hourMs);
-  expect([steps(stage, 'api_down'), [...stage.fleet().accounts()][0]?.health]).toEqual([[], 'unknown']);
+  expect([steps(stage, 'not_guarded'), [...stage.fleet().accounts()][0]?.health]).toEqual([[], 'unknown']);
   stage.simulator.faults.clear();
   for (const route of ['mailboxes', 'mailbox', 'warmup', 'stats', 'dns', 'blacklist'] as const) {
     stage.simulator.faults.add({ fault: 'overloaded', route });
   }
   await stage.run(20 * minuteMs);
-  expect([steps(stage, 'api_down'), [...stage.fleet().accounts()][0]?.health]).toEqual([['firing'], 'ok']);
+  expect([steps(stage, 'not_guarded'), [...stage.fleet().accounts()][0]?.health]).toEqual([['firing'], 'ok']);
 });
 
 test('H22: a rejected key stops its account alone; the other one goes on and acts', async () => {

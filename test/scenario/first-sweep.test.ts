@@ -71,7 +71,7 @@ it('a bounce wave over mailboxes that were judged already: recoveries and the ho
   const { posts, notified, fleet } = stage;
   await stage.run(2 * minuteMs);
   expect(fleet().sweep('agency')?.part).toBe('judging');
-  expect([notified('guard_held'), notified('health_score_drop')]).toEqual([['firing'], []]);
+  expect([notified('guard_held'), notified('reputation_low')]).toEqual([['firing'], []]);
   expect(notified('guard_acted')).toHaveLength(posts.length);
   expect(posts.length).toBeGreaterThan(0);
 });

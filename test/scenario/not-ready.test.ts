@@ -63,7 +63,7 @@ test('no channel that takes messages', async () => {
   stage.receiver.answer = () => 200;
   await stage.run(61 * minuteMs);
   expect(await probe('/readyz')).toBe('ready\n');
-  expect(stage.receiver.alerts().map(({ rule }) => rule)).toContain('mailbox_disconnected');
+  expect(stage.receiver.alerts().map(({ rule }) => rule)).toContain('mailbox_unwell');
 });
 
 test('each cause is here and in docs/operating.md; a start has only its end to wait for', () => {

@@ -41,7 +41,7 @@ describe.concurrent('a running daemon', () => {
     expect(line['problems']).toEqual([
       expect.stringMatching(/config\.yaml:1:11 accounts: has no account: there is nothing to guard/),
     ]);
-    await until('the alert', () => stage.receiver.alerts().some(({ rule }) => rule === 'config_reload_failed'));
+    await until('the alert', () => stage.receiver.alerts().some(({ rule }) => rule === 'config_wrong'));
     expect((await stage.metrics()).text).toContain('warmwarden_config_last_reload_successful 0');
 
     const unset = '$' + '{NO_SUCH_VARIABLE}';

@@ -21,20 +21,20 @@ test('a mailbox that is suspended is announced once, and once more when it is no
   stage.simulator.faults.add(edited({ 'mailboxes.*.status': 'suspended' }, 'mailboxes'));
   stage.simulator.faults.add(edited({ status: 'suspended' }, 'mailbox'));
   await stage.run(15 * minuteMs);
-  expect(stage.notified('mailbox_status_unknown')).toEqual(['firing']);
-  const [notified] = stage.receiver.alerts().filter(({ rule }) => rule === 'mailbox_status_unknown');
+  expect(stage.notified('mailbox_unwell')).toEqual(['firing']);
+  const [notified] = stage.receiver.alerts().filter(({ rule }) => rule === 'mailbox_unwell');
   expect(notified).toMatchObject({ severity: 'warning', title: `${oliver}: unknown mailbox status "suspended"` });
   await stage.run(5 * hourMs);
   await stage.restart();
   await stage.run(hourMs);
-  expect([stage.notified('mailbox_status_unknown'), stage.notified('mailbox_disconnected'), stage.posts]).toEqual([
-    ['firing'],
-    [],
-    [],
-  ]);
+  expect([
+    stage.notified('mailbox_unwell', 'status'),
+    stage.notified('mailbox_unwell', 'connection'),
+    stage.posts,
+  ]).toEqual([['firing'], [], []]);
   stage.simulator.faults.clear();
   await stage.run(15 * minuteMs);
-  expect(stage.notified('mailbox_status_unknown')).toEqual(['firing', 'resolved']);
+  expect(stage.notified('mailbox_unwell')).toEqual(['firing', 'resolved']);
 });
 
 test('a switch to recovery is critical when all recent bounces are hard, and a warning when some are soft', async () => {

@@ -31,7 +31,7 @@ describe('writes off', () => {
     await stage.run(10 * minuteMs);
     expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
     expect(stage.notified('bounce_over_limit')).toEqual(['firing', 'resolved']);
-    expect(stage.notified('writes_off')).toEqual(['firing', 'resolved']);
+    expect(stage.notified('protection_off')).toEqual(['firing', 'resolved']);
   });
 
   it('survives a restart, and ends by itself after its time', async () => {
@@ -45,7 +45,7 @@ describe('writes off', () => {
     await stage.run(end - stage.clock.now() + 10 * minuteMs);
     expect(stage.posts[0]?.at).toBeGreaterThanOrEqual(end);
     expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
-    expect(stage.notified('writes_off')).toEqual(['firing', 'resolved']);
+    expect(stage.notified('protection_off')).toEqual(['firing', 'resolved']);
   });
 
   it('for one mailbox leaves the others guarded, and names what it does not know', async () => {
