@@ -116,9 +116,9 @@ test.each(['/v1/stats', '/v1/warmup'])('a 429 to each %s is red within an hour',
   api.fault = ({ path, method }) => (path === judging && method === 'GET' ? says(429, 900) : undefined);
   await duty.run(hourMs);
   const firing = () => [...duty.fleet().alerts()].filter(({ status }) => status === 'firing').map(({ rule }) => rule);
-  expect(firing()).toContain('guard_blind');
+  expect(firing()).toContain('not_guarded');
   await duty.run(6 * hourMs);
-  expect(firing()).toContain('guard_blind');
+  expect(firing()).toContain('not_guarded');
 });
 
 test('an action that could not be confirmed and then meets only 429 is NOT ACTED', async () => {
