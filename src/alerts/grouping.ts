@@ -70,11 +70,13 @@ const foundGroup = 'found';
 const longestKeptMs = hourMs;
 
 /**
- * Returns the group of an alert: its account and rule. Unstable alerts of an account form one group, because they come
- * and go together.
+ * Returns the group of an alert: its account, rule, and cause where the rule has several. Unstable alerts of an account
+ * form one group, because they come and go together.
  */
-export function groupOf({ account, rule, unstable }: Alert): string {
-  return `${account}|${unstable ? 'unstable' : rule}`;
+export function groupOf({ account, rule, object, unstable }: Alert): string {
+  if (unstable) return `${account}|unstable`;
+  const hasCause = object !== null && ruleBook[rule].causes?.includes(object);
+  return hasCause ? `${account}|${rule}|${object}` : `${account}|${rule}`;
 }
 
 /** Returns the groups that may be announced now, and the time of the next one, or null if none waits. */
@@ -298,6 +300,8 @@ interface Announced {
   readonly transitions: readonly Transition[];
 }
 
+const readOnlyKey = 'key read-only';
+
 /**
  * Joins guard_action_failed to the message about a read-only key, because the refused change shows that the key may not
  * write.
@@ -310,7 +314,9 @@ export function joinedGroups(groups: readonly Announced[]): readonly Announced[]
   for (const { group, transitions } of groups) {
     const [first] = transitions;
     const ofKey =
-      first?.alert.rule === 'guard_action_failed' ? groupOf({ ...first.alert, rule: 'not_guarded' }) : group;
+      first?.alert.rule === 'guard_action_failed'
+        ? groupOf({ ...first.alert, rule: 'not_guarded', object: readOnlyKey })
+        : group;
     const of = readOnlyKeys.has(ofKey) ? ofKey : group;
     joined.set(of, [...(joined.get(of) ?? []), ...transitions]);
   }
@@ -318,5 +324,5 @@ export function joinedGroups(groups: readonly Announced[]): readonly Announced[]
 }
 
 function isReadOnlyKey({ alert: { rule, object } }: Transition): boolean {
-  return rule === 'not_guarded' && object === 'key read-only';
+  return rule === 'not_guarded' && object === readOnlyKey;
 }

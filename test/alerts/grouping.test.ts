@@ -56,6 +56,15 @@ test('the next message of a group waits for the interval; events do not', async 
   expect((await due([acted()], { now, lastNotified })).groups).toEqual([['acme|guard_acted', 1]]);
 });
 
+test('another cause of the same rule does not wait for the interval of the first', async () => {
+  const lastNotified = (group: string) => (group === 'acme|not_guarded|mailbox list' ? start - minuteMs : undefined);
+  const causes = ['mailbox list', 'key rejected'];
+  const transitions = causes.map((object, index) => firing(sampleAlert(index, { rule: 'not_guarded', object })));
+  expect((await due(transitions, { now: start + 30 * secondMs, lastNotified })).groups).toEqual([
+    ['acme|not_guarded|key rejected', 1],
+  ]);
+});
+
 test('no message waits when there are more than one look can take, or when the clock was set back', async () => {
   expect((await due([firing(sampleAlert(1))], { full: true })).groups).toHaveLength(1);
   expect((await due([firing(sampleAlert(1), start + hourMs)], {})).groups).toHaveLength(1);
