@@ -192,7 +192,6 @@ const memberRules: readonly AlertRule[] = [
   'bounce_burst',
   'bounce_near_limit',
   'reputation_low',
-  'reputation_low',
 ];
 
 /** Facts besides the incidents that decide to which incident an alert belongs. */
