@@ -46,13 +46,16 @@ export interface Notice {
 }
 
 /**
- * Outcome of an attempt; `detail` is a sentence without the address and without secrets. sent: the receiver accepted
- * the message. accepted: the receiver accepted it and is still working on it; `receipt` identifies the work in later
- * questions about its end. failed: to be retried, unless `final`. With `setup`, the receiver refuses the channel's
- * configuration (a password, a key, an address), whatever the message: people are notified at once. refused: the
- * receiver blames the request (4xx); a few consecutive refusals end the delivery. gone: the receiver accepts no more
- * messages, neither this one nor any other. `retryAfterMs`: the receiver's Retry-After. unanswered: the message was
- * sent completely, the receiver gave no answer, and could not recognize a repeat: it counts as sent.
+ * Outcome of an attempt; `detail` is a sentence without the address and without secrets.
+ * sent: the receiver accepted the message.
+ * accepted: the receiver accepted it and is still working on it; `receipt` identifies the work in later requests.
+ * failed: to be retried, unless `final`. With `setup`, the receiver refuses the channel's configuration (a password, a
+ * key, an address), whatever the message: people are notified at once.
+ * refused: the receiver blames the request (4xx); a few consecutive refusals end the delivery.
+ * gone: the receiver accepts no more messages, neither this one nor any other.
+ * unanswered: the message was sent completely, the receiver gave no answer, and could not recognize a repeat: it counts
+ * as sent.
+ * `retryAfterMs`: the receiver's Retry-After.
  */
 export type SendOutcome =
   | { readonly kind: 'sent'; readonly detail?: string }

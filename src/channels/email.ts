@@ -362,7 +362,7 @@ function connectionOf({ url, allowPlain, egress }: EmailSettings) {
     greetingTimeout: longestMs,
     socketTimeout: longestMs,
     dnsTimeout: dnsMs,
-    // Loopback addresses are allowed for a server on this machine.
+    // Nodemailer otherwise ignores the loopback interface when it looks for the machine's address families.
     allowInternalNetworkInterfaces: here,
   };
 }

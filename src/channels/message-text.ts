@@ -23,7 +23,7 @@ export interface MessageItem {
   readonly sentences: readonly string[];
   /** Rule and start of the item; may be empty. */
   readonly foot: string;
-  /** Its place on the page, or null if it has none of its own. */
+  /** Place of the item on the page, or null if it has none of its own. */
   readonly url: string | null;
 }
 

@@ -1,5 +1,5 @@
-// One request to a receiver, returned as a value: its answer, or why there was none. No redirects, and no address in
-// any text.
+// Sends one request to a receiver, and returns the answer, or why there was none, as a value. Follows no redirects, and
+// puts no address into any text.
 
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';

@@ -91,7 +91,7 @@ export function recipeChannel(settings: RecipeSettings, world: World): Channel {
     type: 'recipe',
     minGapMs: 0,
     once: true,
-    // Only new facts start a recipe: neither the end of an alert nor a reminder does.
+    // A recipe starts only for new facts: neither the end of an alert nor a reminder starts it.
     render: (message) =>
       message.transitions.some(({ kind }) => starting.includes(kind))
         ? { payload: JSON.stringify({ recipe, apply }), title: messageTitle(message) }

@@ -208,7 +208,7 @@ function absence(address: DaemonAddress, error: unknown): CommandError {
       `Warmwarden is starting (${starter}), and accepts no commands yet. Try again in a moment. If that takes minutes, the end of its log says why.`,
     );
   if (livingHolder(storePath) !== null) return silence(address, 'does not answer.');
-  // With PostgreSQL, a daemon on another machine may be guarding.
+  // A daemon on another machine may guard a PostgreSQL store.
   const none =
     typeof address === 'string'
       ? 'No daemon answers: nothing is guarded.'

@@ -25,7 +25,7 @@ import { configVariable } from './options.ts';
 import { handleSignals } from './run/process.ts';
 import { goOnWithoutOutputs, wrapped } from './terminal.ts';
 
-/** Ten minutes of mailbox life a second: a morning takes half a minute. */
+/** Default speed: ten simulated minutes a second, so that a morning takes half a minute. */
 const defaultSpeed = 600;
 const defaultPort = 7025;
 /**

@@ -54,7 +54,7 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
   teardowns.add('reloads', () => reloader.stop());
   // The configuration of the start is in force, so an alert about one that an earlier process refused ends.
   await guarded.alerts.show([]);
-  // This is the last step: a program that reads that the daemon is ready may send it a signal.
+  // Readiness comes last: a program that sees it may send a signal.
   startup.finish(commands);
   return reloader;
 }

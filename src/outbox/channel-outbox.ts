@@ -8,7 +8,7 @@ import type { Clock } from '../world/world.ts';
 import { reminderAmong } from './delivery-of.ts';
 import type { Outbox } from './outbox-store.ts';
 
-/** Pending deliveries that one look reads: enough of them that a message that can't be sent is passed by. */
+/** Maximum number of pending deliveries in one look: large enough to pass by messages that can't be sent. */
 const lookLimit = 100;
 /** Period for which an undelivered message is counted with its channel. */
 const undeliveredShownMs = 7 * dayMs;

@@ -20,7 +20,7 @@ export interface OutboxStore {
   /** Records alerts about the channels and the store themselves. */
   recordAlerts(changes: AlertChanges): Promise<void>;
   /**
-   * Writes a note beside the failing store that people are being notified of its failure. Returns false if the note
+   * Records in a note beside the failing store that people are being notified of its failure. Returns false if the note
    * can't be written either.
    */
   keepOutage(outage: NotifiedOutage): Promise<boolean>;

@@ -1,6 +1,6 @@
 // Notifies people of the store itself. While the store fails it can't be relied on to record a message, so this one
-// alert is sent without it, to each channel until that accepts it. Its end is announced like that of any alert, by the
-// next process too: a note beside the store says that people were notified.
+// alert is sent without it, repeatedly to each channel until the channel accepts it. Its end is announced like that of
+// any alert, by the next process too: a note beside the store says that people were notified.
 import { createHash } from 'node:crypto';
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
@@ -123,7 +123,7 @@ const unprovenMs = minuteMs;
 const justAwakeMs = 15_000;
 /** Time after which a new cause of the same outage is announced. */
 const newCauseAfterMs = 30_000;
-/** Longest wait of a look for receivers, in real time: an attempt goes on beside the looks. */
+/** Longest wait of a look for receivers, in real time: an attempt may go on during later looks. */
 const lookWaitsMs = 10_000;
 
 export class StoreWatch {

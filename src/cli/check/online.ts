@@ -319,7 +319,7 @@ function details(account: OnlineAccount, named: number): readonly string[] {
   const { failure, unselected, guardedElsewhere, idleRules: idle, selected, forecast } = account;
   const lines: string[] = [];
   const more = unselected.length > named ? ` and ${unselected.length - named} more (--json names them)` : '';
-  // Another account whose key can also see them may select them.
+  // Unselected mailboxes may be selected by another account whose key can also see them.
   if (unselected.length > 0)
     lines.push(
       `  this account does not select ${counted(unselected.length, 'mailbox', 'mailboxes')} that its key can see: ${unselected.slice(0, named).join(', ')}${more}`,

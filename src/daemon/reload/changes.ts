@@ -78,7 +78,7 @@ function connectionOf({ guard: _guard, overrides: _overrides, mailboxes: _mailbo
   return connection;
 }
 
-/** Known mailboxes, of any account, that another configuration no longer guards. */
+/** Mailboxes in the picture, of any account, that another configuration no longer guards. */
 function droppedBy(after: Config, fleet: Fleet, moves: readonly AccountMove[]): readonly MailboxState[] {
   const accounts = new Map(after.accounts.map((account) => [account.name, account]));
   return [...fleet.mailboxes()].filter((mailbox) => {
