@@ -1,5 +1,6 @@
-// Reads the API's answers: strict in dates and counts, tolerant elsewhere. Source: api/mailbox-api.md section 2; docs/faults.md T, S.
-// By hand: a fleet reads a thousand answers a second, and a schema costs up to ten times as much.
+// Reads the API's answers: strict in dates and counts, tolerant elsewhere. Source: api/mailbox-api.md section 2;
+// docs/faults.md T, S. The readers are written by hand: a fleet reads a thousand answers a second, and a schema costs
+// up to ten times as much.
 
 import {
   type BlacklistAnswer,
@@ -23,12 +24,14 @@ import { isWarmupMode } from '../core/policy.ts';
 import { isoDateOf } from '../core/time.ts';
 import { jsonText, quote, saysMore } from './http/failure.ts';
 
-/** A plain decimal text: digits, with a minus before them and a fraction behind them where it has these; blanks around it do not matter. */
+/**
+ * True for a plain decimal text: digits, with an optional minus and an optional fraction. Blanks around it are ignored.
+ */
 export function isPlainDecimal(text: string): boolean {
   return /^-?\d+(\.\d+)?$/.test(text.trim());
 }
 
-/** A number, or a plain decimal text such as "98.50" (S1, T2). Anything else is unknown. */
+/** Reads a number, or a plain decimal text such as "98.50" (S1, T2). Any other value is unknown. */
 function readDecimal(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   const read = typeof value === 'string' && isPlainDecimal(value) ? Number(value) : null;
@@ -38,16 +41,16 @@ function readDecimal(value: unknown): number | null {
 type Fields = Readonly<Record<string, unknown>>;
 const noFields: Fields = {};
 
-/** A record's fields; of anything else (a list, PHP's empty object `[]`) none. */
+/** Returns a record's fields, or no fields for any other value (a list, PHP's empty object `[]`). */
 function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : noFields;
 }
 
-/** Texts are words, names and addresses; what is longer is cut. */
+/** Maximum length of a text. Texts are words, names and addresses; longer ones are cut. */
 const maxTextLetters = 1_000;
-/** More of a list is not read, and the list counts as not whole. */
+/** Maximum number of mailboxes that are read of a list. A longer list counts as incomplete. */
 const maxMailboxes = 20_000;
-/** More days than an API can know are no answer. */
+/** Maximum number of rows. No API has statistics of more days, so such an answer is malformed. */
 const maxRows = 4_000;
 const maxListNames = 1_000;
 const maxRecordLetters = 4_096;
@@ -56,7 +59,9 @@ function readText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? cut(value, maxTextLetters) : null;
 }
 
-/** JSON may hold half a letter, and so may what is cut: such a text can't be part of an address. */
+/**
+ * Cuts a text. JSON may hold half a surrogate pair, and so may a cut text; such a text cannot be part of an address.
+ */
 function cut(text: string, letters: number): string {
   return text.slice(0, letters).toWellFormed();
 }
@@ -65,10 +70,10 @@ function readFlag(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
-/** Reads JSON of a checked shape; a null answer is malformed. */
+/** Reads JSON of a checked shape. A null result means that the answer is malformed. */
 export type Reader<Answer> = (body: unknown) => Answer | null;
 
-/** Reads the fields of a record; anything else is malformed. */
+/** Reads the fields of a record. Any other value is malformed. */
 function reader<Answer>(read: (fields: Fields) => Answer | null): Reader<Answer> {
   return (body) => {
     const fields = fieldsOf(body);
@@ -85,7 +90,7 @@ export const readHealth: Reader<HealthAnswer> = reader((body) => {
   };
 });
 
-/** One mailbox of the list. null: unreadable. */
+/** Reads a mailbox of the list. Returns null if it is unreadable. */
 function readEntry(raw: unknown): MailboxEntry | null {
   const fields = fieldsOf(raw);
   const [id, { email }] = [readId(fields), fields];
@@ -102,16 +107,19 @@ function readEntry(raw: unknown): MailboxEntry | null {
   };
 }
 
-/** Where it is a time. */
+/** Returns the field as a time, or no field if it is none. */
 function momentIn<Name extends string>(fields: Fields, field: string, name: Name): { readonly [Key in Name]?: number } {
   const at = Date.parse(readText(fields[field]) ?? '');
   return Number.isNaN(at) ? {} : ({ [name]: at } as { readonly [Key in Name]?: number });
 }
 
-/** No URL has them as a part of its path: GET /v1/mailboxes/.. asks for /v1/. */
+/** Ids that cannot be part of a URL's path: GET /v1/mailboxes/.. requests /v1/. */
 const pathWords: readonly string[] = ['.', '..'];
 
-/** What names a mailbox: a text or a number; null: neither, or what can be neither asked for nor stored. */
+/**
+ * Reads the id of a mailbox, a text or a number. Returns null if there is none, or if it can be neither requested nor
+ * stored.
+ */
 function readId({ id }: Fields): string | null {
   const known = typeof id === 'number' && Number.isFinite(id) ? String(id) : id;
   if (!isName(known) || pathWords.includes(known)) return null;
@@ -146,7 +154,7 @@ function readConnection(body: Fields): Pick<MailboxDetail, 'connection' | 'conne
   return { connection: 'error', connectionError: quote(said) };
 }
 
-/** Words that services send in place of null. "" and {} say nothing (S7). */
+/** Words that services send instead of null. "" and {} say nothing (S7). */
 const noErrorWords = ['none', 'null', 'no_error', 'no error'];
 
 function isNoError(value: unknown): boolean {
@@ -167,7 +175,7 @@ export const readDetail: Reader<MailboxDetail> = reader((body) => {
   };
 });
 
-/** So many recent emails are looked at. */
+/** Maximum number of recent emails that are read. */
 const maxRecentMails = 200;
 
 function bouncesOf(mails: readonly Fields[]): readonly RecentBounce[] {
@@ -179,12 +187,12 @@ function bouncesOf(mails: readonly Fields[]): readonly RecentBounce[] {
   return bounces;
 }
 
-/** The document shows `inbox` and `sent` alone: these are the usual words beside them. */
+/** Folders and words beyond the document, which shows `inbox` and `sent` alone. */
 const spamFolder = /spam|junk/;
 const noFolder = ['', 'none', 'unknown', 'pending', 'not_found'];
 const waitingWords = ['scheduled', 'queued', 'pending', 'waiting'];
 
-/** What can't be read of them is left out, for no decision rests on it. */
+/** Summarizes recent emails. Unreadable fields are left out, as no decision rests on them. */
 function recentEmailsOf(mails: readonly Fields[]): RecentEmails {
   let [placed, inSpam, waitingSince, lastSentAt] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const mail of mails) {
@@ -209,7 +217,7 @@ function momentOf(text: string, otherwise: number): number {
   return Number.isNaN(at) ? otherwise : at;
 }
 
-/** A mode of the document in whatever spelling is that mode; any other word stays as it is. */
+/** Returns a mode of the document for any spelling of it. Any other word stays as it is. */
 function modeOf(word: string | null): string | null {
   const plain = word?.trim().toLowerCase() ?? null;
   return isWarmupMode(plain) ? plain : word;
@@ -219,7 +227,7 @@ function clipped(word: string | null): string | null {
   return word === null ? null : quote(word);
 }
 
-/** Without a status and without a mode an answer says nothing about the warm-up. */
+/** Reads a warm-up answer. An answer without a status and a mode is malformed. */
 export const readWarmup: Reader<WarmupAnswer> = reader((body) => {
   const [status, mode, config] = [readText(body['status']), readText(body['warmup_mode']), fieldsOf(body['config'])];
   if (status === null && mode === null) return null;
@@ -227,7 +235,7 @@ export const readWarmup: Reader<WarmupAnswer> = reader((body) => {
   const mails = Array.isArray(recent) ? Array.from(recent.slice(0, maxRecentMails), fieldsOf) : [];
   return {
     status,
-    // The mode stands at the top; in an update's answer it stands inside config (T3).
+    // The mode is a top-level field. In the answer to an update it is inside config (T3).
     mode: modeOf(mode ?? readText(config['warmup_mode'])),
     dailyLimit: readDecimal(body['daily_limit']),
     warmupDay: readDecimal(body['warmup_day']),
@@ -262,13 +270,19 @@ function readRow(raw: unknown): StatsRow {
   };
 }
 
-/** Any object is an answer; whether `stats` is an array of good rows is the guard's matter (bad_payload, invalid_row). */
+/**
+ * Reads a stats answer. Any object is valid here; the guard judges whether `stats` is an array of good rows
+ * (bad_payload, invalid_row).
+ */
 export const readStats: Reader<StatsAnswer> = reader(({ stats }) => {
   if (!Array.isArray(stats)) return { rows: null };
   return stats.length > maxRows ? null : { rows: stats.map(readRow) };
 });
 
-/** A record's status as word or object (T6). Words that say nothing yet are inconclusive (S6); one that nobody listed does not pass. */
+/**
+ * Reads a record's status from a word or an object (T6). Preliminary words are inconclusive (S6); an unlisted word does
+ * not pass.
+ */
 function readRecord(value: unknown, words: DnsWords): DnsRecord {
   const raw = typeof value === 'object' && value !== null ? value : { status: value };
   const status = 'status' in raw && typeof raw.status === 'string' ? cut(raw.status, maxTextLetters) : null;
@@ -292,7 +306,7 @@ export function dnsReader(words: DnsWords): Reader<DnsAnswer> {
 
 export const readDns = dnsReader(usualDnsWords);
 
-/** Names of the lists, whatever shape they come in (S5): texts, objects with a name, a map, or only their number. */
+/** Returns the names of the lists from any shape (S5): texts, objects with a name, a map, or only their number. */
 function readLists(value: unknown): { readonly lists: readonly string[]; readonly found: number | null } {
   if (typeof value === 'number') return { lists: [], found: Number.isInteger(value) && value >= 0 ? value : null };
   if (typeof value !== 'object' || value === null) return { lists: [], found: null };

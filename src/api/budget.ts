@@ -1,5 +1,5 @@
-// Ledger of a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom). `belief` says which limit
-// it goes by, and why.
+// Ledger of a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom). `belief` explains
+// the limit in use.
 import type { BudgetLedger } from '../core/ledger.ts';
 import type { Ppm } from '../core/policy.ts';
 import type { Clock } from '../world/world.ts';
@@ -8,41 +8,59 @@ import { type OwnLimit, SaidLimits, Sharing } from './limits.ts';
 import { Throttle } from './throttle.ts';
 
 const windowMs = 60_000;
-/** A stop that another process wrote down is not longer than those of its own (api/http/exchange.ts). */
+/** Maximum length of a stop that another process recorded, as for our own stops (api/http/exchange.ts). */
 const longestStopMs = 15 * windowMs;
-/** A start that was late by up to this share of the gap does not delay the next: lateness would add up to unused requests. */
+/**
+ * A start that was late by up to this share of the gap does not delay the next. Lateness would otherwise add up to
+ * unused requests.
+ */
 const latenessShare = 0.25;
 
 export interface BudgetOptions {
-  /** The plan's limit, requests a minute. */
+  /** Limit of the plan, requests a minute. */
   readonly requestsPerMinute: number;
-  /** Share of it that is left to the user's other tools, parts per million; null: as much as they are seen to need. */
+  /**
+   * Share of the limit that is left to the user's other tools, parts per million, or null to leave as much as they
+   * appear to need.
+   */
   readonly headroomPpm: Ppm | null;
 }
 
-/** What an answer said of the limit. */
+/** Limit headers of an answer. */
 export interface LimitHeaders {
   /** Purpose of the request. */
   readonly kind: RequestKind;
   /** Requests a minute. */
   readonly limit: number | null;
   readonly remaining: number | null;
-  /** When the request was sent. */
+  /** Start of the request. */
   readonly startedAt: number;
-  /** Whether the request succeeded. A success without a limit means that the route has none; a failure may come from a gateway. */
+  /**
+   * True if the request succeeded. A success without a limit means that the route has none; a failure may come from a
+   * gateway.
+   */
   readonly succeeded: boolean;
 }
 
-/** The limit in requests a minute: from the configured one down to the number that can be counted on. */
+/** Limits in requests a minute, from the configured one down to the expected one. */
 export interface Belief {
   readonly configured: number;
-  /** The key's limit: what two kinds of requests with the key were told (X-RateLimit-Limit), at most what is configured. */
+  /**
+   * The key's limit: the value in answers to two kinds of requests with the key (X-RateLimit-Limit), at most the
+   * configured limit.
+   */
   readonly limit: number;
-  /** May be made: the limit less the headroom, and less what 429s take away for a while (Throttle). At least one. */
+  /**
+   * Allowed requests: the limit less the headroom, and less the temporary reductions after 429s (Throttle). At least
+   * one.
+   */
   readonly allowed: number;
-  /** Can be counted on: less than allowed where 429s lately let nothing start for a part of the time (Throttle). At least one. */
+  /**
+   * Expected requests: fewer than allowed if recent 429s stopped all requests for a part of the time (Throttle). At
+   * least one.
+   */
   readonly expected: number;
-  /** That is less than half of what the configuration allows, less the headroom. */
+  /** True if `expected` is less than half of the configured limit less the headroom. */
   readonly isSlow: boolean;
 }
 
@@ -52,11 +70,11 @@ export class Budget {
   readonly #said: SaidLimits;
   /** Starts of the last 60 s, oldest first. */
   #starts: number[] = [];
-  /** When the last start was due: it was a little later than that, for a timer is never early. */
+  /** Due time of the last start. The start itself was slightly later, because a timer is never early. */
   #pacedAt = Number.NEGATIVE_INFINITY;
   readonly #throttle = new Throttle();
   readonly #sharing = new Sharing();
-  /** When the last request of a kind started. */
+  /** Last start of each kind of request. */
   #startedAt = new Map<RequestKind, number>();
   readonly #configuredPpm: Ppm | null;
   #headroomPpm: Ppm;
@@ -69,7 +87,7 @@ export class Budget {
     this.#said = new SaidLimits(options.requestsPerMinute);
   }
 
-  /** The same key under other settings: what was spent under the earlier ones still counts. */
+  /** Takes over the spent requests of the same key under earlier settings. */
   follow(earlier: Budget): void {
     this.#starts = earlier.#starts;
     this.#pacedAt = earlier.#pacedAt;
@@ -78,7 +96,10 @@ export class Budget {
     this.#startedAt = earlier.#startedAt;
   }
 
-  /** For whoever sends under the key next. `shiftMs`: what the wall clock is ahead of the monotonic one. */
+  /**
+   * Returns the ledger for the next process that uses the key. `shiftMs`: difference of the wall clock to the monotonic
+   * clock.
+   */
   ledger(now: number, shiftMs: number): BudgetLedger {
     const { seenAt } = this.#sharing;
     const shifted = (times: readonly number[]) => times.map((at) => at + shiftMs);
@@ -93,8 +114,9 @@ export class Budget {
   }
 
   /**
-   * Another process sent under the key until now: `ledger` is what it wrote down last; null: nothing. What it started after
-   * that is not known, so the first start is one spacing away, and for a minute nothing tells its requests from a stranger's.
+   * Takes over from another process that used the key until now. `ledger`: its last record, or null if there is none.
+   * Requests after that record are unknown: the first start waits for one gap, and for a minute that process's requests
+   * cannot be told from a stranger's.
    */
   takeOver(ledger: BudgetLedger | null, now: number, shiftMs: number): void {
     this.#pacedAt = now;
@@ -131,7 +153,7 @@ export class Budget {
     return this.#said.ofKey;
   }
 
-  /** Requests a minute that we allow ourselves: at least one. */
+  /** Requests a minute that we may make, at least one. */
   get allowedPerMinute(): number {
     return this.#lessHeadroom(this.#said.ofKey * this.#share);
   }
@@ -140,12 +162,14 @@ export class Budget {
     return Math.max(1, Math.floor((limit * (1_000_000 - this.#headroomPpm)) / 1_000_000));
   }
 
-  /** The limit that a kind of request has for itself, or with others; undefined: only the key's. */
+  /** Returns the limit of a kind of request, alone or with others, or undefined if only the key's limit applies. */
   ownLimit(kind: RequestKind): OwnLimit | undefined {
     return this.#said.own(kind);
   }
 
-  /** When a request of that kind may start, as far as it is about that kind alone; in the past when it may start now. */
+  /**
+   * Returns the earliest start of a request of that kind, by the kind's own limits alone. A time in the past means now.
+   */
   opensAt(kind: RequestKind): number {
     const own = this.#said.own(kind);
     const stoppedUntil = this.#throttle.kindUntil(kind);
@@ -154,7 +178,7 @@ export class Budget {
     return Math.max(stoppedUntil, last + (windowMs * 1_000_000) / (own.limit * (1_000_000 - this.#headroomPpm)));
   }
 
-  /** When the next request may start; in the past when it may start now. */
+  /** Returns the earliest start of the next request. A time in the past means now. */
   nextStartAt(now: number): number {
     this.#forget(now);
     const spaced = this.#pacedAt + this.#gapMs;
@@ -163,12 +187,12 @@ export class Budget {
     return Math.max(spaced, freed, this.#throttle.keyUntil);
   }
 
-  /** Whether nothing starts at all for a while, because the API asked for that or fails. */
+  /** True if no request starts for a while, because the API asked for that or fails. */
   isStopped(now: number): boolean {
     return now < this.#throttle.keyUntil;
   }
 
-  /** A request starts. */
+  /** Records the start of a request. */
   started(now: number, kind: RequestKind): void {
     this.#forget(now);
     this.#starts.push(now);
@@ -177,51 +201,54 @@ export class Budget {
     this.#pacedAt = lateMs > 0 && lateMs <= this.#gapMs * latenessShare ? now - lateMs : now;
   }
 
-  /** Between two starts, milliseconds. */
+  /** Gap between two starts, milliseconds. */
   get #gapMs(): number {
     return windowMs / this.allowedPerMinute;
   }
 
-  /** A request was sent, at the start that it was given or later. */
+  /** Records that a request was sent, at its start time or later. */
   sent(): void {
     this.#sharing.sent();
   }
 
-  /** Its answer came, or will never come. */
+  /** Records that the answer to a request came, or will never come. */
   ended(now: number): void {
     this.#sharing.ended(now);
   }
 
-  /** The API said 429: see Throttle. */
+  /** Records a 429: see Throttle. */
   throttled(kind: RequestKind, retryAfterMs: number | null, now: number, random: () => number): void {
     const startedAt = this.#startedAt.get(kind) ?? now;
     const own = this.#said.own(kind);
     if (this.#throttle.throttled({ kind, retryAfterMs, startedAt, own }, now, random)) this.#sharing.throttled(now);
   }
 
-  /** Whether the API answered 429 to two kinds of requests since it answered a read. */
+  /** True if the API answered 429 to two kinds of requests since the last answered read. */
   get refusesAll(): boolean {
     return this.#throttle.refusesAll;
   }
 
-  /** 429s of the last hour that came in spite of the ledger: somebody else uses the key, or the plan is smaller. Oldest first. */
+  /**
+   * Times of the 429s of the last hour that came despite the ledger, oldest first. Another program uses the key, or the
+   * plan is smaller.
+   */
   throttledAt(now: number): readonly number[] {
     return this.#throttle.throttledAt(now);
   }
 
-  /** The API answered, whatever it said. */
+  /** Records an answer of the API, whatever its status. */
   answered(): void {
     this.#throttle.answered();
   }
 
-  /** No answer came, or a 5xx: see Throttle. */
+  /** Records a missing answer or a 5xx: see Throttle. */
   failed(now: number, random: () => number, asked?: { readonly kind: RequestKind; readonly ms: number }): void {
     this.#throttle.failed(now, random, asked);
   }
 
   /**
-   * What X-RateLimit-* said. It can only tighten: there is no header for the reset (docs/faults.md T9). That nothing remains
-   * stops nothing: the answer that says so was a success, or else a 429.
+   * Takes in the X-RateLimit-* headers. They can only tighten the limit, as there is no header for the reset
+   * (docs/faults.md T9). A remainder of 0 stops nothing: the answer that says so was a success, or a 429.
    */
   noteLimits({ kind, remaining, startedAt, succeeded, ...headers }: LimitHeaders, now: number): void {
     if (succeeded) this.#throttle.succeeded(kind, now);
@@ -238,7 +265,10 @@ export class Budget {
   }
 }
 
-/** Resolves when a request may start, and counts it: for commands, which have no queue of polls. Somebody else may use a slot first. */
+/**
+ * Resolves when a request may start, and counts it. For commands, which have no queue of polls; another caller may take
+ * a slot first.
+ */
 export async function takeSlot(budget: Budget, kind: RequestKind, clock: Clock): Promise<void> {
   for (;;) {
     const now = clock.monotonic();

@@ -1,4 +1,4 @@
-// The HTTP client of the mailbox API: one per account, one connection pool, one budget. Failures are values.
+// HTTP client of the mailbox API: one per account, with one connection pool and one budget. Failures are values.
 import type { Agent } from 'undici';
 import type {
   BlacklistAnswer,
@@ -36,17 +36,17 @@ import { cutText, type StatsCut, StatsDays } from './stats-days.ts';
 
 export interface ClientOptions {
   readonly account: string;
-  /** Without a trailing slash; every path begins with /v1. */
+  /** Base URL without a trailing slash. Every path begins with /v1. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly requestsPerMinute: number;
-  /** null: as much as other users of the key are seen to need. */
+  /** Headroom, or null to leave as much as other users of the key appear to need. */
   readonly headroomPpm: Ppm | null;
-  /** The way to `baseUrl`. Default: directly. */
+  /** Route to `baseUrl`. Default: direct. */
   readonly egress?: Egress;
-  /** Meaning of its DNS words. Default: the usual ones. */
+  /** Meaning of the DNS words. Default: the usual ones. */
   readonly dnsWords?: DnsWords;
-  /** Default: those of api/http/exchange.ts. */
+  /** Deadlines. Default: those of api/http/exchange.ts. */
   readonly deadlines?: Deadlines;
 }
 
@@ -57,11 +57,11 @@ interface Call<Kind extends RequestKind> {
   readonly body?: object;
   /** See Ask. */
   readonly mayLeave?: (() => boolean) | undefined;
-  /** The mailbox that the answer must be about, when it names one. */
+  /** Mailbox that the answer must be about if it names one. */
   readonly mailboxId?: string;
-  /** The days of statistics that were asked for. */
+  /** Days of statistics in the request. */
   readonly days?: number | undefined;
-  /** The answer that the API may call unchanged with 304, and its ETag. */
+  /** Earlier answer with its ETag, which the API may confirm with 304. */
   readonly tagged?: Tagged<AnswerTo<Kind>> | null;
   /** Called with each answer that has a body. */
   readonly remember?: (answer: AnswerTo<Kind>, headers: AnswerHeaders) => void;
@@ -71,14 +71,14 @@ interface Call<Kind extends RequestKind> {
 interface Tagged<Answer> {
   readonly answer: Answer;
   readonly etag: string;
-  /** On the monotonic clock. */
+  /** Time of the answer on the monotonic clock. */
   readonly readAt: number;
 }
 
-/** Some APIs answer 304 to whatever they are asked: after this the whole list is asked for. */
+/** Age after which the whole list is requested. Some APIs answer 304 to every conditional request. */
 const wholeListAfterMs = 10 * minuteMs;
 
-/** The result of an exchange: the tagged answer, where the API says that it is unchanged. */
+/** Returns the result of an exchange, or the tagged answer if the API says that it is unchanged. */
 function resultOf<Kind extends RequestKind>(
   { tagged = null, remember }: Call<Kind>,
   { status, headers, result }: Exchange<AnswerTo<Kind>>,
@@ -88,10 +88,10 @@ function resultOf<Kind extends RequestKind>(
   return result;
 }
 
-/** A mailbox that is missing, or an answer about another one: the list may have changed. */
+/** True for a missing mailbox, or an answer about another one. The list may have changed. */
 const isAboutList = ({ kind }: Failure) => kind === 'missing' || kind === 'malformed';
 
-/** The evidence window of a usual policy. */
+/** Evidence window of a usual policy. */
 const usualDays = 30;
 
 const noSecrets: readonly string[] = [];
@@ -99,7 +99,7 @@ const keyless = { accept: 'application/json' };
 
 export type Answered<Answer> = Promise<Result<Observed<Answer>>>;
 
-/** Speaks for one account. Every method is one request; the caller takes a slot of `budget` before each. */
+/** Client of one account. Every method makes one request, and the caller takes a slot of `budget` before it. */
 export class MailboxApi {
   readonly budget: Budget;
   readonly #options: ClientOptions;
@@ -110,14 +110,14 @@ export class MailboxApi {
   readonly #stopping = new AbortController();
   readonly #stopped = this.#stopping.signal;
   readonly #usualHeaders: Ask['headers'];
-  /** The smaller limits that were said last, of the key and of kinds of requests, so that each is said once. */
+  /** Smaller limits that were logged last, of the key and of kinds of requests, so that each is logged once. */
   readonly #saidLimits = new Map<RequestKind | 'key', number>();
   #saidHeadroomPpm: Ppm;
   #lastList: Tagged<MailboxList> | null = null;
   readonly #statsDays: StatsDays;
-  /** Called with the bytes of each answer, as they came over the wire. */
+  /** Called with the bytes of each answer, as received over the wire. */
   onReceived: (route: RequestKind, bytes: number) => void = () => {};
-  /** Called when the API said 429. */
+  /** Called when the API answered 429. */
   onThrottled: () => void = () => {};
   readonly #doubted = new Set<string>();
   #redacting: { readonly secrets: readonly string[]; readonly redactor: Redactor } | null = null;
@@ -158,33 +158,39 @@ export class MailboxApi {
     return this.#ask('warmup', id);
   }
 
-  /** `days`: what the window needs; fewer where the API refuses so many. */
+  /**
+   * Requests statistics. `days`: length of the evidence window. The request asks for fewer days if the API refuses that
+   * many.
+   */
   stats(id: string, days = usualDays): Answered<StatsAnswer> {
     const request = (asked: number) => this.#ask('stats', id, `&days=${asked}`, asked);
     return this.#statsDays.ask(id, days, request, () => this.#slot('stats'));
   }
 
-  /** Days that the API leaves out of the statistics; null if none were seen to be. */
+  /** Days that the API leaves out of the statistics, or null if none were missing. */
   get statsCut(): StatsCut | null {
     return this.#statsDays.cut;
   }
 
-  /** `fresh`: the API is to look up the records now, not to answer from its cache. */
+  /** Requests DNS records. `fresh` asks the API to look up the records now instead of answering from its cache. */
   dns(id: string, fresh = false): Answered<DnsAnswer> {
     return this.#ask('dns', id, fresh ? '&refresh=true' : '');
   }
 
-  /** `fresh`: the API is to ask the lists now, not to answer from its cache. */
+  /** Requests blacklists. `fresh` asks the API to query the lists now instead of answering from its cache. */
   blacklist(id: string, fresh = false): Answered<BlacklistAnswer> {
     return this.#ask('blacklist', id, fresh ? '&refresh=true' : '');
   }
 
-  /** Asks for a warm-up mode. ok only means that the API said yes: read it back. `mayLeave` of this and the next three: see Ask. */
+  /**
+   * Sets a warm-up mode. A success only means that the API accepted the request: read it back. `mayLeave` of this and
+   * the next three: see Ask.
+   */
   setMode(id: string, mode: WarmupMode, mayLeave?: () => boolean): Answered<true> {
     return this.#write(id, mayLeave, { mailbox_id: id, action: 'update_config', config: { warmup_mode: mode } });
   }
 
-  /** Asks for a target daily limit, emails a day. ok only means that the API said yes: read it back. */
+  /** Sets a target daily limit, emails a day. A success only means that the API accepted the request: read it back. */
   setLimit(id: string, limit: number, mayLeave?: () => boolean): Answered<true> {
     return this.#write(id, mayLeave, {
       mailbox_id: id,
@@ -193,22 +199,22 @@ export class MailboxApi {
     });
   }
 
-  /** Asks for a pause of the warm-up. ok only means that the API said yes: read it back. */
+  /** Pauses the warm-up. A success only means that the API accepted the request: read it back. */
   pause(id: string, mayLeave?: () => boolean): Answered<true> {
     return this.#write(id, mayLeave, { mailbox_id: id, action: 'pause' });
   }
 
-  /** Asks for the warm-up to go on. ok only means that the API said yes: read it back. */
+  /** Resumes the warm-up. A success only means that the API accepted the request: read it back. */
   resume(id: string, mayLeave?: () => boolean): Answered<true> {
     return this.#write(id, mayLeave, { mailbox_id: id, action: 'resume' });
   }
 
-  /** Ends every poll under way; writes go on. */
+  /** Aborts every poll in progress. Writes continue. */
   stopPolls(): void {
     this.#stopping.abort();
   }
 
-  /** Ends the connections; requests under way fail as unavailable. */
+  /** Closes the connections. Requests in progress fail as unavailable. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
@@ -256,7 +262,7 @@ export class MailboxApi {
     return failed({ ...failure, detail: what + failure.detail });
   }
 
-  /** Sends it, once. */
+  /** Sends the request once. */
   #exchange<Kind extends RequestKind>(call: Call<Kind>): Promise<Exchange<AnswerTo<Kind>>> {
     const redactor = this.#redactor();
     const { baseUrl, deadlines } = this.#options;
@@ -267,7 +273,7 @@ export class MailboxApi {
       path,
       headers: this.#headersOf(call),
       body: body ? JSON.stringify(body) : null,
-      // A poll ends at once when the daemon stops; a POST is given its time, for its answer matters.
+      // A poll ends at once when the daemon stops. A POST keeps its time, because its answer matters.
       signal: method === 'GET' ? this.#stopped : null,
       redactor,
       deadlines,
@@ -279,7 +285,7 @@ export class MailboxApi {
 
   #read<Kind extends RequestKind>(call: Call<Kind>, success: Success, redactor: Redactor): Result<AnswerTo<Kind>> {
     const { route, mailboxId = null, days: asked = null } = call;
-    // The document does not show the body of a pause: a success without one is a success, for it is read back.
+    // The document does not show the answer to a pause. A success without a body is a success, as it is read back.
     if (route === 'warmup_write' && textOf(success.body).trim() === '')
       return { ok: true, value: true as AnswerTo<Kind> };
     const { dnsWords } = this.#options;
@@ -291,7 +297,7 @@ export class MailboxApi {
     return answer.result as Result<AnswerTo<Kind>>;
   }
 
-  /** A request that met a kept connection gone is sent once more, in the next slot of the budget (H19). */
+  /** Takes the next slot for the second attempt of a request that met a closed kept connection (H19). */
   async #nextSlot(kind: RequestKind): Promise<void> {
     this.budget.ended(this.#world.clock.monotonic());
     this.budget.sent();
@@ -316,7 +322,7 @@ export class MailboxApi {
     };
   }
 
-  /** Made again when the world learns of other secrets. */
+  /** Returns the redactor. It is replaced when the set of secrets changes. */
   #redactor(): Redactor {
     const secrets = this.#world.secrets?.() ?? noSecrets;
     if (this.#redacting?.secrets !== secrets) {
@@ -325,7 +331,7 @@ export class MailboxApi {
     return this.#redacting.redactor;
   }
 
-  /** Says once that somebody else uses the key, and that nobody does any more. */
+  /** Logs once that another program uses the key, and once that none does any more. */
   #sayHeadroom(): void {
     const { headroomPpm } = this.budget;
     if (headroomPpm === this.#saidHeadroomPpm) return;
@@ -339,7 +345,7 @@ export class MailboxApi {
     this.#world.log.info({ account, headroom_percent: percent }, said);
   }
 
-  /** Says each doubtful field of a route once. */
+  /** Logs each doubtful field of a route once. */
   #doubt(route: string, field: string, sentence: string): void {
     const key = `${route} ${field}`;
     if (this.#doubted.has(key)) return;
@@ -379,7 +385,7 @@ export class MailboxApi {
   }
 }
 
-/** A Link header to a next page says the same as `has_more` in the body (docs/faults.md S8). */
+/** True if a Link header names a next page, which means the same as `has_more` in the body (docs/faults.md S8). */
 function linksNextPage(headers: AnswerHeaders): boolean {
   return /rel="?next\b/i.test(String(headers['link'] ?? ''));
 }

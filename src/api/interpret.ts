@@ -1,4 +1,5 @@
-// What a 2xx answer says: JSON of the documented shape, about the mailbox that was asked for, and no error in disguise (H2, H4, H5).
+// Interprets a 2xx answer: JSON of the documented shape, about the requested mailbox, and no error in disguise (H2, H4,
+// H5).
 
 import type { DnsWords } from '../core/answers.ts';
 import {
@@ -14,9 +15,9 @@ import {
 } from './answers.ts';
 import { failed, jsonText, malformed, quote, type Result } from './http/failure.ts';
 
-// What in an answer can't be believed as it stands: numbers that are none, and a listing that contradicts itself. docs/faults.md S1, S5.
+// Doubtful values of an answer: numbers that are none, and a listing that contradicts itself. docs/faults.md S1, S5.
 
-/** Fields that the document calls numbers, wherever they stand. */
+/** Fields that the document describes as numbers, at any place. */
 const numbers: ReadonlySet<string> = new Set([
   'health_score',
   'daily_limit',
@@ -37,13 +38,13 @@ const numbers: ReadonlySet<string> = new Set([
   'send_window_end',
 ]);
 
-/** More items of a list are not looked at. */
+/** Maximum number of items of a list that are checked. */
 const maxItems = 20_000;
 
-/** By field: a sentence about it. */
+/** Sentences about doubtful fields, by field. */
 type Doubts = ReadonlyMap<string, string>;
 
-/** The doubtful fields of an answer, each once; absent fields and null are no cause for doubt. */
+/** Returns the doubtful fields of an answer, each once. Absent fields and null raise no doubt. */
 function doubtsOf(body: Readonly<Record<string, unknown>>): Doubts {
   const doubts = new Map<string, string>();
   doubtNumbers(body, '', doubts);
@@ -64,7 +65,7 @@ function doubtsOf(body: Readonly<Record<string, unknown>>): Doubts {
 function doubtNumbers(holder: unknown, place: string, doubts: Map<string, string>): void {
   if (typeof holder !== 'object' || holder === null) return;
   const fields = holder as Readonly<Record<string, unknown>>;
-  // A list of the names, of each of thirty rows, would take more room than what is read of them.
+  // Iterates in place: an array of names for each of thirty rows would take more memory than the values.
   for (const name in fields) {
     const value = fields[name];
     if (value === null || Number.isFinite(value) || !numbers.has(name)) continue;
@@ -83,35 +84,35 @@ const readers = {
   stats: readStats,
   dns: readDns,
   blacklist: readBlacklist,
-  /** ok only means that the API said yes: it is read back. */
+  /** A success only means that the API accepted the request: it is read back. */
   warmup_write: (): true => true,
 } as const;
 
-/** What was asked for. */
+/** Purpose of a request. */
 export type RequestKind = keyof typeof readers;
 export type AnswerTo<Kind extends RequestKind> = NonNullable<ReturnType<(typeof readers)[Kind]>>;
 
 export interface Expected<Kind extends RequestKind> {
   readonly about: Kind;
-  /** The mailbox that the answer must be about, when it names one; null: none. */
+  /** Mailbox that the answer must be about if it names one, or null for none. */
   readonly mailboxId: string | null;
-  /** Meaning of its DNS words. Default: the usual ones. */
+  /** Meaning of the DNS words. Default: the usual ones. */
   readonly dnsWords?: DnsWords | undefined;
 }
 
-/** A success. */
+/** A successful answer. */
 interface Said {
   readonly status: number;
-  /** Its body, without secrets. */
+  /** Body without secrets. */
   readonly json: Result<unknown>;
-  /** Its head says that it goes on elsewhere. */
+  /** True if the head names a next page. */
   readonly nextPage: boolean;
 }
 
 export interface Interpreted<Kind extends RequestKind> {
   readonly result: Result<AnswerTo<Kind>>;
   readonly doubts: Doubts;
-  /** How many days of statistics it says that it holds; null: it does not. */
+  /** Number of days that the statistics say they hold, or null if they do not say. */
   readonly days: number | null;
 }
 
@@ -140,13 +141,13 @@ export function interpret<Kind extends RequestKind>(
   return { result: { ok: true, value: answer }, doubts: doubtsOf(fields), days: daysIn(fields['period']) };
 }
 
-/** `7d`. */
+/** Reads a period such as `7d`. */
 function daysIn(period: unknown): number | null {
   const [, days] = (typeof period === 'string' && /^(\d{1,4})d$/.exec(period.trim())) || [];
   return days === undefined ? null : Number(days);
 }
 
-/** An answer that names no mailbox may be about any. */
+/** True if the answer is about the mailbox. An answer without a mailbox counts as being about any. */
 function isAbout(named: unknown, mailboxId: string | null): boolean {
   if (mailboxId === null || named === undefined || named === null) return true;
   return (typeof named === 'string' || typeof named === 'number') && String(named) === mailboxId;

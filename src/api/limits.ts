@@ -1,27 +1,27 @@
-// The limits that answers say (X-RateLimit-Limit), kind by kind of request, and which of them is the key's. A header may speak of
-// one route, or of an address, and its unit is not stated (docs/faults.md T9). Pure.
+// Limits in answers (X-RateLimit-Limit), by kind of request, and the key's limit among them. A header may concern one
+// route or one IP address, and its unit is not stated (docs/faults.md T9). Pure.
 
 import type { Ppm } from '../core/policy.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
 import type { RequestKind } from './interpret.ts';
 
-/** An answer that is older says nothing about the key's limit any more. */
+/** Age after which an answer no longer counts for the key's limit. */
 const countsForMs = hourMs;
 
 interface Saying {
-  /** Requests a minute; null: a success without the header. */
+  /** Requests a minute, or null for a success without the header. */
   readonly limit: number | null;
   readonly at: number;
 }
 
-/** A limit of some kinds of requests, which they share. */
+/** A limit that some kinds of requests share. */
 export interface OwnLimit {
   /** Requests a minute. */
   readonly limit: number;
   readonly kinds: readonly RequestKind[];
 }
 
-/** Health is asked without the key: what it says is about itself. */
+/** True for health, which is requested without the key: its limit concerns itself only. */
 const isKeyless = (kind: RequestKind) => kind === 'health';
 
 /** Times are milliseconds of the monotonic clock. */
@@ -50,12 +50,15 @@ export class SaidLimits {
     if (before?.limit !== saying.limit || now - this.#summedAt >= minuteMs) this.#sum(now);
   }
 
-  /** The key's limit: the highest that two kinds of requests with the key said lately. One without the header says the plan's. */
+  /**
+   * The key's limit: the highest in recent answers to two kinds of requests with the key. A success without the header
+   * counts as the plan's limit.
+   */
   get ofKey(): number {
     return this.#ofKey;
   }
 
-  /** The limit of that kind where it is not the key's. */
+  /** Returns the limit of a kind if it differs from the key's. */
   own(kind: RequestKind): OwnLimit | undefined {
     return this.#own.get(kind);
   }
@@ -70,7 +73,7 @@ export class SaidLimits {
     this.#own.clear();
     const ofHealth = this.#said.get('health')?.limit ?? null;
     if (ofHealth !== null) this.#own.set('health', { limit: ofHealth, kinds: ['health'] });
-    // The first kind that is asked may speak for the key: the second shows it at once.
+    // The limit of the first kind may be the key's. The second kind shows at once whether it is.
     if (withKey.length < 2) return;
     for (const [limit, sayings] of Map.groupBy(withKey, ([, said]) => said.limit)) {
       if (limit === null || limit >= this.#ofKey) continue;
@@ -80,69 +83,69 @@ export class SaidLimits {
   }
 }
 
-// Whether something else uses the key, as far as the API's answers show it, and what is left free for it then. Pure.
+// Other users of the key, as far as the API's answers show them, and the headroom that is left to them. Pure.
 
-/** Left free where nothing else uses the key: with less, requests that arrive late meet a full window (docs/performance.md). */
+/** Headroom without other users. With less, requests that arrive late meet a full window (docs/performance.md). */
 const alonePpm: Ppm = 30_000;
-/** Left free for as long as something else uses the key. */
+/** Headroom with other users. */
 const sharedPpm: Ppm = 100_000;
-/** A key counts as shared for so long after the last sign of it. */
+/** Time after the last sign of another user for which the key counts as shared. */
 const sharedForMs = 24 * hourMs;
-/** No request takes longer (api/http/exchange.ts), its second try included. */
+/** Longest duration of a request (api/http/exchange.ts), including its retry. */
 const longestRequestMs = 90_000;
-/** A count may be one off: an API may count a request that broke off twice. */
+/** Tolerated difference of a count. An API may count a broken request twice. */
 const tolerated = 1;
 
 /** Times are milliseconds of the monotonic clock. */
 export class Sharing {
   #seenAt = Number.NEGATIVE_INFINITY;
   #underWay = 0;
-  /** When our answers came. */
+  /** Times of our answers. */
   #answeredAt: number[] = [];
-  /** The most requests that ever remained. */
+  /** Largest number of remaining requests so far. */
   #mostRemaining = 0;
   /** Remaining requests by the last answer to each kind of request. */
   readonly #remained = new Map<RequestKind, number>();
-  /** Until then the API still counts what another process of ours sent, nobody knows how much. */
+  /** Time until which the API still counts an unknown number of requests of our previous process. */
   #predecessorUntil = Number.NEGATIVE_INFINITY;
 
-  /** The share of the limit to leave free, parts per million. */
+  /** Returns the share of the limit to leave free, parts per million. */
   headroomPpm(now: number): Ppm {
     return now - this.#seenAt < sharedForMs ? sharedPpm : alonePpm;
   }
 
-  /** The API said 429 although we had room. */
+  /** Records a 429 that came although we had room. */
   throttled(now: number): void {
     if (now >= this.#predecessorUntil) this.#seenAt = now;
   }
 
-  /** When something else was last seen to use the key; -Infinity: never. */
+  /** Last time that another user of the key was seen, or -Infinity if none was. */
   get seenAt(): number {
     return this.#seenAt;
   }
 
-  /** Another process of ours sent under the key until now, and saw something else use it at `seenAt`. */
+  /** Takes over from another process of ours, which saw another user of the key at `seenAt`. */
   takeOver(seenAt: number, now: number): void {
     this.#seenAt = Math.max(this.#seenAt, seenAt);
     this.#predecessorUntil = now + minuteMs;
   }
 
-  /** A request of ours was sent. */
+  /** Records that a request of ours was sent. */
   sent(): void {
     this.#underWay += 1;
   }
 
-  /** Its answer came, or will never come. */
+  /** Records that the answer to a request came, or will never come. */
   ended(now: number): void {
     this.#underWay -= 1;
     this.#answeredAt = [...this.#answeredAt.filter((at) => at > now - minuteMs - longestRequestMs), now];
   }
 
   /**
-   * An answer to a request that was sent at `startedAt` said how much of the limit remains. Of ours the API counts at most
-   * those whose answers came later than a minute before that, and those under way: whatever else it counted was not ours. A
-   * number that repeats the one before may be no count at all. A bucket that holds a part of the limit, or that fills
-   * again, may show nothing: there the first 429 does.
+   * Takes in the remaining requests by an answer to a request of `startedAt`. Our own share is at most the answers
+   * since a minute before that, plus the requests in progress; any more requests were not ours. A number that repeats
+   * may be no count at all. A bucket of a part of the limit, or one that refills, may show nothing: then the first 429
+   * reveals the other user.
    */
   remains({ kind, limit, remaining, startedAt }: RemainingReading, now: number): void {
     const before = this.#remained.get(kind);
@@ -154,7 +157,7 @@ export class Sharing {
     if (limit - remaining > ours + tolerated) this.#seenAt = now;
   }
 
-  /** The same key under other settings: what was seen, and what the API still counts. */
+  /** Takes over the findings for the same key under earlier settings, and the requests that the API still counts. */
   follow(earlier: Sharing): void {
     this.#seenAt = earlier.#seenAt;
     this.#answeredAt = earlier.#answeredAt;

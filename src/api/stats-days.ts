@@ -1,23 +1,23 @@
-// How many days of statistics the API gives, where that is fewer than were asked for.
+// Number of days of statistics that the API gives, if it is smaller than requested.
 
 import { dayMs } from '../core/time.ts';
 import type { Clock } from '../world/world.ts';
 import type { Result } from './http/failure.ts';
 
-/** Numbers of days that are asked for, one after the other, where the API refuses more. The last one is the document's usual number. */
+/** Smaller numbers of days, requested in turn if the API refuses more. The last one is the document's usual number. */
 const fewerDays: readonly number[] = [14, 7];
-/** All days are asked for again after this. */
+/** Time after which all days are requested again. */
 const fewerForMs = dayMs;
 
-/** That the API gives fewer days of statistics than were asked for. */
+/** Record that the API gives fewer days of statistics than requested. */
 export interface StatsCut {
   readonly asked: number;
   readonly given: number;
-  /** How it refused more; null: it just left them out. */
+  /** Text of the refusal of more days, or null if the API just left them out. */
   readonly said: string | null;
 }
 
-/** The sentence about days that the API does not give. */
+/** Returns a sentence about the missing days. */
 export function cutText({ asked, given, said }: StatsCut): string {
   const why = said === null ? '' : ` (${said})`;
   return `the API gives ${given} instead of ${asked} days of statistics${why}: Warmwarden judges by these`;
@@ -26,24 +26,25 @@ export function cutText({ asked, given, said }: StatsCut): string {
 export class StatsDays {
   readonly #clock: Clock;
   readonly #say: (cut: StatsCut) => void;
-  /** By mailbox: until when no more days than these are asked for, milliseconds of the monotonic clock. */
+  /** Maximum number of days by mailbox, with the end of that restriction on the monotonic clock. */
   readonly #fewer = new Map<string, { readonly days: number; readonly until: number }>();
   #cut: StatsCut | null = null;
 
-  /** `say`: called when another number of days is left out than before. */
+  /** `say`: called when the number of missing days changes. */
   constructor(clock: Clock, say: (cut: StatsCut) => void) {
     this.#clock = clock;
     this.#say = say;
   }
 
-  /** Days that the API left out when it last did; null if it never did. */
+  /** Days that the API left out most recently, or null if it never did. */
   get cut(): StatsCut | null {
     return this.#cut;
   }
 
   /**
-   * Asks for `days` of a mailbox. A 400 that goes away with fewer is about them, whatever it says (docs/faults.md T8): what was given then is
-   * asked for until the next day, also of the other mailboxes once two were refused more. `slot` comes before each further request.
+   * Requests `days` of a mailbox. A 400 that does not recur with fewer days is about their number, whatever it says
+   * (docs/faults.md T8). The smaller number then applies until the next day, and to the other mailboxes once two were
+   * refused more. `slot` is called before each further request.
    */
   async ask<Answer>(
     mailboxId: string,
@@ -75,7 +76,7 @@ export class StatsDays {
     return Math.min(days, own, Math.max(...[...this.#fewer.values()].map((one) => one.days)));
   }
 
-  /** An answer says how many days it holds. */
+  /** Records the number of days that an answer says it holds. */
   holds(given: number, asked: number): void {
     if (given < asked) this.#note({ asked, given, said: null });
   }

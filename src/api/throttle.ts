@@ -1,4 +1,4 @@
-// What a 429 does, and what failures do that may be throttling in disguise (docs/faults.md H10 to H13). Nothing else remembers them.
+// Effects of a 429, and of failures that may be throttling in disguise (docs/faults.md H10 to H13). No other module stores them.
 //
 //   state        begins with                                          ends
 //   kind waits   a second 429 of a kind of request, or one of a kind  after Retry-After, else after 1, 2, 4, 8, 15 minutes
@@ -13,85 +13,91 @@ import { hourMs, minuteMs } from '../core/time.ts';
 import type { RequestKind } from './interpret.ts';
 import type { OwnLimit } from './limits.ts';
 
-/** A 429 without Retry-After: until the API's window has passed. */
+/** Wait after a 429 without Retry-After: the length of the API's window. */
 const withoutRetryAfterMs = minuteMs;
-/** The longest wait of a kind that is told no time. */
+/** Longest wait of a kind without Retry-After. */
 const longestWaitMs = 15 * minuteMs;
 /** Spread of a wait that the server did not name, so that many keys do not come back at once. */
 const jitterMs = 5_000;
-/** Reads are answered if one was within this time. */
+/** Maximum age of the last answered read for reads to count as answered. */
 const readLatelyMs = minuteMs;
 const shrinkBy = 0.75;
 const leastShare = 0.25;
 const shrunkForMs = 15 * minuteMs;
-/** Failures in a row that are no longer one mailbox's bad luck. */
+/** Number of failures in a row that cannot be due to a single mailbox. */
 const failuresUntilPause = 5;
-/** Failures in a row after which a Retry-After is obeyed. */
+/** Number of failures in a row after which a Retry-After is obeyed. */
 const failuresUntilObeyed = 2;
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
-/** The time whose stops say what can be counted on. */
+/** Period whose stops determine the expected requests. */
 const countedMs = 10 * minuteMs;
 
-/** Kinds for which a server asks other servers, and is likely to have a limit of its own. */
+/** True for kinds for which a server queries other servers. They are likely to have a limit of their own. */
 const isSlowKind = (kind: RequestKind) => kind === 'dns' || kind === 'blacklist';
 
 interface Throttled {
   readonly kind: RequestKind;
   readonly retryAfterMs: number | null;
-  /** When the newest request of the kind started. */
+  /** Start of the newest request of the kind. */
   readonly startedAt: number;
-  /** The limit that the kind has for itself, or with others. */
+  /** Limit of the kind, alone or with others. */
   readonly own: OwnLimit | undefined;
 }
 
 /** Times are milliseconds of the monotonic clock. */
 export class Throttle {
-  /** Until when nothing starts, whatever the reason. */
+  /** Time until which no request starts, for any reason. */
   #keyUntil = 0;
-  /** Until when nothing starts because of a 429. */
+  /** Time until which no request starts because of a 429. */
   #throttledUntil = Number.NEGATIVE_INFINITY;
   readonly #kindUntil = new Map<RequestKind, number>();
-  /** The newest 429 of each kind that was not answered as wished since, and how many in a row were about it alone. */
+  /**
+   * Newest 429 of each kind that has not succeeded since, and the number of consecutive 429s that concerned the kind
+   * alone.
+   */
   readonly #limited = new Map<RequestKind, { readonly at: number; readonly times: number }>();
   #refusesAll = false;
-  /** When a read with the key was last answered as wished. */
+  /** Time of the last successful read with the key. */
   #readAt = Number.NEGATIVE_INFINITY;
-  /** The 429s of the last hour that let the key wait, oldest first, each with the end of the wait. */
+  /** 429s of the last hour that stopped the key, oldest first, each with the end of its wait. */
   #stops: { readonly at: number; until: number }[] = [];
   #share = 1;
   #failures = 0;
-  /** By kind: until when a 503 that said how long is obeyed. */
+  /** Time until which a 503 with Retry-After is obeyed, by kind. */
   readonly #askedUntil = new Map<RequestKind, number>();
 
-  /** Until when nothing starts. */
+  /** Time until which no request starts. */
   get keyUntil(): number {
     return this.#keyUntil;
   }
 
-  /** Until when no request of that kind starts. */
+  /** Returns the time until which no request of that kind starts. */
   kindUntil(kind: RequestKind): number {
     return this.#kindUntil.get(kind) ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Whether the API answered 429 to two kinds of requests since it answered a read. */
+  /** True if the API answered 429 to two kinds of requests since the last answered read. */
   get refusesAll(): boolean {
     return this.#refusesAll;
   }
 
-  /** Moments of the 429s of the last hour that came in spite of the budget, oldest first. */
+  /** Returns the times of the 429s of the last hour that came despite the budget, oldest first. */
   throttledAt(now: number): readonly number[] {
     this.#forget(now);
     return this.#stops.map(({ at }) => at);
   }
 
-  /** The share of the budget that may be used, 0.25 to 1. */
+  /** Returns the share of the budget that may be used, 0.25 to 1. */
   share(now: number): number {
     if (now - (this.#stops.at(-1)?.at ?? Number.NEGATIVE_INFINITY) >= shrunkForMs) this.#share = 1;
     return this.#share;
   }
 
-  /** The share of the last ten minutes that 429s left, in steps of a half (1, 1/2, 1/4, ...), so that not each request reports another. */
+  /**
+   * Returns the share of the last ten minutes without stops by 429s, in powers of a half (1, 1/2, 1/4, ...), so that
+   * the value does not change with each request.
+   */
   left(now: number): number {
     const begin = now - countedMs;
     const stopped = this.#stops.reduce(
@@ -102,8 +108,9 @@ export class Throttle {
   }
 
   /**
-   * The API said 429. To a change while reads are answered, it is about that mailbox or about changes: the action waits, and nothing else.
-   * Returns whether it came in spite of the budget: somebody else uses the key, or the plan is smaller.
+   * Records a 429. If it answers a change while reads are answered, it concerns that mailbox or all changes, and only
+   * the action waits. Returns true if the 429 came despite the budget: another program uses the key, or the plan is
+   * smaller.
    */
   throttled({ kind, retryAfterMs, startedAt, own }: Throttled, now: number, random: () => number): boolean {
     if (kind === 'warmup_write' && now - this.#readAt <= readLatelyMs && now >= this.#throttledUntil) return false;
@@ -114,7 +121,7 @@ export class Throttle {
     const unsaidMs = Math.min(longestWaitMs, withoutRetryAfterMs * 2 ** (times - 1)) + random() * jitterMs;
     const waitMs = retryAfterMs ?? unsaidMs;
     for (const one of own?.kinds ?? [kind]) this.#kindUntil.set(one, now + waitMs);
-    // What was under way when the first 429 came says nothing new.
+    // Requests that were in progress at the first 429 give no new information.
     if (before && startedAt <= before.at) return false;
     this.#limited.set(kind, { at: now, times });
     if (isAlone) return false;
@@ -136,14 +143,17 @@ export class Throttle {
     return isNew;
   }
 
-  /** Whether a 429 to that kind is about the key: another kind got one since something was read. DNS and blacklist may share a limit. */
+  /**
+   * True if a 429 to that kind concerns the key: another kind got one since the last successful read. DNS and blacklist
+   * may share a limit.
+   */
   #isOfKey(kind: RequestKind): boolean {
     return [...this.#limited].some(
       ([other, { at }]) => other !== kind && at > this.#readAt && !(isSlowKind(other) && isSlowKind(kind)),
     );
   }
 
-  /** A request succeeded. */
+  /** Records a successful request. */
   succeeded(kind: RequestKind, now: number): void {
     this.#limited.delete(kind);
     if (kind === 'health' || kind === 'warmup_write') return;
@@ -151,12 +161,15 @@ export class Throttle {
     this.#refusesAll = false;
   }
 
-  /** The API answered, whatever it said. */
+  /** Records an answer of the API, whatever its status. */
   answered(): void {
     this.#failures = 0;
   }
 
-  /** No answer, or a 5xx. `asked`: how long a 503 wants a kind to be left alone; the key is, once that was asked of two kinds. */
+  /**
+   * Records a missing answer or a 5xx. `asked`: wait that a 503 asks for, by kind. It applies to the key once two kinds
+   * were asked to wait.
+   */
   failed(now: number, random: () => number, asked?: { readonly kind: RequestKind; readonly ms: number }): void {
     this.#failures += 1;
     if (asked && this.#failures >= failuresUntilObeyed) {
@@ -172,7 +185,7 @@ export class Throttle {
     }
   }
 
-  /** The same key under other settings. */
+  /** Takes over the state of the same key under earlier settings. */
   follow(earlier: Throttle): void {
     this.#keyUntil = earlier.#keyUntil;
     this.#throttledUntil = earlier.#throttledUntil;
@@ -181,7 +194,7 @@ export class Throttle {
     this.#share = earlier.#share;
   }
 
-  /** Goes on where another process left off. */
+  /** Takes over the state of another process. */
   takeOver(throttledAt: readonly number[], share: number, keyUntil: number): void {
     this.#stops = [...throttledAt.map((at) => ({ at, until: at })), ...this.#stops];
     this.#share = Math.min(this.#share, share);

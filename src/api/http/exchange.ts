@@ -1,4 +1,4 @@
-// One HTTP request under deadlines and caps, as a value: what was read from a success, or a failure of a closed kind.
+// Makes an HTTP request under deadlines and caps and returns a value: the read success, or a failure of a closed kind.
 
 import { Agent } from 'undici';
 import type { Egress } from '../../core/egress.ts';
@@ -31,26 +31,26 @@ import { type WayOut, wayOutTo } from './way-out.ts';
 const usualDeadlines: Deadlines = { headersMs: 15_000, idleMs: 10_000, totalMs: 30_000 };
 const answerCaps: Caps = { wireBytes: 32 * 1024 * 1024, decodedBytes: 32 * 1024 * 1024 };
 const errorCaps: Caps = { wireBytes: 64 * 1024, decodedBytes: 64 * 1024 };
-/** A longer Retry-After is cut: we must come back (docs/faults.md H11). */
+/** Maximum for Retry-After. A longer one is cut, because requests have to resume (docs/faults.md H11). */
 const longestStopMs = 15 * minuteMs;
 const maxConnections = 16;
-/** Most bytes of the head of an answer: gateways add cookies and traces. */
+/** Maximum size of the head of an answer, bytes. Gateways add cookies and traces. */
 export const maxHeaderBytes = 64 * 1024;
-/** Of all answers of this process, from their first byte until they have been read. */
+/** Bytes of all answers of this process, from their first byte until they have been read. */
 export const heldAnswers = new HeldAnswers(64 * 1024 * 1024);
-/** A larger body is parsed only if its values fit into memory. */
+/** Size above which a body is parsed only if its values fit into memory. */
 const largeBytes = 512 * 1024;
 
 export type { AnswerHeaders, Deadlines };
 
-/** How busy the connections of an agent are. To ask undici for it takes as long as to send a request. */
+/** Load of an agent's connections. Asking undici for it takes as long as sending a request. */
 interface Load {
   connections: number;
   requests: number;
   readonly way: WayOut | null;
 }
 
-/** Where a request goes: to its origin, or to the proxy that asks for it. */
+/** Returns the destination of a request: its origin, or the proxy that forwards it. */
 function placeOf({ baseUrl, path }: Ask, { way }: Load): { readonly origin: string; readonly path: string } {
   const { origin, pathname, search } = new URL(`${baseUrl}${path}`);
   if (!way?.forward) return { origin, path: `${pathname}${search}` };
@@ -65,10 +65,13 @@ function headersOf({ baseUrl, headers }: Ask, { way }: Load): Readonly<Record<st
 const loads = new WeakMap<Agent, Load>();
 const noLoad = (way: WayOut | null = null): Load => ({ connections: 0, requests: 0, way });
 
-/** Where the connections of an agent lead: over TCP to an address, or over a unix socket. */
+/** Destination of an agent's connections: an address over TCP, or a unix socket. */
 type AgentTarget = { readonly url: string; readonly egress: Egress } | { readonly socketPath: string };
 
-/** The connections to one API; its owner destroys it. Without a destination it asks any address directly. */
+/**
+ * Creates the connection pool of one API. Its owner destroys it. Without a destination it connects to any address
+ * directly.
+ */
 export function createAgent(to: AgentTarget | null = null): Agent {
   const way = to && 'url' in to ? wayOutTo(to.url, to.egress) : null;
   const socket = to && 'socketPath' in to ? { socketPath: to.socketPath } : {};
@@ -87,19 +90,22 @@ export function createAgent(to: AgentTarget | null = null): Agent {
 
 export interface Ask {
   readonly method: 'GET' | 'POST';
-  /** Without a trailing slash. */
+  /** Base URL without a trailing slash. */
   readonly baseUrl: string;
-  /** Begins with a slash; appended to `baseUrl` as it is. */
+  /** Path with a leading slash. It is appended to `baseUrl` unchanged. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   /** Ends the request before its deadline. */
   readonly signal: AbortSignal | null;
-  /** Takes secrets out of what is said of an error. */
+  /** Removes secrets from the texts of errors. */
   readonly redactor: Redactor;
-  /** Default: 15 s for the head, 10 s between two pieces of the body, 30 s in all. */
+  /** Default: 15 s for the head, 10 s between two pieces of the body, 30 s in total. */
   readonly deadlines?: Deadlines | undefined;
-  /** Asked right before its first byte leaves. False: nothing is sent, and the exchange was not `reached`. */
+  /**
+   * Called right before the first byte is sent. If it returns false, nothing is sent, and the exchange is not
+   * `reached`.
+   */
   readonly mayLeave?: (() => boolean) | undefined;
 }
 
@@ -114,23 +120,26 @@ export interface Success {
 type ReadSuccess<Value> = (success: Success) => Result<Value>;
 
 export interface Exchange<Value> {
-  /** null when no complete answer came. */
+  /** HTTP status, or null if no complete answer came. */
   readonly status: number | null;
-  /** Empty when no answer came. */
+  /** Headers, empty if no answer came. */
   readonly headers: AnswerHeaders;
-  /** Everything but a complete 2xx answer is a failure. Redirects are not followed (H18). */
+  /** Any result but a complete 2xx answer is a failure. Redirects are not followed (H18). */
   readonly result: Result<Value>;
-  /** Of the body, as they came over the wire; 0 when no complete answer came. */
+  /** Bytes of the body over the wire, or 0 if no complete answer came. */
   readonly wireBytes: number;
-  /** The `error` of an error answer where it is one word, as with services that name their refusals; null otherwise. */
+  /** The `error` of an error answer if it is one word, as in services that name their refusals, or null otherwise. */
   readonly errorWord: string | null;
-  /** False when no connection came about: the other side has surely not seen the request. */
+  /** False if no connection was made, so that the server has certainly not seen the request. */
   readonly reached: boolean;
-  /** True when a connection that had been kept open was gone before anything came back: once more is worth a try (H19). */
+  /** True if a kept connection was closed before any answer arrived. The request is then worth a retry (H19). */
   readonly lostKept: boolean;
 }
 
-/** Sends one request. Never rejects for what the outside does. `now`: wall time, for a Retry-After date without a Date. */
+/**
+ * Sends one request. Never rejects because of the network or the server. `now`: wall time, for a Retry-After date
+ * without a Date.
+ */
 export async function exchange<Value>(
   agent: Agent,
   ask: Ask,
@@ -140,7 +149,7 @@ export async function exchange<Value>(
   const { method, body, signal, mayLeave, deadlines = usualDeadlines } = ask;
   const load = loads.get(agent) ?? noLoad();
   const { origin, path } = placeOf(ask, load);
-  // Then it goes out on a connection that is open already.
+  // The request then uses a connection that is open already.
   const kept = load.connections > load.requests;
   const { headersMs: headersTimeout, idleMs: bodyTimeout } = deadlines;
   const request = { origin, path, method, headers: headersOf(ask, load), body, headersTimeout, bodyTimeout };
@@ -159,7 +168,7 @@ export async function exchange<Value>(
       return noAnswer(new ProxyError(status), whereOf(ask, load), { kept, deadlines });
     if (status >= 300) return { ...answer, ...refusalOf(received, now(), ask.redactor) };
     if (trouble !== null) return { ...answer, result: malformed(status, trouble) };
-    // Hundreds of answers may arrive at once: each is read in a turn of the event loop of its own.
+    // Hundreds of answers may arrive at once. Each is read in its own turn of the event loop.
     await nextTurn();
     return { ...answer, result: read({ status, headers, body: received.body }) };
   } finally {
@@ -168,12 +177,12 @@ export async function exchange<Value>(
   }
 }
 
-/** The address that failures name, with the proxy. */
+/** Returns the address that failures name, with the proxy. */
 function whereOf({ baseUrl }: Ask, { way }: Load): string {
   return way?.proxy ? `${baseUrl}, through the proxy ${way.proxy}` : baseUrl;
 }
 
-/** `kept`: it went out on a connection that had been kept open. */
+/** Result of an exchange without an answer. `kept`: the request used a kept connection. */
 function noAnswer(
   error: unknown,
   where: string,
@@ -188,7 +197,7 @@ function capsOf(status: number): Caps {
   return status < 300 ? answerCaps : errorCaps;
 }
 
-/** What an answer says whose status is not 2xx. */
+/** Failure for an answer with a status other than 2xx. */
 function refusalOf({ status, headers, body }: Received, now: EpochMs, redactor: Redactor) {
   const text = body.toString('utf8');
   const location = typeof headers['location'] === 'string' ? headers['location'] : null;
@@ -203,12 +212,12 @@ function codeOf(error: unknown): string {
 
 function isUnreached(error: unknown): boolean {
   if (error instanceof HeldBack || error instanceof ProxyError) return true;
-  // Whatever the code: an error of this call comes before the first byte.
+  // The code does not matter: an error of this call comes before the first byte.
   if (error instanceof Error && 'syscall' in error && error.syscall === 'connect') return true;
   return ['ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(error));
 }
 
-/** The words for a deadline that passed; null for any other error. */
+/** Returns the text for a missed deadline, or null for any other error. */
 function lateness(error: unknown, { headersMs, idleMs, totalMs }: Deadlines): string | null {
   if (error instanceof Error && error.name === 'TimeoutError') return `no complete answer within ${totalMs / 1_000} s`;
   if (codeOf(error) === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${headersMs / 1_000} s`;
@@ -223,17 +232,17 @@ function unavailable(error: unknown, where: string, deadlines: Deadlines): Failu
   return { kind: 'unavailable', status: null, detail: `${where}: ${said}`, retryAfterMs: null };
 }
 
-// The body of a success as text and as JSON.
+// Body of a success as text and as JSON.
 
-/** Made once: making one takes longer than decoding a small body. */
+/** Shared decoder. Creating one takes longer than decoding a small body. */
 const decoder = new TextDecoder();
 
-/** The text of a body, without a byte order mark. */
+/** Returns the text of a body without a byte order mark. */
 export function textOf(body: Uint8Array): string {
   return decoder.decode(body);
 }
 
-/** The JSON of a success, whatever its shape (docs/faults.md H2, H5), without secrets. */
+/** Returns the JSON of a success, of any shape (docs/faults.md H2, H5), without secrets. */
 export function jsonOf({ status, body }: Pick<Success, 'status' | 'body'>, redactor: Redactor): Result<unknown> {
   if (body.length > largeBytes && parsedBytes(body) > maxParsedBytes) {
     return malformed(status, `its values would take more than ${maxParsedBytes / 1024 / 1024} MiB`);
@@ -247,19 +256,19 @@ export function jsonOf({ status, body }: Pick<Success, 'status' | 'body'>, redac
   }
 }
 
-/** What a large body may grow to when it is parsed. */
+/** Maximum size of a large body's values in memory. */
 const maxParsedBytes = 256 * 1024 * 1024;
-/** What values take at most beside their text: an empty object is two characters long and takes 64 bytes. */
+/** Maximum overhead of values beyond their text. An empty object is two characters long and takes 64 bytes. */
 const holderBytes = 64;
 const itemBytes = 24;
 const textBytes = 32;
 
 const [quotationMark, comma, colon, bracket, brace] = [0x22, 0x2c, 0x3a, 0x5b, 0x7b];
 
-/** At most so many bytes; what stands inside texts counts as if it were structure. */
+/** Returns an upper bound for the size of the parsed values. Characters inside texts count as structure. */
 function parsedBytes(body: Uint8Array): number {
   let [holders, items, quotationMarks, names] = [0, 0, 0, 0];
-  // By index: an iterator takes five times as long, and this is done for every large body.
+  // Reads by index: an iterator takes five times as long, and every large body is scanned.
   for (let at = 0; at < body.length; at += 1) {
     const byte = body[at];
     if (byte === comma) items += 1;

@@ -1,20 +1,20 @@
-// Failures of an HTTP API as values: a closed set of kinds, and a sentence for people.
+// Failures of an HTTP API as values: a closed set of kinds, with a sentence for people.
 import type { Redactor } from './redactor.ts';
 
 /**
- * throttled: 429. unavailable: no answer, a 5xx, or a page of somebody in between. refused: the API understood and said no.
- * unauthorized: the key is missing or wrong. malformed: an answer that is not what the document describes.
- * missing: 404, absent or not ours. held_back: it was no longer to be sent when it could have been, and never left.
+ * throttled: 429. unavailable: no answer, a 5xx, or a page of an intermediary. refused: the API understood the request
+ * and refused it. unauthorized: the key is missing or wrong. malformed: an answer that does not match the document.
+ * missing: 404, absent or not ours. held_back: the request was withdrawn before it could be sent.
  */
 type FailureKind = 'throttled' | 'unavailable' | 'refused' | 'unauthorized' | 'malformed' | 'missing' | 'held_back';
 
 export interface Failure {
   readonly kind: FailureKind;
-  /** The HTTP status; null when no answer came. */
+  /** HTTP status, or null if no answer came. */
   readonly status: number | null;
-  /** What happened, in a sentence; never holds a key. */
+  /** Description in a sentence. It never holds a key. */
   readonly detail: string;
-  /** With 429 and 503: how long the API wants to be left alone; null when it did not say. */
+  /** Retry-After of a 429 or 503, or null if there is none. */
   readonly retryAfterMs: number | null;
 }
 
@@ -26,24 +26,24 @@ export function failed(failure: Failure): { readonly ok: false; readonly failure
   return { ok: false, failure };
 }
 
-/** An answer that is not what its document describes. `detail` completes "HTTP 200, but ...". */
+/** Returns the failure for an answer that does not match its document. `detail` completes "HTTP 200, but ...". */
 export function malformed(status: number, detail: string): { readonly ok: false; readonly failure: Failure } {
   return failed({ kind: 'malformed', status, detail: `HTTP ${status}, but ${detail}`, retryAfterMs: null });
 }
 
-/** What the answer's head and text tell when it is no success. */
+/** Head and text of an answer that is no success. */
 interface RawAnswer {
   readonly status: number;
   readonly text: string;
-  /** Where a redirect leads; null without one. */
+  /** Target of a redirect, or null if there is none. */
   readonly location: string | null;
 }
 
 const quotedCharacters = 200;
-/** More of a text is not looked at: most of it could be blank. */
+/** Number of characters of a text that are searched. The rest is ignored: most of it could be blank. */
 const searchedCharacters = 4_096;
 
-/** At most 200 characters of a foreign text on one line, without control characters. */
+/** Returns at most 200 characters of a foreign text on one line, without control characters. */
 export function quote(text: string): string {
   const isLong = text.length > searchedCharacters;
   const beginning = text.slice(0, searchedCharacters).toWellFormed();
@@ -53,7 +53,7 @@ export function quote(text: string): string {
   return `${characters.slice(0, quotedCharacters).join('')}...`;
 }
 
-/** A foreign value as JSON; one that is nested too deep for that is described as such (Node 24 throws there). */
+/** Returns a foreign value as JSON, or a description if it is nested too deep for that (Node 24 throws there). */
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);
@@ -62,7 +62,9 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/** The `error` of an error answer; null when it is not JSON, as with a proxy's page (docs/faults.md H1, H3). */
+/**
+ * Returns the `error` of an error answer, or null if it is not JSON, as with a proxy's page (docs/faults.md H1, H3).
+ */
 function errorText(answer: RawAnswer, redactor: Redactor): string | null {
   try {
     const body = redactor.json(answer.text);
@@ -75,7 +77,7 @@ function errorText(answer: RawAnswer, redactor: Redactor): string | null {
   }
 }
 
-/** The `error` of an error answer's JSON, when it is a word and not a sentence; else null. */
+/** Returns the `error` of an error answer's JSON if it is a word and not a sentence, or null. */
 export function errorWordOf(text: string): string | null {
   try {
     const body: unknown = JSON.parse(text);
@@ -86,12 +88,12 @@ export function errorWordOf(text: string): string | null {
   }
 }
 
-/** Of an HTML page its title: the rest helps nobody. */
+/** Returns the title of an HTML page, or the whole text otherwise. The rest of a page is of no use. */
 function titleOf(text: string): string {
   return /<title[^<>]*>([^<]*)<\/title>/i.exec(text.slice(0, searchedCharacters))?.[1] ?? text;
 }
 
-/** Classifies an answer whose status is not 2xx. Only the status decides; the text is for people, without secrets. */
+/** Classifies an answer with a status other than 2xx, by its status alone. The text is for people, without secrets. */
 export function classify(answer: RawAnswer, retryAfterMs: number | null, redactor: Redactor): Failure {
   const { status } = answer;
   const error = errorText(answer, redactor);
@@ -107,7 +109,7 @@ function kindOf(status: number, json: boolean): FailureKind {
   if (status === 429) return 'throttled';
   if (status === 401) return 'unauthorized';
   if (status === 404) return 'missing';
-  // A challenge page in front of the API is no word of the API (docs/faults.md H3).
+  // A challenge page in front of the API is no answer of the API (docs/faults.md H3).
   if (status === 403 && !json) return 'unavailable';
   if (status >= 400 && status < 500 && status !== 408) return 'refused';
   if (status >= 300 && status < 400) return 'refused';
@@ -118,7 +120,7 @@ function kindOf(status: number, json: boolean): FailureKind {
 
 export const connectDeadlineMs = 5_000;
 
-/** Node's and undici's codes in words. Their messages can hold addresses but never headers. */
+/** Codes of Node.js and undici in words. Their messages can hold addresses but never headers. */
 export const causes: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
@@ -141,7 +143,7 @@ function privateAuthority(): string {
   return 'its certificate is signed by an authority that this machine does not know; name that authority in ca_file';
 }
 
-/** A proxy that did not pass a request on. */
+/** Error of a proxy that did not forward a request. */
 export class ProxyError extends Error {
   constructor(status: number) {
     const wants = status === 407 ? ': it wants a user name and a password, or others' : '';
@@ -149,18 +151,18 @@ export class ProxyError extends Error {
   }
 }
 
-// Whether a list in an answer says that it goes on elsewhere (docs/faults.md S8): nobody may be taken for gone then.
+// Signs of a paginated list (docs/faults.md S8). If a list is paginated, absence from it proves nothing.
 
 const nextNames = ['next', 'next_page', 'next_page_url', 'next_cursor', 'cursor'];
 const totalNames = ['total', 'total_count', 'count'];
 const pageNames = ['page', 'current_page'];
 const pagesNames = ['pages', 'total_pages', 'last_page'];
-/** Where APIs put these signs, if not beside the list. */
+/** Fields in which APIs put these signs, if not beside the list. */
 const holders = ['meta', 'pagination', 'paging', 'links'];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `held`: the entries that have come, readable or not. */
+/** True if the answer says that the list continues. `held`: number of entries that came, readable or not. */
 export function saysMore(body: Fields, held: number): boolean {
   return [body, ...holders.map((name) => body[name])].some((one) => {
     if (typeof one !== 'object' || one === null) return false;
@@ -169,13 +171,13 @@ export function saysMore(body: Fields, held: number): boolean {
       nextNames.some((name) => Boolean(fields[name])) ||
       fields['has_more'] === true ||
       largest(fields, totalNames) > held ||
-      // The first page is 1, or 0.
+      // The first page may be 1 or 0.
       largest(fields, pagesNames) > Math.max(1, largest(fields, pageNames))
     );
   });
 }
 
-/** The largest number, also as a text, under one of the names; without any, 0. */
+/** Returns the largest number under one of the names, also from a text, or 0 if there is none. */
 function largest(fields: Fields, names: readonly string[]): number {
   const numbers = names.map((name) => fields[name]).filter((one) => ['number', 'string'].includes(typeof one));
   return Math.max(0, ...numbers.map(Number).filter(Number.isFinite));

@@ -1,4 +1,5 @@
-// One request through a dispatcher, down to its decoded bytes: deadlines, caps on the wire and on what comes out of it.
+// Makes one request through a dispatcher, up to its decoded bytes, with deadlines and caps on the received and the
+// decoded bytes.
 import { promisify } from 'node:util';
 import { createGunzip, gunzip } from 'node:zlib';
 import type { Agent, Dispatcher } from 'undici';
@@ -6,59 +7,64 @@ import { quote } from './failure.ts';
 
 const unzip = promisify(gunzip);
 
-/** Header names in lower case. */
+/** Headers with names in lower case. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Milliseconds of real time: they are about sockets, not about mailboxes. */
+/** Deadlines in milliseconds of real time, because they concern sockets, not mailboxes. */
 export interface Deadlines {
-  /** Until the head of the answer is there. */
+  /** Longest wait for the head of the answer. */
   readonly headersMs: number;
-  /** Between two pieces of its body. */
+  /** Longest pause between two pieces of the body. */
   readonly idleMs: number;
-  /** For all of it. */
+  /** Longest time in total. */
   readonly totalMs: number;
 }
 
-/** The most that is taken of one body. */
+/** Maximum size of one body. */
 export interface Caps {
-  /** Bytes as they come over the wire. */
+  /** Bytes as received over the wire. */
   readonly wireBytes: number;
-  /** Bytes once they are decoded. */
+  /** Bytes after decoding. */
   readonly decodedBytes: number;
 }
 
-/** An answer whose head has come; `trouble` says why its body can't be had, completing "HTTP 200, but ...". */
+/** An answer whose head has come. `trouble` explains a missing body, completing "HTTP 200, but ...". */
 export interface Received {
   readonly status: number;
   readonly headers: AnswerHeaders;
-  /** The decoded body; empty where there is trouble. */
+  /** Decoded body, empty if there is trouble. */
   readonly body: Buffer;
-  /** Of the body, as they came over the wire. */
+  /** Bytes of the body, as received over the wire. */
   readonly wireBytes: number;
   readonly trouble: string | null;
 }
 
 export interface Dispatched {
-  /** With the deadlines of its head and of the pauses in its body. */
+  /** Request with the deadlines of its head and of the pauses in its body. */
   readonly request: Dispatcher.DispatchOptions;
   readonly signal: AbortSignal | null;
-  /** The total one is kept here. */
+  /** Deadlines. The total one is enforced here. */
   readonly deadlines: Deadlines;
-  /** By status: an error needs less room than an answer. */
+  /** Caps by status. An error needs less room than an answer. */
   readonly capsOf: (status: number) => Caps;
-  /** Where its bytes are counted; it is released by whoever gave it. */
+  /** Counter for the bytes of the answer. The caller releases it. */
   readonly held: HeldAnswer;
-  /** Asked right before its first byte leaves. False: nothing is sent. */
+  /** Called right before the first byte is sent. If it returns false, nothing is sent. */
   readonly mayLeave: (() => boolean) | undefined;
 }
 
 const tooLarge = 'the answer is larger than Warmwarden accepts';
 const noRoom = 'too many answers are in progress to accept one this large';
 const nothing = Buffer.alloc(0);
-/** Most answers are smaller: they are decoded in one go, and accepted however many others are held. */
+/**
+ * Size below which an answer is decoded in one go, and accepted however many others are held. Most answers are smaller.
+ */
 const smallBytes = 1024 * 1024;
 
-/** Bytes of all answers that are held at a time. What does not fit is refused, so that no number of large answers exhausts the memory. */
+/**
+ * Counts the bytes of all held answers. Answers beyond the maximum are refused, so that large answers cannot exhaust
+ * the memory.
+ */
 export class HeldAnswers {
   readonly #maxBytes: number;
   bytes = 0;
@@ -83,16 +89,16 @@ export class HeldAnswers {
   }
 }
 
-/** The bytes of one answer. */
+/** Counter for the bytes of one answer. */
 export interface HeldAnswer {
-  /** Counts more bytes. False when there is no room for them. */
+  /** Counts more bytes. Returns false if there is no room for them. */
   add(bytes: number): boolean;
   release(): void;
 }
 
 /**
- * Sends and receives. Rejects when no head came, when a deadline passed or when the signal ended it; a body that
- * broke off is reported as trouble beside the status and the headers, which count all the same.
+ * Sends a request and receives its answer. Rejects if no head came, a deadline passed or the signal aborted. A
+ * truncated body is reported as trouble, and the status and the headers stay valid.
  */
 export function receive(agent: Agent, wanted: Dispatched): Promise<Received> {
   return new Promise((resolve, reject) => new Receiving(wanted, { resolve, reject }).begin(agent));
@@ -108,7 +114,7 @@ class Receiving implements Dispatcher.DispatchHandler {
   readonly #wanted: Dispatched;
   readonly #outcome: Outcome;
   readonly #ending: AbortSignal;
-  /** null until undici begins: nothing is to be aborted before. */
+  /** Controller, or null until undici begins. There is nothing to abort before. */
   #controller: Dispatcher.DispatchController | null = null;
   #head: { readonly status: number; readonly headers: AnswerHeaders } | null = null;
   readonly #chunks: Buffer[] = [];
@@ -171,38 +177,38 @@ class Receiving implements Dispatcher.DispatchHandler {
       resolve(body.then((decoded) => receivedOf(answer, decoded)));
       return;
     }
-    // The status and the headers of an error count, whatever becomes of its body (docs/faults.md H1, H17).
+    // The status and the headers of an error are valid even without its body (docs/faults.md H1, H17).
     const counts = head && (trouble !== null || head.status >= 300);
     if (counts) resolve(receivedOf({ ...head, wireBytes: 0 }, trouble ?? brokeOff));
     else reject(error);
   }
 }
 
-/** `body`: a text says why there is none. */
+/** Builds the received answer. A text as `body` explains why there is no body. */
 function receivedOf(answer: Pick<Received, 'status' | 'headers' | 'wireBytes'>, body: Decoded): Received {
   return typeof body === 'string' ? { ...answer, body: nothing, trouble: body } : { ...answer, body, trouble: null };
 }
 
-/** A body, or why there is none. */
+/** A body, or a text that explains why there is none. */
 type Decoded = Buffer | string;
 
 const brokeOff = 'it ended before it was complete';
 
-/** A client of MCP may give any text as the reason why it cancels. */
+/** Converts an abort reason into an error. An MCP client may give any text as the reason. */
 function errorOf(reason: unknown): Error {
   return reason instanceof Error ? reason : new DOMException(String(reason), 'AbortError');
 }
 
-/** What is no longer to be sent was not. */
+/** Error for a request that was withdrawn before it was sent. */
 export class HeldBack extends Error {}
 
-/** Our own end of a body that is over its cap. */
+/** Error for a body that exceeds its cap. */
 class TooLarge extends Error {}
 
-/** And of one that has no room beside the others. */
+/** Error for a body without room beside the other held answers. */
 class NoRoom extends Error {}
 
-/** What is wrong with a body that did not come to its end; null when time or a stop of ours ended it. */
+/** Returns the text for an incomplete body, or null if a deadline or our own stop ended it. */
 function troubleOf(error: Error): string | null {
   if (error instanceof TooLarge) return tooLarge;
   if (error instanceof NoRoom) return noRoom;
@@ -211,7 +217,10 @@ function troubleOf(error: Error): string | null {
   return ended || String((error as NodeJS.ErrnoException).code).endsWith('_TIMEOUT') ? null : brokeOff;
 }
 
-/** The decoded bytes, or why they can't be had. Only gzip is asked for, so only gzip is understood (docs/faults.md H16). */
+/**
+ * Returns the decoded bytes, or a text if they cannot be decoded. Only gzip is requested, so only gzip is accepted
+ * (docs/faults.md H16).
+ */
 async function decode(bytes: Buffer, headers: AnswerHeaders, maxBytes: number, held: HeldAnswer): Promise<Decoded> {
   const encoding = String(headers['content-encoding'] ?? '')
     .trim()
@@ -230,7 +239,7 @@ async function decode(bytes: Buffer, headers: AnswerHeaders, maxBytes: number, h
   }
 }
 
-/** Piece by piece, each counted as it comes: what a small gzip unfolds to is known only then. */
+/** Decodes piece by piece and counts each piece. The decoded size of a gzip is not known before. */
 async function unzipLarge(bytes: Buffer, maxBytes: number, held: HeldAnswer): Promise<Decoded> {
   const unzipping = createGunzip({ chunkSize: 256 * 1024 });
   unzipping.end(bytes);

@@ -1,29 +1,30 @@
-// Takes our own secrets out of what others send: a service that echoes a key must not bring it onto a page or into the store.
+// Removes our own secrets from foreign texts. A service that echoes a key must not bring it onto a page or into the
+// store.
 import { withoutNul } from '../../core/nearest.ts';
 
-/** A shorter key of our own could be an ordinary word of an answer. */
+/** Minimum length of our own key for redaction. A shorter key could be an ordinary word of an answer. */
 const minOwnLetters = 6;
-/** And a shorter secret of another part of the configuration, which has no reason to be in this answer. */
+/** Minimum length of another secret of the configuration, which is unlikely to appear in this answer. */
 const minOtherLetters = 12;
-/** So many letters of a secret are looked for first: many keys begin alike. */
+/** Number of letters of a secret in the first search. Many keys begin alike. */
 const beginningLetters = 8;
 const keyBeginning = 'sk_live_';
-/** At least so many of them: fewer could be part of every answer. */
+/** Minimum length of a sign. Fewer letters could be part of every answer. */
 const minSignLetters = 4;
-/** Letters of JSON, about the most common first. Others are rarer. */
+/** Letters of JSON, roughly the most common first. Other letters are rarer. */
 const commonLetters = '"0ea:,1t_sinrld2ochpfumb5349867gyv.-/ ';
-/** Keys of the mailbox API, also those that we don't know or that were cut off. */
+/** Keys of the mailbox API, including unknown or truncated ones. */
 const keyShape = /sk_live_[\w-]+/g;
 
-/** Made once for many texts. */
+/** Removes secrets from texts. Built once for many texts. */
 export class Redactor {
-  /** The key of the service that we speak with; null without one. */
+  /** Key of the service that we call, or null if there is none. */
   readonly own: string | null;
-  /** Whatever else is secret here. */
+  /** Other secrets of the configuration. */
   readonly others: readonly string[];
-  /** The longest first: one may be the beginning of another. */
+  /** Secrets, longest first, because one may be the beginning of another. */
   readonly #secrets: readonly string[];
-  /** What a text with a secret holds in any case. */
+  /** Parts of which any text with a secret contains at least one. */
   readonly #signs: readonly string[];
 
   constructor(own: string | null, others: readonly string[]) {
@@ -36,21 +37,23 @@ export class Redactor {
     this.#signs = [...new Set([keyBeginning, ...beginnings].map(fromRarestLetter))];
   }
 
-  /** The text with [key] for each key, and [hidden] for any other secret. */
+  /** Returns the text with [key] for each key, and [hidden] for any other secret. */
   text(text: string): string {
     if (!this.#signs.some((sign) => text.includes(sign))) return text;
     const known = this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, this.#markOf(secret)), text);
     return known.replace(keyShape, '[key]');
   }
 
-  /** Parses JSON; no text in the value, and no name of a field, holds a secret or the letter NUL. Throws where JSON.parse does. */
+  /**
+   * Parses JSON. No text and no field name of the value holds a secret or the letter NUL. Throws when JSON.parse does.
+   */
   json(text: string): unknown {
     const value: unknown = JSON.parse(this.text(text));
-    // Written with escapes, neither is found in the text.
+    // The search in the text misses a secret or NUL that is written with escapes.
     return text.includes('\\') ? this.#inPlace(value) : value;
   }
 
-  /** Without recursion: a value may be nested as deep as a body is long. */
+  /** Redacts a value without recursion: it may be nested as deep as a body is long. */
   #inPlace(value: unknown): unknown {
     const whole = { value };
     const left: unknown[] = [whole];
@@ -79,7 +82,10 @@ export class Redactor {
   }
 }
 
-/** The end of a beginning, from its rarest letter on: V8 looks for the first letter in the fastest way, and compares at each that it finds. */
+/**
+ * Returns the end of a beginning, from its rarest letter on. V8 searches for the first letter with its fastest method,
+ * and compares at each match.
+ */
 function fromRarestLetter(beginning: string): string {
   const commonness = (at: number) => commonLetters.indexOf(beginning.charAt(at)) + 1 || commonLetters.length + 1;
   let rarest = 0;

@@ -1,4 +1,4 @@
-// The way of a request to another machine: a connection to it, a tunnel through a proxy, or a proxy that is asked for it.
+// Route of a request to another machine: a direct connection, a tunnel through a proxy, or a forwarding proxy.
 
 import { request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
@@ -8,9 +8,9 @@ import { buildConnector } from 'undici';
 import type { Egress, Proxies } from '../../core/egress.ts';
 import { connectDeadlineMs, ProxyError } from './failure.ts';
 
-// Which proxy, if any, lies on the way to an address. Pure.
+// Choice of the proxy for an address. Pure.
 
-/** The proxy by which an address is asked; null: directly. */
+/** Returns the proxy for an address, or null for a direct connection. */
 export function proxyFor(url: string, { http, https, except }: Proxies): URL | null {
   const { protocol, hostname, port } = new URL(url);
   const proxy = protocol === 'https:' ? https : protocol === 'http:' ? http : null;
@@ -20,14 +20,17 @@ export function proxyFor(url: string, { http, https, except }: Proxies): URL | n
   return except.some((entry) => excepts(entry, host, asked)) ? null : new URL(proxy);
 }
 
-/** `*`, a host with all below it (`example.com`, `.example.com`, `*.example.com`), an address, its beginning (`10.`), or a network. A port may follow. */
+/**
+ * True if an entry excludes a host: `*`, a host with its subdomains (`example.com`, `.example.com`, `*.example.com`),
+ * an address, its beginning (`10.`), or a network. A port may follow.
+ */
 function excepts(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;
   if (entry.includes('/')) return isWithin(host, entry);
   if (/^(\d{1,3}\.){1,3}\*?$/.test(entry)) return isIP(host) === 4 && host.startsWith(entry.replace('*', ''));
   const [, bracketed, named, ofPort] = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [];
   if (ofPort !== undefined && ofPort !== port) return false;
-  // An IPv6 address without brackets has colons of its own.
+  // An IPv6 address without brackets contains colons itself.
   const name = bare(bracketed ?? named ?? entry).replace(/^\*?\./, '');
   return name !== '' && (host === name || (isIP(host) === 0 && host.endsWith(`.${name}`)));
 }
@@ -42,7 +45,7 @@ function isWithin(host: string, network: string): boolean {
   return list.check(host, family);
 }
 
-/** The name of a host without brackets and the dot at its end, in lower case. */
+/** Returns a host name in lower case, without brackets and without a dot at its end. */
 function bare(host: string): string {
   return host
     .replace(/^\[|\]$/g, '')
@@ -52,13 +55,13 @@ function bare(host: string): string {
 
 export interface WayOut {
   readonly connect: buildConnector.connector;
-  /** `proxy.example:3128`; null: none is in between. */
+  /** Proxy such as `proxy.example:3128`, or null if there is none. */
   readonly proxy: string | null;
-  /** Proxy that forwards plain http, and the headers for it; null if requests go to their own origin. */
+  /** Proxy that forwards plain http, and the headers for it, or null if requests go to their own origin. */
   readonly forward: { readonly origin: string; readonly headers: Readonly<Record<string, string>> } | null;
 }
 
-/** The way to an address. `allowH2`: HTTP/2 where the other side offers it. */
+/** Returns the route to an address. `allowH2`: HTTP/2 if the server offers it. */
 export function wayOutTo(url: string, { proxies, ca }: Egress, allowH2 = true): WayOut {
   const proxy = proxyFor(url, proxies);
   const trust = ca === null ? {} : { secureContext: createSecureContext({ ca }) };
@@ -77,7 +80,7 @@ function authorizationOf({ username, password }: URL): Readonly<Record<string, s
   return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
-/** CONNECT, then TLS with the other side through it (RFC 9110 9.3.6). */
+/** Connects through a proxy with CONNECT, followed by TLS with the server (RFC 9110 9.3.6). */
 function tunnel(
   proxy: URL,
   headers: Readonly<Record<string, string>>,

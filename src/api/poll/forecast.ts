@@ -1,4 +1,4 @@
-// The honest plan: what a cadence becomes on a budget. Pure; the same sums as the queue works by.
+// Forecast of the actual intervals of a cadence on a budget. Pure; the queue uses the same sums.
 
 import { type Route, routes } from '../../core/answers.ts';
 import type { Forecast, NarrowRoutes } from '../../core/mailbox.ts';
@@ -12,29 +12,29 @@ export type Gaps = Readonly<Record<Route, ScheduleGaps>>;
 
 export interface ForecastInput {
   readonly mailboxes: number;
-  /** Requests a minute that may be made. */
+  /** Allowed requests a minute. */
   readonly allowedPerMinute: number;
-  /** Of them, what may be spent beyond what the cadence needs. */
+  /** Allowed requests a minute beyond the needs of the cadence. */
   readonly sparePerMinute: number;
-  /** The limits that kinds of answers have of their own. Default: none. */
+  /** Limits of single kinds of answers. Default: none. */
   readonly ownLimits?: readonly OwnRoutes[];
-  /** They are so few because the API lets nothing start for most of the time. Default: false. */
+  /** True if the allowed requests are few because the API stops all requests for most of the time. Default: false. */
   readonly isHeldBack?: boolean;
-  /** The share of the key's limit that is left to others, parts per million. */
+  /** Share of the key's limit that is left to others, parts per million. */
   readonly headroomPpm: number;
   readonly gaps: Gaps;
-  /** Spare requests read a mailbox's statistics again at the earliest after this, milliseconds; 0: never early. */
+  /** Minimum age of statistics before a spare request reads them again, milliseconds; 0 switches early reads off. */
   readonly earlyMs: number;
 }
 
 /** Kinds of answers that share a limit of their own. */
 interface OwnRoutes {
   readonly routes: readonly Route[];
-  /** Requests a minute that may be made. */
+  /** Allowed requests a minute. */
   readonly perMinute: number;
 }
 
-/** Limits of single kinds of requests, as the API told them. */
+/** Returns the API's limits of single kinds of requests. */
 export function ownLimitsOf(budget: Budget): readonly OwnRoutes[] {
   // Health is one signal among others.
   const own = routes.flatMap((route) => (route === 'health' ? [] : (budget.ownLimit(route) ?? [])));
@@ -44,19 +44,19 @@ export function ownLimitsOf(budget: Budget): readonly OwnRoutes[] {
   }));
 }
 
-/** Health, the list, and what has its turn just before. */
+/** Requests that may come in between: health, the list, and polls whose turn is just before. */
 const requestsBetween = 5;
 
-/** Steps of the minute field that come around evenly; beyond an hour, whole hours. */
+/** Steps of the minute field that repeat evenly. Longer intervals are whole hours. */
 const evenMinutes = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60];
 
-/** How far apart the runs of each schedule are. */
+/** Returns the gaps between the runs of each schedule. */
 export function gapsOf(schedules: Readonly<Record<Route, Schedule>>, now: number): Gaps {
   const gaps = Object.entries(schedules).map(([route, schedule]) => [route, schedule.gaps(now)]);
   return Object.fromEntries(gaps) as Record<Route, ScheduleGaps>;
 }
 
-/** The cadence that a demand is summed up from: as often as it runs where it runs most. */
+/** Returns the cadence behind a demand, from the shortest gap of each schedule. */
 export function cadenceOf(gaps: Gaps): Readonly<Record<Route, number>> {
   const cadence = Object.entries(gaps).map(([route, { shortestMs }]) => [route, shortestMs]);
   return Object.fromEntries(cadence) as Record<Route, number>;
@@ -102,9 +102,10 @@ export function forecastOf(input: ForecastInput): Forecast {
 }
 
 /**
- * How old statistics get where the cadence fits. A run makes all of them due at once: who is read first after one run and
- * last after the next, when other kinds are due too, waits for the difference besides. Read early, they rest for earlyMs
- * and wait for their turn by risk, which the cap on staleness bounds. A few other requests may come in between.
+ * Returns the maximum age of statistics if the cadence fits. A run makes all of them due at once: a mailbox that is
+ * first after one run and last after the next, when other kinds are due too, also waits for the difference. Statistics
+ * that are read early rest for earlyMs and wait for their turn by risk, which the cap on staleness bounds. A few other
+ * requests may come in between.
  */
 function fittingStatsMs({ mailboxes, gaps, earlyMs }: ForecastInput, demand: Demand): number {
   const { turnMs, pacePerMinute, roomPerMinute } = demand;
@@ -116,7 +117,7 @@ function fittingStatsMs({ mailboxes, gaps, earlyMs }: ForecastInput, demand: Dem
   return Math.min(byCadence, Math.max(rested, patienceFactor * turnMs.stats) + betweenMs);
 }
 
-/** The kinds whose own limit is the furthest below what the cadence needs of them; null if none is below. */
+/** Returns the kinds with the limit furthest below the needs of the cadence, or null if no limit is below. */
 function narrowestOf(
   { mailboxes, ownLimits = [] }: ForecastInput,
   cadenceMs: Readonly<Record<Route, number>>,
@@ -131,7 +132,9 @@ function narrowestOf(
   return first && first.needsPerMinute > first.perMinute ? first : null;
 }
 
-/** How long all of them take to be read for the first time: by the budget, and by each limit of what the guard judges by. */
+/**
+ * Returns the durations of the first reading of all mailboxes: by the budget, and by each limit of the judged kinds.
+ */
 function sweepsMs({ mailboxes, ownLimits = [] }: ForecastInput, { sweepPerMinute }: Demand): readonly number[] {
   const takesMs = (kinds: number, perMinute: number) => (kinds * mailboxes * minuteMs) / perMinute;
   const judged = (routes: readonly Route[]) => judgedRoutes.filter((route) => routes.includes(route)).length;
@@ -141,70 +144,80 @@ function sweepsMs({ mailboxes, ownLimits = [] }: ForecastInput, { sweepPerMinute
   ];
 }
 
-/** The next longer interval that a cron expression can say evenly. */
+/** Returns the next longer interval that a cron expression can state evenly. */
 function evenly(ms: number): number {
   const minutes = evenMinutes.find((step) => step * minuteMs >= ms);
   return minutes === undefined ? Math.ceil(ms / hourMs) * hourMs : minutes * minuteMs;
 }
 
-// What a cadence asks of a budget, and by how much it must be stretched to fit. Pure.
+// Demand of a cadence on a budget, and the stretch that makes it fit. Pure.
 
 const slowRoutes = ['mailbox', 'dns', 'blacklist'] as const;
 
 /** Health and the mailbox list each take at most one request in this many. */
 const accountShare = 10;
-/** Where the cadence does not fit, the kinds that the guard does not decide on take at most this share of the rest. */
+/** Maximum share of the rest for the kinds that the guard does not decide on, if the cadence does not fit. */
 const slowShare = 0.1;
 
 /**
- * Where statistics are read by risk, no mailbox waits longer than this many rounds of all of them: more room for the
- * risky ones would be at the cost of the calm ones, less would be round robin. Where the cadence fits, it is the cap, too.
+ * Maximum wait of a mailbox whose statistics are read by risk, in rounds of all mailboxes. A larger value favours risky
+ * mailboxes at the cost of calm ones, a smaller one approaches round robin. If the cadence fits, the cadence is a cap,
+ * too.
  */
 const patienceFactor = 1.25;
 
-/** Where the cadence fits, a kind that is due catches up at this many times its usual rate; statistics take the rest. */
+/** Multiple of its usual rate at which a due kind catches up if the cadence fits. Statistics take the rest. */
 const catchUp = 2;
 
 interface DemandInput {
   readonly mailboxes: number;
   /** Requests a minute that we may make. */
   readonly allowedPerMinute: number;
-  /** Of them, what may be spent beyond what the cadence needs. */
+  /** Allowed requests a minute beyond the needs of the cadence. */
   readonly sparePerMinute: number;
-  /** How far apart the runs of each kind are, milliseconds. */
+  /** Gaps between the runs of each kind, milliseconds. */
   readonly cadenceMs: Readonly<Record<Route, number>>;
-  /** Whether spare requests read statistics early, by risk. */
+  /** True if spare requests read statistics early, by risk. */
   readonly early: boolean;
 }
 
 export interface Demand {
   /** Requests a minute that the cadence asks for. */
   readonly asksPerMinute: number;
-  /** Most requests a minute of ordinary polls. Actions, urgent polls and mailboxes that were never judged may take more. */
+  /** Maximum of ordinary polls a minute. Actions, urgent polls and mailboxes that were never judged may take more. */
   readonly pacePerMinute: number;
   /** Part of pacePerMinute that health and the list leave to the mailboxes. */
   readonly roomPerMinute: number;
-  /** Requests a minute for mailboxes that were never judged: all that the budget allows, less health and the list. */
+  /** Requests a minute for mailboxes that were never judged: the whole budget, less health and the list. */
   readonly sweepPerMinute: number;
-  /** Requests a minute for connections, DNS and blacklists that were never read, beside what the cadence made due. */
+  /**
+   * Requests a minute for connections, DNS and blacklists that were never read, in addition to due polls of the
+   * cadence.
+   */
   readonly detailsPerMinute: number;
   readonly fits: boolean;
-  /** The cadence would fit, too, if the list took its full share. */
+  /** True if the cadence would also fit with the full share of the list. */
   readonly fitsWithList: boolean;
-  /** How far apart two polls of health or the list are at least, milliseconds. */
+  /** Minimum gap between two polls of health or of the list, milliseconds. */
   readonly accountSpacingMs: number;
-  /** How many times as far apart the polls of a mailbox must be, by kind: 1 when the cadence fits. */
+  /** Factor by which the polls of a mailbox must be stretched, by kind; 1 if the cadence fits. */
   readonly stretch: Readonly<Record<MailboxRoute, number>>;
-  /** While all kinds have something to ask: how far apart the polls of a mailbox would be, by kind, milliseconds. */
+  /** Gap between the polls of a mailbox while all kinds have polls due, by kind, milliseconds. */
   readonly turnMs: Readonly<Record<MailboxRoute, number>>;
-  /** No mailbox's statistics get older, milliseconds: from then on it goes before every other. */
+  /** Maximum age of a mailbox's statistics, milliseconds. An older mailbox takes precedence over every other. */
   readonly statsCapMs: number;
 }
 
-/** A run makes all mailboxes due at once: to catch up they get at least this share of the budget beyond what the cadence needs. */
+/**
+ * Minimum share of the budget beyond the needs of the cadence. A run makes all mailboxes due at once, and they have to
+ * catch up.
+ */
 const leastSpareShare = 0.1;
 
-/** Sums up a cadence. Health and the list keep theirs, within their share; the rest is stretched alike, as far as it may be. */
+/**
+ * Sums up a cadence. Health and the list keep theirs, within their share; the other kinds are stretched alike, as far
+ * as allowed.
+ */
 export function demandOf({ mailboxes, allowedPerMinute, sparePerMinute, cadenceMs, early }: DemandInput): Demand {
   const accountSpacingMs = (accountShare * minuteMs) / allowedPerMinute;
   const perMinute = (everyMs: number) => minuteMs / everyMs;

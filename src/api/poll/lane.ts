@@ -1,4 +1,4 @@
-// The one lane through which all requests of an account start: evenly spaced, actions before polls, several in flight.
+// Lane through which all requests of an account start: evenly spaced, actions before polls, several in flight.
 
 import { minuteMs, secondMs } from '../../core/time.ts';
 import { turnEveryMs } from '../../core/write-scope.ts';
@@ -7,22 +7,25 @@ import type { Budget } from '../budget.ts';
 import type { Poll } from './poll.ts';
 import type { PollQueue } from './queue.ts';
 
-/** Polls that may be under way at a time; a slow answer must not stop the others. */
+/** Maximum number of polls in flight. A slow answer must not stop the others. */
 const maxPollsInFlight = 8;
-/** The client ends every request long before this; a poll that is not done by then hangs. */
+/** Time after which a poll counts as hanging. The client ends every request long before. */
 const pollMayTakeMs = minuteMs;
 
 export interface LaneOptions {
   readonly clock: Clock;
   readonly budget: Budget;
   readonly queue: PollQueue;
-  /** Makes a poll; never rejects. */
+  /** Makes a poll. Never rejects. */
   readonly poll: (poll: Poll) => Promise<void>;
-  /** What may be asked at present. account: health and the list, and actions go on. nothing: the account is not ours. */
+  /**
+   * Permitted polls at present. account: health and the list; actions continue. nothing: this process does not own the
+   * account.
+   */
   readonly mayAsk: () => 'everything' | 'account' | 'nothing';
 }
 
-/** A poll under way. */
+/** A poll in flight. */
 interface PollInFlight {
   readonly since: number;
   readonly done: Promise<void>;
@@ -36,7 +39,7 @@ export class Lane {
     look: { kind: 'warmup', waiting: [] as (() => void)[] },
   } as const;
   readonly #inFlight = new Set<PollInFlight>();
-  /** What a poll rejected with, although none may. */
+  /** Unexpected rejection of a poll. */
   #broken: { readonly error: unknown } | null = null;
 
   constructor(options: LaneOptions) {
@@ -44,14 +47,14 @@ export class Lane {
     this.#bell = createBell(options.clock);
   }
 
-  /** Something new may be due. */
+  /** Wakes the lane because new polls may be due. */
   wake(): void {
     this.#bell.ring();
   }
 
   /**
-   * Resolves when the caller may start one request of an action: the very next slot, ahead of every poll. A POST goes
-   * before a look: when many mailboxes are acted upon at once, each is done with before the next is begun.
+   * Resolves when the caller may start one request of an action, in the next slot ahead of every poll. A POST goes
+   * before a look, so that each of many actions is finished before the next starts.
    */
   actionSlot(signal: AbortSignal, step: 'look' | 'post' = 'look'): Promise<void> {
     return new Promise((resolve) => {
@@ -67,12 +70,12 @@ export class Lane {
   }
 
   /**
-   * Serves until the signal aborts, then waits for the polls under way. Each turn calls `turned`, unless a poll hangs;
-   * while the budget is stopped none does: one that lost its connection waits for it as everybody does.
+   * Serves until the signal aborts, then waits for the polls in flight. Each turn calls `turned`, unless a poll hangs.
+   * While the budget is stopped, no poll counts as hanging: a poll that lost its connection also waits for the budget.
    */
   async run(signal: AbortSignal, turned: () => void): Promise<void> {
     const { clock, budget, mayAsk } = this.#options;
-    // The slots of many accounts come at the same moment where the machine is late: to choose a poll is work, too.
+    // The slots of many accounts come at the same moment on a slow machine. The choice of a poll is work, too.
     let hasRoom = false;
     while (!signal.aborted) {
       const now = clock.monotonic();
@@ -130,7 +133,7 @@ export class Lane {
     return true;
   }
 
-  /** A full lane waits for the next ring. */
+  /** Returns the time until the next request may be due. A full lane waits for the next ring. */
   #idleFor(): number {
     const { budget, clock, queue } = this.#options;
     const now = clock.monotonic();

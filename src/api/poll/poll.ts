@@ -1,30 +1,30 @@
-// One request to make about an account or a mailbox, as a value, and what waits for its time.
+// A request about an account or a mailbox as a value, and the polls that wait for their time.
 import TinyQueue from 'tinyqueue';
 import type { Route } from '../../core/answers.ts';
 
-/** health and mailboxes have no mailbox. */
+/** A poll. The routes health and mailboxes have no mailbox. */
 export interface Poll {
   readonly route: Route;
   readonly mailboxId: string | null;
 }
 
-/** What tells two polls apart: the same question about the same mailbox is one. */
+/** Returns the identity of a poll: the same route of the same mailbox is one poll. */
 export function pollKey(poll: Poll): string {
   return `${poll.route} ${poll.mailboxId ?? ''}`;
 }
 
-/** The kinds of answer that every mailbox has of its own, in the order in which they matter to the guard. */
+/** Kinds of answers about one mailbox, in the order of their importance to the guard. */
 export const mailboxRoutes = ['stats', 'warmup', 'mailbox', 'dns', 'blacklist'] as const;
 export type MailboxRoute = (typeof mailboxRoutes)[number];
 
-/** When each kind was read last, on the monotonic clock; a kind that is absent never was. */
+/** Time of the last reading of each kind on the monotonic clock. A kind that was never read is absent. */
 export type LastRead = Readonly<Partial<Record<MailboxRoute, number>>>;
 
-// Polls that are due at a later moment: second looks, and failed polls on their way to the next try.
+// Polls that are due later: second looks and retries.
 
 /**
- * usual: in the place that its kind has. soon: before what the cadence made due, behind a first sweep. urgent: somebody
- * waits for it.
+ * usual: in the place of its kind. soon: before due polls of the cadence, after a first sweep. urgent: a person or a
+ * breach waits for it.
  */
 const urgencies = ['usual', 'soon', 'urgent'] as const;
 export type PollUrgency = (typeof urgencies)[number];
@@ -36,18 +36,18 @@ export interface WaitingPoll {
 
 interface LaterPoll extends WaitingPoll {
   readonly urgency: PollUrgency;
-  /** Order of arrival: the order among equals. */
+  /** Order of arrival, which decides among equals. */
   readonly number: number;
 }
 
-/** A poll is in here once, at its earliest due time. Times are milliseconds of the monotonic clock. */
+/** Queue that holds each poll once, at its earliest due time. Times are milliseconds of the monotonic clock. */
 export class Later {
   readonly #byKey = new Map<string, LaterPoll>();
-  /** By due time; what was replaced or taken out stays in it until it comes up. */
+  /** Polls by due time. Replaced and removed polls stay in it until they come up. */
   readonly #queue = new TinyQueue<LaterPoll>([], (one, other) => one.dueAt - other.dueAt || one.number - other.number);
   #count = 0;
 
-  /** Puts a poll in. One that is in already keeps its place, or moves forward, and never gets less urgent. */
+  /** Adds a poll. A known poll keeps its place or moves forward, and never becomes less urgent. */
   add(poll: Poll, dueAt: number, urgency: PollUrgency): void {
     const key = pollKey(poll);
     const known = this.#byKey.get(key);
@@ -68,13 +68,13 @@ export class Later {
     this.#byKey.delete(pollKey(poll));
   }
 
-  /** When the next one is due; null when there is none. */
+  /** Returns the due time of the next poll, or null if there is none. */
   nextAt(): number | null {
     this.#dropReplaced();
     return this.#queue.peek()?.dueAt ?? null;
   }
 
-  /** Takes the next one out when it is due. */
+  /** Removes and returns the next poll if it is due. */
   take(now: number): LaterPoll | undefined {
     this.#dropReplaced();
     const first = this.#queue.peek();
@@ -92,36 +92,43 @@ export class Later {
   }
 }
 
-// When the mailbox list may be read before its cadence: it shows the whole fleet in one request, and may be large. Pure.
+// Early reads of the mailbox list, before its cadence. The list shows the whole fleet in one request, and may be large.
+// Pure.
 
-/** Lists in a row that stirred nothing and still double the time until the next; the cadence ends it long before. */
+/**
+ * Maximum number of unchanged lists in a row that double the time until the next list. The cadence ends the doubling
+ * long before.
+ */
 const maxDoublings = 20;
-/** What other polls brought is credit for at most so many lists: a sweep of the fleet is not followed by a burst of them. */
+/** Maximum credit for the bytes of other polls, in lists, so that no burst of lists follows a sweep of the fleet. */
 const maxListsOnCredit = 2;
 
-/** Times are milliseconds of the monotonic clock, sizes bytes on the wire. */
+/** Times are milliseconds of the monotonic clock, sizes are bytes on the wire. */
 export class EarlyLists {
   #calmInARow = 0;
-  /** Of the last list; 0 until one was read. */
+  /** Size of the last list, or 0 until one was read. */
   #listBytes = 0;
-  /** What other polls brought more than lists, since long enough. */
+  /** Bytes of other polls, less the bytes of lists, within bounds. */
   #creditBytes = 0;
 
-  /** An answer to a poll, or to a list of this account. */
+  /** Counts the bytes of an answer to a poll, or of a list of this account. */
   received(route: string, bytes: number): void {
     const isList = route === 'mailboxes';
     if (isList) this.#listBytes = bytes;
     const most = maxListsOnCredit * this.#listBytes;
-    // Lists of the cadence are read in any case: what they take beyond the rest is not made up for later.
+    // Lists of the cadence are read in any case. Their excess bytes are not made up for later.
     this.#creditBytes = Math.min(most, Math.max(-most, this.#creditBytes + (isList ? -bytes : bytes)));
   }
 
-  /** A list was taken in. `stirred`: an entry gave a reason to read a mailbox soon. */
+  /** Records a list. `stirred`: an entry gave a reason to read a mailbox soon. */
   listed(stirred: boolean): void {
     this.#calmInARow = stirred ? 0 : this.#calmInARow + 1;
   }
 
-  /** From when on the list may be read early, given when it was asked for last; null: not by these bytes. */
+  /**
+   * Returns the time from which the list may be read early, by the time of its last request, or null if the bytes do
+   * not allow it.
+   */
   mayAskFrom(
     askedAt: number,
     { leastMs, cadenceMs }: { readonly leastMs: number; readonly cadenceMs: number },
@@ -132,7 +139,7 @@ export class EarlyLists {
   }
 }
 
-// The polls of an account as a whole, its health and its mailbox list: when each is due, and what has to come between two. Pure.
+// Polls of the account as a whole, its health and its mailbox list: their due times and the spacing between them. Pure.
 
 export const accountRoutes = ['mailboxes', 'health'] as const;
 export type AccountRoute = (typeof accountRoutes)[number];
@@ -140,13 +147,13 @@ export type AccountRoute = (typeof accountRoutes)[number];
 interface AccountPoll {
   dueAt: number | null;
   askedAt: number;
-  /** Polls of mailboxes since then. */
+  /** Number of mailbox polls since then. */
   since: number;
 }
 
 /**
- * So many polls of mailboxes, if any can be made, come between two of health or of the list. Their spacing in time is wider,
- * unless the API allows far fewer requests than the budget: then they would take every request.
+ * Minimum number of mailbox polls, if any are possible, between two polls of health or of the list. Their spacing in
+ * time is wider, unless the API allows far fewer requests than the budget: then they would take every request.
  */
 export const betweenAccountPolls = 4;
 
@@ -157,29 +164,29 @@ export class AccountPolls {
     health: { dueAt: null, askedAt: Number.NEGATIVE_INFINITY, since: betweenAccountPolls },
   };
 
-  /** null: it is not. */
+  /** Returns the due time of a poll, or null if it is not due. */
   dueAt(route: AccountRoute): number | null {
     return this.#polls[route].dueAt;
   }
 
-  /** When it was made last. */
+  /** Returns the time of the last poll. */
   askedAt(route: AccountRoute): number {
     return this.#polls[route].askedAt;
   }
 
-  /** A run of the kind makes it due, though not sooner after the last one than this. */
+  /** Makes a poll due by its schedule, at least `spacingMs` after the last one. */
   run(route: AccountRoute, now: number, spacingMs: number): void {
     const one = this.#polls[route];
     one.dueAt ??= Math.max(now, one.askedAt + spacingMs);
   }
 
-  /** It is made at that time, whatever the cadence says. */
+  /** Makes a poll due at that time, regardless of the cadence. */
   add(route: AccountRoute, dueAt: number): void {
     const one = this.#polls[route];
     one.dueAt = Math.min(one.dueAt ?? Number.POSITIVE_INFINITY, dueAt);
   }
 
-  /** Whether so many polls of mailboxes were made since the last one of the kind. */
+  /** True if at least `between` mailbox polls were made since the last poll of the route. */
   isSpaced(route: AccountRoute, between: number): boolean {
     return this.#polls[route].since >= between;
   }
@@ -188,7 +195,7 @@ export class AccountPolls {
     Object.assign(this.#polls[route], { dueAt: null, askedAt: now, since: 0 });
   }
 
-  /** A poll of a mailbox was made. */
+  /** Counts a poll of a mailbox. */
   mailboxPolled(): void {
     for (const route of accountRoutes) this.#polls[route].since += 1;
   }

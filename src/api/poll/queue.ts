@@ -1,4 +1,4 @@
-// Which poll of one account is made next, when the budget has a slot. docs/decisions/0006.
+// Chooses the next poll of an account when the budget has a slot. docs/decisions/0006.
 import { type Route, routes } from '../../core/answers.ts';
 import type { SweepPart } from '../../core/mailbox.ts';
 import { minuteMs } from '../../core/time.ts';
@@ -22,73 +22,78 @@ import { mayCrossToday, type Risk, RiskOrder, TurnOrder, weightOf } from './risk
 import { judgedRoutes, partOf, Sweep, type SweepPoll } from './sweep.ts';
 
 export interface QueueOptions {
-  /** How far apart the runs of each kind are, milliseconds. */
+  /** Gaps between the runs of each kind, milliseconds. */
   readonly cadenceMs: Readonly<Record<Route, number>>;
   /** Requests a minute that the budget allows at present. */
   readonly allowedPerMinute: () => number;
-  /** Of them, what may be spent at that moment beyond what the cadence needs; 0: nothing is read early. Default: all. */
+  /**
+   * Allowed requests a minute at that moment beyond the needs of the cadence; 0 switches early reads off. Default: all.
+   */
   readonly sparePerMinute?: (now: number) => number;
-  /** When a request of that kind may start, as far as it is about that kind alone. Default: at any time. */
+  /** Earliest start of a request of that kind, by the kind's own limits alone. Default: at any time. */
   readonly opensAt?: (route: Route) => number;
-  /** Spare requests read a mailbox's statistics again at the earliest after this, milliseconds; 0: never early. */
+  /** Minimum age of statistics before a spare request reads them again, milliseconds; 0 switches early reads off. */
   readonly earlyMs: number;
 }
 
-/** After so many polls of one kind of reason in a row, one goes to a lesser reason: nothing starves. */
+/** Maximum number of polls in a row for one reason. The next goes to a lower reason, so that none starves. */
 const sameInARow = 7;
-/** Number of reasons, from the best on, whose polls go as fast as the budget allows. */
+/** Number of top reasons whose polls go as fast as the budget allows. */
 const pressingReasons = 2;
-/** Runs of a kind that are remembered, to say since when the oldest poll is due. */
+/** Number of runs of a kind that are kept, to know the due time of the oldest poll. */
 const runsKept = 100;
 
 /**
- * In this order: health and the list; what somebody waits for (the second look of a breach); the first reading of
- * warm-up and statistics, mailbox by mailbox; what should be read soon (a drop in the list); what the cadence made due,
- * each kind with its fair share, statistics by risk, in turns with what else was never read; and with requests to spare
- * the list and statistics early. What somebody waits for and the first reading go as fast as the budget allows, the rest at
- * the pace of the demand. A poll that is under way, or due already, is not put in again. Times are milliseconds of the
- * monotonic clock.
+ * Order of polls: health and the list; urgent polls (the second look of a breach); the first reading of warm-up and
+ * statistics, mailbox by mailbox; polls that are wanted soon (a drop in the list); due polls of the cadence, each kind
+ * with its fair share, statistics by risk, in turns with other kinds that were never read; and with spare requests the
+ * list and statistics early. Urgent polls and the first reading go as fast as the budget allows, the rest at the pace
+ * of the demand. A poll that is in flight or due already is not added again. Times are milliseconds of the monotonic
+ * clock.
  */
 export class PollQueue {
   readonly #options: QueueOptions;
   readonly #mailboxes = new Set<string>();
-  /** What was never read, and is not under way. */
+  /** Kinds that were never read and are not in flight. */
   readonly #sweep = new Sweep();
-  /** By the moment of the last poll: due is who was polled before the kind's last run. Without those of the sweep. */
+  /**
+   * Mailboxes by the time of their last poll. A mailbox is due if that was before the kind's last run. Mailboxes of the
+   * sweep are not in it.
+   */
   readonly #turns = Object.fromEntries(mailboxRoutes.map((route) => [route, new TurnOrder()])) as Readonly<
     Record<MailboxRoute, TurnOrder>
   >;
-  /** The last runs of each kind, oldest first. */
+  /** Last runs of each kind, oldest first. */
   readonly #runs = Object.fromEntries(mailboxRoutes.map((route): [MailboxRoute, number[]] => [route, []])) as Record<
     MailboxRoute,
     number[]
   >;
-  /** What each kind was given so far, in units of its fair share. */
+  /** Polls of each kind so far, in units of its fair share. */
   readonly #given = Object.fromEntries(mailboxRoutes.map((route) => [route, 0])) as Record<MailboxRoute, number>;
   readonly #account = new AccountPolls();
   readonly #later = new Later();
-  /** By pollKey, first come first served. */
+  /** Waiting polls by pollKey, in order of arrival. */
   readonly #waiting: Readonly<Record<Exclude<PollUrgency, 'usual'>, Map<string, WaitingPoll>>> = {
     urgent: new Map(),
     soon: new Map(),
   };
-  /** By pollKey: when it was begun. */
+  /** Start of each poll in flight, by pollKey. */
   readonly #underWay = new Map<string, number>();
   readonly #risks: RiskOrder;
   readonly #earlyLists = new EarlyLists();
   #sparePerMinute = Number.POSITIVE_INFINITY;
-  /** Of the polls that nothing presses. */
+  /** Pace of polls without a pressing reason. */
   readonly #pace = new Pace();
-  /** All that the account's first list named was read for the first time. */
+  /** True if all mailboxes of the account's first list were read for the first time. */
   #isSwept = false;
-  /** Reasons for a poll of a mailbox, the best first. */
+  /** Reasons for a poll of a mailbox, best first. */
   readonly #reasons: readonly ((now: number) => Poll | undefined)[] = [
     (now) => this.#takeWaiting('urgent', now),
     (now) => this.#takeSweep('judging', now),
     (now) => this.#takeWaiting('soon', now),
     (now) => this.#takeDue(now),
   ];
-  /** The reason of the last poll, and how many in a row had it. */
+  /** Reason of the last poll, and the number of polls in a row for it. */
   #row = { reason: 0, length: 0 };
   #isDetailsTurn = false;
 
@@ -97,7 +102,7 @@ export class PollQueue {
     this.#risks = new RiskOrder(options.earlyMs);
   }
 
-  /** What the present cadence asks of the present budget. */
+  /** Returns the demand of the present cadence on the present budget. */
   demand(): Demand {
     return demandOf({
       mailboxes: this.#mailboxes.size,
@@ -108,7 +113,10 @@ export class PollQueue {
     });
   }
 
-  /** A mailbox of the account. Its warm-up and statistics are read before they are judged by, whenever they were read. */
+  /**
+   * Adds a mailbox of the account. Its warm-up and statistics are read before it is judged, whenever they were last
+   * read.
+   */
   join(mailboxId: string, lastRead: LastRead, now: number): void {
     if (this.#mailboxes.has(mailboxId)) return;
     this.#mailboxes.add(mailboxId);
@@ -121,7 +129,7 @@ export class PollQueue {
     this.#risks.weigh(mailboxId, 0, false);
   }
 
-  /** A mailbox that is gone takes all its polls along. */
+  /** Removes a mailbox with all its polls. */
   leave(mailboxId: string): void {
     if (!this.#mailboxes.delete(mailboxId)) return;
     this.#risks.leave(mailboxId);
@@ -133,30 +141,30 @@ export class PollQueue {
     }
   }
 
-  /** What a mailbox risks, as its last answers show it. */
+  /** Updates the risk of a mailbox after its last answers. */
   weigh(mailboxId: string, risk: Risk): void {
     if (this.#mailboxes.has(mailboxId)) this.#risks.weigh(mailboxId, weightOf(risk), !mayCrossToday(risk));
   }
 
-  /** A run of the kind: everybody is due who was not polled since the last moment. */
+  /** Makes a kind due by its schedule, for every mailbox that was not polled since. */
   run(route: Route, now: number): void {
     if (route === 'health' || route === 'mailboxes') this.#account.run(route, now, this.demand().accountSpacingMs);
     else this.#runs[route] = [...this.#runs[route], now].slice(-runsKept);
   }
 
-  /** The poll is made at that time, whatever the cadence says. urgent: somebody waits for it. */
+  /** Adds a poll at a due time, regardless of the cadence. urgent: a person or a breach waits for it. */
   add(poll: Poll, dueAt: number, urgency: Exclude<PollUrgency, 'usual'> = 'urgent'): void {
     if (poll.route === 'health' || poll.route === 'mailboxes') this.#account.add(poll.route, dueAt);
     else this.#later.add(poll, dueAt, urgency);
   }
 
-  /** A poll that failed is due again then, in its usual place. */
+  /** Makes a failed poll due again at that time, in its usual place. */
   retry(poll: Poll, dueAt: number): void {
     if (poll.mailboxId === null) this.add(poll, dueAt);
     else this.#later.add(poll, dueAt, 'usual');
   }
 
-  /** The poll to make now, which is under way from now on; undefined when there is none. */
+  /** Returns the poll to make now and marks it as in flight, or returns undefined if there is none. */
   take(now: number, accountOnly = false): Poll | undefined {
     this.#sparePerMinute = this.#options.sparePerMinute?.(now) ?? Number.POSITIVE_INFINITY;
     this.#ripen(now);
@@ -168,12 +176,12 @@ export class PollQueue {
     if (!poll) return undefined;
     this.#underWay.set(pollKey(poll), now);
     const { pacePerMinute } = this.demand();
-    // What goes as fast as the budget allows is spaced by the budget.
+    // The budget spaces the polls that go as fast as it allows.
     if (inPace && pacePerMinute < this.#options.allowedPerMinute()) this.#pace.made(now, pacePerMinute);
     return poll;
   }
 
-  /** A poll that was taken has been answered, or has failed. */
+  /** Ends a poll that was answered or failed. */
   done(poll: Poll): void {
     const key = pollKey(poll);
     const startedAt = this.#underWay.get(key);
@@ -184,17 +192,17 @@ export class PollQueue {
     if (poll.route === 'stats' && this.#options.earlyMs > 0) this.#risks.served(id, startedAt);
   }
 
-  /** An answer of so many bytes came, to a poll of this kind. */
+  /** Counts the bytes of an answer to a poll of this kind. */
   received(route: Route | 'warmup_write', bytes: number): void {
     this.#earlyLists.received(route, bytes);
   }
 
-  /** A list was taken in; `stirred`: it gave a reason to read a mailbox soon. */
+  /** Records a list. `stirred`: it gave a reason to read a mailbox soon. */
   listed(stirred: boolean): void {
     this.#earlyLists.listed(stirred);
   }
 
-  /** When there will be something more to take, as far as it is known; null when nothing is foreseen. */
+  /** Returns the time at which the next poll may be available, or null if none is foreseen. */
   nextDueAt(now: number): number | null {
     const times = accountRoutes.map((route) => (this.#isUnderWay(route) ? null : this.#account.dueAt(route)));
     times.push(this.#later.nextAt(), this.#listEarlyAt(now), this.#risks.nextRestedAt(), this.#pace.nextAt);
@@ -203,7 +211,7 @@ export class PollQueue {
     return known.length === 0 ? null : Math.min(...known.map((time) => time ?? now));
   }
 
-  /** Polls that are due, and since when the oldest is. Looks at every mailbox. */
+  /** Returns the number of due polls and the due time of the oldest. Walks all mailboxes. */
   backlog(now: number): { readonly length: number; readonly oldestDueAt: number | null } {
     let [length, oldestDueAt] = [0, Number.POSITIVE_INFINITY];
     const add = (polls: number, dueAt: number | null) => {
@@ -229,20 +237,20 @@ export class PollQueue {
       if (id === null) continue;
       const route = poll.route as MailboxRoute;
       if (urgency === 'urgent') this.#waiting.urgent.set(pollKey(poll), { poll, dueAt });
-      // What the sweep has yet to read needs no reading besides; what failed in it has no other place yet.
+      // A poll that the sweep has yet to make is not added. A poll that failed in the sweep has no other place yet.
       else if (this.#sweep.hasten(id, route)) continue;
       else if (urgency === 'soon' || !this.#isSwept) this.#waiting.soon.set(pollKey(poll), { poll, dueAt });
       else if (!this.#underWay.has(pollKey(poll))) this.#putBack(route, id, now);
     }
   }
 
-  /** Just before the last run: due, and behind those who have waited longer. */
+  /** Moves a mailbox just before the last run: due, and behind mailboxes that have waited longer. */
   #putBack(route: MailboxRoute, id: string, now: number): void {
     const turns = this.#turns[route];
     turns.set(id, Math.min(turns.keyOf(id) ?? now, (this.#runs[route].at(-1) ?? 0) - 1));
   }
 
-  /** `between`: so many polls of mailboxes were made since the last one of that kind. */
+  /** Takes a poll of the account. `between`: minimum number of mailbox polls since the last poll of that kind. */
   #takeAccount(now: number, between: number): Poll | undefined {
     const isFree = (one: AccountRoute) =>
       this.#account.isSpaced(one, between) && !this.#isUnderWay(one) && this.#isOpen(one, now);
@@ -254,7 +262,10 @@ export class PollQueue {
     return { route, mailboxId: null };
   }
 
-  /** By the best reason that there is; after many of one reason in a row a lesser one has its turn. */
+  /**
+   * Takes a poll of a mailbox for the best reason. After many polls for one reason in a row, a lower reason has its
+   * turn.
+   */
   #takeMailbox(now: number, inPace: boolean): Poll | undefined {
     const { reason: last, length } = this.#row;
     const count = inPace ? this.#reasons.length : pressingReasons;
@@ -289,14 +300,14 @@ export class PollQueue {
     return this.#sweep.next(part, (route) => this.#isOpen(route, now));
   }
 
-  /** Nothing is left to be read for the first time of what may be asked for at present. */
+  /** True if no permitted kind is left to be read for the first time. */
   #isAllRead(now: number): boolean {
     return (this.#nextOfSweep('judging', now) ?? this.#nextOfSweep('details', now)) === null;
   }
 
   /**
-   * What the cadence made due, and what the guard does not judge by and was never read, in turns. Not before a fleet was
-   * judged for the first time; nothing is read early while there is something that was never read.
+   * Takes due polls of the cadence in turns with details that were never read. Waits until the fleet was judged for the
+   * first time. There are no early reads while anything was never read.
    */
   #takeDue(now: number): Poll | undefined {
     if (!this.#isSwept && this.#nextOfSweep('judging', now)) return undefined;
@@ -332,7 +343,10 @@ export class PollQueue {
     return this.#options.earlyMs > 0 && this.#sparePerMinute > 0;
   }
 
-  /** The kind that is furthest behind its share; one that had nothing to ask has no claim to what it missed. */
+  /**
+   * Takes the kind that is furthest behind its share. A kind without due polls has no claim to the turns that it
+   * missed.
+   */
   #takeByShare(routes: readonly MailboxRoute[], byRisk: string | null): Poll | undefined {
     let [first] = routes;
     if (!first) return undefined;
@@ -344,7 +358,10 @@ export class PollQueue {
     return id === null ? undefined : this.#takeOf(first, id);
   }
 
-  /** Whose statistics are read by risk: the oldest when they are too old; null when all were read lately. */
+  /**
+   * Returns the mailbox whose statistics are read by risk: the oldest if they are too old, or null if all were read
+   * recently.
+   */
   #byRisk(now: number): string | null {
     if (!this.#readsEarly) return null;
     const oldest = this.#firstKey('stats');
@@ -352,7 +369,7 @@ export class PollQueue {
     return oldest < tooOld ? this.#turns.stats.first() : this.#nextByRisk(now);
   }
 
-  /** The next by risk who was not read lately for another reason. */
+  /** Returns the next mailbox by risk that was not read recently for another reason. */
   #nextByRisk(now: number): string | null {
     const { earlyMs } = this.#options;
     for (let id = this.#risks.next(now); id !== null; id = this.#risks.next(now)) {
@@ -364,8 +381,9 @@ export class PollQueue {
   }
 
   /**
-   * The list shows the whole fleet in one request: where the cadence leaves room it gets up to its full share of them, less
-   * while lists show nothing new, and no more bytes than the polls of mailboxes.
+   * Returns the time of an early list. The list shows the whole fleet in one request: if the cadence leaves room, it
+   * gets up to its full share of requests, fewer while lists show no change, and no more bytes than the polls of
+   * mailboxes.
    */
   #listEarlyAt(now: number): number | null {
     if (!this.#readsEarly || this.#mailboxes.size === 0 || this.#isUnderWay('mailboxes') || !this.#isAllRead(now))
@@ -392,7 +410,7 @@ export class PollQueue {
     return poll;
   }
 
-  /** The mailbox of a poll, or null if it has none, or it has left. */
+  /** Returns the mailbox of a poll, or null if it has none or the mailbox has left. */
   #idOf({ mailboxId }: Poll): string | null {
     return mailboxId !== null && this.#mailboxes.has(mailboxId) ? mailboxId : null;
   }
@@ -402,7 +420,7 @@ export class PollQueue {
   }
 }
 
-/** When the next poll may be made at an even pace. */
+/** Spaces polls evenly. */
 class Pace {
   #nextAt = 0;
 
@@ -410,7 +428,7 @@ class Pace {
     return this.#nextAt;
   }
 
-  /** Counts a poll that was made when it might be. A poll that came a little late does not delay the next. */
+  /** Counts a poll that was made in time. A poll that came slightly late does not delay the next. */
   made(now: number, perMinute: number): void {
     const gapMs = minuteMs / perMinute;
     this.#nextAt = Math.max(this.#nextAt, now - gapMs) + gapMs;

@@ -1,40 +1,43 @@
-// How urgently a mailbox's statistics should be read again: the closer to its limit and the more it sends, the sooner.
+// Urgency of reading a mailbox's statistics again: the closer it is to its limit and the more it sends, the sooner.
 // Pure. docs/decisions/0006 has the measurements behind the numbers; `npm run bench -- lag` repeats them.
 import type { MailboxState } from '../../core/mailbox.ts';
 import { type EpochMs, utcDate } from '../../core/time.ts';
 
-/** Why a mailbox may cross its limit before its statistics are read again. */
+/** Risk that a mailbox crosses its limit before its statistics are read again. */
 export interface Risk {
-  /** Emails a day; 0 when it does not send. */
+  /** Emails a day, or 0 if it does not send. */
   readonly sendsPerDay: number;
-  /** Emails that it may still send today; Infinity when its daily limit is not known. */
+  /** Emails that it may still send today, or Infinity if its daily limit is unknown. */
   readonly sendsLeftToday: number;
-  /** The fewest further bounces that would cross the limit. */
+  /** Minimum number of further bounces that cross the limit. */
   readonly bouncesLeft: number;
 }
 
-/** What counts as the bounces left when the rate is over the limit already and only the minimum sample is missing. */
+/** Number of bounces left if the rate is over the limit already and only the minimum sample is missing. */
 export const armedBounces = 0.1;
 
 /**
- * How sharply the risk is followed: 0 would be round robin. A simulation before took 0.5, for without a cap on the staleness
- * more of it let the calm ones wait too long; with the cap 0.9 saw crossings sooner at every quantile.
+ * Exponent of the risk; 0 is round robin. An earlier simulation chose 0.5, because without a cap on the staleness a
+ * higher value let the calm mailboxes wait too long. With the cap, 0.9 saw crossings sooner at every quantile.
  */
 const sharpness = 0.9;
 
-/** The share of the requests that it deserves, in relation to others: its sends for each bounce that is left. */
+/** Returns the relative share of requests for a mailbox: its sends for each bounce that is left. */
 export function weightOf({ sendsPerDay, bouncesLeft }: Risk): number {
   return (Math.max(0, sendsPerDay) / Math.max(bouncesLeft, armedBounces)) ** sharpness;
 }
 
-/** Whether it can cross today at all: not when it would take more bounces than emails that may still be sent. */
+/**
+ * True if the mailbox can cross its limit today. It cannot if that takes more bounces than emails that it may still
+ * send.
+ */
 export function mayCrossToday({ bouncesLeft, sendsLeftToday }: Risk): boolean {
   return bouncesLeft <= sendsLeftToday;
 }
 
 /**
- * The risk of a mailbox as it is believed to be; null before its first verdict. A breach that is known already counts
- * as one bounce left: what is to be done about it is being done, and reading it again and again would help nobody.
+ * Returns the present risk of a mailbox, or null before its first verdict. A known breach counts as one bounce left:
+ * its action is in progress, and further reads would not help.
  */
 export function riskOf(mailbox: MailboxState, minBounces: number, now: EpochMs): Risk | null {
   const verdict = mailbox.verdict?.answer;
@@ -51,30 +54,35 @@ export function riskOf(mailbox: MailboxState, minBounces: number, now: EpochMs):
   };
 }
 
-/** Emails of the newest day, when that is today; a day may be one ahead of ours (docs/faults.md T10). */
+/**
+ * Returns the emails of the newest day if that is today. The API's day may be one ahead of ours (docs/faults.md T10).
+ */
 function sentToday({ stats }: MailboxState, now: EpochMs): number {
   const today = utcDate(now);
   const rows = (stats?.answer.rows ?? []).filter(({ date }) => date !== null && date >= today);
   return Math.max(0, ...rows.map(({ sent }) => sent ?? 0));
 }
 
-// Whose statistics are read next when requests are spent by risk: each mailbox's share of them is its weight's share of
-// all weights, evenly spread (weighted fair queueing by virtual deadlines).
+// Order of reads by risk: each mailbox's share of requests is its share of all weights, evenly spread (weighted fair
+// queueing by virtual deadlines).
 
-/** No weight counts for less than this share of the mean: a mailbox that seems calm is looked at, too. */
+/** Minimum weight as a share of the mean, so that mailboxes that seem calm are read, too. */
 const floorShare = 0.5;
 
-/** Mailboxes in the order of a number each. To find the first costs a look at all: an account has hundreds. */
+/**
+ * Mailboxes in the order of a number each. Finding the first takes a walk over all, which is cheap for the hundreds of
+ * an account.
+ */
 export class TurnOrder {
   readonly #keys = new Map<string, number>();
-  /** The first, as long as it is known: undefined after it left or moved. */
+  /** First mailbox while it is known, or undefined after it left or moved. */
   #first: string | null | undefined = null;
 
   get size(): number {
     return this.#keys.size;
   }
 
-  /** The mailbox with the smallest number, the one that came first among equals; null when there is none. */
+  /** Returns the mailbox with the smallest number, the earliest among equals, or null if there is none. */
   first(): string | null {
     if (this.#first !== undefined) return this.#first;
     let [first, smallest]: [string | null, number] = [null, Number.POSITIVE_INFINITY];
@@ -83,12 +91,12 @@ export class TurnOrder {
     return first;
   }
 
-  /** The number of a mailbox; null when it is not in. */
+  /** Returns the number of a mailbox, or null if it is not in the order. */
   keyOf(id: string): number | null {
     return this.#keys.get(id) ?? null;
   }
 
-  /** Puts a mailbox in, or moves it. */
+  /** Adds or moves a mailbox. */
   set(id: string, key: number): void {
     const first = this.#first;
     this.#keys.set(id, key);
@@ -102,7 +110,7 @@ export class TurnOrder {
     if (this.#first === id) this.#first = undefined;
   }
 
-  /** How many numbers are smaller. */
+  /** Returns the count of smaller numbers. */
   countBelow(key: number): number {
     return [...this.#keys.values()].filter((one) => one < key).length;
   }
@@ -111,37 +119,37 @@ export class TurnOrder {
 interface Resting {
   readonly id: string;
   readonly until: number;
-  /** The virtual time at which it was served. */
+  /** Virtual time at which it was served. */
   readonly served: number;
 }
 
 interface RiskMember {
   readonly weight: number;
-  /** It can't cross its limit today. */
+  /** True if the mailbox cannot cross its limit today. */
   readonly calm: boolean;
-  /** The weight that its turns are given by at present. */
+  /** Weight that decides its turns at present. */
   share: number;
 }
 
 /** Times are milliseconds of the monotonic clock. */
 export class RiskOrder {
   readonly #restMs: number;
-  /** By virtual deadline. */
+  /** Mailboxes by virtual deadline. */
   readonly #turns = new TurnOrder();
-  /** Served lately, in the order of serving. */
+  /** Mailboxes that were served recently, in the order of serving. */
   readonly #resting: Resting[] = [];
   readonly #members = new Map<string, RiskMember>();
   #weightSum = 0;
   #shareSum = 0;
-  /** Moves on by one, divided by all shares, with each reading. */
+  /** Virtual time. Each reading advances it by one divided by the sum of all shares. */
   #virtualNow = 0;
 
-  /** `restMs`: a mailbox that was served is not served again before. */
+  /** `restMs`: minimum time before a mailbox is served again. */
   constructor(restMs: number) {
     this.#restMs = restMs;
   }
 
-  /** Gives a mailbox its weight, a newcomer at its first. `calm`: it can't cross its limit today. */
+  /** Sets the weight of a mailbox, and adds a new one. `calm`: it cannot cross its limit today. */
   weigh(id: string, weight: number, calm: boolean): void {
     const known = this.#members.get(id);
     const before = known?.share ?? 0;
@@ -164,30 +172,30 @@ export class RiskOrder {
     this.#shareSum = isEmpty ? 0 : this.#shareSum - known.share;
   }
 
-  /** Next mailbox, or null when all rest. Does not remove it. */
+  /** Returns the next mailbox, or null if all rest. Does not remove it. */
   next(now: number): string | null {
     this.#wakeRested(now);
     return this.#turns.first();
   }
 
-  /** The mailbox is being read, whether or not it was its turn. */
+  /** Records that a mailbox is being read, whether or not it was its turn. */
   taken(id: string): void {
     if (this.#shareSum > 0) this.#virtualNow += 1 / this.#shareSum;
     this.#turns.delete(id);
   }
 
-  /** The reading that began at `startedAt` has ended: the mailbox rests, and then waits for its turn. */
+  /** Records that the reading of `startedAt` has ended. The mailbox rests, and then waits for its turn. */
   served(id: string, startedAt: number): void {
     this.#resting.push({ id, until: startedAt + this.#restMs, served: this.#virtualNow });
   }
 
-  /** It was read for another reason at that moment, or is being read (null): not its turn yet. */
+  /** Removes the turn of a mailbox that was read for another reason at that time, or is being read (null). */
   postpone(id: string, startedAt: number | null): void {
     this.#turns.delete(id);
     if (startedAt !== null) this.served(id, startedAt);
   }
 
-  /** When the first one has rested; null when nobody rests. */
+  /** Returns the time at which the first mailbox has rested, or null if none rests. */
   nextRestedAt(): number | null {
     return this.#resting[0]?.until ?? null;
   }
@@ -200,7 +208,7 @@ export class RiskOrder {
     }
   }
 
-  /** The share by its weight and today's mean, which is kept as the present one. */
+  /** Computes the share by the weight and the present mean, and stores it. */
   #shareAnew(member: RiskMember): number {
     const floor = this.#weightSum > 0 ? (floorShare * this.#weightSum) / this.#members.size : 1;
     const share = Math.max(member.calm ? 0 : member.weight, floor);

@@ -1,9 +1,9 @@
-// The first reading of mailboxes, in the order of their arrival: warm-up and statistics, by which the guard judges, of
-// all of them first; then what else was never read.
+// First reading of mailboxes, in the order of their arrival: first the warm-up and statistics of all, by which the
+// guard judges; then all other kinds that were never read.
 import type { SweepPart } from '../../core/mailbox.ts';
 import { type MailboxRoute, mailboxRoutes } from './poll.ts';
 
-/** What the guard judges by, in the order in which it is asked for. */
+/** Kinds by which the guard judges, in the order of their requests. */
 export const judgedRoutes = ['warmup', 'stats'] as const satisfies readonly MailboxRoute[];
 
 export interface SweepPoll {
@@ -11,7 +11,7 @@ export interface SweepPoll {
   readonly mailboxId: string;
 }
 
-/** The part of a sweep that reads it. */
+/** Returns the part of a sweep that reads a kind. */
 export function partOf(route: MailboxRoute): SweepPart {
   return (judgedRoutes as readonly MailboxRoute[]).includes(route) ? 'judging' : 'details';
 }
@@ -21,20 +21,20 @@ const routesOf: Readonly<Record<SweepPart, readonly MailboxRoute[]>> = {
   details: mailboxRoutes.filter((route) => partOf(route) === 'details'),
 };
 
-/** Every mailbox that was never read, or not all of it. */
+/** Mailboxes that were never read, or only in part. */
 export class Sweep {
-  /** What of each is still to be read, in that order; mailboxes in the order of their arrival. */
+  /** Unread kinds of each mailbox in their order, with mailboxes in the order of their arrival. */
   readonly #unread = new Map<string, readonly MailboxRoute[]>();
   /** Mailboxes that are to be judged sooner. */
   readonly #hastened = new Set<string>();
   #since: number | null = null;
 
-  /** How many polls are left. */
+  /** Number of polls that are left. */
   get polls(): number {
     return [...this.#unread.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** When the first of those who are in it joined; null while nothing is left to be read. */
+  /** Time at which the oldest unread mailbox joined, or null if there is none. */
   get since(): number | null {
     return this.#since;
   }
@@ -51,14 +51,16 @@ export class Sweep {
     if (this.#unread.size === 0) this.#since = null;
   }
 
-  /** The mailbox is to be judged next. False when that kind is none to judge by, or was read already. */
+  /**
+   * Moves a mailbox to the front. Returns false if the guard does not judge by that kind, or if it was read already.
+   */
   hasten(mailboxId: string, route: MailboxRoute): boolean {
     if (partOf(route) !== 'judging' || !this.#unread.get(mailboxId)?.includes(route)) return false;
     this.#hastened.add(mailboxId);
     return true;
   }
 
-  /** Next poll of a part, of the kinds that may be asked for, or null when none of them is left. Does not remove it. */
+  /** Returns the next poll of a part among the permitted kinds, or null if none is left. Does not remove it. */
   next(part: SweepPart, mayAsk: (route: MailboxRoute) => boolean = () => true): SweepPoll | null {
     const routes = routesOf[part].filter(mayAsk);
     if (routes.length === 0) return null;
@@ -73,7 +75,7 @@ export class Sweep {
     return null;
   }
 
-  /** It is being read, whether or not it was next. */
+  /** Records that a kind is being read, whether or not it was next. */
   taken({ route, mailboxId }: SweepPoll): void {
     const left = this.#unread.get(mailboxId)?.filter((one) => one !== route);
     if (!left) return;
