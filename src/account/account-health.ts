@@ -125,7 +125,7 @@ export class AccountHealth {
   }
 
   /**
-   * Takes in the answer of GET /v1/health, or null if the request failed. It is one signal among others (docs/faults.md
+   * Records the answer of GET /v1/health, or null if the request failed. It is one signal among others (docs/faults.md
    * H21).
    */
   healthSaid(said: Observed<HealthAnswer> | null): void {
@@ -150,7 +150,7 @@ export class AccountHealth {
   }
 
   /**
-   * Takes in the findings of a recorded list. `unlisted`: configured names that the list lacks, or null if the list
+   * Applies the findings of a recorded list. `unlisted`: configured names that the list lacks, or null if the list
    * cannot tell. `elsewhere`: mailboxes that another account of the API guards.
    */
   listRead(unlisted: readonly string[] | null, elsewhere: readonly GuardedElsewhere[]): void {

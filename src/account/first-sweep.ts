@@ -55,7 +55,7 @@ class SweepPace {
 // Answers that are still missing in a part of a first sweep, by mailbox.
 
 class Unread {
-  /** A bit for each route, by mailbox. Bits keep a fleet of new mailboxes small. */
+  /** A bit for each route, by mailbox. Bits save memory in a fleet of new mailboxes. */
   readonly #routes = new Map<string, number>();
   #polls = 0;
 

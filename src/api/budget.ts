@@ -247,7 +247,7 @@ export class Budget {
   }
 
   /**
-   * Takes in the X-RateLimit-* headers. They can only tighten the limit, as there is no header for the reset
+   * Applies the X-RateLimit-* headers. They can only tighten the limit, as there is no header for the reset
    * (docs/faults.md T9). A remainder of 0 stops nothing: the answer that says so was a success, or a 429.
    */
   noteLimits({ kind, remaining, startedAt, succeeded, ...headers }: LimitHeaders, now: number): void {

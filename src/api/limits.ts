@@ -142,10 +142,10 @@ export class Sharing {
   }
 
   /**
-   * Takes in the remaining requests by an answer to a request of `startedAt`. Our own share is at most the answers
-   * since a minute before that, plus the requests in progress; any more requests were not ours. A number that repeats
-   * may be no count at all. A bucket of a part of the limit, or one that refills, may show nothing: then the first 429
-   * reveals the other user.
+   * Applies the number of remaining requests in an answer to a request that was sent at `startedAt`. Our own share is
+   * at most the answers since a minute before that, plus the requests in progress; any more requests were not ours. A
+   * number that repeats may be no count at all. A bucket of a part of the limit, or one that refills, may show nothing:
+   * then the first 429 reveals the other user.
    */
   remains({ kind, limit, remaining, startedAt }: RemainingReading, now: number): void {
     const before = this.#remained.get(kind);

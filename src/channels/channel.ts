@@ -28,7 +28,7 @@ export interface Hook {
   readonly egress?: Egress;
 }
 
-/** Maximum for a receiver's Retry-After: an alert that waits for a day helps nobody. */
+/** Maximum for a receiver's Retry-After: an alert that waits for a day is of no use. */
 export const maxRetryAfterMs = hourMs;
 
 /** Frozen body of a message, and its one line for people. */

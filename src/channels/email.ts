@@ -386,7 +386,7 @@ function hashOf(identity: string): string {
 
 // The body: a message as plain text and as simple HTML, which every mail program shows.
 
-/** Maximum number of characters: nobody reads more of an email. */
+/** Maximum number of characters. People do not read more of an email. */
 const maxBody = 50_000;
 const maxLead = 15_000;
 const maxItem = 4_000;

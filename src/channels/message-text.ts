@@ -339,7 +339,7 @@ export function fittedText(text: string, max: number, write: WritePiece): string
 
 /**
  * Joins sentences in a text of at most `max` UTF-16 units. If not all fit, those with a command stay whole, after as
- * much of the others as fits: half of "To undo this" helps no one.
+ * much of the others as fits: half of "To undo this" is of no use.
  */
 export function fittedSentences(
   sentences: readonly string[],

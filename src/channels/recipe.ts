@@ -1,5 +1,5 @@
 // The recipe channel: an alert starts a recipe at a recipe service, and its run is followed to its end. A trigger whose
-// answer was lost may have started a run, and nothing can tell (docs/faults.md T11), so it is never retried
+// answer was lost may have started a run, and no request can tell (docs/faults.md T11), so it is never retried
 // automatically.
 import { z } from 'zod';
 import type { Transition } from '../core/alert.ts';

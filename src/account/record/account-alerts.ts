@@ -81,7 +81,7 @@ export interface Happening {
   readonly acted: Action | null;
   /** The breaker if it changed. */
   readonly breaker: BreakerState | null;
-  /** Changes since the last look, by others or by a late POST of ours, and the mailbox as it was then. */
+  /** Changes since the last look, by others or by our own late POST, and the mailbox as it was then. */
   readonly outside?: {
     readonly before: MailboxState;
     readonly changes: readonly Change[];

@@ -174,7 +174,7 @@ function memoryOf(
   const done = { actionId: id, previousMode: before.mode, word: warmup?.answer.status ?? null };
   if (by || !isGuardActionKind(kind)) return afterOperatorChange(policy, memory, { ...done, kind }, sight);
   const after = afterConfirmed(memory, { ...done, kind }, sight);
-  // The recovery is recorded below the newer pause of ours.
+  // The recovery is recorded below our newer pause.
   const isUnder = kind === 'recovery' && memory.claim?.kind === 'pause';
   return isUnder && memory.claim
     ? { ...after, run: memory.run, claim: { ...memory.claim, under: after.claim } }

@@ -148,7 +148,7 @@ export type AskedAt = number;
 const never: AskedAt = 0;
 
 /**
- * superseded: an answer that was requested later is recorded already. outdated: a write of ours came after the request,
+ * superseded: an answer that was requested later is recorded already. outdated: our own write came after the request,
  * so the answer may show the state before the write and must not count as another person's change.
  */
 type Freshness = 'fresh' | 'superseded' | 'outdated';

@@ -166,7 +166,7 @@ export function compareRoster({ account, list, expects, absentSince, ...roster }
 
 // Mailboxes that share a domain or a provider with a mailbox. If they bounce too, the cause is likely shared. Pure.
 
-/** Maximum age of a change of ours that still points to bounces. */
+/** Maximum age of our own change that still points to bounces. */
 const recentMs = 7 * dayMs;
 
 /**

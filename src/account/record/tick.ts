@@ -1,4 +1,4 @@
-// Tick of one mailbox: an answer is applied, it may prove a POST of ours, and the verdict plans or drops actions. Pure:
+// Tick of one mailbox: an answer is applied, it may prove our own POST, and the verdict plans or drops actions. Pure:
 // the recorder commits the result.
 
 import { type Action, isGuardActionKind, type OpenAction } from '../../core/action.ts';
@@ -65,7 +65,7 @@ export function askBreaker(
   if (!protects) return { verdict, breaker: withdraw(breaker, key) };
   // Without writes, no action waits for the breaker.
   if (!mayWrite) return { verdict, breaker: withdraw(breaker, key) };
-  // An action of ours in progress was admitted. A worse verdict only changes its kind.
+  // An action in progress was admitted before. A worse verdict only changes its kind.
   if (isActive(mailbox.action) && mailbox.action.kind !== 'restore') return { verdict, breaker };
   const { account, email } = mailbox;
   const statsAt = now - verdict.dataAgeMs;
@@ -274,7 +274,7 @@ function afterChanges(mailbox: MailboxState, changes: readonly Change[]): Mailbo
   return { ...mailbox, memory, changes: [...mailbox.changes, ...changes].slice(-changesShown) };
 }
 
-/** An action of ours, and the warm-up answer that proves its POST. */
+/** Our own action, and the warm-up answer that proves its POST. */
 interface Proven {
   readonly action: Action;
   readonly observed: Observed<WarmupAnswer>;

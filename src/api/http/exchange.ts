@@ -1,4 +1,5 @@
-// Makes an HTTP request under deadlines and caps and returns a value: the read success, or a failure of a closed kind.
+// Makes an HTTP request under deadlines and caps and returns a value: the read success, or a failure of one of a closed
+// set of kinds.
 
 import { Agent } from 'undici';
 import type { Egress } from '../../core/egress.ts';
