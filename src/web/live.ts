@@ -1,4 +1,4 @@
-// The stream of live pages: GET /events says "changed", and the browser then fetches the view that it shows.
+// The stream of live pages: GET /events sends "changed", and the browser then fetches its view again.
 import type { Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import type { Fleet } from '../core/fleet/fleet.ts';
@@ -7,17 +7,17 @@ import { systemClock } from '../world/world.ts';
 import { noQuery, refuse } from './refusals.ts';
 
 export interface LiveLimits {
-  /** Streams that may be open at a time. */
+  /** Largest number of concurrent streams. */
   readonly readers: number;
-  /** Pause between two looks for a change. */
+  /** Pause between two checks for a change. */
   readonly tickMs: number;
-  /** Longest pause between two events: time alone changes a view, too, and what only the store knows. */
+  /** Longest pause between two events: a view also changes with time, and with data that only the store has. */
   readonly beatMs: number;
 }
 
 export const usualLimits: LiveLimits = { readers: 200, tickMs: secondMs, beatMs: 15 * secondMs };
 
-/** Seconds after which a refused browser may ask again. */
+/** Seconds after which a refused browser may retry. */
 const retrySeconds = 30;
 
 export interface LiveParts {
@@ -28,7 +28,7 @@ export interface LiveParts {
 }
 
 export function addEvents(app: Hono, { fleet, limits, closing }: LiveParts): void {
-  // Browsers live in the machine's time, also where the daemon's clock is moved by hand.
+  // The stream runs in real time, even if the daemon's clock is simulated.
   const clock = systemClock();
   let readers = 0;
   app.get('/events', noQuery, (c) => {
@@ -37,7 +37,7 @@ export function addEvents(app: Hono, { fleet, limits, closing }: LiveParts): voi
       return refuse(c, 'too_many_readers', 'Too many pages are being updated live. Reload the page to see changes.');
     }
     c.header('Content-Type', 'text/event-stream; charset=utf-8');
-    // No proxy may hold the events back or pack them.
+    // Proxies must not buffer or compress the events.
     c.header('Cache-Control', 'no-store, no-transform');
     c.header('X-Accel-Buffering', 'no');
     if (c.req.method === 'HEAD') return c.body(null);

@@ -1,4 +1,4 @@
-// The pages in their frame, and what they load.
+// Routes of the pages with their frame, and of their assets.
 import type { Context, Hono } from 'hono';
 import { visitorOf } from './access/access.ts';
 import { activityPlace } from './page/activity-page.ts';
@@ -23,7 +23,7 @@ export const places = [
   ...[runPlace, configurationPlace, mailboxPlace, runbooksPlace],
 ];
 
-/** Pages: without it they show live updates. */
+/** Parameters of every page. Live updates are on if `refresh` is absent. */
 const refreshParameters = { refresh: oneOf('off') };
 
 export function addPages(app: Hono, parts: RouteParts): void {
@@ -47,7 +47,7 @@ export function addPages(app: Hono, parts: RouteParts): void {
   app.get('/assets/icon.svg', (c) => c.body(iconSvg, 200, asset('image/svg+xml')));
 }
 
-/** What is wrong whatever the page is about. The headline of the fleet's page says the same, and more. */
+/** General problems, whatever the page shows. The headline of the fleet's page includes them. */
 function troublesOf({ fleet, world, timeZone }: RouteParts, isFleet: boolean) {
   const now = world.clock.now();
   const { storeFailure } = fleet;
@@ -66,7 +66,7 @@ function troublesOf({ fleet, world, timeZone }: RouteParts, isFleet: boolean) {
   };
 }
 
-/** Path and query of a page, without the choice of live updates. */
+/** Path and query of a page, without the parameter for live updates. */
 function addressOf(c: Context, pathPrefix: string): string {
   const { pathname, searchParams } = new URL(c.req.url);
   searchParams.delete('refresh');

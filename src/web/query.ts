@@ -1,35 +1,35 @@
-// The parameters of a query: read strictly, or one sentence that names the parameter, what was found and what is expected.
+// Reads query parameters strictly. An error is one sentence with the parameter, the found value and the expected one.
 import { didYouMean } from '../core/nearest.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 
-/** One parameter. `read` gives null for what is not `wanted`. */
+/** A query parameter. `read` returns null for a value that does not match `wanted`. */
 export interface Parameter<Value> {
   readonly wanted: string;
-  /** The words that it may be, if there is a list of them. */
+  /** Allowed words, if the values are a list of words. */
   readonly words?: readonly string[];
-  /** What is `wanted` as JSON Schema, for /openapi.json; a list has commas between. */
+  /** JSON Schema of the values, for /openapi.json; the items of a list are separated by commas. */
   readonly schema: Readonly<Record<string, unknown>>;
   readonly read: (found: string) => Value | null;
   readonly required: boolean;
-  /** The value of a parameter that is left out. */
+  /** Default value if the parameter is absent. */
   readonly usual?: Value;
-  /** What it does, for /openapi.json. */
+  /** Description for /openapi.json. */
   readonly meaning?: string;
 }
 
 export type Shape = Readonly<Record<string, Parameter<unknown>>>;
 type ValueOf<P> = P extends Parameter<infer Value> ? Value : never;
-/** A parameter that is absent is not in it, unless it is required or has a usual value. */
+/** Values of a query. An absent parameter is undefined, unless it is required or has a default. */
 export type Query<S extends Shape> = {
   readonly [Name in keyof S]: S[Name] extends { readonly required: true } | { readonly usual: NonNullable<unknown> }
     ? ValueOf<S[Name]>
     : ValueOf<S[Name]> | undefined;
 };
 
-/** What is found is shown up to this many characters. */
+/** Longest part of a found value that an error shows, in characters. */
 const maxFoundShown = 60;
 
-/** Reads all parameters, or says everything that is wrong with them. Unknown ones are refused: a mistyped filter must not show all. */
+/** Reads all parameters, or returns all errors. Refuses unknown parameters: a mistyped filter must not show all. */
 export function readQuery<const S extends Shape>(
   shape: S,
   asked: URLSearchParams,
@@ -66,12 +66,12 @@ function shown(found: string): string {
   return visibleText(clipped);
 }
 
-/** The same parameter with what it does, for /openapi.json. */
+/** Adds a description for /openapi.json to a parameter. */
 export function means<P extends Parameter<unknown>>(meaning: string, parameter: P): P {
   return { ...parameter, meaning };
 }
 
-/** How many rows of `what` a list may have. */
+/** Parameter that limits the number of rows of `what` in a list. */
 export function limitOf(what: string, usual: number, most = 1_000) {
   const meaning = `How many${what && ` ${what}`} at most; ${usual} when left out.`;
   return { ...whole(1, most), usual, meaning };
@@ -83,7 +83,7 @@ export function oneOf<const Word extends string>(...words: readonly Word[]): Par
   return { wanted, words, schema, required: false, read: (found) => words.find((word) => word === found) ?? null };
 }
 
-/** Several of `words`, with commas between. */
+/** Parameter with one or several of `words`, separated by commas. */
 export function someOf<const Word extends string>(...words: readonly Word[]): Parameter<readonly Word[]> {
   const read = (found: string) => {
     const chosen = found.split(',').map((one) => words.find((word) => word === one));
@@ -94,7 +94,7 @@ export function someOf<const Word extends string>(...words: readonly Word[]): Pa
   return { wanted, schema, required: false, read };
 }
 
-/** A whole number in digits, up to a moment in milliseconds. `most` has at most nine digits where it is left out. */
+/** Parameter with a whole number in digits, up to a moment in milliseconds. `most` has nine digits if absent. */
 export function whole(least: number, most = 999_999_999): Parameter<number> {
   const read = (found: string) => {
     const number = /^\d{1,16}$/.test(found) ? Number(found) : Number.NaN;
@@ -110,7 +110,7 @@ export function upTo(maxCharacters: number): Parameter<string> {
   return { wanted: `at most ${maxCharacters} characters`, schema, required: false, read };
 }
 
-/** A query parameter that names a mailbox, as people name it. */
+/** Parameter that names a mailbox. */
 export const mailboxName = {
   wanted: 'an address, an id or ACCOUNT/ADDRESS',
   schema: { type: 'string', minLength: 1 },
@@ -118,10 +118,10 @@ export const mailboxName = {
   read: (found: string) => (found === '' ? null : found),
 } as const satisfies Parameter<string>;
 
-// Cursors: where the next page of a list begins, as text that only this server reads. A cursor names the last row by what the list
-// is ordered by, so that rows which come or go meanwhile move no other.
+// Cursors: opaque text for the position of the next page in a list. A cursor holds the sort key of the last row, so
+// that rows that are added or removed meanwhile do not shift the others.
 
-/** What a list is ordered by: the parts of it in turn, the lowest first. The last part tells all rows apart. */
+/** Sort key of a list: parts in order of precedence, ascending. The last part makes it unique. */
 type Key = readonly (number | string)[];
 
 interface Parts {
@@ -131,14 +131,14 @@ interface Parts {
 }
 type KeyOf<Kinds extends readonly (keyof Parts)[]> = { readonly [Index in keyof Kinds]: Parts[Kinds[Index]] };
 
-/** Warmwarden makes none that is longer. */
+/** Longest cursor that Warmwarden creates. */
 const maxCharacters = 4_000;
 
 export function cursorAfter(key: Key): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 
-/** The parameter of a route whose rows have keys of these parts. */
+/** Parameter with a cursor of a route whose sort keys have these parts. */
 export function cursorOf<const Kinds extends readonly (keyof Parts)[]>(...kinds: Kinds): Parameter<KeyOf<Kinds>> {
   const isKey = (key: unknown): key is KeyOf<Kinds> =>
     Array.isArray(key) && key.length === kinds.length && kinds.every((kind, index) => isA(kind, key[index]));
@@ -152,12 +152,12 @@ export function cursorOf<const Kinds extends readonly (keyof Parts)[]>(...kinds:
 }
 
 function isA(kind: keyof Parts, part: unknown): boolean {
-  // PostgreSQL keeps no NUL in a text.
+  // PostgreSQL stores no NUL in a text.
   if (kind === 'text') return typeof part === 'string' && !part.includes('\0');
   return kind === 'whole' ? Number.isSafeInteger(part) : Number.isFinite(part);
 }
 
-/** undefined for what is no cursor. */
+/** Returns undefined for an invalid cursor. */
 function decoded(cursor: string): unknown {
   try {
     return JSON.parse(Buffer.from(cursor, 'base64url').toString());
@@ -166,7 +166,7 @@ function decoded(cursor: string): unknown {
   }
 }
 
-/** As for Array.sort. */
+/** Comparison as for Array.sort. */
 function compare(a: Key, b: Key): number {
   for (const [index, part] of a.entries()) {
     const other = b[index];
@@ -177,25 +177,25 @@ function compare(a: Key, b: Key): number {
 }
 
 interface Paging {
-  /** Where the page before ended; undefined: the first page. */
+  /** Sort key of the last row of the previous page, or undefined for the first page. */
   readonly after: Key | undefined;
   readonly limit: number;
 }
 
-/** The rows of one page, and where the next one begins; null: this is the last. */
+/** Rows of one page, and the cursor of the next page, or null on the last page. */
 interface Paged<Row> {
   readonly rows: readonly Row[];
   readonly next: string | null;
 }
 
-/** A page of rows that were read in their order, one more than `limit` of them. */
+/** Makes a page of rows that were read in order, with at most one row more than `limit`. */
 export function pageOf<Row>(read: readonly Row[], keyOf: (row: Row) => Key, limit: number): Paged<Row> {
   const rows = read.slice(0, limit);
   const last = rows.at(-1);
   return { rows, next: last !== undefined && read.length > limit ? cursorAfter(keyOf(last)) : null };
 }
 
-/** A page of a list that is at hand, in any order. */
+/** Makes a page of a list in memory, in any order. */
 export function pageAfter<Row>(all: Iterable<Row>, keyOf: (row: Row) => Key, { after, limit }: Paging): Paged<Row> {
   const keyed = [...all].map((row) => ({ row, key: keyOf(row) }));
   const left = after === undefined ? keyed : keyed.filter(({ key }) => compare(key, after) > 0);

@@ -1,10 +1,10 @@
-// What the server answers when it does not do what was asked: one shape for programs, a page for people.
+// Responses to refused requests: JSON of one shape for programs, a page for people.
 
 import type { Context, MiddlewareHandler } from 'hono';
 import { noticePage } from './page/layout.ts';
 import { readQuery } from './query.ts';
 
-/** The word in `error`, its status, the heading of its page, and what it means; /openapi.json has them. */
+/** Words of `error`, each with its status, the heading of its page, and its meaning for /openapi.json. */
 export const refusals = {
   bad_request: {
     status: 400,
@@ -63,22 +63,22 @@ export const refusals = {
 
 export type RefusalWord = keyof typeof refusals;
 
-/** Of `not_allowed`: what a viewer reads who asks for a change. */
+/** Message of `not_allowed` for a viewer who requests a change. */
 export const operatorsOnly = 'Only a token with the role operator may do this.';
 
-/** As JSON, with its status. `message`: sentences. */
+/** JSON body of a refusal, with its status. `message`: sentences. */
 export function refusalJson<Word extends RefusalWord>(error: Word, message: string) {
   const { status }: { readonly status: (typeof refusals)[Word]['status'] } = refusals[error];
   return { status, body: { error, message } } as const;
 }
 
-/** JSON below /api and for programs, a page for people. */
+/** Refuses a request: with JSON below /api and for programs, with a page for people. */
 export function refuse(c: Context, error: RefusalWord, message: string) {
   const { status, title } = refusals[error];
   return isForPeople(c) ? c.html(noticePage(title, message), status) : c.json({ error, message }, status);
 }
 
-/** Whether a page answers rather than JSON. */
+/** True if the response is a page and not JSON. */
 export function isForPeople(c: Context): boolean {
   return !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
 }
@@ -87,17 +87,22 @@ export function queryOf(c: Context): URLSearchParams {
   return new URL(c.req.url).searchParams;
 }
 
-/** For a route that takes no parameters: `?dry_run=true` behind an operation, say, must not be ignored. */
+/**
+ * Refuses every query parameter, for routes without any: an ignored `?dry_run=true` of an operation would be dangerous.
+ */
 export const noQuery: MiddlewareHandler = async (c, next) => {
   const query = readQuery({}, queryOf(c));
   return 'wrong' in query ? refuse(c, 'bad_request', query.wrong) : next();
 };
 
-// The body of a request as text, up to a cap: what nobody needs is not read.
+// Reads the body of a request as text, up to a limit.
 
 export const maxBodyBytes = 64 * 1024;
 
-/** null when it is larger than we take. Hono's own limit fails on a chunked body: it makes a Request of node-server's. */
+/**
+ * Reads the body, or returns null if it is too large. Hono's own limit fails on a chunked body, because it creates a
+ * Request of node-server.
+ */
 export async function bodyText({ body }: Request): Promise<string | null> {
   const decoder = new TextDecoder();
   let text = '';

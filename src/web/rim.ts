@@ -1,7 +1,7 @@
-// What every answer gets at the end: security headers, and the path prefix in front of the addresses on a page.
+// Changes to every response: security headers, and the path prefix in the addresses of a page.
 import type { MiddlewareHandler } from 'hono';
 
-/** No script but our own files, nothing from elsewhere, no frame around us. */
+/** Allows only the server's own scripts and other files, and no embedding in frames. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,7 +17,8 @@ const securityHeaders: Readonly<Record<string, string>> = {
   'Content-Security-Policy': contentSecurityPolicy,
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
-  // Not no-referrer: browsers without Sec-Fetch-Site would name no origin when they send our own forms.
+  // The value no-referrer would be wrong: browsers without Sec-Fetch-Site would then send the page's forms without an
+  // origin.
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -32,7 +33,7 @@ export const addHeaders: MiddlewareHandler = async (c, next) => {
   }
 };
 
-/** Puts the prefix in front of the addresses of our own in HTML and in redirects. Everything inside begins with `/`. */
+/** Adds the prefix to the server's own addresses in HTML and in redirects. Internal addresses begin with `/`. */
 export function addPrefix(prefix: string): MiddlewareHandler {
   return async (c, next) => {
     await next();
@@ -44,12 +45,12 @@ export function addPrefix(prefix: string): MiddlewareHandler {
   };
 }
 
-/** What people wrote has no quotation mark in HTML, so none of it is taken for an attribute of ours. */
+/** Adds the prefix to attributes. Texts of people are escaped and contain no quotation mark, so they can't match. */
 function prefixed(html: string, prefix: string): string {
   return prefix === '' ? html : html.replace(/ (href|src|action|data-events)="\/(?!\/)/g, ` $1="${prefix}/`);
 }
 
-/** The path of a request without the prefix, which a proxy passes on or takes away itself. */
+/** Path of a request without the prefix, which some proxies pass on and others remove. */
 export function pathBehind(prefix: string, path: string): string {
   if (prefix === '' || !path.startsWith(prefix)) return path;
   const rest = path.slice(prefix.length);

@@ -1,4 +1,4 @@
-// What the routes are handed: the picture, the store's reads, and what answers commands.
+// Dependencies of the routes: the fleet, reads of the store, and command handlers.
 
 import type { Action } from '../core/action.ts';
 import type { Change } from '../core/change.ts';
@@ -20,46 +20,46 @@ import type { RecipeRouteParts } from './recipes/recipe-routes.ts';
 
 export interface AccessParts {
   readonly world: World;
-  /** Where the server listens. */
+  /** Host that the server listens on. */
   readonly host: string;
-  /** In force at present: a reload may change it. */
+  /** Current setting, which a reload may change. */
   readonly auth: () => Auth;
-  /** In force at present. */
+  /** Current setting, which a reload may change. */
   readonly trustedProxies: () => readonly Network[];
   /** Current names from `server.allowed_hosts`. */
   readonly allowedHosts: () => readonly string[];
-  /** The configured address of the page; null: none. */
+  /** Configured address of the page, or null. */
   readonly publicUrl: string | null;
-  /** In front of the paths that a browser asks for: `/warmwarden`, or nothing. */
+  /** Prefix of the paths in the browser, for example `/warmwarden`, or empty. */
   readonly pathPrefix: string;
   readonly sessions: SessionSource;
 }
 
-/** The part of a policy that a mailbox is ranked by. */
+/** Parts of a policy that affect a mailbox's rank. */
 export type RankingPolicy = Pick<Policy, 'nearLimitPpm' | 'enforce'>;
 
 export type PolicyOf = (mailbox: MailboxState) => RankingPolicy;
 
-/** The words that people gave mailboxes. */
+/** Tags that people gave to mailboxes. */
 export interface Tags {
   readonly all: () => readonly string[];
   readonly of: (mailbox: MailboxState) => readonly string[];
 }
 
-/** A setting as people read it. */
+/** A setting as people see it. */
 export interface ShownSetting {
-  /** `guard.min_bounces`, `accounts[0].name`. */
+  /** Name such as `guard.min_bounces` or `accounts[0].name`. */
   readonly name: string;
-  /** As the file would write it; a secret is hidden. */
+  /** Value in the syntax of the file; secrets are hidden. */
   readonly value: string;
-  /** `default`, `line 12`. */
+  /** Source: `default`, or a place such as `line 12`. */
   readonly from: string;
 }
 
-/** Whether the daemon is on duty. */
+/** Readiness of the daemon to guard. */
 export interface Readiness {
   readonly ready: boolean;
-  /** What is still missing, in words. */
+  /** Missing conditions, in words. */
   readonly reasons: readonly string[];
 }
 
@@ -69,7 +69,7 @@ export interface HistorySource {
   guardActions(query: HistoryQuery<string>): Promise<readonly Action[]>;
 }
 
-/** Rows that come behind one: of an earlier moment, or of the same with a lower id. */
+/** Position in a list: rows after it are older, or of the same time with a lower id. */
 export interface Before<Id> {
   readonly at: EpochMs;
   readonly id: Id;
@@ -77,7 +77,7 @@ export interface Before<Id> {
 
 interface HistoryQuery<Id> {
   readonly since: EpochMs;
-  /** Where the page before ended; null, or absent: from the newest on. */
+  /** Position at which the previous page ended. Starts with the newest entry if null or absent. */
   readonly before?: Before<Id> | null;
   readonly mailbox: { readonly account: string; readonly ids: readonly string[] } | null;
   readonly by?: string | null;
@@ -86,7 +86,7 @@ interface HistoryQuery<Id> {
   readonly limit: number;
 }
 
-/** Store of the entries. Each list has the newest first. */
+/** Store of the entries. Each list is sorted newest first. */
 export interface ExplainSource {
   entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<Entries>;
 }
@@ -98,31 +98,31 @@ export interface Entries {
 }
 
 export interface RouteParts extends AccessParts {
-  /** null while the daemon is starting. */
+  /** Returns null while the daemon is starting. */
   readonly commands: () => DaemonCommands | null;
   readonly reload: (request: ReloadRequest) => Promise<CommandOutcome>;
   readonly fleet: Fleet;
   readonly metrics: Metrics;
   readonly ready: () => Readiness;
-  /** The newest first. */
+  /** Decisions, newest first. */
   readonly decisions: (account: string, id: string, limit: number) => Promise<readonly RecordedDecision[]>;
   readonly history: HistorySource;
   readonly entries: ExplainSource;
-  /** The steps of alerts, the newest first; `before`: only those behind the one with this number. */
+  /** Transitions of alerts, newest first. `before`: returns only those before the transition with this number. */
   readonly transitions: (limit: number, before?: number) => Promise<readonly StoredTransition[]>;
-  /** The newest first. */
+  /** Deliveries, newest first. */
   readonly deliveries: (limit: number, before?: DeliveryPlace) => Promise<readonly ListedDelivery[]>;
   readonly explain: (verdict: Verdict) => string;
-  /** Policy in force. */
+  /** Current policy of a mailbox. */
   readonly policyOf: PolicyOf;
-  /** In which sentences give times, as those of the alerts do: an IANA name. */
+  /** IANA name of the time zone for times in sentences, the same as in alerts. */
   readonly timeZone: () => string;
-  /** Of the configuration in force, without secrets. */
+  /** Settings of the configuration in force, without secrets. */
   readonly settings: () => readonly ShownSetting[];
   readonly tags: Tags;
   readonly trend: FleetTrend;
   readonly recipes: RecipeRouteParts;
-  /** Of this program. */
+  /** Version of Warmwarden. */
   readonly version: string;
 }
 

@@ -1,4 +1,4 @@
-// The routes: who may ask what, and what answers.
+// All routes of the server, with their access control.
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { getPath } from 'hono/utils/url';
@@ -38,7 +38,7 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: 
   app.notFound((c) => {
     const { path, method } = c.req;
     const methods = methodsAt(app, path);
-    // What a route passed on has no such thing, as the command that nobody named.
+    // A route that passes the request on did not find its subject, for example a command with an unknown name.
     if (methods.length === 0 || methods.includes(method)) return refuse(c, 'not_found', nothingHere(path));
     c.header('Allow', methods.join(', '));
     return refuse(c, 'wrong_method', `${method}: this address takes ${methods.join(', ')}.`);
@@ -47,14 +47,15 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: 
     parts.world.log.error({ err: error, path: c.req.path }, 'a request could not be answered');
     return refuse(c, 'failed', 'Warmwarden could not answer this request. The log says why. It keeps guarding.');
   });
-  // It is compiled when it is asked first. That takes ten milliseconds: now, while nothing is guarded yet.
+  // Compiles the router, which otherwise happens on the first request. It takes ten milliseconds, which do no harm
+  // before the guard starts.
   app.router.match('GET', '/healthz');
   return app;
 }
 
 const methodsKnown = ['DELETE', 'GET', 'PATCH', 'POST', 'PUT'];
 
-/** The methods that a path takes, besides what runs before every route; empty: nothing has this address. */
+/** Methods of a path, without those of middleware. Empty if no route has this address. */
 function methodsAt({ router }: Hono, path: string): readonly string[] {
   const taken = methodsKnown.filter((method) =>
     router.match(method, path)[0].some(([[, route]]) => route.method === method),
@@ -68,7 +69,7 @@ function nothingHere(path: string): string {
     : 'No page has this address.';
 }
 
-/** Made for the first reader: most never ask. */
+/** Creates the document on the first request, because it is rarely requested. */
 function documentOf({ version, publicUrl, pathPrefix }: RouteParts): () => string {
   let made: string | null = null;
   return () => {

@@ -1,4 +1,4 @@
-// The HTTP server, of the active process and of a standby: listens, answers, and closes within a bounded time.
+// The HTTP server of the active process and of a standby: listens, responds, and closes within a bounded time.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
@@ -12,17 +12,17 @@ import { createRoutes } from './routes.ts';
 
 export interface ServerPlace {
   readonly host: string;
-  /** 0 chooses a free port. */
+  /** Port, or 0 for any free port. */
   readonly port: number;
-  /** Both as PEM; null: http. */
+  /** Certificate and key as PEM, or null for http. */
   readonly tls: TlsFiles | null;
   readonly pathPrefix: string;
 }
 
 export interface ServerOptions extends RouteParts, ServerPlace {
-  /** Of the stream of live pages; the usual ones when left out. */
+  /** Limits of the stream of live pages, or absent for the defaults. */
   readonly liveLimits?: LiveLimits;
-  /** The usual ones when left out. */
+  /** Limits of connections, or absent for the defaults. */
   readonly connectionLimits?: ConnectionLimits;
 }
 
@@ -32,27 +32,30 @@ export interface TlsFiles {
 }
 
 export interface RunningServer {
-  /** Without a slash at the end. */
+  /** Address without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** From now on, new connections get this certificate. Nothing happens where the server has none. */
+  /** Uses another certificate for new connections. Has no effect on a server without TLS. */
   renew(tls: TlsFiles | null): void;
-  /** Takes no new connection, lets answers under way end for a moment, then cuts them. */
+  /** Accepts no new connections, waits briefly for unfinished responses, then closes their connections. */
   close(): Promise<void>;
 }
 
-/** How long answers under way may take once we close, milliseconds. */
+/** Time for unfinished responses after the server starts to close, in milliseconds. */
 const closeGraceMs = 1_000;
-/** A request that trickles in is cut after these: slow clients must not collect. */
+/** Timeouts of an incomplete request: slow clients must not accumulate. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
-/** An idle connection is kept for longer than balancers keep theirs (60 s): they must not send into one that is being closed. */
+/**
+ * Idle timeout of a connection. It is longer than that of load balancers (60 s), which must not send requests into a
+ * closing connection.
+ */
 const keepAliveMs = 75_000;
-/** Node.js looks for such requests this often, every 30 s by itself. */
+/** Interval at which Node.js checks these timeouts; its default is 30 s. */
 const lookForSlowEveryMs = 5_000;
 const tlsOptions = { minVersion: 'TLSv1.2', handshakeTimeout: headersTimeoutMs } as const;
 
-/** Rejects with one clear sentence when the address can't be had. */
+/** Starts the server. Rejects with one clear sentence if the address can't be used. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, port, tls, fleet, world, pathPrefix } = options;
   const wrongTokens = new WrongTokens(world);
@@ -78,7 +81,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
-/** A server of a few fixed answers. Rejects as `startServer` does. */
+/** Starts a server with a few fixed responses. Rejects like `startServer`. */
 async function listenerFor(
   { host, port, tls, pathPrefix }: ServerPlace,
   answer: (path: string) => Promise<Response>,
@@ -104,7 +107,7 @@ function serverFor(fetch: Fetch, tls: TlsFiles | null): Server | TlsServer {
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: lookForSlowEveryMs,
   };
-  // A probe in HTTP/1.0 names no host.
+  // A probe in HTTP/1.0 sends no host name.
   const app = { fetch, overrideGlobalObjects: false, hostname: 'localhost' };
   if (tls === null) return createAdaptorServer({ ...app, createServer, serverOptions: limits }) as Server;
   const serverOptions = { ...limits, ...tlsOptions, ...tls };
@@ -153,7 +156,7 @@ async function close(server: Server | TlsServer, { wrongTokens, closing, connect
   closing.abort();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  // Sockets close in the machine's time, also where the daemon's clock is moved by hand.
+  // The wait is in real time, even if the daemon's clock is simulated.
   const waiting = new AbortController();
   await Promise.race([closed, systemClock().sleep(closeGraceMs, waiting.signal)]);
   waiting.abort();
@@ -161,33 +164,36 @@ async function close(server: Server | TlsServer, { wrongTokens, closing, connect
   await closed;
 }
 
-// How many connections the server keeps. The last ones are for probes, which must get an answer also while others hold all the rest.
+// Limits the connections of the server. The last ones are reserved for probes, which must get a response even if other
+// clients hold all the rest.
 
-/** What connections may take of the machine, so that the guard keeps files and memory for its own requests. */
+/** Limits that leave files and memory of the machine for the guard's own requests. */
 export interface ConnectionLimits {
-  /** A further one is closed, unless it asks for what a probe asks for. */
+  /** Largest number of connections. A further one is closed unless it requests a path of probes. */
   readonly connections: number;
-  /** A client that reads nothing of an answer for this long is disconnected. */
+  /** A client that reads nothing of a response for this long is disconnected. */
   readonly stallMs: number;
 }
 
-/** Live pages may use 200. By default, a process may open 1,024 files. */
+/** Default limits. Live pages may use 200 connections; by default, a process may open 1,024 files. */
 const usualConnections: ConnectionLimits = { connections: 500, stallMs: 60_000 };
-/** So many further ones may be open until they have asked. */
+/** Further connections that may be open until their first request. */
 const forProbes = 20;
 const probed = ['/healthz', '/readyz', '/metrics'];
 
 interface Connections {
-  /** Whether a request may be answered; where not, its connection is closed. */
+  /** Returns true if a request may be answered; otherwise closes its connection. */
   readonly mayAsk: (socket: Socket, path: () => string) => boolean;
-  /** Closes all, also those that have not asked for anything. */
+  /** Closes all connections, including those without a request. */
   readonly cut: () => void;
 }
 
 /** Limits the connections of a server that does not listen yet. */
 function limitConnections(server: Server | TlsServer, { connections, stallMs }: ConnectionLimits): Connections {
   const open = new Set<Socket>();
-  /** By the other end: with TLS, a request has another socket than its connection. */
+  /**
+   * Further connections, by the address of the client: with TLS, the socket of a request is not that of its connection.
+   */
   const further = new Map<string, Socket>();
   server.on('connection', (socket: Socket) => {
     open.add(socket);
@@ -198,17 +204,17 @@ function limitConnections(server: Server | TlsServer, { connections, stallMs }: 
     });
     if (open.size <= connections) return;
     further.set(name, socket);
-    // Whoever has opened one and asks for nothing makes room: a probe asks at once.
+    // The oldest connection without a request is closed: a probe sends its request at once.
     const [oldest] = further.values();
     if (further.size > forProbes) oldest?.destroy();
   });
   server.timeout = stallMs;
   server.on('request', (_request, response: ServerResponse) => {
-    // A request that is not answered yet may take longer, as commands do.
+    // A request without a response yet may take longer, for example a command.
     response.on('timeout', () => {
       if ((response.socket?.writableLength ?? 0) > 0) response.socket?.destroy();
     });
-    // A further connection is not kept for a second request.
+    // A further connection is not reused for a second request.
     if (response.socket && further.has(nameOf(response.socket))) response.shouldKeepAlive = false;
   });
   return {
@@ -227,15 +233,15 @@ function nameOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-// What a standby answers over HTTP: that it runs, and which process is active.
+// HTTP responses of a standby: it is running, and another process is active.
 
-/** `name` says which process is active; `failure` says why this one could not become active, or null. */
+/** `active`: name of the active process. `failure`: reason why this process could not become active, or null. */
 export interface StandbyState {
   readonly active: string;
   readonly failure: string | null;
 }
 
-/** Rejects with one clear sentence when the address can't be had. */
+/** Starts the server of a standby. Rejects with one clear sentence if the address can't be used. */
 export function startStandbyServer(
   place: ServerPlace,
   state: () => StandbyState,

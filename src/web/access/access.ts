@@ -1,4 +1,5 @@
-// Who may ask what: the token of a request, or the session of a browser; without tokens, the host that was asked. Signing in and out.
+// Access control: by the token of a request or the session of a browser, or by the Host name if no tokens are
+// configured. Also sign-in and sign-out.
 import { BlockList, isIP } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, Hono } from 'hono';
@@ -13,34 +14,36 @@ import { formOf, ownFormOf } from './forms.ts';
 import { browserKeyOf, formTokenOf, Sessions, setBrowserKey } from './sessions.ts';
 import { tooManyWrong, type WrongTokens } from './wrong-tokens.ts';
 
-/** Who asks. */
+/** Identity behind a request. */
 export interface Asker {
-  /** Name of the token, or null where there are no tokens. */
+  /** Name of the token, or null if no tokens are configured. */
   readonly name: string | null;
   readonly role: Role;
-  /** Whether a session says so, and not the request itself. */
+  /** True if a session identified the request, and not its own token. */
   readonly signedIn: boolean;
 }
 
-/** Where a request comes from. */
+/** Origin of a request. */
 interface Client {
-  /** The address of the person or program that asks; undefined when the connection is gone. */
+  /** Address of the client; undefined if the connection is closed. */
   readonly address: string | undefined;
-  /** Whether the client asks over https, as far as the server or a trusted proxy knows. */
+  /** True if the client uses https, as far as the server or a trusted proxy knows. */
   readonly secure: boolean;
 }
 
 declare module 'hono' {
   interface ContextVariableMap {
     client: Client;
-    /** Not set on paths that are open to everybody. */
+    /** Identity behind the request, or undefined on paths that need no token. */
     asker: Asker | undefined;
   }
 }
 
 const openPaths: readonly string[] = ['/healthz', '/readyz', '/openapi.json', '/sign-in'];
 
-/** Recipes have keys of their own; the form to sign in needs the style and the scripts. */
+/**
+ * True for paths without a token: recipes have their own keys, and the sign-in form needs the style and the scripts.
+ */
 function isOpen(path: string): boolean {
   return openPaths.includes(path) || path.startsWith('/v1/') || path.startsWith('/assets/');
 }
@@ -71,7 +74,7 @@ export function addAccess(app: Hono, parts: AccessParts, wrongTokens: WrongToken
   addSignIn(app, parts, { sessions, wrongTokens });
 }
 
-/** Who looks at the page that answers this request. */
+/** Visitor of the page that answers this request. */
 export function visitorOf(c: Context): Visitor {
   const asker = c.get('asker');
   const key = asker?.signedIn ? browserKeyOf(c) : null;
@@ -82,7 +85,7 @@ export function visitorOf(c: Context): Visitor {
   };
 }
 
-/** The name under which a command is recorded. */
+/** Name under which a command is recorded. */
 export function byOf(c: Context): string {
   return c.get('asker')?.name ?? 'somebody on the page';
 }
@@ -97,7 +100,7 @@ function isOurHost(c: Context, { host, publicUrl, allowedHosts }: AccessParts): 
   );
 }
 
-/** The client as its own connection tells, or as a reverse proxy says that the configuration trusts. */
+/** Client of a request, by its own connection or by the headers of a trusted reverse proxy. */
 function clientOf(c: Context, trusted: readonly Network[]): Client {
   const { address: remote } = getConnInfo(c).remote;
   const encrypted = c.req.url.startsWith('https:');
@@ -109,8 +112,8 @@ function clientOf(c: Context, trusted: readonly Network[]): Client {
     return kind !== 0 && known.check(bare, kind === 6 ? 'ipv6' : 'ipv4');
   };
   if (!trusts(remote)) return { address: remote, secure: encrypted };
-  // Each proxy adds who asked it at the end: the last that is no proxy of ours is the client, and what stands before it
-  // is what that client claims.
+  // Each proxy appends the address of its client: the last address that is no trusted proxy is the client, and earlier
+  // entries are only the client's claims.
   const hops = listOf(c.req.header('x-forwarded-for'));
   const address = hops.findLast((hop) => !trusts(hop)) ?? hops[0] ?? remote;
   const proto = listOf(c.req.header('x-forwarded-proto')).at(-1)?.toLowerCase();
@@ -122,7 +125,7 @@ function listOf(header: string | undefined): readonly string[] {
   return parts.filter((one) => one !== '');
 }
 
-/** Without a port, brackets, a zone, or the form in which IPv6 writes an IPv4 address. */
+/** Removes the port, brackets, the zone, and the IPv6 notation of an IPv4 address. */
 function bareAddress(address: string | undefined): string {
   const text = address ?? '';
   const [, bracketed] = /^\[([^\]]+)\]/.exec(text) ?? [];
@@ -133,7 +136,10 @@ function bareAddress(address: string | undefined): string {
 
 const bearer = 'Bearer realm="Warmwarden"';
 
-/** Without a token 401 at once, to people as the form to sign in; with a wrong one later and later, and 429 when there were too many from its address. */
+/**
+ * Refuses a request. A missing token gets 401 at once, with the sign-in form for people. A wrong token is delayed, and
+ * gets 429 after too many from its address.
+ */
 async function unauthorized(c: Context, parts: AccessParts, wrongTokens: WrongTokens) {
   const isWrong = c.req.header('authorization') !== undefined;
   const waitSeconds = isWrong ? await wrongTokens.slow(c.get('client').address) : null;
@@ -147,7 +153,7 @@ async function unauthorized(c: Context, parts: AccessParts, wrongTokens: WrongTo
     c.header('WWW-Authenticate', bearer);
     return c.html(signInPage({ to, problem: null }), 401);
   }
-  // A browser that is offered Basic asks for a password in a window of its own, over the live page whose script this is.
+  // Scripts are offered only Bearer: for Basic, a browser opens a password dialog over the live page.
   const isScript = c.req.header('accept')?.includes('text/event-stream');
   const ways = isScript ? [bearer] : ['Basic realm="Warmwarden", charset="UTF-8"', bearer];
   for (const way of ways) c.header('WWW-Authenticate', way, { append: true });
@@ -159,7 +165,7 @@ interface SignInParts {
   readonly wrongTokens: WrongTokens;
 }
 
-/** Longest address to come back to. */
+/** Largest length of the path to return to. */
 const maxPathLength = 4_000;
 const signInParameters = { to: upTo(maxPathLength) };
 
@@ -188,7 +194,7 @@ function addSignIn(app: Hono, parts: AccessParts, { sessions, wrongTokens }: Sig
       return again(tooManyWrong(waitSeconds), 429);
     }
     if (!mayRead(token.role, '/')) return again(`The token ${token.name} may only read /metrics.`, 403);
-    // The session has a new key: a stranger may have planted the old one.
+    // The session gets a new key, because another person may have planted the old one.
     const before = browserKeyOf(c);
     if (before !== null) await sessions.end(before);
     setBrowserKey(c, await sessions.start(token));
@@ -206,7 +212,7 @@ function addSignIn(app: Hono, parts: AccessParts, { sessions, wrongTokens }: Sig
   });
 }
 
-/** A path on this server; `/` for whatever would lead elsewhere. */
+/** Returns a path on this server, or `/` if the text leads to another server. */
 function pathOnly(to: string): string {
   const base = 'http://warmwarden.invalid';
   if (!/^\/(?![/\\])/.test(to) || !URL.canParse(to, base)) return '/';

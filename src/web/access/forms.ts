@@ -1,4 +1,4 @@
-// Forms of our pages: read, and refused when another site sent them, or a page that no longer holds.
+// Reads forms of the server's own pages. Refuses forms that another site sent, and forms of an outdated page.
 import type { Context } from 'hono';
 import { formTokenField } from '../page/layout.ts';
 import { bodyText, maxBodyBytes, refuse } from '../refusals.ts';
@@ -6,24 +6,30 @@ import { browserKeyOf, formTokenOf, isFormTokenOf, newBrowserKey, setBrowserKey 
 
 type Sent = { readonly form: URLSearchParams } | { readonly refused: ReturnType<typeof refuse> };
 
-/** Whether a web page sent a request: browsers say so. */
+/** True if a web page sent a request, by its browser's headers. */
 export function isFromAnyPage(c: Context): boolean {
   return c.req.header('origin') !== undefined || c.req.header('sec-fetch-site') !== undefined;
 }
 
-/** False for what a browser sends from another site. `publicUrl`: address of the page, for proxies that pass another Host on. */
+/**
+ * Returns false for a browser's request from another site. `publicUrl`: address of the page, for proxies that change
+ * the Host.
+ */
 function isFromOurPage(c: Context, publicUrl: string | null): boolean {
   const site = c.req.header('sec-fetch-site');
   if (site !== undefined) return site === 'same-origin' || site === 'none';
   const origin = c.req.header('origin');
-  // A request without an origin is no browser's; forms ask for their own token in any case.
+  // A request without an origin does not come from a browser; forms need their own token in any case.
   if (origin === undefined) return true;
   if (!URL.canParse(origin)) return false;
   const from = new URL(origin).host;
   return from === c.req.header('host')?.toLowerCase() || (publicUrl !== null && from === new URL(publicUrl).host);
 }
 
-/** The fields of a form that a browser sends from a page of ours, whether or not the form was made for that browser. */
+/**
+ * Reads the fields of a form that a browser sends from one of the server's own pages, even if the form was made for
+ * another browser.
+ */
 export async function formOf(c: Context, publicUrl: string | null): Promise<Sent> {
   if (!isFromOurPage(c, publicUrl)) {
     return { refused: refuse(c, 'cross_site', 'Another site sent this request, so Warmwarden did nothing.') };
@@ -36,7 +42,7 @@ export async function formOf(c: Context, publicUrl: string | null): Promise<Sent
   return { refused: refuse(c, 'too_large', `The request is larger than ${maxBodyBytes / 1_024} KiB.`) };
 }
 
-/** Like `formOf`, and only when the form was made for this very browser, as it is signed in now. */
+/** Like `formOf`, but refuses a form that was not made for this browser in its present session. */
 export async function ownFormOf(c: Context, publicUrl: string | null): Promise<Sent> {
   const sent = await formOf(c, publicUrl);
   if ('refused' in sent) return sent;
@@ -48,7 +54,10 @@ export async function ownFormOf(c: Context, publicUrl: string | null): Promise<S
 const staleForm =
   'This form is no longer valid, so Warmwarden did nothing. Go back, reload the page, and send the form again. The browser must accept cookies.';
 
-/** Value of a form's hidden field. A browser without a key gets one: its forms must be its own also where nobody signs in. */
+/**
+ * Value of a form's hidden field. Sets a key if the browser has none, because forms are tied to a browser even if
+ * nobody signs in.
+ */
 export function formTokenFor(c: Context): string {
   const known = browserKeyOf(c);
   const key = known ?? newBrowserKey();

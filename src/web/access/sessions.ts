@@ -1,5 +1,5 @@
-// Sessions. The one cookie holds a random key that tells browsers apart; a browser signs in by having its key recorded. The forms
-// that it is given carry a value that only this key leads to, so that no other site can fill them in.
+// Sessions. The only cookie holds a random key that identifies a browser; a sign-in records this key. Forms contain a
+// value that is derived from the key, so that no other site can submit them.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
@@ -9,20 +9,20 @@ import type { World } from '../../world/world.ts';
 import type { Auth, Token } from './auth.ts';
 
 const keyBytes = 32;
-/** Form of a key in base64url. */
+/** Pattern of a key in base64url. */
 const keyPattern = /^[A-Za-z0-9_-]{43}$/;
-/** A session ends when it was not used for this long. */
+/** A session expires after this long without use. */
 const idleLifeMs = 12 * hourMs;
-/** A session ends after this, however much it is used. */
+/** A session expires after this long, even if it is used. */
 const wholeLifeMs = 7 * dayMs;
-/** Sessions of one token; a further one ends the one that was not used for the longest. */
+/** Largest number of sessions per token; above it the least recently used one ends. */
 export const sessionsPerToken = 100;
-/** Pause between two records of the use of a session. */
+/** Least time between two records of the use of a session. */
 const notedEveryMs = 5 * minuteMs;
-/** Sessions that are remembered for when the store can't be read. */
+/** Number of sessions in memory, for times when the store can't be read. */
 const maxRemembered = 1_000;
 
-/** How the cookie is set: `secure` under https, `pathPrefix` tells several Warmwardens on one host apart. */
+/** Cookie settings: `secure` under https; `pathPrefix` separates several Warmwardens on one host. */
 export interface CookieKind {
   readonly secure: boolean;
   readonly pathPrefix: string;
@@ -38,19 +38,19 @@ export function newBrowserKey(): string {
   return randomBytes(keyBytes).toString('base64url');
 }
 
-/** null: the browser has none, or something that is no key of ours. */
+/** Key of the browser, or null if the cookie is absent or has an invalid key. */
 export function browserKeyOf(c: Context): string | null {
   const kind = c.get('cookie');
-  // Browsers refuse the prefix to a page without https, so no such page can have planted it.
+  // Browsers refuse this prefix to a page without https, so no such page can have planted the cookie.
   const found = kind.secure ? getCookie(c, nameOf(kind), 'host') : getCookie(c, nameOf(kind));
   return found !== undefined && keyPattern.test(found) ? found : null;
 }
 
-/** An empty key removes the cookie. */
+/** Sets the key of the browser. An empty key removes the cookie. */
 export function setBrowserKey(c: Context, key: string): void {
   const kind = c.get('cookie');
   const maxAge = key === '' ? 0 : wholeLifeMs / secondMs;
-  // Lax: a link in a message must arrive signed in. What is sent from elsewhere is refused on other grounds.
+  // Lax, because a link in a message must open with the session. Requests from other sites are refused by other checks.
   const options = { path: '/', httpOnly: true, sameSite: 'Lax', maxAge } as const;
   setCookie(c, nameOf(kind), key, kind.secure ? { ...options, secure: true, prefix: 'host' } : options);
 }
@@ -64,7 +64,7 @@ function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** Value of a form's hidden field: it can't be made without the cookie, nor the cookie of it. */
+/** Value of a form's hidden field. It can't be computed without the cookie, and does not reveal the cookie. */
 export function formTokenOf(key: string): string {
   return createHmac('sha256', key).update('form').digest('base64url');
 }
@@ -74,7 +74,7 @@ export function isFormTokenOf(key: string, presented: string): boolean {
   return wanted.length === given.length && timingSafeEqual(wanted, given);
 }
 
-/** Store of the sessions. */
+/** Storage of sessions. */
 export interface SessionSource {
   find(id: string): Promise<Session | null>;
   start(session: Session, limits: SessionLimits): Promise<void>;
@@ -88,20 +88,20 @@ export class Sessions {
   readonly #auth: () => Auth;
   readonly #remembered = new Map<string, Session>();
 
-  /** `auth`: in force at present. */
+  /** `auth`: current setting, which a reload may change. */
   constructor(source: SessionSource, world: World, auth: () => Auth) {
     this.#source = source;
     this.#world = world;
     this.#auth = auth;
   }
 
-  /** Token of a session, or null if there is none, it is over, or its token is not configured as it was. */
+  /** Token of a session, or null if the session does not exist, has expired, or its token was changed or removed. */
   async tokenOf(key: string): Promise<Token | null> {
     const auth = this.#auth();
     const found = auth === 'none' ? null : await this.#find(digestOf(key));
     if (auth === 'none' || !found) return null;
     const now = this.#world.clock.now();
-    // A session that began, or was used, while the clock was ahead lasts no longer than one that begins now.
+    // Times in the future, from a clock that was ahead, are set to now, so that they do not prolong the session.
     const session = { ...found, startedAt: Math.min(found.startedAt, now), usedAt: Math.min(found.usedAt, now) };
     const isAhead = session.startedAt !== found.startedAt || session.usedAt !== found.usedAt;
     if (now - session.usedAt >= idleLifeMs || now - session.startedAt >= wholeLifeMs) return null;
@@ -110,7 +110,7 @@ export class Sessions {
     return token ?? null;
   }
 
-  /** Signs a browser in, with a new key. Rejects when that can't be recorded. */
+  /** Signs a browser in and returns its new key. Rejects if the session can't be recorded. */
   async start(token: Token): Promise<string> {
     const now = this.#world.clock.now();
     const key = newBrowserKey();
@@ -120,14 +120,17 @@ export class Sessions {
     return key;
   }
 
-  /** Rejects when that can't be recorded. */
+  /** Ends a session. Rejects if that can't be recorded. */
   async end(key: string): Promise<void> {
     const id = digestOf(key);
     this.#remembered.delete(id);
     await this.#source.end(id);
   }
 
-  /** Finds a session also while the store does not answer: who was signed in still is. */
+  /**
+   * Reads a session, or takes it from memory if the store does not respond: a signed-in person stays signed in during
+   * an outage.
+   */
   async #find(id: string): Promise<Session | null> {
     try {
       const session = await this.#source.find(id);
@@ -140,7 +143,7 @@ export class Sessions {
     }
   }
 
-  /** Records the use of a session. No page waits for it, because pages must open although the store takes nothing. */
+  /** Records the use of a session in the background, because pages must open although the store refuses writes. */
   #note(session: Session, now: EpochMs): void {
     this.#remember({ ...session, usedAt: now });
     void this.#source.used(session.id, now).catch((error: unknown) => {
@@ -156,7 +159,7 @@ export class Sessions {
   }
 }
 
-/** Changes with the token, its name and its role. */
+/** Fingerprint that changes with the token, its name or its role. */
 function fingerprintOf({ name, sha256, role }: Token): string {
   return createHash('sha256')
     .update(JSON.stringify([name, sha256.toLowerCase(), role]))

@@ -1,26 +1,27 @@
-// Wrong tokens: counted by address, slowed, and logged once a minute. A right token is never counted and never waits.
+// Wrong tokens: counted by address, slowed, and logged once a minute. A correct token is never counted and never
+// delayed.
 import { isIPv6 } from 'node:net';
 import { minuteMs, secondMs } from '../../core/time.ts';
 import { systemClock, type World } from '../../world/world.ts';
 
-/** So many wrong tokens in a row are a person's typing errors. */
+/** Wrong tokens in a row that count as typing errors. */
 const freeTries = 10;
-/** How long it takes until one of them is forgotten. */
+/** Time until a wrong token is forgotten. */
 const forgottenAfterMs = 6 * secondMs;
-/** More than so many beyond the free ones are remembered as this many: the longest wait is 5 minutes. */
+/** Largest number that is counted beyond the free tries, so that the longest wait is 5 minutes. */
 const maxExcess = 50;
-/** Each wrong token beyond the free ones is answered this much later than the one before, up to the longest. */
+/** Delay that each wrong token beyond the free tries adds to its response, up to the longest delay. */
 const delayStepMs = 50;
 const longestDelayMs = 500;
-/** Answers that are held back at a time; beyond them an answer goes out at once, so that connections don't pile up. */
+/** Responses that are delayed at the same time; further ones are sent at once, so that connections don't accumulate. */
 const maxDelayed = 64;
-/** Addresses that are remembered; the one that was seen longest ago is forgotten first. */
+/** Addresses in memory; the least recently seen one is forgotten first. */
 const maxAddresses = 4_096;
-/** Addresses that have a line of their own in a minute's log. */
+/** Addresses with their own line in a minute's log. */
 const maxLines = 100;
 
 interface Bucket {
-  /** Wrong tokens that are not forgotten yet, as of `at`. */
+  /** Number of wrong tokens that are not forgotten yet, as of `at`. */
   level: number;
   at: number;
 }
@@ -28,9 +29,9 @@ interface Bucket {
 export class WrongTokens {
   readonly #world: World;
   readonly #buckets = new Map<string, Bucket>();
-  /** Not logged yet, by address. */
+  /** Counts that are not logged yet, by address. */
   readonly #unsaid = new Map<string, number>();
-  /** Not logged yet, from addresses that have no line of their own. */
+  /** Count that is not logged yet, for addresses without their own line. */
   #unsaidElsewhere = 0;
   readonly #closing = new AbortController();
   #minuteRuns = false;
@@ -40,28 +41,28 @@ export class WrongTokens {
     this.#world = world;
   }
 
-  /** How many addresses are remembered. */
+  /** Number of addresses in memory. */
   get size(): number {
     return this.#buckets.size;
   }
 
   /**
-   * Counts a wrong token and waits as long as its answer should be held back. null: answer that the token is wrong;
-   * otherwise that there were too many, and the seconds after which to try again.
+   * Counts a wrong token and waits for the delay of its response. Returns null for the response that the token is
+   * wrong. Returns the seconds until the next try if there were too many.
    */
   async slow(address: string | undefined): Promise<number | null> {
     const excess = this.note(networkOf(address));
     if (excess <= 0) return null;
     if (this.#delayed < maxDelayed) {
       this.#delayed += 1;
-      // Answers are held back in the machine's time, also where the daemon's clock is moved by hand.
+      // The delay is in real time, even if the daemon's clock is simulated.
       await systemClock().sleep(Math.min(excess * delayStepMs, longestDelayMs), this.#closing.signal);
       this.#delayed -= 1;
     }
     return Math.ceil((excess * forgottenAfterMs) / secondMs);
   }
 
-  /** Counts a wrong token; how many there are beyond the free ones of this network. */
+  /** Counts a wrong token. Returns the number beyond the free tries of the network. */
   note(network: string): number {
     const now = this.#world.clock.monotonic();
     const bucket = this.#buckets.get(network) ?? { level: 0, at: now };
@@ -75,7 +76,7 @@ export class WrongTokens {
     return level - freeTries;
   }
 
-  /** Logs what is not logged yet, and ends what waits. */
+  /** Logs the remaining counts, and ends all delays. */
   close(): void {
     this.#closing.abort();
     this.#say();
@@ -102,12 +103,15 @@ export class WrongTokens {
   }
 }
 
-/** What is answered instead of another 401. */
+/** Text of the response that replaces a further 401. */
 export function tooManyWrong(waitSeconds: number): string {
   return `Too many wrong tokens came from this address: try again in ${waitSeconds} s. A correct token is accepted at any time.`;
 }
 
-/** Whose address it is: of IPv6 the first 64 bits, because that is what one customer is given. */
+/**
+ * Network of an address. IPv6 addresses are grouped by their first 64 bits, the size that a provider assigns to one
+ * customer.
+ */
 export function networkOf(address: string | undefined): string {
   if (address === undefined) return 'unknown';
   const [bare = ''] = address.split('%');

@@ -1,4 +1,4 @@
-// Operator commands on the page. A GET with `do` shows what a command would do; only the POST of that form carries it out.
+// Operator commands on the page. A GET with `do` shows the effect of a command; only the POST of that form runs it.
 import { randomUUID } from 'node:crypto';
 import type { Context, Hono } from 'hono';
 import type { CommandOutcome, DaemonCommands } from '../../core/operator-command.ts';
@@ -21,9 +21,9 @@ import { pathBehind } from '../rim.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { commandPatterns, type Prepared, preparedAt } from './prepared.ts';
 
-/** The page of a run that is not over asks again after so long. */
+/** Seconds after which the page of an unfinished run reloads. */
 const againSeconds = 2;
-/** Stands in the plan for a request that would do nothing. */
+/** Placeholder in the plan for a request without an effect. */
 const nothing = '-';
 
 type Parts = Pick<RouteParts, 'fleet' | 'world' | 'commands' | 'publicUrl' | 'pathPrefix'>;
@@ -59,7 +59,7 @@ interface Shown {
 
 type Open = { readonly prepared: Prepared; readonly commands: DaemonCommands };
 
-/** The command that a request is about, or its refusal. */
+/** Returns the command of a request, or its refusal. */
 function opened(c: Context, { fleet, commands }: Parts, { pattern, asked }: Pick<Shown, 'pattern' | 'asked'>) {
   if (!visitorOf(c).mayOperate) return { refused: refuse(c, 'not_allowed', operatorsOnly) };
   const mailbox = (account: string, id: string) => fleet.mailbox(account, id);
@@ -91,7 +91,7 @@ async function showing(c: Context, parts: Parts, shown: Shown) {
   return c.html(framed(c, prepared.text.title, page), shown.problem === null ? 200 : 422);
 }
 
-/** What each request would do. */
+/** Dry run of each request. */
 async function effectsOf({ prepared, commands }: Open, by: string): Promise<readonly CommandEffect[]> {
   const effects: CommandEffect[] = [];
   for (const { name, body } of prepared.requests) {
@@ -107,7 +107,7 @@ interface Sent {
   readonly runs: CommandRuns;
 }
 
-/** Carries out what the form's plan says, each part of it only while it is still the plan. */
+/** Runs the requests in the form's plan. Each one is refused if its plan has changed since. */
 async function carryOut(c: Context, parts: Parts, { pattern, form, runs }: Sent) {
   const open = opened(c, parts, { pattern, asked: form });
   if ('refused' in open) return open.refused;
@@ -136,13 +136,14 @@ function framed(c: Context, title: string, body: Markup): Markup {
   return layout({ title: `${title} · Warmwarden`, body, live: null, visitor: visitorOf(c) });
 }
 
-// Commands that were begun on the page: carried out a few at a time, and kept for a while so that their outcome can be shown.
+// Commands that were started on the page. They run a few requests at a time, and are kept for a while to show their
+// outcome.
 
-/** Runs that are kept: the audit log has all of them. */
+/** Largest number of runs in memory: the audit log has all of them. */
 const maxRuns = 200;
-/** Requests of one run at a time: all of an account share one budget. */
+/** Concurrent requests of a run: all requests of an account share one budget. */
 const atATime = 3;
-/** A browser waits so long for the outcome, then it gets a page that asks again. */
+/** Time that a browser waits for the outcome before it gets a page that reloads. */
 const shownAfterMs = 5_000;
 
 interface RunRequest {
@@ -153,7 +154,7 @@ interface RunRequest {
 class CommandRuns {
   readonly #runs = new Map<string, CommandRun>();
 
-  /** Resolves to the id of the run when it is over, or when it takes long. */
+  /** Starts a run. Resolves to its id when it ends, or after `shownAfterMs`. */
   async start(about: Omit<CommandRun, 'total' | 'outcomes'>, requests: readonly RunRequest[]): Promise<string> {
     const id = randomUUID();
     const outcomes: CommandEffect[] = [];
@@ -167,7 +168,7 @@ class CommandRuns {
       for (const { name, carryOut } of left) outcomes.push({ name, outcome: await carryOut() });
     };
     const over = Promise.all(Array.from({ length: atATime }, workThrough));
-    // Browsers wait in the machine's time, also where the daemon's clock is moved by hand.
+    // The wait is in real time, even if the daemon's clock is simulated.
     const waiting = new AbortController();
     await Promise.race([over, systemClock().sleep(shownAfterMs, waiting.signal)]);
     waiting.abort();

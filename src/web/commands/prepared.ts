@@ -1,4 +1,4 @@
-// The command that an address of the page prepares: what it is about, what can still be chosen, and the requests for it.
+// Prepares the command of a page address: its subject, its open choices, and its requests.
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
 import { mailboxPath } from '../../core/page-links.ts';
 import { warmupModes } from '../../core/policy.ts';
@@ -7,9 +7,9 @@ import { counted } from '../../core/wording/phrases.ts';
 import type { OperationName } from '../../operations/command-requests.ts';
 import type { CommandField, CommandText } from '../page/command-page.ts';
 
-/** One request of a command. */
+/** A single request of a command. */
 export interface PreparedRequest {
-  /** What it is about, for when there are several; empty for a single one. */
+  /** Subject of the request if the command has several; empty for a single one. */
   readonly name: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -18,23 +18,23 @@ export interface Prepared {
   readonly operation: OperationName;
   readonly text: CommandText;
   readonly fields: readonly CommandField[];
-  /** What makes it, for the fields that nobody sees. */
+  /** Parameters that identify the command, for hidden fields. */
   readonly given: readonly (readonly [name: string, value: string])[];
-  /** A sentence; empty where something is still to be chosen. */
+  /** Error sentence, empty if a choice is still missing, or null. */
   readonly wrong: string | null;
   readonly requests: readonly PreparedRequest[];
 }
 
-/** Where a command is prepared, and what is asked there. */
+/** Page on which a command is prepared, and the parameters of its address. */
 export interface PreparedAt {
-  /** `/mailboxes/:account/:id`. */
+  /** Pattern such as `/mailboxes/:account/:id`. */
   readonly pattern: string;
   readonly names: Readonly<Record<string, string>>;
   readonly asked: URLSearchParams;
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
 }
 
-/** Of a page of the table. */
+/** Largest number of mailboxes on one page of the table. */
 const maxMailboxes = 100;
 const maxValueLength = 1_000;
 
@@ -49,7 +49,7 @@ export const commandPatterns = [
   '/deliveries',
 ] as const;
 
-/** null: no command is called so there. */
+/** Prepares the command, or returns null if the page has no command with this name. */
 export function preparedAt(at: PreparedAt): Prepared | { readonly unknown: string } | null {
   for (const [name, value] of at.asked) {
     if (value.length > maxValueLength) return { unknown: `${name}: longer than ${maxValueLength} characters.` };
@@ -65,7 +65,7 @@ interface MailboxCommand {
   readonly title: (what: string) => string;
   readonly button: string;
   readonly field?: CommandField;
-  /** What it takes besides the mailbox; null: still to be chosen. */
+  /** Parameters besides the mailbox. */
   readonly taken?: (chosen: string) => Readonly<Record<string, unknown>>;
 }
 
@@ -125,7 +125,7 @@ function ofMailboxes(word: string, { pattern, names, asked, mailbox }: PreparedA
   } satisfies Prepared;
 }
 
-/** `ACCOUNT/ID`: the name of an account has no slash. */
+/** Splits `ACCOUNT/ID`: the name of an account has no slash. */
 function partsOf(key: string): readonly [account: string, id: string] {
   const slash = key.indexOf('/');
   return slash < 0 ? ['', key] : [key.slice(0, slash), key.slice(slash + 1)];
@@ -156,7 +156,7 @@ const kinds: Readonly<Record<string, (asked: URLSearchParams) => Prepared>> = {
   },
 };
 
-/** A command that takes nothing. */
+/** A command without parameters. */
 function plain([word, operation]: readonly [string, OperationName], text: CommandText): Prepared {
   return { operation, text, fields: [], given: [['do', word]], wrong: null, requests: [{ name: '', body: {} }] };
 }
@@ -237,7 +237,7 @@ function undo(asked: URLSearchParams): Prepared {
   };
 }
 
-/** Those that are there and not empty. */
+/** Returns the parameters that are present and not empty. */
 function pick(asked: URLSearchParams, names: readonly string[]): Readonly<Record<string, string>> {
   const found = names.map((name) => [name, asked.get(name)?.trim() ?? ''] as const);
   return Object.fromEntries(found.filter(([, value]) => value !== ''));
@@ -245,7 +245,7 @@ function pick(asked: URLSearchParams, names: readonly string[]): Readonly<Record
 
 const unitMs: Readonly<Record<string, number>> = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs };
 
-/** null: it is no duration. */
+/** Parses a duration; null if the text is none. */
 function durationMs(text: string): number | null {
   const [, number, unit = ''] = /^(\d{1,6})\s*([smhd])$/.exec(text.trim()) ?? [];
   return number === undefined ? null : Number(number) * (unitMs[unit] ?? 0);

@@ -230,8 +230,8 @@ export const explainRoute = fleetRoute({
     const { now, zone } = answerTimeOf(parts);
     const found = namedMailbox(name, parts.fleet.mailboxes());
     if ('wrong' in found) throw new UnknownMailboxError(found.wrong);
-    // Without `at` there is no upper bound: the clock of a simulated fleet may be ahead. One more of each shows whether there are older
-    // entries.
+    // Reads without an upper bound if `at` is absent, because the clock of a simulated fleet may be ahead. One
+    // additional entry of each kind shows whether there are older ones.
     const entries = await parts.entries.entriesOf(found.mailbox, at ?? Number.MAX_SAFE_INTEGER, limit + 1);
     const decided = typeof at === 'number' ? { at, ...decisionAt(entries.decisions[0], at, zone) } : null;
     const { decisions, actions, changes } = entries;

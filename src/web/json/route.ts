@@ -39,7 +39,7 @@ export interface Described {
   readonly access: Access;
   /** Meaning of each name in the path. */
   readonly names?: Readonly<Record<string, string>>;
-  /** Without it, a query is ignored. */
+  /** Parameters of the query. The query is ignored if absent. */
   readonly query?: Shape;
   readonly body?: z.ZodType;
   /** Answers by status. */

@@ -1,4 +1,4 @@
-// Alerts as pages and the API show them: those that fire, grouped, and those that are over with the messages about each.
+// Alerts for pages and the API: firing alerts in groups, and past alerts with their messages.
 import { concerns, domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
 import { type Alert, accountsOf, isCause, type Severity } from '../../core/alert.ts';
 import { type AlertRule, alertRules } from '../../core/alert-rules.ts';
@@ -15,7 +15,10 @@ export const isFiring = ({ status }: Alert) => status === 'firing';
 const urgencies: ReadonlyMap<AlertRule, number> = new Map(alertRules.map((rule, index) => [rule, index]));
 const urgencyOf = ({ rule }: Alert) => urgencies.get(rule) ?? alertRules.length;
 
-/** The gravest, of those the most urgent kind (the circuit breaker that holds before the mailboxes that it holds), then the newest. */
+/**
+ * Sorts by severity, then by urgency of the rule (the circuit breaker comes before the mailboxes that it holds), then
+ * newest first.
+ */
 export function gravestFirst(a: Alert, b: Alert): number {
   return (
     gravities[b.severity] - gravities[a.severity] ||
@@ -27,19 +30,22 @@ export function gravestFirst(a: Alert, b: Alert): number {
 
 export interface AlertGroup {
   readonly first: Alert;
-  /** Those that are named beside it. */
+  /** Alerts that the entry names in addition. */
   readonly others: readonly Alert[];
-  /** How many there are in all; 1: the alert itself is the entry. */
+  /** Number of alerts in the entry; 1 if the entry is a single alert. */
   readonly count: number;
 }
 
-/** Up to so many of one rule and severity are entries of their own. */
+/** Largest number of alerts of a rule and severity that get their own entries. */
 const apartAtMost = 5;
 const named = 3;
 
-/** Firing alerts as they are counted and listed: one by one, or all of one rule and severity as one entry where they are many. */
+/**
+ * Firing alerts for counts and lists: one entry each, or one entry for all alerts of a rule and severity if there are
+ * many.
+ */
 export class FiringAlerts {
-  /** The gravest first. */
+  /** Most severe first. */
   readonly all: readonly Alert[];
   readonly groups: readonly AlertGroup[];
 
@@ -49,7 +55,7 @@ export class FiringAlerts {
     this.groups = [...alike.values()].flatMap(groupsOf);
   }
 
-  /** How many there are in all, or of one severity. */
+  /** Number of alerts, of all severities or of one. */
   count(severity?: Severity): number {
     return severity === undefined ? this.all.length : this.all.filter((one) => one.severity === severity).length;
   }
@@ -59,7 +65,7 @@ export class FiringAlerts {
   }
 }
 
-/** Alerts of one rule and severity, the newest first. */
+/** Groups the alerts of one rule and severity, newest first. */
 function groupsOf(alike: readonly Alert[]): readonly AlertGroup[] {
   const [first, ...others] = alike.slice(0, named);
   if (first && alike.length > apartAtMost) return [{ first, others, count: alike.length }];
@@ -68,7 +74,10 @@ function groupsOf(alike: readonly Alert[]): readonly AlertGroup[] {
 
 const entriesAPage = 50;
 
-/** The firing alerts of a selection, page by page; of one rule all one by one. `wanted`: from 1; beyond the last page it is the last. */
+/**
+ * Returns one page of the firing alerts in a selection. If one rule is selected, each alert is its own entry. `wanted`:
+ * number of the page, from 1; a page beyond the last is the last one.
+ */
 export function alertsOnPage(fleet: Fleet, selection: AlertSelection, wanted: number) {
   const all = [...fleet.alerts()];
   const firing = new FiringAlerts(all);
@@ -81,16 +90,17 @@ export function alertsOnPage(fleet: Fleet, selection: AlertSelection, wanted: nu
   return { firing, chosen: chosen.count(), pending: all.length - firing.count(), groups, page, pages };
 }
 
-// Firing alerts that belong to no one mailbox, by the mailboxes that they are about: those of an account, a domain or an IP address.
+// Firing alerts without a mailbox of their own, by the mailboxes that they concern: those of an account, a domain or an
+// IP address.
 
-/** The rules whose alerts are about a domain or an IP address; what else belongs to no mailbox is about whole accounts. */
+/** Rules whose alerts concern a domain or an IP address. Other alerts without a mailbox concern whole accounts. */
 const objectRules: ReadonlySet<AlertRule> = new Set(['dns_failing', 'blacklisted', 'shared_bounces']);
 
 const none: readonly Alert[] = [];
 
-/** Looked up by name: a large fleet has thousands of domains. */
+/** Index of alerts by name, because a large fleet has thousands of domains. */
 export class WideAlerts {
-  /** By account, then by domain or IP address; '': about the whole account. */
+  /** Alerts by account, then by domain or IP address. The key '' is for the whole account. */
   readonly #byAccount = new Map<string, Map<string, Alert[]>>();
 
   constructor(alerts: Iterable<Alert>) {
@@ -101,7 +111,7 @@ export class WideAlerts {
     }
   }
 
-  /** Those about the whole account. */
+  /** Alerts about the whole account. */
   ofAccount(account: string): readonly Alert[] {
     return this.#byAccount.get(account)?.get('') ?? none;
   }
@@ -113,7 +123,10 @@ export class WideAlerts {
     for (const object of objects) yield* ofAccount.get(object) ?? none;
   }
 
-  /** Those of its domain or its ip that are about it, too: what was read of it last shows the same. */
+  /**
+   * Alerts about the mailbox's domain or IP address that also concern the mailbox: its last data shows the same
+   * problem.
+   */
   concerning(mailbox: MailboxState): readonly Alert[] {
     return [...this.about(mailbox)].filter((alert) => concerns(alert, mailbox));
   }
@@ -131,21 +144,21 @@ export interface AlertSelection {
   readonly severity: Severity | null;
   readonly rule: string | null;
   readonly account: string | null;
-  /** As people name it. */
+  /** ACCOUNT/ID, an id or an address. */
   readonly mailbox: string | null;
 }
 
-/** What resolved, or happened once. */
+/** An alert that was resolved, or a single event. */
 export interface PastAlert {
   readonly kind: 'resolved' | 'event';
-  /** When it ended or happened. */
+  /** Time of the end or of the event. */
   readonly at: EpochMs;
   readonly alert: Alert;
-  /** About it, the newest first. */
+  /** Messages about the alert, newest first. */
   readonly messages: readonly ListedDelivery[];
 }
 
-/** The messages about an alert, in their order. */
+/** Creates a lookup of the messages about an alert, in their order. */
 export function byAlert(deliveries: readonly ListedDelivery[]): (alert: Alert) => readonly ListedDelivery[] {
   const named = new Map<string, ListedDelivery[]>();
   for (const delivery of deliveries) {
@@ -158,7 +171,7 @@ export function byAlert(deliveries: readonly ListedDelivery[]): (alert: Alert) =
   return ({ fingerprint }) => named.get(fingerprint) ?? [];
 }
 
-/** One answer looks at so many steps of alerts, also when few of them match. */
+/** Transitions of alerts that one response scans, even if few match. */
 const stepsScanned = 1_000;
 const stepsARead = 200;
 
@@ -166,11 +179,11 @@ type PastParts = Pick<RouteParts, 'transitions' | 'deliveries'>;
 
 export interface PastPage {
   readonly rows: readonly PastAlert[];
-  /** Where to go on; null: there are no older ones. */
+  /** Position of the next page, or null if there are no older alerts. */
   readonly next: number | null;
 }
 
-/** Whether an alert is among those that are asked for. `mailbox`: ACCOUNT/ID, an id or an address. */
+/** True if an alert is in the selection. `mailbox`: ACCOUNT/ID, an id or an address. */
 function isChosen(alert: Alert, { severity, rule, account, mailbox }: AlertSelection): boolean {
   return (
     (severity === null || alert.severity === severity) &&
@@ -184,7 +197,10 @@ function isAbout({ account, mailboxId, email }: Alert, name: string): boolean {
   return mailboxId !== null && [mailboxId, email, `${account}/${mailboxId}`, `${account}/${email}`].includes(name);
 }
 
-/** Up to `limit` of those that match, from behind the step `before` on. There may be fewer, and yet older ones behind `next`. */
+/**
+ * Reads up to `limit` matching alerts that are older than the transition `before`. Older ones may follow at `next` even
+ * if there are fewer.
+ */
 export async function readPast(parts: PastParts, selection: AlertSelection, from: From): Promise<PastPage> {
   const { found, next } = await scan(parts, selection, from);
   const spans = found.flatMap(({ alert, at }) => spansOf(alert, at));
@@ -220,7 +236,7 @@ function isWithin({ createdAt }: ListedDelivery, { at, alert }: Ended): boolean 
   return spansOf(alert, at).some(({ from, until }) => createdAt >= from && createdAt <= until);
 }
 
-/** An empty text restricts nothing, as a form sends it. */
+/** Selection from form fields: an empty text selects all. */
 export function selectionOf(asked: {
   readonly severity?: AlertSelection['severity'] | undefined;
   readonly rule?: string | undefined;
@@ -237,21 +253,24 @@ export interface Span {
 }
 
 export interface Messages {
-  /** The newest first. */
+  /** Newest first. */
   readonly deliveries: readonly ListedDelivery[];
-  /** false: there may be more in the spans. */
+  /** False if the spans may have further messages. */
   readonly complete: boolean;
 }
 
 const deliveriesARead = 300;
 
-/** One answer looks through so many messages at most: some storms send thousands. */
+/** Largest number of reads for one response: many alerts at once may cause thousands of messages. */
 const maxReads = 40;
 
-/** The message about a step of an alert is written this long after it, at the latest: groups wait minutes. */
+/** Longest time from a transition of an alert to its message: groups wait minutes. */
 const toldWithinMs = hourMs;
 
-/** When messages about an alert were written. Of one that fired for longer than a day: about its beginning and its end. */
+/**
+ * Spans in which messages about an alert were written. An alert that fired for longer than a day has one at its
+ * beginning and one at its end.
+ */
 export function spansOf({ firingAt, since }: Alert, endedAt: EpochMs | null): readonly Span[] {
   const from = Math.min(firingAt ?? endedAt ?? since, endedAt ?? Number.MAX_SAFE_INTEGER);
   const began = { from, until: from + toldWithinMs };
@@ -260,7 +279,10 @@ export function spansOf({ firingAt, since }: Alert, endedAt: EpochMs | null): re
   return endedAt - from <= dayMs ? [{ from, until: ended.until }] : [began, ended];
 }
 
-/** `newest`: messages that were read already, the newest first and without a gap; they are among the answer. */
+/**
+ * Reads the messages in the spans. `newest`: messages that were already read, newest first and without a gap; they are
+ * part of the result.
+ */
 export async function messagesIn(
   deliveries: RouteParts['deliveries'],
   spans: readonly Span[],
@@ -287,7 +309,7 @@ export async function messagesIn(
   return { deliveries: found, complete: true };
 }
 
-/** Those that overlap as one, the newest first. */
+/** Merges overlapping spans, newest first. */
 function joined(spans: readonly Span[]): readonly Span[] {
   const whole: Span[] = [];
   for (const span of spans.toSorted((a, b) => b.until - a.until)) {

@@ -1,9 +1,9 @@
-// The request budget of accounts: their order, and how old each kind of data is.
+// The request budget of accounts: their order, and the age of each kind of data.
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import type { AccountState, MailboxState } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
 
-/** What is read of a mailbox, as people name it, and the route that reads it. */
+/** Kinds of data about a mailbox, in people's words, with the route that reads each. */
 export const dataKinds = [
   { kind: 'stats', word: 'Statistics', route: 'stats' },
   { kind: 'warmup', word: 'Warm-up', route: 'warmup' },
@@ -22,7 +22,7 @@ export interface DataAge {
   unread: number;
 }
 
-/** How old each kind of data of some mailboxes is. */
+/** Age of each kind of data of some mailboxes. */
 export function dataAges(mailboxes: Iterable<MailboxState>): Readonly<Record<Kind, DataAge>> {
   const age = (): DataAge => ({ oldest: null, newest: null, unread: 0 });
   const ages = { stats: age(), warmup: age(), detail: age(), dns: age(), blacklist: age() };
@@ -39,15 +39,15 @@ export function dataAges(mailboxes: Iterable<MailboxState>): Readonly<Record<Kin
   return ages;
 }
 
-/** An account takes 2.7 KB of markup. */
+/** Accounts per page: an account takes 2.7 KB of markup. */
 const accountsAPage = 40;
 
-/** What accounts are ordered by: those whose budget is too small first, then by name. */
+/** Sort key: accounts whose budget is too small come first, then by name. */
 export function inNeedFirst({ forecast, name }: AccountState): readonly [number, string] {
   return [forecast?.fits === false ? 0 : 1, name];
 }
 
-/** The accounts of one page; a page beyond the last is the last. */
+/** Returns the accounts of one page; a page beyond the last is the last one. */
 export function budgetAccounts(fleet: Fleet, asked: number) {
   const all = [...fleet.accounts()].sort((a, b) => {
     const [[needA, nameA], [needB, nameB]] = [inNeedFirst(a), inNeedFirst(b)];

@@ -1,4 +1,4 @@
-// The fleet as pages and /api/fleet show it: ranked, worst first, counted, filtered and paged, with the headline.
+// View of the fleet on pages and in /api/fleet: ranked worst first, counted, filtered and paged, with the headline.
 import { silenceOf } from '../../alerts/routing.ts';
 import { concerns } from '../../alerts/rules/finding-rules.ts';
 import type { Alert, Silence } from '../../core/alert.ts';
@@ -19,17 +19,20 @@ import { type FleetTotals, headlineOf, type StateCounts } from './headline.ts';
 
 export interface MailboxRow {
   readonly mailbox: MailboxState;
-  /** The address, with the id where the address is taken twice. Not yet escaped. */
+  /** Address, with the id if the address is not unique. Not escaped yet. */
   readonly label: string;
   readonly state: GuardState;
   readonly verdict: Verdict | null;
-  /** Bounces per million sent in the verdict's window; null when nothing was counted. */
+  /** Bounces per million sent in the verdict's window, or null if nothing was counted. */
   readonly ratePpm: Ppm | null;
   readonly healthScore: number | null;
   readonly dns: DnsSummary;
-  /** Lists it is on: a number, 'listed' when they could not be counted, null when inconclusive or never read. */
+  /**
+   * Number of blacklists with the mailbox, 'listed' if they could not be counted, or null if inconclusive or never
+   * read.
+   */
   readonly listings: number | 'listed' | null;
-  /** When its stats were last read; null before the first time. */
+  /** Time at which the statistics were last read, or null if never. */
   readonly statsAt: EpochMs | null;
   /** Firing alerts about this mailbox. */
   readonly alerts: readonly Alert[];
@@ -41,7 +44,10 @@ interface DnsSummary {
   readonly read: boolean;
 }
 
-/** Worst first: what waits for a person, what can't be judged, what was contained, what comes near, what is fine. */
+/**
+ * States, worst first: mailboxes that wait for a person, then those that can't be judged, that were contained, that are
+ * near a limit, and that are fine.
+ */
 export const stateOrder: readonly GuardState[] = [
   'held',
   'not_judged',
@@ -54,24 +60,27 @@ export const stateOrder: readonly GuardState[] = [
   'no_warmup',
   'ok',
 ];
-/** Before everything else, whatever alerts are about the others. */
+/** Rank before all other mailboxes, whatever their alerts. */
 const heldEmergency = -1 - gravities.critical * stateOrder.length;
 
-/** What all mailboxes are counted, filtered and ordered by; a row is made only of those that are shown. */
+/** Data by which all mailboxes are counted, filtered and sorted. Rows are built only for the shown ones. */
 export interface RankedMailbox {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
-  /** Whether the configuration lets Warmwarden act on it. */
+  /** True if the configuration lets Warmwarden act on the mailbox. */
   readonly enforced: boolean;
-  /** Firing alerts about it. */
+  /** Firing alerts about the mailbox. */
   readonly alerts: readonly Alert[];
-  /** The lowest first. */
+  /** Urgency; lower is worse. */
   readonly urgency: number;
-  /** The bounce rate as a share of the limit; -1 when nothing was counted. */
+  /** Bounce rate as a share of the limit, or -1 if nothing was counted. */
   readonly closeness: number;
 }
 
-/** The row of one mailbox, with the alerts of its domain and its ip that are about it, too, and of the circuit breaker that holds it. */
+/**
+ * Row of one mailbox. Includes alerts of its domain and its IP address that concern it, and of the circuit breaker that
+ * holds it.
+ */
 export function rowOf(fleet: Fleet, mailbox: MailboxState, policyOf: PolicyOf): MailboxRow {
   const shared = [...fleet.wideAlerts()].filter((alert) => concerns(alert, mailbox) || isHolding(alert, mailbox));
   const firing = [...fleet.alertsAbout(mailbox), ...shared].filter(isFiring);
@@ -84,8 +93,8 @@ function isHolding({ rule, facts }: Alert, { account, verdict }: MailboxState): 
 }
 
 /**
- * A mailbox that is fine for the guard may still have a critical alert (DNS, disconnected): that comes first, unless a person
- * silenced it.
+ * Ranks a mailbox. A critical alert (DNS, disconnected) without a silence ranks it first, even if the guard's verdict
+ * is fine.
  */
 function rank(
   mailbox: MailboxState,
@@ -98,12 +107,12 @@ function rank(
   return { mailbox, state, enforced: policy.enforce, alerts, urgency, closeness: closenessOf(mailbox) };
 }
 
-/** An emergency that Warmwarden has not acted on. `verdict`: of the mailbox, where there is one. */
+/** True for an emergency that Warmwarden has not acted on. `verdict`: verdict on the mailbox, if any. */
 export function isHeldEmergency(state: GuardState, verdict: Pick<Verdict, 'emergency'> | null | undefined): boolean {
   return state === 'held' && (verdict?.emergency ?? null) !== null;
 }
 
-/** Of a mailbox in a state that these alerts are about: the lowest first. */
+/** Urgency of a mailbox in a state with these alerts; lower is worse. */
 export function urgencyWith(state: GuardState, alerts: Iterable<Alert>): number {
   let gravest = 0;
   for (const { severity } of alerts) gravest = Math.max(gravest, gravities[severity]);
@@ -116,18 +125,21 @@ function closenessOf({ verdict }: MailboxState): number {
   return rate === null || !limitPpm ? -1 : rate / limitPpm;
 }
 
-/** Bounces per million sent in the window; null when nothing was counted. */
+/** Bounces per million sent in the window, or null if nothing was counted. */
 function rateOf(verdict: Verdict): Ppm | null {
   return verdict.windowFrom ? ratePpm(verdict) : null;
 }
 
 const sortings = ['worst', 'address', 'account', 'rate', 'left', 'health', 'age'] as const;
-/** worst: what needs a person first. The others by one column, what is worse or older first, names from A to Z. */
+/**
+ * worst: mailboxes that need a person come first. The others sort by one column, with worse or older values first and
+ * names from A to Z.
+ */
 export type Sorting = (typeof sortings)[number];
 
 type Order = (a: RankedMailbox, b: RankedMailbox) => number;
 
-/** By a number, the smallest first and unknown ones last; then as usual. */
+/** Sorts by a number, smallest first and unknown last; then worst first. */
 function byNumber(numberOf: (mailbox: MailboxState) => number | null): Order {
   const known = ({ mailbox }: RankedMailbox) => numberOf(mailbox) ?? Number.MAX_SAFE_INTEGER;
   return (a, b) => known(a) - known(b) || worstFirst(a, b);
@@ -153,7 +165,7 @@ const orders: Readonly<Record<Sorting, Order>> = {
   age: byNumber(({ stats }) => stats?.at ?? 0),
 };
 
-/** What the worst-first order compares. */
+/** Values that the worst-first order compares. */
 export interface Rank extends Pick<RankedMailbox, 'urgency' | 'closeness'> {
   readonly mailbox: Pick<MailboxState, 'account' | 'id' | 'email'>;
 }
@@ -242,26 +254,26 @@ function holdCauseOf({ mailbox, state, enforced }: RankedMailbox, fleet: Fleet):
   return fleet.account(mailbox.account)?.keyWrites === false ? 'readOnlyKey' : null;
 }
 
-/** Mailboxes in each state; those of an account that is not read now are not OK, because they are not judged now. */
+/** Mailboxes in each state. Mailboxes of an unread account that were OK when last read count as not judged. */
 export function countsNow({ counts, okWhenRead }: Pick<FleetTotals, 'counts' | 'okWhenRead'>): StateCounts {
   return { ...counts, ok: counts.ok - okWhenRead, not_judged: counts.not_judged + okWhenRead };
 }
 
 export interface Selection {
-  /** Part of an address, id, account, domain or mode. Empty: all. */
+  /** Part of an address, id, account, domain or mode. Matches all if empty. */
   readonly text: string;
   readonly state: GuardState | null;
-  /** Exactly this one; null: any. */
+  /** Exact name of the account, or null for any. */
   readonly account: string | null;
   readonly domain: string | null;
   readonly provider: string | null;
   readonly tag: string | null;
   readonly sort: Sorting;
-  /** From 1. */
+  /** Number of the page, from 1. */
   readonly page: number;
 }
 
-/** Everything, worst first. */
+/** Selects all mailboxes, worst first. */
 export const wholeFleet: Selection = {
   text: '',
   state: null,
@@ -277,20 +289,20 @@ export const noTags: Tags = { all: () => [], of: () => [] };
 
 export interface Page {
   readonly rows: readonly MailboxRow[];
-  /** How many rows the selection has, on all pages. */
+  /** Number of rows in the selection, on all pages. */
   readonly total: number;
   readonly page: number;
   readonly pages: number;
 }
 
-/** What the fleet can be narrowed to. */
+/** Values that the filters of the fleet offer. */
 export interface Facets {
   readonly accounts: readonly string[];
   readonly providers: readonly string[];
   readonly tags: readonly string[];
 }
 
-/** Whatever the API calls a provider: a hundred of them are no choice any more. */
+/** Largest number of providers that the filter offers; a longer list would be useless. */
 const providersOffered = 100;
 
 export function facetsOf(fleet: Fleet, providers: ReadonlySet<string>, tags: Tags): Facets {
@@ -325,13 +337,13 @@ function matches({ mailbox, state }: RankedMailbox, word: string): boolean {
 
 const maxFilterLength = 200;
 
-/** Of GET /api/fleet and of the page. */
+/** Filters of GET /api/fleet and of the page. */
 export const fleetFilters = {
   q: means('Words that the address, account, id, state or mode must contain.', upTo(maxFilterLength)),
   state: means("One of the guard's states.", oneOf(...guardStates)),
 };
 
-/** Of the page. */
+/** Parameters of the page. */
 export const pageParameters = {
   ...fleetFilters,
   page: whole(1),
@@ -347,7 +359,7 @@ export function selectionFrom(asked: Partial<Query<typeof pageParameters>>): Sel
   return {
     text: (q ?? '').trim(),
     state: state ?? null,
-    // A select of the form sends an empty text for all.
+    // An empty text from a select of the form means all.
     account: account || null,
     domain: domain || null,
     provider: provider || null,
@@ -359,7 +371,7 @@ export function selectionFrom(asked: Partial<Query<typeof pageParameters>>): Sel
 
 const rowsAPage = 50;
 
-/** The rows of one page; a page beyond the last is the last. */
+/** Returns the rows of one page; a page beyond the last is the last one. */
 export function selectPage(
   { ranked }: Picture,
   selection: Selection,
@@ -372,16 +384,19 @@ export function selectPage(
   return { rows: shown.map((one) => makeRow(fleet, one)), total: chosen.length, page, pages };
 }
 
-/** Rows worst first, from behind a rank on: where it was when it was read, so what moved since moves no other. */
+/**
+ * Rows after a rank, worst first. The rank is the position at the time of its read, so changes since do not shift other
+ * rows.
+ */
 export interface RowsAfter {
   readonly rows: readonly MailboxRow[];
-  /** How many rows the selection has in all. */
+  /** Number of rows in the selection. */
   readonly total: number;
-  /** The rank of the last row when there are more behind it. */
+  /** Rank of the last row, or null if no rows follow. */
   readonly last: Rank | null;
 }
 
-/** At most `limit` rows; `after` null: from the worst on. */
+/** Returns at most `limit` rows. Starts with the worst if `after` is null. */
 export function rowsAfter(
   { ranked }: Picture,
   { text, state }: Pick<Selection, 'text' | 'state'>,
@@ -396,7 +411,7 @@ export function rowsAfter(
 
 export type RankingParts = Pick<RouteParts, 'fleet' | 'world' | 'policyOf'>;
 
-/** Every mailbox with its state, its alerts and its urgency, in no order. */
+/** Every mailbox with its state, its alerts and its urgency, in no particular order. */
 export function rankedOf({ fleet, world, policyOf }: RankingParts): readonly RankedMailbox[] {
   const wide = new WideAlerts(fleet.wideAlerts());
   const silences = fleet.silences(world.clock.now());
@@ -409,7 +424,7 @@ export function rankedOf({ fleet, world, policyOf }: RankingParts): readonly Ran
 export type PictureParts = RankingParts & Pick<RouteParts, 'ready' | 'explain' | 'timeZone'>;
 export type Picture = ReturnType<typeof pictureOf>;
 
-/** What the fleet's page and /api/fleet begin with. */
+/** Common data of the fleet's page and of /api/fleet. */
 export function pictureOf(parts: PictureParts) {
   const { fleet, world, ready, timeZone } = parts;
   const ranked = rankedOf(parts);

@@ -1,4 +1,4 @@
-// The fleet counted by account, domain, provider or tag: the groups that need a person first.
+// The fleet by account, domain, provider or tag. Groups that need a person come first.
 import { silenceOf } from '../../alerts/routing.ts';
 import type { Alert } from '../../core/alert.ts';
 import { unreadAccounts } from '../../core/fleet/unread-accounts.ts';
@@ -11,32 +11,32 @@ export const groupings = ['account', 'domain', 'provider', 'tag'] as const;
 export type Grouping = (typeof groupings)[number];
 
 export interface Group {
-  /** null: the mailboxes that have none. */
+  /** Name, or null for mailboxes without a tag or provider. */
   readonly name: string | null;
-  /** null: an account of which no whole mailbox list was read yet. */
+  /** Number of mailboxes, or null for an account without a completely read mailbox list. */
   readonly mailboxes: number | null;
-  /** How many are in each state; those that none is in are absent. */
+  /** Number of mailboxes in each state. States without mailboxes are absent. */
   readonly states: ReadonlyMap<GuardState, number>;
-  /** Firing alerts about its mailboxes, or about their domains, ips or accounts. */
+  /** Number of firing alerts about the mailboxes, or about their domains, IP addresses or accounts. */
   readonly alerts: number;
-  /** Emails in the windows that the guard judges by. */
+  /** Emails in the windows of the verdicts. */
   readonly sent: number;
   readonly bounced: number;
-  /** Of its worst mailbox: the lowest first. */
+  /** Urgency of the worst mailbox; lower is worse. */
   readonly urgency: number;
 }
 
 interface Counting {
   mailboxes: number | null;
   readonly states: Map<GuardState, number>;
-  /** Each counts once, however many of its mailboxes it is about. */
+  /** Firing alerts. Each counts once, even if it concerns several mailboxes of the group. */
   readonly firing: Set<Alert>;
   sent: number;
   bounced: number;
   urgency: number;
 }
 
-/** Bounces of emails; -1 when none was sent. */
+/** Share of bounces in the emails, or -1 if none was sent. */
 export function shareOf({ sent, bounced }: Group): number {
   return sent === 0 ? -1 : bounced / sent;
 }
@@ -65,7 +65,7 @@ export const usualGrouping: Grouping = 'account';
 
 type GroupParts = RankingParts & Pick<RouteParts, 'tags'>;
 
-/** The groups that need a person first. */
+/** Reads the groups; those that need a person come first. */
 export function readGroups(parts: GroupParts, by: Grouping): readonly Group[] {
   const { fleet, tags, world } = parts;
   const silences = fleet.silences(world.clock.now());
@@ -90,7 +90,7 @@ export function readGroups(parts: GroupParts, by: Grouping): readonly Group[] {
       const state = fleet.account(name);
       const group = groupOf(name, state?.listed ? 0 : null);
       for (const alert of wide.ofAccount(name)) group.firing.add(alert);
-      // An account that cannot be read needs a person as much as a mailbox that cannot be judged.
+      // An unreadable account is as urgent as a mailbox that cannot be judged.
       const isRead = state !== undefined && !unread.has(name);
       group.urgency = Math.min(group.urgency, urgencyWith(isRead ? 'ok' : 'not_judged', loud.ofAccount(name)));
     }
@@ -115,7 +115,7 @@ function count(group: Counting, { mailbox, state, firing, urgency }: Counted): v
   group.bounced += verdict.bounced;
 }
 
-/** Every configured account, also one that was never read. */
+/** Every configured account, including accounts that were never read. */
 function accountsOf(fleet: GroupParts['fleet']): ReadonlySet<string> {
   return new Set([...[...fleet.accounts()].map(({ name }) => name), ...fleet.guarding().map(({ account }) => account)]);
 }

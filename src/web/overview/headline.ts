@@ -1,4 +1,4 @@
-// The headline of the page and of /api/fleet: is anything wrong, and is there something to do.
+// The headline of the page and of /api/fleet: it says whether anything is wrong and whether a person must act.
 
 import type { Action } from '../../core/action.ts';
 import type { Alert } from '../../core/alert.ts';
@@ -16,51 +16,54 @@ import type { FiringAlerts } from './alerts.ts';
 
 export type StateCounts = Readonly<Record<GuardState, number>>;
 
-/** What all mailboxes add up to. */
+/** Sums over all mailboxes. */
 export interface FleetTotals {
   readonly counts: StateCounts;
-  /** Mailboxes among the `ok` ones that were OK when last read: their account is not read or not polled now. */
+  /** Number of `ok` mailboxes that were OK when last read: their account can't be read or is not polled at present. */
   readonly okWhenRead: number;
-  /** Why mailboxes are held, where it is not only that their action has yet to be carried out. */
+  /** Held mailboxes by cause, other than an action that has not been carried out yet. */
   readonly heldBy: Readonly<Record<'breaker' | 'readOnlyKey' | 'enforcementOff', number>>;
   readonly providers: ReadonlySet<string>;
-  /** null: there is no mailbox. */
+  /** Time at which the first mailbox was seen, or null without mailboxes. */
   readonly firstSeenAt: EpochMs | null;
-  /** null: no mailbox has stats. */
+  /** Time of the oldest statistics, or null without any. */
   readonly oldestStatsAt: EpochMs | null;
-  /** Mailboxes whose stats were never read. */
+  /** Number of mailboxes whose statistics were never read. */
   readonly unread: number;
 }
 
 export interface HeadlineFacts extends Pick<FleetTotals, 'counts' | 'okWhenRead' | 'heldBy'> {
   readonly accounts: readonly AccountState[];
   readonly firing: FiringAlerts;
-  /** Those that go on, the newest first. */
+  /** Open incidents, newest first. */
   readonly incidents: readonly Incident[];
   readonly recentActions: readonly Action[];
   readonly ready: { readonly ready: boolean; readonly reasons: readonly string[] };
   readonly guarding: readonly Guarding[];
-  /** null while the store does what it is asked. */
+  /** Failure of the store, or null while it works. */
   readonly storeFailure: StoreFailure | null;
-  /** What people switched off, still in force. */
+  /** Emergency stops in force. */
   readonly writesOff: readonly WritesOff[];
-  /** First sweeps that go on. */
+  /** First sweeps in progress. */
   readonly sweeps: readonly SweepProgress[];
   readonly now: EpochMs;
-  /** The words that start this program, for the commands in the advice. */
+  /** Command that runs this program, for the advice. */
   readonly command: string;
-  /** For the times: an IANA name. */
+  /** IANA name of the time zone for displayed times. */
   readonly zone: string;
 }
 
-/** calm: nothing to see. acted: the guard did something, all is contained. alarm: somebody should look. unknown: nothing can be said. */
+/**
+ * calm: no problems. acted: the guard acted, and everything is contained. alarm: a person should look. unknown: the
+ * state is unknown.
+ */
 export const tones = ['calm', 'acted', 'alarm', 'unknown'] as const;
 export type Tone = (typeof tones)[number];
 
 export interface Headline {
   readonly tone: Tone;
   readonly sentence: string;
-  /** What a person should do now. */
+  /** Advice for a person. */
   readonly advice: string;
 }
 
@@ -77,7 +80,7 @@ export function headlineOf(facts: HeadlineFacts): Headline {
 
 export type LeadFacts = Pick<HeadlineFacts, 'storeFailure' | 'accounts' | 'writesOff' | 'now'>;
 
-/** What makes all that any page shows old or without effect, the gravest first. */
+/** Facts that make the content of every page outdated or ineffective, most severe first. */
 export function leadsOf(facts: LeadFacts): readonly Pick<Headline, 'sentence' | 'advice'>[] {
   const blind = storeHeadline(facts) ?? apiDownHeadline(facts);
   const stops = facts.writesOff.filter(({ scope }) => scope.kind !== 'mailbox');
@@ -85,7 +88,7 @@ export function leadsOf(facts: LeadFacts): readonly Pick<Headline, 'sentence' | 
   return [...(blind ? [blind] : []), ...stopped];
 }
 
-/** What is decided can't be recorded, so it is not done. */
+/** Headline for a failing store: a decision that can't be recorded is not carried out. */
 function storeHeadline({ storeFailure }: Pick<HeadlineFacts, 'storeFailure'>): Headline | null {
   return (
     storeFailure && {
@@ -106,7 +109,7 @@ function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
   };
 }
 
-/** Every account fails: whatever the numbers below say, they are old. */
+/** Headline if every account fails: all numbers on the page are old. */
 function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'now'>): Headline | null {
   const failing = failingOf(facts);
   if (failing.length === 0 || failing.length < facts.accounts.length) return null;
@@ -122,7 +125,7 @@ function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'now'>): Headli
   };
 }
 
-/** What their mailboxes are in now is not known yet: nothing that is shown of them is fine. */
+/** Accounts that are starting. The present state of their mailboxes is unknown, so none of them counts as fine. */
 function startingOf({ accounts, guarding }: Pick<HeadlineFacts, 'accounts' | 'guarding'>): readonly string[] {
   const unlisted = namesIn(accounts, ({ listed, failingSince }) => !listed && failingSince === null);
   const unpolled = guarding.flatMap(({ account, startingSince }) => (startingSince === null ? [] : [account]));
@@ -142,7 +145,10 @@ function failingOf({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly Acco
 
 const replaceKey = 'Put a valid key into the configuration and reload it.';
 
-/** Of several accounts, how long it is true of each. An API that only rejects keys is not down. */
+/**
+ * Describes the outage. For several accounts, the duration is the shortest among them. An API that only rejects keys is
+ * not down.
+ */
 function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now'>): string {
   const failing = failingOf({ accounts });
   const since = Math.max(...failing.map((account) => account.failingSince ?? now));
@@ -154,7 +160,7 @@ function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now
   return `${what}: no request of ${who} has succeeded for ${duration(now - since)}.`;
 }
 
-/** Nothing can be judged. */
+/** Headline if no mailbox can be judged. */
 function unknownHeadline({ counts, accounts, sweeps, command }: HeadlineFacts): Headline | null {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const unjudged = accounts.filter((account) => account.unjudged);
@@ -175,12 +181,12 @@ function unknownHeadline({ counts, accounts, sweeps, command }: HeadlineFacts): 
   return null;
 }
 
-/** So many emergency stops are named. */
+/** Largest number of emergency stops that the headline names. */
 const stopsNamed = 3;
 
 /**
- * A guard that may not act anywhere must say so before anything else; beside a narrower stop the headline is about the fleet, as
- * usual.
+ * Headline for emergency stops. A stop of all writes comes before everything else; for a narrower stop, the headline of
+ * the fleet follows as usual.
  */
 function writesOffHeadline(facts: HeadlineFacts): Headline | null {
   const { writesOff, accounts } = facts;
@@ -209,7 +215,7 @@ function stopSentence(writesOff: readonly WritesOff[]): string {
   return `Writes are OFF for ${firstText(scopes, stopsNamed)}.`;
 }
 
-/** `Writes were switched off by bob: a look first. To allow them: ...`. */
+/** Describes a stop: `Writes were switched off by bob: a look first. To allow them: ...`. */
 function stopText({ scope, by, reason, until }: WritesOff, { command, zone }: HeadlineFacts): string {
   const end = until === null ? 'To allow them' : `They stay off until ${momentText(until, zone)}. To allow them now`;
   return `${sentenceOf(`Writes were switched off by ${by}: ${reason}`)} ${end}: \`${writesOnCommand(scope, command)}\`.`;
@@ -244,7 +250,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   return { tone: toneOf(facts, critical), sentence, advice: adviceOf(facts, critical) };
 }
 
-/** What many mailboxes share says more than a count of alerts. */
+/** Describes the open incidents: a common cause says more than a count of alerts. */
 function incidentSentence({ incidents }: HeadlineFacts): readonly string[] {
   const [only, ...others] = incidents;
   if (!only) return [];
@@ -253,7 +259,10 @@ function incidentSentence({ incidents }: HeadlineFacts): readonly string[] {
     : [`${counted(incidents.length, 'incident')}.`];
 }
 
-/** OK is what no critical alert is about, and what can be read: else only the bounces that were read are said to be fine. */
+/**
+ * Describes a fleet below its limits. OK requires that no critical alert fires and that all mailboxes can be read;
+ * otherwise the sentence covers only the bounces.
+ */
 function allFine(total: number, critical: number, isOld: boolean): string {
   const all = total === 1 ? 'The one mailbox' : `All ${mailboxes(total)}`;
   const [is, its] = total === 1 ? ['is', 'its bounce limit'] : ['are', 'their bounce limits'];
@@ -271,10 +280,10 @@ function toneOf(facts: HeadlineFacts, critical: number): Tone {
   return counts.paused_by_guard + counts.recovering > 0 ? 'acted' : 'calm';
 }
 
-/** How long an action that failed for good colours the page; its alert stays as long as it is true. */
+/** Time for which a failed action affects the page's tone. Its alert lasts as long as its cause. */
 const stuckShownMs = dayMs;
 
-/** The newest action of each mailbox, where it was sent but is not known to have worked. `recentActions`: newest first. */
+/** Newest action of each mailbox, if it was sent without a confirmed effect. `recentActions`: newest first. */
 function stuckActions({ recentActions, now }: HeadlineFacts): readonly Action[] {
   const newest = new Map<string, Action>();
   for (const action of recentActions) {
@@ -302,7 +311,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';
   if (critical > 0) return alertsSay;
   const unguarded = `${emptyText(facts)}${unlistedText(facts)}`;
-  // One of the warnings may be about them.
+  // Warnings are omitted in this case, because one of them may be about these accounts.
   const warnings = unguarded === '' ? warningsText(warningsOf(facts)) : unguarded;
   if (counts.paused_by_guard > 0)
     return `Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.${warnings}`;
@@ -326,7 +335,7 @@ function sentenceOn(names: readonly string[], sentence: (of: string) => string):
   return names.length === 0 ? null : sentence(namesOf(names));
 }
 
-/** Accounts that cannot be read come before those where Warmwarden sees a breach and cannot act. null: neither. */
+/** Advice about unreadable accounts, then about accounts whose key can't write. Null if there are none. */
 function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string | null {
   const failing = failingOf({ accounts });
   const rejected = namesIn(failing, ({ keyRejected }) => keyRejected);
@@ -343,7 +352,7 @@ function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string |
   return sentences.length === 0 ? null : sentences.join(' ');
 }
 
-/** Those of no mailbox count as well: they need a person, too. */
+/** Number of warnings. Warnings without a mailbox count, because they also need a person. */
 function warningsOf({ firing }: HeadlineFacts): number {
   return firing.count('warning');
 }
@@ -353,12 +362,12 @@ function warningsText(count: number): string {
   return count === 1 ? ' The warning below can wait until morning.' : ' The warnings below can wait until morning.';
 }
 
-/** Those that have not read yet what the guard judges by. */
+/** Sweeps that have not read the data for verdicts yet. */
 function judgingOf(sweeps: readonly SweepProgress[]): readonly SweepProgress[] {
   return sweeps.filter(({ part }) => part === 'judging');
 }
 
-/** How far the first sweep is; null when none goes on. */
+/** Progress of the first sweep, or null if none is in progress. */
 function sweepSentence({ sweeps, now, zone }: HeadlineFacts): string | null {
   const judging = judgingOf(sweeps);
   return judging.length === 0 ? null : `${sweepsText(judging, { now, zone })}.`;
@@ -368,18 +377,18 @@ function mailboxes(count: number): string {
   return counted(count, 'mailbox', 'mailboxes');
 }
 
-// Accounts whose mailbox list lacks mailboxes that the configuration selects: those mailboxes are not guarded.
+// Accounts whose mailbox list lacks configured mailboxes, which are not guarded.
 
 interface AccountFacts {
   readonly accounts: readonly AccountState[];
 }
 
-/** The configuration includes mailboxes by name that are not in its list. */
+/** True if the configuration includes mailboxes by name that are missing from the account's list. */
 function isLacking({ unlisted }: AccountState): boolean {
   return unlisted.length > 0;
 }
 
-/** For the headline; none where every list has them. */
+/** Sentence for the headline, or none if every list is complete. */
 function unlistedSentence({ accounts }: AccountFacts): readonly string[] {
   const count = accounts.reduce((sum, { unlisted }) => sum + unlisted.length, 0);
   if (count === 0) return [];
@@ -389,12 +398,12 @@ function unlistedSentence({ accounts }: AccountFacts): readonly string[] {
   ];
 }
 
-/** Read, and nothing there is selected: the configuration may be wrong. */
+/** True if the account's list was read but no mailbox is selected: the configuration may be wrong. */
 export function isEmpty({ listed, forecast }: AccountState): boolean {
   return listed && forecast?.mailboxes === 0;
 }
 
-/** What to check where nothing is selected, with a space before it; empty when there is no such account. */
+/** Advice for accounts without a selected mailbox, with a leading space; empty if there is no such account. */
 function emptyText({ accounts }: AccountFacts): string {
   const empty = namesIn(accounts, isEmpty);
   return empty.length === 0
@@ -402,7 +411,7 @@ function emptyText({ accounts }: AccountFacts): string {
     : ` No mailbox of ${namesOf(empty)} is guarded: the mailbox list is empty, or the configuration selects no mailbox in it. Check whether the key can see the mailboxes, and check \`include\` and \`exclude\`.`;
 }
 
-/** The same where the list lacks mailboxes. */
+/** Advice for accounts whose list lacks mailboxes, with a leading space; empty if there is no such account. */
 function unlistedText({ accounts }: AccountFacts): string {
   const lacking = namesIn(accounts, isLacking);
   return lacking.length === 0
@@ -410,7 +419,10 @@ function unlistedText({ accounts }: AccountFacts): string {
     : ` Check the spelling in \`include\` of ${namesOf(lacking)}, and whether ${lacking.length === 1 ? 'its key' : 'their keys'} can see every mailbox.`;
 }
 
-/** `1 mailbox paused by Warmwarden, 2 recovering, 9 OK.`: the first part names what is counted. Nothing that cannot be read is OK. */
+/**
+ * Sentence such as `1 mailbox paused by Warmwarden, 2 recovering, 9 OK.`: the first part names the unit. An unreadable
+ * mailbox is never OK.
+ */
 function stateSentence(facts: HeadlineFacts): string {
   const { counts, okWhenRead } = facts;
   const others = stateParts.map(
@@ -423,7 +435,7 @@ function stateSentence(facts: HeadlineFacts): string {
   return `${words.join(', ')}.`;
 }
 
-/** Why they are held, where it is not only that the action has yet to be carried out. */
+/** Adds the causes of the hold, other than an action that has not been carried out yet. */
 function heldText(held: string, { counts, heldBy }: HeadlineFacts): string {
   const causes = (
     [
@@ -450,7 +462,10 @@ const stateParts: readonly (readonly [GuardState, string])[] = [
   ['no_warmup', 'without a warm-up'],
 ];
 
-/** What a person should do while the circuit breaker holds: release, or prevent what Warmwarden does without a release. */
+/**
+ * Advice while the circuit breaker holds actions: release them, or prevent the actions that Warmwarden takes without a
+ * release.
+ */
 function heldAdvice({ firing, command, zone }: HeadlineFacts): string {
   const holds = firing.groups.filter(({ first }) => first.rule === 'guard_held');
   const [from] = holds.flatMap(({ first }) => actsFrom(first) ?? []).sort((a, b) => a - b);
@@ -461,7 +476,7 @@ function heldAdvice({ firing, command, zone }: HeadlineFacts): string {
   return `The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time. If the bounces are real, carry the actions out: \`${command} breaker release\`. ${otherwise}`;
 }
 
-/** From when Warmwarden acts without a release; null where it waits for one. */
+/** Time from which Warmwarden acts without a release, or null if it waits for a release. */
 export function actsFrom({ facts }: Alert): EpochMs | null {
   const time = facts.numbers['acts_from'];
   return typeof time === 'string' ? Date.parse(time) : null;
@@ -471,10 +486,10 @@ function namesIn(accounts: readonly AccountState[], which: (account: AccountStat
   return accounts.filter(which).map(({ name }) => name);
 }
 
-/** Accounts that a sentence names. */
+/** Largest number of accounts that a sentence names. */
 const namesShown = 5;
 
-/** The first names, and how many more there are. */
+/** Names the first ones and counts the others. */
 function namesOf(names: readonly string[]): string {
   return firstText(names, namesShown);
 }

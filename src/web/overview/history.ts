@@ -1,13 +1,13 @@
-// The audit log that a reader asks for.
+// Selection of the audit log.
 import { itself } from '../../core/operator-command.ts';
 import type { Reason } from '../../core/verdict.ts';
 
-/** The page and the API are narrowed by the same. null: by nothing. */
+/** Filter of the page and of the API. Null selects all. */
 export interface HistoryFilter {
   /** A person's name, or `Warmwarden`. */
   readonly by: string | null;
   readonly operation: string | null;
-  /** Why Warmwarden acted: people give reasons in their own words, which are not filtered. */
+  /** Reason of an action of Warmwarden. Reasons of people are free text, and have no filter. */
   readonly reason: Reason | null;
 }
 

@@ -1,11 +1,11 @@
-// The settings in force, and those that a reader looks for.
+// The settings in force, and a selection of them.
 
 import type { ShownSetting } from '../route-parts.ts';
 
 export interface SettingSelection {
-  /** Words that the name or the value must contain. Empty: all. */
+  /** Words that the name or the value must contain. Matches all if empty. */
   readonly text: string;
-  /** Only what is not the default. */
+  /** True to select only settings that differ from the default. */
   readonly changedOnly: boolean;
 }
 

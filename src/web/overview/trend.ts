@@ -1,4 +1,5 @@
-// The fleet per day: emails sent and bounced, how often Warmwarden acted, and how many mailboxes it held. Summed once a minute.
+// The fleet per day: emails sent and bounced, number of actions, and number of held mailboxes. The sums are cached for
+// a minute.
 import { dailyRows } from '../../core/daily-counts.ts';
 import type { HeldSpan } from '../../core/decision.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
@@ -12,12 +13,12 @@ export interface TrendDay {
   readonly bounced: number;
   /** Confirmed actions of the guard that were planned on this day (UTC). */
   readonly acted: number;
-  /** Mailboxes that were held at any time of this day (UTC). */
+  /** Number of mailboxes that were held at any time of this day (UTC). */
   readonly held: number;
 }
 
 const daysShown = 30;
-/** Days are not over in a minute: sums may be as old. */
+/** Longest age of the cached sums, which change little within a minute. */
 const freshMs = minuteMs;
 
 interface FleetTrendParts {
@@ -26,9 +27,9 @@ interface FleetTrendParts {
   readonly days: DaySource;
 }
 
-/** Facts that only the store knows. */
+/** Data that only the store has. */
 interface DaySource {
-  /** Days since a moment on which Warmwarden acted; `day` counts from 1970. */
+  /** Days since a moment with actions of Warmwarden; `day` counts from 1970. */
   acted(since: EpochMs): Promise<readonly { readonly day: number; readonly count: number }[]>;
   held(since: EpochMs): AsyncIterable<readonly HeldSpan[]>;
 }
@@ -42,7 +43,7 @@ export class FleetTrend {
     this.#parts = parts;
   }
 
-  /** The oldest day first; empty when nothing is known. */
+  /** Days, oldest first; empty if no statistics were read. */
   read(): Promise<readonly TrendDay[]> {
     const now = this.#parts.world.clock.now();
     const isFresh = this.#summedAt !== null && now - this.#summedAt < freshMs && now >= this.#summedAt;
@@ -80,7 +81,7 @@ export class FleetTrend {
     return acted;
   }
 
-  /** The mailboxes that were held at any time of a day. */
+  /** Mailboxes that were held at any time of each day. */
   async #held(first: IsoDate, now: EpochMs): Promise<ReadonlyMap<IsoDate, ReadonlySet<string>>> {
     const held = new Map<IsoDate, Set<string>>();
     const begin = Date.parse(first);
@@ -98,7 +99,7 @@ export class FleetTrend {
     return held;
   }
 
-  /** Leaves out what the store does not tell: the page must be readable although the store does not answer. */
+  /** Reads from the store, and skips the data if the read fails: the page must work during an outage of the store. */
   async #reading(read: (days: DaySource) => Promise<void>): Promise<void> {
     try {
       await read(this.#parts.days);

@@ -1,4 +1,4 @@
-// What was done: by people through Warmwarden and by Warmwarden itself, why, and what came of it.
+// The activity page: actions of people and of Warmwarden, with their reasons and outcomes.
 import { html } from 'hono/html';
 import { type Action, alreadySo, guardActionKinds } from '../../core/action.ts';
 import { namedMailbox } from '../../core/mailbox.ts';
@@ -12,39 +12,39 @@ import { ago, breakable, type Markup, prose, text } from './parts/elements.ts';
 import { actionItem } from './parts/items.ts';
 import { orNull, place, type View } from './place.ts';
 
-/** What is shown; the lists have nothing else. */
+/** Filters of the page; the lists have only matching entries. */
 interface ActivitySelection {
-  /** A person's name, or `Warmwarden`; null: everyone. */
+  /** A person's name, `Warmwarden`, or null for everyone. */
   readonly by: string | null;
-  /** As people name it. Empty: all. */
+  /** ACCOUNT/ID, an id or an address. All mailboxes if empty. */
   readonly mailbox: string;
-  /** An operation, or a kind of action; null: all. */
+  /** An operation or a kind of action, or null for all. */
   readonly operation: string | null;
-  /** Why Warmwarden acted; null: for any reason. */
+  /** Reason of an action of Warmwarden, or null for any. */
   readonly reason: Reason | null;
 }
 
 interface ActivityPageParts {
-  /** The newest first; null when they could not be read. */
+  /** Commands, newest first, or null if they could not be read. */
   readonly commands: readonly CommandEntry[] | null;
   readonly actions: readonly Action[] | null;
-  /** Only what is older than this; null: from the newest on. */
+  /** Time before which entries are shown, or null to start with the newest. */
   readonly until: EpochMs | null;
   readonly selection: ActivitySelection;
-  /** What is wrong with the mailbox's name; null: nothing. */
+  /** Error about the mailbox's name, or null. */
   readonly wrong: string | null;
   readonly explain: (verdict: Verdict) => string;
   readonly now: EpochMs;
 }
 
 const entriesShown = 100;
-/** Entries that are read of people's commands and of Warmwarden's actions each: there may be older ones. */
+/** Largest number of commands, and of actions of Warmwarden, that are read: older ones may follow. */
 const entriesRead = 200;
 const maxWordLength = 400;
-/** The year 9999. */
+/** Last millisecond of the year 9999. */
 const maxEpochMs = 253_402_300_799_999;
 
-/** An empty text restricts nothing, as a form sends it. */
+/** Selection from form fields: an empty text selects all. */
 function orEmpty<Word>({ wanted, schema, required, read }: Parameter<Word>): Parameter<Word | ''> {
   return { wanted, schema, required, read: (found) => (found === '' ? '' : read(found)) };
 }
@@ -66,7 +66,7 @@ export const activityPlace = place('/activity', activityParameters, async (parts
   const about = found && 'mailbox' in found ? found.mailbox : null;
   const mailbox = about && { account: about.account, ids: [about.id, ...(about.memory?.formerIds ?? [])] };
   const wanted = { since: 0, mailbox, ...filter, limit: entriesRead };
-  // Only what is older than that moment: no id is lower than these.
+  // The lowest id excludes all entries of that moment, so that only older ones follow.
   const behind = <Id>(id: Id) => (until === null ? null : { at: until, id });
   const read = <Row>(isAsked: boolean, rows: () => Promise<readonly Row[]>) =>
     wrong === null && isAsked ? orNull(world, rows) : Promise.resolve([]);
@@ -76,7 +76,7 @@ export const activityPlace = place('/activity', activityParameters, async (parts
   return activityPage({ commands, actions, until, selection, wrong, explain, now: world.clock.now() });
 });
 
-/** Why Warmwarden acts. */
+/** Reasons for which Warmwarden acts. */
 const actingReasons: readonly Reason[] = ['bounce_rate_over_limit', 'repeat_offender', 'emergency', 'clean_volume'];
 
 interface Entry {
@@ -121,7 +121,10 @@ function earlierLinks({ selection, until }: ActivityPageParts, earlier: EpochMs 
   return html`<nav class="pages" aria-label="Pages">${until === null ? '' : html`<a href="${path(null)}">← The newest</a>`} ${earlier === null ? '' : html`<a href="${path(earlier)}">Earlier →</a>`}</nav>`;
 }
 
-/** What one page shows: all of one moment stand on the same. `rest`: what is older is left; null: nothing is. */
+/**
+ * Returns the entries of one page. Entries of the same moment are on the same page. `rest`: time before which entries
+ * remain, or null if none remain.
+ */
 function firstOf(entries: readonly Entry[]): { readonly shown: readonly Entry[]; readonly rest: EpochMs | null } {
   const last = entries[entriesShown - 1];
   if (last === undefined) return { shown: entries, rest: null };
@@ -129,7 +132,10 @@ function firstOf(entries: readonly Entry[]): { readonly shown: readonly Entry[];
   return { shown, rest: shown.length < entries.length ? last.at : null };
 }
 
-/** All that is known down to the moment from which one of both lists is cut off; what is older than `olderThan` is not among them. */
+/**
+ * Returns the entries down to the moment at which one of the two lists was cut off. Entries before `olderThan` are
+ * missing.
+ */
 function entriesOf(parts: ActivityPageParts): {
   readonly entries: readonly Entry[];
   readonly olderThan: EpochMs | null;
@@ -142,7 +148,8 @@ function entriesOf(parts: ActivityPageParts): {
   const all = allEntries(parts);
   if (cuts.length === 0) return { entries: all, olderThan: null };
   const cut = Math.max(...cuts);
-  // Of the moment of the cut some may be missing: they come with the older ones, unless nothing else is there.
+  // The list may lack entries of the moment of the cut: they are shown with the older ones, unless they are the only
+  // ones.
   const sure = all.filter(({ at }) => at > cut);
   return sure.length > 0
     ? { entries: sure, olderThan: cut + 1 }
@@ -167,7 +174,7 @@ function allEntries({ commands, actions, explain, now }: ActivityPageParts): rea
   return [...byPeople, ...byItself].sort((a, b) => b.at - a.at);
 }
 
-/** The words of an end, and the class that colours them. */
+/** Word for each end, and the class that colours it. */
 const ends: Readonly<Record<string, readonly [string, string]>> = {
   done: ['done', 'confirmed'],
   no_change: [alreadySo, 'none'],

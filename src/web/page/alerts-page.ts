@@ -1,4 +1,5 @@
-// The alerts: what fires, the gravest first, with what was sent where; what began and ended lately; and the silences.
+// The alerts page: firing alerts, most severe first, with their messages; recent alerts that have ended; and the
+// silences.
 import { html } from 'hono/html';
 import { mutes, silenceOf } from '../../alerts/routing.ts';
 import { matchText, type Severity, type Silence, severities } from '../../core/alert.ts';
@@ -27,24 +28,24 @@ import { alertGroupItem, alertItem, alertTitle, deliveryItem, runbookLink, sentL
 import { orNull, place, type View } from './place.ts';
 
 interface AlertsPageParts extends ReturnType<typeof alertsOnPage> {
-  /** null when they could not be read. */
+  /** Past alerts, or null if they could not be read. */
   readonly past: PastPage | null;
-  /** The newest first; null when they could not be read. */
+  /** Deliveries, newest first, or null if they could not be read. */
   readonly deliveries: readonly ListedDelivery[] | null;
-  /** Those about the alerts that are shown as firing, the newest first. */
+  /** Messages about the shown firing alerts, newest first. */
   readonly about: readonly ListedDelivery[];
-  /** Whether `about` has all of them. */
+  /** True if `about` is complete. */
   readonly knowsAll: boolean;
   readonly silences: readonly Silence[];
   readonly selection: AlertSelection;
-  /** Only past alerts behind this; null: from the newest on. */
+  /** Position after which past alerts are shown, or null to start with the newest. */
   readonly before: number | null;
   readonly now: EpochMs;
   readonly command: string;
 }
 
 const alertParameters = { ...alertFilters, page: whole(1), before: whole(1, Number.MAX_SAFE_INTEGER) };
-/** Messages about the alerts that are shown are among the newest. */
+/** Newest messages that are read. Messages about the shown alerts are usually among them. */
 const deliveriesRead = 200;
 const pastShown = 50;
 
@@ -54,7 +55,7 @@ export const alertsPlace = place('/alerts', alertParameters, async (parts, { pag
   const past = await orNull(world, () => readPast(parts, selection, { before, limit: pastShown }));
   const deliveries = await orNull(world, () => parts.deliveries(deliveriesRead));
   const current = alertsOnPage(fleet, selection, page);
-  // An alert that fires for long also has older messages, about its beginning.
+  // An alert that has fired for a long time also has older messages, about its beginning.
   const spans = current.groups.flatMap(({ first, count }) => (count === 1 ? spansOf(first, null) : []));
   const told = deliveries && (await orNull(world, () => messagesIn(parts.deliveries, spans, deliveries)));
   const now = world.clock.now();
@@ -88,7 +89,7 @@ interface Neighbour {
   readonly before?: number;
 }
 
-/** Where the alerts of a selection are listed. */
+/** Address of the list of the alerts in a selection. */
 export function alertsPath(selection: Partial<AlertSelection>, { page = 1, before }: Neighbour = {}): string {
   const query = new URLSearchParams();
   for (const name of selectionKeys) if (selection[name]) query.set(name, selection[name]);
@@ -166,7 +167,7 @@ ${dead ? html`<p class="muted">Send undelivered messages again: <code>${command}
 ${deliveries?.length === 0 ? html`<p class="muted">There are no messages yet.</p>` : html`<ul class="plain">${items}</ul>`}</section>`;
 }
 
-// The silences in force: what each mutes at present, who asked for it and why, and when it ends.
+// The silences in force: the number of muted alerts, the author, the reason, and the end of each.
 
 export const silencesPlace = place('/silences', {}, ({ fleet, world }) => {
   const { command, clock } = world;

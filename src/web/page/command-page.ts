@@ -1,4 +1,4 @@
-// A command before it is carried out: its effect, what can still be chosen, and the reason; and how it ended.
+// Page of a command before it runs: its effect, its open choices, and the reason. Also the page of its outcome.
 import { html } from 'hono/html';
 import type { CommandOutcome, CommandResult } from '../../core/operator-command.ts';
 import type { EpochMs } from '../../core/time.ts';
@@ -9,13 +9,13 @@ import { ago, type Markup, prose, text } from './parts/elements.ts';
 export interface CommandText {
   readonly title: string;
   readonly button: string;
-  /** The path that the reader comes from. */
+  /** Path of the page that led here. */
   readonly back: string;
-  /** Under these words, what can be chosen is folded behind the button, which must not wait for that. */
+  /** Title of a folded section that holds the choices, below the button: the button must be usable at once. */
   readonly folded?: string;
 }
 
-/** Something that can be chosen before the effect is shown. */
+/** A choice before the effect is shown. */
 export interface CommandField {
   readonly name: string;
   readonly label: string;
@@ -25,31 +25,31 @@ export interface CommandField {
   readonly hint?: string | undefined;
 }
 
-/** What the command would do to one thing, or why it would do nothing. */
+/** Effect of the command on one subject, or the reason why it has none. */
 export interface CommandEffect {
-  /** Empty where the command is about one thing. */
+  /** Name of the subject, or empty if the command has only one. */
   readonly name: string;
   readonly outcome: CommandOutcome;
 }
 
 export interface CommandPageParts {
   readonly text: CommandText;
-  /** The path of the form. */
+  /** Path of the form. */
   readonly path: string;
   readonly fields: readonly CommandField[];
-  /** Names and values that the form carries along. */
+  /** Names and values of hidden fields. */
   readonly given: readonly (readonly [name: string, value: string])[];
-  /** Empty while something is to be chosen. */
+  /** Effects, or empty while a choice is missing. */
   readonly effects: readonly CommandEffect[];
-  /** The plan that the reader agrees to; null: there is nothing to carry out. */
+  /** Plan that the reader agrees to, or null if there is nothing to carry out. */
   readonly plan: string | null;
   readonly formToken: string;
   readonly reason: string;
-  /** A sentence about what the reader sent; null: nothing is wrong with it. */
+  /** Error about the submitted form, or null. */
   readonly problem: string | null;
 }
 
-/** As long as a reason may be, letters. */
+/** Largest length of a reason, in characters. */
 export const maxReasonLength = 1_000;
 
 export function commandPage(parts: CommandPageParts): Markup {
@@ -70,7 +70,7 @@ function headingOf({ effects, plan }: CommandPageParts): string {
   return effects.some(({ outcome }) => outcome.result === 'invalid') ? 'Not possible like this' : 'Nothing to do';
 }
 
-/** A GET: it only shows what would happen. */
+/** Form with the choices. It is a GET, because it only shows the effect. */
 function choiceForm({ path, fields, given }: CommandPageParts): Markup {
   return html`<form method="get" action="${path}">${hidden(given)}
 ${fields.map(fieldMarkup)}
@@ -106,13 +106,13 @@ function hidden(pairs: readonly (readonly [string, string])[]): readonly Markup[
   return pairs.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
 }
 
-/** A command that was begun on the page. */
+/** A command that was started on the page. */
 export interface CommandRun {
   readonly text: CommandText;
   readonly by: string;
   readonly reason: string;
   readonly at: EpochMs;
-  /** How many requests it consists of, and the outcomes so far. */
+  /** Number of its requests; `outcomes` has the outcomes so far. */
   readonly total: number;
   readonly outcomes: readonly CommandEffect[];
 }

@@ -1,4 +1,4 @@
-// The status page: is anything wrong, what was done, why, what to do; then the whole fleet.
+// The status page: problems, past actions with their reasons, advice; then the whole fleet.
 import { html } from 'hono/html';
 import { silenceOf } from '../../alerts/routing.ts';
 import { neededNoChange } from '../../core/action.ts';
@@ -46,7 +46,7 @@ interface FleetPageParts extends Picture {
   readonly selection: Selection;
   readonly facets: Facets;
   readonly trend: readonly TrendDay[];
-  /** null when they could not be read. */
+  /** Deliveries, or null if they could not be read. */
   readonly deliveries: readonly ListedDelivery[] | null;
   readonly explain: (verdict: Verdict) => string;
 }
@@ -64,9 +64,12 @@ export const fleetPlace = place('/', pageParameters, async (parts, asked) => {
   return fleetPage({ fleet, ...picture, page, selection, facets, trend, deliveries, explain });
 });
 
-/** How many alerts and actions stand open; the rest is folded away. */
+/** Alerts and actions that are shown at once; the others are folded. */
 const shownAtOnce = 6;
-/** Alerts on the page in all, many of one rule as one: the gravest first, then the newest. Of the rest it gives the number. */
+/**
+ * Alerts on the page, where a group counts once: most severe first, then newest. The page gives the number of the
+ * others.
+ */
 const alertsOnPage = 20;
 
 function fleetPage(parts: FleetPageParts): View {
@@ -101,10 +104,10 @@ ${stopEnds(parts)}
 </section>`;
 }
 
-/** So many emergency stops have a link here; the others have theirs at their alerts. */
+/** Emergency stops with a link here; the others have links at their alerts. */
 const stopsOffered = 3;
 
-/** Ends each emergency stop, for those who have no shell at hand. */
+/** Links that end each emergency stop, for people without a shell. */
 function stopEnds({ fleet, now }: FleetPageParts): Markup | string {
   const stops = fleet.writesOff(now).slice(0, stopsOffered);
   if (stops.length === 0) return '';
@@ -212,7 +215,7 @@ function stateLinks(selection: Selection, counts: StateCounts): Markup {
   return html`<nav aria-label="Filter by state"><ul class="chips">${link(null, 'All', all)}${present.map((state) => link(state, stateWords[state], counts[state]))}${narrowed}</ul></nav>`;
 }
 
-// The roles are written out because the phone layout takes the table's own away.
+// Roles are explicit, because the phone layout removes those of the table.
 function table({ page: { rows }, accounts, selection, now }: FleetPageParts): Markup {
   const troubleOf = new Map(accounts.map((account) => [account.name, accountTrouble(account)]));
   const headings: readonly (readonly [string, Sorting | null])[] = [
@@ -231,7 +234,7 @@ function table({ page: { rows }, accounts, selection, now }: FleetPageParts): Ma
 <tbody role="rowgroup" id="rows">${rows.map((row) => tableRow(row, troubleOf.get(row.mailbox.account) ?? null, now))}</tbody></table>`;
 }
 
-/** Which way a column is sorted when it is. */
+/** Direction in which each column is sorted. */
 const directions: Readonly<Record<Sorting, 'ascending' | 'descending'>> = {
   worst: 'descending',
   address: 'ascending',
@@ -253,7 +256,7 @@ function rowId({ mailbox: { account, id } }: MailboxRow): string {
   return `row-${encodeURIComponent(account)}/${encodeURIComponent(id)}`;
 }
 
-/** `trouble`: of its account. */
+/** Row of a mailbox. `trouble`: problem of its account, or null. */
 function tableRow(row: MailboxRow, trouble: string | null, now: EpochMs): Markup {
   const { mailbox, verdict, state } = row;
   const measured = verdict?.windowFrom ? verdict : null;

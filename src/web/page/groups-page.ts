@@ -1,4 +1,4 @@
-// The fleet by account, domain, provider or tag: a line a group, the ones that need a person first.
+// The fleet by account, domain, provider or tag: one row per group; groups that need a person come first.
 import { html } from 'hono/html';
 import { counted, numberText, share } from '../../core/wording/phrases.ts';
 import { groupParameters } from '../json/fleet.ts';
@@ -8,7 +8,7 @@ import { breakable, type Markup, stateBadge } from './parts/elements.ts';
 import { selectionPath } from './parts/fleet-cells.ts';
 import { place, type View } from './place.ts';
 
-/** A domain a mailbox would be a page of megabytes. */
+/** Largest number of groups on the page: if each mailbox has its own domain, the full page would be megabytes. */
 const groupsShown = 200;
 
 const words: Readonly<Record<Grouping, readonly [string, string]>> = {

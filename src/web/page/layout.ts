@@ -1,48 +1,49 @@
-// The frame of every page: head, header, navigation. Its scripts keep it live; without them it can still be read.
+// The frame of every page: head, header, navigation. Its scripts keep the page live; without them the page is still
+// readable.
 
 import { html } from 'hono/html';
 import type { EpochMs } from '../../core/time.ts';
 import { commandBar, selectionBar } from './parts/command-links.ts';
 import type { Markup } from './parts/elements.ts';
 
-// Who looks at a page, as far as the page shows it.
+// Visitor of a page, as far as the page shows it.
 
-/** The hidden field that proves which browser a form was made for. */
+/** Hidden field that proves for which browser a form was made. */
 export const formTokenField = 'form_token';
 
 export interface Visitor {
-  /** The name of the token; null where there are no tokens. */
+  /** Name of the token, or null if no tokens are configured. */
   readonly name: string | null;
-  /** Whether the page offers commands. */
+  /** True if the page offers commands. */
   readonly mayOperate: boolean;
-  /** Of a browser that signed in: what its forms carry. null: there is nothing to sign out of. */
+  /** Form token of a signed-in browser, or null if there is no session to end. */
   readonly signOutToken: string | null;
 }
 
 interface LiveFrame {
   readonly now: EpochMs;
-  /** Whether the reader asked the page to stay as it is. */
+  /** True if the reader paused live updates. */
   readonly still: boolean;
-  /** Path and query of what is shown. */
+  /** Path and query of the page. */
   readonly address: string;
 }
 
 interface LayoutParts {
   readonly title: string;
   readonly body: Markup | readonly Markup[];
-  /** null: a page that does not change. */
+  /** Data for live updates, or null for a static page. */
   readonly live: LiveFrame | null;
-  /** What is wrong, whatever the page is about; absent where nothing can be. */
+  /** Banner about general problems; absent on pages that have none. */
   readonly banner?: Markup | string;
-  /** Whether the emergency stop is on for all accounts. */
+  /** True if the emergency stop is on for all accounts. */
   readonly isStopped?: boolean;
-  /** Whether the page changes soon, without a change of the fleet. */
+  /** True if the page will change soon, without a change of the fleet. */
   readonly isMoving?: boolean;
-  /** null: whoever it is. */
+  /** Visitor, or null if the page is the same for everyone. */
   readonly visitor: Visitor | null;
 }
 
-/** The views, in the order of the navigation. */
+/** Views in the order of the navigation. */
 const places = [
   ['/', 'Fleet'],
   ['/groups', 'Groups'],
@@ -103,7 +104,7 @@ function signOut(name: string | null, token: string): Markup {
 <input type="hidden" name="${formTokenField}" value="${token}"> <button type="submit">Sign out</button></form>`;
 }
 
-/** What a view leads to is in its place, too. */
+/** Paths below a view, which mark it as the current one. */
 const within: Readonly<Record<string, readonly string[]>> = {
   '/': ['/mailboxes/'],
   '/recipes': ['/recipes/', '/runs/'],
@@ -124,7 +125,7 @@ function clock({ now, still, address }: LiveFrame): Markup {
   return html`<p class="clock"><span>As of <time id="as-of" datetime="${iso}" title="${iso}" data-show="clock">${iso.slice(11, 19)} UTC</time></span> ${toggle}</p>`;
 }
 
-/** A page with one sentence: not found, not allowed, gone wrong. */
+/** Page with a single sentence: not found, not allowed, or an internal error. */
 export function noticePage(title: string, sentence: string): Markup {
   return layout({
     title: `${title} · Warmwarden`,
@@ -134,16 +135,16 @@ export function noticePage(title: string, sentence: string): Markup {
   });
 }
 
-// The form to sign in with a token: shown instead of a page that needs one.
+// Sign-in form with a token. It replaces a page that needs a token.
 
 interface SignInPageParts {
-  /** The path to show once signed in. */
+  /** Path to show after the sign-in. */
   readonly to: string;
-  /** Why the last try failed; null: there was none. */
+  /** Reason why the last attempt failed, or null if there was none. */
   readonly problem: string | null;
 }
 
-/** The sign-in page. It names no path of this machine, because its readers have no token. */
+/** The sign-in page. It names no file path of this machine, because its readers have no token. */
 export function signInPage({ to, problem }: SignInPageParts): Markup {
   return layout({
     title: 'Sign in · Warmwarden',

@@ -1,4 +1,4 @@
-// A mailbox's page: the verdict in a sentence, what to do, the days in a chart, the checks, and every decision.
+// Page of a mailbox: the verdict in a sentence, advice, a chart of the days, the checks, and every decision.
 import { html } from 'hono/html';
 import { silenceOf } from '../../alerts/routing.ts';
 import { type Action, neededNoChange } from '../../core/action.ts';
@@ -31,32 +31,32 @@ import { actionItem, alertItem } from './parts/items.ts';
 import { orNull, place, type View } from './place.ts';
 
 interface Decided {
-  /** The newest first. */
+  /** Newest first. */
   readonly decisions: readonly RecordedDecision[];
-  /** The end of the day that the reader chose; null: now. */
+  /** End of the day that the reader chose, or null for now. */
   readonly until: EpochMs | null;
-  /** Whether there are older ones. */
+  /** True if older decisions follow. */
   readonly more: boolean;
 }
 
 interface MailboxPageParts {
   readonly fleet: Fleet;
   readonly row: MailboxRow;
-  /** Until now, the newest first; null when they could not be read. */
+  /** Entries up to now, newest first, or null if they could not be read. */
   readonly entries: Entries | null;
-  /** The decisions that are shown: until a moment, when one was asked for. */
+  /** Decisions on the page, up to the chosen moment, or null if they could not be read. */
   readonly decided: Decided | null;
   readonly explain: (verdict: Verdict) => string;
   readonly now: EpochMs;
   readonly command: string;
-  /** For the times in sentences: an IANA name. */
+  /** IANA name of the time zone for displayed times. */
   readonly zone: string;
 }
 
 const decisionsShown = 50;
-/** Also for the limits of the days in the chart. */
+/** Number of entries per kind. The limits of the days in the chart come from them, too. */
 const entriesRead = 100;
-/** The year 9999. */
+/** Last millisecond of the year 9999. */
 const maxEpochMs = 253_402_300_799_999;
 const isoDate: Parameter<string> = {
   wanted: 'a date such as 2026-03-12',
@@ -122,13 +122,15 @@ ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warnin
 </section>`;
 }
 
-/** What a person may do instead of waiting. */
+/** Commands that a person may use instead of waiting. */
 function heldCommands({ mailbox, alerts }: MailboxRow): Markup {
   const isHeld = alerts.some(({ rule }) => rule === 'guard_held');
   return html`<p class="line">${isHeld ? doLink(breakerReleasePath, 'Release') : ''} ${doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause')}</p>`;
 }
 
-/** What keeps Warmwarden from reading the mailbox, or from acting on it, and is about its whole account. */
+/**
+ * Note about a problem of the whole account that prevents Warmwarden from reading the mailbox, or from acting on it.
+ */
 function accountNote({ fleet, row: { mailbox }, now }: MailboxPageParts): Markup | string {
   const account = fleet.account(mailbox.account);
   if (!account) return '';
@@ -140,13 +142,16 @@ function accountNote({ fleet, row: { mailbox }, now }: MailboxPageParts): Markup
     : html`<p class="bad">The key of account ${text(name)} may not write, so Warmwarden does NOT act on a breach of this mailbox.</p>`;
 }
 
-/** An emergency stop of this mailbox alone: wider ones stand above every page. */
+/** Note about an emergency stop of this mailbox alone: the banner above every page covers wider stops. */
 function stopOver({ fleet, row: { mailbox }, now, command }: MailboxPageParts): Markup | string {
   const off = fleet.writesOffOver(mailbox.account, mailbox.id, now);
   return off?.scope.kind === 'mailbox' ? html`<p class="bad">${prose(writesAreOff(off, command))}</p>` : '';
 }
 
-/** Of a paused mailbox, why it is paused: its verdict only says that nothing is left to decide. */
+/**
+ * Explanation of the state. For a paused mailbox it gives the reason of the pause, because its verdict says only that
+ * no decision is needed.
+ */
 function whyOf(parts: MailboxPageParts, verdict: Verdict): string {
   if (verdict.reason !== 'already_paused') return parts.explain(verdict);
   const claim = parts.row.mailbox.memory?.claim ?? null;
@@ -159,7 +164,7 @@ function daysPanel(parts: MailboxPageParts): Markup {
 ${dayChart({ rows: dailyRows(row.mailbox.stats?.answer, now), limitOn: limitsOf(parts), actions: actionsOf(parts), changes: changesOf(parts), alerts: row.alerts })}</section>`;
 }
 
-/** The limit in force at the end of each day, as far back as the shown decisions reach. */
+/** Limit in force at the end of each day, as far back as the read decisions reach. */
 function limitsOf({ row, entries, now }: MailboxPageParts): (date: IsoDate) => Ppm | null {
   const newestFirst = entries?.decisions ?? [];
   return (date) => {
@@ -235,7 +240,7 @@ function dnsFacts({ mailbox: { dns } }: MailboxRow, fact: Fact): readonly Markup
   });
 }
 
-/** What the recent emails show, when there is something to see. */
+/** Note about the recent emails, if they show a problem. */
 function recentFact({ mailbox: { warmup } }: MailboxRow, zone: string, fact: Fact): Markup | string {
   const sentences = recentEmailSentences(warmup, zone);
   return sentences.length === 0 ? '' : fact('Recent emails', html`${text(sentences.join(' '))}`, warmup?.at);
@@ -262,12 +267,12 @@ function actionsPanel(parts: MailboxPageParts): Markup | string {
 ${actions.map((action) => actionItem({ action, explain: parts.explain, now: parts.now, link: false }))}</ol></section>`;
 }
 
-/** The newest first. */
+/** Changes, newest first. */
 function changesOf({ row, entries }: MailboxPageParts): readonly Change[] {
   return entries?.changes ?? row.mailbox.changes.toReversed();
 }
 
-/** What others changed: a person, the vendor, another tool. */
+/** Changes by others: a person, the vendor, or another tool. */
 function changesPanel(parts: MailboxPageParts): Markup | string {
   const { now } = parts;
   const changes = changesOf(parts);
@@ -280,7 +285,10 @@ ${changes.map(
 )}</ol></section>`;
 }
 
-/** "4 answers, the first 2 h ago, the last 1 min ago". A decision is repeated with each answer; its action is not. */
+/**
+ * Times of a decision, such as "4 answers, the first 2 h ago, the last 1 min ago". A decision is repeated with each
+ * answer; its action is not.
+ */
 function decidedWhen(
   { since, until, count }: Pick<RecordedDecision, 'since' | 'until' | 'count'>,
   now: EpochMs,
@@ -306,7 +314,7 @@ function decisionsPanel(parts: MailboxPageParts): Markup {
   return html`${items.length === 0 ? html`<p class="muted">None${decided.until === null ? ' yet' : ' until then'}.</p>` : html`<ol class="events">${items}</ol>`}${older}`;
 }
 
-/** Any day's decisions: a form that works without a script. */
+/** Form that selects the decisions of a day. It works without a script. */
 function dayForm({ row, decided, now }: MailboxPageParts): Markup {
   const shown = utcDate(decided?.until ?? now);
   const back = html`<a href="${mailboxPath(row.mailbox)}#decisions">Show the newest</a>`;
@@ -315,9 +323,9 @@ function dayForm({ row, decided, now }: MailboxPageParts): Markup {
 <button type="submit">Show</button> ${decided?.until == null ? '' : back}</form>`;
 }
 
-// What a person should do about the mailbox, by its state: one or two sentences.
+// Advice about the mailbox by its state, in one or two sentences.
 
-/** How a state colours the top of the mailbox's page. */
+/** Tone of the top of the mailbox's page, by state. */
 function stateTone(state: GuardState): Tone {
   switch (state) {
     case 'held':
@@ -384,7 +392,7 @@ function overLimitAdvice(verdict: MailboxRow['verdict']): string {
     : 'The configuration asks for an alert only, so Warmwarden does not act. Pause the warm-up or set the mode to recovery yourself.';
 }
 
-/** Advice about a mailbox that the circuit breaker holds. `hold`: the alert of the breaker. */
+/** Advice about a mailbox that the circuit breaker holds. `hold`: the breaker's alert. */
 function heldMailboxAdvice(
   hold: Alert,
   mailbox: MailboxState,

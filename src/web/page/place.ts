@@ -1,15 +1,15 @@
-// A place: an address with a view. Its query is read leniently, because a page must open from any link.
+// A place: an address with a view. Unknown query parameters are ignored, because a page must open from any link.
 import type { World } from '../../world/world.ts';
 import { type Query, readQuery, type Shape } from '../query.ts';
 import type { RefusalWord } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import type { Markup } from './parts/elements.ts';
 
-/** A page before it stands in its frame. */
+/** A page without its frame. */
 export interface View {
   readonly title: string;
   readonly body: Markup;
-  /** Whether it changes soon, without a change of the fleet. */
+  /** True if the page will change soon, without a change of the fleet. */
   readonly isMoving?: boolean;
 }
 
@@ -22,7 +22,7 @@ type Names = Readonly<Record<string, string>>;
 type Found = View | Refused;
 
 export interface Place {
-  /** Path with names in it, such as `/mailboxes/:account/:id`. */
+  /** Path with parameters, such as `/mailboxes/:account/:id`. */
   readonly path: string;
   readonly read: (parts: RouteParts, names: Names, query: URLSearchParams) => Promise<Found>;
 }
@@ -41,7 +41,7 @@ export function place<const S extends Shape>(
   };
 }
 
-/** What the store tells, or null: a page at 3 a.m. must be readable although the store does not answer. */
+/** Reads from the store, or returns null if that fails: the page must work during an outage of the store. */
 export async function orNull<Read>(world: World, read: () => Promise<Read>): Promise<Read | null> {
   try {
     return await read();

@@ -1,4 +1,4 @@
-// The recipes: what each asks, with its runs; a run with its rows.
+// Pages of the recipes: each recipe with its runs, and each run with its rows.
 import { html } from 'hono/html';
 import {
   hasEnded,
@@ -62,7 +62,7 @@ function scheduleLine({ schedule }: Recipe): Markup | string {
   return html`<p class="muted">Runs on the schedule <code>${text(schedule.cron)}</code> (${text(schedule.timeZone)})${does}.</p>`;
 }
 
-/** null: there is none with this id. */
+/** Recipe with this id, or null. */
 export async function recipeOf(service: RecipeService, wanted: string): Promise<Recipe | null> {
   const { recipes } = await service.list();
   return recipes.find(({ id }) => id === wanted) ?? null;
@@ -102,10 +102,10 @@ export function runPath(id: string): string {
   return `/runs/${encodeURIComponent(id)}`;
 }
 
-/** A wide SELECT of long texts must not make a page of megabytes. */
+/** Longest text of a cell: a wide SELECT of long texts must not make a page of megabytes. */
 const maxCellCharacters = 200;
 
-/** Rows as strangers' texts go: cut, and never markup. */
+/** Table of rows. Texts come from other people, so they are cut and escaped. */
 function rowsTable(columns: readonly string[], rows: readonly Row[]): Markup {
   const cell = (value: string | number | null | undefined) => {
     if (value === null || value === undefined) return html`<span class="muted">–</span>`;
@@ -118,12 +118,12 @@ function rowsTable(columns: readonly string[], rows: readonly Row[]): Markup {
 
 interface RunFacts {
   readonly run: Run;
-  /** null: it was removed. */
+  /** Recipe of the run, or null if it was removed. */
   readonly recipe: Recipe | null;
   readonly now: EpochMs;
 }
 
-/** Rows of a run on one page. */
+/** Number of rows of a run on one page. */
 const rowsShown = 100;
 const runParameters = { offset: whole(0) };
 
@@ -160,23 +160,23 @@ ${run.truncated ? html`<p class="bad">There were more rows than a run keeps: the
 <p class="line">${runLinks(run, recipe)}${download('csv', 'CSV')} ${download('json', 'JSON')}</p></section>`;
 }
 
-/** A dry run that somebody may agree to, and a run that somebody may end. */
+/** Links of a run: a dry run can be applied, and an unfinished run can be ended. */
 function runLinks(run: Run, recipe: Recipe | null): Markup | string {
   if (!hasEnded(run)) return doLink(`${runPath(run.id)}?do=cancel`, 'Cancel the run');
   const isPlan = recipe !== null && recipe.operation !== null && run.status === 'succeeded' && !run.apply;
   return isPlan && run.rowCount > 0 ? doLink(`${runPath(run.id)}?do=apply`, 'Carry it out') : '';
 }
 
-// The forms of a recipe: what it is run with, and the mailboxes that an applied run will change, before it does.
+// Forms of a recipe: the parameters of a run, and the mailboxes that an applied run will change.
 
-/** In front of a parameter's name in the form: no recipe can take the names of its other fields. */
+/** Prefix of a parameter's name in the form: no recipe can collide with the form's other fields. */
 export const parameterPrefix = 'parameter.';
 
 export interface RunFormParts {
   readonly recipe: Recipe;
-  /** What the reader gave for each parameter so far. */
+  /** Values that the reader entered so far, by parameter. */
   readonly given: Readonly<Record<string, string>>;
-  /** Sentences about it. */
+  /** Errors about the values, in sentences. */
   readonly problems: readonly string[];
   readonly formToken: string;
 }
@@ -216,9 +216,9 @@ function control({ type, oneOf, minimum, maximum, required }: Parameter, value: 
 
 export interface ApplyFormParts {
   readonly recipe: Recipe;
-  /** The dry run that is agreed to: its first rows. */
+  /** First rows of the dry run to apply. */
   readonly planned: RowPage;
-  /** A sentence; null: nothing is wrong. */
+  /** Error sentence, or null. */
   readonly problem: string | null;
   readonly formToken: string;
 }

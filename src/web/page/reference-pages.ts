@@ -1,4 +1,4 @@
-// Pages to look things up: the configuration in force, the request budget, and what each alert means.
+// Reference pages: the configuration in force, the request budget, and the meaning of each alert.
 import { html } from 'hono/html';
 import { alertRules, runbookOf } from '../../core/alert-rules.ts';
 import type { AccountState, SweepProgress } from '../../core/mailbox.ts';
@@ -13,7 +13,7 @@ import { oldestPoll } from './parts/account-panels.ts';
 import { age, ago, type Markup, pageLinks, prose, text } from './parts/elements.ts';
 import { place } from './place.ts';
 
-/** Settings on the page; the others are found with the filter. */
+/** Number of settings on the page; the filter finds the others. */
 const settingsShown = 500;
 
 export const configurationPlace = place('/configuration', settingParameters, ({ settings }, { q = '', changed }) => {
@@ -37,7 +37,7 @@ ${left > 0 ? html`<p class="muted">${counted(left, 'more setting is', 'more sett
   return { title: 'Configuration · Warmwarden', body };
 });
 
-/** Links of the messages lead here. */
+/** The runbooks page, which the links in messages lead to. */
 export const runbooksPlace = place('/runbooks', {}, ({ world: { command } }) => {
   const items = alertRules.map((rule) => {
     const { means, done, todo } = runbookOf(rule, command);

@@ -26,7 +26,7 @@ import { csvOf, jsonOf, rowsARead } from './run-rows.ts';
 export interface Caller {
   readonly name: string;
   readonly role: 'viewer' | 'operator';
-  /** null if requests are not limited. */
+  /** Plan of the key, or null if requests are not limited. */
   readonly plan: KeyPlan | null;
 }
 
@@ -227,7 +227,7 @@ function addGate(app: Hono, { callerOf, world }: RecipeRouteParts, wrongTokens: 
   app.use('/v1/*', async (c, next) => {
     const caller = callerOf(c.req.header('authorization'));
     if (caller === null) {
-      // Only Bearer counts as a guess: a browser sends the page's token as Basic by itself.
+      // Guesses count only as Bearer: a browser sends the page's token as Basic by itself.
       const isWrong = /^bearer\b/i.test(c.req.header('authorization') ?? '');
       const waitSeconds = isWrong && wrongTokens ? await wrongTokens.slow(c.get('client').address) : null;
       if (waitSeconds !== null) {

@@ -1,9 +1,12 @@
-// Scripts of the page: one shows times as its reader writes them, the other keeps the page live.
+// Scripts of the page: one shows times in the reader's format, the other keeps the page live.
 
-// Shows the page's times to its reader: moments in their zone with the offset, and how long ago by the daemon's clock.
-// Without it they are in UTC and as of the page, and say so. Served as /assets/local-times.js.
+// Shows times in the reader's time zone with the offset, and ages by the daemon's clock. Without the script, times are
+// in UTC, ages are those at the time of the page, and the page says so. Served as /assets/local-times.js.
 
-/** `data-show` on a <time> says what its text is; its title holds the moment in any case. Words as in roughSpanText. */
+/**
+ * `data-show` on a <time> selects the format of its text; its title always has the moment. The words match
+ * roughSpanText.
+ */
 export const localTimes = `'use strict';
 const day = { year: 'numeric', month: 'short', day: 'numeric' };
 const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'shortOffset' };
@@ -40,8 +43,8 @@ function showTimes(root, now) {
 showTimes(document);
 `;
 
-// Script of live pages, served as /assets/live.js. It listens to the stream, fetches the view when something changed, and says when
-// it can't. What the reader types, opened, scrolled to or has the focus on stays.
+// Script of live pages, served as /assets/live.js. It listens to the stream, fetches the view after a change, and
+// reports failures. It keeps the reader's input, opened details, scroll position and focus.
 
 export const liveScript = `'use strict';
 {

@@ -1,4 +1,4 @@
-// The style of every page: light and dark, calm colours, one column on a phone. Served as /assets/style.css.
+// Style of every page: light and dark, calm colours, one column on a phone. Served as /assets/style.css.
 
 export const styleSheet = `
 :root{color-scheme:light dark;--ground:#f6f5f2;--card:#fff;--ink:#1f2328;--soft:#5a626c;--line:#e3e1db;--track:#eceae4;

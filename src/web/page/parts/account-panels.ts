@@ -1,4 +1,4 @@
-// The side panels: how each account's API and each alert channel is.
+// Side panels: the state of each account's API and of each alert channel.
 
 import { html } from 'hono/html';
 import { matchText, type Silence } from '../../../core/alert.ts';
@@ -19,9 +19,9 @@ import { ago, breakable, lasting, type Markup, moment, prose, severityBadge, tex
 import { selectionPath } from './fleet-cells.ts';
 import { deliveryItem } from './items.ts';
 
-/** Messages of the folded list. */
+/** Number of messages in the folded list. */
 const deliveriesListed = 20;
-/** Of many accounts, those in trouble come first; the others are counted. */
+/** Largest number of listed accounts: those with problems come first, and the others are counted. */
 const accountsListed = 8;
 
 interface AccountsPanelParts extends Reading {
@@ -73,17 +73,23 @@ ${account.forecast === null ? '' : dataAge(account.forecast)}
 </li>`;
 }
 
-/** Polls always wait for their turn: whether that is well, the numbers alone do not say. */
+/** Note that the rate limit is sufficient: some polls always wait, so their number alone does not show it. */
 function enoughNote({ queueLength, failingSince, forecast }: AccountState): string {
   return queueLength > 0 && failingSince === null && forecast?.fits ? ' The rate limit is enough for them.' : '';
 }
 
-/** Nothing while no request succeeds: a poll that failed is due since its last scheduled run, which may be before the outage. */
+/**
+ * Age of the oldest waiting poll. Empty during an outage: a failed poll is due since its last scheduled run, which may
+ * be before the outage.
+ */
 export function oldestPoll({ oldestDueAt, failingSince }: AccountState, now: EpochMs): string {
   return oldestDueAt === null || failingSince !== null ? '' : `, the oldest for ${duration(now - oldestDueAt)}`;
 }
 
-/** Of a key that has not written since Warmwarden has it, nobody knows whether it may. */
+/**
+ * Note about the rights of the key. A key that has not written since Warmwarden has it may or may not have the right to
+ * write.
+ */
 function keyNote({ keyWrites }: AccountState, lastWriteAt: EpochMs | null, now: EpochMs): Markup | string {
   if (keyWrites === true) return '';
   if (keyWrites === false)
@@ -93,7 +99,7 @@ function keyNote({ keyWrites }: AccountState, lastWriteAt: EpochMs | null, now: 
     : html`<p class="muted">Warmwarden last changed a mailbox of this account ${ago(lastWriteAt, now)}. The next action shows whether the key may still write.</p>`;
 }
 
-/** So many names are listed. */
+/** Largest number of mailboxes that the note names. */
 const unlistedShown = 10;
 
 function unlistedNote({ unlisted }: AccountState): Markup | string {
@@ -102,7 +108,7 @@ function unlistedNote({ unlisted }: AccountState): Markup | string {
   return html`<p class="bad">NOT GUARDED: the configuration includes ${text(names)}, but the mailbox list does not have ${unlisted.length === 1 ? 'it' : 'them'}.</p>`;
 }
 
-/** Most mailboxes that the note names. */
+/** Largest number of mailboxes that the note names. */
 const elsewhereShown = 10;
 
 function overlapNote({ guardedElsewhere = [] }: AccountState): Markup | string {
@@ -114,14 +120,14 @@ function overlapNote({ guardedElsewhere = [] }: AccountState): Markup | string {
   return html`<p class="muted">${text(overlapText(guardedElsewhere))}: ${text(names)}.</p>`;
 }
 
-/** The request budget, and how old each kind of data gets with it. */
+/** The request budget, and the resulting age of each kind of data. */
 function dataAge(forecast: Forecast): Markup {
   const ages = forecast.mailboxes === 0 ? '' : `; ${agesText(forecast)}`;
   return html`<p class="${forecast.fits ? 'muted' : 'bad'}">${sumText(forecast)}${ages}.</p>
 ${forecast.fits ? '' : html`<p class="muted">${mendText(forecast)}</p>`}`;
 }
 
-/** What shares an age is named once. */
+/** Names each age once, with all kinds of data that have it. */
 function agesText({ oldestMs }: Forecast): string {
   const { warmup, mailbox, dns, blacklist } = oldestMs;
   const [connection, records, lists] = [spanText(mailbox), spanText(dns), spanText(blacklist)];
@@ -169,9 +175,9 @@ ${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undeliv
 <p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message has been sent since Warmwarden started.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
 }
 
-// The incidents that go on: what their mailboxes share, what Warmwarden did about them, and what to do.
+// Open incidents: the common cause of their mailboxes, the actions of Warmwarden, and advice.
 
-/** Mailboxes that stand with an incident; /api/incidents has more. */
+/** Largest number of mailboxes that are listed with an incident; /api/incidents has more. */
 const named = 5;
 
 export function incidentsPanel(incidents: readonly Incident[], now: EpochMs): Markup {
@@ -179,7 +185,7 @@ export function incidentsPanel(incidents: readonly Incident[], now: EpochMs): Ma
 <ol class="events">${incidents.map((incident) => itemOf(incident, now))}</ol></section>`;
 }
 
-/** The mailboxes that share it, where the table can be narrowed to them. */
+/** Link to the mailboxes with the common cause, if the table has a filter for it. */
 function whereAll({ attribute, value }: Incident['cause']): Markup | string {
   switch (attribute) {
     case 'account':
@@ -208,7 +214,7 @@ ${left > 0 ? html`<p class="muted">${counted(left, 'more mailbox is', 'more mail
 </li>`;
 }
 
-// The silences in force: which alerts send no messages at present, and who silenced them.
+// The silences in force: the muted alerts, and the author of each silence.
 
 export function silencesPanel(silences: readonly Silence[], command: string): Markup {
   const items = silences.map(
@@ -222,7 +228,7 @@ export function silencesPanel(silences: readonly Silence[], command: string): Ma
 <ul class="plain">${items}</ul></section>`;
 }
 
-/** Shown above every page but the fleet's: what makes all of it old or without effect. */
+/** Banner above every page except the fleet's: facts that make the content outdated or ineffective. */
 export function bannerOf(facts: LeadFacts): Markup | string {
   const leads = leadsOf(facts);
   if (leads.length === 0) return '';

@@ -11,23 +11,23 @@ import type { TrendDay } from '../../overview/trend.ts';
 import { type Markup, text } from './elements.ts';
 
 export interface DayChartParts {
-  /** Oldest first, one a date. */
+  /** Rows, oldest first, one per date. */
   readonly rows: readonly DailyRow[];
-  /** The limit in force at the end of a day (UTC); null where it is not known. */
+  /** Limit in force at the end of a day (UTC), or null if unknown. */
   readonly limitOn: (date: IsoDate) => Ppm | null;
   readonly actions: readonly Action[];
-  /** What others changed. */
+  /** Changes that others made. */
   readonly changes: readonly Change[];
-  /** Those that fire: on the day since which they do. */
+  /** Firing alerts, which are drawn on the day on which each began. */
   readonly alerts: readonly Alert[];
 }
 
 interface Day {
   readonly date: IsoDate;
-  /** null: no valid count. A day without a row is 0 sent, 0 bounced. */
+  /** Emails sent, or null if the count is invalid. A day without a row counts 0 sent and 0 bounced. */
   readonly sent: number | null;
   readonly bounced: number | null;
-  /** Pooled over the 7 days ending here; null without emails or with an invalid row. */
+  /** Bounce rate over the 7 days ending here, or null without emails or with an invalid row. */
   readonly ratePpm: Ppm | null;
   readonly limitPpm: Ppm | null;
   readonly actions: readonly Action[];
@@ -101,7 +101,7 @@ interface Scale {
 function dayGroup(day: Day, x: number, { step, maxSent, maxRate }: Scale): Markup {
   const width = step - 4;
   const bar = (className: string, share: number, floor: number, height: number) => {
-    // A single bounce among hundreds of emails must still be seen.
+    // The least height keeps a single bounce among hundreds of emails visible.
     const drawn = share === 0 ? 0 : Math.max(3, share * height);
     return html`<rect class="${className}" x="${x.toFixed(1)}" y="${(floor - drawn).toFixed(1)}" width="${width.toFixed(1)}" height="${drawn.toFixed(1)}" rx="1.5"/>`;
   };
@@ -118,7 +118,7 @@ ${day.limitPpm === null ? '' : limitLine(day.limitPpm, maxRate, { x, step })}
 </g>`;
 }
 
-/** From top to bottom. */
+/** Vertical line over the whole chart. */
 function markLine(className: 'act' | 'changed', x: number): Markup {
   return html`<line class="${className}" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="0" y2="${chart.rateTop + chart.rateHeight}"/>`;
 }
@@ -139,7 +139,7 @@ function limitHeight(limitPpm: Ppm, maxRate: Ppm): number {
   return chart.rateTop + chart.rateHeight * (1 - limitPpm / maxRate);
 }
 
-/** Over one day: the limit steps where the mode changed. */
+/** Line of the limit over one day: the limit steps on the day of a mode change. */
 function limitLine(limitPpm: Ppm, maxRate: Ppm, { x, step }: { readonly x: number; readonly step: number }): Markup {
   const y = limitHeight(limitPpm, maxRate).toFixed(1);
   return html`<line class="limit" x1="${x.toFixed(1)}" x2="${(x + step).toFixed(1)}" y1="${y}" y2="${y}"/>`;
@@ -162,9 +162,9 @@ function dayTable(days: readonly Day[]): Markup {
 <tbody>${shown.map((day) => html`<tr><th scope="row">${day.date}</th><td class="number">${day.sent ?? '–'}</td><td class="number">${day.bounced ?? '–'}</td><td class="number">${day.ratePpm === null ? '–' : share(day.ratePpm)}</td><td class="number">${day.limitPpm === null ? '–' : share(day.limitPpm)}</td></tr>`)}</tbody></table></details>`;
 }
 
-// The whole fleet per day: emails sent, bounced, how often Warmwarden acted, and how many mailboxes it held.
+// The whole fleet per day: emails sent, bounced, number of actions, and number of held mailboxes.
 
-/** In units of the drawing. */
+/** Sizes in units of the drawing. */
 const stripSize = { width: 360, height: 64, gap: 3 } as const;
 
 export function trendPanel(days: readonly TrendDay[]): Markup | string {
@@ -197,14 +197,14 @@ function sum(days: readonly TrendDay[], what: 'sent' | 'bounced' | 'acted'): num
   return days.reduce((total, day) => total + day[what], 0);
 }
 
-/** Not `held`: that is the colour of an alarm. */
+/** The class is not `held`, because that is the colour of an alarm. */
 const strips = {
   sent: { word: 'Sent', className: 'sent' },
   bounced: { word: 'Bounced', className: 'bounced' },
   held: { word: 'Mailboxes held', className: 'holds' },
 } as const;
 
-/** Bars of one count on a scale of its own; on the bounces, a line where Warmwarden acted. */
+/** Bars of one count on its own scale. The strip of bounces has a line on each day with an action. */
 function strip(days: readonly TrendDay[], what: keyof typeof strips): Markup {
   const { word, className } = strips[what];
   const most = Math.max(1, ...days.map((day) => day[what]));

@@ -1,4 +1,4 @@
-// Where the page leads to commands: links that prepare them, and the selection of mailboxes. Only operators see them.
+// Links that prepare commands, and the selection of mailboxes. Only operators see them.
 
 import { html } from 'hono/html';
 import { isDisarming, isStop } from '../../../alerts/rules/protection-rule.ts';
@@ -17,22 +17,22 @@ import type { WriteScope } from '../../../core/write-scope.ts';
 import type { Markup } from './elements.ts';
 
 const silenceLasts = '4h';
-/** Accounts that have a link of their own in one alert. */
+/** Largest number of accounts with their own link in one alert. */
 const stopsOffered = 3;
 
-/** A link that prepares a command. `class="do"` is what viewers are not shown. */
+/** Link that prepares a command. Elements with `class="do"` are hidden from viewers. */
 export function doLink(path: string, label: string): Markup {
   return html`<a class="do" href="${path}">${label}</a>`;
 }
 
-/** A page or a piece of it for those who may not operate: without what has the class `do`. */
+/** Removes the elements with the class `do` from a page or a part of it, for readers who may not operate. */
 export function withoutCommands(markup: string): string {
   return markup.replace(/<(a|form|nav) class="do\b[^>]*>.*?<\/\1>|<input class="do"[^>]*>/gs, '');
 }
 
 export const endStop = 'End the emergency stop';
 
-/** Where the end of exactly this stop is prepared. */
+/** Path of the page that prepares the end of exactly this stop. */
 export function writesOnPath(scope: WriteScope): string {
   switch (scope.kind) {
     case 'everything':
@@ -44,7 +44,7 @@ export function writesOnPath(scope: WriteScope): string {
   }
 }
 
-/** What a person may want to do about an alert. `silence`: the one that mutes it. */
+/** Commands for an alert. `silence`: the silence that mutes it, or null. */
 export function alertCommands(alert: Alert, silence: Silence | null): Markup {
   const { rule, account, mailboxId } = alert;
   const scope = mailboxId === null ? { account } : { mailbox: mailboxKey(account, mailboxId) };
@@ -59,26 +59,29 @@ export function alertCommands(alert: Alert, silence: Silence | null): Markup {
   return html`<p class="line">${first} ${isDisarming(alert) ? '' : second}</p>`;
 }
 
-/** What prevents the held actions, for each account or, where there are many, for all; nothing where Warmwarden waits for a release. */
+/**
+ * Links that prevent the held actions, for each account or, if there are many, for all. Empty if Warmwarden waits for a
+ * release.
+ */
 function stopLinks({ facts: { accounts = [], numbers } }: Alert): readonly Markup[] {
   if (numbers['acts_from'] === undefined) return [];
   if (accounts.length > stopsOffered) return [doLink(writesPath(true), 'Writes off')];
   return accounts.map((account) => doLink(writesPath(true, { account }), `Writes off: ${account}`));
 }
 
-/** For many alerts of one rule. */
+/** Commands for a group of alerts of one rule. */
 export function ruleCommands(alert: Alert): Markup | '' {
   if (isDisarming(alert)) return '';
   return html`<p class="line">${doLink(silencePath({ rule: [alert.rule] }, silenceLasts), 'Silence this rule for 4 h')}</p>`;
 }
 
-/** Selects a mailbox for `selectionBar`, which keeps what is selected also while the table changes. */
+/** Checkbox that selects a mailbox for `selectionBar`. The selection stays while the table changes. */
 export function selectBox(mailbox: { readonly account: string; readonly id: string }, label: string): Markup {
   const key = mailboxKey(mailbox.account, mailbox.id);
   return html`<input class="do" type="checkbox" form="selection" name="mailbox" value="${key}" aria-label="Select ${label}">`;
 }
 
-/** The commands for what an address shows. `isStopped`: the emergency stop is on for all accounts. */
+/** Commands for the page at an address. `isStopped`: the emergency stop is on for all accounts. */
 export function commandBar(address: string, isStopped: boolean): Markup | '' {
   const [path = ''] = address.split('?');
   const [, account, id] = /^\/mailboxes\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
@@ -113,7 +116,7 @@ function bar(links: readonly Markup[]): Markup {
   return html`<nav class="commands wrap" id="commands" aria-label="Commands">${links}</nav>`;
 }
 
-/** At the end of the fleet: what can be done with the selected mailboxes. Without a script it is a plain form. */
+/** Commands for the selected mailboxes, at the end of the fleet. Without a script it is a plain form. */
 export function selectionBar(address: string): Markup | '' {
   if (!/^\/(\?|$)/.test(address)) return '';
   const button = (command: string, label: string) =>

@@ -1,4 +1,4 @@
-// Small pieces of markup that every page shares: times, state words, links, safe text.
+// Small pieces of markup that all pages share: times, state words, links, safe text.
 
 import { html } from 'hono/html';
 import type { Severity } from '../../../core/alert.ts';
@@ -9,7 +9,7 @@ import { stateWords } from '../../../core/wording/states.ts';
 
 export type Markup = ReturnType<typeof html>;
 
-/** What each state means, for those who ask. */
+/** Meaning of each state, shown as a tooltip. */
 const stateMeanings: Readonly<Record<GuardState, string>> = {
   ok: 'below its bounce limit',
   near_limit: 'close to its bounce limit; Warmwarden has not acted',
@@ -23,10 +23,13 @@ const stateMeanings: Readonly<Record<GuardState, string>> = {
   not_judged: 'the guard cannot judge it: data is missing, old or not understood',
 };
 
-/** Text that others wrote, for between tags and in attributes: html escapes it, this shows what hides. */
+/**
+ * Makes invisible characters visible in text from other sources. `html` escapes the result, between tags and in
+ * attributes.
+ */
 export const text = visibleText;
 
-/** "7 min ago", with the moment itself in the title. */
+/** Age such as "7 min ago", with the moment in the title. */
 export function ago(at: EpochMs | null, now: EpochMs): Markup {
   if (at === null) return html`<span class="muted">never</span>`;
   const iso = new Date(at).toISOString();
@@ -34,39 +37,39 @@ export function ago(at: EpochMs | null, now: EpochMs): Markup {
   return html`<time datetime="${iso}" title="${iso}" data-show="ago">${words}</time>`;
 }
 
-/** "for 7 min", with the moment it began in the title. */
+/** Duration such as "for 7 min", with its beginning in the title. */
 export function lasting(since: EpochMs, now: EpochMs): Markup {
   const iso = new Date(since).toISOString();
   return html`<time datetime="${iso}" title="since ${iso}" data-show="for">for ${duration(now - since)}</time>`;
 }
 
-/** `2026-03-20 10:02 UTC`; a script shows it in the zone of the reader. */
+/** Moment such as `2026-03-20 10:02 UTC`; a script shows it in the reader's time zone. */
 export function moment(at: EpochMs): Markup {
   const iso = new Date(at).toISOString();
   return html`<time datetime="${iso}" data-show="moment">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
 
-/** A text whose addresses may break before the @ rather than anywhere. */
+/** Text in which an address breaks before the @ and not elsewhere. */
 export function breakable(written: string): Markup {
   const [first = '', ...rest] = text(written).split('@');
   return html`${first}${rest.map((piece) => html`<wbr>@${piece}`)}`;
 }
 
-/** Sentences in which commands are between backticks. */
+/** Sentences with commands between backticks. */
 export function prose(written: string): Markup {
   const pieces = text(written).split('`');
   if (pieces.length % 2 === 0) return html`${pieces.join('`')}`;
   return html`${pieces.map((piece, index) => (index % 2 === 0 ? html`${piece}` : html`<code>${piece}</code>`))}`;
 }
 
-/** "7 min", for a column that says it is an age. */
+/** Age such as "7 min", for a column whose heading says that it is an age. */
 export function age(at: EpochMs | null, now: EpochMs): Markup {
   if (at === null) return html`<span class="muted">never read</span>`;
   const iso = new Date(at).toISOString();
   return html`<time datetime="${iso}" title="read at ${iso}" data-show="age">${duration(now - at)}</time>`;
 }
 
-/** The state as a coloured word. `isEmergency`: its newest emails bounced so often that it is an emergency in any mode. */
+/** State as a coloured word. `isEmergency`: the bounce rate of the newest emails is an emergency in any mode. */
 export function stateBadge(state: GuardState, isEmergency = false): Markup {
   return html`<span class="badge ${state}" title="${stateMeanings[state]}">${stateWords[state]}${isEmergency ? ', emergency' : ''}</span>`;
 }
@@ -75,15 +78,15 @@ export function severityBadge(severity: Severity): Markup {
   return html`<span class="badge ${severity}">${severity}</span>`;
 }
 
-// From one page of a long list to its neighbours.
+// Links from one page of a long list to its neighbours.
 
 interface PageOf {
-  /** From 1. */
+  /** Number of the page, from 1. */
   readonly page: number;
   readonly pages: number;
 }
 
-/** Nothing where there is only one page. */
+/** Links to the neighbouring pages, or an empty text if there is only one page. */
 export function pageLinks({ page, pages }: PageOf, pathOf: (page: number) => string): Markup | string {
   if (pages === 1) return '';
   const link = (target: number, word: string) =>

@@ -1,10 +1,10 @@
-// Cells that show one mailbox of the fleet, and the address of a selection of mailboxes.
+// Cells of a mailbox in the fleet's table, and the address of a selection of mailboxes.
 import { html } from 'hono/html';
 import { numberText, share } from '../../../core/wording/phrases.ts';
 import { type MailboxRow, type Selection, wholeFleet } from '../../overview/fleet.ts';
 import type { Markup } from './elements.ts';
 
-/** The address of a page of a selection. What is not named is not restricted. */
+/** Address of a page of a selection. Absent fields select all. */
 export function selectionPath(selection: Partial<Selection>, page = 1): string {
   const { text: words, state, account, domain, provider, tag, sort } = { ...wholeFleet, ...selection };
   const asked = { q: words, state, account, domain, provider, tag, sort: sort === wholeFleet.sort ? null : sort };
@@ -14,10 +14,10 @@ export function selectionPath(selection: Partial<Selection>, page = 1): string {
   return query.size === 0 ? '/' : `/?${query}`;
 }
 
-/** Where the limit stands on the meter, percent of its width: what is beyond is worse. */
+/** Position of the limit on the meter, in percent of its width. Values to its right exceed the limit. */
 const limitAtPercent = 66;
 
-/** "4 of 210 = 1.9 %, limit 1 %", and a meter on which the tick is the limit. */
+/** Rate such as "4 of 210 = 1.9 %, limit 1 %", with a meter whose tick is the limit. */
 export function rateCell({ ratePpm, verdict, state }: MailboxRow): Markup {
   if (ratePpm === null || verdict === null) return html`<span class="muted">–</span>`;
   const { limitPpm, bounced, sent } = verdict;
@@ -30,7 +30,7 @@ export function rateCell({ ratePpm, verdict, state }: MailboxRow): Markup {
 <svg class="meter ${tone}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="6" rx="1"/><rect class="value" width="${width.toFixed(1)}" height="6" rx="1"/><rect class="limit" x="${limitAtPercent}" width="1.5" height="6"/></svg>`;
 }
 
-/** What DNS says: words, never colour alone. */
+/** Result of the DNS checks in words, because colour alone is not accessible. */
 export function dnsCell({ dns }: MailboxRow): Markup {
   if (!dns.read) return html`<span class="muted">never read</span>`;
   const failing = dns.failing.map((name) => name.toUpperCase()).join(', ');
@@ -39,7 +39,7 @@ export function dnsCell({ dns }: MailboxRow): Markup {
   return html`<span class="good">passing</span>`;
 }
 
-/** On how many blacklists it stands. */
+/** Number of blacklists that list the mailbox. */
 export function listingsCell({ listings }: MailboxRow): Markup {
   if (listings === null) return html`<span class="muted">unknown</span>`;
   if (listings === 0) return html`none`;

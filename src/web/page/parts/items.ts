@@ -1,4 +1,4 @@
-// One action of Warmwarden as an entry of a list: what, on whom, how it ended, and why.
+// List entry of an action of Warmwarden: action, mailbox, outcome, and reason.
 
 import { html } from 'hono/html';
 import {
@@ -26,7 +26,7 @@ interface ActionItemParts {
   readonly action: Action;
   readonly explain: (verdict: Verdict) => string;
   readonly now: EpochMs;
-  /** Whether to name the mailbox and lead to its page. */
+  /** True to name the mailbox with a link to its page. */
   readonly link: boolean;
 }
 
@@ -47,7 +47,7 @@ const wanted: Readonly<Record<ActionKind, string>> = {
   limit: 'Set the target daily limit',
 };
 
-/** How an action stands, as a word and as the class that colours it. */
+/** Word for each state of an action, and the class that colours it. */
 const stateWords: Readonly<Record<ActionState, { readonly word: string; readonly tone: string }>> = {
   planned: { word: 'planned', tone: 'waiting' },
   open: { word: 'in progress', tone: 'waiting' },
@@ -77,7 +77,7 @@ ${action.nextTryAt === null ? '' : html`<p class="muted">Next try ${ago(action.n
 </li>`;
 }
 
-// One message to a channel as an entry of a list: whether it arrived, and what the last attempt said.
+// List entry of a message to a channel: its state, and the response to the last attempt.
 
 const deliveryWords: Readonly<
   Record<ReturnType<typeof publicState>, { readonly word: string; readonly tone: string }>
@@ -94,17 +94,17 @@ export function deliveryItem(delivery: ListedDelivery, now: EpochMs): Markup {
 <p class="muted">${text(delivery.channel)}, ${ago(delivery.settledAt ?? delivery.createdAt, now)}${delivery.detail ? `: ${text(delivery.detail)}` : ''}</p></li>`;
 }
 
-// One alert as an entry of a list: how severe, about what, since when, what to do, and what was sent of it.
+// List entry of an alert: severity, subject, beginning, advice, and its messages.
 
-/** Until then, a message that waits for others, or for an incident that may begin, is as usual. */
+/** Usual delay of the first message, which waits for further alerts or for an incident that may begin. */
 const firstMessageWithinMs = 10 * minuteMs;
 
 interface AlertItemParts {
   readonly alert: Alert;
   readonly now: EpochMs;
-  /** Messages about it, the newest first; left out where none are shown. */
+  /** Messages about the alert, newest first. Absent if the list shows none. */
   readonly sent?: readonly ListedDelivery[];
-  /** The silence that mutes its messages. */
+  /** Silence that mutes the messages, or null. */
   readonly silence: Silence | null;
 }
 
@@ -117,7 +117,7 @@ ${sent ? sentOf(alert, sent, now) : ''}
 ${alert.status === 'firing' ? alertCommands(alert, silence) : ''}</li>`;
 }
 
-/** Many alerts of one rule. `path`: where they are listed one by one. */
+/** Entry of a group of alerts of one rule. `path`: address of the list with each alert. */
 export function alertGroupItem({ first, others, count }: AlertGroup, path: string): Markup {
   const { rule, severity } = first;
   const left = count - others.length - 1;
@@ -128,7 +128,7 @@ export function alertGroupItem({ first, others, count }: AlertGroup, path: strin
 ${ruleCommands(first)}</li>`;
 }
 
-/** Leads to what it is about, where that has a page. */
+/** Title of an alert, with a link to the page of its subject if there is one. */
 export function alertTitle(alert: Alert): Markup {
   const title = breakable(alert.facts.title);
   if (alert.rule === 'guard_held') return html`<a href="${selectionPath({ state: 'held' })}">${title}</a>`;
@@ -140,13 +140,13 @@ export function runbookLink({ rule }: Pick<Alert, 'rule'>): Markup {
   return html`<a class="runbook" href="/runbooks#${rule}" aria-label="Runbook of ${rule}">${rule}</a>`;
 }
 
-/** The messages about an alert that fires; while it is new, why there may be none yet. */
+/** Messages about a firing alert, or an explanation why a new alert may have none yet. */
 function sentOf({ firingAt }: Alert, sent: readonly ListedDelivery[], now: EpochMs): Markup {
   if (sent.length > 0 || firingAt === null || now - firingAt >= firstMessageWithinMs) return sentList(sent, now);
   return html`<p class="muted">No message about it yet: a first message waits, so that alerts that belong together are one message. Where no route or channel takes the alert, none is sent.</p>`;
 }
 
-/** Where each message about it went, and whether it arrived. */
+/** Channel and state of each message about the alert. */
 export function sentList(sent: readonly ListedDelivery[], now: EpochMs): Markup {
   if (sent.length === 0) return html`<p class="muted">Warmwarden has no record of a message about it.</p>`;
   const items = sent.map((delivery) => {
