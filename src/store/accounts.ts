@@ -96,7 +96,7 @@ async function idsOf(db: Db, account: string): Promise<readonly string[]> {
  */
 async function moveStops(db: Db, { from, to, ids }: AccountMove): Promise<void> {
   const stops = await loadWritesOff(db);
-  // The longer of two stops of a mailbox stays.
+  // The stop that lasts longer stays if a mailbox has two.
   const lasts = ({ until }: WritesOff) => until ?? Number.POSITIVE_INFINITY;
   const isKept = (off: WritesOff) =>
     stops.some((one) => scopeKey(one.scope) === scopeKey(off.scope) && lasts(one) >= lasts(off));

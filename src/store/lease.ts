@@ -28,7 +28,8 @@ export const ownLease: Lease = {
  */
 export const leaseMs = 15_000;
 /**
- * Longest duration of a POST with its response. A longer attempt to send a message is aborted when less time is left.
+ * Longest duration of a POST with its response. A longer attempt to send a message is aborted when the lease has less
+ * time left.
  */
 export const postMs = 10_000;
 /** Longest time from the response to a POST until its effect is visible. */
@@ -61,7 +62,7 @@ export const longestSkewMs = 30_000;
 
 export type Skew = 'small' | 'large' | 'excessive';
 
-/** `aheadMs`: how far the clock of the database is ahead of this machine's. */
+/** Classifies a clock difference. `aheadMs`: milliseconds by which the database's clock is ahead of this machine's. */
 export function skewOf(aheadMs: number): Skew {
   const ms = Math.abs(aheadMs);
   return ms > longestSkewMs ? 'excessive' : ms > largeSkewMs ? 'large' : 'small';

@@ -72,7 +72,7 @@ function decisionsBefore(before: EpochMs): ForgetStep {
   return async (trx) => {
     const decisions = trx.selectFrom('decisions').select(['id', 'since', 'until']).where('id', '>', after);
     const rows = await decisions.orderBy('id').limit(rowsAStep).execute();
-    // Ids increase with time: all decisions after one that began later also ended later.
+    // Ids increase with time: all decisions after one that began at `before` or later also ended later.
     const reached = rows.findIndex(({ since }) => since >= before);
     const walked = reached < 0 ? rows : rows.slice(0, reached);
     after = walked.at(-1)?.id ?? after;

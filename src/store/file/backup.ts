@@ -1,4 +1,4 @@
-// A copy of a store beside its daemon.
+// Copies a store while its daemon runs.
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -84,10 +84,10 @@ function holderOf(file: string): string | null {
 export const nameOfHolder = (now: EpochMs) =>
   `process ${process.pid} on ${hostname()}, since ${new Date(now).toISOString()}`;
 
-/** The longest that a start takes, as a rule: an older process has another reason not to answer. */
+/** Usual upper limit of a start: an older process that does not respond has another problem. */
 const startsWithinMs = 5 * minuteMs;
 
-/** The living holder, if it began so lately that it may still be starting. */
+/** Living holder if it started so recently that it may still be starting, or null. */
 export function starterOf(file: string, now: EpochMs): string | null {
   const holder = livingHolder(file);
   const [, since = ''] = /, since (\S+)$/.exec(holder ?? '') ?? [];

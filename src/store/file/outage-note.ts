@@ -83,7 +83,7 @@ function notedIn(text: string): Noted | null {
   }
 }
 
-/** Sentences for the log. */
+/** Facts about the opening of the store: sentences for the log. */
 export interface StoreBeginning {
   readonly news: readonly string[];
   readonly warnings: readonly string[];

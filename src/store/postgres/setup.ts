@@ -30,7 +30,7 @@ export function settingRole({ user, database }: PostgresPlace, timeout: string, 
   return `ALTER ROLE ${sqlName(user)} IN DATABASE ${sqlName(database)} SET ${timeout} = '${seconds}s';`;
 }
 
-/** Takes the advisory lock that migrations hold. */
+/** Statement that takes the advisory lock of migrations. */
 const migrationLock = sql`SELECT pg_advisory_xact_lock(927336, 2)`;
 const oldestKey = 'oldest_compatible';
 

@@ -131,14 +131,14 @@ export const openIncidents = listOf(
   z.strictObject({ id: text, title: text, severity: z.enum(severities), began_at: moment, mailboxes: count }),
 ).describe('Open incidents, the newest first.');
 
-/** Open incidents, the newest first. Titles have their times in UTC. */
+/** Open incidents, newest first. Titles have their times in UTC. */
 export function openIncidentFacts(incidents: readonly Incident[]) {
   return incidents
     .filter(({ endedAt }) => endedAt === null)
     .map((one) => ({ ...one, title: incidentTitle(one, one.members, 'UTC'), mailboxes: one.members.length }));
 }
 
-/** Mailboxes that the answer lists of one incident; `mailboxes` counts them all. */
+/** Largest number of mailboxes that the response lists per incident; `mailboxes` is the full count. */
 const membersListed = 100;
 
 /** Orders open incidents first, and within each kind the newest. */

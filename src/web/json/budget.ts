@@ -1,5 +1,5 @@
-// GET /api/budget: what the key of each account may do, and how old each kind of data is. GET /api/configuration: the settings in
-// force, without secrets.
+// GET /api/budget: the request budget of each account's key, and the age of each kind of data. GET /api/configuration:
+// the settings in force, without secrets.
 import { z } from 'zod';
 import type { Forecast } from '../../core/mailbox.ts';
 import { secondMs } from '../../core/time.ts';

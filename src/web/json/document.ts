@@ -1,4 +1,5 @@
-// The OpenAPI 3.1 document of the JSON routes, made of their descriptions. GET /openapi.json serves it, docs/openapi.json is it.
+// The OpenAPI 3.1 document of the JSON routes, generated from their descriptions. GET /openapi.json serves it;
+// docs/openapi.json is a copy.
 import { z } from 'zod';
 import { recipeRefusals } from '../recipes/recipe-refusals.ts';
 import { downloadRoutes, recipeRoutes } from '../recipes/recipe-routes.ts';
@@ -47,7 +48,7 @@ export function openApiDocument({ version, server }: DocumentParts) {
   };
 }
 
-/** Answer that the server sends before any route is asked. */
+/** Response that the server sends before it selects a route. */
 const headersTooLarge = { description: 'The address and the headers are longer than 16 KiB.' };
 
 const about = `Names are in snake_case, times are ISO 8601 in UTC, and unknown values are null. Fields may be added to answers.
@@ -168,7 +169,7 @@ function headersOf(headers: Readonly<Record<string, string>>): Schema {
 const refusalShape = (words: readonly string[]) =>
   z.object({ error: z.enum(words), message: z.string().describe('Sentences.') });
 
-/** Refusals of a route: one response a status, which routes with the same words share. */
+/** Refusals of a route: one response per status. Routes with the same words share a response. */
 function refusedOf(described: Described, schemas: Schemas, responses: Map<string, Schema>): Schema {
   const { access, route } = described;
   const table: Readonly<Record<string, { readonly status: number; readonly meaning: string }>> =
@@ -210,17 +211,17 @@ const named = '#/$defs/';
 class Schemas {
   readonly #components = new Map<string, Schema>();
 
-  /** Schema of an answer, to which fields may be added later. */
+  /** Schema of a response. Fields may be added later. */
   answer(shape: z.ZodType): Schema {
     return this.#schemaOf(shape, 'output');
   }
 
-  /** Schema of a body, of which unknown fields are refused. */
+  /** Schema of a body. Unknown fields are refused. */
   body(shape: z.ZodType): Schema {
     return this.#schemaOf(shape, 'input');
   }
 
-  /** Components by name, from A to Z. */
+  /** Components in alphabetical order. */
   components(): Schema {
     return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -243,7 +244,7 @@ function tidy(schema: Schema, io: 'input' | 'output'): void {
   delete schema['readOnly'];
   const { propertyNames, additionalProperties, required } = schema;
   if (Array.isArray(required) && propertyNames) {
-    // A record with the words of a closed set is an object with these fields.
+    // A record whose keys are a closed set of words becomes an object with these fields.
     schema['properties'] = Object.fromEntries(required.map((word) => [word, additionalProperties]));
     schema['additionalProperties'] = false;
     delete schema['propertyNames'];

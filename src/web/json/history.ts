@@ -1,4 +1,4 @@
-// GET /api/history: the audit log, with the actions of Warmwarden when they are asked for.
+// GET /api/history: the audit log, with the actions of Warmwarden on request.
 import { z } from 'zod';
 import { type Action, guardActionKinds } from '../../core/action.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
@@ -111,7 +111,7 @@ interface HistoryLine {
   readonly entry: Source<typeof historyEntry>;
 }
 
-/** Places behind the line of a cursor, from which commands and actions are read. */
+/** Positions after the row of a cursor, from which commands and actions are read. */
 function placesIn(cursor: Query<typeof query>['cursor']) {
   if (cursor === undefined) return { ofCommands: null, ofActions: null };
   const [negative, kind, id] = cursor;

@@ -1,4 +1,5 @@
-// The list of the routes below /api, and the probes. The daemon's own socket answers what the pages show under the same names.
+// The list of the routes below /api, and the probes. The daemon's socket serves the data of the pages under the same
+// names.
 import { z } from 'zod';
 import type { PictureParts } from '../overview/fleet.ts';
 import type { RouteParts } from '../route-parts.ts';
@@ -94,7 +95,7 @@ export const probeRoutes: readonly JsonRoute<ProbeParts>[] = [
   },
 ];
 
-/** Answered by `addMetrics` of the room metrics. */
+/** Description of the route that `addMetrics` of the room metrics serves. */
 export const metricsRoute: Described = {
   route: 'GET /metrics',
   id: 'getMetrics',

@@ -1,5 +1,5 @@
-// GET /api/mailboxes/ACCOUNT/ID: a mailbox with everything that was read of it. GET /api/explain: the decisions on a mailbox, what was
-// done and what others changed.
+// GET /api/mailboxes/ACCOUNT/ID: a mailbox with all data that was read about it. GET /api/explain: the decisions on a
+// mailbox, its actions, and changes by others.
 import { z } from 'zod';
 import { type MailboxState, namedMailbox } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';

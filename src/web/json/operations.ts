@@ -62,9 +62,10 @@ const noTokens =
   'This daemon has no tokens, and without them it accepts only a reload over HTTP. Run the command without --url on the machine of the daemon, use the page, or configure server.auth.tokens.';
 
 /**
- * Answers with the outcome. Without tokens only a reload is accepted, as POST /-/reload does; other operations need the socket.
- * Requests of web pages are refused, so that no page can post with a browser's remembered password, or to a daemon without
- * tokens. Another content-type than JSON's is refused for browsers that do not name the page.
+ * Runs an operation and responds with its outcome. Without tokens only a reload is accepted, like POST /-/reload; other
+ * operations need the socket. Refuses requests of web pages, so that no page can post with a browser's remembered
+ * password, or to a daemon without tokens. Refuses content types other than JSON, because some browsers do not name the
+ * page.
  */
 function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
   const shape = operationShapes[name];
@@ -107,7 +108,7 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
   });
 }
 
-/** Parses JSON; undefined for anything else. */
+/** Parses JSON, or returns undefined if the text is invalid. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,5 +1,5 @@
-// A JSON route is one object: who may ask, its query, its body, the schemas of its answers, and the function that answers. The server's
-// routes and the OpenAPI document are made of these objects.
+// A JSON route is one object: access, query, body, response schemas, and handler. The server's routes and the OpenAPI
+// document are generated from these objects.
 import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { jsonOf, type Source } from '../../schema/json.ts';
@@ -24,7 +24,7 @@ export interface DescribedAnswer {
   readonly description: string;
   /** Schemas by content type. */
   readonly content: Readonly<Record<string, z.ZodType>>;
-  /** Headers that are always sent, with what each says. */
+  /** Headers that are always sent, with their meanings. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -78,7 +78,7 @@ export function addRoutes<Parts>(app: Hono, routes: readonly JsonRoute<Parts>[],
 
 export const jsonContent = (shape: z.ZodType) => ({ 'application/json': shape });
 
-/** Ends the answer of a fleet route with the reason why no mailbox is meant. */
+/** Refuses a request of a fleet route, with the reason why it identifies no mailbox. */
 export class UnknownMailboxError extends Error {
   override readonly name = 'UnknownMailboxError';
 }
@@ -87,9 +87,9 @@ interface FleetRouteParts<Parts, S extends Shape, A extends z.ZodType>
   extends Pick<Described, 'route' | 'id' | 'summary' | 'description' | 'names'> {
   readonly query: S;
   readonly shape: A;
-  /** The request names a mailbox, which may be unknown. */
+  /** True if the request names a mailbox, which may be unknown. */
   readonly named?: true;
-  /** Reads the answer in the shape of the program; the route converts it to JSON. */
+  /** Reads the data in the program's types; the route converts it to JSON. */
   readonly read: (parts: Parts, query: Query<S>, names: PathNames) => Source<A> | Promise<Source<A>>;
 }
 
@@ -104,7 +104,7 @@ export interface FleetRoute<Parts, Body> extends JsonRoute<Parts> {
   readonly read: (parts: Parts, asked: URLSearchParams, names?: PathNames) => Promise<FleetAnswered<Body>>;
 }
 
-/** GET route below /api, which the daemon's socket answers, too. */
+/** GET route below /api, which the daemon's socket serves, too. */
 export function fleetRoute<Parts, const S extends Shape, A extends z.ZodType>({
   shape,
   named,

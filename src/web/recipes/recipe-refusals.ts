@@ -34,13 +34,13 @@ export type RecipeRefusalWord = keyof typeof recipeRefusals;
 
 const waitForRoom = '5';
 
-/** Status of a refusal. Sets Retry-After where waiting helps. */
+/** Status of a refusal. Sets Retry-After if waiting helps. */
 export function statusOf(c: Context, { refused }: RecipeRefusal) {
   if (refused === 'busy' || refused === 'share_used') c.header('Retry-After', waitForRoom);
   return recipeRefusals[refused].status;
 }
 
-/** Requests a minute by plan (api/recipe-run-interface.md section 8). */
+/** Requests per minute by plan (api/recipe-run-interface.md section 8). */
 const requestsPerMinute = { pro: 60, cloud: 600, agency: 6_000 } as const;
 export type KeyPlan = keyof typeof requestsPerMinute;
 

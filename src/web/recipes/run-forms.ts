@@ -1,4 +1,4 @@
-// Recipes on the page: a form starts a run, an operator carries out what a dry run showed, and ends a run. Only a POST does any of it.
+// Recipes on the page: a form starts a dry run; an operator applies it, or cancels a run. Each of these needs a POST.
 import type { Context, Hono } from 'hono';
 import type { RecipeRefusal } from '../../core/recipe.ts';
 import { byOf, visitorOf } from '../access/access.ts';
@@ -12,7 +12,7 @@ import { statusOf } from './recipe-refusals.ts';
 
 type RecipePageParts = Pick<RouteParts, 'recipes' | 'publicUrl'>;
 
-/** Rows of the plan on the form that applies it. */
+/** Number of rows of the plan on the form that applies it. */
 const rowsShown = 100;
 
 export function addRunForms(app: Hono, parts: RecipePageParts): void {

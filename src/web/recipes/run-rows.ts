@@ -1,4 +1,4 @@
-// The rows of a run as text, piece by piece: CSV (RFC 4180) that a spreadsheet never computes, or JSON of the recipe API.
+// Rows of a run as text, in batches: CSV (RFC 4180) in which a spreadsheet computes nothing, or JSON of the recipe API.
 import type { Cell, RecipeService, Row, RowPage } from '../../core/recipe.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
 import { runJson } from '../../recipes/shapes.ts';
