@@ -15,12 +15,12 @@ export const permissions: Readonly<Record<string, Permission>> = {
   cli: everything,
   daemon: everything,
   web: only(
-    ['core', 'world', 'schema', 'alerts', 'metrics', 'operations', 'recipes'],
+    ['core', 'world', 'alerts', 'metrics', 'operations', 'recipes'],
     ['hono', '@hono/node-server', 'zod', 'tinyqueue', 'node:crypto', 'node:http', 'node:https', 'node:net'],
   ),
   outbox: only(['core', 'world', 'alerts', 'channels'], ['node:crypto']),
   channels: only(
-    ['core', 'world', 'schema', 'alerts', 'api', 'recipes'],
+    ['core', 'world', 'alerts', 'api', 'recipes'],
     ['zod', 'undici', '@slack/types', 'nodemailer', 'node:crypto', 'node:stream'],
   ),
   operations: only(
@@ -29,7 +29,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   ),
   account: only(['core', 'world', 'alerts', 'api', 'store']),
   recipes: only(
-    ['core', 'world', 'schema', 'api', 'store'],
+    ['core', 'world', 'api', 'store'],
     [
       'undici',
       'zod',
@@ -61,8 +61,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
       'node:zlib',
     ],
   ),
-  config: only(['core', 'world', 'schema', 'channels'], ['zod', 'node:path', 'node:tls', 'node:util']),
-  schema: only(['core', 'world'], ['yaml', 'zod', 'node:crypto', 'node:fs', 'node:net', 'node:tls']),
+  config: only(['core', 'world', 'channels'], ['zod', 'node:path', 'node:tls', 'node:util']),
   metrics: only(['core', 'world'], ['hono', 'prom-client', 'node:zlib']),
   store: only(
     ['core', 'world'],
@@ -80,16 +79,21 @@ export const permissions: Readonly<Record<string, Permission>> = {
   ),
   core: only([], ['node:crypto']),
   world: only(
-    [],
+    ['core'],
     [
       'node-cron',
       'pino',
       'pino-pretty',
+      'yaml',
+      'zod',
+      'node:crypto',
       'node:fs',
       'node:module',
+      'node:net',
       'node:path',
       'node:timers',
       'node:timers/promises',
+      'node:tls',
       'node:url',
     ],
   ),

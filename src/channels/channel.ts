@@ -5,8 +5,8 @@ import type { Alert } from '../core/alert.ts';
 import type { Delivery } from '../core/delivery.ts';
 import type { Egress } from '../core/egress.ts';
 import { type EpochMs, hourMs } from '../core/time.ts';
-import { label, serviceUrl } from '../schema/scalars.ts';
-import { plainHttp, privateAuthority, secret } from '../schema/section.ts';
+import { label, serviceUrl } from '../world/schema/scalars.ts';
+import { plainHttp, privateAuthority, secret } from '../world/schema/section.ts';
 
 /** Key that every channel has in the configuration. */
 export const channelName = label().describe('Its name in routes.');

@@ -2,7 +2,7 @@
 // and is named in the three lists here.
 import { z } from 'zod';
 import type { Egress } from '../core/egress.ts';
-import { notOneOf } from '../schema/section.ts';
+import { notOneOf } from '../world/schema/section.ts';
 import type { World } from '../world/world.ts';
 import { alertmanagerChannel, alertmanagerSettings } from './alertmanager.ts';
 import type { Channel } from './channel.ts';

@@ -2,7 +2,7 @@
 // docs.discord.com, "Webhook Resource: Execute Webhook", "Embed Limits" and "Rate Limits": content 2,000 characters,
 // embed description 4,096, footer 2,048, 6,000 in all embeds of a message, 30 messages a minute and channel.
 import { z } from 'zod';
-import { section } from '../schema/section.ts';
+import { section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, type Hook, hookKeys, type Rendered, type SendResult } from './channel.ts';
 import {

@@ -10,8 +10,8 @@ import type { Delivery } from '../core/delivery.ts';
 import { isEscaped, isLoopback } from '../core/egress.ts';
 import { minuteMs, secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
-import { refuse, truth } from '../schema/scalars.ts';
-import { keyed, privateAuthority, secret, section, wordOrWords } from '../schema/section.ts';
+import { refuse, truth } from '../world/schema/scalars.ts';
+import { keyed, privateAuthority, secret, section, wordOrWords } from '../world/schema/section.ts';
 import { type Channel, channelName, type Hook, type SendOutcome, type SendResult } from './channel.ts';
 import {
   cutText,

@@ -11,8 +11,8 @@ import { isCause, noAccount, type Severity, type Transition } from '../core/aler
 import type { MessageIncident } from '../core/incident.ts';
 import { type EpochMs, minuteMs, secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
-import { serviceUrl } from '../schema/scalars.ts';
-import { plainHttp, privateAuthority, secret, section } from '../schema/section.ts';
+import { serviceUrl } from '../world/schema/scalars.ts';
+import { plainHttp, privateAuthority, secret, section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, channelName, type Hook, type SendOutcome, type SendResult } from './channel.ts';
 import { cutText, linksOf, messageTitle, moreText, type PageAddresses } from './message-text.ts';

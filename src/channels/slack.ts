@@ -16,7 +16,7 @@ import type { GroupMessage } from '../alerts/grouping.ts';
 import type { Transition } from '../core/alert.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import { momentText } from '../core/wording/phrases.ts';
-import { section } from '../schema/section.ts';
+import { section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, type Hook, hookKeys, type Notice, type Rendered, type SendResult } from './channel.ts';
 import {

@@ -2,8 +2,8 @@
 // workflow when a webhook request is received in Microsoft Teams" (28 KB a message, four requests a second) and
 // adaptivecards.io (TextRun: text that is shown as it is).
 import { z } from 'zod';
-import { refuse, serviceUrl } from '../schema/scalars.ts';
-import { secret, section } from '../schema/section.ts';
+import { refuse, serviceUrl } from '../world/schema/scalars.ts';
+import { secret, section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, type Hook, hookKeys, type Rendered, type SendResult } from './channel.ts';
 import {

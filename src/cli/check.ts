@@ -7,7 +7,7 @@ import { type MailboxSettings, settingsFor } from '../config/mailbox-rules.ts';
 import { type Origin, originText, type Setting, valueText } from '../config/settings.ts';
 import { counted } from '../core/wording/phrases.ts';
 import { readCatalogue, scheduleDoubts } from '../recipes/catalogue.ts';
-import { formatPath, formatProblem, type Path } from '../schema/problem.ts';
+import { formatPath, formatProblem, type Path } from '../world/schema/problem.ts';
 import { systemClock, worldOn } from '../world/world.ts';
 import type { Neighbor } from './check/online.ts';
 import { loadConfigured } from './configured.ts';

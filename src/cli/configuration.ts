@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { loadPlaces, loadRetention, type Places, usualStore } from '../config/places.ts';
 import type { Retention, StorePlace } from '../core/store-failure.ts';
 import { socketPathOf } from '../operations/socket.ts';
-import { formatProblem, type Problem } from '../schema/problem.ts';
 import { shellPath } from '../world/command-name.ts';
+import { formatProblem, type Problem } from '../world/schema/problem.ts';
 import { CommandError } from './errors.ts';
 import { configVariable, notFound } from './options.ts';
 

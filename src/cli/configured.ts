@@ -7,8 +7,8 @@ import { inconsistencies } from '../config/consistency.ts';
 import { guardSchema } from '../config/guard-schema.ts';
 import { loadConfig, proxiesOf, type ValidConfig, withEgress } from '../config/load.ts';
 import { checkPart, readSource, substitute } from '../config/source.ts';
-import { formatProblem, type Path, type Problem } from '../schema/problem.ts';
-import { section } from '../schema/section.ts';
+import { formatProblem, type Path, type Problem } from '../world/schema/problem.ts';
+import { section } from '../world/schema/section.ts';
 import { configurationError } from './configuration.ts';
 import { CommandError } from './errors.ts';
 

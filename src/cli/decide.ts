@@ -11,7 +11,7 @@ import { errorText } from '../core/nearest.ts';
 import { percent, ratePpm, warmupModes } from '../core/policy.ts';
 import type { Verdict } from '../core/verdict.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
-import { failureOf } from '../schema/small-file.ts';
+import { failureOf } from '../world/schema/small-file.ts';
 import { systemClock } from '../world/world.ts';
 import { guardOf } from './configured.ts';
 import { decideCases } from './decide/cases.ts';

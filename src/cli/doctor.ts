@@ -9,7 +9,7 @@ import { pathOf } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { counted } from '../core/wording/phrases.ts';
 import { readCatalogue, scheduleDoubts } from '../recipes/catalogue.ts';
-import { formatPath, formatProblem } from '../schema/problem.ts';
+import { formatPath, formatProblem } from '../world/schema/problem.ts';
 import { version } from '../world/version.ts';
 import { systemClock } from '../world/world.ts';
 import { configurationError } from './configuration.ts';

@@ -1,7 +1,7 @@
 // Errors of commands: a CommandError thrown anywhere ends the command with a sentence or JSON, and the exit code.
 
 import { CommanderError } from 'commander';
-import type { Problem } from '../schema/problem.ts';
+import type { Problem } from '../world/schema/problem.ts';
 
 export const exitDone = 0;
 export const exitFailed = 1;

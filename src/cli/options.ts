@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
-import { readDuration } from '../schema/scalars.ts';
+import { readDuration } from '../world/schema/scalars.ts';
 import type { Shapes } from './shapes/shapes.ts';
 
 export const configVariable = 'WARMWARDEN_CONFIG';

@@ -27,7 +27,7 @@ import {
   timeZone,
   tokenDigest,
   whole,
-} from '../schema/scalars.ts';
+} from '../world/schema/scalars.ts';
 import {
   keyed,
   oneOf,
@@ -38,7 +38,7 @@ import {
   secret,
   section,
   wordOrWords,
-} from '../schema/section.ts';
+} from '../world/schema/section.ts';
 import { guardSchema } from './guard-schema.ts';
 import { recipes, retention, storeSchema } from './kept-schema.ts';
 import { rulesSchema } from './rules-schema.ts';

@@ -2,7 +2,7 @@
 import { takesDigest } from '../channels/channels.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { defaultPolicy, literalProfile } from '../core/policy.ts';
-import { type Finding, formatPath, type Path } from '../schema/problem.ts';
+import { type Finding, formatPath, type Path } from '../world/schema/problem.ts';
 import type { GuardSettings } from './config.ts';
 import { guardSchema } from './guard-schema.ts';
 import { mergeGuard } from './mailbox-rules.ts';

@@ -1,8 +1,8 @@
 // Keys of `guard:`, also in overrides: shape, description and written default. docs/guard.md explains them.
 import { z } from 'zod';
 import { defaultPolicy, type Policy, type Ppm } from '../core/policy.ts';
-import { duration, share, truth, whole } from '../schema/scalars.ts';
-import { oneOf, optional, section } from '../schema/section.ts';
+import { duration, share, truth, whole } from '../world/schema/scalars.ts';
+import { oneOf, optional, section } from '../world/schema/section.ts';
 
 const policy: Policy = defaultPolicy;
 const percent = (ppm: Ppm) => `${ppm / 10_000}%`;

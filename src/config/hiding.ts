@@ -1,6 +1,6 @@
 // The last safeguard: removes secrets from all output, including secrets in the wrong key or in a syntax error.
-import type { Path, Problem } from '../schema/problem.ts';
-import { secretKeys } from '../schema/section.ts';
+import type { Path, Problem } from '../world/schema/problem.ts';
+import { secretKeys } from '../world/schema/section.ts';
 
 /** Replacement for a secret. */
 export const hiddenMark = '[hidden]';

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { isLoopback } from '../core/egress.ts';
 import type { PostgresPlace, StorePlace } from '../core/store-failure.ts';
 import { dayMs } from '../core/time.ts';
-import { duration, label, refuse as refuseValue, tokenDigest } from '../schema/scalars.ts';
-import { keyed, oneOf, optional, secret, section } from '../schema/section.ts';
+import { duration, label, refuse as refuseValue, tokenDigest } from '../world/schema/scalars.ts';
+import { keyed, oneOf, optional, secret, section } from '../world/schema/section.ts';
 
 /** Prefix of the files beside a PostgreSQL store, in store.directory. */
 const besideName = 'warmwarden-postgres';

@@ -1,8 +1,8 @@
 // Reads the configuration file and the environment, and returns a Config, or every problem at once.
 import { dirname, resolve } from 'node:path';
 import { noProxies, type Proxies, proxiesIn } from '../core/egress.ts';
-import type { SourceDocument } from '../schema/document.ts';
-import { type Finding, formatPath, type Path, type Problem } from '../schema/problem.ts';
+import type { SourceDocument } from '../world/schema/document.ts';
+import { type Finding, formatPath, type Path, type Problem } from '../world/schema/problem.ts';
 import { type AlertsConfig, type CheckedFile, type Config, configSchema } from './config.ts';
 import { inconsistencies } from './consistency.ts';
 import { maybeSecretAt, secretsIn } from './hiding.ts';

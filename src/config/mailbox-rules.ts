@@ -2,7 +2,7 @@
 
 import { type MailboxPattern, namesMailbox } from '../core/mailbox-pattern.ts';
 import { defaultPolicy, literalProfile, type Policy } from '../core/policy.ts';
-import { formatPath, type Path } from '../schema/problem.ts';
+import { formatPath, type Path } from '../world/schema/problem.ts';
 import type { AccountConfig, Config, GuardOverride, GuardSettings, RouteConfig } from './config.ts';
 import { profiled, type Setting } from './settings.ts';
 

@@ -3,9 +3,9 @@
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { pathOf, type Retention, type StorePlace } from '../core/store-failure.ts';
-import type { Problem } from '../schema/problem.ts';
-import { timeZone } from '../schema/scalars.ts';
-import { keyed, section } from '../schema/section.ts';
+import type { Problem } from '../world/schema/problem.ts';
+import { timeZone } from '../world/schema/scalars.ts';
+import { keyed, section } from '../world/schema/section.ts';
 import { placeOf, recipes, retention, storeSchema } from './kept-schema.ts';
 import { checkPart, type Environment, readSource, substitute } from './source.ts';
 

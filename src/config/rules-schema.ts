@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { severities } from '../core/alert.ts';
 import { type AlertRule, alertRules } from '../core/alert-rules.ts';
 import { defaultRuleSettings, type RuleSettings } from '../core/rule-settings.ts';
-import { duration, pattern, share, truth, whole } from '../schema/scalars.ts';
-import { keyed, oneOf, section } from '../schema/section.ts';
+import { duration, pattern, share, truth, whole } from '../world/schema/scalars.ts';
+import { keyed, oneOf, section } from '../world/schema/section.ts';
 
 const defaults = defaultRuleSettings;
 const minuteMs = 60_000;

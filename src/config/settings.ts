@@ -3,8 +3,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { defaultPolicy, literalProfile } from '../core/policy.ts';
-import { formatPath, type Path } from '../schema/problem.ts';
-import { secretKeys } from '../schema/section.ts';
+import { formatPath, type Path } from '../world/schema/problem.ts';
+import { secretKeys } from '../world/schema/section.ts';
 import { configSchema } from './config.ts';
 import { hiddenMark, hideIn, isSecretAt } from './hiding.ts';
 

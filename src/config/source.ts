@@ -2,10 +2,10 @@
 // problems in it.
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { readDocument, type SourceDocument } from '../schema/document.ts';
-import { byPlace, checkAgainst, type Finding, formatPath, type Path, type Problem } from '../schema/problem.ts';
-import { secretKeys } from '../schema/section.ts';
-import { readSmallFile } from '../schema/small-file.ts';
+import { readDocument, type SourceDocument } from '../world/schema/document.ts';
+import { byPlace, checkAgainst, type Finding, formatPath, type Path, type Problem } from '../world/schema/problem.ts';
+import { secretKeys } from '../world/schema/section.ts';
+import { readSmallFile } from '../world/schema/small-file.ts';
 import { hideSecrets, secretsIn } from './hiding.ts';
 
 type ConfigTree = SourceDocument & { readonly tree: object };

@@ -5,8 +5,8 @@ import { type AlertRule, alertRules } from '../core/alert-rules.ts';
 import { isLoopback } from '../core/egress.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
 import { didYouMean } from '../core/nearest.ts';
-import type { Finding, Path } from '../schema/problem.ts';
 import { bothDaysDoubt } from '../world/schedule.ts';
+import type { Finding, Path } from '../world/schema/problem.ts';
 import { type Config, keyPrefix, type RouteConfig } from './config.ts';
 
 export function doubts(config: Config): Finding[] {

@@ -4,8 +4,8 @@ import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BrokenRecipe } from '../core/recipe.ts';
-import { readSmallFile } from '../schema/small-file.ts';
 import { bothDaysDoubt } from '../world/schedule.ts';
+import { readSmallFile } from '../world/schema/small-file.ts';
 import { nextTurn } from '../world/world.ts';
 import { type Definition, readDefinition } from './definition.ts';
 

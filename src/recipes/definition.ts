@@ -13,10 +13,17 @@ import {
   type RecipeSchedule,
 } from '../core/recipe.ts';
 import { sentence } from '../core/wording/explain.ts';
-import { readDocument } from '../schema/document.ts';
-import { byPlace, checkAgainst, type Finding, formatPath, formatProblem, type Problem } from '../schema/problem.ts';
-import { cronComplaint, duration, truth, whole } from '../schema/scalars.ts';
-import { oneOf, optional, section } from '../schema/section.ts';
+import { readDocument } from '../world/schema/document.ts';
+import {
+  byPlace,
+  checkAgainst,
+  type Finding,
+  formatPath,
+  formatProblem,
+  type Problem,
+} from '../world/schema/problem.ts';
+import { cronComplaint, duration, truth, whole } from '../world/schema/scalars.ts';
+import { oneOf, optional, section } from '../world/schema/section.ts';
 import { checkSelect } from './select.ts';
 
 export interface Definition {

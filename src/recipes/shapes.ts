@@ -2,7 +2,7 @@
 // snake_case, times in ISO 8601, unknown values null.
 import { z } from 'zod';
 import { type BrokenRecipe, parametersSchema, type Recipe, type Run, runStatuses } from '../core/recipe.ts';
-import { jsonOf } from '../schema/json.ts';
+import { jsonOf } from '../world/schema/json.ts';
 
 const moment = z.iso.datetime();
 const cell = z.union([z.string(), z.number(), z.null()]);

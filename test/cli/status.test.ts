@@ -84,7 +84,7 @@ test('what is piped is never cut, and no mailbox is left out; many alerts of one
   expect(stdout).toContain(longName);
   expect(stdout.split('\n').filter((line) => line.includes('example'))).toHaveLength(mailboxes);
   expect(stdout.split('\n').filter((line) => /^(warning|critical) /.test(line))).toEqual([
-    'warning   1,030 alerts: stale statistics',
+    'warning   1,030 alerts: data out of date',
   ]);
   expect(stdout).not.toMatch(/trouble | more /);
   const { alerts, alerts_firing: count, alert_groups: groups } = JSON.parse((await status('--json')).stdout);

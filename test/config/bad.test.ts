@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { formatProblem } from '../../src/schema/problem.ts';
+import { formatProblem } from '../../src/world/schema/problem.ts';
 
 const folder = join(import.meta.dirname, 'bad');
 const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));

@@ -1,7 +1,7 @@
 // The text of a configuration as a tree: what an alias stands for.
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readDocument } from '../../src/schema/document.ts';
+import { readDocument } from '../../src/world/schema/document.ts';
 
 function treeOf(text: string): unknown {
   const read = readDocument(text);

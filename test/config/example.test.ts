@@ -8,8 +8,8 @@ import { loadConfig } from '../../src/config/load.ts';
 import { policyOf } from '../../src/config/mailbox-rules.ts';
 import { fileShape, type Shape } from '../../src/config/settings.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
-import { readDocument } from '../../src/schema/document.ts';
-import { checkAgainst } from '../../src/schema/problem.ts';
+import { readDocument } from '../../src/world/schema/document.ts';
+import { checkAgainst } from '../../src/world/schema/problem.ts';
 
 const file = join(import.meta.dirname, '../../config.example.yaml');
 const text = readFileSync(file, 'utf8');

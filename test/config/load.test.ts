@@ -7,7 +7,7 @@ import type { Config } from '../../src/config/config.ts';
 import { type LoadedConfig, loadConfig } from '../../src/config/load.ts';
 import { usualDnsWords } from '../../src/core/answers.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
-import { formatProblem } from '../../src/schema/problem.ts';
+import { formatProblem } from '../../src/world/schema/problem.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));

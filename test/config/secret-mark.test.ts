@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { loadConfig } from '../../src/config/load.ts';
-import { secret, secretKeys, section } from '../../src/schema/section.ts';
+import { secret, secretKeys, section } from '../../src/world/schema/section.ts';
 
 test('the keys of secrets are those that the schema marks', () => {
   expect(loadConfig('/no/such/file', {}).ok).toBe(false);

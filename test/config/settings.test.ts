@@ -9,7 +9,7 @@ import { KnownSecrets } from '../../src/config/hiding.ts';
 import { loadConfig, type ValidConfig } from '../../src/config/load.ts';
 import { settingsFor } from '../../src/config/mailbox-rules.ts';
 import { changesBetween } from '../../src/config/settings.ts';
-import type { Path } from '../../src/schema/problem.ts';
+import type { Path } from '../../src/world/schema/problem.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-settings-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -2,7 +2,7 @@
 import { KnownSecrets } from '../../config/hiding.ts';
 import { loadConfig } from '../../config/load.ts';
 import { startDaemon } from '../../daemon/daemon.ts';
-import { formatProblem } from '../../schema/problem.ts';
+import { formatProblem } from '../../world/schema/problem.ts';
 import { systemClock, type World, worldOn } from '../../world/world.ts';
 import { loadConfigured } from '../configured.ts';
 import { goOnWithoutOutputs } from '../terminal.ts';

@@ -7,8 +7,8 @@ import { changesBetween, type SettingChange } from '../../config/settings.ts';
 import { errorText } from '../../core/nearest.ts';
 import type { CommandOutcome, ReloadRequest } from '../../core/operator-command.ts';
 import { failed, invalid, noChange, stopsAt } from '../../operations/plan.ts';
-import { formatProblem } from '../../schema/problem.ts';
 import type { AccountMove } from '../../store/records.ts';
+import { formatProblem } from '../../world/schema/problem.ts';
 import { showAccounts } from '../picture.ts';
 import {
   type Impact,

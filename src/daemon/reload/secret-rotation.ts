@@ -2,7 +2,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import type { CommandOutcome, ReloadRequest } from '../../core/operator-command.ts';
-import { readSmallFile } from '../../schema/small-file.ts';
+import { readSmallFile } from '../../world/schema/small-file.ts';
 import { type Bell, createBell, type World } from '../../world/world.ts';
 
 type Reload = (request: ReloadRequest) => Promise<CommandOutcome>;

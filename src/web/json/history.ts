@@ -8,7 +8,7 @@ import { dayMs, type EpochMs, secondMs } from '../../core/time.ts';
 import { reasons } from '../../core/verdict.ts';
 import { actionText } from '../../core/wording/explain.ts';
 import { operationNames } from '../../operations/command-requests.ts';
-import type { Source } from '../../schema/json.ts';
+import type { Source } from '../../world/schema/json.ts';
 import { asksForActions, asksForCommands } from '../overview/history.ts';
 import { cursorOf, limitOf, mailboxName, means, oneOf, pageOf, type Query, upTo, whole } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';

@@ -8,7 +8,7 @@ import {
   operationShapes,
 } from '../../operations/command-requests.ts';
 import { failure } from '../../operations/plan.ts';
-import { jsonOf } from '../../schema/json.ts';
+import { jsonOf } from '../../world/schema/json.ts';
 import { operatorOf, reloaderOf } from '../access/auth.ts';
 import { isFromAnyPage } from '../access/forms.ts';
 import { means, oneOf } from '../query.ts';

@@ -2,7 +2,7 @@
 // document are generated from these objects.
 import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
-import { jsonOf, type Source } from '../../schema/json.ts';
+import { jsonOf, type Source } from '../../world/schema/json.ts';
 import { type Query, readQuery, type Shape } from '../query.ts';
 import type { RecipeRefusalWord } from '../recipes/recipe-refusals.ts';
 import { queryOf, type RefusalWord, refusalJson, refuse } from '../refusals.ts';

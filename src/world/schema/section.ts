@@ -1,6 +1,6 @@
 // Building blocks of a schema: a mapping that refuses unknown keys, and keys with a default and a description.
 import { z } from 'zod';
-import { didYouMean } from '../core/nearest.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import { certificate, isPlainHttpBeyondLoopback, truth } from './scalars.ts';
 
 /** Refuses the value of a key, which is named as in the file. */

@@ -5,10 +5,10 @@ import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
-import { isLoopback, type Network } from '../core/egress.ts';
-import type { Ppm } from '../core/policy.ts';
-import { commandName } from '../world/command-name.ts';
-import { cronSchedule } from '../world/schedule.ts';
+import { isLoopback, type Network } from '../../core/egress.ts';
+import type { Ppm } from '../../core/policy.ts';
+import { commandName } from '../command-name.ts';
+import { cronSchedule } from '../schedule.ts';
 
 const millisecondsOf = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const maxDurationMs = 366 * millisecondsOf.d;
