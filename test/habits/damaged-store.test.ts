@@ -43,7 +43,7 @@ test.each([
   await using stage = await startMovedDaemon({
     other: api,
     poll,
-    expectErrors: ['store', 'recorded', 'malformed', 'damaged'],
+    expectErrors: ['store', 'recorded', 'malformed', 'damaged', 'sending to the channel', 'composing messages'],
   });
   await stage.run(2 * hourMs);
   const path = join(stage.folder, 'data', 'warmwarden.db');

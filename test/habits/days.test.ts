@@ -121,13 +121,13 @@ test('where no statistics are given at all, the account is NOT GUARDED everywher
   expect(ready).toMatchObject({ status: 503, text: expect.stringContaining(said) });
   expect(table).toMatchObject({ code: 1, stdout: expect.stringContaining('NOT GUARDED') });
   expect(table.stdout).toContain(said);
-  const told = daemon.receiver.alerts().filter(({ rule }) => rule === 'guard_blind');
+  const told = daemon.receiver.alerts().filter(({ rule }) => rule === 'not_guarded');
   expect(told).toMatchObject([{ status: 'firing', severity: 'critical' }]);
   expect(told[0]?.sentences.join(' ')).toContain(said);
   refusing = false;
   await daemon.run(30 * minuteMs);
   expect([(await readyz()).status, (await status()).code]).toEqual([200, 0]);
-  expect(daemon.notified('guard_blind')).toEqual(['firing', 'resolved']);
+  expect(daemon.notified('not_guarded')).toEqual(['firing', 'resolved']);
 });
 
 test('one mailbox that is refused among others is no account that is not guarded', async () => {

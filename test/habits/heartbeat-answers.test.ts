@@ -88,7 +88,7 @@ test('doctor and `channels test heartbeat` ping it', async () => {
   const doctor = async () => {
     const { checks } = shapes.doctor.parse(JSON.parse((await ask('doctor', '--json')).stdout));
     return checks
-      .filter(({ message }) => message.includes('heartbeat'))
+      .filter(({ message }) => message.includes('heartbeat') && !message.includes('holds secrets'))
       .map(({ result, message }) => [result, message]);
   };
   const tryIt = () => ask('channels', 'test', 'heartbeat');

@@ -28,7 +28,7 @@ test('an action that cannot be sent fires an alert after five minutes, which end
   duty.between.meddle = () => 'pass';
   await duty.until(() => duty.action()?.state === 'confirmed');
   expect(duty.posts()).toHaveLength(1);
-  // Beside it, guard_blind and stale_data tell that no warm-up is given.
-  const told = (await duty.notified()).filter((one) => !/guard_blind|stale_data/.test(one));
+  // Beside it, not_guarded and stale_data tell that no warm-up is given.
+  const told = (await duty.notified()).filter((one) => !/not_guarded|stale_data/.test(one));
   expect(told).toEqual(['firing guard_action_failed', 'event guard_acted confirmed', 'resolved guard_action_failed']);
 });
