@@ -38,12 +38,17 @@ export function writeMailboxes(
   return upsert(
     db,
     'mailboxes',
-    mailboxes.map((mailbox) => ({
-      ...{ account: mailbox.account, mailbox_id: mailbox.id, email: mailbox.email, left_at: leftAt },
-      ...{ first_seen_at: mailbox.firstSeenAt, missing_lists: mailbox.missingLists },
-      memory: mailbox.memory ? JSON.stringify(mailbox.memory) : null,
-    })),
+    mailboxes.map((mailbox) => ({ ...mailboxRow(mailbox), left_at: leftAt })),
   );
+}
+
+/** Row of a mailbox, apart from its departure. */
+export function mailboxRow(mailbox: MailboxState) {
+  return {
+    ...{ account: mailbox.account, mailbox_id: mailbox.id, email: mailbox.email },
+    ...{ first_seen_at: mailbox.firstSeenAt, missing_lists: mailbox.missingLists },
+    memory: mailbox.memory ? JSON.stringify(mailbox.memory) : null,
+  };
 }
 
 /** Writes the list entry of each mailbox. */

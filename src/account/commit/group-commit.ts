@@ -1,11 +1,11 @@
 // Two ways into the store. A record that changes an alert or an action is committed at once. Any other record is shown
 // at once and committed in a batch, at most 500 ms later: kill -9 loses it, and the next process reads it again.
 import type { Fleet } from '../../core/fleet/fleet.ts';
-import type { GuardMemory } from '../../core/guard-memory.ts';
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs, secondMs } from '../../core/time.ts';
 import type { DecisionRecord, StoredRoute, TickRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
+import { mailboxRow } from '../../store/writes.ts';
 import type { World } from '../../world/world.ts';
 import type { Turns } from './turns.ts';
 
@@ -226,15 +226,15 @@ function isSameAnswer(before: MailboxState, after: MailboxState, route: StoredRo
 
 /** Returns true if two states have the same row, apart from their answers. */
 function isSameRow(one: MailboxState, other: MailboxState): boolean {
-  return (
-    one.email === other.email &&
-    one.missingLists === other.missingLists &&
-    (one.memory === other.memory || isSame(mattering(one.memory), mattering(other.memory)))
-  );
+  return isSame(mailboxRow(mattering(one)), mailboxRow(mattering(other)));
 }
 
 /** Returns true if two values are stored as the same text. */
 const isSame = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
 
-const mattering = (memory: GuardMemory | null) =>
-  memory && { ...memory, answersJudged: Math.min(memory.answersJudged, judgedThatMatters) };
+/** Returns the mailbox without the judgements beyond those that matter. */
+function mattering(mailbox: MailboxState): MailboxState {
+  const { memory } = mailbox;
+  const answersJudged = Math.min(memory?.answersJudged ?? 0, judgedThatMatters);
+  return { ...mailbox, memory: memory && { ...memory, answersJudged } };
+}

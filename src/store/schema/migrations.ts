@@ -1,4 +1,5 @@
-// The steps that bring a store to this version's schema. A released step never changes; a newer store is refused.
+// The steps that bring a store to this version's schema. A released step never changes; a newer store is refused. Until 0.1.0 is
+// released, a new column goes into the baseline.
 import { sql } from 'kysely';
 import { upsert } from '../rows.ts';
 import { baseline } from './baseline.ts';
