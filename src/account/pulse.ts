@@ -34,9 +34,14 @@ export class Pulse {
     return this.#begun.promise;
   }
 
-  /** Called by the watchdog. Returns a part of a sentence about a stuck loop, or null if all loops turn. */
+  /** Part of a sentence about a loop that ended, or null if none did. */
+  get failure(): string | null {
+    return this.#broken && `its ${this.#broken} loop ended with an error`;
+  }
+
+  /** Called by the watchdog. Returns a part of a sentence about an ended or stuck loop, or null if all loops turn. */
   look(): string | null {
-    if (this.#broken) return `its ${this.#broken} loop ended with an error`;
+    if (this.failure) return this.failure;
     for (const loop of loopNames) this.#quiet[loop] += 1;
     const stuck = loopNames.find((loop) => this.#quiet[loop] > stuckAfterLooks);
     return stuck ? `its ${stuck} loop has been stuck for a minute` : null;

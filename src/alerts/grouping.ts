@@ -1,6 +1,6 @@
 // Groups transitions that belong together into one message: a group is an account with a rule. Pure.
 
-import { type Alert, type Severity, severities, type Transition } from '../core/alert.ts';
+import { type Alert, isCause, type Severity, severities, type Transition } from '../core/alert.ts';
 import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import type { MessageIncident } from '../core/incident.ts';
@@ -70,13 +70,14 @@ const foundGroup = 'found';
 const longestKeptMs = hourMs;
 
 /**
- * Returns the group of an alert: its account, rule, and cause where the rule has several. Unstable alerts of an account
+ * Returns the group of an alert: its account, rule, and cause where the rule has several. Each
+ * part of the protection that is off is a group of its own. Unstable alerts of an account
  * form one group, because they come and go together.
  */
 export function groupOf({ account, rule, object, unstable }: Alert): string {
   if (unstable) return `${account}|unstable`;
-  const hasCause = object !== null && ruleBook[rule].causes?.includes(object);
-  return hasCause ? `${account}|${rule}|${object}` : `${account}|${rule}`;
+  const isApart = isCause({ rule, object }) || rule === 'protection_off';
+  return isApart ? `${account}|${rule}|${object}` : `${account}|${rule}`;
 }
 
 /** Returns the groups that may be announced now, and the time of the next one, or null if none waits. */

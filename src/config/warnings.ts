@@ -107,6 +107,7 @@ const otherSeverities: Partial<Record<AlertRule, readonly Severity[]>> = {
   not_guarded: ['warning'],
   budget_too_small: ['warning'],
   mailbox_unwell: ['warning'],
+  dns_failing: ['warning'],
   changed_by_others: ['warning'],
 };
 

@@ -1,6 +1,6 @@
 // Paths of the page, shared by the page and the links in messages. A path with `do` opens its subject with a prepared
 // command; opening it changes nothing.
-import { type Alert, type AlertMatch, noAccount } from './alert.ts';
+import { type Alert, type AlertMatch, isCause, noAccount } from './alert.ts';
 
 export function mailboxPath({ account, id }: { readonly account: string; readonly id: string }): string {
   return `/mailboxes/${encodeURIComponent(account)}/${encodeURIComponent(id)}`;
@@ -21,19 +21,21 @@ export function silencePath(match: Omit<AlertMatch, 'severity'>, lasts: string):
 
 type Silenced = Pick<Alert, 'rule' | 'account' | 'email' | 'mailboxId' | 'object'>;
 
-/** The silences with one of this very alert prepared: of its mailbox, or of the domain, IP address or channel that it is about. */
+/** Path of a prepared silence of this very alert: of its mailbox and cause, or of its domain, IP address or channel. */
 export function alertSilencePath(alert: Silenced, lasts: string): string {
   const { rule, account, email, mailboxId } = alert;
   const mailbox = email ?? mailboxId;
-  const named = mailbox === null ? objectsMatch([alert]) : { mailbox: [mailbox] };
+  const ofMailbox = { mailbox: [mailbox ?? ''], ...(isCause(alert) && objectsMatch([alert])) };
+  const named = mailbox === null ? objectsMatch([alert]) : ofMailbox;
   return silencePath({ rule: [rule], ...accountMatch(account), ...named }, lasts);
 }
 
-/** The silences with one prepared of what alerts of one rule and account are about; of mailboxes: all that the account has. */
+/** Path of a prepared silence of alerts of one rule and account, by their objects; of mailboxes by their causes alone. */
 export function groupSilencePath(alerts: readonly [Silenced, ...Silenced[]], lasts: string): string {
   const [{ rule, account }] = alerts;
   const isOfMailboxes = alerts.some(({ mailboxId }) => mailboxId !== null);
-  return silencePath({ rule: [rule], ...accountMatch(account), ...(isOfMailboxes ? {} : objectsMatch(alerts)) }, lasts);
+  const objects = isOfMailboxes && !alerts.every(isCause) ? {} : objectsMatch(alerts);
+  return silencePath({ rule: [rule], ...accountMatch(account), ...objects }, lasts);
 }
 
 function accountMatch(account: string): AlertMatch {
@@ -43,7 +45,8 @@ function accountMatch(account: string): AlertMatch {
 /** The form of the page separates globs by spaces and commas: inside of one, ? takes their place. */
 function objectsMatch(alerts: readonly Silenced[]): AlertMatch {
   const objects = alerts.flatMap(({ object }) => object ?? []);
-  return objects.length < alerts.length ? {} : { object: objects.map((object) => object.replace(/[\s,]/g, '?')) };
+  if (objects.length < alerts.length) return {};
+  return { object: [...new Set(objects)].map((object) => object.replace(/[\s,]/g, '?')) };
 }
 
 /** A mailbox with a command prepared; `given` are what the command takes, such as `mode`. */

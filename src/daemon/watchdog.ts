@@ -1,5 +1,5 @@
 // Ends the process if a loop has stopped: every step is proven against kill -9, so a restart repairs any cause.
-import { tune } from '../alerts/condition.ts';
+import { atOnce, tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { type Crash, crashed } from '../alerts/rules/crash-rule.ts';
 import { noAccount } from '../core/alert.ts';
@@ -53,14 +53,19 @@ export class Watchdog {
     }
   }
 
-  /** Name of a stopped loop with its trouble, or null. A loop that waits for a failing store does not count. */
+  /**
+   * Name of a stopped loop with its trouble, or null. A loop that waits for a failing store does not count, but one that
+   * ended does where the store is damaged: only a restart ends that failure.
+   */
   #look(): string | null {
     const { fleet, loops } = this.#opened;
-    if (fleet.storeFailure) return null;
+    const { storeFailure } = fleet;
+    if (storeFailure && !storeFailure.lasting) return null;
     for (const { account, pulse } of this.#duties.watches) {
-      const ailment = pulse.look();
+      const ailment = storeFailure ? pulse.failure : pulse.look();
       if (ailment) return `account ${account}: ${ailment}`;
     }
+    if (storeFailure) return null;
     const task = loops.look();
     return task && `${task} has failed for minutes`;
   }
@@ -70,7 +75,8 @@ export class Watchdog {
 export function recordCrash(rooms: Rooms, crash: Crash | null): Promise<void> {
   const { fleet, live, store, world } = rooms;
   const { rules } = live.config.alerts;
-  const conditions = tune([crashed(crash, rules.timeZone)], rules);
+  // The alert starts at once, whatever `for` says: no process looks at it while it waits.
+  const conditions = tune([crashed(crash, rules.timeZone)], rules).map((one) => ({ ...one, ...atOnce }));
   const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
   return recordAlerts({ fleet, store, recorded: () => {} }, changes);
 }

@@ -26,6 +26,8 @@ export async function loadMailboxes(
   db: Db,
   accounts: readonly string[] | null = null,
 ): Promise<readonly MailboxState[]> {
+  // PostgreSQL refuses an empty list.
+  if (accounts?.length === 0) return [];
   const here = db.selectFrom('mailboxes').selectAll().where('left_at', 'is', null);
   const named = accounts === null ? here : here.where('account', 'in', accounts);
   return inFull(db, await named.orderBy('account').orderBy('mailbox_id').execute());

@@ -78,7 +78,8 @@ class PostgresDatabase implements Database {
     this.#name = lease?.name ?? nameOfHolder(now);
     this.#reach = new Reach(place, this.#keepsBeside);
     const urgent = { ...config, connectionTimeoutMillis: heartbeatMs, query_timeout: heartbeatMs };
-    const pool = this.#reach.pool(urgent, 1, 'writes');
+    // Heartbeats follow the connections of the writer: if both renewed all connections, they would cut each other's.
+    const pool = this.#reach.pool(urgent, 1, 'reads');
     this.#heartbeats = new Kysely<Tables>({ dialect: new StoreDialect({ pool }, { statement: '3s', lock: '500ms' }) });
     this.lease = new PostgresLease(place, this.#heartbeats, lease ?? null);
     const kysely = (pool: PostgresPool) =>

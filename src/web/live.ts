@@ -2,7 +2,7 @@
 import type { Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import { secondMs } from '../core/time.ts';
+import { minuteMs, secondMs } from '../core/time.ts';
 import { systemClock } from '../world/world.ts';
 import { noQuery, refuse } from './refusals.ts';
 
@@ -13,9 +13,11 @@ export interface LiveLimits {
   readonly tickMs: number;
   /** Longest pause between two events: a view also changes with time, and with data that only the store has. */
   readonly beatMs: number;
+  /** Longest life of a stream. The browser reconnects, and is authorised again. */
+  readonly lifeMs: number;
 }
 
-export const usualLimits: LiveLimits = { readers: 200, tickMs: secondMs, beatMs: 15 * secondMs };
+export const usualLimits: LiveLimits = { readers: 200, tickMs: secondMs, beatMs: 15 * secondMs, lifeMs: 10 * minuteMs };
 
 /** Seconds after which a refused browser may retry. */
 const retrySeconds = 30;
@@ -46,15 +48,19 @@ export function addEvents(app: Hono, { fleet, limits, closing }: LiveParts): voi
       const over = new AbortController();
       events.onAbort(() => over.abort());
       const signal = AbortSignal.any([closing, over.signal]);
-      await events.write(': live\n\n');
-      let [seen, toldAt] = [fleet.revision, clock.monotonic()];
-      while (!signal.aborted) {
-        await clock.sleep(limits.tickMs, signal);
-        if (fleet.revision === seen && clock.monotonic() - toldAt < limits.beatMs) continue;
-        [seen, toldAt] = [fleet.revision, clock.monotonic()];
-        await events.write('data: changed\n\n');
+      try {
+        await events.write(': live\n\n');
+        const begunAt = clock.monotonic();
+        let [seen, sentAt] = [fleet.revision, begunAt];
+        while (!signal.aborted && clock.monotonic() - begunAt < limits.lifeMs) {
+          await clock.sleep(limits.tickMs, signal);
+          if (fleet.revision === seen && clock.monotonic() - sentAt < limits.beatMs) continue;
+          [seen, sentAt] = [fleet.revision, clock.monotonic()];
+          await events.write('data: changed\n\n');
+        }
+      } finally {
+        readers -= 1;
       }
-      readers -= 1;
     });
   });
 }

@@ -436,6 +436,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await using opened = await open();
       await known(opened.store, arrivedMailbox('m1'), arrivedMailbox('m2', { account: 'beta' }));
       expect((await opened.store.loadPicture(['beta', 'new'])).mailboxes.map(({ id }) => id)).toEqual(['m2']);
+      expect((await opened.store.loadPicture([])).mailboxes).toEqual([]);
     });
 
     test('of alerts that many changes move, the later state counts, and what is dropped or ends goes', async () => {

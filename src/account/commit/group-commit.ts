@@ -19,6 +19,8 @@ const rewrittenAfterMs = 5 * minuteMs;
 const mailboxesACommit = 200;
 /** Number of consecutive failures that count as a failure of the store, not of single rows. */
 const failuresOfStore = 3;
+/** Number of refusals after which a mailbox no longer waits for its commit. */
+const refusalsUntilDropped = 3;
 /**
  * Maximum for the stored number of judged answers. Only the first two matter: a breach at the first look waits for the
  * second.
@@ -40,6 +42,8 @@ interface Waiting {
   remembers: boolean;
   /** Newest verdict of the current span. It is written with the next row of the mailbox. */
   decision: DecisionRecord | null;
+  /** Number of refusals by the store since the last commit. */
+  refusals: number;
   /** Time of the newest write of each route. */
   readonly writtenAt: Partial<Record<StoredRoute, EpochMs>>;
 }
@@ -85,14 +89,18 @@ export class GroupCommit {
 
   /** Commits all pending data. Never rejects: data that the store refuses stays pending. */
   async commit(): Promise<void> {
+    const refused = new Set<Waiting>();
     for (;;) {
-      const due = this.#due().slice(0, mailboxesACommit);
-      if (due.length === 0) return;
+      const due = this.#due()
+        .filter((waiting) => !refused.has(waiting))
+        .slice(0, mailboxesACommit);
+      if (due.length === 0) break;
       if (await this.#commitAll(due)) continue;
-      if (await this.#commitEach(due)) continue;
-      this.#commitLater(afterFailureMs);
-      return;
+      const refusedNow = await this.#commitEach(due);
+      for (const waiting of refusedNow ?? due) refused.add(waiting);
+      if (!refusedNow) break;
     }
+    if (refused.size > 0) this.#commitLater(afterFailureMs);
   }
 
   /** Commits all pending data, in a turn of its own. */
@@ -127,10 +135,10 @@ export class GroupCommit {
   }
 
   /**
-   * Finds the rows that the store refuses, and drops them until the next answer. Returns false if the store itself
-   * fails.
+   * Commits one by one. Returns what the store refused, or null if the store itself fails. A mailbox that was refused
+   * several times waits no longer: its next answer is a new attempt.
    */
-  async #commitEach(due: readonly Waiting[]): Promise<boolean> {
+  async #commitEach(due: readonly Waiting[]): Promise<readonly Waiting[] | null> {
     const { store, world } = this.#rooms;
     const refused: (readonly [Waiting, unknown])[] = [];
     let inARow = 0;
@@ -150,9 +158,13 @@ export class GroupCommit {
     for (const [waiting, error] of refused) {
       const { account, id } = waiting;
       world.log.error({ account, mailbox: id, err: error }, 'an answer could not be recorded');
-      if (!isOfStore) this.#waiting.delete(mailboxKey(account, id));
+      // A mailbox that was refused beside others that were not is refused for its own sake, also when it waits alone.
+      if (isOfStore && waiting.refusals === 0) continue;
+      waiting.refusals += 1;
+      if (waiting.refusals >= refusalsUntilDropped) this.#waiting.delete(mailboxKey(account, id));
     }
-    return !isOfStore;
+    const isAlone = refused.every(([waiting]) => waiting.refusals > 0);
+    return isOfStore && !isAlone ? null : refused.map(([waiting]) => waiting);
   }
 
   /** Returns the pending record of a mailbox, or null if the mailbox has left. */
@@ -166,6 +178,7 @@ export class GroupCommit {
     const now = this.#rooms.world.clock.now();
     for (const route of [...waiting.routes, ...answered]) waiting.writtenAt[route] = now;
     waiting.routes.clear();
+    waiting.refusals = 0;
     waiting.remembers = false;
     waiting.decision = null;
   }
@@ -174,7 +187,15 @@ export class GroupCommit {
     const key = mailboxKey(account, id);
     const known = this.#waiting.get(key);
     if (known) return known;
-    const nothing: Waiting = { account, id, routes: new Set(), remembers: false, decision: null, writtenAt: {} };
+    const nothing: Waiting = {
+      account,
+      id,
+      routes: new Set(),
+      remembers: false,
+      decision: null,
+      refusals: 0,
+      writtenAt: {},
+    };
     this.#waiting.set(key, nothing);
     return nothing;
   }

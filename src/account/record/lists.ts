@@ -163,6 +163,7 @@ export class Lists {
     const { fleet, group } = this.#rooms;
     const before = fleet.mailbox(mailbox.account, mailbox.id);
     if (before) group.add(before, { ...nothingMoved, mailbox, remembers: true, answered: ['mailboxes'] });
+    this.#absentSince.delete(mailbox.id);
     this.#parts.put(mailbox);
   }
 
