@@ -1,6 +1,8 @@
 // Words that must not come back into what users read: each names what to write instead.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { permissions, sourceFiles } from './layers.ts';
+import { beginsWithFragment, commentsOf } from './support/comments.ts';
 import { type Literal, literalsOf } from './support/literals.ts';
 
 interface Stopped {
@@ -131,5 +133,21 @@ describe('the words that users read', () => {
         [],
       ),
     ).toHaveLength(2);
+  });
+});
+
+describe('the comments of the source', () => {
+  const source = new URL('../src/', import.meta.url).pathname;
+  const files = sourceFiles(source);
+
+  test.each(Object.keys(permissions))('%s: nearly all begin with a noun or a verb', (room) => {
+    const comments = files.filter((file) => file.startsWith(`${room}/`)).flatMap((file) => commentsOf(source + file));
+    const fragments = comments.filter(beginsWithFragment);
+    expect(comments.length).toBeGreaterThan(50);
+    expect(fragments.length / comments.length, fragments.join('\n')).toBeLessThan(0.03);
+  });
+
+  test('a fragment is found', () => {
+    expect(['Of the accounts.', 'Names of the accounts.'].map(beginsWithFragment)).toEqual([true, false]);
   });
 });

@@ -15,14 +15,14 @@ const maxFiles = 500;
 const maxFileBytes = 64 * 1024;
 
 export interface Catalogue {
-  /** By id. */
+  /** Definitions by id. */
   readonly definitions: ReadonlyMap<string, Definition>;
   readonly broken: readonly BrokenRecipe[];
 }
 
 type ReadRecipe = ReturnType<typeof readDefinition>;
 
-/** By path: a SELECT takes milliseconds to check, so a file is checked once for each text. */
+/** Checked files by path: a SELECT takes milliseconds to check, so a file is checked once for each text. */
 const checked = new Map<string, { readonly text: string; readonly read: ReadRecipe }>();
 
 /** Reads every recipe. A recipe in the user's folder replaces a built-in one of the same id; a broken file hides no other. */

@@ -1,4 +1,4 @@
-// One run from its start to its end: the rows of the SELECT, and for a recipe with `do:` the outcome of each row.
+// Run from its start to its end: the rows of the SELECT, and for a recipe with `do:` the outcome of each row.
 import { type MailboxState, mailboxKey } from '../core/mailbox.ts';
 import { errorText } from '../core/nearest.ts';
 import { type CommandOutcome, type OperatorCommands, succeeded } from '../core/operator-command.ts';
@@ -16,7 +16,7 @@ export interface RunLimits {
   readonly selectMs: number;
   readonly rows: number;
   readonly bytes: number;
-  /** Most mailboxes that one run may change. */
+  /** Largest number of mailboxes that one run may change. */
   readonly operationRows: number;
 }
 
@@ -28,7 +28,7 @@ export interface ExecutionParts {
   /** Store that the child processes read. */
   readonly place: StorePlace;
   readonly facts: () => ProgramFacts;
-  /** null while mailboxes can only be read. */
+  /** Commands on mailboxes, or null while they can only be read. */
   readonly commandAccess: () => CommandAccess | null;
   readonly limits: RunLimits;
 }

@@ -113,7 +113,7 @@ interface RecipeParts {
   /** Folder of the user's recipes. A reload may change it. */
   readonly folder: () => string;
   readonly retentionMs: () => number;
-  /** null while the daemon is starting. */
+  /** Commands of the daemon, or null while it starts. */
   readonly commands: () => CommandAccess['commands'] | null;
 }
 

@@ -289,7 +289,7 @@ export class RecipeRunner implements RecipeService {
   }
 }
 
-/** Whether `planned` is a finished dry run of the recipe with these parameters. */
+/** True if `planned` is a finished dry run of the recipe with these parameters. */
 function isPlanOf(planned: Run, recipe: string, parameters: ParameterValues): boolean {
   const names = new Set([...Object.keys(planned.parameters), ...Object.keys(parameters)]);
   const isSame = [...names].every((name) => planned.parameters[name] === parameters[name]);

@@ -164,8 +164,8 @@ function guard(database: DatabaseSync, schema: string, inner: (view: string) => 
   const readable = new Set([...innerViews, ...views.map(({ name }) => name), 'json_each', 'json_tree']);
   database.setAuthorizer((code, subject, detail, place, reader) => {
     const name = subject ?? '';
-    // Where no column is read, as by count(*), SQLite reports neither schema nor reader: it may be a name of the SELECT itself, or a
-    // table that a view has joined for other columns. That reveals a number of rows only.
+    // If no column is read, as by count(*), SQLite reports neither schema nor reader: the name may be one of the SELECT
+    // itself, or a table that a view has joined for other columns. That reveals a number of rows only.
     const noColumn =
       (place === null || place === schema) && detail === '' && !hidden.has(name) && !systemTable.test(name);
     const allowed = {

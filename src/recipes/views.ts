@@ -126,7 +126,7 @@ const dailyStats: RecipeView = {
     count('inbox_rate_percent', 'share that landed in the inbox, 0 to 100', 'inboxRatePercent'),
     count('bounce_rate_percent', "the API's own bounce rate; the guard uses the counts", 'bounceRatePercent'),
   ],
-  // Of two rows of one day the one with more sent, then more bounced, counts, as for the guard and the metrics.
+  // The fuller of two rows of one day counts (more sent, then more bounced), as for the guard and the metrics.
   from: `FROM @mailboxes m
     ${answers('e', 'mailboxes', 'JOIN')}
     ${answers('s', 'stats', 'JOIN')}
@@ -228,7 +228,7 @@ const actions: RecipeView = {
   from: 'FROM @actions a',
 };
 
-/** Of a mailbox, the newest first: as many as tell who paused it. */
+/** Newest rows of a mailbox, as many as tell who paused it. */
 const newestOf = (table: string, json: string, order: string) =>
   `(SELECT json_group_array(json(${json})) FROM (SELECT ${json} FROM @${table} t
     WHERE t.account = m.account AND t.mailbox_id = m.mailbox_id ORDER BY ${order} DESC LIMIT 50))`;

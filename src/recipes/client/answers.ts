@@ -39,7 +39,7 @@ export interface RunRecord {
   readonly rowCount: number | null;
   /** True if the service says that the run had more rows than it kept. */
   readonly truncated: boolean;
-  /** Whether the run carries out the actions of the recipe, or null if the service does not say. */
+  /** True if the run carries out the actions of the recipe, or null if the service does not say. */
   readonly apply: boolean | null;
   /** Cause of the failure in the service's words, quoted. */
   readonly error: string | null;

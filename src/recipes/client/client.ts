@@ -24,7 +24,7 @@ import {
   refusalIn,
 } from './answers.ts';
 
-/** Most pages of a list of recipes. */
+/** Largest number of pages of a list of recipes. */
 const maxPages = 50;
 /** Statuses of a service that does not have the route. */
 const noRoute: readonly number[] = [404, 405, 501];
@@ -32,7 +32,7 @@ const noRoute: readonly number[] = [404, 405, 501];
 export interface RecipeApiOptions {
   /** Ends with /v1 (docs/faults.md T1); a slash behind it does no harm. */
   readonly baseUrl: string;
-  /** null for a service that asks for none, as the daemon's socket. */
+  /** Key of the service, or null if it asks for none, as the daemon's socket. */
   readonly apiKey: string | null;
   /** Socket of a daemon, used instead of TCP. */
   readonly socketPath?: string;
@@ -69,7 +69,7 @@ export type Triggered =
 export interface TriggerRequest {
   readonly recipe: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Whether to carry out the actions of the recipe. */
+  /** True to carry out the actions of the recipe. */
   readonly apply: boolean;
 }
 
@@ -273,7 +273,7 @@ const firstWaitMs = 250;
 const longestWaitMs = 5 * secondMs;
 /** Wait after a 429 without Retry-After: to the end of the minute (docs/faults.md H10). */
 const throttledWaitMs = minuteMs;
-/** So many 404 in a row mean that a run does not exist: a service may know a new run only a moment later. */
+/** Number of 404s in a row that mean that a run does not exist: a service may know a new run only a moment later. */
 const missingTries = 4;
 
 /**
@@ -332,7 +332,7 @@ export async function followRun(
   }
 }
 
-/** Whether the state of a run is a known end. */
+/** True if the state of a run is a known end. */
 export function hasEnded(run: RunRecord): boolean {
   return run.state === 'succeeded' || run.state === 'failed' || run.state === 'cancelled';
 }

@@ -63,7 +63,7 @@ export class Turnstile {
   readonly #atOnce: number;
   readonly #mayWait: number;
   #underWay = 0;
-  /** In the order in which they came. */
+  /** Waiting calls in their order. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(limits: { readonly atOnce: number; readonly waiting: number }) {

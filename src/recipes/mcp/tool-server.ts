@@ -31,7 +31,7 @@ import {
 
 // Runs and rows as tool results: one JSON object, as structured content and as text, inert and of bounded size.
 
-/** Most characters of the rows of one answer. The first row is always shown. */
+/** Largest number of characters of the rows of one answer. The first row is always shown. */
 const maxRowsCharacters = 200_000;
 const maxSaidCharacters = 1_000;
 
@@ -43,7 +43,7 @@ function refusedResult(said: readonly string[]): CallToolResult {
 
 /** A page of the rows of a run. */
 interface ToolRows {
-  /** Of any shape; null if the service shows none, which is not the same as none. */
+  /** Rows of any shape, or null if the service shows none, which differs from an empty list. */
   readonly rows: readonly unknown[] | null;
   /** Cursor behind the first `taken` of these rows; null after the last row of the run. */
   readonly cursorAfter: (taken: number) => string | null;
@@ -381,7 +381,7 @@ class ToolSession {
     return runResult(read.value.run, rowsFrom(read.value, from, limit), { acts: await this.#acts(read.value.run) });
   }
 
-  /** Whether the recipe of a run can act, as far as the service says. */
+  /** True if the recipe of a run can act, as far as the service says. */
   async #acts({ recipe }: RunRecord): Promise<boolean> {
     if (!this.#known) await this.#tools().catch(() => {});
     const entry = this.#known?.recipes.find(({ id }) => id === recipe);
@@ -402,7 +402,7 @@ interface RowPlace {
   readonly page: string;
 }
 
-/** null if it is no cursor of this run. */
+/** Place in the rows, or null if the text is no cursor of this run. */
 function readCursor(run: string, cursor: string | undefined): RowPlace | null {
   if (cursor === undefined) return { skip: 0, page: '' };
   const parts = /^(\d{1,12})@(\/runs\/([^/?#]+)(?:\?[^#]*)?)?$/.exec(cursor);

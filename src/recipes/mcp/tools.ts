@@ -162,7 +162,7 @@ export function inputSchemaOf(parameters: unknown): InputSchema {
     type: 'object',
     properties,
     required: Object.keys(properties).filter((name) => required.includes(name)),
-    // Where a name could not be read, the schema must not forbid what the service may want.
+    // If a name could not be read, the schema must not forbid what the service may want.
     additionalProperties: schema['additionalProperties'] !== false || named.length < all.length,
   };
 }
@@ -180,7 +180,7 @@ function propertyOf(schema: Readonly<Record<string, unknown>>): Property {
   };
 }
 
-/** Whether a value may stand in a schema as it is. */
+/** True if a value may stand in a schema as it is. */
 function isPlain(value: unknown): value is Plain {
   if (typeof value === 'string') return inertText(value, maxParameterDescription) === value;
   return typeof value === 'number' || typeof value === 'boolean';
