@@ -54,7 +54,7 @@ class SweepPace {
 
 // Answers that are still missing in a part of a first sweep, by mailbox.
 
-class Unread {
+class UnreadMailboxes {
   /** A bit for each route, by mailbox. Bits save memory in a fleet of new mailboxes. */
   readonly #routes = new Map<string, number>();
   #polls = 0;
@@ -126,7 +126,10 @@ export class FirstSweep {
   /** New mailboxes whose first judgement is settled. Later findings are news. */
   readonly #settled = new Set<string>();
   /** Polls of new mailboxes that have not ended. */
-  readonly #unread: Readonly<Record<SweepPart, Unread>> = { judging: new Unread(), details: new Unread() };
+  readonly #unread: Readonly<Record<SweepPart, UnreadMailboxes>> = {
+    judging: new UnreadMailboxes(),
+    details: new UnreadMailboxes(),
+  };
   #part: SweepPart = 'judging';
   readonly #since: EpochMs;
   #keptFrom: EpochMs;

@@ -17,7 +17,7 @@ export interface UnreadRoutesParts {
   readonly clock: Clock;
 }
 
-interface Unread extends ReadFailure {
+interface UnreadRoute extends ReadFailure {
   /** Addresses of the mailboxes whose requests failed. */
   readonly mailboxes: Set<string>;
   readonly isRefusal: boolean;
@@ -28,7 +28,7 @@ interface Unread extends ReadFailure {
 
 export class UnreadRoutes {
   readonly #parts: UnreadRoutesParts;
-  readonly #of = new Map<Route, Unread>();
+  readonly #of = new Map<Route, UnreadRoute>();
   /** Routes that were answered at least once. */
   readonly #read = new Set<Route>();
 
@@ -77,7 +77,7 @@ export class UnreadRoutes {
    * Returns true if every mailbox failed. With polls hours apart, one mailbox may fail for long before another is
    * polled.
    */
-  #isForAll({ mailboxes }: Unread): boolean {
+  #isForAll({ mailboxes }: UnreadRoute): boolean {
     for (const { email, verdict } of this.#parts.fleet.mailboxesOf(this.#parts.account))
       if (!mailboxes.has(email) && verdict?.answer.reason !== 'no_warmup') return false;
     return true;

@@ -64,7 +64,7 @@ export function affectedMailboxes(facts: AffectedFacts): ReadonlyMap<string, Aff
  * Returns the mailbox as part of an incident, or null if nothing about it is recent or everything was found at first
  * sight.
  */
-function memberOf(mailbox: MailboxState, steps: readonly Step[], now: EpochMs): IncidentMailbox | null {
+function memberOf(mailbox: MailboxState, steps: readonly MemberStep[], now: EpochMs): IncidentMailbox | null {
   const recent = steps.filter(({ since, goesOn }) => goesOn || since > now - noticedForMs);
   const worst = recent.toSorted((a, b) => memberStates.indexOf(a.state) - memberStates.indexOf(b.state))[0];
   if (!worst || worst.since < mailbox.firstSeenAt + firstSeenForMs) return null;
@@ -77,7 +77,7 @@ function memberOf(mailbox: MailboxState, steps: readonly Step[], now: EpochMs): 
   return { account, mailboxId, email, state, since, ...counts, severity, goesOn };
 }
 
-interface Step {
+interface MemberStep {
   readonly state: MemberState;
   readonly since: EpochMs;
   readonly severity: Severity;
@@ -96,15 +96,15 @@ function isTooFew({ verdict }: MailboxState): boolean {
   return verdict?.answer.reason === 'insufficient_evidence';
 }
 
-function stepOfAlert({ rule, severity, firingAt, since }: Alert): Step {
+function stepOfAlert({ rule, severity, firingAt, since }: Alert): MemberStep {
   return { state: rule === 'bounce_burst' ? 'burst' : 'not_acted', since: firingAt ?? since, severity, goesOn: true };
 }
 
-function stepOfHold(since: EpochMs | undefined): readonly Step[] {
+function stepOfHold(since: EpochMs | undefined): readonly MemberStep[] {
   return since === undefined ? [] : [{ state: 'held', since, severity: 'critical', goesOn: true }];
 }
 
-function stepOfAction(action: Action | null, events: readonly Alert[]): readonly Step[] {
+function stepOfAction(action: Action | null, events: readonly Alert[]): readonly MemberStep[] {
   if (!action || action.by !== null || (action.kind !== 'recovery' && action.kind !== 'pause')) return [];
   if (action.state === 'planned' || action.state === 'dropped') return [];
   const usual = action.kind === 'pause' ? 'critical' : 'warning';

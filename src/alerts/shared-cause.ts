@@ -79,10 +79,10 @@ function byMainKind(affected: readonly Affected[]): ReadonlyMap<string | null, r
   return Map.groupBy(affected, ({ kinds }) => kinds.toSorted(byCount)[0] ?? null);
 }
 
-type Candidate = Omit<Shared, 'kind'>;
+type SharedValue = Omit<Shared, 'kind'>;
 
-function explained(pool: readonly Affected[], search: Search): readonly Candidate[] {
-  const found: Candidate[] = [];
+function explained(pool: readonly Affected[], search: Search): readonly SharedValue[] {
+  const found: SharedValue[] = [];
   for (let rest = pool; ; ) {
     const chosen = choose(rest, search);
     if (!chosen) return found;
@@ -96,7 +96,7 @@ function explained(pool: readonly Affected[], search: Search): readonly Candidat
  * Returns the narrowest candidate that explains most of the pool, unless two narrower ones do: two causes at once are
  * possible, three are not.
  */
-function choose(pool: readonly Affected[], { attributes, sharing }: Search): Candidate | null {
+function choose(pool: readonly Affected[], { attributes, sharing }: Search): SharedValue | null {
   const candidates = attributes
     .flatMap((attribute) => candidatesOf(attribute, pool))
     .filter((one) => isMoreThanChance(one, sharing));
@@ -110,14 +110,14 @@ function choose(pool: readonly Affected[], { attributes, sharing }: Search): Can
 }
 
 /** Returns the candidates of one attribute with enough mailboxes, the largest first. */
-function candidatesOf(attribute: SharedAttribute, pool: readonly Affected[]): readonly Candidate[] {
+function candidatesOf(attribute: SharedAttribute, pool: readonly Affected[]): readonly SharedValue[] {
   return [...Map.groupBy(pool, ({ traits }) => traits[attribute])]
     .flatMap(([value, members]) => (value === null ? [] : [{ cause: { attribute, value }, members }]))
     .filter((one) => isEnough(one))
     .sort(byCount);
 }
 
-function isEnough({ cause: { attribute }, members }: Candidate): boolean {
+function isEnough({ cause: { attribute }, members }: SharedValue): boolean {
   if (members.length < leastMembers[attribute]) return false;
   if (attribute === 'domain') return true;
   const domains = domainCounts(members);
@@ -129,7 +129,7 @@ function isEnough({ cause: { attribute }, members }: Candidate): boolean {
  * Returns true if chance does not explain the number of mailboxes. A domain never needs more than the minimum, because
  * it is small and its mailboxes have a whole day.
  */
-function isMoreThanChance({ cause, members }: Candidate, sharing: Search['sharing']): boolean {
+function isMoreThanChance({ cause, members }: SharedValue, sharing: Search['sharing']): boolean {
   if (cause.attribute === 'domain') return true;
   return members.length >= leastMembers[cause.attribute] + Math.floor(sharing(cause) / oneMoreEvery);
 }
@@ -147,7 +147,7 @@ function domainCounts(members: readonly Affected[]): readonly number[] {
  * Returns the larger of two candidates that together explain most mailboxes and have none in common, or null if there
  * is no such pair.
  */
-function pairOf(candidates: readonly Candidate[], all: number): Candidate | null {
+function pairOf(candidates: readonly SharedValue[], all: number): SharedValue | null {
   const sorted = [...candidates].sort(byCount);
   for (const [index, one] of sorted.entries()) {
     const next = sorted[index + 1];
@@ -164,7 +164,7 @@ function isNarrower(one: SharedAttribute, other: SharedAttribute): boolean {
 }
 
 /** Compares candidates: the largest first, and among equals the narrowest. */
-function byCount(a: Candidate, b: Candidate): number {
+function byCount(a: SharedValue, b: SharedValue): number {
   const attribute = sharedAttributes.indexOf(a.cause.attribute) - sharedAttributes.indexOf(b.cause.attribute);
   return b.members.length - a.members.length || attribute || compare(a.cause.value, b.cause.value);
 }

@@ -67,7 +67,7 @@ export function channelOf(path: string, name: string): ChannelOf {
   const { alerts, proxy, proxy_file } = mapping(source.tree);
   const { channels, time_zone, heartbeat: beat } = mapping(alerts);
   const all = Array.isArray(channels) ? channels.map(mapping) : [];
-  const nameOf = (channel: FileMapping) => substitute(channel['name'], process.env, '').tree;
+  const nameOf = (channel: ParsedFile) => substitute(channel['name'], process.env, '').tree;
   const index = all.findIndex((one) => nameOf(one) === name);
   const heartbeat = index < 0 && name === heartbeatArgument ? beat : undefined;
   const kept = { channels: index < 0 ? [] : [all[index]], time_zone, heartbeat };
@@ -100,13 +100,13 @@ function inFile(path: Path, index: number): Path {
   return first === 'alerts' && second === 'channels' && third === 0 ? [first, second, index, ...rest] : path;
 }
 
-type FileMapping = Readonly<Record<string, unknown>>;
+type ParsedFile = Readonly<Record<string, unknown>>;
 
-function mapping(value: unknown): FileMapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as FileMapping) : {};
+function mapping(value: unknown): ParsedFile {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as ParsedFile) : {};
 }
 
 /** Keys that have a value. */
-function written(keys: FileMapping): FileMapping {
+function written(keys: ParsedFile): ParsedFile {
   return Object.fromEntries(Object.entries(keys).filter(([, value]) => value !== undefined));
 }

@@ -34,7 +34,7 @@ export interface Person {
 }
 
 /** Fields of an action in every state. */
-interface Change {
+interface ActionFields {
   /** Unique for ever; sorts by time. */
   readonly id: string;
   readonly account: string;
@@ -67,7 +67,7 @@ interface Change {
 }
 
 /** Wanted, and nothing was sent. */
-export interface PlannedAction extends Change {
+export interface PlannedAction extends ActionFields {
   readonly state: 'planned';
   readonly attempts: 0;
   /** Moment at which an intent was recorded that did not get through. */
@@ -77,7 +77,7 @@ export interface PlannedAction extends Change {
 }
 
 /** The intent is recorded; a POST may be under way. */
-export interface OpenAction extends Change {
+export interface OpenAction extends ActionFields {
   readonly state: 'open';
   readonly openedAt: EpochMs;
   /** Moment at which the outcome of the previous try was known. */
@@ -86,7 +86,7 @@ export interface OpenAction extends Change {
 }
 
 /** Read back. */
-export interface ConfirmedAction extends Change {
+export interface ConfirmedAction extends ActionFields {
   readonly state: 'confirmed';
   readonly openedAt: EpochMs;
   readonly settledAt: EpochMs;
@@ -94,7 +94,7 @@ export interface ConfirmedAction extends Change {
 }
 
 /** refused: the API said no. unconfirmed: the change is not (yet) to be seen. */
-export interface FailedAction extends Change {
+export interface FailedAction extends ActionFields {
   readonly state: 'refused' | 'unconfirmed';
   readonly openedAt: EpochMs;
   readonly settledAt: EpochMs;
@@ -103,7 +103,7 @@ export interface FailedAction extends Change {
 }
 
 /** Given up before a POST, the first or a further one: the mailbox had changed, or the verdict no longer stood. */
-export interface DroppedAction extends Change {
+export interface DroppedAction extends ActionFields {
   readonly state: 'dropped';
   readonly openedAt: EpochMs | null;
   readonly settledAt: EpochMs;

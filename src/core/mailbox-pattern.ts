@@ -49,7 +49,7 @@ export interface IdlePattern extends MailboxPattern {
   readonly hint: string;
 }
 
-interface Named {
+interface PatternSubject {
   readonly id: string;
   readonly email: string;
 }
@@ -58,7 +58,10 @@ interface Named {
 const mostCompared = 2_000;
 
 /** The patterns that match none of the mailboxes. */
-export function idlePatterns(patterns: readonly MailboxPattern[], mailboxes: readonly Named[]): readonly IdlePattern[] {
+export function idlePatterns(
+  patterns: readonly MailboxPattern[],
+  mailboxes: readonly PatternSubject[],
+): readonly IdlePattern[] {
   if (patterns.length === 0) return [];
   const names = patterns.every(isGlob) ? new Set<string>() : namesOf(mailboxes);
   const isIdle = (one: MailboxPattern) => {
@@ -70,7 +73,7 @@ export function idlePatterns(patterns: readonly MailboxPattern[], mailboxes: rea
 }
 
 /** Ids as they are, addresses in lower case. */
-function namesOf(mailboxes: readonly Named[]): ReadonlySet<string> {
+function namesOf(mailboxes: readonly PatternSubject[]): ReadonlySet<string> {
   return new Set(mailboxes.flatMap(({ id, email }) => [id, email.toLowerCase()]));
 }
 
@@ -79,11 +82,11 @@ function isGlob({ pattern }: Pick<MailboxPattern, 'pattern'>): boolean {
 }
 
 /** The mistyped part is most often the domain of a glob, or one address. */
-function hintFor(pattern: string, mailboxes: readonly Named[]): string {
+function hintFor(pattern: string, mailboxes: readonly PatternSubject[]): string {
   return didYouMean(pattern, likeliest(pattern, mailboxes.slice(0, mostCompared)), mostMistyped);
 }
 
-function likeliest(pattern: string, mailboxes: readonly Named[]): readonly string[] {
+function likeliest(pattern: string, mailboxes: readonly PatternSubject[]): readonly string[] {
   const at = pattern.lastIndexOf('@');
   if (!isGlob({ pattern })) return mailboxes.map(({ id, email }) => (at < 0 ? id : email));
   if (at < 0) return [];

@@ -111,13 +111,13 @@ const daysKept = 3;
 const unbounded = Number.MAX_SAFE_INTEGER;
 
 /** Latest answers about a mailbox. */
-interface Looks {
+interface LimitLooks {
   readonly entry: Observed<MailboxEntry>;
   readonly warmup: Observed<WarmupAnswer> | null;
 }
 
 /** The limits with what is seen of the mailbox now. What could not be read changes nothing. */
-export function limitsAfter(before: RecentLimits, { entry, warmup }: Looks, now: EpochMs): RecentLimits {
+export function limitsAfter(before: RecentLimits, { entry, warmup }: LimitLooks, now: EpochMs): RecentLimits {
   const day = utcDate(now);
   const seen = {
     daily: higher(entry.answer.dailyLimit, warmup?.answer.dailyLimit ?? null),

@@ -83,7 +83,7 @@ export function isWeekend(date: IsoDate): boolean {
 // Retry-After in every form that servers send it. RFC 9110 section 10.2.3; docs/faults.md H11.
 
 /** Header names in lower case, as undici gives them. */
-type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const shortestMs = secondMs;
 
@@ -92,7 +92,7 @@ const shortestMs = secondMs;
  * null without the header or a readable value. A date counts from the response's own Date, so that a wrong clock on
  * either side does no harm.
  */
-export function readRetryAfter(headers: AnswerHeaders, now: EpochMs, longestMs: number): number | null {
+export function readRetryAfter(headers: ResponseHeaders, now: EpochMs, longestMs: number): number | null {
   const waits = listOf(headers['retry-after'])
     .flatMap(piecesOf)
     .map((text) => waitMs(text.trim(), headers, now));
@@ -141,7 +141,7 @@ function piecesOf(text: string): readonly string[] {
   return pieces.every((piece) => plainNumber.test(piece.trim())) ? pieces : [text];
 }
 
-function waitMs(text: string, headers: AnswerHeaders, now: EpochMs): number | null {
+function waitMs(text: string, headers: ResponseHeaders, now: EpochMs): number | null {
   if (plainNumber.test(text)) return Math.ceil(Number(text) * secondMs);
   // An HTTP date begins with a weekday; Date.parse takes much else for a date.
   const until = /^[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN;

@@ -21,7 +21,7 @@ interface Seen {
   readonly enforced: boolean;
 }
 
-interface Counts {
+interface AccountCounts {
   readonly states: Map<GuardState, number>;
   acts: number;
   watches: number;
@@ -38,7 +38,7 @@ export class MailboxBlocks {
   /** Settings from which the states of `#seen` were derived. */
   #seenBy: MetricsSettings;
   /** Counts by account. */
-  #counts: ReadonlyMap<string, Counts> = new Map();
+  #counts: ReadonlyMap<string, AccountCounts> = new Map();
   #day: IsoDate;
 
   constructor(fleet: Fleet, clock: Clock, settings: MetricsSettings) {
@@ -84,7 +84,7 @@ export class MailboxBlocks {
     // A reload may replace the settings during the count.
     const settings = this.#settings;
     const before = this.#seenBy === settings ? this.#seen : [];
-    const counts = new Map<string, Counts>();
+    const counts = new Map<string, AccountCounts>();
     const now = this.#clock.now();
     const seen: Seen[] = [];
     for (const mailbox of this.#fleet.mailboxes()) {

@@ -46,7 +46,7 @@ class DecisionCounts {
 /** Bounds in seconds, from a quick response to the client's timeout. */
 const durationBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
 
-interface Counted {
+interface RequestSeries {
   readonly labels: { readonly account: string; readonly route: string; readonly code: string };
   requests: number;
   seconds: number;
@@ -56,7 +56,7 @@ interface Counted {
 
 class RequestCounts {
   /** Counts by their labels: account, route and code. */
-  readonly #counted = new Map<string, Counted>();
+  readonly #counted = new Map<string, RequestSeries>();
 
   add(request: RequestCount, seconds: number): void {
     const counted = this.start(request);
@@ -67,7 +67,7 @@ class RequestCounts {
   }
 
   /** Returns the counts of these labels; begins at 0 if there are none yet. */
-  start({ account, route, code }: RequestCount): Counted {
+  start({ account, route, code }: RequestCount): RequestSeries {
     const key = `${route} ${code} ${account}`;
     let counted = this.#counted.get(key);
     if (!counted) {
@@ -108,7 +108,7 @@ class RequestCounts {
   }
 }
 
-function durationsOf({ labels, requests, seconds, buckets }: Counted): readonly Sample[] {
+function durationsOf({ labels, requests, seconds, buckets }: RequestSeries): readonly Sample[] {
   let upTo = 0;
   const bounds = durationBuckets.map((le, bucket) => {
     upTo += buckets[bucket] ?? 0;

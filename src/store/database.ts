@@ -75,7 +75,7 @@ export interface ReadableDatabase {
 // The only access to the tables: every read and every transaction of the store goes through the gate, which records
 // each failure.
 
-type Kind = 'read' | 'write';
+type AccessKind = 'read' | 'write';
 
 /** Runs queries. */
 type Read = <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>;
@@ -90,7 +90,7 @@ export class Gate {
    * Kinds of access that failed and have not succeeded since. The server may refuse connections that read while it
    * accepts those that write.
    */
-  readonly #failing = new Set<Kind>();
+  readonly #failing = new Set<AccessKind>();
   #wroteSince = false;
   #heartbeatFails = false;
   #listener: () => void = () => {};
@@ -148,7 +148,7 @@ export class Gate {
     return this.#isOfStatement && this.#wroteSince && this.#database.statements.areOver;
   }
 
-  async #noticing<Result>(kind: Kind, work: () => Promise<Result>): Promise<Result> {
+  async #noticing<Result>(kind: AccessKind, work: () => Promise<Result>): Promise<Result> {
     try {
       const result = await work();
       this.#failing.delete(kind);

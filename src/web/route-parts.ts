@@ -65,8 +65,8 @@ export interface Readiness {
 
 /** Store of the audit log. */
 export interface HistorySource {
-  commands(query: HistoryQuery<number>): Promise<readonly CommandEntry[]>;
-  guardActions(query: HistoryQuery<string>): Promise<readonly Action[]>;
+  commands(query: HistoryPlace<number>): Promise<readonly CommandEntry[]>;
+  guardActions(query: HistoryPlace<string>): Promise<readonly Action[]>;
 }
 
 /** Position in a list: rows after it are older, or of the same time with a lower id. */
@@ -75,7 +75,7 @@ export interface Before<Id> {
   readonly id: Id;
 }
 
-interface HistoryQuery<Id> {
+interface HistoryPlace<Id> {
   readonly since: EpochMs;
   /** Position at which the previous page ended. Starts with the newest entry if null or absent. */
   readonly before?: Before<Id> | null;

@@ -31,7 +31,7 @@ const newLine = Buffer.of(10);
 /** Errors of a full pipe, as opposed to a broken one. */
 const stalls = ['EAGAIN', 'EWOULDBLOCK'];
 
-interface Waiting {
+interface WaitingLines {
   readonly bytes: Buffer;
   /** Count of dropped lines that this line reports, or null for a line of the log. */
   readonly reports: number | null;
@@ -39,7 +39,7 @@ interface Waiting {
 
 export class Output {
   readonly #options: OutputOptions;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingLines[] = [];
   #waitingBytes = 0;
   /** Bytes of the first waiting line that are already written. */
   #begun = 0;
@@ -79,7 +79,7 @@ export class Output {
     this.#add({ bytes: Buffer.from(text), reports: this.#dropped });
   }
 
-  #add(line: Waiting): void {
+  #add(line: WaitingLines): void {
     if (this.#waitingBytes + line.bytes.length > maxWaitingBytes) {
       this.#drop(line);
       return;
@@ -89,7 +89,7 @@ export class Output {
     if (!this.#retrying) this.#drain();
   }
 
-  #drop({ reports }: Waiting): void {
+  #drop({ reports }: WaitingLines): void {
     if (reports === null) this.#dropped += 1;
   }
 
@@ -103,7 +103,7 @@ export class Output {
     }
   }
 
-  #writeOn(line: Waiting): void {
+  #writeOn(line: WaitingLines): void {
     const { write } = this.#options;
     if (this.#torn && write(newLine) > 0) this.#torn = false;
     this.#begun += write(line.bytes.subarray(this.#begun));

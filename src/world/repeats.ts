@@ -3,7 +3,7 @@
 
 const everyMs = 60_000;
 
-interface Kind {
+interface LineKind {
   /** Monotonic time of the latest line. */
   readonly writtenAt: number;
   /** Writes how many lines were left out since, if no later line reports it. */
@@ -13,7 +13,7 @@ interface Kind {
 
 export class Repeats {
   readonly #monotonic: () => number;
-  readonly #kinds = new Map<string, Kind>();
+  readonly #kinds = new Map<string, LineKind>();
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
@@ -39,7 +39,7 @@ export class Repeats {
     }
   }
 
-  #isOver({ writtenAt }: Kind): boolean {
+  #isOver({ writtenAt }: LineKind): boolean {
     return this.#monotonic() - writtenAt >= everyMs;
   }
 }

@@ -35,7 +35,7 @@ export interface GroupCommitRooms {
 }
 
 /** Differences between a mailbox in memory and in the store. */
-interface Waiting {
+interface PendingMailbox {
   readonly account: string;
   readonly id: string;
   readonly routes: Set<StoredRoute>;
@@ -54,7 +54,7 @@ interface Waiting {
  */
 export class GroupCommit {
   readonly #rooms: GroupCommitRooms;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, PendingMailbox>();
   readonly #stop = new AbortController();
   #isDue = false;
 
@@ -89,7 +89,7 @@ export class GroupCommit {
 
   /** Commits all pending data. Never rejects: data that the store refuses stays pending. */
   async commit(): Promise<void> {
-    const refused = new Set<Waiting>();
+    const refused = new Set<PendingMailbox>();
     for (;;) {
       const due = this.#due()
         .filter((waiting) => !refused.has(waiting))
@@ -119,11 +119,11 @@ export class GroupCommit {
     this.#waiting.delete(mailboxKey(account, id));
   }
 
-  #due(): readonly Waiting[] {
+  #due(): readonly PendingMailbox[] {
     return [...this.#waiting.values()].filter(isDue);
   }
 
-  async #commitAll(due: readonly Waiting[]): Promise<boolean> {
+  async #commitAll(due: readonly PendingMailbox[]): Promise<boolean> {
     const { store } = this.#rooms;
     try {
       await store.recordTicks(due.flatMap((waiting) => this.#recordOf(waiting) ?? []));
@@ -138,9 +138,9 @@ export class GroupCommit {
    * Commits one by one. Returns what the store refused, or null if the store itself fails. A mailbox that was refused
    * several times waits no longer: its next answer is a new attempt.
    */
-  async #commitEach(due: readonly Waiting[]): Promise<readonly Waiting[] | null> {
+  async #commitEach(due: readonly PendingMailbox[]): Promise<readonly PendingMailbox[] | null> {
     const { store, world } = this.#rooms;
-    const refused: (readonly [Waiting, unknown])[] = [];
+    const refused: (readonly [PendingMailbox, unknown])[] = [];
     let inARow = 0;
     for (const waiting of due) {
       const record = this.#recordOf(waiting);
@@ -168,13 +168,13 @@ export class GroupCommit {
   }
 
   /** Returns the pending record of a mailbox, or null if the mailbox has left. */
-  #recordOf(waiting: Waiting): TickRecord | null {
+  #recordOf(waiting: PendingMailbox): TickRecord | null {
     const mailbox = this.#rooms.fleet.mailbox(waiting.account, waiting.id);
     if (!mailbox) return null;
     return withWaiting({ ...nothingMoved, mailbox, remembers: false, answered: [] }, waiting);
   }
 
-  #written(waiting: Waiting, { answered }: Pick<TickRecord, 'answered'> = { answered: [] }): void {
+  #written(waiting: PendingMailbox, { answered }: Pick<TickRecord, 'answered'> = { answered: [] }): void {
     const now = this.#rooms.world.clock.now();
     for (const route of [...waiting.routes, ...answered]) waiting.writtenAt[route] = now;
     waiting.routes.clear();
@@ -183,11 +183,11 @@ export class GroupCommit {
     waiting.decision = null;
   }
 
-  #of({ account, id }: MailboxState): Waiting {
+  #of({ account, id }: MailboxState): PendingMailbox {
     const key = mailboxKey(account, id);
     const known = this.#waiting.get(key);
     if (known) return known;
-    const nothing: Waiting = {
+    const nothing: PendingMailbox = {
       account,
       id,
       routes: new Set(),
@@ -222,9 +222,9 @@ export function isMoving({ changes, actions, alerts, breaker, decisions }: TickR
   return changes.length + actions.length + moved > 0 || breaker !== null || decisions.some((one) => !one.unchanged);
 }
 
-const isDue = ({ routes, remembers }: Waiting) => routes.size > 0 || remembers;
+const isDue = ({ routes, remembers }: PendingMailbox) => routes.size > 0 || remembers;
 
-function withWaiting(record: TickRecord, { routes, remembers, decision }: Waiting): TickRecord {
+function withWaiting(record: TickRecord, { routes, remembers, decision }: PendingMailbox): TickRecord {
   const [newest] = record.decisions;
   const decisions = newest?.unchanged ? [together(decision, newest)] : [decision, newest].filter((one) => one != null);
   return {

@@ -395,14 +395,14 @@ export class AccountAlerts {
 
 // Names of two mailboxes with one address: texts about either begin with its id as well.
 
-type Names = Pick<Fleet, 'nameOf'>;
+type MailboxNaming = Pick<Fleet, 'nameOf'>;
 
-function conditionNamed(condition: Condition, fleet: Names): Condition {
+function conditionNamed(condition: Condition, fleet: MailboxNaming): Condition {
   const rename = renaming(condition.subject, fleet);
   return rename === null ? condition : { ...condition, facts: rename(condition.facts) };
 }
 
-function transitionNamed(transition: Transition, fleet: Names): Transition {
+function transitionNamed(transition: Transition, fleet: MailboxNaming): Transition {
   const { alert } = transition;
   const rename = renaming(alert, fleet);
   return rename === null
@@ -413,7 +413,7 @@ function transitionNamed(transition: Transition, fleet: Names): Transition {
 /** Returns a function that renames the mailbox in texts, or null if the address is unique. */
 function renaming(
   { account, mailboxId: id, email }: Subject,
-  fleet: Names,
+  fleet: MailboxNaming,
 ): ((facts: AlertFacts) => AlertFacts) | null {
   if (id === null || email === null) return null;
   const name = fleet.nameOf({ account, id, email });

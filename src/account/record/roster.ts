@@ -244,11 +244,11 @@ export const noLongerMissed =
 
 export const notNamed = 'The configuration no longer names the mailbox.';
 
-type Guarded = Pick<MailboxState, 'account' | 'id' | 'email'>;
+type GuardedMailbox = Pick<MailboxState, 'account' | 'id' | 'email'>;
 
 interface ReadList {
-  readonly arrived: readonly Guarded[];
-  readonly selects: (mailbox: Guarded) => boolean;
+  readonly arrived: readonly GuardedMailbox[];
+  readonly selects: (mailbox: GuardedMailbox) => boolean;
   /** Mailboxes that the configuration names one by one. They stay expected as long as it does. */
   readonly expected: readonly string[];
   readonly now: EpochMs;
@@ -261,12 +261,12 @@ interface ReadList {
 export function missedMailboxes(
   alerts: readonly Alert[],
   { arrived, selects, expected, now }: ReadList,
-): { readonly back: readonly Guarded[]; readonly forgotten: readonly Alert[] } {
+): { readonly back: readonly GuardedMailbox[]; readonly forgotten: readonly Alert[] } {
   const reported = alerts.filter(({ rule, status }) => rule === 'mailbox_missing' && status === 'firing');
   if (reported.length === 0) return { back: [], forgotten: [] };
   const named = new Set(expected.flatMap((name) => [name, name.toLowerCase()]));
   const here = new Set(arrived.flatMap(({ id, email }) => [id, email.toLowerCase()]));
-  const back: Guarded[] = [];
+  const back: GuardedMailbox[] = [];
   const forgotten: Alert[] = [];
   for (const alert of reported) {
     const { account, mailboxId: id, email } = alert;

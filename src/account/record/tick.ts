@@ -37,7 +37,7 @@ import { isActive, isOurs, planAfter, type Settlement, showsChange } from './pla
  */
 const firstSightAnswers = 2;
 
-interface Admission {
+interface BreakerRequest {
   readonly verdict: Verdict;
   readonly breaker: BreakerState;
 }
@@ -56,7 +56,7 @@ export function askBreaker(
     readonly running: () => number;
     readonly now: EpochMs;
   },
-): Admission {
+): BreakerRequest {
   const { breaker, policy, mayWrite, running, now } = given;
   const key = mailboxKey(mailbox.account, mailbox.id);
   const protects = verdict.action === 'recovery' || verdict.action === 'pause';

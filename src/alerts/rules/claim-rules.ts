@@ -17,7 +17,7 @@ export function claimConditions(mailbox: MailboxState, context: MailboxContext):
   return [contested(mailbox, context), withoutEffect(mailbox, context), overdue(mailbox, context)];
 }
 
-interface Words {
+interface ClaimWords {
   readonly title: string;
   readonly sentences: readonly string[];
 }
@@ -26,7 +26,7 @@ function condition(
   subject: Subject,
   mailbox: MailboxState,
   context: MailboxContext,
-  { active, words }: { readonly active: Condition['active']; readonly words: () => Words },
+  { active, words }: { readonly active: Condition['active']; readonly words: () => ClaimWords },
 ): Condition {
   return wordedLater({ subject, severity: 'warning', active, ...atOnce }, () => {
     const claim = mailbox.memory?.claim ?? null;

@@ -33,7 +33,7 @@ export function ipObject(mailbox: MailboxState): string {
   return answer?.ip ?? (answer?.domain ?? domainOf(mailbox.email)).toLowerCase();
 }
 
-interface Sight {
+interface RecordSight {
   readonly active: Condition['active'];
   /** Mailbox before the answer. `neighbours` share its domain or IP address. */
   readonly before: MailboxState | null;
@@ -46,7 +46,7 @@ interface Sight {
  * Returns the result of the answer, or unknown if its measurement counted already: in an earlier answer, or in a
  * neighbour's. A neighbour's measurement against the alert did not count while this mailbox spoke for the alert.
  */
-function ifNew(route: MeasuredRoute, mailbox: MailboxState, sight: Sight): Condition['active'] {
+function ifNew(route: MeasuredRoute, mailbox: MailboxState, sight: RecordSight): Condition['active'] {
   const { active, before, neighbours, wasActive } = sight;
   const counted = active === false && wasActive ? [before] : [before, ...neighbours];
   const shown = mailbox[route]?.answer;

@@ -42,7 +42,7 @@ export interface DomainFinding extends PoolKnowledge {
   readonly worst: () => readonly DomainShare[];
 }
 
-interface Look {
+interface PooledLook {
   readonly now: EpochMs;
   /** Base of links to the page, or null if there is no page. */
   readonly pageUrl: string | null;
@@ -63,7 +63,7 @@ export function shiftSubject(account: string): Subject {
  * shared_bounces of a domain. Silent until all its mailboxes were read. A mailbox without current data keeps the alert
  * from ending but not from firing, because the findings of the others stand.
  */
-export function domainOverLimit(finding: DomainFinding, look: Look): Condition {
+export function domainOverLimit(finding: DomainFinding, look: PooledLook): Condition {
   const { account, domain, excess } = finding;
   return {
     subject: domainSubject(account, domain),
@@ -92,7 +92,7 @@ function weekFacts(domain: string, week: DomainWeek | null): AlertFacts {
   };
 }
 
-function excessFacts(finding: DomainFinding, excess: DomainExcess, look: Look): AlertFacts {
+function excessFacts(finding: DomainFinding, excess: DomainExcess, look: PooledLook): AlertFacts {
   const { account, domain, worst } = finding;
   const shares = worst().map(({ email, bounced, sent }) => `${email} (${bounced} of ${sent})`);
   const since = `of ${counted(excess.mailboxes, 'mailbox', 'mailboxes')} since ${datesText(excess.from, excess.from)}`;
@@ -126,7 +126,7 @@ export interface ShiftFinding extends PoolKnowledge {
 }
 
 /** shared_bounces of an account: the bounce rate of the whole account has doubled. */
-export function accountShiftAlert(finding: ShiftFinding, look: Look): Condition {
+export function accountShiftAlert(finding: ShiftFinding, look: PooledLook): Condition {
   const { account, shift } = finding;
   const active = hasShifted(finding);
   const compared = shift

@@ -25,7 +25,7 @@ export type EnforcementScope =
   | { readonly kind: 'everything' }
   | { readonly kind: 'override'; readonly account: string; readonly match: string };
 
-interface Words {
+interface ProtectionWords {
   readonly command: string;
   readonly zone: string;
 }
@@ -39,7 +39,7 @@ export function enforcementSubject(scope: EnforcementScope): Subject {
 export function enforcementOff(
   scope: EnforcementScope,
   { by, at }: { readonly by: string; readonly at: EpochMs },
-  { command, zone }: Words,
+  { command, zone }: ProtectionWords,
 ): Condition {
   const sentences = [
     `Reloaded by ${by} on ${momentText(at, zone)}: the configuration now says guard.enforce: false.`,
@@ -78,7 +78,7 @@ const removalMark = 'account ';
 const remindedForMs = 3 * dayMs;
 
 /** Returns the condition of an account that a reload removed. */
-export function accountRemoved({ account, mailboxes, by, at }: Removal, { command, zone }: Words): Condition {
+export function accountRemoved({ account, mailboxes, by, at }: Removal, { command, zone }: ProtectionWords): Condition {
   const until = at + remindedForMs;
   const sentences = [
     `Reloaded by ${by} on ${momentText(at, zone)}: the account is no longer in the configuration. It had ${counted(mailboxes, 'mailbox', 'mailboxes')}.`,
@@ -131,7 +131,10 @@ const channelsSubject = subjectOf(noAccount, 'channels');
  * Returns the condition for a reload that removed every channel except recipes. The removed channels get it as their
  * last message.
  */
-export function channelsRemoved({ channels, file, by, at }: ChannelsRemoval, { command, zone }: Words): Condition {
+export function channelsRemoved(
+  { channels, file, by, at }: ChannelsRemoval,
+  { command, zone }: ProtectionWords,
+): Condition {
   const sentences = [
     `Reloaded by ${by} on ${momentText(at, zone)}: ${file} no longer has the ${channels.length === 1 ? 'channel' : 'channels'} ${firstText(channels, channelsNamed)}.`,
     'Warmwarden keeps guarding the mailboxes, but it can no longer notify you: this is the last message that it sends.',
@@ -161,7 +164,7 @@ export function isOfChannels({ rule, object }: Alert): boolean {
 export function messagesSilenced(
   silences: readonly Silence[],
   alerts: Iterable<Alert>,
-  { accounts, ...words }: Words & { readonly accounts: readonly string[] },
+  { accounts, ...words }: ProtectionWords & { readonly accounts: readonly string[] },
 ): readonly Condition[] {
   const wide = silences.filter(({ match }) => coversEverything(match, accounts));
   const objects = new Set(wide.map(({ id }) => silenceObject(id)));
@@ -184,7 +187,7 @@ export function coversEverything(match: AlertMatch, accounts: readonly string[])
 const silenceMark = 'silence ';
 const silenceObject = (id: string) => `${silenceMark}${id}`;
 
-function silenced({ id, by, reason, from, until }: Silence, { command, zone }: Words): Condition {
+function silenced({ id, by, reason, from, until }: Silence, { command, zone }: ProtectionWords): Condition {
   return {
     subject: subjectOf(noAccount, silenceObject(id)),
     severity: 'warning',

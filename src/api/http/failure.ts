@@ -160,13 +160,13 @@ const pagesNames = ['pages', 'total_pages', 'last_page'];
 /** Fields in which APIs put these signs, if not beside the list. */
 const holders = ['meta', 'pagination', 'paging', 'links'];
 
-type Fields = Readonly<Record<string, unknown>>;
+type RawFields = Readonly<Record<string, unknown>>;
 
 /** True if the answer says that the list continues. `held`: number of entries that came, readable or not. */
-export function saysMore(body: Fields, held: number): boolean {
+export function saysMore(body: RawFields, held: number): boolean {
   return [body, ...holders.map((name) => body[name])].some((one) => {
     if (typeof one !== 'object' || one === null) return false;
-    const fields = one as Fields;
+    const fields = one as RawFields;
     return (
       nextNames.some((name) => Boolean(fields[name])) ||
       fields['has_more'] === true ||
@@ -178,7 +178,7 @@ export function saysMore(body: Fields, held: number): boolean {
 }
 
 /** Returns the largest number under one of the names, also from a text, or 0 if there is none. */
-function largest(fields: Fields, names: readonly string[]): number {
+function largest(fields: RawFields, names: readonly string[]): number {
   const numbers = names.map((name) => fields[name]).filter((one) => ['number', 'string'].includes(typeof one));
   return Math.max(0, ...numbers.map(Number).filter(Number.isFinite));
 }

@@ -104,7 +104,7 @@ export function receive(agent: Agent, wanted: Dispatched): Promise<Received> {
   return new Promise((resolve, reject) => new Receiving(wanted, { resolve, reject }).begin(agent));
 }
 
-interface Outcome {
+interface ReceiveOutcome {
   readonly resolve: (received: Received | Promise<Received>) => void;
   readonly reject: (error?: Error) => void;
 }
@@ -112,7 +112,7 @@ interface Outcome {
 /** Callbacks of undici for one request. */
 class Receiving implements Dispatcher.DispatchHandler {
   readonly #wanted: Dispatched;
-  readonly #outcome: Outcome;
+  readonly #outcome: ReceiveOutcome;
   readonly #ending: AbortSignal;
   /** Controller, or null until undici begins. There is nothing to abort before. */
   #controller: Dispatcher.DispatchController | null = null;
@@ -120,7 +120,7 @@ class Receiving implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(wanted: Dispatched, outcome: Outcome) {
+  constructor(wanted: Dispatched, outcome: ReceiveOutcome) {
     this.#wanted = wanted;
     this.#outcome = outcome;
     const { deadlines, signal } = wanted;

@@ -8,7 +8,7 @@ import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
 const daysCompared = 6;
 
 /** A mailbox, as far as its emails of the last days are counted. */
-interface Counted {
+interface CountedRows {
   readonly rows: readonly StatsRow[] | null;
   readonly lost: LostCounts | undefined;
 }
@@ -19,7 +19,7 @@ interface Counted {
  */
 export function lostAfter(
   before: readonly StatsRow[] | null,
-  { rows, lost }: Counted,
+  { rows, lost }: CountedRows,
   now: EpochMs,
 ): LostCounts | undefined {
   if (!rows) return lost;

@@ -9,7 +9,7 @@ export interface Counts {
 }
 
 /** A day that the API reported. It is unreadable when a count is missing, negative or no integer. */
-interface Day {
+interface ReportedDay {
   readonly date: IsoDate;
   readonly sent: number | null;
   readonly bounced: number | null;
@@ -19,9 +19,9 @@ interface Day {
 
 export interface Days {
   /** Each date once, the oldest first. */
-  readonly days: readonly Day[];
+  readonly days: readonly ReportedDay[];
   /** Second row of a date that has several: of the rows that do not count, the one with the most bounces. */
-  readonly others: ReadonlyMap<IsoDate, Day>;
+  readonly others: ReadonlyMap<IsoDate, ReportedDay>;
   /** The counts of each day could be read. */
   readonly areReadable: boolean;
   /** The newest date that is not in the future: the end of every window. null without rows. */
@@ -39,7 +39,7 @@ function isCount(value: number | null): value is number {
 }
 
 /** True if both counts of a day are readable. */
-export function isCounted<Of extends Omit<Day, 'date'>>(day: Of): day is Of & Counts {
+export function isCounted<Of extends Omit<ReportedDay, 'date'>>(day: Of): day is Of & Counts {
   return isCount(day.sent) && isCount(day.bounced);
 }
 
@@ -67,7 +67,7 @@ export function sendingDaysAfter({ days }: Days, date: IsoDate): readonly IsoDat
  * Picks one of two rows of a date: more sent, then more bounced, then fewer delivered, then the higher rate. An
  * unreadable row makes the day unreadable.
  */
-function settleDouble(a: Day, b: Day): Day {
+function settleDouble(a: ReportedDay, b: ReportedDay): ReportedDay {
   if (!isCounted(a)) return a;
   if (!isCounted(b)) return b;
   if (a.sent !== b.sent) return a.sent > b.sent ? a : b;
@@ -87,8 +87,8 @@ function rateWarning(row: StatsRow): string | null {
 /** Reads the rows of a stats answer. Rows dated more than one day after today in UTC are left out, with a warning. */
 export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
   const latest = latestDay(now);
-  const byDate = new Map<IsoDate, Day>();
-  const others = new Map<IsoDate, Day>();
+  const byDate = new Map<IsoDate, ReportedDay>();
+  const others = new Map<IsoDate, ReportedDay>();
   const warnings = new Set<string>();
   let undated = false;
   for (const row of rows) {
@@ -122,7 +122,7 @@ export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
   };
 }
 
-function keepOther(others: Map<IsoDate, Day>, day: Day): void {
+function keepOther(others: Map<IsoDate, ReportedDay>, day: ReportedDay): void {
   if (!isCounted(day)) return;
   const known = others.get(day.date);
   if (!known || !isCounted(known)) others.set(day.date, day);
@@ -131,20 +131,20 @@ function keepOther(others: Map<IsoDate, Day>, day: Day): void {
 }
 
 /** Two rows that cannot be read do not differ. */
-function hasSameCounts(one: Day, other: Day): boolean {
+function hasSameCounts(one: ReportedDay, other: ReportedDay): boolean {
   const [are, areToo] = [isCounted(one), isCounted(other)];
   return are === areToo && (!are || (one.sent === other.sent && one.bounced === other.bounced));
 }
 
 /** A row for tomorrow that counts nothing is no newest day: some APIs always have one. */
-function withEnds(days: readonly Day[], latest: IsoDate): Pick<Days, 'days' | 'anchor' | 'oldest'> {
+function withEnds(days: readonly ReportedDay[], latest: IsoDate): Pick<Days, 'days' | 'anchor' | 'oldest'> {
   const last = days.at(-1);
   const isBlank = days.length > 1 && last?.date === latest && last.sent === 0 && last.bounced === 0;
   return { days, anchor: days.at(isBlank ? -2 : -1)?.date ?? null, oldest: days[0]?.date ?? null };
 }
 
 /** The day of a date; null when there is no row of it. */
-export function dayOn({ days }: Days, date: IsoDate): Day | null {
+export function dayOn({ days }: Days, date: IsoDate): ReportedDay | null {
   let [low, high] = [0, days.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -190,7 +190,7 @@ export function pool({ days }: Days, range: { from: IsoDate; to: IsoDate }, evid
   return { sent, bounced };
 }
 
-function evidenceOf(day: Day, evidence: EvidenceStart | null): Counts {
+function evidenceOf(day: ReportedDay, evidence: EvidenceStart | null): Counts {
   const counts = isCounted(day) ? day : noMail;
   if (!evidence || day.date > evidence.from) return counts;
   if (day.date < evidence.from) return noMail;
@@ -208,9 +208,9 @@ export interface CountsFinding extends Counts {
 }
 
 /** The same days by another source. */
-interface Reading {
+interface OtherReading {
   readonly by: Exclude<Doubt['by'], 'earlier_answer'>;
-  readonly days: readonly Day[];
+  readonly days: readonly ReportedDay[];
   /** The reading takes bounces away, on days with more bounces than emails alone. */
   readonly denies?: true;
 }
@@ -219,7 +219,7 @@ interface Reading {
 const rateTolerancePercent = 0.01;
 
 /** The bounces that a day's rate stands for; null: it agrees with the counts, or says nothing. A rate ends at 100 %, bounces do not. */
-function bouncesByRate({ sent, bounced, bounceRatePercent: percent = null }: Day): number | null {
+function bouncesByRate({ sent, bounced, bounceRatePercent: percent = null }: ReportedDay): number | null {
   if (!sent || bounced === null || percent === null || percent < 0) return null;
   if (bounced >= sent && percent >= 100) return null;
   if (Math.abs((bounced * 100) / sent - percent) <= rateTolerancePercent) return null;
@@ -241,9 +241,9 @@ export function contradictionIn(days: Days, today: IsoDate, find: (days: Days) =
 }
 
 /** Other readings of the same days. The list is nearly always empty. */
-function readingsOf({ days, others }: Days, today: IsoDate): readonly Reading[] {
-  const readings: Reading[] = [];
-  const add = (by: Reading['by'], bouncesOf: (day: Day & Counts) => number | null, denies?: true) => {
+function readingsOf({ days, others }: Days, today: IsoDate): readonly OtherReading[] {
+  const readings: OtherReading[] = [];
+  const add = (by: OtherReading['by'], bouncesOf: (day: ReportedDay & Counts) => number | null, denies?: true) => {
     let differs = false;
     const read = days.map((day) => {
       const bounced = isCounted(day) ? bouncesOf(day) : null;
@@ -270,12 +270,12 @@ function readingsOf({ days, others }: Days, today: IsoDate): readonly Reading[] 
   return readings;
 }
 
-function differsFromDelivered({ sent, bounced, delivered }: Day): boolean {
+function differsFromDelivered({ sent, bounced, delivered }: ReportedDay): boolean {
   return sent !== null && bounced !== null && typeof delivered === 'number' && delivered !== sent - bounced;
 }
 
 /** Emails of a day that did not arrive. Those of today and yesterday may still be on their way: such a day counts its bounces. */
-function undelivered({ date, sent, bounced, delivered = null }: Day & Counts, today: IsoDate): number | null {
+function undelivered({ date, sent, bounced, delivered = null }: ReportedDay & Counts, today: IsoDate): number | null {
   if (delivered === null || !(delivered >= 0 && delivered <= sent)) return null;
   return date < addDays(today, -1) ? sent - delivered : Math.min(bounced, sent - delivered);
 }

@@ -26,9 +26,9 @@ const againSeconds = 2;
 /** Placeholder in the plan for a request without an effect. */
 const nothing = '-';
 
-type Parts = Pick<RouteParts, 'fleet' | 'world' | 'commands' | 'publicUrl' | 'pathPrefix'>;
+type CommandParts = Pick<RouteParts, 'fleet' | 'world' | 'commands' | 'publicUrl' | 'pathPrefix'>;
 
-export function addCommands(app: Hono, parts: Parts): void {
+export function addCommands(app: Hono, parts: CommandParts): void {
   const runs = new CommandRuns();
   for (const pattern of commandPatterns) {
     app.get(pattern, async (c, next) => {
@@ -57,10 +57,10 @@ interface Shown {
   readonly problem: string | null;
 }
 
-type Open = { readonly prepared: Prepared; readonly commands: DaemonCommands };
+type OpenCommand = { readonly prepared: Prepared; readonly commands: DaemonCommands };
 
 /** Returns the command of a request, or its refusal. */
-function opened(c: Context, { fleet, commands }: Parts, { pattern, asked }: Pick<Shown, 'pattern' | 'asked'>) {
+function opened(c: Context, { fleet, commands }: CommandParts, { pattern, asked }: Pick<Shown, 'pattern' | 'asked'>) {
   if (!visitorOf(c).mayOperate) return { refused: refuse(c, 'not_allowed', operatorsOnly) };
   const mailbox = (account: string, id: string) => fleet.mailbox(account, id);
   const prepared = preparedAt({ pattern, names: c.req.param() ?? {}, asked, mailbox });
@@ -68,10 +68,10 @@ function opened(c: Context, { fleet, commands }: Parts, { pattern, asked }: Pick
   if ('unknown' in prepared) return { refused: refuse(c, 'bad_request', prepared.unknown) };
   const open = commands();
   if (!open) return { refused: refuse(c, 'starting', 'The daemon is starting. Try again in a moment.') };
-  return { prepared, commands: open } satisfies Open;
+  return { prepared, commands: open } satisfies OpenCommand;
 }
 
-async function showing(c: Context, parts: Parts, shown: Shown) {
+async function showing(c: Context, parts: CommandParts, shown: Shown) {
   const open = opened(c, parts, shown);
   if ('refused' in open) return open.refused;
   const { prepared } = open;
@@ -92,7 +92,7 @@ async function showing(c: Context, parts: Parts, shown: Shown) {
 }
 
 /** Dry run of each request. */
-async function effectsOf({ prepared, commands }: Open, by: string): Promise<readonly CommandEffect[]> {
+async function effectsOf({ prepared, commands }: OpenCommand, by: string): Promise<readonly CommandEffect[]> {
   const effects: CommandEffect[] = [];
   for (const { name, body } of prepared.requests) {
     const asked = { ...body, by, dry_run: true };
@@ -101,14 +101,14 @@ async function effectsOf({ prepared, commands }: Open, by: string): Promise<read
   return effects;
 }
 
-interface Sent {
+interface SentForm {
   readonly pattern: string;
   readonly form: URLSearchParams;
   readonly runs: CommandRuns;
 }
 
 /** Runs the requests in the form's plan. Each one is refused if its plan has changed since. */
-async function carryOut(c: Context, parts: Parts, { pattern, form, runs }: Sent) {
+async function carryOut(c: Context, parts: CommandParts, { pattern, form, runs }: SentForm) {
   const open = opened(c, parts, { pattern, asked: form });
   if ('refused' in open) return open.refused;
   const { prepared, commands } = open;
@@ -146,7 +146,7 @@ const atATime = 3;
 /** Time that a browser waits for the outcome before it gets a page that reloads. */
 const shownAfterMs = 5_000;
 
-interface RunRequest {
+interface RunForm {
   readonly name: string;
   readonly carryOut: () => Promise<CommandOutcome>;
 }
@@ -155,7 +155,7 @@ class CommandRuns {
   readonly #runs = new Map<string, CommandRun>();
 
   /** Starts a run. Resolves to its id when it ends, or after `shownAfterMs`. */
-  async start(about: Omit<CommandRun, 'total' | 'outcomes'>, requests: readonly RunRequest[]): Promise<string> {
+  async start(about: Omit<CommandRun, 'total' | 'outcomes'>, requests: readonly RunForm[]): Promise<string> {
     const id = randomUUID();
     const outcomes: CommandEffect[] = [];
     this.#runs.set(id, { ...about, total: requests.length, outcomes });

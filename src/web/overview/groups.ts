@@ -100,11 +100,11 @@ export function readGroups(parts: GroupParts, by: Grouping): readonly Group[] {
     .sort((a, b) => a.urgency - b.urgency || shareOf(b) - shareOf(a) || ((a.name ?? '') < (b.name ?? '') ? -1 : 1));
 }
 
-interface Counted extends Pick<RankedMailbox, 'mailbox' | 'state' | 'urgency'> {
+interface CountedMailbox extends Pick<RankedMailbox, 'mailbox' | 'state' | 'urgency'> {
   readonly firing: readonly Alert[];
 }
 
-function count(group: Counting, { mailbox, state, firing, urgency }: Counted): void {
+function count(group: Counting, { mailbox, state, firing, urgency }: CountedMailbox): void {
   const verdict = mailbox.verdict?.answer;
   group.mailboxes = (group.mailboxes ?? 0) + 1;
   group.states.set(state, (group.states.get(state) ?? 0) + 1);

@@ -22,7 +22,7 @@ export interface DayChartParts {
   readonly alerts: readonly Alert[];
 }
 
-interface Day {
+interface ChartDay {
   readonly date: IsoDate;
   /** Emails sent, or null if the count is invalid. A day without a row counts 0 sent and 0 bounced. */
   readonly sent: number | null;
@@ -66,11 +66,11 @@ ${limitPpm === null ? '' : limitLabel(limitPpm, maxRate)}
 ${dayTable(days)}`;
 }
 
-function daysOf({ rows, actions, changes, alerts, limitOn }: DayChartParts): readonly Day[] {
+function daysOf({ rows, actions, changes, alerts, limitOn }: DayChartParts): readonly ChartDay[] {
   const newest = rows.at(-1)?.date;
   const oldest = rows[0]?.date;
   if (newest === undefined || oldest === undefined) return [];
-  const days: Day[] = [];
+  const days: ChartDay[] = [];
   for (let back = daysShown - 1; back >= 0; back -= 1) {
     const date = addDays(newest, -back);
     if (date < oldest) continue;
@@ -98,7 +98,7 @@ interface Scale {
   readonly maxRate: Ppm;
 }
 
-function dayGroup(day: Day, x: number, { step, maxSent, maxRate }: Scale): Markup {
+function dayGroup(day: ChartDay, x: number, { step, maxSent, maxRate }: Scale): Markup {
   const width = step - 4;
   const bar = (className: string, share: number, floor: number, height: number) => {
     // The least height keeps a single bounce among hundreds of emails visible.
@@ -123,7 +123,7 @@ function markLine(className: 'act' | 'changed', x: number): Markup {
   return html`<line class="${className}" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="0" y2="${chart.rateTop + chart.rateHeight}"/>`;
 }
 
-function dayWords(day: Day): string {
+function dayWords(day: ChartDay): string {
   const counts = `${day.sent === null ? 'unknown' : numberText(day.sent)} sent, ${day.bounced === null ? 'unknown' : numberText(day.bounced)} bounced`;
   const limit = day.limitPpm === null ? '' : `, the limit was ${share(day.limitPpm)}`;
   const rate = day.ratePpm === null ? '' : `; ${share(day.ratePpm)} over 7 days${limit}`;
@@ -149,14 +149,14 @@ function limitLabel(limitPpm: Ppm, maxRate: Ppm): Markup {
   return html`<text x="0" y="${(limitHeight(limitPpm, maxRate) + 4).toFixed(1)}">${share(limitPpm)}</text>`;
 }
 
-function summary(days: readonly Day[], limitPpm: Ppm | null): string {
+function summary(days: readonly ChartDay[], limitPpm: Ppm | null): string {
   const last = days.at(-1);
   const rate = last?.ratePpm === null || last === undefined ? 'unknown' : share(last.ratePpm);
   const limit = limitPpm === null ? 'no limit known' : `the limit is ${share(limitPpm)}`;
   return `Emails sent and bounced per day over ${counted(days.length, 'day')}. The bounce rate of the last 7 days is ${rate}; ${limit}. The table below has the numbers.`;
 }
 
-function dayTable(days: readonly Day[]): Markup {
+function dayTable(days: readonly ChartDay[]): Markup {
   const shown = [...days].reverse();
   return html`<details><summary>The numbers, day by day</summary><table class="days"><thead><tr><th scope="col">Day</th><th scope="col">Sent</th><th scope="col">Bounced</th><th scope="col">Rate of 7 days</th><th scope="col">Limit</th></tr></thead>
 <tbody>${shown.map((day) => html`<tr><th scope="row">${day.date}</th><td class="number">${day.sent ?? '–'}</td><td class="number">${day.bounced ?? '–'}</td><td class="number">${day.ratePpm === null ? '–' : share(day.ratePpm)}</td><td class="number">${day.limitPpm === null ? '–' : share(day.limitPpm)}</td></tr>`)}</tbody></table></details>`;
