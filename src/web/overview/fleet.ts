@@ -38,7 +38,7 @@ export interface MailboxRow {
   readonly alerts: readonly Alert[];
 }
 
-interface DnsSummary {
+export interface DnsSummary {
   readonly failing: readonly string[];
   readonly inconclusive: readonly string[];
   readonly read: boolean;
