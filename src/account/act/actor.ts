@@ -6,7 +6,7 @@ import { type EpochMs, minuteMs, secondMs } from '../../core/time.ts';
 import { changedByOthers } from '../record/persons.ts';
 import type { Settlement } from '../record/plan.ts';
 import { Conditions, personWaitsMs } from './conditions.ts';
-import { Look, logAction, Post } from './post.ts';
+import { logAction, Post } from './post.ts';
 import type { ActorOptions, ActorRooms } from './rooms.ts';
 
 /** Wait before a failed step is retried. After a failure of the store, the retry starts once the store works again. */
@@ -26,7 +26,6 @@ export class Actor {
   readonly #rooms: ActorRooms;
   readonly #options: ActorOptions;
   readonly #conditions: Conditions;
-  readonly #look: Look;
   readonly #post: Post;
   readonly #working = new Map<string, Promise<void>>();
   /** Intents that are being sent or read back. */
@@ -42,7 +41,6 @@ export class Actor {
     this.#options = options;
     this.#begunAt = rooms.world.clock.monotonic();
     this.#conditions = new Conditions(rooms, options);
-    this.#look = new Look(rooms, options, this.#conditions);
     this.#post = new Post(rooms, options, this.#conditions);
   }
 
@@ -144,7 +142,7 @@ export class Actor {
       await this.#rooms.recorder.dropPlanned(action, notInTime);
       return;
     }
-    if (!(await this.#look.isStillWanted(action, signal))) {
+    if (!(await this.#post.isStillWanted(action, signal))) {
       await clock.sleep(secondMs, signal);
       return;
     }

@@ -14,6 +14,11 @@ const readBackWaitsMs: readonly number[] = [0, 1, 2, 4, 8].map((seconds) => seco
 /** Message for an action that was never sent. */
 const notSent = 'nothing was sent: when its turn came, it was too late or no longer needed';
 
+/** Waits between failed looks. The last one repeats. */
+const lookWaitsMs: readonly number[] = [1, 2, 5, 10, 30, 60].map((seconds) => seconds * secondMs);
+/** Maximum age of the statistics behind a write. Older statistics are read again first. */
+const statsMaxAgeMs = hourMs;
+
 export class Post {
   readonly #rooms: ActorRooms;
   readonly #options: ActorOptions;
@@ -104,28 +109,11 @@ export class Post {
     }
     return { kind: 'unconfirmed', detail: otherwise };
   }
-}
 
-// Look before a POST. Its answers are judged like any other, so a mailbox that changed since the verdict is judged
-// again.
-
-/** Waits between failed looks. The last one repeats. */
-const lookWaitsMs: readonly number[] = [1, 2, 5, 10, 30, 60].map((seconds) => seconds * secondMs);
-/** Maximum age of the statistics behind a write. Older statistics are read again first. */
-const statsMaxAgeMs = hourMs;
-
-export class Look {
-  readonly #rooms: ActorRooms;
-  readonly #options: ActorOptions;
-  readonly #conditions: Conditions;
-
-  constructor(rooms: ActorRooms, options: ActorOptions, conditions: Conditions) {
-    this.#rooms = rooms;
-    this.#options = options;
-    this.#conditions = conditions;
-  }
-
-  /** Looks until an answer comes. Returns true if the action is still wanted by that answer. */
+  /**
+   * Looks until an answer comes. Returns true if the action is still wanted by that answer, which is judged like any
+   * other: a mailbox that changed since the verdict is judged again.
+   */
   async isStillWanted(action: Action, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#rooms.world;
     const conditions = this.#conditions;

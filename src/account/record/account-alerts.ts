@@ -13,8 +13,8 @@ import {
 import { countsMissing } from '../../alerts/rules/bounce-rules.ts';
 import { guardHeld, heldSubject } from '../../alerts/rules/breaker-rule.ts';
 import { changedByOthersEvent, manyStoppedEvent } from '../../alerts/rules/changed-rule.ts';
+import { configMatchesNothing, idleSubject } from '../../alerts/rules/config-rules.ts';
 import { domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
-import { configMatchesNothing, idleSubject } from '../../alerts/rules/idle-rule.ts';
 import { lateRequestEvent } from '../../alerts/rules/late-rule.ts';
 import { isWarmupStale, knownSince } from '../../alerts/rules/stale-rule.ts';
 import {

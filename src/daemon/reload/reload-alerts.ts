@@ -4,6 +4,7 @@ import type { RecorderRooms } from '../../account/record/guarded-account.ts';
 import { atOnce, type Condition, tune } from '../../alerts/condition.ts';
 import { elapse, step } from '../../alerts/engine.ts';
 import { isForPeople } from '../../alerts/routing.ts';
+import { configReloadFailed } from '../../alerts/rules/config-rules.ts';
 import {
   accountRemoved,
   channelsBack,
@@ -17,7 +18,6 @@ import {
   isRemoval,
   removalsOver,
 } from '../../alerts/rules/protection-rule.ts';
-import { configReloadFailed } from '../../alerts/rules/reload-rule.ts';
 import type { Config } from '../../config/config.ts';
 import type { LiveConfig } from '../../config/live.ts';
 import { policyOf } from '../../config/mailbox-rules.ts';

@@ -139,7 +139,7 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
     '57014',
     (place) => {
       const less = `A statement took too long: reduce the load of the PostgreSQL server, or use a faster one${byItself}.`;
-      // Without a pooler, each connection sets its own timeout, which overrides that of the role.
+      // Each connection sets its own timeout, which overrides that of the role, unless a pooler answers.
       if (place.isPooled !== true) return less;
       return `${less} If statement_timeout of the role is shorter than 20 s, run ${settingRole(place, 'statement_timeout', 20)} and RECONNECT in the pooler.`;
     },

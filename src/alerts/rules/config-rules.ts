@@ -1,9 +1,9 @@
-// config_wrong: the configuration has patterns for mailboxes that match none.
+// config_wrong: the newest configuration was refused, or it has patterns for mailboxes that match none.
 import { type Alert, noAccount } from '../../core/alert.ts';
 import { type IdlePattern, idleText } from '../../core/mailbox-pattern.ts';
 import { defaultRuleSettings } from '../../core/rule-settings.ts';
 import { counted } from '../../core/wording/phrases.ts';
-import { accountSubject, type Condition } from '../condition.ts';
+import { accountSubject, atOnce, type Condition } from '../condition.ts';
 
 /** Maximum patterns that a message names. */
 const patternsShown = 5;
@@ -56,6 +56,32 @@ export function configMatchesNothing(
             ]
           : [],
       numbers: { patterns: shown.length },
+    },
+  };
+}
+
+/** Maximum problems in a message; the log has the others. */
+const problemsShown = 5;
+
+/** Returns the condition. `problems` are sentences without secrets, empty if the newest configuration is in force. */
+export function configReloadFailed(problems: readonly string[], command: string): Condition {
+  const more = problems.length - problemsShown;
+  return {
+    subject: accountSubject('config_wrong', noAccount, 'reload'),
+    severity: 'warning',
+    active: problems.length > 0,
+    ...atOnce,
+    facts: {
+      title: problems.length > 0 ? 'the new configuration was refused' : 'the newest configuration is in force',
+      sentences:
+        problems.length > 0
+          ? [
+              ...problems.slice(0, problemsShown),
+              ...(more > 0 ? [`${counted(more, 'more problem')}: \`${command} check\` lists them all.`] : []),
+              `The previous configuration stays in force. Correct the file, then run \`${command} reload\`.`,
+            ]
+          : [],
+      numbers: { problems: problems.length },
     },
   };
 }
