@@ -2,16 +2,9 @@
 
 import { type MailboxRoute, mailboxRoutes } from '../api/poll/poll.ts';
 import { type Alert, fingerprintOf, isToBeSeenAgain } from '../core/alert.ts';
-import type { AlertRule } from '../core/alert-rules.ts';
+import { alertRules, ruleBook } from '../core/alert-rules.ts';
 import type { Route } from '../core/answers.ts';
 import { domainOf, type MailboxState } from '../core/mailbox.ts';
-
-/** Rules whose alerts fire or resolve at the second observation, by the route that observes. */
-const rulesSeenTwice: Partial<Record<Route, readonly AlertRule[]>> = {
-  mailbox: ['mailbox_unwell'],
-  dns: ['dns_failing', 'stale_data'],
-  blacklist: ['blacklisted', 'stale_data'],
-};
 
 /** The pending or firing alert of a fingerprint. */
 type AlertOf = (fingerprint: string) => Alert | undefined;
@@ -51,8 +44,8 @@ export function mayDecide(mailbox: MailboxState, route: Route, alertOf: AlertOf)
  * many alerts as mailboxes, and each answer asks.
  */
 function alertsShownBy(mailbox: MailboxState, route: Route, alertOf: AlertOf): readonly Alert[] {
-  const rules = rulesSeenTwice[route];
-  if (!rules) return [];
+  const rules = alertRules.filter((rule) => ruleBook[rule].seenTwiceBy?.includes(route));
+  if (rules.length === 0) return [];
   const { account, id, email, dns, blacklist } = mailbox;
   const causes = route === 'mailbox' ? ['connection', 'status'] : [route];
   const objects = [dns?.answer.domain, domainOf(email), blacklist?.answer.ip].filter((one) => typeof one === 'string');

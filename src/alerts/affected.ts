@@ -2,7 +2,7 @@
 
 import type { Action } from '../core/action.ts';
 import type { Alert, Severity, Transition } from '../core/alert.ts';
-import type { AlertRule } from '../core/alert-rules.ts';
+import { ruleBook } from '../core/alert-rules.ts';
 import { type BreakerState, heldEntries } from '../core/breaker.ts';
 import {
   type Incident,
@@ -21,9 +21,6 @@ import type { Affected } from './shared-cause.ts';
 const noticedForMs = dayMs;
 /** Time after the first sight of a mailbox in which a finding begins no incident, because the trouble may be older. */
 const firstSeenForMs = hourMs;
-
-/** Rules about a mailbox's own bounces that make the mailbox part of an incident. */
-const ownRules: readonly AlertRule[] = ['bounce_over_limit', 'bounce_burst'];
 
 export interface AffectedFacts {
   readonly now: EpochMs;
@@ -85,7 +82,7 @@ interface MemberStep {
 }
 
 function isOwn({ rule }: Alert): boolean {
-  return ownRules.includes(rule);
+  return ruleBook[rule].shows === 'bounces';
 }
 
 /**

@@ -89,7 +89,7 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
   return [
     commonText(incident, members, look),
     ...doneTexts(members),
-    ...own.filter(({ rule }) => told.includes(rule)).map(({ facts }) => `${facts.title}.`),
+    ...own.filter(({ rule }) => ruleBook[rule].shows === 'sender').map(({ facts }) => `${facts.title}.`),
     ...symptomTexts(own),
     ...(members.some(({ state }) => state === 'held')
       ? [`To carry out the held actions now: \`${look.command} breaker release\`.`]
@@ -119,9 +119,6 @@ function nounOf({ attribute }: IncidentCause): string {
   if (attribute === 'ip') return 'IP address';
   return attribute === 'base_url' ? 'API' : attribute;
 }
-
-/** Rules whose alerts add a sentence of their own to the incident. */
-const told: readonly AlertRule[] = ['dns_failing', 'blacklisted'];
 
 function symptomTexts(own: readonly Alert[]): readonly string[] {
   const seen = countsText(own.filter(({ rule }) => ruleBook[rule].isSymptom));

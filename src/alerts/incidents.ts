@@ -183,16 +183,13 @@ function endedIfQuiet(incident: Incident, { now, lasting }: IncidentFacts): Inci
 }
 
 /**
- * Rules that show a mailbox's bounces or follow from them. Their alerts have no message of their own while the mailbox
+ * True for an alert that shows a mailbox's bounces or follows from them: it has no message of its own while the mailbox
  * is in an incident.
  */
-const memberRules: readonly AlertRule[] = [
-  'guard_acted',
-  'bounce_over_limit',
-  'bounce_burst',
-  'bounce_near_limit',
-  'reputation_low',
-];
+function isOfMember({ rule, mailboxId }: Alert): boolean {
+  const { shows, isSymptom } = ruleBook[rule];
+  return mailboxId !== null && (shows === 'bounces' || shows === 'action' || isSymptom === true);
+}
 
 /** Facts besides the incidents that decide to which incident an alert belongs. */
 interface Grounds {
@@ -241,7 +238,7 @@ export function incidentOf({ alert, found }: Transition, belonging: Belonging): 
  * reminded of all held mailboxes, and an incident has only one message between its first and its last.
  */
 function holdsOthers({ rule, object, facts }: Alert, { members }: Incident, { heldKeys }: Belonging): boolean {
-  if (rule !== 'guard_held') return false;
+  if (ruleBook[rule].shows !== 'hold') return false;
   if (Number(facts.numbers['emergencies'] ?? 0) > 0) return true;
   const keys = new Set(members.map(keyOf));
   return heldKeys(object ?? '').some((key) => !keys.has(key));
@@ -257,9 +254,8 @@ function isGraver(alert: Alert, announced: IncidentAnnouncement | null): boolean
 
 /** Returns the incidents that an alert is about. */
 function concerned(alert: Alert, belonging: Belonging): readonly Incident[] {
-  const { rule, account, mailboxId } = alert;
-  if (mailboxId !== null && memberRules.includes(rule))
-    return belonging.byMember.get(mailboxKey(account, mailboxId)) ?? [];
+  const { account, mailboxId } = alert;
+  if (isOfMember(alert)) return belonging.byMember.get(mailboxKey(account, mailboxId ?? '')) ?? [];
   return belonging.open.filter((incident) => concerns(incident, alert, belonging));
 }
 
@@ -269,13 +265,12 @@ function concerns(incident: Incident, alert: Alert, belonging: Belonging): boole
   // The incident would announce the alert only at its end. That is early enough only for symptoms, which need no action
   // before.
   if (announced?.updated && !ruleBook[rule].isSymptom) return false;
-  switch (rule) {
-    case 'guard_held':
+  switch (ruleBook[rule].shows) {
+    case 'hold':
       return belonging.heldKeys(object ?? '').length > 0 && !holdsOthers(alert, incident, belonging);
-    case 'dns_failing':
-    case 'blacklisted':
+    case 'sender':
       return cause.value === object && (cause.attribute === 'domain' || cause.attribute === 'ip');
-    case 'shared_bounces':
+    case 'shared':
       return isCause(alert)
         ? members.filter((member) => member.account === account).length >= 3
         : object !== null && belonging.shows(account, object, incident);
@@ -344,14 +339,9 @@ function breadth(attribute: SharedAttribute): number {
 // Decides which alerts are not announced because their cause is: old data of mailboxes while the API does not answer,
 // and missing counts of a mailbox while they are missing all over the account. No other alert is held back.
 
-/**
- * Rules that say nothing new during an outage. Rules about what the guard did, or could not do, are never among them.
- */
-const explained: readonly AlertRule[] = ['stale_data', 'mailbox_missing'];
-
 /** Returns true if an outage of the account, which ended or will end at `until`, explains the alert at `now`. */
 export function isExplained(alert: Alert, until: EpochMs, now: EpochMs): boolean {
-  return explained.includes(alert.rule) && now < until;
+  return ruleBook[alert.rule].isExplainedByOutage === true && now < until;
 }
 
 /** Returns true if the account's alert about missing counts stands for this alert of a mailbox. */

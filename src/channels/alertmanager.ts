@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
 import type { Alert, Transition } from '../core/alert.ts';
-import type { AlertRule } from '../core/alert-rules.ts';
+import { ruleBook } from '../core/alert-rules.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
 import { refuse, serviceUrl } from '../world/schema/scalars.ts';
 import { secret, section } from '../world/schema/section.ts';
@@ -19,24 +19,14 @@ type LabelSet = Readonly<Record<string, string>>;
 /** Labels or annotations that may have unknown or empty values. */
 type Raw = Readonly<Record<string, string | number | null | undefined>>;
 
-/**
- * Annotation with the object of an event, by rule. The object is one action, command or moment: as a label it would
- * make each event an alert of its own for ever.
- */
-const namesOfEvents: Partial<Record<AlertRule, string>> = {
-  guard_acted: 'action_id',
-  restored: 'action_id',
-  operator_acted: 'command_id',
-  changed_by_others: 'changed_at_ms',
-};
-
 /** Labels of an alert. Alertmanager treats alerts with the same labels as one alert, and drops empty values. */
 function labelsOf(alert: Alert): LabelSet {
   return filled(rawLabelsOf(alert));
 }
 
 function rawLabelsOf({ rule, severity, account, email, mailboxId, object }: Alert): Raw {
-  const named = rule in namesOfEvents ? null : object;
+  // The object of an event is one action, command or moment: as a label it would make each event an alert for ever.
+  const named = ruleBook[rule].event === undefined ? object : null;
   return { alertname: rule, severity, account, mailbox: email, mailbox_id: mailboxId, object: named };
 }
 
@@ -47,7 +37,7 @@ function annotationsOf(alert: Alert): LabelSet {
 
 function rawAnnotationsOf({ rule, object, facts }: Alert): Raw {
   const { title, sentences, numbers } = facts;
-  const name = namesOfEvents[rule];
+  const name = ruleBook[rule].event;
   return { ...numbers, ...(name ? { [name]: object } : {}), summary: title, description: sentences.join(' ') };
 }
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { severities } from '../core/alert.ts';
-import { type AlertRule, alertRules } from '../core/alert-rules.ts';
+import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
 import { defaultRuleSettings, type RuleSettings } from '../core/rule-settings.ts';
 import { duration, pattern, share, truth, whole } from '../world/schema/scalars.ts';
 import { keyed, oneOf, section } from '../world/schema/section.ts';
@@ -21,10 +21,11 @@ function durationText(ms: number): string {
   return ms % (60 * minuteMs) === 0 ? `${ms / (60 * minuteMs)}h` : `${ms / minuteMs}m`;
 }
 
-const plain = (rule: AlertRule) => ({ enabled: enabled(), severity: severity(rule), forMs: wait(rule) });
-/** Rule of an event, which is sent once, so that there is no time to wait. */
-const event = (rule: AlertRule, text: string) =>
-  keyed(section({ enabled: enabled(), severity: severity(rule) }), {}, text);
+/** An event is sent once, so it has no time to wait. */
+const plain = (rule: AlertRule) => {
+  const keys = { enabled: enabled(), severity: severity(rule) };
+  return ruleBook[rule].event === undefined ? { ...keys, forMs: wait(rule) } : keys;
+};
 const about = (rule: AlertRule) => keyed(section(plain(rule)), {}, `The rule ${rule}; docs/alerts.md explains it.`);
 const lists = (text: string) => keyed(z.array(pattern()), [], text);
 
@@ -37,12 +38,6 @@ const special = {
     }),
     {},
     'What Warmwarden did.',
-  ),
-  restored: event('restored', 'Mailboxes that Warmwarden restored from recovery mode.'),
-  operator_acted: event('operator_acted', 'What people changed through Warmwarden.'),
-  changed_by_others: event(
-    'changed_by_others',
-    'What others paused or raised. Severity info becomes warning when a raised mode restarts the count near the limit.',
   ),
   blacklisted: keyed(
     section({

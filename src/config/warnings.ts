@@ -1,7 +1,7 @@
 // Warnings about a valid configuration that is probably not intended. Pure.
 
 import { type Severity, severities } from '../core/alert.ts';
-import { type AlertRule, alertRules } from '../core/alert-rules.ts';
+import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
 import { isLoopback } from '../core/egress.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
 import { didYouMean } from '../core/nearest.ts';
@@ -99,18 +99,6 @@ function doubtsOfStore(store: Config['store']): Finding[] {
 
 type RoutedAlerts = Pick<Config, 'accounts' | 'alerts'>;
 
-/** Severities that alerts of a rule sometimes have in addition to the configured one. */
-const otherSeverities: Partial<Record<AlertRule, readonly Severity[]>> = {
-  guard_acted: ['critical'],
-  bounce_over_limit: ['critical', 'warning', 'info'],
-  bounce_burst: ['critical'],
-  not_guarded: ['warning'],
-  budget_too_small: ['warning'],
-  mailbox_unwell: ['warning'],
-  dns_failing: ['warning'],
-  changed_by_others: ['warning'],
-};
-
 /** Findings for each severity and kind of gap. Empty without routes, since the default leads to every channel. */
 export function unreachedAlerts({ accounts, alerts }: RoutedAlerts): Finding[] {
   const people = new Set(alerts.channels.filter(({ type }) => type !== 'recipe').map(({ name }) => name));
@@ -159,7 +147,7 @@ function findingsOf({ severity, rules, none, some }: Gap): Finding[] {
 
 function severitiesOf(rule: AlertRule, { of, acted, blacklisted }: Config['alerts']['rules']): readonly Severity[] {
   if (!of[rule].enabled) return [];
-  const others = otherSeverities[rule] ?? [];
+  const others = ruleBook[rule].otherSeverities ?? [];
   if (rule === 'guard_acted') return [acted.pause, acted.recovery, ...others];
   const isMajor = rule === 'blacklisted' && blacklisted.major.length > 0;
   return [of[rule].severity, ...others, ...(isMajor ? (['critical'] as const) : [])];

@@ -1,5 +1,6 @@
 // The alert rules, the most urgent kind first: name, severity, wait, behaviour, and the runbook that the page and docs/alerts.md show.
 // The condition of a rule stands in alerts/rules.
+import type { Route } from './answers.ts';
 import { hourMs, minuteMs } from './time.ts';
 
 export interface Runbook {
@@ -20,6 +21,23 @@ interface RuleEntry extends Runbook {
   readonly isSymptom?: true;
   /** Values of an alert's `object` that say why it fires, when the rule has several causes. */
   readonly causes?: readonly string[];
+  /** Severities that its condition may choose besides the configured one. */
+  readonly otherSeverities?: readonly RuleEntry['severity'][];
+  /** Marks an event, which happens once and has no wait: the name of its `object` in Alertmanager's annotations. */
+  readonly event?: string;
+  /**
+   * What its alerts show of an incident: the bounces of a mailbox, an action, held actions, a domain or IP address that
+   * mailboxes send from, or bounces that mailboxes share.
+   */
+  readonly shows?: 'bounces' | 'action' | 'hold' | 'sender' | 'shared';
+  /** Marks missing knowledge; all other rules report facts. */
+  readonly isBlind?: true;
+  /** Marks what says nothing new while an outage of the account lasts. */
+  readonly isExplainedByOutage?: true;
+  /** Marks what does not wait for the one message of a first sweep. */
+  readonly isToldAtOnce?: true;
+  /** Routes whose second answer fires or ends its alerts. */
+  readonly seenTwiceBy?: readonly Route[];
 }
 
 const endsByItself = (isGood: string) =>
@@ -32,6 +50,9 @@ const rules = {
     forMs: 3 * minuteMs,
     comesAndGoes: true,
     causes: ['api down', 'key rejected', 'key read-only', 'mailbox list', 'nothing judged'],
+    otherSeverities: ['warning'],
+    isBlind: true,
+    isToldAtOnce: true,
     means:
       'Warmwarden does not guard an account, or not all of it. Each cause has an alert of its own, and the message names it. `api down`: for three minutes no request has succeeded. `key rejected`: the API refused the key twice in a row (401, or 403 with JSON). `key read-only`: it answered 403 to changes of two mailboxes and has accepted none since, or to a change of a mailbox of which it accepted one before; if it refused one mailbox only, `guard_action_failed` fires instead. `mailbox list`: the list lost over a fifth of its mailboxes, or says that it is incomplete; it is a warning when no mailbox is guarded, because two lists in a row were empty or the configuration selects none. `nothing judged`: the API answers, but gives the statistics or the warm-up of no mailbox, for three minutes if it refuses them from the start, for half an hour otherwise.',
     done: 'Warmwarden decides nothing and changes nothing on data that it does not have, and retries at growing intervals. While the API is down or the key is rejected, it sends no separate alerts about old data and missing mailboxes of the account. With a read-only key it does NOT ACT on the mailboxes that were refused; it tries each breach once, and again every hour and after a `reload`. While the list is short it watches the known mailboxes, and treats none as removed for an hour. Other accounts are not affected.',
@@ -48,6 +69,9 @@ const rules = {
   guard_acted: {
     name: 'Warmwarden acted',
     severity: 'warning',
+    otherSeverities: ['critical'],
+    event: 'action_id',
+    shows: 'action',
     means:
       'The bounce rate of a mailbox exceeded the bounce limit of its warm-up mode, or so many of its newest emails bounced that it is an emergency in any mode.',
     done: 'Warmwarden switched it to recovery mode, or paused its warm-up, and read the change back. The message says which, with the counts. `warmwarden explain MAILBOX` has the whole history. The alert is critical after a pause, and when all recent bounces were hard or blocks. An alert about a delayed request means that a process stopped in the middle of a request, and the mailbox API carried it out after another process had taken over.',
@@ -56,6 +80,7 @@ const rules = {
   restored: {
     name: 'restored from recovery',
     severity: 'info',
+    event: 'action_id',
     means: 'A mailbox that Warmwarden switched to recovery mode has been clean for long enough.',
     done: 'Warmwarden restored its earlier mode.',
     todo: 'Nothing.',
@@ -63,6 +88,8 @@ const rules = {
   guard_held: {
     name: 'the circuit breaker holds actions',
     severity: 'critical',
+    shows: 'hold',
+    isToldAtOnce: true,
     means:
       'So many mailboxes breached at once that the cause is probably a fault of the provider or bad data. Mailboxes in an emergency are held too. The message counts them and names them first, each with its counts.',
     done: 'The circuit breaker holds all further actions under this API. After an hour, if fresh data still shows the breach, Warmwarden acts on the worst mailboxes first, on a tenth of the fleet every 15 minutes. The message says from what time. Mailboxes that it sees for the first time wait for your release.',
@@ -95,6 +122,7 @@ const rules = {
   guard_action_failed: {
     name: 'an action failed',
     severity: 'critical',
+    isToldAtOnce: true,
     means:
       'The API refused an action. Or Warmwarden could not read it back after all tries (1, 5, 15 and 60 minutes apart). Or Warmwarden could not send it for 5 minutes, because the request before it, which reads the warm-up status, failed or had to wait for the rate limit.',
     done: 'Warmwarden looked for the change before each try, so it never repeated the action blindly. The alert ends when Warmwarden reads the change, or reads that the mailbox needs no action. A command that the API refuses, or that cannot be read back, does not end it.',
@@ -106,6 +134,7 @@ const rules = {
     forMs: hourMs,
     comesAndGoes: true,
     causes: ['counts'],
+    isBlind: true,
     means:
       'The guard cannot judge a mailbox. For an hour, its mode or status has been unknown, its counts have made no sense, its status has said that it does not run although its emails bounce, or it has sent and none of its emails count. Or two answers in a row had no emails where it expects some, far fewer than earlier answers had, or counts that another field of the answer contradicts, or were 404 for the warm-up and the statistics of a mailbox that was judged before. When counts are missing or contradicted for half of the running mailboxes of an account, one alert for the account replaces the messages about each. Where the API gives the statistics or the warm-up of no mailbox, `not_guarded` fires instead.',
     done: 'Nothing: the mailbox is not guarded in the meantime. Warmwarden still acts on an emergency if it can read the counts and nothing contradicts them, unless the status is unknown or says that the warm-up is paused.',
@@ -114,6 +143,8 @@ const rules = {
   bounce_over_limit: {
     name: 'bounces over the limit',
     severity: 'critical',
+    otherSeverities: ['critical', 'warning', 'info'],
+    shows: 'bounces',
     means:
       'A mailbox is over its bounce limit, and Warmwarden does not act. The alert is critical if Warmwarden may not act, because guard.enforce is false, writes are off, the key is read-only, or on_breach is alert. It is info, or a warning in recovery mode, if there are fewer bounces than guard.min_bounces. The alert ends when the rate is at the limit or below, or when Warmwarden acts. Until then, the page and `alerts list --details` show the current reason, for example that the circuit breaker now holds the mailbox. When the bounces were too few, chat and email get no message about the end.',
     done: 'Nothing. The message says NO ACTION TAKEN when Warmwarden may not act, and how many more bounces would be a breach when there are too few.',
@@ -131,6 +162,8 @@ const rules = {
   bounce_burst: {
     name: 'bursts of bounces',
     severity: 'warning',
+    otherSeverities: ['critical'],
+    shows: 'bounces',
     means:
       'In the last 1 to 3 days a mailbox had at least 3 bounces more than its bounce limit allows, although its whole window is not a breach. The alert ends when none of these days shows the burst any more.',
     done: 'Nothing, unless guard.burst is act: then Warmwarden acts as on a breach.',
@@ -141,6 +174,7 @@ const rules = {
     severity: 'warning',
     isSymptom: true,
     causes: ['whole account'],
+    shows: 'shared',
     means:
       'Many mailboxes together bounce more than they should. Of a domain: in the last 1 to 7 days its mailboxes had at least 3 bounces more than their bounce limits allow, and at least 3 of them bounced (2 in a domain of 2). Each day counts with the bounce limit of the mode on that day, and paused mailboxes count too. The alert ends when the last 7 days, and every shorter period that ends today, are within the bounce limits. Of a whole account: in the last 2 days its bounce rate was at least twice that of the 28 days before, with at least 12 bounces more than usual, on at least 5 domains. This needs 14 days of statistics, and up-to-date data of nine in ten mailboxes; a small account has too few bounces. It ends when the rate is less than 1.5 times that of the 28 days before.',
     done: 'Nothing. Warmwarden judges each mailbox on its own, acts on those that are in breach, and the circuit breaker holds actions when too many breach at once.',
@@ -159,6 +193,8 @@ const rules = {
     severity: 'critical',
     comesAndGoes: true,
     causes: ['connection', 'status'],
+    otherSeverities: ['warning'],
+    seenTwiceBy: ['mailbox'],
     means:
       'Two answers in a row show that something is wrong with a mailbox itself. `connection`: the mailbox app has lost its connection to it, so it neither sends nor receives. `status`, a warning: its status is one that Warmwarden does not know, such as "suspended" or "locked"; one that sounds like a lost connection counts as that. The alert ends when the mailbox is connected again, or has a known status.',
     done: 'Nothing: Warmwarden guards the mailbox as usual, and goes by the status of the warm-up.',
@@ -168,6 +204,9 @@ const rules = {
     name: 'mailbox missing',
     severity: 'warning',
     comesAndGoes: true,
+    isBlind: true,
+    isExplainedByOutage: true,
+    isToldAtOnce: true,
     means:
       'The mailbox was missing from two lists of the account in a row, so Warmwarden does not watch it. Either it was in the list before, or the configuration includes it by its address or id. The alert ends when the mailbox is in the list, when the configuration no longer includes it by name, or, for any other mailbox, after a week.',
     done: 'Warmwarden keeps the history and the claim of a mailbox that it watched before.',
@@ -177,6 +216,9 @@ const rules = {
     name: 'DNS failing',
     severity: 'critical',
     comesAndGoes: true,
+    otherSeverities: ['warning'],
+    shows: 'sender',
+    seenTwiceBy: ['dns'],
     means:
       'SPF, DKIM or DMARC of a sending domain failed in two checks. Inconclusive checks do not count. It is a warning if the API uses only words that are in no list of api.dns_words.',
     done: endsByItself('when the record passes for every mailbox of the domain for which it failed'),
@@ -186,6 +228,8 @@ const rules = {
     name: 'blacklisted',
     severity: 'warning',
     comesAndGoes: true,
+    shows: 'sender',
+    seenTwiceBy: ['blacklist'],
     means:
       'The IP address (or domain) that a mailbox sends from is on a blacklist. The alert is critical if the list is one of those in `major`.',
     done: endsByItself('when two checks find the address on no list'),
@@ -196,6 +240,9 @@ const rules = {
     severity: 'warning',
     comesAndGoes: true,
     causes: ['statistics', 'dns', 'blacklist'],
+    isBlind: true,
+    isExplainedByOutage: true,
+    seenTwiceBy: ['dns', 'blacklist'],
     means:
       'Data of a mailbox is too old. `statistics`: they are older than three poll intervals, end too many days ago (guard.stale_after_days), or have counted no email through two whole days on which the mailbox sends; then the alert ends with the next email, or when the warm-up no longer runs. A day of the week without emails in the last four weeks is not such a day. It also fires when Warmwarden has not judged the mailbox for three poll intervals because it could not read the warm-up. `dns`, `blacklist`: the API made that check more than four poll intervals ago (with the defaults: a day), and gave no newer one although Warmwarden asked for it (`refresh=true`). Or four polls in a row brought no readable answer. The alert ends with the first fresh check.',
     done: 'Without fresh statistics and the warm-up, Warmwarden decides nothing: the mailbox is not guarded. An old check it still reports once, asks for a new one at most once an hour, and guards the mailbox as usual.',
@@ -217,6 +264,7 @@ const rules = {
     severity: 'info',
     forMs: 4 * minuteMs,
     causes: ['cadence', 'shared key'],
+    otherSeverities: ['warning'],
     means:
       'Warmwarden can make too few requests for an account, so its data gets older than configured. `cadence`: for four minutes the configured cadence has needed more requests than the plan or the API allows. It is a warning when the API allows less than half of what is planned, for the key (X-RateLimit-Limit, or long 429s) or for one kind of data, and while a first sweep of over an hour is in progress: mailboxes that it has not read yet are not guarded. `shared key`, a warning: the API answered 429 (too many requests) three times within an hour, although Warmwarden stayed within its rate limit. It ends after an hour without a 429.',
     done: 'Warmwarden reads the riskiest mailboxes first. After a 429 it makes fewer requests for a while.',
@@ -225,6 +273,8 @@ const rules = {
   changed_by_others: {
     name: 'changed by others',
     severity: 'info',
+    otherSeverities: ['warning'],
+    event: 'changed_at_ms',
     means:
       'Between two polls, somebody or something other than Warmwarden paused the warm-up of a mailbox, raised its mode or raised its target daily limit. The alert is a warning if the mode of a mailbox near its limit was raised. One warning says that a fifth of the running warm-ups of an account, and at least 5, stopped within an hour; those that also stopped in the 8 days before do not count.',
     done: 'Warmwarden leaves the change as it is, and judges the mailbox by the new mode. Another mode starts the evidence over, but only once in 7 days, and not while the bounces are a breach.',
@@ -262,6 +312,7 @@ const rules = {
   operator_acted: {
     name: 'operator commands',
     severity: 'info',
+    event: 'command_id',
     means:
       'A person changed something through Warmwarden: on the command line, over HTTP, or by applying a recipe. The message says who, what, why and the outcome.',
     done: 'The command and its outcome are in the audit log.',

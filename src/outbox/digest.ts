@@ -3,7 +3,7 @@
 import type { Notice } from '../channels/channel.ts';
 import type { Action } from '../core/action.ts';
 import { type Alert, severities } from '../core/alert.ts';
-import type { AlertRule } from '../core/alert-rules.ts';
+import { ruleBook } from '../core/alert-rules.ts';
 import type { Delivery, NewDelivery } from '../core/delivery.ts';
 import type { Incident } from '../core/incident.ts';
 import type { MailboxState } from '../core/mailbox.ts';
@@ -31,15 +31,12 @@ interface DigestPicture {
 /** Maximum number of lines in a section; the page has the rest. */
 const maxLines = 10;
 
-/** Alerts that report missing knowledge; all others report a fact. */
-const blindRules: readonly AlertRule[] = ['not_guarded', 'guard_blind', 'stale_data', 'mailbox_missing'];
-
 /** Makes the message even if there is nothing to report: its arrival shows that the guard works. */
 function digestOf({ actions, undelivered }: DigestFacts, picture: DigestPicture): Notice {
   const { now } = picture;
   const firing = [...picture.alerts].filter(({ status }) => status === 'firing').sort(byWeight);
-  const blind = firing.filter(({ rule }) => blindRules.includes(rule));
-  const risks = firing.filter(({ rule }) => !blindRules.includes(rule));
+  const blind = firing.filter(({ rule }) => ruleBook[rule].isBlind);
+  const risks = firing.filter(({ rule }) => !ruleBook[rule].isBlind);
   const unjudged = [...picture.mailboxes].filter(({ verdict }) => verdict === null).length;
   const failed = undelivered.map((delivery) => undeliveredText(delivery, picture.timeZone));
   const late = [...failed, ...picture.waiting.map(waitingText)];

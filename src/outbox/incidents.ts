@@ -17,7 +17,7 @@ import {
 import type { Routed } from '../alerts/notifications.ts';
 import { type AlertRoute, channelsFor, type RoutedChannel } from '../alerts/routing.ts';
 import type { Alert, Transition } from '../core/alert.ts';
-import type { AlertRule } from '../core/alert-rules.ts';
+import { type AlertRule, ruleBook } from '../core/alert-rules.ts';
 import { heldEntries } from '../core/breaker.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
@@ -25,14 +25,11 @@ import type { Incident, IncidentCause, IncidentMailbox, MemberState, MessageInci
 import { type MailboxState, mailboxKey } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 
-/** Rules of which at least one must fire for an incident to begin. */
-const beginningRules: readonly AlertRule[] = ['guard_acted', 'guard_held', 'bounce_over_limit', 'bounce_burst'];
+/** An incident begins with bounces, an action or a hold. */
+const isBeginning = ({ rule }: Alert) => ['bounces', 'action', 'hold'].includes(ruleBook[rule].shows ?? '');
 
-/**
- * Rules that keep an incident alive. The pooled counts of a domain or an account are not among them, since they stay
- * over their limits for a week.
- */
-const lastingRules: readonly AlertRule[] = ['guard_held', 'dns_failing', 'blacklisted'];
+/** A hold, a domain or an IP address keeps it alive. Shared bounces do not: they stay over their limits for a week. */
+const isLasting = ({ rule }: Alert) => ['hold', 'sender'].includes(ruleBook[rule].shows ?? '');
 
 interface LookInput {
   readonly firing: readonly Alert[];
@@ -57,7 +54,7 @@ export function lookAtIncidents(
 ): IncidentsOfLook {
   const { firing, unnotified, now } = seen;
   const known = fleet.incidents().filter(({ endedAt }) => endedAt === null);
-  const isNews = unnotified.some(({ transition }) => beginningRules.includes(transition.alert.rule));
+  const isNews = unnotified.some(({ transition }) => isBeginning(transition.alert));
   if (known.length === 0 && !isNews) return { all: [], of: () => null, isDue: () => false, changed: [] };
   const affected = affectedMailboxes({
     now,
@@ -68,7 +65,7 @@ export function lookAtIncidents(
     apiOf,
   });
   const heldKeys = (api: string) => heldEntries(fleet.breaker(api)).map(({ key }) => key);
-  const lasting = new Set(firing.filter(({ rule }) => lastingRules.includes(rule)).map((one) => one.fingerprint));
+  const lasting = new Set(firing.filter(isLasting).map((one) => one.fingerprint));
   const sharing = (cause: IncidentCause) => [...fleet.mailboxes()].filter(isSharedBy(cause, apiOf)).length;
   const stepped = incidentsAfter({ now, open: known, affected, lasting, idOf, sharing });
   const shows: Belonging['shows'] = (account, domain, incident) =>

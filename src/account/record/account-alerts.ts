@@ -36,6 +36,7 @@ import {
   type Subject,
   type Transition,
 } from '../../core/alert.ts';
+import { ruleBook } from '../../core/alert-rules.ts';
 import type { MeasuredRoute, Route } from '../../core/answers.ts';
 import type { BreakerEntry, BreakerState } from '../../core/breaker.ts';
 import type { Change } from '../../core/change.ts';
@@ -388,7 +389,7 @@ export class AccountAlerts {
     const objects = new Set(stay.flatMap((mailbox) => [domainObject(mailbox), ipObject(mailbox)]));
     return this.#own().filter(({ rule, mailboxId, object }) => {
       if (mailboxId !== null) return gone.has(mailboxId);
-      return (rule === 'dns_failing' || rule === 'blacklisted') && object !== null && !objects.has(object);
+      return ruleBook[rule].shows === 'sender' && object !== null && !objects.has(object);
     });
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Action } from '../../core/action.ts';
 import type { Transition } from '../../core/alert.ts';
-import type { AlertRule } from '../../core/alert-rules.ts';
+import { ruleBook } from '../../core/alert-rules.ts';
 import type { MeasuredRoute, Route, StaleMeasurement } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import type { StatusWords } from '../../core/guard/run-state.ts';
@@ -88,9 +88,6 @@ export interface RecorderOptions extends GuardedAccount {
 // Findings of the first judgement of a mailbox wait for the one message of its sweep. Everything else is notified at
 // once. Pure.
 
-/** Rules whose alerts never wait: they are urgent, or no first answer triggers them. */
-const atOnce: readonly AlertRule[] = ['not_guarded', 'guard_held', 'guard_action_failed', 'mailbox_missing'];
-
 /**
  * Returns true if the first judgement of a mailbox is missing or not settled. `known`: the mailbox before its next
  * judgement. A breach at first sight is judged at its second look, and the action that follows belongs to it.
@@ -114,6 +111,6 @@ export function asFound(transition: Transition, { mailbox, acted }: FirstLook): 
   const { kind, alert } = transition;
   const isUrgentAction = kind === 'event' && (acted?.kind === 'pause' || acted?.state !== 'confirmed');
   const isEmergency = mailbox.verdict?.answer.reason === 'emergency' && alert.rule === 'bounce_over_limit';
-  const isNews = kind === 'resolved' || atOnce.includes(alert.rule) || isUrgentAction || isEmergency;
+  const isNews = kind === 'resolved' || ruleBook[alert.rule].isToldAtOnce || isUrgentAction || isEmergency;
   return isNews ? transition : { ...transition, found: true };
 }

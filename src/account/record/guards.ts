@@ -3,6 +3,7 @@
 import { leave, moveTo } from '../../alerts/engine.ts';
 import { domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
 import { type Alert, type AlertChanges, bothChanges } from '../../core/alert.ts';
+import { ruleBook } from '../../core/alert-rules.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { isSameAddress, type MailboxState } from '../../core/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../../core/time.ts';
@@ -98,7 +99,7 @@ export function alertsMoved(
   const theirs = [...fleet.alertsOf(from)].filter(({ rule, mailboxId, object }) => {
     if (ids === null) return true;
     if (mailboxId !== null) return ids.has(mailboxId);
-    return (rule === 'dns_failing' || rule === 'blacklisted') && object !== null && !objects.has(object);
+    return ruleBook[rule].shows === 'sender' && object !== null && !objects.has(object);
   });
   const isMissing = ({ rule, mailboxId }: { rule: string; mailboxId: string | null }) =>
     rule === 'mailbox_missing' && mailboxId !== null && ids !== null;

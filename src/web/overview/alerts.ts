@@ -1,7 +1,7 @@
 // Alerts for pages and the API: firing alerts in groups, and past alerts with their messages.
 import { concerns, domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
 import { type Alert, accountsOf, isCause, type Severity } from '../../core/alert.ts';
-import { type AlertRule, alertRules } from '../../core/alert-rules.ts';
+import { type AlertRule, alertRules, ruleBook } from '../../core/alert-rules.ts';
 import type { DeliveryPlace, ListedDelivery } from '../../core/delivery.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { domainOf, type MailboxState } from '../../core/mailbox.ts';
@@ -93,10 +93,13 @@ export function alertsOnPage(fleet: Fleet, selection: AlertSelection, wanted: nu
 // Firing alerts without a mailbox of their own, by the mailboxes that they concern: those of an account, a domain or an
 // IP address.
 
-/** Rules whose alerts concern a domain or an IP address. Other alerts without a mailbox concern whole accounts. */
-const objectRules: ReadonlySet<AlertRule> = new Set(['dns_failing', 'blacklisted', 'shared_bounces']);
-
 const none: readonly Alert[] = [];
+
+/** True for an alert about a domain or an IP address. Any other alert without a mailbox concerns a whole account. */
+function isAboutSender(alert: Alert): boolean {
+  const { shows } = ruleBook[alert.rule];
+  return (shows === 'sender' || shows === 'shared') && !isCause(alert);
+}
 
 /** Index of alerts by name, because a large fleet has thousands of domains. */
 export class WideAlerts {
@@ -106,7 +109,7 @@ export class WideAlerts {
   constructor(alerts: Iterable<Alert>) {
     for (const alert of alerts) {
       if (alert.status !== 'firing') continue;
-      const object = objectRules.has(alert.rule) && !isCause(alert) ? (alert.object ?? '') : '';
+      const object = isAboutSender(alert) ? (alert.object ?? '') : '';
       for (const account of accountsOf(alert)) this.#put(account, object, alert);
     }
   }
