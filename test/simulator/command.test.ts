@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
-import { commandLine } from '../support/command-line.ts';
-import { type Json, serve } from './served.ts';
+import type { Json } from './served.ts';
 
 const script = `
   import { simulatorCommand } from ${JSON.stringify(new URL('../../src/cli/simulator.ts', import.meta.url).href)};
@@ -57,59 +56,6 @@ test('it tells where it listens and with which key, serves, and stops on SIGTERM
   expect(started.out()).toContain('The simulator has stopped.');
 });
 
-test('several keys: each with its own plan, permission and mailboxes, in the banner, the configuration and the answers', async () => {
-  const own = 'sk_live_a,enterprise,*@northbeam.example';
-  await using started = run('--port', '0', '--key', own, '--key', 'sk_live_b', '--plan', 'pro', '--read-only');
-  const url = await address(started);
-  expect(started.out()).toContain(
-    'sk_live_a   (plan enterprise: 500 requests a minute; read-only; mailboxes *@northbeam.example)',
-  );
-  expect(started.out()).toContain(`{name: simulated, base_url: "${url}", api_key: "sk_live_a", plan: enterprise}`);
-  const rest = 'mailboxes: {exclude: ["*@northbeam.example"]}';
-  expect(started.out()).toContain(
-    `  - {name: simulated-2, base_url: "${url}", api_key: "sk_live_b", plan: pro, ${rest}}`,
-  );
-  const asked = async (key: string, body?: string) => {
-    const path = body === undefined ? 'mailboxes' : 'warmup';
-    const headers = { authorization: `Bearer ${key}` };
-    const method = body === undefined ? 'GET' : 'POST';
-    const answer = await request(`${url}/v1/${path}`, { method, headers, ...(body !== undefined && { body }) });
-    return {
-      status: answer.statusCode,
-      limit: answer.headers['x-ratelimit-limit'],
-      body: (await answer.body.json()) as Json,
-    };
-  };
-  const [a, b] = [await asked('sk_live_a'), await asked('sk_live_b')];
-  expect([a.limit, b.limit, b.body.mailboxes.length]).toEqual(['500', '100', 12]);
-  expect(a.body.mailboxes.map(({ email }: Json) => email.split('@')[1])).toEqual(Array(2).fill('northbeam.example'));
-  expect((await asked('sk_live_b', '{}')).status).toBe(403);
-});
-
-test('several keys with the same mailboxes: the configuration guards each mailbox once', async () => {
-  const keys = ['sk_live_a', 'sk_live_b', 'sk_live_c,*@northbeam.example'].flatMap((key) => ['--key', key]);
-  await using started = run('--port', '0', ...keys);
-  await address(started);
-  const accounts = started
-    .out()
-    .split('\n')
-    .filter((line) => line.startsWith('  - {name: simulated'));
-  expect(accounts).toEqual([expect.stringContaining('sk_live_a')]);
-  expect(started.out()).toContain(
-    '# Left out, because the accounts above guard the same mailboxes: sk_live_b, sk_live_c\n',
-  );
-});
-
-test.each([
-  [['--key', 'mine'], 'It must begin with sk_live_'],
-  [['--key', 'sk_live_a,gold'], '"gold" is not free, pro, enterprise, read-only or a pattern'],
-  [['--key', 'sk_live_a', '--key', 'sk_live_a,pro'], 'The key is given twice'],
-  [['--plan', 'gold'], 'Allowed choices are free, pro, enterprise'],
-])('a key or a plan that is none is refused: %j', async (flags, said) => {
-  const { code, stderr } = await commandLine(['simulator', ...flags]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
-});
-
 test('with --speed the fleet runs ahead from --start, while the rate limit stays on real time', async () => {
   await using started = run('--port', '0', '--speed', '36000', '--start', '2026-03-10T08:30:00Z');
   const url = await address(started);
@@ -143,29 +89,4 @@ test('an occupied port is one sentence and exit code 1, with or without a fast c
     expect(started.out()).toBe(`Port ${port} on 127.0.0.1 is in use: choose another one with --port.\n`);
   }
   other.close();
-});
-
-test.each([
-  [['--port', '70000'], 'whole number from 0 to 65535'],
-  [['--scenario', 'storm'], 'Allowed choices are calm, bounce-storm, provider-block'],
-  [['--key', 'secret'], 'must begin with sk_live_'],
-  [['--speed', '0'], 'must be a number from 1'],
-  [['--start', 'noon'], 'must be a time'],
-])('%j is refused with a sentence', async (flags, sentence) => {
-  const { code, stderr } = await commandLine(['simulator', ...flags]);
-  expect(code).not.toBe(0);
-  expect(stderr).toContain(sentence);
-});
-
-test('the help says which clock the rate limit follows', async () => {
-  const { code, stdout } = await commandLine(['simulator', '--help']);
-  expect(code).toBe(0);
-  expect(stdout).toContain('stays on real time: 100 requests in 60 real seconds');
-});
-
-test('a library user gets the error of an occupied port as a rejection', async () => {
-  await using served = await serve();
-  await expect(serve({ port: Number(new URL(served.simulator.url).port) })).rejects.toMatchObject({
-    code: 'EADDRINUSE',
-  });
 });

@@ -5,8 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { faults } from '../../tools/simulator/fault.ts';
-import { readScenario } from '../../tools/simulator/scenario-file.ts';
 import { ann, bob, hourMs, scenarioOf, serve } from './served.ts';
 
 const bin = fileURLToPath(new URL('../../src/bin.js', import.meta.url));
@@ -31,14 +29,6 @@ test('a rule meets its route, method, mailbox, time and number only', async () =
   expect(await statusOf('/v1/stats', ann.email)).toBe(200);
 });
 
-test('a rule whose time is over meets nobody', async () => {
-  await using served = await serve({
-    scenario: { ...scenarioOf([ann]), faults: [{ fault: 'missing', until: hourMs }] },
-  });
-  await served.clock.advance(hourMs);
-  expect((await served.ask('/v1/mailboxes')).status).toBe(200);
-});
-
 test('the admin route adds, lists and takes away, and says what is wrong with a rule', async () => {
   await using served = await serve();
   const add = (body: object) => served.ask('/admin/faults', { body });
@@ -52,13 +42,6 @@ test('the admin route adds, lists and takes away, and says what is wrong with a 
   expect((await served.ask('/admin/faults', { method: 'DELETE' })).status).toBe(200);
   expect((await served.ask('/v1/mailboxes')).status).toBe(200);
   expect((await served.ask('/admin/nothing')).status).toBe(404);
-});
-
-test('a behaviour of one’s own is a rule, too', async () => {
-  await using served = await serve();
-  const fault = { do: 'edit', edit: { set: { 'stats.*.bounced': 99 }, keep: { stats: 2 } } };
-  await served.ask('/admin/faults', { body: { fault, route: 'stats' } });
-  expect((await served.stats(ann.email)).map(({ bounced }) => bounced)).toEqual([99, 99]);
 });
 
 test('H6, H7, H8, H9: pretended, applied but failed, late and lost writes do what their names say', async () => {
@@ -108,39 +91,6 @@ test('S9: a mailbox that is connected again has another id, and no history', asy
   expect((await served.ask('/v1/mailboxes')).body.mailboxes).toHaveLength(2);
 });
 
-test('the vendor’s own pause ends by itself, unless somebody else paused meanwhile', async () => {
-  const incident = { kind: 'vendor_pause', mailbox: '*', from: hourMs, until: 3 * hourMs } as const;
-  await using served = await serve({ scenario: scenarioOf([ann, bob], [incident]) });
-  await served.clock.advance(2 * hourMs);
-  await served.act(bob.email, 'pause');
-  const states = async () => [(await served.warmup(ann.email)).status, (await served.warmup(bob.email)).status];
-  expect(await states()).toEqual(['paused', 'paused']);
-  await served.clock.advance(2 * hourMs);
-  expect(await states()).toEqual(['active', 'paused']);
-});
-
-test('an incident about a mailbox that the fleet has not is refused', async () => {
-  await using served = await serve({ scenario: scenarioOf([ann]) });
-  const answer = await served.ask('/admin/incidents', {
-    body: { kind: 'block', mailbox: 'nobody@one.example', from: 0 },
-  });
-  expect(answer).toMatchObject({ status: 400, body: { error: 'the fleet has no mailbox nobody@one.example' } });
-});
-
-test('a scenario file names a fleet, incidents and faults; what it leaves out is the agency’s', () => {
-  const scenario = readScenario({
-    incidents: [{ kind: 'block', mailbox: '*', from: '2h' }],
-    faults: [{ fault: 'drip' }],
-  });
-  expect([scenario.fleet.length, scenario.incidents[0]?.from, scenario.faults]).toEqual([
-    12,
-    2 * hourMs,
-    [{ fault: 'drip' }],
-  ]);
-  expect(readScenario({ fleet: 300 }).fleet).toHaveLength(300);
-  expect(() => readScenario({ fleet: [{ email: 'nobody' }] })).toThrow();
-});
-
 test('a scenario file that is wrong is one sentence on the command line', () => {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-scenario-'));
   const file = join(folder, 'bad.yaml');
@@ -151,8 +101,4 @@ test('a scenario file that is wrong is one sentence on the command line', () => 
   rmSync(folder, { recursive: true });
   expect(status).toBe(2);
   expect(stderr).toMatch(/--file.*incidents\.0/s);
-});
-
-test('every fault has a name and does something', () => {
-  expect(Object.keys(faults).length).toBeGreaterThan(60);
 });

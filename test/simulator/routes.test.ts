@@ -1,6 +1,7 @@
-// The nine routes, with the fields and types of the API's document.
+// The routes, with the fields and types of the API's document, and what they refuse.
 import { expect, test } from 'vitest';
-import { dayMs, hourMs, type Json, scenarioOf, serve } from './served.ts';
+import { demoKey } from '../../tools/simulator/keys.ts';
+import { hourMs, type Json, type Reply, serve } from './served.ts';
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -41,24 +42,6 @@ test('the list shows every mailbox with exactly the documented fields', async ()
     daily_limit: 40,
     warmup_day: 41,
     created_at: expect.stringMatching(isoTime),
-  });
-});
-
-test('the detail shows DNS words, the start of the warm-up and no connection error', async () => {
-  await using served = await serve();
-  const { status, body } = await served.ask(`/v1/mailboxes/${served.idOf('bob@two.example')}`);
-  expect(status).toBe(200);
-  expect(body).toEqual({
-    id: served.idOf('bob@two.example'),
-    email: 'bob@two.example',
-    provider: 'zoho',
-    status: 'active',
-    health_score: expect.any(Number),
-    daily_limit: 45,
-    warmup_day: 15,
-    warmup_started_at: '2026-02-24T07:00:00.000Z',
-    dns_status: { spf: 'pass', dkim: 'pass', dmarc: 'pass' },
-    connection_error: null,
   });
 });
 
@@ -136,56 +119,6 @@ test('statistics cover seven days unless asked otherwise, today last, rates as s
   expect(body.stats[3]).toMatchObject({ sent: 0, bounce_rate: '0.00', inbox_rate: '0.00', reply_rate: '0.00' });
 });
 
-test('statistics reach back ninety days and never before the warm-up', async () => {
-  await using served = await serve();
-  expect(await served.stats('bob@two.example', 90)).toHaveLength(15);
-  await served.clock.advance(100 * dayMs);
-  const { body } = await served.ask(`/v1/stats?mailbox_id=${served.idOf('bob@two.example')}&days=90`);
-  expect(body.period).toBe('90d');
-  expect(body.stats).toHaveLength(90);
-});
-
-test('a DNS check is at most an hour old, and new when a refresh is asked for', async () => {
-  await using served = await serve();
-  const path = `/v1/dns?mailbox_id=${served.idOf('ann@one.example')}`;
-  const cached = await served.ask(path);
-  expect(cached.status).toBe(200);
-  expect(cached.body).toEqual({
-    mailbox_id: served.idOf('ann@one.example'),
-    domain: 'one.example',
-    checked_at: expect.stringMatching(isoTime),
-    source: 'cached',
-    spf: { status: 'pass', record: expect.stringContaining('v=spf1') },
-    dkim: { status: 'pass', record: expect.stringContaining('v=DKIM1') },
-    dmarc: { status: 'pass', record: expect.stringContaining('v=DMARC1') },
-  });
-  const age = served.clock.now() - Date.parse(cached.body.checked_at);
-  expect(age).toBeGreaterThan(0);
-  expect(age).toBeLessThanOrEqual(hourMs);
-  const live = await served.ask(`${path}&refresh=true`);
-  expect(live.body).toMatchObject({ source: 'live', checked_at: '2026-03-10T08:30:00.000Z' });
-  await served.clock.advance(60_000);
-  expect((await served.ask(`${path}&refresh=false`)).body).toMatchObject({
-    source: 'cached',
-    checked_at: '2026-03-10T08:30:00.000Z',
-  });
-});
-
-test('a blacklist check names the address, and no list while all is well', async () => {
-  await using served = await serve();
-  const { status, body } = await served.ask(`/v1/blacklist?mailbox_id=${served.idOf('ann@one.example')}&refresh=true`);
-  expect(status).toBe(200);
-  expect(body).toEqual({
-    mailbox_id: served.idOf('ann@one.example'),
-    domain: 'one.example',
-    ip: expect.stringMatching(/^203\.0\.113\.\d+$/),
-    checked_at: '2026-03-10T08:30:00.000Z',
-    listed: false,
-    blacklists_found: [],
-    total_checked: expect.any(Number),
-  });
-});
-
 test('a created mailbox is active, starts its warm-up at once and sends the same day', async () => {
   await using served = await serve();
   const { status, body } = await served.ask('/v1/mailboxes', { body: newMailbox });
@@ -202,31 +135,76 @@ test('a created mailbox is active, starts its warm-up at once and sends the same
   expect((await served.ask(`/v1/mailboxes/${body.id}`)).body.provider).toBe('google');
 });
 
-test('passwords of a creation appear neither in the request log nor in any answer', async () => {
+function expectRefusal(reply: Reply, status: number, error: string | RegExp) {
+  expect(reply.status).toBe(status);
+  expect(reply.body).toEqual({ error: expect.stringMatching(error) });
+}
+
+test.each([
+  [undefined, 'needs a config object'],
+  [{ warmup_mode: 'turbo' }, 'config.warmup_mode must be one of slow, balanced, aggressive, recovery'],
+  [{ target_daily_limit: 0 }, 'config.target_daily_limit must be an integer from 1 to 100'],
+  [{ send_window_end: 9 }, 'send_window_start must be before'],
+  [{ thread_rate: 10 }, 'config.thread_rate cannot be updated'],
+])('update_config with %j is a 400 and changes nothing', async (config, error) => {
   await using served = await serve();
-  const { body } = await served.ask('/v1/mailboxes', { body: newMailbox });
-  const detail = await served.ask(`/v1/mailboxes/${body.id}`);
-  expect(JSON.stringify([served.simulator.requests, body, detail.body])).not.toContain('hush');
-  expect(served.simulator.requests[0]?.body).toMatchObject({ smtp_user: 'new', smtp_pass: '[hidden]' });
+  const before = await served.warmup('ann@one.example');
+  expectRefusal(await served.act('ann@one.example', 'update_config', config), 400, error);
+  expect(await served.warmup('ann@one.example')).toEqual(before);
 });
 
-test('the request log keeps what was asked and answered, so that writes can be counted', async () => {
-  await using served = await serve();
-  await served.act('ann@one.example', 'pause');
-  await served.ask('/v1/stats');
-  expect(served.simulator.requests).toEqual([
-    {
-      at: served.clock.now(),
-      method: 'POST',
-      path: '/v1/warmup',
-      status: 200,
-      body: { mailbox_id: served.idOf('ann@one.example'), action: 'pause' },
-    },
-    { at: served.clock.now(), method: 'GET', path: '/v1/stats', status: 400 },
-  ]);
+test("another key's mailbox is a 404 on every route, like one that is not there", async () => {
+  await using served = await serve({
+    keys: [
+      { key: 'sk_live_one', permissions: ['read', 'write'], plan: 'pro', mailboxes: ['*@one.example'] },
+      { key: 'sk_live_two', permissions: ['read', 'write'], plan: 'pro', mailboxes: ['bob@two.example'] },
+      { key: 'sk_live_none', permissions: ['read', 'write'], plan: 'pro' },
+    ],
+  });
+  const ann = served.idOf('ann@one.example');
+  for (const id of [ann, '00000000-0000-4000-8000-000000000000', 'x']) {
+    for (const path of [
+      `mailboxes/${id}`,
+      ...['warmup', 'stats', 'dns', 'blacklist'].map((r) => `${r}?mailbox_id=${id}`),
+    ]) {
+      expectRefusal(await served.ask(`/v1/${path}`, { key: 'sk_live_two' }), 404, 'mailbox not found');
+    }
+    const body = { mailbox_id: id, action: 'pause' };
+    expectRefusal(await served.ask('/v1/warmup', { key: 'sk_live_two', body }), 404, 'mailbox not found');
+  }
+  const seenBy = async (key: string) =>
+    (await served.ask('/v1/mailboxes', { key })).body.mailboxes.map((mailbox: { email: string }) => mailbox.email);
+  expect(await seenBy('sk_live_one')).toEqual(['ann@one.example']);
+  expect(await seenBy('sk_live_none')).toEqual([]);
+  await served.ask('/v1/mailboxes', { key: 'sk_live_none', body: newMailbox });
+  expect(await seenBy('sk_live_none')).toEqual(['new@three.example']);
+  expect(await seenBy('sk_live_two')).toEqual(['bob@two.example']);
 });
 
-test('an empty fleet is an empty list', async () => {
-  await using served = await serve({ scenario: scenarioOf([]) });
-  expect((await served.ask('/v1/mailboxes')).body).toEqual({ mailboxes: [] });
+test('request 101 within sixty seconds is a 429 that says when the next one is welcome', async () => {
+  const keys = [{ key: demoKey, permissions: ['read', 'write'], plan: 'pro' }] as const;
+  await using served = await serve({ keys });
+  const first = await served.ask('/v1/mailboxes');
+  expect(first.headers).toMatchObject({ 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '99' });
+  await served.clock.advance(10_500);
+  for (let request = 2; request <= 100; request += 1) {
+    const reply = await served.ask(request % 2 ? '/v1/mailboxes' : '/v1/nothing');
+    expect(reply.headers['x-ratelimit-remaining']).toBe(String(100 - request));
+  }
+  const refused = await served.ask('/v1/mailboxes');
+  expectRefusal(refused, 429, 'try again in 50 s');
+  expect(refused.headers).toMatchObject({
+    'retry-after': '50',
+    'x-ratelimit-limit': '100',
+    'x-ratelimit-remaining': '0',
+  });
+  await served.clock.advance(49_499);
+  const tooEarly = await served.ask('/v1/mailboxes');
+  expect([tooEarly.status, tooEarly.headers['retry-after']]).toEqual([429, '1']);
+  await served.clock.advance(1);
+  // Only the first request has left the window, so exactly one is welcome.
+  expect((await served.ask('/v1/mailboxes')).status).toBe(200);
+  const again = await served.ask('/v1/mailboxes');
+  expect([again.status, again.headers['retry-after']]).toEqual([429, '11']);
+  expect((await served.ask('/v1/health')).status).toBe(200);
 });

@@ -47,29 +47,7 @@ async function watch(name: ScenarioName, seed: number, email: string, untilHour:
   return { breach, emergency };
 }
 
-const seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 42, 1234];
-
-test('the checks of this test see a breach and an emergency where there is one', () => {
-  expect(isBreach([{ sent: 100, bounced: 2 }], 'balanced')).toBe(true);
-  expect(isBreach([{ sent: 200, bounced: 2 }], 'balanced')).toBe(false);
-  expect(
-    isEmergency([
-      { sent: 9, bounced: 9 },
-      { sent: 20, bounced: 0 },
-      { sent: 10, bounced: 3 },
-    ]),
-  ).toBe(true);
-  expect(
-    isEmergency([
-      { sent: 21, bounced: 0 },
-      { sent: 10, bounced: 3 },
-    ]),
-  ).toBe(false);
-});
-
-test('scenarios start on a Tuesday at 08:30 UTC', () => {
-  expect(new Date(scenarioStart).toUTCString()).toMatch(/^Tue, .* 08:30:00 GMT$/);
-});
+const seeds = [1, 2, 3, 42, 1234];
 
 describe.each(seeds)('with seed %i', (seed) => {
   test('bounce-storm: the first mailbox is over its limit between 9 and 11:30, and never an emergency', async () => {
@@ -107,12 +85,6 @@ describe.each(seeds)('with seed %i', (seed) => {
   });
 });
 
-test('bounce-storm: nobody else exceeds a limit on the first two days', async () => {
-  for (const { email } of agencyFleet.filter((spec) => spec.email !== amelia && spec.email !== jonas)) {
-    expect(await watch('bounce-storm', 1, email, 48)).toEqual({ breach: Number.NaN, emergency: Number.NaN });
-  }
-});
-
 test('bounce-storm: switched to recovery and paused, the two mailboxes cause no second verdict', async () => {
   await using served = await serve({ scenario: 'bounce-storm' });
   await served.clock.advance(2.75 * hourMs);
@@ -123,18 +95,6 @@ test('bounce-storm: switched to recovery and paused, the two mailboxes cause no 
   const later = (await served.stats(amelia, 7)) as Json[];
   expect(pooled(later).bounced).toBeLessThanOrEqual(1);
   expect(pooled((await served.stats(jonas, 6)) as Json[])).toEqual({ sent: 0, bounced: 0 });
-});
-
-test('bounce-storm: afterwards a DNS record breaks, an address is listed and a login is lost', async () => {
-  await using served = await serve({ scenario: 'bounce-storm' });
-  await served.clock.advance(6.5 * hourMs);
-  const get = async (path: string) => (await served.ask(path)).body as Json;
-  const dns = await get(`/v1/dns?mailbox_id=${served.idOf('daniel.okafor@fernhill.example')}`);
-  expect([dns.spf.status, dns.dkim.status]).toEqual(['pass', 'fail']);
-  const listed = await get(`/v1/blacklist?mailbox_id=${served.idOf(jonas)}&refresh=true`);
-  expect(listed.blacklists_found).toEqual(['zen.spamhaus.org']);
-  const lost = await get(`/v1/mailboxes/${served.idOf('samuel.ito@quarrystone.example')}`);
-  expect(lost.connection_error).toContain('login failed');
 });
 
 test('provider-block: from noon every Google mailbox bounces everything, and nobody else', async () => {

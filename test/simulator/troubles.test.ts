@@ -1,6 +1,5 @@
 // What a person lets go wrong in a simulator that runs: at once, on any day, and in the measure that a guard acts on.
 import { describe, expect, test } from 'vitest';
-import { createLog, movedClock } from '../../src/world/world.ts';
 import { modeRamps, type WarmupMode, warmupModes } from '../../tools/simulator/ramp.ts';
 import type { MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
@@ -32,8 +31,6 @@ const moments = [
   ['a Tuesday before anybody sends', scenarioStart],
   ['a Tuesday afternoon', scenarioStart + 6 * hourMs],
   ['a Saturday', saturday],
-  ['a Sunday', saturday + dayMs],
-  ['a Monday morning', saturday + 2 * dayMs],
 ] as const;
 
 describe.each(moments)('on %s', (_name, startAt) => {
@@ -63,24 +60,6 @@ describe.each(moments)('on %s', (_name, startAt) => {
   });
 });
 
-test('the emails that came back show in the last emails, and a second breach adds nothing', async () => {
-  await using served = await serve({ startAt: scenarioStart + 8 * hourMs });
-  await strike(served, 'emergency', ann.email);
-  const emails: Json[] = (await served.warmup(ann.email)).recent_emails;
-  expect(emails.some(({ status, bounce_type }) => status === 'bounced' && bounce_type === 'hard')).toBe(true);
-  await strike(served, 'breach', bob.email);
-  const before = await served.stats(bob.email);
-  expect((await strike(served, 'breach', bob.email)).status).toBe(201);
-  expect(await served.stats(bob.email)).toEqual(before);
-});
-
-test('a mailbox is named by its id, too, and in any case', async () => {
-  await using served = await serve();
-  const { body } = await strike(served, 'disconnect', served.idOf(bob.email));
-  expect(body.mailboxes).toEqual([bob.email]);
-  expect((await strike(served, 'breach', 'ANN@one.EXAMPLE')).body.mailboxes).toEqual([ann.email]);
-});
-
 test('a DNS failure of a domain shows at once in every mailbox of it, until it is repaired', async () => {
   const anns = [ann, { ...ann, email: 'amy@one.example' }];
   await using served = await serve({ scenario: scenarioOf([...anns, bob]) });
@@ -94,80 +73,6 @@ test('a DNS failure of a domain shows at once in every mailbox of it, until it i
   // The domain of a mailbox is meant where one is named.
   await strike(served, 'dns-failure', bob.email);
   expect(await all()).toEqual(['pass', 'pass', 'fail']);
-});
-
-test('a DNS failure shows, and a repair of DNS and listings, where each look at the clock is later than the last', async () => {
-  const moved = movedClock(scenarioStart);
-  let looks = 0;
-  const clock = { ...moved, now: () => moved.now() + looks++ };
-  const log = createLog({ level: 'silent', format: 'json' }, clock);
-  await using served = await serve({ world: { clock, random: () => 0.5, log, command: 'warmwarden' } });
-  const check = async (of: string) => (await served.ask(`/v1/${of}?mailbox_id=${served.idOf(ann.email)}`)).body;
-  expect((await check('dns')).spf.status).toBe('pass');
-  const before = clock.now();
-  await strike(served, 'dns-failure', ann.email);
-  const failed = await check('dns');
-  expect([failed.spf.status, Date.parse(failed.checked_at) > before]).toEqual(['fail', true]);
-  expect((await check('dns')).checked_at).toBe(failed.checked_at);
-  served.simulator.fleet.addIncident({ kind: 'listing', mailbox: ann.email, lists: ['list.example'], from: 0 });
-  const listed = async () => JSON.stringify(await check('blacklist')).includes('list.example');
-  await served.ask(`/v1/blacklist?mailbox_id=${served.idOf(ann.email)}&refresh=true`);
-  expect(await listed()).toBe(true);
-  await strike(served, 'repair', ann.email);
-  expect([(await check('dns')).spf.status, await listed()]).toEqual(['pass', false]);
-});
-
-test('a repair names the domain that it repairs, by a mailbox of it, too', async () => {
-  await using served = await serve({ scenario: scenarioOf([ann, { ...ann, email: 'amy@one.example' }, bob]) });
-  const message = async (target: string) => (await strike(served, 'repair', target)).body.message;
-  const start = 'DNS, listings and logins of the domain';
-  expect(await message(ann.email)).toContain(`${start} one.example (2 mailboxes) are in order again.`);
-  expect(await message('two.example')).toContain(`${start} two.example (1 mailbox) are in order again.`);
-});
-
-test('a breach says when a guard does nothing about it: in recovery mode, and on the day of a change', async () => {
-  await using served = await serve({ scenario: scenarioOf([...oneOfEachMode, bob]) });
-  const caveat = async (kind: string, mailbox: string) => (await strike(served, kind, mailbox)).body.caveat;
-  for (const mode of ['slow', 'balanced', 'aggressive'] as const)
-    expect(await caveat('breach', email(mode))).toBeNull();
-  expect(await caveat('breach', email('recovery'))).toContain('is in recovery mode already');
-  served.simulator.fleet.setMode(email('balanced'), 'recovery');
-  await served.act(bob.email, 'pause');
-  await served.act(bob.email, 'resume');
-  const today = 'counts only emails from tomorrow on, and does nothing about this breach';
-  expect(await caveat('breach', email('balanced'))).toContain(today);
-  expect(await caveat('breach', bob.email)).toContain(today);
-  expect(await caveat('emergency', bob.email)).toBeNull();
-  await served.clock.advance(dayMs);
-  expect(await caveat('breach', email('balanced'))).toContain('is in recovery mode already');
-  expect(await caveat('breach', bob.email)).toBeNull();
-});
-
-test('a disconnection shows at once in list and detail, until it is repaired', async () => {
-  await using served = await serve({ startAt: saturday });
-  const shown = async () => {
-    const detail = (await served.ask(`/v1/mailboxes/${served.idOf(bob.email)}`)).body;
-    return [detail.status, detail.connection_error];
-  };
-  await strike(served, 'disconnect', bob.email);
-  expect(await shown()).toEqual(['disconnected', 'IMAP login failed: invalid credentials']);
-  await strike(served, 'repair', bob.email);
-  expect(await shown()).toEqual(['active', null]);
-});
-
-test('what others change in the mailbox app is done at once, and a second time it says that it is so', async () => {
-  await using served = await serve();
-  const message = async (kind: string) => (await strike(served, kind, ann.email)).body.message;
-  expect(await message('raise-mode')).toContain('was raised from balanced to aggressive');
-  expect(await message('raise-mode')).toContain('is in aggressive mode already');
-  expect(await message('raise-limit')).toContain('was set from 80 to 100 emails');
-  expect(await message('pause')).toContain('was paused');
-  expect(await message('pause')).toContain('was paused already');
-  expect(await served.warmup(ann.email)).toMatchObject({
-    status: 'paused',
-    warmup_mode: 'aggressive',
-    config: { target_daily_limit: 100 },
-  });
 });
 
 test('the health check is unwell, its clock off, or both, until it is well; other answers stay as they are', async () => {
@@ -210,13 +115,6 @@ test('what the fleet does not have, and what sends nothing, is refused with a se
   expect((await strike(served, 'emergency', bob.email)).status).toBe(409);
   expect((await strike(served, 'flood', ann.email)).status).toBe(400);
   expect(await served.stats(ann.email)).toEqual(before);
-});
-
-test('a message to the inbox is handed on, and answered as a chat answers', async () => {
-  const messages: string[] = [];
-  await using served = await serve({ onMessage: (body) => messages.push(body) });
-  const answer = await fetch(`${served.simulator.url}/admin/inbox`, { method: 'POST', body: '{"text":"hello"}' });
-  expect([answer.status, await answer.text(), messages]).toEqual([200, 'ok', ['{"text":"hello"}']]);
 });
 
 test.each([
