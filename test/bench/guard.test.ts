@@ -10,8 +10,8 @@ import { simulateHistory } from '../../tools/bench/guard/history.ts';
 import { toggleFigures } from '../../tools/bench/guard/toggles.ts';
 import { figuresOf } from '../../tools/bench/guard.ts';
 
-// A third of the histories in `npm test`, all of them in `npm run proofs`.
-const share = process.env['WARMWARDEN_SLOW'] ? 1 : 1 / 3;
+// A tenth of the histories in `npm test`, all of them in `npm run proofs`.
+const share = process.env['WARMWARDEN_SLOW'] ? 1 : 0.1;
 
 const literal = { ...defaultPolicy, ...literalProfile };
 
