@@ -1,18 +1,20 @@
 // Responses to refused requests: JSON of one shape for programs, a page for people.
 
 import type { Context, MiddlewareHandler } from 'hono';
+import type { RecipeRefusal } from '../core/recipe.ts';
 import { noticePage } from './page/layout.ts';
 import { readQuery } from './query.ts';
 
-/** Words of `error`, each with its status, the heading of its page, and its meaning for /openapi.json. */
+/** Words of `error`, each with its status, the heading of its page, and its meaning for the documents. */
 export const refusals = {
   bad_request: {
     status: 400,
     title: 'Bad request',
-    meaning: 'A parameter of the query is wrong, or the body is not a JSON object.',
+    meaning: 'A parameter of the query is wrong, or the body cannot be read.',
   },
-  unauthorized: { status: 401, title: 'Unauthorized', meaning: 'The token is missing or wrong.' },
-  not_allowed: { status: 403, title: 'Forbidden', meaning: 'The role of the token may not do this.' },
+  bad_parameters: { status: 400, title: 'Wrong parameter', meaning: 'A parameter of the recipe is wrong.' },
+  unauthorized: { status: 401, title: 'Unauthorized', meaning: 'The token or the recipe key is missing or wrong.' },
+  not_allowed: { status: 403, title: 'Forbidden', meaning: 'The role of the token or of the key may not do this.' },
   cross_site: { status: 403, title: 'Sent by another site', meaning: 'A page of another site sent the form.' },
   stale_form: {
     status: 403,
@@ -31,17 +33,16 @@ export const refusals = {
     title: 'No such mailbox',
     meaning: 'No guarded mailbox has this id or name, or the name fits several.',
   },
+  unknown_recipe: { status: 404, title: 'No such recipe', meaning: 'The recipe does not exist.' },
+  unknown_run: { status: 404, title: 'No such run', meaning: 'The run does not exist.' },
   wrong_method: {
     status: 405,
     title: 'Method not allowed',
     meaning: 'The address takes other methods; `Allow` lists them.',
   },
+  pruned: { status: 410, title: 'Deleted', meaning: 'The run was deleted because of its age or its size.' },
   too_large: { status: 413, title: 'Request too large', meaning: 'The body is larger than 64 KiB.' },
-  not_json: {
-    status: 415,
-    title: 'Not JSON',
-    meaning: 'The content-type of an operation is not `application/json`.',
-  },
+  not_json: { status: 415, title: 'Not JSON', meaning: 'The content-type of an operation is not `application/json`.' },
   not_a_form: {
     status: 415,
     title: 'Not a form',
@@ -49,17 +50,16 @@ export const refusals = {
   },
   rate_limited: {
     status: 429,
-    title: 'Too many wrong tokens',
-    meaning: 'Too many wrong tokens came from this address; `Retry-After` says how many seconds to wait.',
+    title: 'Too many requests',
+    meaning: 'Too many wrong tokens or keys came from this address, or the key has used up the minute of its plan.',
   },
+  share_used: { status: 429, title: 'Too many runs', meaning: '25 runs of this recipe key are waiting.' },
   failed: { status: 500, title: 'Internal error', meaning: 'Warmwarden could not answer; the log says why.' },
+  busy: { status: 503, title: 'Busy', meaning: '100 runs are waiting.' },
   starting: { status: 503, title: 'Starting', meaning: 'The daemon is starting; try again in a moment.' },
-  too_many_readers: {
-    status: 503,
-    title: 'Too many live pages',
-    meaning: '200 pages are being updated live already; `Retry-After` says how many seconds to wait.',
-  },
-} as const;
+  too_many_readers: { status: 503, title: 'Too many live pages', meaning: '200 pages are being updated live already.' },
+} as const satisfies Readonly<Record<string, { status: number; title: string; meaning: string }>> &
+  Readonly<Record<RecipeRefusal['refused'], object>>;
 
 export type RefusalWord = keyof typeof refusals;
 
@@ -72,7 +72,7 @@ export function refusalJson<Word extends RefusalWord>(error: Word, message: stri
   return { status, body: { error, message } } as const;
 }
 
-/** Refuses a request: with JSON below /api and for programs, with a page for people. */
+/** Refuses a request: with JSON on the routes for programs, with a page for people. */
 export function refuse(c: Context, error: RefusalWord, message: string) {
   const { status, title } = refusals[error];
   return isForPeople(c) ? c.html(noticePage(title, message), status) : c.json({ error, message }, status);
@@ -80,7 +80,15 @@ export function refuse(c: Context, error: RefusalWord, message: string) {
 
 /** True if the response is a page and not JSON. */
 export function isForPeople(c: Context): boolean {
-  return !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
+  return !/^\/(api|v1)\//.test(c.req.path) && (c.req.header('accept') ?? '').includes('text/html');
+}
+
+const waitForRoom = '5';
+
+/** Status of a refused run. Sets Retry-After if waiting helps. */
+export function statusOfRefusal(c: Context, { refused }: RecipeRefusal) {
+  if (refused === 'busy' || refused === 'share_used') c.header('Retry-After', waitForRoom);
+  return refusals[refused].status;
 }
 
 export function queryOf(c: Context): URLSearchParams {

@@ -11,7 +11,7 @@ interface Content {
 }
 interface Response {
   readonly $ref?: string;
-  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean }>>;
   readonly content?: Readonly<Record<string, Content>>;
 }
 interface Parameter {
@@ -77,10 +77,12 @@ export function undocumented({ method, path, status, headers, body }: Answered):
   const operation = operationAt(method === 'HEAD' ? 'GET' : method, path.split('?')[0] ?? '');
   if (!operation) return [];
   const { responses, operationId } = operation;
-  const response = resolved(responses[status]);
+  const response = resolved(responses[status] ?? responses[`${Math.floor(status / 100)}XX`]);
   const said = (problem: string) => `${operationId} ${status}: ${problem}`;
   if (!response) return [said('undocumented status')];
-  const missing = Object.keys(response.headers ?? {}).filter((name) => !headers.has(name));
+  const missing = Object.entries(response.headers ?? {}).flatMap(([name, { required }]) =>
+    required && !headers.has(name) ? [name] : [],
+  );
   const type = headers.get('content-type')?.split(';')[0] ?? null;
   const content = response.content ?? {};
   if (type === null || body === '' || !response.content) return missing.map((name) => said(`no header ${name}`));
@@ -92,7 +94,7 @@ export function undocumented({ method, path, status, headers, body }: Answered):
 
 function resolved(response: Response | undefined): Response | undefined {
   const name = response?.$ref?.slice('#/components/responses/'.length);
-  return name === undefined ? response : (document.components.responses[name] as Response | undefined);
+  return name === undefined ? response : (document.components.responses as Readonly<Record<string, Response>>)[name];
 }
 
 /** The one with fewer names in its path first. */

@@ -10,7 +10,6 @@ import {
   templateOf,
 } from '../../src/web/json/document.ts';
 import type { Described } from '../../src/web/json/route.ts';
-import { recipeRefusals } from '../../src/web/recipes/recipe-refusals.ts';
 import { refusals } from '../../src/web/refusals.ts';
 import { version } from '../../src/world/version.ts';
 import { shapeTable, sharedShapes } from './json-shape.ts';
@@ -20,8 +19,7 @@ const template = readFileSync(new URL('http-api-template.md', import.meta.url), 
 
 export function httpApiText(): string {
   const parts: Readonly<Record<string, string>> = {
-    refusals: refusalTable(refusals),
-    'recipe refusals': refusalTable(recipeRefusals),
+    refusals: refusalTable(),
     probes: routeTable('probes'),
     recipes: routeTable('recipes'),
     fleet: routesOf('fleet').map(answerText).join('\n'),
@@ -43,8 +41,10 @@ function routesOf(tag: Described['tag']): readonly Described[] {
   return describedRoutes.filter((one) => one.tag === tag);
 }
 
-function refusalTable(words: Readonly<Record<string, { readonly status: number; readonly meaning: string }>>): string {
-  const rows = Object.entries(words).map(([word, { status, meaning }]) => `| ${status} | \`${word}\` | ${meaning} |`);
+function refusalTable(): string {
+  const rows = Object.entries(refusals).map(
+    ([word, { status, meaning }]) => `| ${status} | \`${word}\` | ${meaning} |`,
+  );
   return `| code | \`error\` | meaning |\n| --- | --- | --- |\n${rows.join('\n')}`;
 }
 

@@ -72,7 +72,6 @@ export const historyRoute = fleetRoute({
   id: 'listHistory',
   summary: 'The audit log, the newest first',
   query,
-  named: true,
   shape: historyAnswer,
   read: async (parts: HistoryParts, asked) => {
     const { now, zone } = answerTimeOf(parts);

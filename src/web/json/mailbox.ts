@@ -93,7 +93,6 @@ export const mailboxRoute = fleetRoute({
   description: 'An observation that was not made yet is null.',
   names: { account: 'The name of the account.', id: 'The id of the mailbox.' },
   query: {},
-  named: true,
   shape: z.strictObject({
     ...mailboxFields,
     first_seen_at: moment,
@@ -224,7 +223,6 @@ export const explainRoute = fleetRoute({
     at: means('Only what had happened by then.', momentAsked),
     limit: limitOf('of each', 20, maxEntriesShown),
   },
-  named: true,
   shape: explainAnswer,
   read: async (parts: Pick<RouteParts, 'entries' | 'fleet' | 'timeZone' | 'world'>, { mailbox: name, at, limit }) => {
     const { now, zone } = answerTimeOf(parts);

@@ -84,7 +84,6 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
         content: jsonContent(outcomeAnswer),
       },
     },
-    refusals: ['bad_request', 'too_large', 'not_json', 'starting'],
     handle: async (c, { auth, commands }) => {
       const nameOf = name === 'reload' ? reloaderOf : operatorOf;
       const by = nameOf(auth(), c.req.header('authorization'));
@@ -133,7 +132,6 @@ const reloadRoute: JsonRoute<ReloadRouteParts> = routeOf({
     ),
   },
   answers: { ...outcomes, 200: { description: 'The file was accepted.', content: jsonContent(outcomeAnswer) } },
-  refusals: ['bad_request'],
   handle: async (c, { auth, reload }, { force, dry_run: dryRun }) => {
     const by = reloaderOf(auth(), c.req.header('authorization'));
     if (by === null) return refuse(c, 'not_allowed', 'Only a token with the role operator may reload.');

@@ -4,8 +4,7 @@ import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { jsonOf, type Source } from '../../world/schema/json.ts';
 import { type Query, readQuery, type Shape } from '../query.ts';
-import type { RecipeRefusalWord } from '../recipes/recipe-refusals.ts';
-import { queryOf, type RefusalWord, refusalJson, refuse } from '../refusals.ts';
+import { queryOf, refusalJson, refuse } from '../refusals.ts';
 
 export const tags = {
   fleet: 'The fleet, its mailboxes, alerts and history as JSON.',
@@ -44,8 +43,6 @@ export interface Described {
   readonly body?: z.ZodType;
   /** Answers by status. */
   readonly answers: Readonly<Record<number, DescribedAnswer>>;
-  /** Refusals besides those that come with `access`. */
-  readonly refusals?: readonly (RefusalWord | RecipeRefusalWord)[];
 }
 
 export interface JsonRoute<Parts> extends Described {
@@ -87,8 +84,6 @@ interface FleetRouteParts<Parts, S extends Shape, A extends z.ZodType>
   extends Pick<Described, 'route' | 'id' | 'summary' | 'description' | 'names'> {
   readonly query: S;
   readonly shape: A;
-  /** True if the request names a mailbox, which may be unknown. */
-  readonly named?: true;
   /** Reads the data in the program's types; the route converts it to JSON. */
   readonly read: (parts: Parts, query: Query<S>, names: PathNames) => Source<A> | Promise<Source<A>>;
 }
@@ -107,7 +102,6 @@ export interface FleetRoute<Parts, Body> extends JsonRoute<Parts> {
 /** GET route below /api, which the daemon's socket serves, too. */
 export function fleetRoute<Parts, const S extends Shape, A extends z.ZodType>({
   shape,
-  named,
   read,
   ...described
 }: FleetRouteParts<Parts, S, A>): FleetRoute<Parts, z.input<A>> {
@@ -126,7 +120,6 @@ export function fleetRoute<Parts, const S extends Shape, A extends z.ZodType>({
     tag: 'fleet',
     access: 'viewer',
     answers: { 200: { description: 'The answer.', content: jsonContent(shape) } },
-    refusals: ['bad_request', ...(named ? (['unknown_mailbox'] as const) : [])],
     read: readAsked,
     answer: async (c, parts) => {
       const { body, status } = await readAsked(parts, queryOf(c), c.req.param());

@@ -19,8 +19,7 @@ import { authenticate } from '../access/auth.ts';
 import { tooManyWrong, type WrongTokens } from '../access/wrong-tokens.ts';
 import { addRoutes, type JsonRoute, jsonContent, routeOf } from '../json/route.ts';
 import { cursorOf, limitOf, means, pageOf, whole } from '../query.ts';
-import { bodyText, maxBodyBytes, refuse } from '../refusals.ts';
-import { type KeyPlan, RateLimit, type RecipeRefusalWord, recipeRefusals, statusOf } from './recipe-refusals.ts';
+import { bodyText, maxBodyBytes, refuse, statusOfRefusal } from '../refusals.ts';
 import { csvOf, jsonOf, rowsARead } from './run-rows.ts';
 
 export interface Caller {
@@ -92,10 +91,9 @@ const startRun: JsonRoute<RecipeRouteParts> = routeOf({
       content: jsonContent(runShape),
     },
   },
-  refusals: ['bad_parameters', 'not_allowed', 'unknown_recipe', 'unknown_run', 'pruned', 'share_used', 'busy'],
   handle: async (c, { service }) => {
     const request = await runRequestOf(c);
-    if ('wrong' in request) return refusal(c, 'bad_request', request.wrong);
+    if ('wrong' in request) return refuse(c, 'bad_request', request.wrong);
     const { name: by, role } = c.get('caller');
     const run = await service.start({ recipe: idIn(c), by, role, ...request });
     if ('refused' in run) return refused(c, run);
@@ -112,7 +110,6 @@ const listRuns: JsonRoute<RecipeRouteParts> = routeOf({
   names: recipeName,
   query: { limit: limitOf('runs', 50, 500), cursor: cursorOf('whole', 'text') },
   answers: { 200: { description: 'Without rows.', headers, content: jsonContent(runsShape) } },
-  refusals: ['unknown_recipe'],
   handle: async (c, { service }, { limit, cursor }) => {
     const before = cursor ? { createdAt: cursor[0], id: cursor[1] } : null;
     const runs = await service.runsOf(idIn(c), limit + 1, before);
@@ -139,7 +136,6 @@ const getRun: JsonRoute<RecipeRouteParts> = routeOf({
       content: { ...jsonContent(runWithRowsShape), 'text/csv': z.string() },
     },
   },
-  refusals: ['unknown_run', 'pruned'],
   handle: async (c, { service }, { offset, limit = null }) => {
     const first = await service.rows(idIn(c), { offset, limit: Math.min(limit ?? rowsARead, rowsARead) });
     if ('refused' in first) return refused(c, first);
@@ -163,12 +159,11 @@ const cancelRun: JsonRoute<RecipeRouteParts> = routeOf({
   names: runName,
   query: {},
   answers: { 200: { description: 'The run as it is now.', headers, content: jsonContent(runShape) } },
-  refusals: ['not_allowed', 'unknown_run', 'pruned'],
   handle: async (c, { service }) => {
     const { name, role } = c.get('caller');
     const run = await service.run(idIn(c));
     if ('refused' in run) return refused(c, run);
-    if (role !== 'operator' && run.by !== name) return refusal(c, 'not_allowed', othersRun);
+    if (role !== 'operator' && run.by !== name) return refuse(c, 'not_allowed', othersRun);
     const cancelled = await service.cancel(run.id);
     return 'refused' in cancelled ? refused(c, cancelled) : c.json(runJson(cancelled));
   },
@@ -196,7 +191,6 @@ export const downloadRoutes: readonly JsonRoute<Pick<RecipeRouteParts, 'service'
     answers: {
       200: { description: 'The rows.', content, headers: { 'Content-Disposition': 'The name of the file.' } },
     },
-    refusals: ['bad_request', 'not_found'],
     handle: async (c, { service }) => {
       const first = await service.rows(idIn(c), { offset: 0, limit: rowsARead });
       if ('refused' in first) return refuse(c, 'not_found', first.said.join(' '));
@@ -214,10 +208,10 @@ export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTo
   const app = new Hono();
   addGate(app, parts, wrongTokens);
   addRoutes(app, recipeRoutes, parts);
-  app.notFound((c) => refusal(c, 'not_found', 'No resource has this address; /openapi.json lists them all.'));
+  app.notFound((c) => refuse(c, 'not_found', 'No resource has this address; /openapi.json lists them all.'));
   app.onError((error, c) => {
     parts.world.log.error({ err: error, path: c.req.path }, 'a request for a recipe could not be answered');
-    return refusal(c, 'failed', 'Internal error. The log says why.');
+    return refuse(c, 'failed', 'Internal error. The log says why.');
   });
   return app;
 }
@@ -232,10 +226,10 @@ function addGate(app: Hono, { callerOf, world }: RecipeRouteParts, wrongTokens: 
       const waitSeconds = isWrong && wrongTokens ? await wrongTokens.slow(c.get('client').address) : null;
       if (waitSeconds !== null) {
         c.header('Retry-After', String(waitSeconds));
-        return refusal(c, 'rate_limited', tooManyWrong(waitSeconds));
+        return refuse(c, 'rate_limited', tooManyWrong(waitSeconds));
       }
       c.header('WWW-Authenticate', 'Bearer realm="Warmwarden recipes"');
-      return refusal(
+      return refuse(
         c,
         'unauthorized',
         'Unauthorized: send a key as Bearer. `warmwarden token new NAME --recipe-key` makes one.',
@@ -249,7 +243,7 @@ function addGate(app: Hono, { callerOf, world }: RecipeRouteParts, wrongTokens: 
     if (rate.allowed) return next();
     c.header('Retry-After', String(rate.retryAfterSeconds));
     const said = `The plan ${caller.plan} allows ${rate.limit} requests a minute: try again in ${rate.retryAfterSeconds} s.`;
-    return refusal(c, 'rate_limited', said);
+    return refuse(c, 'rate_limited', said);
   });
 }
 
@@ -275,9 +269,40 @@ async function runRequestOf(c: Context): Promise<z.output<typeof runRequestShape
 }
 
 function refused(c: Context, why: RecipeRefusal) {
-  return c.json({ error: why.refused, message: why.said.join(' ') }, statusOf(c, why));
+  return c.json({ error: why.refused, message: why.said.join(' ') }, statusOfRefusal(c, why));
 }
 
-function refusal(c: Context, error: RecipeRefusalWord, message: string) {
-  return c.json({ error, message }, recipeRefusals[error].status);
+/** Requests per minute by plan (api/recipe-run-interface.md section 8). */
+const requestsPerMinute = { pro: 60, cloud: 600, agency: 6_000 } as const;
+export type KeyPlan = keyof typeof requestsPerMinute;
+
+const windowMs = 60_000;
+
+interface Allowance {
+  readonly allowed: boolean;
+  readonly limit: number;
+  /** Requests left in this window, after this request. */
+  readonly remaining: number;
+  /** Whole seconds until a request is allowed again, at least 1; 0 if this one is allowed. */
+  readonly retryAfterSeconds: number;
+}
+
+/** Counts the requests of each key in the last 60 s. `now` is monotonic, in milliseconds. A refused request does not count. */
+export class RateLimit {
+  readonly #starts = new Map<string, number[]>();
+
+  take(name: string, plan: KeyPlan, now: number): Allowance {
+    const limit = requestsPerMinute[plan];
+    const starts = this.#starts.get(name) ?? [];
+    this.#starts.set(name, starts);
+    const fresh = starts.findIndex((at) => at > now - windowMs);
+    starts.splice(0, fresh < 0 ? starts.length : fresh);
+    const [oldest] = starts;
+    if (starts.length >= limit && oldest !== undefined) {
+      const retryAfterSeconds = Math.max(1, Math.ceil((oldest + windowMs - now) / 1_000));
+      return { allowed: false, limit, remaining: 0, retryAfterSeconds };
+    }
+    starts.push(now);
+    return { allowed: true, limit, remaining: limit - starts.length, retryAfterSeconds: 0 };
+  }
 }

@@ -6,9 +6,8 @@ import { formTokenFor, ownFormOf } from '../access/forms.ts';
 import { layout } from '../page/layout.ts';
 import type { Markup } from '../page/parts/elements.ts';
 import { applyForm, cancelForm, parameterPrefix, recipeOf, runForm, runPath } from '../page/recipes-page.ts';
-import { noQuery, operatorsOnly, queryOf, refuse } from '../refusals.ts';
+import { noQuery, operatorsOnly, queryOf, refuse, statusOfRefusal } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { statusOf } from './recipe-refusals.ts';
 
 type RecipePageParts = Pick<RouteParts, 'recipes' | 'publicUrl'>;
 
@@ -57,7 +56,7 @@ async function showRunForm(c: Context, { recipes: { service } }: RecipePageParts
   const recipe = await recipeOf(service, c.req.param('id') ?? '');
   if (!recipe) return refuse(c, 'not_found', 'There is no recipe with this id.');
   const form = runForm({ recipe, given, problems: refusal?.said ?? [], formToken: formTokenFor(c) });
-  return c.html(framed(c, recipe.title, form), refusal ? statusOf(c, refusal) : 200);
+  return c.html(framed(c, recipe.title, form), refusal ? statusOfRefusal(c, refusal) : 200);
 }
 
 /** Starts a dry run, which a viewer may do, too. */
@@ -84,7 +83,7 @@ async function showApply(c: Context, parts: RecipePageParts, refusal: RecipeRefu
   const { page: planned, recipe } = found;
   const problem = refusal?.said.join(' ') ?? null;
   const form = applyForm({ recipe, planned, problem, formToken: formTokenFor(c) });
-  return c.html(framed(c, recipe.title, form), refusal ? statusOf(c, refusal) : 200);
+  return c.html(framed(c, recipe.title, form), refusal ? statusOfRefusal(c, refusal) : 200);
 }
 
 /** Applies the recipe to the mailboxes of the dry run. */
