@@ -47,12 +47,11 @@ export async function guard(
   duties.begin(live.config.accounts, await duties.storedLedgers());
   const alerts = new ReloadAlerts(rooms, live);
   const retention = () => live.config.retention;
-  const channels = () => live.config.alerts.channels.map(({ name }) => name);
   const aheadMs = () => clockAheadMs(fleet.accounts());
   const schedules = scheduleRecipes();
   teardowns.add('scheduled recipes', () => schedules.stop());
   const every = [
-    upkeepLoop({ world, loops, store, retention, channels, aheadMs }),
+    upkeepLoop({ world, loops, store, retention, aheadMs }),
     loops.every(lookEveryMs, 'watching the alerts of reloads', () => alerts.look()),
     loops.every(lookEveryMs, 'storing the rate limits', () => duties.saveLedgers()),
     loops.every(minuteMs, 'watching the alert of a crash', () => getOverCrash(opened, startedAt)),

@@ -5,7 +5,8 @@ import type { OutageNote } from './file/outage-note.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseOptions } from './postgres/lease.ts';
 import type { Db } from './schema/tables.ts';
-import type { SizesAsked, StoreSizes } from './sizes.ts';
+import type { StoreSizes } from './sizes.ts';
+import type { UpkeepPlan } from './upkeep.ts';
 
 /** Runs the statements of a business event as one transaction. */
 export type Transact = <Result>(work: (trx: Db) => Promise<Result>) => Promise<Result>;
@@ -68,7 +69,7 @@ export interface ReadableDatabase {
   readonly sentence: (error: unknown) => Error;
   /** Returns the schema version of the database. */
   readonly schema: () => Promise<number>;
-  readonly sizes: (asked: SizesAsked) => Promise<StoreSizes>;
+  readonly sizes: (asked: UpkeepPlan) => Promise<StoreSizes>;
   readonly problems: () => Promise<readonly string[]>;
 }
 

@@ -7,8 +7,9 @@ import { connectReadOnly, storeError } from './file/connection.ts';
 import { absenceOf } from './file/place.ts';
 import { refuseNewer, schemaOf, schemaVersion } from './schema/migrations.ts';
 import type { Db } from './schema/tables.ts';
-import { fileSizes, type SizesAsked, type StoreSizes } from './sizes.ts';
+import { fileSizes, type StoreSizes } from './sizes.ts';
 import { namedAtMost, rowProblems } from './soundness.ts';
+import type { UpkeepPlan } from './upkeep.ts';
 
 export class Ledger {
   /** Name for people. The file of a SQLite store. */
@@ -46,7 +47,7 @@ export class Ledger {
   }
 
   /** Size of the store, and of its rows past their retention. */
-  sizes(asked: SizesAsked): Promise<StoreSizes> {
+  sizes(asked: UpkeepPlan): Promise<StoreSizes> {
     return this.#read(() => this.#database.sizes(asked));
   }
 

@@ -1,10 +1,10 @@
 // Growth of each table of the store, and its rows past their retention. Runs in its own process, because it reads a
 // large store for a long time.
 import { sql } from 'kysely';
-import { auditRetentionMs, type Retention } from '../core/store-failure.ts';
-import { dayMs, type EpochMs } from '../core/time.ts';
+import { dayMs } from '../core/time.ts';
 import { sizeOf } from './file/place.ts';
 import type { Db } from './schema/tables.ts';
+import { oldRows, type UpkeepPlan } from './upkeep.ts';
 
 export interface TableSize {
   readonly table: string;
@@ -30,23 +30,11 @@ export interface StoreSizes {
   readonly tables: readonly TableSize[];
 }
 
-/** SQL expressions: the time at which a row was created, and whether it is past its retention. */
-interface Ages {
-  readonly at: string;
-  readonly isOld: string;
-}
-
-/** Reference time, and the retention that defines old rows. */
-export interface SizesAsked {
-  readonly now: EpochMs;
-  readonly retention: Retention;
-}
-
 /**
  * Sizes of a store in a SQLite file, by SQLite's counts and not the file's size: pages that are only in the WAL belong
  * to tables, too.
  */
-export async function fileSizes(db: Db, file: string, asked: SizesAsked): Promise<StoreSizes> {
+export async function fileSizes(db: Db, file: string, asked: UpkeepPlan): Promise<StoreSizes> {
   const number = async (pragma: string) => {
     const { rows } = await sql<Record<string, number>>`PRAGMA ${sql.raw(pragma)}`.execute(db);
     return rows[0]?.[pragma] ?? 0;
@@ -64,7 +52,7 @@ export async function fileSizes(db: Db, file: string, asked: SizesAsked): Promis
 }
 
 /** Sizes of a store in PostgreSQL, by the server's own counts, with an estimate of rows that are not cleaned up. */
-export async function serverSizes(db: Db, asked: SizesAsked): Promise<StoreSizes> {
+export async function serverSizes(db: Db, asked: UpkeepPlan): Promise<StoreSizes> {
   const { rows } = await sql<{ table: string; bytes: number; dead: number }>`
     SELECT relname AS "table", pg_total_relation_size(relid) AS bytes,
       (pg_total_relation_size(relid) * n_dead_tup / greatest(n_live_tup + n_dead_tup, 1))::bigint AS dead
@@ -78,43 +66,38 @@ export async function serverSizes(db: Db, asked: SizesAsked): Promise<StoreSizes
   };
 }
 
+/** SQL expression of the time at which a row `t` was created, by table. */
+const createdAt: Readonly<Record<string, string>> = {
+  ...{ decisions: 'since', changes: 'at', transitions: 'at', deliveries: 'created_at', mailboxes: 'first_seen_at' },
+  ...{ actions: 'planned_at', operator_commands: 'at', runs: 'created_at' },
+  run_rows: '(SELECT created_at FROM runs WHERE id = run_id)',
+};
+
 /** Sizes of the given tables, in their order. */
 async function tableSizes(
   db: Db,
   tables: readonly Pick<TableSize, 'table' | 'bytes'>[],
-  { now, retention }: SizesAsked,
+  plan: UpkeepPlan,
 ): Promise<readonly TableSize[]> {
-  const ages = agesAt(now, retention);
+  const { now, retention } = plan;
+  const runsBefore = sql.lit(now - retention.runsMs);
+  const old = [
+    ...Object.values(oldRows(plan)),
+    { table: 'runs', isOld: sql`run IS NOT NULL AND created_at < ${runsBefore}` },
+    { table: 'run_rows', isOld: sql`${sql.raw(createdAt['run_rows'] ?? '')} < ${runsBefore}` },
+  ];
   const counted: CountedTable[] = [];
-  for (const one of tables) counted.push({ ...one, ...(await countsOf(db, one.table, ages[one.table], now)) });
+  for (const one of tables) {
+    const conditions = old.filter(({ table }) => table === one.table).map(({ isOld }) => sql`(${isOld})`);
+    const isOld = conditions.length === 0 ? sql`FALSE` : sql.join(conditions, sql` OR `);
+    const at = sql.raw(createdAt[one.table] ?? 'NULL');
+    const { rows } = await sql<RowCounts>`
+      SELECT count(*) AS rows, count(*) FILTER (WHERE ${at} >= ${sql.lit(now - weekMs)}) AS recent,
+        min(${at}) AS oldest, count(*) FILTER (WHERE ${isOld}) AS old FROM ${sql.table(one.table)} t`.execute(db);
+    counted.push({ ...one, ...(rows[0] ?? { rows: 0, recent: 0, oldest: null, old: 0 }) });
+  }
   const oldest = Math.min(now, ...counted.flatMap((one) => one.oldest ?? []));
   return counted.map((one) => sizeOfTable(one, Math.min(weekMs, now - oldest)));
-}
-
-/** Ages of the tables with history. */
-function agesAt(now: EpochMs, retention: Retention): Readonly<Record<string, Ages>> {
-  const before = (ms: number) => String(now - ms);
-  const sentBefore = before(retention.deliveriesMs);
-  const auditBefore = before(auditRetentionMs(retention));
-  const departed = `(SELECT left_at FROM mailboxes m WHERE m.account = observations.account AND m.mailbox_id = observations.mailbox_id)`;
-  return {
-    decisions: { at: 'since', isOld: `until < ${before(retention.decisionsMs)}` },
-    changes: { at: 'at', isOld: `at < ${before(retention.changesMs)}` },
-    transitions: { at: 'at', isOld: `notified = 1 AND at < ${sentBefore}` },
-    deliveries: { at: 'created_at', isOld: `state = 'sent' AND settled_at < ${sentBefore}` },
-    observations: {
-      at: 'NULL',
-      isOld: `${departed} < CASE route WHEN 'mailboxes' THEN ${before(retention.departedMs)} ELSE ${before(retention.observationsMs)} END`,
-    },
-    mailboxes: { at: 'first_seen_at', isOld: `left_at < ${before(retention.departedMs)}` },
-    actions: { at: 'planned_at', isOld: `planned_at < ${auditBefore}` },
-    operator_commands: { at: 'at', isOld: `at < ${auditBefore}` },
-    runs: { at: 'created_at', isOld: `run IS NOT NULL AND created_at < ${before(retention.runsMs)}` },
-    run_rows: {
-      at: '(SELECT created_at FROM runs WHERE id = run_id)',
-      isOld: `(SELECT created_at FROM runs WHERE id = run_id) < ${before(retention.runsMs)}`,
-    },
-  };
 }
 
 const weekMs = 7 * dayMs;
@@ -130,20 +113,6 @@ interface RowCounts {
 }
 
 type CountedTable = Pick<TableSize, 'table' | 'bytes'> & RowCounts;
-
-async function countsOf(
-  db: Db,
-  table: string,
-  { at, isOld }: Ages = { at: 'NULL', isOld: 'FALSE' },
-  now: EpochMs,
-): Promise<RowCounts> {
-  const result = await sql<RowCounts>`
-    SELECT count(*) AS rows, count(*) FILTER (WHERE ${sql.raw(at)} >= ${sql.lit(now - weekMs)}) AS recent,
-      min(${sql.raw(at)}) AS oldest, count(*) FILTER (WHERE ${sql.raw(isOld)}) AS old FROM ${sql.table(table)}`.execute(
-    db,
-  );
-  return result.rows[0] ?? { rows: 0, recent: 0, oldest: null, old: 0 };
-}
 
 /** `spanMs`: part of the last week in which the store existed. */
 function sizeOfTable({ table, bytes, rows, recent, oldest, old }: CountedTable, spanMs: number): TableSize {

@@ -9,7 +9,7 @@ const retention = {
   ...{ observationsMs: dayMs, runsMs: dayMs, departedMs: dayMs },
 };
 const store = await Store.open(process.argv[2] ?? '', now);
-for (const duty of store.duties({ now, retention, channels: [] })) {
+for (const duty of store.duties({ now, retention })) {
   if (duty.what !== 'old changes by others') continue;
   while (await duty.step()) {
     process.stdout.write('step\n');

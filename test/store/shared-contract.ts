@@ -84,7 +84,7 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       await store.outbox.settleDelivery('d', { kind: 'sent', at: now, detail: null });
       const retention = { decisionsMs: dayMs, deliveriesMs: dayMs, changesMs: dayMs };
       const others = { observationsMs: dayMs, runsMs: dayMs, departedMs: dayMs };
-      const asked = { now: now + 3 * dayMs, retention: { ...retention, ...others }, channels: ['ops'] };
+      const asked = { now: now + 3 * dayMs, retention: { ...retention, ...others } };
       for (const duty of store.duties(asked)) while (await duty.step());
       const next = await opened.reopen();
       expect((await next.loadPicture()).mailboxes.map(({ id }) => id)).toEqual(['m1']);

@@ -26,7 +26,6 @@ function onDuty(duties: readonly UpkeepDuty[]) {
     loops: new Loops(world),
     store: { duties: planned },
     retention: () => retentionOf(days),
-    channels: () => ['ops'],
     aheadMs: () => ahead,
   });
   upkeep.start();
@@ -64,7 +63,7 @@ test('begins five minutes after the start, does each duty to its end, and again 
   expect([plans.length, long.done]).toEqual([0, 0]);
   await clock.advance(5_000);
   expect(long.done).toBe(40);
-  expect(plans).toEqual([{ now: 5 * minuteMs, retention: retentionOf(1), channels: ['ops'] }]);
+  expect(plans).toEqual([{ now: 5 * minuteMs, retention: retentionOf(1) }]);
   configure(2);
   await clock.advance(6 * hourMs);
   expect(long.done).toBe(80);

@@ -8,8 +8,9 @@ import type { ReadableDatabase } from '../database.ts';
 import { StoreError } from '../failure.ts';
 import { schemaOf, schemaVersion } from '../schema/migrations.ts';
 import type { Db, Tables } from '../schema/tables.ts';
-import { type SizesAsked, serverSizes } from '../sizes.ts';
+import { serverSizes } from '../sizes.ts';
 import { rowProblems } from '../soundness.ts';
+import type { UpkeepPlan } from '../upkeep.ts';
 import { clientConfig, poolOf, reached, readerConfig, StoreDialect, tolerant } from './connection.ts';
 import { damageSaid, postgresError } from './failure.ts';
 import { hasStore, isReady } from './setup.ts';
@@ -31,7 +32,7 @@ export async function readPostgres(named: PostgresPlace): Promise<ReadableDataba
     db,
     sentence: (error: unknown) => postgresError(place, error),
     /** Changes of a newer version do not affect the sizes. */
-    sizes: (asked: SizesAsked) => patiently((patient) => serverSizes(patient, asked)),
+    sizes: (asked: UpkeepPlan) => patiently((patient) => serverSizes(patient, asked)),
     // Indexes are not checked: pg_amcheck does this. The check ends at the first data that PostgreSQL can't read.
     problems: () =>
       patiently(rowProblems).catch((error: unknown) => {

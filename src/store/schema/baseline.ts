@@ -76,10 +76,12 @@ export const keyOf = (table: string): readonly string[] => keys[table] ?? ['id']
 const indexes: readonly string[] = [
   'actions_by_age ON actions (planned_at, id)',
   'actions_of_mailbox ON actions (account, mailbox_id, planned_at)',
+  'changes_by_age ON changes (at)',
   'changes_of_mailbox ON changes (account, mailbox_id, id)',
   'commands_by_time ON operator_commands (at)',
   'commands_of_mailbox ON command_mailboxes (account, mailbox_id)',
   'commands_under_way ON operator_commands (result, id) WHERE result IS NULL',
+  'decisions_by_age ON decisions (since)',
   `decisions_held ON decisions (until, id) WHERE ${heldReason}`,
   'decisions_of_mailbox ON decisions (account, mailbox_id, id)',
   'deliveries_by_age ON deliveries (created_at, sequence)',
@@ -95,6 +97,7 @@ const indexes: readonly string[] = [
   'runs_remembered ON runs (run, id) WHERE run IS NULL',
   'runs_under_way ON runs (ended, id) WHERE ended = 0',
   'sessions_of_token ON sessions (token, used_at)',
+  'transitions_by_age ON transitions (at)',
   'transitions_not_notified ON transitions (notified, id)',
 ];
 
