@@ -5,8 +5,6 @@ import type { OutageNote } from './file/outage-note.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseOptions } from './postgres/lease.ts';
 import type { Db } from './schema/tables.ts';
-import type { StoreSizes } from './sizes.ts';
-import type { UpkeepPlan } from './upkeep.ts';
 
 /** Runs the statements of a business event as one transaction. */
 export type Transact = <Result>(work: (trx: Db) => Promise<Result>) => Promise<Result>;
@@ -60,17 +58,6 @@ export interface Database {
   /** Other facts about the opening of the store: sentences for the log. */
   readonly news: readonly string[];
   close(): Promise<void>;
-}
-
-/** A database that is open for reading. */
-export interface ReadableDatabase {
-  readonly db: Db;
-  /** Describes a failed read in one sentence. */
-  readonly sentence: (error: unknown) => Error;
-  /** Returns the schema version of the database. */
-  readonly schema: () => Promise<number>;
-  readonly sizes: (asked: UpkeepPlan) => Promise<StoreSizes>;
-  readonly problems: () => Promise<readonly string[]>;
 }
 
 // The only access to the tables: every read and every transaction of the store goes through the gate, which records

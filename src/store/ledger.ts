@@ -1,14 +1,12 @@
 // The store for a reader beside a running daemon: it locks nothing and can't write.
 import { sql } from 'kysely';
 import { nameOf, type StorePlace } from '../core/store-failure.ts';
-import type { ReadableDatabase } from './database.ts';
 import { failureOf, StoreError } from './failure.ts';
 import { connectReadOnly, storeError } from './file/connection.ts';
 import { absenceOf } from './file/place.ts';
+import { fileSizes, namedAtMost, type ReadableDatabase, rowProblems, type StoreSizes } from './inspection.ts';
 import { refuseNewer, schemaOf, schemaVersion } from './schema/migrations.ts';
 import type { Db } from './schema/tables.ts';
-import { fileSizes, type StoreSizes } from './sizes.ts';
-import { namedAtMost, rowProblems } from './soundness.ts';
 import type { UpkeepPlan } from './upkeep.ts';
 
 export class Ledger {
