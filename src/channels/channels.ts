@@ -1,5 +1,4 @@
-// The types of channels: the settings of each, and the channel that is made from them. A new type is a file of its own,
-// and is named in the four places here: types, schemas, takesDigest and createChannel.
+// The types of channels. A new type is a file of its own, and one line in the table here.
 import { z } from 'zod';
 import type { Egress } from '../core/egress.ts';
 import { notOneOf } from '../world/schema/section.ts';
@@ -15,61 +14,66 @@ import { slackChannel, slackSettings } from './slack.ts';
 import { teamsChannel, teamsSettings } from './teams.ts';
 import { webhookChannel, webhookSettings } from './webhook.ts';
 
-const channelTypes = ['slack', 'email', 'pagerduty', 'teams', 'discord', 'webhook', 'alertmanager', 'recipe'];
-
-/** Entry of `alerts.channels` in the configuration. */
-export const channelSettings = z.discriminatedUnion(
-  'type',
-  [
-    slackSettings,
-    emailSettings,
-    pagerdutySettings,
-    teamsSettings,
-    discordSettings,
-    webhookSettings,
-    alertmanagerSettings,
-    recipeSettings,
-  ],
-  {
-    error: ({ code, input }) => {
-      if (code !== 'invalid_union') return undefined;
-      const { type } = input as { readonly type?: unknown };
-      return type === undefined ? 'is missing' : notOneOf(type, channelTypes);
-    },
-  },
-);
-
-/** True if a channel, in the form of the file, can send the digest because it is for people. */
-export function takesDigest({ type, format }: { readonly type?: unknown; readonly format?: unknown }): boolean {
-  return type === 'webhook' ? format !== 'alertmanager' : ['slack', 'email', 'teams', 'discord'].includes(String(type));
+interface ChannelType<Schema extends z.ZodType> {
+  /** Keys of the channel in the configuration. */
+  readonly settings: Schema;
+  readonly create: (settings: WithEgress<z.output<Schema>> & ForPeople, world: World) => Channel;
+  /** True if a channel, in the form of the file, can send the digest because it is for people. */
+  readonly takesDigest: (written: { readonly format?: unknown }) => boolean;
 }
 
-type Checked = z.output<typeof channelSettings>;
+function channelType<Schema extends z.ZodType>(
+  settings: Schema,
+  create: ChannelType<Schema>['create'],
+  takesDigest: ChannelType<Schema>['takesDigest'],
+): ChannelType<Schema> {
+  return { settings, create, takesDigest };
+}
+
+const always = () => true;
+const never = () => false;
+const types = {
+  slack: channelType(slackSettings, (settings, { clock }) => slackChannel(settings, clock), always),
+  email: channelType(emailSettings, (settings) => emailChannel(settings), always),
+  pagerduty: channelType(pagerdutySettings, (settings, { clock }) => pagerdutyChannel(settings, clock), never),
+  teams: channelType(teamsSettings, (settings, { clock }) => teamsChannel(settings, clock), always),
+  discord: channelType(discordSettings, (settings, { clock }) => discordChannel(settings, clock), always),
+  webhook: channelType(
+    webhookSettings,
+    (settings, { clock }) => webhookChannel(settings, clock),
+    ({ format }) => format !== 'alertmanager',
+  ),
+  alertmanager: channelType(alertmanagerSettings, (settings, { clock }) => alertmanagerChannel(settings, clock), never),
+  recipe: channelType(recipeSettings, recipeChannel, never),
+};
+type AnySettings = (typeof types)[keyof typeof types]['settings'];
+const typeNames = Object.keys(types);
+const [first, ...others] = Object.values(types).map(({ settings }): AnySettings => settings);
+
+/** Entry of `alerts.channels` in the configuration. */
+export const channelSettings = z.discriminatedUnion('type', [first as AnySettings, ...others], {
+  error: ({ code, input }) => {
+    if (code !== 'invalid_union') return undefined;
+    const { type } = input as { readonly type?: unknown };
+    return type === undefined ? 'is missing' : notOneOf(type, typeNames);
+  },
+});
+
+/** True if a channel, in the form of the file, can send the digest. */
+export function takesDigest(written: { readonly type?: unknown; readonly format?: unknown }): boolean {
+  const name = typeNames.find((one) => one === written.type) as keyof typeof types | undefined;
+  return name !== undefined && types[name].takesDigest(written);
+}
+
 type WithEgress<Of> = Of extends unknown ? Omit<Of, 'allowHttp' | 'ca'> & { readonly egress?: Egress } : never;
 /** Settings from which a channel is made. */
-export type ChannelSettings = WithEgress<Checked>;
+export type ChannelSettings = WithEgress<z.output<typeof channelSettings>>;
 
 interface ChannelParts extends ForPeople {
   readonly world: World;
 }
 
 export function createChannel(settings: ChannelSettings, { world, ...people }: ChannelParts): Channel {
-  switch (settings.type) {
-    case 'slack':
-      return slackChannel({ ...settings, ...people }, world.clock);
-    case 'email':
-      return emailChannel({ ...settings, ...people });
-    case 'pagerduty':
-      return pagerdutyChannel({ ...settings, ...people }, world.clock);
-    case 'teams':
-      return teamsChannel({ ...settings, ...people }, world.clock);
-    case 'discord':
-      return discordChannel({ ...settings, ...people }, world.clock);
-    case 'webhook':
-      return webhookChannel({ ...settings, pageUrl: people.pageUrl }, world.clock);
-    case 'alertmanager':
-      return alertmanagerChannel(settings, world.clock);
-    case 'recipe':
-      return recipeChannel(settings, world);
-  }
+  const { create } = types[settings.type] as ChannelType<z.ZodType<ChannelSettings>>;
+  return create({ ...settings, ...people }, world);
 }

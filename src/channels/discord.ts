@@ -4,29 +4,42 @@
 import { z } from 'zod';
 import { section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
-import { type Channel, type Hook, hookKeys, type Rendered, type SendResult } from './channel.ts';
+import { type Channel, hookKeys } from './channel.ts';
+import { type ChatSettings, chatChannel } from './chat.ts';
 import {
-  type ForPeople,
   fittedSentences,
   fittedText,
   fitting,
   type MessageItem,
   type MessageLink,
   type MessageText,
-  messageText,
   moreText,
-  noticeText,
 } from './message-text.ts';
-import { fieldsIn, hookResultOf, postJson, type ReceiverAnswer } from './post.ts';
+import { fieldsIn } from './post.ts';
 
 export const discordSettings = section({
   ...hookKeys,
   type: z.literal('discord').describe('A Discord webhook.'),
 });
-type DiscordSettings = Hook & ForPeople;
 
-/** Gap for at most 30 messages a minute. */
-const discordGapMs = 2_000;
+export function discordChannel(settings: ChatSettings, clock: Clock): Channel {
+  const address = new URL(settings.url);
+  // Discord would otherwise answer before it knows whether the message was accepted.
+  address.searchParams.set('wait', 'true');
+  return chatChannel(
+    {
+      type: 'discord',
+      who: 'Discord',
+      minGapMs: 2_000,
+      remedy: 'create a webhook in the settings of the Discord channel, and set url to its address',
+      write: payloadOf,
+      read: answerIn,
+    },
+    { ...settings, url: address.href },
+    clock,
+  );
+}
+
 const maxContent = 2_000;
 const maxDescription = 4_096;
 const maxFooter = 500;
@@ -35,23 +48,7 @@ const maxHead = 256;
 const maxItem = 1_000;
 const colours = { critical: 0xd92d20, warning: 0xf79009, info: 0x2e90fa, resolved: 0x12b76a } as const;
 
-export function discordChannel(settings: DiscordSettings, clock: Clock): Channel {
-  const address = new URL(settings.url);
-  // Discord would otherwise answer before it knows whether the message was accepted.
-  address.searchParams.set('wait', 'true');
-  const to = { ...settings, url: address.href };
-  return {
-    name: settings.name,
-    type: 'discord',
-    minGapMs: discordGapMs,
-    forPeople: true,
-    render: (message) => rendered(messageText(message, settings)),
-    renderNotice: (notice) => rendered(noticeText(notice, settings)),
-    send: async ({ payload }, signal) => resultOf(await postJson(to, payload, { signal, clock })),
-  };
-}
-
-function rendered(text: MessageText): Rendered {
+function payloadOf(text: MessageText): object {
   const embed = {
     description: description(text),
     color: colours[text.tone],
@@ -59,8 +56,7 @@ function rendered(text: MessageText): Rendered {
   };
   const content = fittedText(harmless(text.headline), maxContent, escaped);
   // A name in a message must not trigger a mention.
-  const payload = { content, embeds: [embed], allowed_mentions: { parse: [] } };
-  return { payload: JSON.stringify(payload), title: text.headline };
+  return { content, embeds: [embed], allowed_mentions: { parse: [] } };
 }
 
 function description(text: MessageText): string {
@@ -107,13 +103,8 @@ function harmless(text: string): string {
   return text.replaceAll('://', ':\u200b//');
 }
 
-/**
- * Result of Discord's answer: 200 with the message, or JSON with a `code` (10015: no such webhook, 50027: a wrong
- * token).
- */
-function resultOf(answer: ReceiverAnswer): SendResult {
-  const { code } = answer.kind === 'answer' ? fieldsIn(answer.text) : {};
-  const said = typeof code === 'number' ? ` (code ${code})` : '';
-  const remedy = 'create a webhook in the settings of the Discord channel, and set url to its address';
-  return hookResultOf(answer, { who: 'Discord', said, remedy });
+/** Discord answers 200 with the message, or JSON with a `code` (10015: no such webhook, 50027: a wrong token). */
+function answerIn(answer: string) {
+  const { code } = fieldsIn(answer);
+  return { reason: typeof code === 'number' ? `code ${code}` : '' };
 }

@@ -44,7 +44,7 @@ interface SmtpError {
 
 interface SmtpAttempt {
   readonly password: string;
-  /** True if the server did not answer in time. */
+  /** True if the attempt was ended. */
   readonly isLate: boolean;
   /** True if the message was sent completely, so that it may have arrived. */
   readonly isWhole: boolean;
@@ -59,7 +59,7 @@ const authenticationCodes = [530, 534, 535, 538];
 
 function failureMeaning(error: SmtpError, { password, isLate, isWhole }: SmtpAttempt): SendResult {
   const noAnswer = 'the mail server did not answer in time';
-  if (isLate) return isWhole ? unanswered(noAnswer) : later(noAnswer);
+  if (isLate || error.code === 'ETIMEDOUT') return isWhole ? unanswered(noAnswer) : later(noAnswer);
   const blamed = blamedFor(error);
   const { responseCode: status } = blamed;
   const said = saidBy(blamed, password);
@@ -110,79 +110,6 @@ function codeOf({ code, originalCode = code }: SmtpError): string {
 function saidBy({ response = '' }: SmtpError, password: string): string {
   const line = response.replace(/\s+/g, ' ').trim();
   return cutText(visibleText(password === '' ? line : line.replaceAll(password, '[hidden]')), maxQuoted);
-}
-
-// Steps of an SMTP conversation, each with its deadline, read from nodemailer's log of it.
-
-/** Times in milliseconds that the server may take for each step. */
-interface SmtpPatience {
-  /** Time from the first packet to the greeting. */
-  readonly greetingMs: number;
-  /** Time for EHLO, signing in, MAIL, RCPT. */
-  readonly commandMs: number;
-  readonly dataMs: number;
-  /** Time to receive the text. */
-  readonly blockMs: number;
-  /** Time for the final answer, after the dot at the end of the text. */
-  readonly endMs: number;
-}
-
-/** Times of section 4.5.3.2. */
-export const rfc5321: SmtpPatience = {
-  greetingMs: 5 * minuteMs,
-  commandMs: 5 * minuteMs,
-  dataMs: 2 * minuteMs,
-  blockMs: 3 * minuteMs,
-  endMs: 10 * minuteMs,
-};
-
-/**
- * Part of an entry of nodemailer's log that is needed here: `client` and `server` are lines, `message` is the end of
- * the text.
- */
-interface Logged {
-  readonly tnx?: string;
-}
-
-class SmtpSteps {
-  readonly #patience: SmtpPatience;
-  readonly #late = new AbortController();
-  #step = 0;
-  /** True once the whole text was sent, with the dot at its end. */
-  isWhole = false;
-
-  constructor(patience: SmtpPatience) {
-    this.#patience = patience;
-    this.#begin(patience.greetingMs);
-  }
-
-  /** Signal that aborts if a step takes too long. */
-  get signal(): AbortSignal {
-    return this.#late.signal;
-  }
-
-  /** Options for the creation of a nodemailer transport. */
-  get log() {
-    const entry = ({ tnx }: Logged = {}, line = '') => this.#heard(tnx, line);
-    return { transactionLog: true, logger: { debug: entry, info: entry } };
-  }
-
-  #heard(tnx: string | undefined, line: string): void {
-    const { commandMs, dataMs, blockMs, endMs } = this.#patience;
-    if (tnx === 'client') this.#begin(line === 'DATA' ? dataMs : commandMs);
-    if (tnx === 'server' && line.startsWith('354')) this.#begin(blockMs);
-    if (tnx !== 'message') return;
-    this.isWhole = true;
-    this.#begin(endMs);
-  }
-
-  #begin(ms: number): void {
-    this.#step += 1;
-    const step = this.#step;
-    AbortSignal.timeout(ms).addEventListener('abort', () => {
-      if (step === this.#step) this.#late.abort();
-    });
-  }
 }
 
 const smtpHint =
@@ -242,6 +169,8 @@ const emailGapMs = secondMs;
 const maxSubject = 250;
 /** Time for a DNS lookup. */
 const dnsMs = 20 * secondMs;
+/** Times that the server may take for its greeting and for each answer: the longest ones of RFC 5321, 4.5.3.2. */
+export const smtpPatience = { greetingMs: 5 * minuteMs, answerMs: 10 * minuteMs };
 /** Time for all steps together. */
 const longestMs = 30 * minuteMs;
 /** Wait before the retry for recipients that the server did not accept with the others. */
@@ -257,7 +186,7 @@ interface Letter {
   readonly first: boolean;
 }
 
-export function emailChannel(settings: EmailSettings, patience = rfc5321): Channel {
+export function emailChannel(settings: EmailSettings, patience = smtpPatience): Channel {
   const { name } = settings;
   return {
     name,
@@ -271,15 +200,18 @@ export function emailChannel(settings: EmailSettings, patience = rfc5321): Chann
       const to: readonly string[] = delivery.receipt === null ? settings.to : JSON.parse(delivery.receipt);
       // Nodemailer is loaded with the first email, so that a start without emails does not wait for it.
       const { createTransport } = await import('nodemailer');
-      const steps = new SmtpSteps(patience);
-      const ends = AbortSignal.any([signal, steps.signal]);
-      const transport = createTransport({ ...connectionOf(settings), ...steps.log });
+      // Nodemailer logs the end of the text, after which the message may have arrived.
+      let isWhole = false;
+      const log = ({ tnx }: { readonly tnx?: string } = {}) => {
+        isWhole ||= tnx === 'message';
+      };
+      const logging = { transactionLog: true, logger: { debug: log, info: log } };
+      const transport = createTransport({ ...connectionOf(settings, patience), ...logging });
       try {
-        const mail = mailOf(delivery, to, settings);
-        const { response, rejected } = await transport.sendMail({ ...mail, signal: ends });
+        const { response, rejected } = await transport.sendMail({ ...mailOf(delivery, to, settings), signal });
         return takenBy(response, to, rejected);
       } catch (error) {
-        const attempt = { password: passwordOf(settings), isLate: ends.aborted, isWhole: steps.isWhole };
+        const attempt = { password: passwordOf(settings), isLate: signal.aborted, isWhole };
         const failure = failureMeaning(error as SmtpError, attempt);
         // The other recipients have the message, so it is not resent to those whose refusal is final.
         return delivery.receipt !== null && failure.kind === 'refused'
@@ -343,7 +275,7 @@ function mailOf({ id, payload, createdAt }: Delivery, to: readonly string[], set
   };
 }
 
-function connectionOf({ url, allowPlain, egress }: EmailSettings) {
+function connectionOf({ url, allowPlain, egress }: EmailSettings, { greetingMs, answerMs }: typeof smtpPatience) {
   const ca = egress?.ca ?? null;
   const { protocol, hostname, port, username, password } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
@@ -357,10 +289,9 @@ function connectionOf({ url, allowPlain, egress }: EmailSettings) {
     // Traffic within this machine needs no encryption, and its certificates are seldom valid.
     ...(here && !secure ? { ignoreTLS: true } : { requireTLS: !secure && !allowPlain, opportunisticTLS: allowPlain }),
     ...(ca === null ? {} : { tls: { ca } }),
-    // The steps have deadlines of their own, so nodemailer's are long.
-    connectionTimeout: longestMs,
-    greetingTimeout: longestMs,
-    socketTimeout: longestMs,
+    connectionTimeout: greetingMs,
+    greetingTimeout: greetingMs,
+    socketTimeout: answerMs,
     dnsTimeout: dnsMs,
     // Nodemailer otherwise ignores the loopback interface when it looks for the machine's address families.
     allowInternalNetworkInterfaces: here,

@@ -42,7 +42,7 @@ export interface MessageText {
   readonly foot: string;
 }
 
-/** Maximum number of alerts that one message describes; the others are counted. */
+/** Maximum number of alerts, or sections of a notice, that one message shows; the others are counted. */
 const maxItems = 20;
 /** Maximum number of lines in a section of a digest. */
 const maxNoticeLines = 15;
@@ -97,14 +97,15 @@ function itemOf(transition: Transition, zone: string): MessageItem {
 
 /** Text of a notice, which is about no alert. */
 export function noticeText({ title, at, sections }: Notice, { pageUrl, timeZone }: ForPeople): MessageText {
-  const items = sections.map(({ heading, lines }) => {
+  const items = sections.slice(0, maxItems).map(({ heading, lines }) => {
     const said = lines.filter((line) => line !== '');
     const more = moreText(said.length - maxNoticeLines);
     const sentences = [...said.slice(0, maxNoticeLines), ...(more === null ? [] : [more])];
     return { head: heading, sentences, foot: '', url: null };
   });
   const foot = momentText(at, timeZone());
-  return visible({ headline: title, tone: 'info', lead: [], items, more: 0, links: linkToPage(pageUrl), foot });
+  const more = sections.length - items.length;
+  return visible({ headline: title, tone: 'info', lead: [], items, more, links: linkToPage(pageUrl), foot });
 }
 
 function visible(text: MessageText): MessageText {

@@ -8,14 +8,13 @@ import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
 import { isPause, pauseFingerprint } from '../alerts/routing.ts';
 import { isCause, noAccount, type Severity, type Transition } from '../core/alert.ts';
-import type { MessageIncident } from '../core/incident.ts';
 import { type EpochMs, minuteMs, secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { serviceUrl } from '../world/schema/scalars.ts';
 import { plainHttp, privateAuthority, secret, section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, channelName, type Hook, type SendOutcome, type SendResult } from './channel.ts';
-import { cutText, linksOf, messageTitle, moreText, type PageAddresses } from './message-text.ts';
+import { cutText, type ForPeople, messageText, messageTitle, moreText } from './message-text.ts';
 import { failureOf, fieldsIn, postJson, type ReceiverAnswer, resultOf, setupRefused } from './post.ts';
 
 /** Address of the service region US. */
@@ -42,7 +41,7 @@ export const pagerdutySettings = section({
   ca: privateAuthority(),
 });
 
-interface PagerDutySettings extends Hook, PageAddresses {
+interface PagerDutySettings extends Hook, ForPeople {
   /** Integration key. A secret that no stored message contains. */
   readonly routingKey: string;
 }
@@ -117,19 +116,26 @@ function acceptedUntil(index: number, all: number, { detail, ...result }: SendRe
   };
 }
 
-function eventsOf(message: GroupMessage, page: PageAddresses): readonly PagerDutyEvent[] {
-  const { incident } = message;
+function eventsOf(message: GroupMessage, people: ForPeople): readonly PagerDutyEvent[] {
+  const { incident, transitions } = message;
+  const resolved = transitions.filter(({ kind }) => kind === 'resolved');
   if (incident) {
+    const { id, step, severity, cause, kind, beganAt } = incident;
+    const about = { key: id, severity, source: cause.value, class: kind ?? 'incident', at: beganAt, details: {} };
     // An alert that was triggered before it belonged to the incident ends under its own key.
-    const own = message.transitions.filter(({ kind, alone }) => kind === 'resolved' && alone);
-    return [incidentEvent(message, incident, page), ...own.map(({ alert }) => resolveOf(alert.fingerprint))];
+    const own = resolved.filter(({ alone }) => alone).map(({ alert }) => resolveOf(alert.fingerprint));
+    return [step === 'ended' ? resolveOf(id) : triggerOf(message, about, people), ...own];
   }
-  const triggers = message.transitions.filter(isTrigger);
+  const triggers = transitions.filter(isTrigger);
   const told = triggers.slice(0, maxTriggers);
   const others = moreText(triggers.length - told.length);
-  const resolved = message.transitions.filter(({ kind }) => kind === 'resolved');
+  const more = others === null ? {} : { others };
   return [
-    ...told.map((transition) => triggerOf(message, transition, { page, others })),
+    ...told.map((transition) => {
+      const { kind, alert } = transition;
+      const alone: GroupMessage = { ...message, kind, severity: alert.severity, transitions: [transition] };
+      return triggerOf(alone, subjectOf(transition, more), people);
+    }),
     ...resolved.map(({ alert }) => resolveOf(alert.fingerprint)),
   ];
 }
@@ -139,74 +145,46 @@ function isTrigger(transition: Transition): boolean {
   return transition.kind === 'event' ? isPause(transition) : transition.kind !== 'resolved';
 }
 
-function incidentEvent(message: GroupMessage, incident: MessageIncident, page: PageAddresses): PagerDutyEvent {
-  if (incident.step === 'ended') return resolveOf(incident.id);
-  const { sentences, worst, memberCount, cause, kind, beganAt, severity } = incident;
-  const listed = worst.map(({ line }) => line);
-  const more = moreText(memberCount - worst.length);
-  return trigger(message, page, {
-    key: incident.id,
-    severity,
-    source: cause.value,
-    class: kind ?? 'incident',
-    at: beganAt,
-    details: {
-      what: [...sentences, ...listed, ...(more === null ? [] : [more])],
-      since: new Date(beganAt).toISOString(),
-    },
-  });
-}
-
-interface TriggerContext {
-  readonly page: PageAddresses;
-  /** Text about further alerts, or null if there are none. */
-  readonly others: string | null;
-}
-
-function triggerOf(message: GroupMessage, transition: Transition, { page, others }: TriggerContext): PagerDutyEvent {
-  const { kind, at, alert } = transition;
-  const { rule, account, email, object, severity, since, facts } = alert;
-  const alone: GroupMessage = { ...message, kind, severity, transitions: [transition] };
-  return trigger(alone, page, {
-    key: kind === 'event' ? pauseFingerprint(alert) : alert.fingerprint,
-    severity,
-    source: email ?? (isCause(alert) ? null : object) ?? (account === noAccount ? 'Warmwarden' : account),
-    class: rule,
-    at,
-    details: {
-      what: facts.sentences,
-      since: new Date(since).toISOString(),
-      ...(account === noAccount ? {} : { account }),
-      ...(others === null ? {} : { others }),
-    },
-  });
-}
-
-interface Trigger {
+interface TriggerSubject {
   readonly key: string;
   readonly severity: Severity;
   readonly source: string;
   readonly class: string;
   readonly at: EpochMs;
-  readonly details: { readonly what: readonly string[] } & Readonly<Record<string, string | readonly string[]>>;
+  /** Further details, beside the words. */
+  readonly details: Readonly<Record<string, string>>;
 }
 
-function trigger(message: GroupMessage, page: PageAddresses, event: Trigger): PagerDutyEvent {
-  const { what, ...others } = event.details;
+function subjectOf({ kind, at, alert }: Transition, more: TriggerSubject['details']): TriggerSubject {
+  const { rule, account, email, object, severity } = alert;
+  const isOfNone = account === noAccount;
+  return {
+    key: kind === 'event' ? pauseFingerprint(alert) : alert.fingerprint,
+    severity,
+    source: email ?? (isCause(alert) ? null : object) ?? (isOfNone ? 'Warmwarden' : account),
+    class: rule,
+    at,
+    details: { ...(isOfNone ? {} : { account }), ...more },
+  };
+}
+
+function triggerOf(message: GroupMessage, subject: TriggerSubject, people: ForPeople): PagerDutyEvent {
+  const { headline, lead, items, more, links } = messageText(message, people);
+  const what = [...lead, ...items.map(({ head }) => head), moreText(more) ?? ''].filter((line) => line !== '');
   return {
     event_action: 'trigger',
-    dedup_key: keyOf(event.key),
+    dedup_key: keyOf(subject.key),
     payload: {
-      summary: cutText(visibleText(messageTitle(message)), maxSummary),
-      source: visibleText(event.source),
-      severity: event.severity,
-      timestamp: new Date(event.at).toISOString(),
-      class: event.class,
-      custom_details: { what: cutText(what.map(visibleText).join('\n'), maxDetails), ...others },
+      summary: cutText(headline, maxSummary),
+      source: visibleText(subject.source),
+      severity: subject.severity,
+      timestamp: new Date(subject.at).toISOString(),
+      class: subject.class,
+      custom_details: { what: cutText(what.join('\n'), maxDetails), ...subject.details },
     },
-    links: linksOf(message, page).map(({ label, url }) => ({ href: url, text: label })),
+    links: links.map(({ label, url }) => ({ href: url, text: label })),
     client: 'Warmwarden',
-    ...(page.pageUrl === null ? {} : { client_url: page.pageUrl }),
+    ...(people.pageUrl === null ? {} : { client_url: people.pageUrl }),
   };
 }
 

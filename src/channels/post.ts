@@ -201,37 +201,6 @@ export function setupRefused(detail: string): SendOutcome {
   return { kind: 'failed', detail, retryAfterMs: setupRetryMs, final: false, setup: true };
 }
 
-/** Statuses with which a webhook reports that its address or its key is wrong. */
-const setupStatuses = [401, 403, 404];
-
-/** Status with which a gateway reports that the receiver got the request and did not answer in time. */
-const gatewayTimeout = 504;
-
-/**
- * Words for a webhook's answer. `said`: the reason that it gives. `remedy`: what to do about its address;
- * `blamesSetup`: the answer calls for the remedy whatever its status.
- */
-interface HookWords {
-  readonly who: string;
-  readonly said: string;
-  readonly remedy: string;
-  readonly blamesSetup?: boolean;
-}
-
-/** Result of an answer of a chat's webhook. A chat shows a repeated message as another one. */
-export function hookResultOf(
-  answer: ReceiverAnswer,
-  { who, said, remedy, blamesSetup = false }: HookWords,
-): SendResult {
-  const result = resultOf(answer, who);
-  if (answer.kind === 'failed') return answer.isLate ? unanswered(answer.detail) : result;
-  if (result.kind === 'sent' || result.kind === 'gone') return result;
-  const detail = `${who} answered ${answer.status}${said}`;
-  if (blamesSetup || setupStatuses.includes(answer.status)) return { ...setupRefused(`${detail}: ${remedy}`), answer };
-  if (answer.status === gatewayTimeout) return { ...unanswered(detail), answer };
-  return { ...failureOf(answer, detail), answer };
-}
-
 /** Outcome of a message that was sent completely and got no answer, or only a gateway's: it may have arrived. */
 export function unanswered(detail: string): SendOutcome {
   return { kind: 'unanswered', detail: `${detail}: the message may have arrived, so it counts as sent` };

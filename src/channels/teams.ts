@@ -5,27 +5,24 @@ import { z } from 'zod';
 import { refuse, serviceUrl } from '../world/schema/scalars.ts';
 import { secret, section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
-import { type Channel, type Hook, hookKeys, type Rendered, type SendResult } from './channel.ts';
+import { type Channel, hookKeys } from './channel.ts';
+import { type ChatSettings, chatChannel } from './chat.ts';
 import {
   cutText,
-  type ForPeople,
   fittedSentences,
   fittedText,
   fitting,
   type MessageItem,
   type MessageText,
-  messageText,
   moreText,
-  noticeText,
 } from './message-text.ts';
-import { fieldsIn, hookResultOf, postJson, type ReceiverAnswer } from './post.ts';
+import { fieldsIn } from './post.ts';
 
 export const teamsSettings = section({
   ...hookKeys,
   url: secret(teamsUrl().describe("The workflow's address. Treated as a secret.")),
   type: z.literal('teams').describe('Microsoft Teams: a workflow that posts when a webhook request is received.'),
 });
-type TeamsSettings = Hook & ForPeople;
 
 /** Address of a workflow. Refuses the older connectors, which Microsoft has retired. */
 function teamsUrl() {
@@ -39,7 +36,6 @@ function teamsUrl() {
   });
 }
 
-const teamsGapMs = 1_000;
 /** Maximum bytes of a card: a little less than 28 KB, since Teams adds its own part. */
 const maxCardBytes = 27_000;
 const maxHeadline = 1_000;
@@ -50,31 +46,34 @@ const maxLead = 4_000;
 const maxLeadParagraphs = 40;
 const colours = { critical: 'attention', warning: 'warning', info: 'accent', resolved: 'good' } as const;
 
-export function teamsChannel(settings: TeamsSettings, clock: Clock): Channel {
-  return {
-    name: settings.name,
-    type: 'teams',
-    minGapMs: teamsGapMs,
-    forPeople: true,
-    render: (message) => rendered(messageText(message, settings)),
-    renderNotice: (notice) => rendered(noticeText(notice, settings)),
-    send: async ({ payload }, signal) => resultOf(await postJson(settings, payload, { signal, clock })),
-  };
+export function teamsChannel(settings: ChatSettings, clock: Clock): Channel {
+  return chatChannel(
+    {
+      type: 'teams',
+      who: 'Teams',
+      minGapMs: 1_000,
+      remedy: 'find the workflow in Teams (Workflows), switch it on or create it again, and set url to its address',
+      write: payloadOf,
+      read: answerIn,
+    },
+    settings,
+    clock,
+  );
 }
 
-function rendered(text: MessageText): Rendered {
-  const whole = payloadOf(text, [], text.items.length + text.more);
+function payloadOf(text: MessageText): object {
+  const whole = cardOf(text, [], text.items.length + text.more);
   const room = maxCardBytes - bytesOf(whole);
   const blocks = text.items.map(itemBlocks);
   const { items, left } = fitting({ items: blocks, more: text.more }, room, bytesOf);
-  return { payload: JSON.stringify(payloadOf(text, items.flat(), left)), title: text.headline };
+  return cardOf(text, items.flat(), left);
 }
 
 function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-function payloadOf(text: MessageText, list: readonly object[], left: number) {
+function cardOf(text: MessageText, list: readonly object[], left: number) {
   const more = moreText(left);
   const headline = cutText(text.headline, maxHeadline);
   const lead = fittedSentences(text.lead, { separator: '\n', max: maxLead, write: (piece) => piece });
@@ -123,14 +122,10 @@ function runs(inlines: readonly object[], spacing: 'small' | 'medium' = 'small')
   return { type: 'RichTextBlock', spacing, inlines: inlines.map((inline) => ({ type: 'TextRun', ...inline })) };
 }
 
-/**
- * Result of a workflow's answer: 202, or JSON with an `error` that has a `code`, such as WorkflowTriggerIsNotEnabled.
- */
-function resultOf(answer: ReceiverAnswer): SendResult {
-  const { error } = answer.kind === 'answer' ? fieldsIn(answer.text) : {};
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
-  const known = typeof code === 'string' && /^[A-Za-z]{1,60}$/.test(code) ? code : null;
-  const said = known === null ? '' : ` (${known})`;
-  const remedy = 'find the workflow in Teams (Workflows), switch it on or create it again, and set url to its address';
-  return hookResultOf(answer, { who: 'Teams', said, remedy, blamesSetup: known === 'WorkflowTriggerIsNotEnabled' });
+/** A workflow answers 202, or JSON with an `error` that has a `code`, such as WorkflowTriggerIsNotEnabled. */
+function answerIn(answer: string) {
+  const { error } = fieldsIn(answer);
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  const reason = /^[A-Za-z]{1,60}$/.test(code) ? code : '';
+  return { reason, blamesSetup: reason === 'WorkflowTriggerIsNotEnabled' };
 }

@@ -75,7 +75,7 @@ test('2,000 alerts: twenty in words, the count of the rest, within every limit',
   expect(payload.text).toBe('Warning: acme: data out of date (2000)');
   const blocks = payload.attachments[0]?.blocks ?? [];
   expect(blocks.filter(({ type }) => type === 'section')).toHaveLength(20);
-  expect(blocks.at(-3)?.elements?.[0]?.text).toBe('and 1980 more: see the page.');
+  expect(blocks.at(-3)?.elements?.[0]?.text).toBe('and 1,980 more: see the page.');
   expect(blocks.at(-2)?.elements?.[0]?.url).toBe('http://127.0.0.1:7025');
 });
 
@@ -155,7 +155,7 @@ test('worse, still and resolved read as such, alone and in a group', () => {
   expect(rendered([another]).text).toMatch(/^New cause, warning: x: /);
   expect(rendered([still]).text).toBe('Still warning: bob2@acme.example: stale statistics');
   const texts = rendered([worse, still, resolved(sampleAlert(3))]).attachments[0]?.blocks.map(({ text }) => text?.text);
-  expect(texts?.slice(0, 3).map((text) => text?.split(':')[0])).toEqual(['Worse', 'Still', 'Resolved']);
+  expect(texts?.slice(0, 3).map((text) => text?.split(':')[0])).toEqual(['*Worse', '*Still', '*Resolved']);
 });
 
 test('an address that is no plain link is no button and no link', () => {
