@@ -124,7 +124,7 @@ function visible(text: MessageText): MessageText {
 }
 
 /** Beginning of an alert's line in a message about several. */
-export function leadOf({ kind, brief }: Transition): string {
+function leadOf({ kind, brief }: Transition): string {
   return brief ? `${briefLead}: ` : leads[kind];
 }
 
@@ -137,7 +137,7 @@ const leads: Readonly<Record<Transition['kind'], string>> = {
 };
 
 /** Start of an alert, or its start and end. */
-export function timesText({ kind, alert }: Transition, zone: string): string {
+function timesText({ kind, alert }: Transition, zone: string): string {
   if (kind === 'event') return momentText(alert.since, zone);
   return kind === 'resolved' ? endedText(alert, zone) : `Since ${momentText(alert.since, zone)}`;
 }
@@ -211,7 +211,7 @@ export function messageTitle(message: GroupMessage): string {
 }
 
 /** Counts of all rules: `DNS failing (2) · stale statistics (30, 4 resolved)`. */
-export function countsText({ transitions }: GroupMessage): string {
+function countsText({ transitions }: GroupMessage): string {
   const parts = countsByRule(transitions).map(({ rule, count, resolved }) => {
     return `${groupName(rule, transitions)} (${count}${resolved > 0 ? `, ${resolved} resolved` : ''})`;
   });
@@ -283,12 +283,12 @@ function linksOfOne(transition: Transition, page: PageAddresses): readonly Messa
 }
 
 /** Link to the page as a whole, for a message without a subject of its own. */
-export function linkToPage(pageUrl: string | null): readonly MessageLink[] {
+function linkToPage(pageUrl: string | null): readonly MessageLink[] {
   return linkTo('page_url', 'Open', pageUrl);
 }
 
 /** Place of an alert on the page, or null if it has none of its own. */
-export function placeOf({ facts }: Alert): string | null {
+function placeOf({ facts }: Alert): string | null {
   const open = facts.numbers['page_url'];
   return typeof open === 'string' && isLink(open) ? open : null;
 }
@@ -311,7 +311,7 @@ function isLink(address: string): boolean {
 }
 
 /** True for an http or https address without characters that a receiver would read as markup. */
-export function isPlainLink(address: string): boolean {
+function isPlainLink(address: string): boolean {
   return /^https?:\/\/[^\s<>|"]+$/.test(address);
 }
 
