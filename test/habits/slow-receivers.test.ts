@@ -20,7 +20,7 @@ import { until } from '../support/until.ts';
 const noAnswer = /^the receiver did not answer in time: .* counts as sent/;
 const silent = () => {};
 /** Real milliseconds, in place of a minute. */
-const shortMs = 150;
+const shortMs = 500;
 
 type Make = (url: string, clock: MovedClock) => Channel;
 const chats: readonly (readonly [string, Make])[] = [
