@@ -63,8 +63,8 @@ const rules = {
     severity: 'critical',
     means:
       'Warmwarden ended, because a part of it had failed or hung: the polling of an account for a minute, or a task such as sending messages for three minutes. That is an error in Warmwarden, and no failure of the API, of a receiver or of the store.',
-    done: 'It was started again, by systemd, Kubernetes or itself, and continues where it stopped. The alert ends when it has run for five minutes.',
-    todo: 'The log has the error before "Warmwarden ends": please report it. If the alert stays, Warmwarden keeps ending: watch the bounces in the mailbox app until it runs.',
+    done: 'It was started again, by systemd, Kubernetes or itself, and continues where it stopped. If some accounts stop again, it guards the others, and tries these again with a restart each hour. The alert ends when it has guarded every account for five minutes.',
+    todo: 'The log has the error before "Warmwarden ends": please report it. If the alert stays, Warmwarden keeps ending, or leaves the accounts that `/readyz` names unguarded: watch their bounces in the mailbox app until it guards them.',
   },
   guard_acted: {
     name: 'Warmwarden acted',

@@ -53,7 +53,8 @@ export async function guard(
   const every = [
     upkeepLoop({ world, loops, store, retention, aheadMs }),
     loops.every(lookEveryMs, 'watching the alerts of reloads', () => alerts.look()),
-    loops.every(lookEveryMs, 'storing the rate limits', () => duties.saveLedgers()),
+    // A process that takes over a lease starts at once. Otherwise what each 429 and each stop stores is enough.
+    ...(store.lease.isShared ? [loops.every(lookEveryMs, 'storing the rate limits', () => duties.saveLedgers())] : []),
     loops.every(minuteMs, 'watching the alert of a crash', () => getOverCrash(opened, startedAt)),
   ];
   startLoops(every, teardowns);

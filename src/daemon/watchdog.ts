@@ -3,7 +3,7 @@ import { atOnce, tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { type Crash, crashed } from '../alerts/rules/crash-rule.ts';
 import { noAccount } from '../core/alert.ts';
-import { minuteMs } from '../core/time.ts';
+import { hourMs, minuteMs } from '../core/time.ts';
 import { recordAlerts } from '../outbox/outbox-store.ts';
 import { lookEveryMs } from '../world/loop.ts';
 import { systemClock } from '../world/world.ts';
@@ -12,6 +12,9 @@ import type { Duties } from './reload/duties.ts';
 
 /** Time after which a process has recovered from the crash before it. */
 const steadyAfterMs = 5 * minuteMs;
+
+/** Age of a process at which it ends for an account that stopped again after a crash, so that the others are guarded. */
+const againAfterMs = hourMs;
 
 /** Wait before the last look at the loops, after which the process ends. */
 const lastMomentMs = 1_000;
@@ -23,12 +26,14 @@ export class Watchdog {
   readonly #duties: Duties;
   readonly #crash: (why: string) => void;
   readonly #stop = new AbortController();
+  readonly #startedAt: number;
   #running: Promise<void> = Promise.resolve();
 
   constructor(opened: Pick<DaemonRooms, 'loops'> & Rooms, duties: Duties, crash: (why: string) => void) {
     this.#opened = opened;
     this.#duties = duties;
     this.#crash = crash;
+    this.#startedAt = opened.world.clock.monotonic();
   }
 
   start(): void {
@@ -61,14 +66,31 @@ export class Watchdog {
     const { fleet, loops } = this.#opened;
     const { storeFailure } = fleet;
     if (storeFailure && !storeFailure.lasting) return null;
-    for (const { account, pulse } of this.#duties.watches) {
+    const stopped = this.#duties.watches.flatMap(({ account, pulse }) => {
       const ailment = storeFailure ? pulse.failure : pulse.look();
-      if (ailment) return `account ${account}: ${ailment}`;
-    }
+      return ailment ? [{ account, why: `account ${account}: ${ailment}` }] : [];
+    });
+    if (stopped[0] && this.#mayEndFor(stopped.length)) return stopped[0].why;
+    this.#duties.showStopped(stopped.map(({ account }) => account));
     if (storeFailure) return null;
     const task = loops.look();
     return task && `${task} has failed for minutes`;
   }
+
+  /**
+   * True if a restart is worth its minute: not for some of the accounts right after a crash, since they would keep the
+   * others from being guarded.
+   */
+  #mayEndFor(accounts: number): boolean {
+    const { fleet, world } = this.#opened;
+    const isOld = world.clock.monotonic() - this.#startedAt >= againAfterMs;
+    return isOld || accounts === this.#duties.watches.length || !hasCrashed(fleet);
+  }
+}
+
+/** True if a process that recently crashed has not yet proven that it runs. */
+function hasCrashed(fleet: Rooms['fleet']): boolean {
+  return [...fleet.alertsOf(noAccount)].some(({ rule }) => rule === 'crashed');
 }
 
 /** Records why the process ends: the next process sends the message. Rejects if the store can't be written. */
@@ -82,10 +104,13 @@ export function recordCrash(rooms: Rooms, crash: Crash | null): Promise<void> {
 }
 
 /**
- * Looks once, and ends the alert about a crash when this process, which started at `startedAt`, has run for a while.
+ * Looks once, and ends the alert about a crash when this process, which started at `startedAt`, has run for a while and
+ * guards every account.
  */
 export async function getOverCrash(rooms: Rooms, startedAt: number): Promise<void> {
   const { fleet, world } = rooms;
-  const isSteady = world.clock.monotonic() - startedAt >= steadyAfterMs;
-  if (isSteady && [...fleet.alertsOf(noAccount)].some(({ rule }) => rule === 'crashed')) await recordCrash(rooms, null);
+  const isSteady =
+    world.clock.monotonic() - startedAt >= steadyAfterMs &&
+    fleet.guarding().every(({ startingSince }) => startingSince === null);
+  if (isSteady && hasCrashed(fleet)) await recordCrash(rooms, null);
 }

@@ -22,7 +22,7 @@ export function crashed(crash: Crash | null, zone: string): Condition {
       sentences: crash
         ? [
             `Warmwarden ended at ${momentText(crash.at, zone)}: ${crash.why}.`,
-            'It guarded no mailbox until its restart, which repairs this. It lost nothing. The log has the error: please report it.',
+            'It guarded no mailbox until its restart, and lost nothing. If this alert stays, `/readyz` names the accounts that are not guarded. The log has the error: please report it.',
           ]
         : [],
       numbers: {},

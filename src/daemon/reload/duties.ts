@@ -47,6 +47,8 @@ export class Duties {
   readonly watches: AccountWatch[] = [];
   /** Watches all of whose loops have taken a turn. */
   readonly #begun = new WeakSet<AccountWatch>();
+  /** Accounts with a loop that has stopped, for which the process does not end. */
+  #stopped: ReadonlySet<string> = new Set();
   #stopping = false;
 
   constructor(live: LiveConfig, rooms: RecorderRooms, pageUrl: string) {
@@ -61,10 +63,13 @@ export class Duties {
     for (const account of this.#stopping ? [] : accounts) this.#begin(account, spent.get(account.name));
   }
 
-  /** Rate limits that the previous holder of the lease may have spent recently. */
+  /** Rate limits that an earlier process may have spent recently; empty if the store can't be read. Never rejects. */
   async storedLedgers(): Promise<readonly AccountLedger[]> {
-    const { store } = this.#rooms;
-    return store.lease.isShared ? store.ledgers() : [];
+    const { store, world } = this.#rooms;
+    return store.ledgers().catch((error: unknown) => {
+      world.log.warn({ failure: String(error) }, 'the state of the rate limits could not be read');
+      return [];
+    });
   }
 
   #begin(account: AccountConfig, spent: AccountLedger['budget'] | undefined): void {
@@ -86,25 +91,33 @@ export class Duties {
     });
   }
 
-  /** Shows which accounts are guarded, and which are starting. */
+  /** Shows these accounts, a loop of which has stopped, as not guarded. The others are shown as they are. */
+  showStopped(accounts: readonly string[]): void {
+    if (accounts.length === this.#stopped.size && accounts.every((one) => this.#stopped.has(one))) return;
+    this.#stopped = new Set(accounts);
+    this.#showGuarding();
+  }
+
+  /** Shows which accounts are guarded, and which are starting or have stopped. */
   #showGuarding(): void {
     const { fleet, world } = this.#rooms;
     const since = new Map(fleet.guarding().map(({ account, startingSince }) => [account, startingSince]));
     const guarding = this.watches.map((watch) => {
-      const startingSince = this.#begun.has(watch) ? null : (since.get(watch.account) ?? world.clock.now());
+      const isGuarded = this.#begun.has(watch) && !this.#stopped.has(watch.account);
+      const startingSince = isGuarded ? null : (since.get(watch.account) ?? world.clock.now());
       return { account: watch.account, startingSince };
     });
     fleet.putGuarding(guarding);
   }
 
-  /** Stores the state of the rate limits, for the process that takes over the lease. Never rejects. */
+  /** Stores the state of the rate limits for the next process. Never rejects. */
   saveLedgers(): Promise<void> {
     return this.#save([...this.#duties].map(([name, { api }]) => [name, api.budget]));
   }
 
   async #save(budgets: readonly (readonly [string, Budget])[]): Promise<void> {
     const { store, world } = this.#rooms;
-    if (!store.lease.isShared || budgets.length === 0) return;
+    if (budgets.length === 0) return;
     const now = world.clock.monotonic();
     const shiftMs = world.clock.now() - now;
     const ledgers = budgets.map(([account, budget]) => ({ account, budget: budget.ledger(now, shiftMs) }));
