@@ -16,7 +16,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   daemon: everything,
   web: only(
     ['core', 'world', 'alerts', 'metrics', 'operations', 'recipes'],
-    ['hono', '@hono/node-server', 'zod', 'tinyqueue', 'node:crypto', 'node:http', 'node:https', 'node:net'],
+    ['hono', '@hono/node-server', 'zod', 'node:crypto', 'node:http', 'node:https', 'node:net'],
   ),
   outbox: only(['core', 'world', 'alerts', 'channels'], ['node:crypto']),
   channels: only(
@@ -50,7 +50,6 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['core', 'world'],
     [
       'undici',
-      'tinyqueue',
       'node:crypto',
       'node:http',
       'node:https',

@@ -1,9 +1,8 @@
 // Agenda of an account: the polls that answers, lists and people put into its queue, and their times.
 
-import { type MailboxRoute, mailboxRoutes } from '../api/poll/poll.ts';
+import { judgedRoutes, type MailboxRoute, mailboxRoutes } from '../api/poll/poll.ts';
 import type { PollQueue } from '../api/poll/queue.ts';
 import { riskOf } from '../api/poll/risk.ts';
-import { judgedRoutes } from '../api/poll/sweep.ts';
 import type { MeasuredRoute, StaleMeasurement } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { MailboxState } from '../core/mailbox.ts';
@@ -69,7 +68,6 @@ export class Agenda {
   /** Queues polls that changed entries of the list ask for. */
   stir(stirred: RosterChanges['stirred']): void {
     const { queue, world } = this.#parts;
-    queue.listed(stirred.length > 0);
     const now = world.clock.monotonic();
     for (const { id, routes } of stirred) for (const route of routes) queue.add({ route, mailboxId: id }, now, 'soon');
   }

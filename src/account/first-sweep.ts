@@ -1,7 +1,6 @@
 // First sweep of an account: the first look at mailboxes that no process has judged, its progress and its end.
 
-import { type MailboxRoute, mailboxRoutes, type Poll } from '../api/poll/poll.ts';
-import { partOf } from '../api/poll/sweep.ts';
+import { type MailboxRoute, mailboxRoutes, type Poll, partOf } from '../api/poll/poll.ts';
 import { isToBeSeenAgain } from '../core/alert.ts';
 import type { Route } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';

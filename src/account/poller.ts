@@ -3,9 +3,8 @@
 import type { MailboxApi } from '../api/client.ts';
 import type { Failure, Result } from '../api/http/failure.ts';
 import type { Lane } from '../api/poll/lane.ts';
-import { type MailboxRoute, type Poll, pollKey } from '../api/poll/poll.ts';
+import { judgedRoutes, type MailboxRoute, type Poll, pollKey } from '../api/poll/poll.ts';
 import type { PollQueue } from '../api/poll/queue.ts';
-import { judgedRoutes } from '../api/poll/sweep.ts';
 import { absentWarmup, type Observed, type Route, type StatsAnswer } from '../core/answers.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { StoreTrouble } from '../core/store-failure.ts';

@@ -1,7 +1,7 @@
 // Judged routes that no mailbox was answered for, and whether the account can be judged at all.
 
 import type { Failure } from '../api/http/failure.ts';
-import { judgedRoutes } from '../api/poll/sweep.ts';
+import { judgedRoutes } from '../api/poll/poll.ts';
 import type { Route } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { ReadFailure } from '../core/mailbox.ts';

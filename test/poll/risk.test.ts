@@ -1,15 +1,7 @@
 // How urgently a mailbox's statistics are read again, and what of each answer that rests on.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  armedBounces,
-  mayCrossToday,
-  type Risk,
-  RiskOrder,
-  riskOf,
-  TurnOrder,
-  weightOf,
-} from '../../src/api/poll/risk.ts';
+import { armedBounces, mayCrossToday, type Risk, riskOf, weightOf } from '../../src/api/poll/risk.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import { dayMs, utcDate } from '../../src/core/time.ts';
 import { arrivedMailbox, now, verdictOf } from '../store/records.ts';
@@ -60,51 +52,4 @@ test('what may still be sent counts what was sent today, from zero on each day',
   const limited = { ...mailbox, entry: { ...entry, answer: { ...entry.answer, dailyLimit: 40 } } };
   const left = (at: number) => riskOf({ ...limited, stats: { at: now, answer: { rows } } }, 2, at)?.sendsLeftToday;
   expect([left(now - dayMs), left(now), left(now + dayMs), left(now)]).toEqual([10, 28, 40, 28]);
-});
-
-test('whatever the weights, nobody waits longer than twice as many readings as half of the mean would give', () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.record({ weight: fc.nat(1_000), calm: fc.boolean() }), { minLength: 1, maxLength: 30 }),
-      (all) => {
-        const order = new RiskOrder(0);
-        for (const [index, { weight, calm }] of all.entries()) {
-          order.weigh(`m${index}`, weight, calm);
-          order.served(`m${index}`, 0);
-        }
-        const last = new Map(all.map((_, index) => [`m${index}`, 0]));
-        for (let turn = 1; turn < 400; turn += 1) {
-          const id = order.next(turn) ?? '';
-          expect(turn - (last.get(id) ?? 0)).toBeLessThanOrEqual(2 * 3 * all.length + 1);
-          last.set(id, turn);
-          order.taken(id);
-          order.served(id, turn);
-        }
-        for (const turn of last.values()) expect(turn).toBeGreaterThan(399 - 2 * 3 * all.length - 2);
-      },
-    ),
-    { numRuns: 100 },
-  );
-});
-
-test('the first is the smallest, whatever is put in, moved and taken out', () => {
-  const step = fc.record({ id: fc.integer({ min: 0, max: 40 }), key: fc.option(fc.integer({ min: -5, max: 5 })) });
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const [turns, plain] = [new TurnOrder(), new Map<string, number>()];
-      for (const { id, key } of steps) {
-        if (key === null) {
-          turns.delete(`m${id}`);
-          plain.delete(`m${id}`);
-        } else {
-          turns.set(`m${id}`, key);
-          plain.set(`m${id}`, key);
-        }
-        const first = turns.first();
-        const smallest = plain.size === 0 ? null : Math.min(...plain.values());
-        expect([first === null ? null : plain.get(first), turns.size]).toEqual([smallest, plain.size]);
-        expect(turns.countBelow(0)).toBe([...plain.values()].filter((one) => one < 0).length);
-      }
-    }),
-  );
 });

@@ -5,8 +5,7 @@ import type { Forecast, NarrowRoutes } from '../../core/mailbox.ts';
 import { hourMs, minuteMs } from '../../core/time.ts';
 import type { Schedule, ScheduleGaps } from '../../world/schedule.ts';
 import type { Budget } from '../budget.ts';
-import { type MailboxRoute, mailboxRoutes } from './poll.ts';
-import { judgedRoutes } from './sweep.ts';
+import { judgedRoutes, type MailboxRoute, mailboxRoutes } from './poll.ts';
 
 export type Gaps = Readonly<Record<Route, ScheduleGaps>>;
 

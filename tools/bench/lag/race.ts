@@ -114,9 +114,7 @@ export function ours(fleet: readonly FleetMailbox[], { slotMs, scoreMoves, caden
     queue.done(poll);
     queue.received(poll.route, answerBytes[poll.route] * (poll.route === 'mailboxes' ? fleet.length : 1));
     if (poll.route === 'mailboxes') {
-      const fell = listed(now);
-      queue.listed(fell.length > 0);
-      for (const index of fell) queue.add({ route: 'stats', mailboxId: String(index) }, now, 'soon');
+      for (const index of listed(now)) queue.add({ route: 'stats', mailboxId: String(index) }, now, 'soon');
     }
     if (poll.route !== 'stats') continue;
     const index = Number(poll.mailboxId);
