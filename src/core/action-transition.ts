@@ -32,8 +32,6 @@ export interface Unsuccessful {
   readonly waitMs?: number;
   /** refused: with 403. */
   readonly forbidden?: boolean;
-  /** unseen: another process was to send it, which may only be frozen, and send it still. */
-  readonly mayComeLate?: boolean;
 }
 
 /** The intent to POST is recorded, after the look that saw `before`. */

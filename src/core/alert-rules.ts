@@ -74,7 +74,7 @@ const rules = {
     shows: 'action',
     means:
       'The bounce rate of a mailbox exceeded the bounce limit of its warm-up mode, or so many of its newest emails bounced that it is an emergency in any mode.',
-    done: 'Warmwarden switched it to recovery mode, or paused its warm-up, and read the change back. The message says which, with the counts. `warmwarden explain MAILBOX` has the whole history. The alert is critical after a pause, and when all recent bounces were hard or blocks. An alert about a delayed request means that a process stopped in the middle of a request, and the mailbox API carried it out after another process had taken over.',
+    done: 'Warmwarden switched it to recovery mode, or paused its warm-up, and read the change back. The message says which, with the counts. `warmwarden explain MAILBOX` has the whole history. The alert is critical after a pause, and when all recent bounces were hard or blocks.',
     todo: 'After a switch to recovery, look for the cause (list, content, DNS). Warmwarden restores the earlier mode when the mailbox is clean. After a pause, clean the list, then run `warmwarden resume MAILBOX`. Warmwarden never touches campaign sending: stop that yourself if it should stop too.',
   },
   restored: {

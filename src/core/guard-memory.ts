@@ -1,21 +1,7 @@
 // Memory of the guard about a mailbox.
-import type { OpenAction } from './action.ts';
 import type { RecentLimits } from './policy.ts';
-import { dayMs, type EpochMs, type IsoDate } from './time.ts';
+import type { EpochMs, IsoDate } from './time.ts';
 import type { Claim, EarlierMode, EvidenceStart, RunState } from './verdict.ts';
-
-/** A POST that may still come: the process that was to send it lost its lease, and may only be frozen. */
-export interface UnseenPost {
-  /** Action as it was sent. */
-  readonly action: OpenAction;
-  /** Moment of the next look, which did not show the change. */
-  readonly at: EpochMs;
-}
-
-/** True if a matching change still counts as the POST's: for a day after that look. */
-export function mayStillCome({ at }: Pick<UnseenPost, 'at'>, now: EpochMs): boolean {
-  return now - at <= dayMs;
-}
 
 /** Emails that were read of some days, and that the API no longer shows: half of them or more. */
 export interface LostCounts {
@@ -59,6 +45,4 @@ export interface GuardMemory {
   readonly limits?: RecentLimits;
   /** Counts that the API no longer shows. */
   readonly lost?: LostCounts;
-  /** POSTs that a process which ended left behind, and whose change was not to be seen then. Absent: none. */
-  readonly unseenPosts?: readonly UnseenPost[];
 }

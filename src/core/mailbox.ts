@@ -154,14 +154,8 @@ export interface MailboxState {
 
 /** The mailbox once it is guarded under another account, with all that is known of it. */
 export function mailboxUnder(mailbox: MailboxState, account: string): MailboxState {
-  const { action, memory } = mailbox;
-  const posts = memory?.unseenPosts?.map((post) => ({ ...post, action: actionUnder(post.action, account) }));
-  return {
-    ...mailbox,
-    account,
-    action: action && actionUnder(action, account),
-    memory: memory && posts ? { ...memory, unseenPosts: posts } : memory,
-  };
+  const { action } = mailbox;
+  return { ...mailbox, account, action: action && actionUnder(action, account) };
 }
 
 /** A mailbox of an account's list that another account of the same API guards. */

@@ -177,7 +177,7 @@ export class Actor {
     const settlement = await this.#post.readBack(open, detail, signal);
     if (!settlement) return;
     const unseen = settlement.kind === 'unconfirmed';
-    await this.#settle(open, unseen ? { kind: 'unseen', detail, mayComeLate: openWaitMs > 0 } : settlement);
+    await this.#settle(open, unseen ? { kind: 'unseen', detail } : settlement);
   }
 
   async #carryOut(action: Action, signal: AbortSignal): Promise<void> {

@@ -15,7 +15,6 @@ import { guardHeld, heldSubject } from '../../alerts/rules/breaker-rule.ts';
 import { changedByOthersEvent, manyStoppedEvent } from '../../alerts/rules/changed-rule.ts';
 import { configMatchesNothing, idleSubject } from '../../alerts/rules/config-rules.ts';
 import { domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
-import { lateRequestEvent } from '../../alerts/rules/late-rule.ts';
 import { isWarmupStale, knownSince } from '../../alerts/rules/stale-rule.ts';
 import {
   type ActionContext,
@@ -48,7 +47,6 @@ import type { EpochMs } from '../../core/time.ts';
 import { lacksCounts } from '../../core/verdict.ts';
 import { inTurns } from '../../world/world.ts';
 import { asFound, type RecorderOptions, type RecorderRooms } from './guarded-account.ts';
-import type { LatePost } from './late-posts.ts';
 import { isNearOrOver, outsideChanges, stoppedTogether } from './outside-changes.ts';
 import { isActive } from './plan.ts';
 import { pooledAlerts } from './pooled-alerts.ts';
@@ -82,12 +80,8 @@ export interface Happening {
   readonly acted: Action | null;
   /** The breaker if it changed. */
   readonly breaker: BreakerState | null;
-  /** Changes since the last look, by others or by our own late POST, and the mailbox as it was then. */
-  readonly outside?: {
-    readonly before: MailboxState;
-    readonly changes: readonly Change[];
-    readonly late: LatePost | null;
-  };
+  /** Changes by others since the last look, and the mailbox as it was then. */
+  readonly outside?: { readonly before: MailboxState; readonly changes: readonly Change[] };
   /** True if the answer was judged. */
   readonly judged?: boolean;
 }
@@ -131,9 +125,8 @@ export class AccountAlerts {
     const event = acted && actedEvent(acted, mailbox, context satisfies ActionContext);
     const changes = this.#step(conditions, now);
     const others = outside && this.#changedByOthers(mailbox, outside, context);
-    const late = outside?.late && lateRequestEvent(outside.late, outside.before, context);
     const stopped = outside && this.#manyStopped(mailbox, outside.changes, context);
-    const events = [event, late, others, stopped].filter((one) => one !== null && one !== undefined);
+    const events = [event, others, stopped].filter((one) => one !== null && one !== undefined);
     const named = events.map((event) => transitionNamed(event, this.#fleet));
     const transitions = [...named, ...changes.transitions];
     if (!this.#options.isFirstLook(mailbox.id, route)) return { ...changes, transitions };

@@ -3,6 +3,7 @@
 import type { Action, GuardActionKind, Outcome, PendingAction, PlannedAction } from '../../core/action.ts';
 import { actionAfter, type Unsuccessful } from '../../core/action-transition.ts';
 import type { Observed, WarmupAnswer } from '../../core/answers.ts';
+import type { Change } from '../../core/change.ts';
 import { type StatusWords, wordState } from '../../core/guard/run-state.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
 import type { WarmupMode } from '../../core/policy.ts';
@@ -60,6 +61,35 @@ export function isOurs(action: Action | null, now: EpochMs): action is Action {
   if (action.state === 'open' || (action.state === 'unconfirmed' && !action.by && action.kind !== 'pause')) return true;
   const late = action.state === 'dropped' || action.state === 'unconfirmed';
   return late && now - action.openedAt <= ownsLateChangeMs;
+}
+
+/** Two consecutive answers. */
+interface Looks {
+  readonly was: WarmupAnswer;
+  readonly is: WarmupAnswer;
+  readonly words: StatusWords;
+}
+
+/** Returns true if the newer answer shows the change of the action and the older one does not. */
+export function isNew(action: Action, { was, is, words }: Looks): boolean {
+  return showsChange(action, is, words) && !showsChange(action, was, words);
+}
+
+/** Returns true if the newer answer undoes a change that was confirmed after the action was sent. */
+export function undoesNewer({ id, openedAt }: Action, actions: readonly Action[], { was, is, words }: Looks): boolean {
+  return actions.some(
+    (one) =>
+      one.id !== id &&
+      one.state === 'confirmed' &&
+      one.openedAt > (openedAt ?? 0) &&
+      isNew(one, { was: is, is: was, words }),
+  );
+}
+
+/** Returns true if a change between two looks is the effect of the action. A mode brings its own limit. */
+export function isEffectOf({ what }: Change, { targetMode, targetLimit }: Action): boolean {
+  if (targetLimit !== undefined) return what === 'target_daily_limit';
+  return targetMode === null ? what === 'warm-up' : what === 'mode' || what === 'target_daily_limit';
 }
 
 export function actionKind(verdict: Verdict): GuardActionKind | null {

@@ -107,10 +107,10 @@ export class Recorder {
     const policy = this.#options.policyFor(before);
     const context = this.#tickContext(before.id, { policy, now, answered });
     const ticked = tick(before, observation, context);
-    const { mailbox, changes, verdict, decision, actions, confirmed, late, breaker } = ticked;
+    const { mailbox, changes, verdict, decision, actions, confirmed, breaker } = ticked;
     const acted = confirmed?.by ? null : confirmed;
     const { route } = observation;
-    const outside = { before, changes, late };
+    const outside = { before, changes };
     const judged = verdict !== null;
     const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged });
     const record: TickRecord = {
@@ -198,7 +198,7 @@ export class Recorder {
       const mailbox = { ...ended, action: actions.at(-1) ?? action };
       const acted =
         !action.by && (action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1));
-      const outside = { before, changes, late: null };
+      const outside = { before, changes };
       const happening = { mailbox, policy, now, route: null, actions, breaker: null, outside };
       const alerts = this.#alerts.after({ ...happening, acted: acted && isOutcome(settlement) ? action : null });
       await this.#rooms.store.settleIntent({ actions, mailbox, changes, alerts });

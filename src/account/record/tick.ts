@@ -24,10 +24,9 @@ import type { Verdict } from '../../core/verdict.ts';
 import { causeSentences, type Others } from '../../core/wording/causes.ts';
 import { counted } from '../../core/wording/phrases.ts';
 import type { DecisionRecord } from '../../store/records.ts';
-import { isEffectOf, isNew, type LatePost, latePostIn, memoryAfter, undoneSince, withoutLanded } from './late-posts.ts';
 import { judgeMailbox, type Observation, observe } from './observe.ts';
 import { isPausedByHabit } from './outside-changes.ts';
-import { isActive, isOurs, planAfter, type Settlement, showsChange } from './plan.ts';
+import { isActive, isEffectOf, isNew, isOurs, planAfter, type Settlement, showsChange, undoesNewer } from './plan.ts';
 
 // Asks the breaker before a verdict becomes an action. Pure. docs/guard.md, "When it does nothing, on purpose".
 
@@ -190,7 +189,7 @@ export interface TickContext {
   readonly apiAheadMs?: number;
   /** True if the account counts at most half of the emails that were read before. Called only if the mailbox does. */
   readonly accountHasShrunk?: (mailbox: MailboxState) => boolean;
-  /** The newest actions on the mailbox. Called only if one of them may come late. */
+  /** The newest actions on the mailbox. Called only if the answer shows a change. */
   readonly actionsOf: (mailbox: MailboxState) => readonly Action[];
   /** IANA time zone for the times in the causes. */
   readonly timeZone: string;
@@ -207,8 +206,6 @@ export interface Tick {
   readonly actions: readonly Action[];
   /** Action whose POST the answer proves. */
   readonly confirmed: Action | null;
-  /** Late POST of an earlier process that the answer shows. */
-  readonly late: LatePost | null;
   /** The breaker after the verdict, or null if it did not change. */
   readonly breaker: BreakerState | null;
 }
@@ -216,18 +213,16 @@ export interface Tick {
 export function tick(before: MailboxState, observation: Observation, context: TickContext): Tick {
   const found = changesIn(before, observation);
   const current = provenIn(before, observation, context);
-  // The current action is checked first: a newer wish takes precedence over any late POST.
-  const late = current ? null : latePostIn(before, observation, context);
-  const proven = current ?? (late || found.length === 0 ? null : belatedIn(before, observation, context));
-  const own = proven?.action ?? late?.post;
-  const changes = own ? found.filter((one) => !isEffectOf(one, own)) : found;
-  const observed = late?.mailbox ?? observe(before, observation);
+  const proven = current ?? (found.length === 0 ? null : belatedIn(before, observation, context));
+  const changes = proven ? found.filter((one) => !isEffectOf(one, proven.action)) : found;
   const confirmation = proven && confirm({ ...before, action: proven.action }, proven.observed, context);
   const confirmed = confirmation?.action ?? null;
   const isCurrent = proven?.action === before.action;
-  const taken = confirmation ? { ...confirmation, action: isCurrent ? confirmed : before.action } : observed;
+  const taken = confirmation
+    ? { ...confirmation, action: isCurrent ? confirmed : before.action }
+    : observe(before, observation);
   const seen = afterChanges(taken, changes);
-  const settled = confirmed ? [confirmed] : (late?.actions ?? []);
+  const settled = confirmed ? [confirmed] : [];
   const judgeable = observation.route === 'stats' || observation.route === 'warmup';
   const { enforce, now, hasRead, newId } = context;
   const freshStats = observation.route === 'stats';
@@ -236,7 +231,7 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
   const judgement = readable ? judgeMailbox(seen, { ...context, freshStats, earlierRows }) : null;
   if (!judgement) {
     const nothing = { verdict: null, decision: null, breaker: null };
-    return { mailbox: seen, changes, actions: settled, confirmed, late, ...nothing };
+    return { mailbox: seen, changes, actions: settled, confirmed, ...nothing };
   }
   const { memory } = judgement;
   const { verdict, breaker } = askBreaker({ ...seen, memory }, judgement.verdict, { ...context, mayWrite: enforce });
@@ -258,7 +253,6 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
     },
     actions: [...settled, ...planned],
     confirmed,
-    late,
     breaker: breaker === context.breaker ? null : breaker,
   };
 }
@@ -303,7 +297,7 @@ function belatedIn(before: MailboxState, observation: Observation, context: Tick
   const looks = { was: before.warmup.answer, is: observed.answer, words };
   const actions = actionsOf(before);
   const action = actions.find(
-    (one) => one.by && isOurs(one, now) && isNew(one, looks) && undoneSince(one, actions, looks) === null,
+    (one) => one.by && isOurs(one, now) && isNew(one, looks) && !undoesNewer(one, actions, looks),
   );
   return action ? { action, observed } : null;
 }
@@ -329,7 +323,7 @@ export function confirm(
   const memory = own
     ? afterConfirmed(known, { ...done, kind }, sight)
     : afterOperatorChange(policy, known, done, sight);
-  return { ...before, warmup, memory: withoutLanded(memory, action), action };
+  return { ...before, warmup, memory, action };
 }
 
 /**
@@ -344,8 +338,7 @@ export function afterSettlement(
 ): Pick<Tick, 'mailbox' | 'changes'> {
   const { now, overtaken } = context;
   if (settlement.kind !== 'confirmed') {
-    const memory = memoryAfter(settlement, before.memory, open, now);
-    return { mailbox: { ...before, memory, action: actionAfter(open, { ...settlement, at: now }) }, changes: [] };
+    return { mailbox: { ...before, action: actionAfter(open, { ...settlement, at: now }) }, changes: [] };
   }
   const { observed } = settlement;
   const found = overtaken ? [] : changesIn(before, { route: 'warmup', observed });

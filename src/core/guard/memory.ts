@@ -280,17 +280,6 @@ export function afterOperatorChange(policy: Policy, memory: GuardMemory, done: D
   };
 }
 
-/**
- * A late change of ours that undid a newer one: the mailbox is as it is seen, and nothing of it is claimed. Nobody reversed
- * anything, and the evidence stays: what was a breach still is one.
- */
-export function afterOwnLateChange(memory: GuardMemory, sight: Sight): GuardMemory {
-  const modes = modesAfter(memory, sight);
-  const run = sight.run === 'unknown' ? memory.run : sight.run;
-  const claim = stands(memory.claim, modes.mode, run) ? memory.claim : null;
-  return { ...memory, ...modes, run, claim, pauseWord: run === 'running' ? null : memory.pauseWord };
-}
-
 function runAfter(memory: GuardMemory, { kind }: Done, sight: Sight): RunState {
   if (kind === 'pause') return 'paused';
   if (sight.run !== 'unknown') return sight.run;
