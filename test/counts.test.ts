@@ -15,7 +15,6 @@ const neverOne: Readonly<Record<string, string>> = {
   'src/alerts/rules/reputation-rules.ts: days': 'a constant',
   'src/alerts/rules.ts: count - 1': 'once has a word of its own',
   'src/cli/backtest.ts: recoveryMailsPerDay': 'a constant',
-  'src/cli/check/online.ts: numberText(mailboxes)': 'of two accounts or more',
   'src/cli/doctor/network.ts: commandName': 'a command',
   'src/cli/explain.ts: count': 'one answer has no number',
   'src/recipes/catalogue.ts: paths.length': 'more than the files that are read',

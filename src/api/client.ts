@@ -340,7 +340,7 @@ export class MailboxApi {
     const { account } = this.#options;
     const percent = headroomPpm / 10_000;
     const said = grows
-      ? `something else uses the API key of ${account}, for example another tool, or warmwarden doctor or check --online in the last minute: Warmwarden leaves ${percent}% of the rate limit free, until it has seen nothing else use it for 24 hours`
+      ? `something else uses the API key of ${account}, for example another tool, or warmwarden doctor in the last minute: Warmwarden leaves ${percent}% of the rate limit free, until it has seen nothing else use it for 24 hours`
       : `nothing else has used the API key of ${account} for 24 hours: Warmwarden leaves only ${percent}% of the rate limit free`;
     this.#world.log.info({ account, headroom_percent: percent }, said);
   }

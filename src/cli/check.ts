@@ -8,11 +8,8 @@ import { type Origin, originText, type Setting, valueText } from '../config/sett
 import { counted } from '../core/wording/phrases.ts';
 import { readCatalogue, scheduleDoubts } from '../recipes/catalogue.ts';
 import { formatPath, formatProblem, type Path } from '../world/schema/problem.ts';
-import { systemClock, worldOn } from '../world/world.ts';
-import type { Neighbor } from './check/online.ts';
 import { loadConfigured } from './configured.ts';
-import { askFor } from './daemon.ts';
-import { CommandError, exitFailed } from './errors.ts';
+import { CommandError } from './errors.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 
 // The settings in force as YAML, each with where its value came from. Pure.
@@ -64,13 +61,9 @@ interface CheckOptions extends JsonOptions {
   readonly config: string;
   readonly show?: boolean;
   readonly mailbox?: string;
-  readonly online?: boolean;
 }
 
-/**
- * Exit code 0 for a valid file, else 2; 1 if an account fails online, or if no mailbox is guarded or can be judged.
- * Never prints a secret.
- */
+/** Exit code 0 for a valid file, else 2. Never prints a secret. */
 export function checkCommand(): Command {
   return new Command('check')
     .description('check a configuration file and list every problem in it')
@@ -80,10 +73,6 @@ export function checkCommand(): Command {
       '--mailbox <address>',
       'print the guard settings in force for one mailbox (its address, id, or ACCOUNT/ADDRESS), overrides resolved',
     )
-    .option(
-      '--online',
-      'also ask each account: does its API answer, which mailboxes are selected, how old will the data get; without a daemon, try each kind of request once',
-    )
     .addOption(jsonOption())
     .action(check);
 }
@@ -92,41 +81,12 @@ async function check(options: CheckOptions): Promise<void> {
   const { config: file } = options;
   const loaded = loadConfigured(file);
   mustBeKnown(options.mailbox, loaded);
-  const { config } = loaded;
-  const ofRecipes = scheduleDoubts(await readCatalogue(config.recipes.directory));
+  const ofRecipes = scheduleDoubts(await readCatalogue(loaded.config.recipes.directory));
   const warnings = [...loaded.warnings.map((warning) => formatProblem(file, warning)), ...ofRecipes];
   // The JSON answer contains the warnings.
   if (!options.json) for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
-  const online = options.online ? await asked(config) : null;
-  if (options.json)
-    printJson('check', {
-      ...inJson(loaded, options),
-      recipe_warnings: ofRecipes,
-      online: online?.json ?? null,
-      idle_routes: online?.idle ?? null,
-    });
-  else process.stdout.write(`${inWords(loaded, options)}${online?.text ?? ''}`);
-  if (online?.failed) process.exitCode = exitFailed;
-}
-
-/** Answers of the accounts' APIs. Loads the API client only here, since a check of the file does not need it. */
-async function asked(config: Config) {
-  const { askOnline, guardsNothing, idleRoutes, isUnjudged, onlineJson, onlineText } = await import(
-    './check/online.ts'
-  );
-  const beside = await neighborOf(config);
-  const accounts = await askOnline(config, worldOn(systemClock(), { level: 'silent', format: 'json' }), beside);
-  const failed = guardsNothing(accounts) || accounts.some((one) => one.failure !== null || isUnjudged(one));
-  const idle = idleRoutes(config, accounts);
-  return { failed, idle, json: accounts.map(onlineJson), text: onlineText(accounts, beside !== null, idle) };
-}
-
-/** Daemon on the store, or null if none answers. A daemon that does not report its accounts still uses their keys. */
-async function neighborOf({ store }: Config): Promise<Neighbor | null> {
-  const fleet = askFor(store, 'fleet', { limit: '1' }) as Promise<Neighbor>;
-  return fleet.catch((error) =>
-    error instanceof CommandError && error.kind === 'no_daemon' ? null : { accounts: [] },
-  );
+  if (options.json) printJson('check', { ...inJson(loaded, options), recipe_warnings: ofRecipes });
+  else process.stdout.write(inWords(loaded, options));
 }
 
 /** Settings of a mailbox in each account that may contain it. ACCOUNT/ADDRESS names one account. */

@@ -246,7 +246,7 @@ const rules = {
     means:
       'Data of a mailbox is too old. `statistics`: they are older than three poll intervals, end too many days ago (guard.stale_after_days), or have counted no email through two whole days on which the mailbox sends; then the alert ends with the next email, or when the warm-up no longer runs. A day of the week without emails in the last four weeks is not such a day. It also fires when Warmwarden has not judged the mailbox for three poll intervals because it could not read the warm-up. `dns`, `blacklist`: the API made that check more than four poll intervals ago (with the defaults: a day), and gave no newer one although Warmwarden asked for it (`refresh=true`). Or four polls in a row brought no readable answer. The alert ends with the first fresh check.',
     done: 'Without fresh statistics and the warm-up, Warmwarden decides nothing: the mailbox is not guarded. An old check it still reports once, asks for a new one at most once an hour, and guards the mailbox as usual.',
-    todo: 'Check whether the API is up, whether the mailbox still sends, and whether the request budget is large enough: `warmwarden check --online`. If the warm-up cannot be read, the log has the last failure. Run an old check in the mailbox app; if it stays out of date, ask the provider why, and check the DNS of the domain and the blacklists yourself.',
+    todo: 'Check whether the API is up, whether the mailbox still sends, and whether the request budget is large enough: `warmwarden doctor`. If the warm-up cannot be read, the log has the last failure. Run an old check in the mailbox app; if it stays out of date, ask the provider why, and check the DNS of the domain and the blacklists yourself.',
   },
   reputation_low: {
     name: 'reputation low',
@@ -268,7 +268,7 @@ const rules = {
     means:
       'Warmwarden can make too few requests for an account, so its data gets older than configured. `cadence`: for four minutes the configured cadence has needed more requests than the plan or the API allows. It is a warning when the API allows less than half of what is planned, for the key (X-RateLimit-Limit, or long 429s) or for one kind of data, and while a first sweep of over an hour is in progress: mailboxes that it has not read yet are not guarded. `shared key`, a warning: the API answered 429 (too many requests) three times within an hour, although Warmwarden stayed within its rate limit. It ends after an hour without a 429.',
     done: 'Warmwarden reads the riskiest mailboxes first. After a 429 it makes fewer requests for a while.',
-    todo: 'Run `warmwarden check --online` for the numbers, then choose a slower cadence or a larger plan, or correct plan, requests_per_minute or headroom. Give Warmwarden a key of its own. Where the API names a smaller limit than the configuration, ask its provider. `warmwarden status` shows the progress of a first sweep.',
+    todo: 'Run `warmwarden doctor` for the numbers, then choose a slower cadence or a larger plan, or correct plan, requests_per_minute or headroom. Give Warmwarden a key of its own. Where the API names a smaller limit than the configuration, ask its provider. `warmwarden status` shows the progress of a first sweep.',
   },
   changed_by_others: {
     name: 'changed by others',

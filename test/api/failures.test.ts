@@ -156,7 +156,7 @@ test('when something else uses the key, the log names our own commands as a poss
     client.api.budget.nextStartAt(client.clock.monotonic());
     await client.api.warmup('a');
   }
-  const cause = 'for example another tool, or warmwarden doctor or check --online in the last minute';
+  const cause = 'for example another tool, or warmwarden doctor in the last minute';
   expect(client.said).toEqual([
     expect.stringContaining(`something else uses the API key of acme, ${cause}: Warmwarden`),
   ]);

@@ -3,7 +3,8 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectionFailure, examineAccounts, examineDaemon, type SeenDaemon } from '../../src/cli/doctor/network.ts';
+import { examineAccounts } from '../../src/cli/doctor/accounts.ts';
+import { connectionFailure, examineDaemon, type SeenDaemon } from '../../src/cli/doctor/network.ts';
 import { isReadersGain } from '../../src/cli/doctor/store.ts';
 import { shapes } from '../../src/cli/shapes/shapes.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -196,6 +197,58 @@ test('a clock that differs from the API, and rules that fit nothing', async () =
     expect.stringMatching(/^problem: .* No mailbox of this account is guarded: change mailboxes\.include or/),
     'warning: Account acme: accounts[0].mailboxes.include[0] "*@nowhere.example" matches no mailbox.',
   ]);
+});
+
+/** Findings about the accounts of a place, as `result: message`; the daemon on its store is `seen`. */
+async function accountsOf(workplace: Workplace, seen: SeenDaemon | null = null): Promise<readonly string[]> {
+  const loaded = loadConfig(workplace.path('config.yaml'), {});
+  if (!loaded.ok) throw new Error('the configuration has problems');
+  return (await examineAccounts(loaded.config, seen)).map(({ result, message }) => `${result}: ${message}`);
+}
+
+test('each account is asked for each kind of answer once, reads only, and how old its data gets is said', async () => {
+  using workplace = place();
+  const before = simulator.requests.length;
+  const said = await accountsOf(workplace);
+  const asked = simulator.requests.slice(before).map(({ method, path }) => `${method} ${path.split('?')[0]}`);
+  expect(asked.map((request) => request.replace(/(mailboxes)\/.*/, '$1/ID'))).toEqual(
+    ['health', 'mailboxes', 'warmup', 'stats', 'mailboxes/ID', 'dns', 'blacklist'].map((path) => `GET /v1/${path}`),
+  );
+  expect(said).toContainEqual(
+    expect.stringMatching(
+      /^ok: .*: the cadence needs \d+ a minute.* stats will be up to \d+ (s|min) old.* first start\.$/,
+    ),
+  );
+});
+
+test('mailboxes that no rule selects are named, and so are rules that select nobody', async () => {
+  const overrides = [{ match: '*@nowhere.example', guard: { enforce: false } }];
+  using workplace = place({}, { mailboxes: { include: ['amelia*'] }, overrides });
+  const said = (await accountsOf(workplace)).join('\n');
+  expect(said).toMatch(
+    /ok: Account acme: this account does not select 11 mailboxes that its key can see: .* and 1 more/i,
+  );
+  expect(said).toContain(
+    'warning: Account acme: accounts[0].overrides[0].match "*@nowhere.example" matches no mailbox.',
+  );
+});
+
+test.each([
+  [
+    'a cadence that does not fit says what would mend it',
+    { requests_per_minute: 600 },
+    null,
+    /It would take [\d,]+ requests a minute/,
+  ],
+  ['beside a daemon the share counts that it takes', { requests_per_minute: 100 }, 450, /at 90 requests a minute/],
+  ['beside a daemon a written headroom counts', { requests_per_minute: 100, headroom: '20%' }, 450, /at 80 requests/],
+  ['without headroom nothing is asked beside a daemon', { headroom: '0.01%' }, 450, /headroom leaves no request/],
+] as const)('%s', async (_, account, taken, expected) => {
+  const every = taken === null ? '* * * * * *' : '*/15 * * * *';
+  using workplace = place({ poll: { stats: every, warmup: every } }, account);
+  const known = [{ name: 'acme', requests_per_minute: taken, limit_per_minute: 500 }];
+  const said = await accountsOf(workplace, taken === null ? null : seenDaemon({ accounts: known }));
+  expect(said.join('\n')).toMatch(expected);
 });
 
 test('one account of two without a guarded mailbox is a warning: the other is guarded', async () => {

@@ -41,7 +41,7 @@ const toPostgres = ['--from', 'sqlite:/nowhere/store.db', '--to', 'postgres://me
 const inSimulator = { args: [...mailbox, '--url', 'SIMULATOR'], wrong: [], alone: 1 } as const;
 const ofSimulator = { args: ['--url', 'SIMULATOR'], wrong: ['too', 'much'], alone: 1 } as const;
 const table: readonly Row[] = [
-  { words: 'check', args: ['--online'], wrong: ['--mailbox', 'other/nobody@x.example'], alone: 0 },
+  { words: 'check', wrong: ['--mailbox', 'other/nobody@x.example'], alone: 0 },
   { words: 'doctor', alone: 0 },
   { words: 'channels test', args: ['ops'], wrong: ['nobody'], alone: 0 },
   { words: 'channels resend', args: ['ops', ...reason], alone: 1, changes: true },

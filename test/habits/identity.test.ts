@@ -5,11 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { askOnline, onlineJson, onlineText } from '../../src/cli/check/online.ts';
-import { examineAccounts } from '../../src/cli/doctor/network.ts';
+import { examineAccounts } from '../../src/cli/doctor/accounts.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
-import { systemClock, worldOn } from '../../src/world/world.ts';
 import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
 import { type MovedDaemon, startMovedDaemon, type WrittenConfig } from '../scenario/moved-daemon.ts';
 import { type Asked, OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
@@ -481,7 +479,7 @@ describe('an account that is removed', () => {
   });
 });
 
-describe('check --online', () => {
+describe('doctor', () => {
   it('says which mailboxes an earlier account of the API guards', async () => {
     await using api = await OtherApi.start();
     api.add('one@acme.example', { id: 'm1' });
@@ -492,14 +490,7 @@ describe('check --online', () => {
     const loaded = loadConfig(file, {});
     rmSync(folder, { recursive: true });
     if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
-    const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
-    const asked = await askOnline(loaded.config, world, null);
     const overlap = '1 mailbox of its list is guarded by account first, whose key sees it, too';
-    expect(onlineText(asked, false)).toContain(overlap);
-    expect(asked.map((account) => onlineJson(account).guarded_elsewhere)).toEqual([
-      [],
-      [{ id: 'm1', mailbox: 'one@acme.example', account: 'first' }],
-    ]);
     const examined = await examineAccounts(loaded.config, null);
     expect(examined.map(({ message }) => message).join()).toContain(overlap);
   });

@@ -33,7 +33,7 @@ const asking = [
   ['silence', 'list'],
 ];
 /** Whatever also says something without a daemon. */
-const reading = [['doctor'], ['check', '--online'], ['__alive']];
+const reading = [['doctor'], ['__alive']];
 
 test.concurrent('beside a frozen daemon every command ends with a sentence, and nothing is changed', async () => {
   await using stage = await Stage.open();

@@ -45,9 +45,7 @@ export function configMatchesNothing(
           ? [
               ...shown.slice(0, patternsShown).map((one) => `${idleText(one)}.`),
               ...(shown.length > patternsShown
-                ? [
-                    `${counted(shown.length - patternsShown, 'more pattern')}: \`${command} check --online\` lists them all.`,
-                  ]
+                ? [`${counted(shown.length - patternsShown, 'more pattern')}: \`${command} doctor\` lists them all.`]
                 : []),
               account === noAccount
                 ? 'No alert about a mailbox takes such a route.'

@@ -1,7 +1,6 @@
 // Contract of --json: the shape of each command's output. docs/cli.md is generated from it, and a test compares real
 // output with it.
 import { z } from 'zod';
-import { routes } from '../../core/answers.ts';
 import { runWithRowsShape } from '../../recipes/shapes.ts';
 import { alertsAnswer, silencesAnswer } from '../../web/json/alerts.ts';
 import { count, datedVerdict, listOf, moment, number, text, texts } from '../../web/json/facts.ts';
@@ -27,44 +26,6 @@ const setting = z
   })
   .meta({ id: 'setting', description: 'A setting in force, with where its value came from.' });
 
-const forecast = z.strictObject({
-  mailboxes: count,
-  allowed_per_minute: number,
-  asks_per_minute: number.describe('Requests that the cadence asks for.'),
-  used_per_minute: number.describe('Requests that are made at most, with spare ones.'),
-  fits: z.boolean(),
-  oldest_seconds: z.record(z.enum(routes), number).describe('How old each kind of data gets.'),
-  calmest_stats_seconds: number,
-  first_sweep_seconds: number,
-  remedy: z
-    .strictObject({ requests_per_minute: number, stats_seconds: number, warmup_seconds: number })
-    .nullable()
-    .describe('What would make the cadence fit.'),
-});
-
-const online = z.strictObject({
-  account: text,
-  health: text,
-  failure: text.nullable(),
-  listed: count,
-  selected: count,
-  unselected: texts,
-  clock_ahead_seconds: number
-    .nullable()
-    .describe('How far the clock of this machine is ahead of the API; null when the API does not report the time.'),
-  idle_rules: texts.describe(
-    'Includes, excludes and overrides that match no mailbox: place, pattern and the nearest one that would match.',
-  ),
-  guarded_elsewhere: listOf(z.strictObject({ id: text, account: text, mailbox: text })).describe(
-    'Selected mailboxes that an earlier account of the same API guards.',
-  ),
-  refused: texts.describe('Kinds of requests that failed: each is tried once, on one mailbox, when no daemon runs.'),
-  statistics_cut: text
-    .nullable()
-    .describe('Which days of the statistics the API does not give; null: none, as far as was tried.'),
-  forecast: forecast.nullable(),
-});
-
 const check = z.strictObject({
   file: text,
   valid: z.literal(true),
@@ -78,8 +39,6 @@ const check = z.strictObject({
     .nullable()
     .describe('With --mailbox.'),
   recipe_warnings: texts,
-  online: listOf(online).nullable().describe('With --online: one entry per account.'),
-  idle_routes: texts.nullable().describe('With --online: patterns of routes that match no mailbox.'),
 });
 
 const doctor = z.strictObject({

@@ -112,7 +112,7 @@ function writesOffFacts(off: WritesOff, command: string) {
 }
 
 /** Mailboxes that another account of the API guards. */
-export function elsewhereJson(
+function elsewhereJson(
   elsewhere: readonly GuardedElsewhere[],
 ): readonly Readonly<Record<'id' | 'mailbox' | 'account', string>>[] {
   return elsewhere.map(({ id, email, account }) => ({ id, mailbox: email, account }));
