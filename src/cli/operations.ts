@@ -11,7 +11,7 @@ import { findStore } from './configuration.ts';
 import { addressOf, askDaemon, askFor, type DaemonAddress, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { CommandError, exitDone } from './errors.ts';
 import { configOption, duration, printJson, wholeNumber } from './options.ts';
-import { onScreen, printLines } from './terminal.ts';
+import { printLines } from './terminal.ts';
 
 /** Options that confirm a change. */
 export interface ConfirmOptions {
@@ -103,7 +103,7 @@ export function declined(): CommandError {
 export async function agrees(effect: readonly string[]): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const question = [...effect.map(onScreen), 'Do you want to continue? [y/N] '].join('\n');
+    const question = [...effect, 'Do you want to continue? [y/N] '].join('\n');
     return /^y(es)?$/i.test((await terminal.question(question)).trim());
   } catch (error) {
     // Ctrl-C and Ctrl-D mean no.

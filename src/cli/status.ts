@@ -8,7 +8,9 @@ import type { FleetAnswer } from '../web/json/fleet.ts';
 import { addressOf, askFor, askForAll, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { exitDone, exitFailed } from './errors.ts';
 import { printJson } from './options.ts';
-import { coloured, onScreen, screenRows, silencedText, tableLines } from './terminal.ts';
+import { coloured, printLines, silencedText, tableLines } from './terminal.ts';
+
+const mailboxesShown = 20;
 
 interface StatusOptions extends DaemonOptions {
   readonly all?: boolean;
@@ -19,20 +21,20 @@ export function statusCommand(): Command {
     .description(
       'show the fleet, the worst first: what is wrong, what was done, how old the data is; exits with 1 when mailboxes are not guarded',
     )
-    .option('--all', 'show every mailbox, also those that do not fit the screen')
+    .option('--all', `show every mailbox, not only the worst ${mailboxesShown}`)
     .action(status);
 }
 
 async function status(options: StatusOptions): Promise<void> {
   const { json = false, all = false } = options;
   const address = addressOf({ ...options, mayBeUsual: true });
-  const rows = all ? Number.POSITIVE_INFINITY : screenRows();
-  const whole = json || rows === Number.POSITIVE_INFINITY;
-  const answer = (await (whole ? askForAll(address, 'fleet', 'mailboxes') : askFor(address, 'fleet'))) as FleetAnswer;
+  const answer = (await (json || all
+    ? askForAll(address, 'fleet', 'mailboxes')
+    : askFor(address, 'fleet'))) as FleetAnswer;
   process.exitCode = guardsAll(answer) ? exitDone : exitFailed;
   const { next_cursor: _, ...shown } = answer;
   if (json) return void printJson('status', shown);
-  process.stdout.write(statusText(answer, rows));
+  printLines(statusLines(answer, all ? answer.mailboxes.length : mailboxesShown));
 }
 
 /**
@@ -52,28 +54,24 @@ function guardsAll(answer: FleetAnswer): boolean {
 type Mailbox = FleetAnswer['mailboxes'][number];
 
 const tones = { calm: 'green', acted: 'yellow', alarm: 'red', unknown: 'magenta' } as const;
-/** Maximum number of entries that a screen lists; the others are counted. */
+/** Maximum number of entries that are named; the others are counted. */
 const alertsNamed = 5;
 const namesShown = 5;
-/** Fewest mailboxes that a screen shows. */
-const leastRows = 3;
-/** Lines for the titles, the empty line above them, the footer and the prompt. */
-const spareRows = 4;
 
-/** Sentences, then the table; ends with a line break. `rows`: lines of the screen. */
-export function statusText(answer: FleetAnswer, rows: number): string {
-  const head = [
+/** Sentences, then the table of the worst `most` mailboxes. */
+export function statusLines(answer: FleetAnswer, most: number): readonly string[] {
+  const shown = answer.mailboxes.slice(0, most);
+  const more = answer.total - shown.length;
+  return [
     coloured(tones[answer.tone], answer.headline),
     answer.advice,
     ...troublesOf(answer).map((line) => coloured('red', line)),
     ...saidBesides(answer),
-    ...alertLines(answer, rows),
-  ].flatMap((line) => onScreen(line).split('\n'));
-  const shown = answer.mailboxes.slice(0, Math.max(leastRows, rows - head.length - spareRows));
-  const more = answer.total - shown.length;
-  const foot = more > 0 ? [`... and ${more} more, none of them worse (--all shows them)`] : [];
-  const table = shown.length === 0 ? [] : mailboxLines(shown, answer);
-  return `${[...head, '', ...table, ...foot].join('\n')}\n`;
+    ...alertLines(answer),
+    '',
+    ...(shown.length > 0 ? mailboxLines(shown, answer) : []),
+    ...(more > 0 ? [`... and ${more} more, none of them worse (--all shows them)`] : []),
+  ];
 }
 
 /** Problems outside the mailboxes: accounts that fail, channels that don't take messages. */
@@ -108,12 +106,9 @@ function saidBesides({ accounts, incidents, headline }: FleetAnswer): readonly s
  * Lines of the most severe alerts: many of one rule share a line, a silenced one says until when and by whom, and the
  * last line counts the rest.
  */
-function alertLines(
-  { alert_groups: groups, alerts_firing: firing, time_zone: zone }: FleetAnswer,
-  rows: number,
-): readonly string[] {
+function alertLines({ alert_groups: groups, alerts_firing: firing, time_zone: zone }: FleetAnswer): readonly string[] {
   if (groups.length === 0) return [];
-  const named = groups.slice(0, Number.isFinite(rows) ? alertsNamed : groups.length);
+  const named = groups.slice(0, alertsNamed);
   const lines = named.flatMap(({ rule, severity, title, silenced, count }) => {
     const what = count === 1 ? visibleText(title) : `${counted(count, 'alert')}: ${ruleBook[rule].name}`;
     const line = `${severity.padEnd(8)}  ${what}`;

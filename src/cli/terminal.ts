@@ -1,5 +1,6 @@
-// Output of a command: plain text and tables. A pipe receives everything; a screen receives what fits.
+// Output of a command: plain text and tables, the same on a screen and in a pipe but for the colours.
 import { styleText } from 'node:util';
+import { Help } from 'commander';
 import { momentText, visibleText } from '../core/wording/phrases.ts';
 import { exitFailed } from './errors.ts';
 
@@ -23,57 +24,14 @@ export function goOnWithoutOutputs(): void {
   goesOn = true;
 }
 
-/** Width of the screen in characters; infinite if a program reads the output, or if the width is unknown. */
-function screenColumns(): number {
-  const { isTTY, columns } = process.stdout;
-  return isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY;
-}
-
-/** Lines of the screen; infinite if a program reads the output. */
-export function screenRows(): number {
-  const { isTTY, rows } = process.stdout;
-  return isTTY && rows > 0 ? rows : Number.POSITIVE_INFINITY;
-}
-
 /** Colours text on a screen, unless NO_COLOR is set. */
 export function coloured(style: Parameters<typeof styleText>[0], text: string): string {
   return process.stdout.isTTY && !process.env['NO_COLOR'] ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** Prints sentences, each on a line of its own, wrapped at the width of the screen. */
+/** Prints sentences, each on a line of its own. */
 export function printLines(lines: readonly string[]): void {
-  process.stdout.write(lines.map((line) => `${onScreen(line)}\n`).join(''));
-}
-
-/** Text wrapped at the width of the screen. */
-export function onScreen(text: string): string {
-  return wrapped(text, screenColumns()).join('\n');
-}
-
-/**
- * A command between backticks, or between the quotation marks of a Slack text, is not broken, so that it runs as
- * printed.
- */
-const words = /(?:`[^`]*`|(?<=^|\s)'[^']*'|\S)+/g;
-
-/** Lines of at most `width` characters, with the indent of the text; a longer word has a line of its own. */
-export function wrapped(text: string, width: number): readonly string[] {
-  if (text.length <= width) return [text];
-  const indent = /^ */.exec(text)?.[0] ?? '';
-  const lines: string[] = [];
-  for (const [word] of text.matchAll(words)) {
-    const line = lines.at(-1);
-    if (line !== undefined && line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(`${indent}${word}`);
-  }
-  return lines;
-}
-
-const helpWidth = 80;
-
-/** Term of --help with its meaning, indented below it. */
-export function helpEntry(term: string, meaning: string): string {
-  return `${term}${wrapped(meaning, helpWidth - term.length).join(`\n${' '.repeat(term.length)}`)}`;
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }
 
 /** Column of a table. Numbers are right-aligned. */
@@ -82,38 +40,32 @@ export interface TableColumn {
   readonly numbers?: boolean;
 }
 
-/** Fewest characters to which a column of words is cut. */
-const leastLetters = 12;
-
-/** Lines of a table: the titles, then one for each row. Cuts the widest column of words if the screen is too narrow. */
-export function tableLines(
-  columns: readonly TableColumn[],
-  rows: readonly (readonly string[])[],
-  screen = screenColumns(),
-): readonly string[] {
+/** Lines of a table: the titles, then one for each row. */
+export function tableLines(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): readonly string[] {
   const lines = [columns.map(({ title }) => title), ...rows.map((row) => row.map(visibleText))];
   const widths = columns.map((_, index) => lines.reduce((most, line) => Math.max(most, line[index]?.length ?? 0), 0));
-  const over = widths.reduce((sum, width) => sum + width + 2, -2) - screen;
-  const ofWords = widths.map((width, index) => (columns[index]?.numbers ? 0 : width));
-  const widest = ofWords.indexOf(Math.max(...ofWords));
-  if (over > 0) widths[widest] = Math.max(leastLetters, (widths[widest] ?? 0) - over);
-  const cell = (text: string, index: number) => {
-    const width = widths[index] ?? 0;
-    return columns[index]?.numbers ? text.padStart(width) : shortened(text, width).padEnd(width);
-  };
+  const cell = (text: string, index: number) =>
+    columns[index]?.numbers ? text.padStart(widths[index] ?? 0) : text.padEnd(widths[index] ?? 0);
   return lines.map((line) => line.map(cell).join('  ').trimEnd());
 }
 
 export function printTable(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): void {
-  process.stdout.write(`${tableLines(columns, rows).join('\n')}\n`);
-}
-
-/** Shortens a text to at most `width` characters; a cut text ends with an ellipsis. */
-function shortened(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
+  printLines(tableLines(columns, rows));
 }
 
 const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const;
+
+/** Breaks a text between words. */
+export function wrapped(text: string, width: number): readonly string[] {
+  return new Help().boxWrap(text, width).split('\n');
+}
+
+const helpWidth = 80;
+
+/** Term of --help with its meaning, indented below it. */
+export function helpEntry(term: string, meaning: string): string {
+  return `${term}${wrapped(meaning, helpWidth - term.length).join(`\n${' '.repeat(term.length)}`)}`;
+}
 
 /** Formats bytes for people: `512 B`, `24 KB`, `1.2 GB`. */
 export function bytesText(bytes: number): string {

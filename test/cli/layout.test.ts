@@ -1,52 +1,20 @@
-// How output is laid out: tables that fit the screen, text broken between words, and a demo of 80 columns.
-import { describe, expect, test } from 'vitest';
+// How output is laid out: tables, and a demo of 80 columns.
+import { expect, test } from 'vitest';
 import { createStory } from '../../src/cli/demo.ts';
-import { tableLines, wrapped } from '../../src/cli/terminal.ts';
+import { tableLines } from '../../src/cli/terminal.ts';
 import { systemClock } from '../../src/world/world.ts';
 
-describe('a table', () => {
+test('a table has numbers on the right, and is never cut', () => {
   const columns = [{ title: 'NAME' }, { title: 'COUNT', numbers: true }, { title: 'NOTE' }];
   const rows = [
     ['a long name of a thing', '7', 'short'],
     ['b', '1200', 'a note that is rather long'],
   ];
-
-  test('has numbers on the right, and is never cut where a program reads', () => {
-    expect(tableLines(columns, rows)).toEqual([
-      'NAME                    COUNT  NOTE',
-      'a long name of a thing      7  short',
-      'b                        1200  a note that is rather long',
-    ]);
-  });
-
-  test('fits the screen by cutting the widest column of words', () => {
-    expect(tableLines(columns, rows, 45).slice(1)).toEqual([
-      'a long name of a thing      7  short',
-      'b                        1200  a note that i…',
-    ]);
-    expect(tableLines(columns, rows, 20)[2]).toBe('b                        1200  a note that…');
-  });
-});
-
-describe('text', () => {
-  test('is broken between words, and keeps its indent', () => {
-    expect(wrapped('  one two three', 8)).toEqual(['  one', '  two', '  three']);
-    expect(wrapped('one two three', Number.POSITIVE_INFINITY)).toEqual(['one two three']);
-    expect(wrapped('', 8)).toEqual(['']);
-  });
-
-  test('keeps a command on one line, which runs as it is printed', () => {
-    expect(wrapped('To undo: `warmwarden resume acme/a@b.example`, or wait.', 24)).toEqual([
-      'To undo:',
-      '`warmwarden resume acme/a@b.example`,',
-      'or wait.',
-    ]);
-    expect(wrapped("Over balanced's limit: 'warmwarden undo --since 1h'.", 16)).toEqual([
-      "Over balanced's",
-      'limit:',
-      "'warmwarden undo --since 1h'.",
-    ]);
-  });
+  expect(tableLines(columns, rows)).toEqual([
+    'NAME                    COUNT  NOTE',
+    'a long name of a thing      7  short',
+    'b                        1200  a note that is rather long',
+  ]);
 });
 
 test('the demo is told in lines of at most 80 letters, and names the command for its daemon', () => {

@@ -1,6 +1,6 @@
 // Two mailboxes of one address are told apart by their ids: in messages, in status and where a name is ambiguous.
 import { expect, it } from 'vitest';
-import { statusText } from '../../src/cli/status.ts';
+import { statusLines } from '../../src/cli/status.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
@@ -31,7 +31,7 @@ it('two mailboxes of one address are told apart, and the page shows what the API
   expect(titles).toContain('sales@acme.example (m1): switched to recovery mode');
   expect(titles).toContain('sales@acme.example (m2): disconnected');
   const fleet = await (await fetch(`${stage.url()}/api/fleet`)).json();
-  const shown = statusText(fleet as Parameters<typeof statusText>[0], Number.POSITIVE_INFINITY);
+  const shown = statusLines(fleet as Parameters<typeof statusLines>[0], 99).join('\n');
   expect(shown).toContain('sales@acme.example (m1)');
   expect(shown).toContain('sales@acme.example (m2)');
   const ambiguous = await stage.command('pause', { mailbox: 'sales@acme.example' });

@@ -25,7 +25,6 @@ const intro = `# Command line
   shows the effect. \`--reason\` is kept in the audit log (\`warmwarden history\`).
 - **\`--json\`** prints one JSON document on standard output: keys in snake_case, times in ISO 8601 in UTC, unknown values null.
   The shapes below are stable: within a major version no key is removed, and each key keeps its meaning. Keys may be added.
-- **Tables** fit the terminal. Piped output is never cut.
 - **Times for people** are in the time zone that \`alerts.time_zone\` sets in the daemon's configuration. Each time names its zone.
 
 ## Exit codes
