@@ -6,7 +6,7 @@ import type { CommandOutcome } from '../core/operator-command.ts';
 import { largestLimit, warmupModes } from '../core/policy.ts';
 import { secondMs } from '../core/time.ts';
 import type { OperationBody, OperationName } from '../operations/command-requests.ts';
-import { userName } from '../operations/user-name.ts';
+import { userName } from '../operations/socket.ts';
 import { findStore } from './configuration.ts';
 import { addressOf, askDaemon, askFor, type DaemonAddress, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { CommandError, exitDone } from './errors.ts';

@@ -3,12 +3,13 @@
 import { Argument, Command } from 'commander';
 import { Turns } from '../account/commit/turns.ts';
 import { loadConfig } from '../config/load.ts';
-import type { CommandOutcome, WritesRequest } from '../core/operator-command.ts';
+import type { CommandOutcome } from '../core/operator-command.ts';
 import { defaultRuleSettings } from '../core/rule-settings.ts';
 import { nameOf, pathOf, type StorePlace } from '../core/store-failure.ts';
 import { secondMs } from '../core/time.ts';
 import { fleetOf } from '../daemon/picture.ts';
 import { auditing } from '../operations/audit.ts';
+import { type OperationRequest, runCommand } from '../operations/command-requests.ts';
 import { failed } from '../operations/plan.ts';
 import { socketPathOf } from '../operations/socket.ts';
 import { writesCommand as switchWrites } from '../operations/writes.ts';
@@ -40,17 +41,12 @@ export function writesCommand(): Command {
       if (off && options.reason.trim() === '')
         command.error('error: writes off needs --reason TEXT: others will want to know why');
       if (!off && forMs !== null) command.error('error: --for is for writes off only');
-      const scope = { off, account, mailbox };
+      const wanted = { off, account, mailbox, for_seconds: forMs === null ? null : forMs / secondMs };
       // An emergency stop waits neither for a half-written file nor for a daemon.
       return change({ ...options, mayBeUsual: off }, async (daemon, carried) => {
-        if (isHttp(daemon) || (await daemonListens(daemon)))
-          return askDaemon(daemon, 'writes', {
-            ...carried,
-            ...scope,
-            for_seconds: forMs === null ? null : forMs / secondMs,
-          });
-        const { dry_run: dryRun, ...rest } = carried;
-        return switchInStore(options.config, { ...rest, ...scope, dryRun, forMs });
+        const request = { ...carried, ...wanted };
+        const listens = isHttp(daemon) || (await daemonListens(daemon));
+        return listens ? askDaemon(daemon, 'writes', request) : switchInStore(options.config, request);
       });
     });
 }
@@ -59,7 +55,7 @@ const later =
   'No daemon is running on this store: the switch is in force from the next start, which notifies the channels.';
 
 /** Switches writes in the store. Rejects with a sentence if the store can't be written. */
-export async function switchInStore(file: string, request: WritesRequest): Promise<CommandOutcome> {
+export async function switchInStore(file: string, request: OperationRequest<'writes'>): Promise<CommandOutcome> {
   const { store: place, accountNames } = findPlaces(file);
   const absence = typeof place === 'string' ? absenceOf(place) : null;
   if (absence !== null) return failed(absence);
@@ -78,7 +74,7 @@ export async function switchInStore(file: string, request: WritesRequest): Promi
       knows: (name: string) => accountNames.includes(name),
       judgeAgain: async () => {},
     };
-    const outcome = await switchWrites(rooms, auditing(rooms))(request);
+    const outcome = await runCommand('writes', switchWrites(rooms), request, auditing(rooms));
     // The next start will not report again what this one repaired.
     const found = typeof place === 'string' ? store.warnings : [];
     return { ...outcome, messages: [...found, ...outcome.messages, ...(outcome.result === 'done' ? [later] : [])] };

@@ -1,6 +1,4 @@
-// Operator commands: what a person asks of the daemon, who asks and why, and what came of it.
-import type { AlertMatch } from './alert.ts';
-import type { WarmupMode } from './policy.ts';
+// Operator commands: who asks the daemon for one and why, and what came of it. `operations` has what each takes and does.
 import type { EpochMs } from './time.ts';
 
 /** Person who asks, and the reason. */
@@ -12,58 +10,9 @@ export interface Requester {
 /** Extent of a request. */
 export interface Confirmation {
   /** True to only describe the effect. */
-  readonly dryRun?: boolean;
+  readonly dry_run?: boolean;
   /** The plan that the operator agreed to, as a dry run returned it. When it is another one by now, nothing is done. */
   readonly plan?: string | null;
-}
-
-/** Common fields of every request that changes something. */
-export interface OperatorRequest extends Requester, Confirmation {}
-
-/** Ending the hold of one mailbox whose changes others took back. */
-export interface ContestReleaseRequest extends OperatorRequest {
-  /** Name of the mailbox: its address, its id, or ACCOUNT/ADDRESS. */
-  readonly mailbox: string;
-}
-
-/** A change of one mailbox by a person. */
-export interface MailboxRequest extends OperatorRequest {
-  /** Name of the mailbox: its address, its id, or ACCOUNT/ADDRESS. */
-  readonly mailbox: string;
-}
-
-/** Resume by a recipe: only of a pause of ours, and only while our claim on it stands. */
-export interface ResumeRequest extends MailboxRequest {
-  readonly undoes?: string;
-}
-
-export interface ModeRequest extends MailboxRequest {
-  readonly mode: WarmupMode;
-}
-
-export interface LimitRequest extends MailboxRequest {
-  /** The target daily limit, emails a day. */
-  readonly limit: number;
-}
-
-/** Taking back what Warmwarden did by itself lately, and the limits that people set through it, where that still stands. */
-export interface UndoRequest extends OperatorRequest {
-  /** Length of the period, milliseconds. */
-  readonly sinceMs: number;
-}
-
-/** Asking the API for everything about a mailbox now. */
-export interface RefreshRequest extends Requester {
-  readonly mailbox: string;
-}
-
-/** The emergency stop: writing to the API is switched off, or on again, for everything, an account or a mailbox. */
-export interface WritesRequest extends OperatorRequest {
-  readonly off: boolean;
-  readonly account: string | null;
-  readonly mailbox: string | null;
-  /** Switched on again by itself after this; null: by a person only. */
-  readonly forMs: number | null;
 }
 
 /** Loading the configuration file again. */
@@ -72,23 +21,6 @@ export interface ReloadRequest extends Confirmation {
   readonly reason?: string;
   /** True to go ahead although it drops a large part of the guarded mailboxes. */
   readonly force: boolean;
-}
-
-/** Silence for a while: people are not notified of matching alerts. At least one field must be given to match. */
-export interface SilenceAddRequest extends OperatorRequest {
-  readonly match: AlertMatch;
-  readonly forMs: number;
-}
-
-export interface SilenceExpireRequest extends OperatorRequest {
-  /** The silence's id. */
-  readonly id: string;
-}
-
-/** Which undelivered messages to send once more; null: any. */
-export interface ResendRequest extends OperatorRequest {
-  readonly channel: string | null;
-  readonly delivery: string | null;
 }
 
 /**
@@ -115,6 +47,12 @@ export interface CommandOutcome {
 export function succeeded({ result }: Pick<CommandOutcome, 'result'>): boolean {
   return result === 'planned' || result === 'done' || result === 'no_change';
 }
+
+/**
+ * The one door for the socket, HTTP, the page and recipes: carries out the operation `name`. Refuses an unknown operation
+ * or an unreadable body in a sentence.
+ */
+export type Operate = (name: string, body: unknown) => Promise<CommandOutcome>;
 
 /** A mailbox as the audit log names it. */
 export interface MailboxName {
@@ -151,29 +89,4 @@ export interface CommandEntry extends CommandName, Requester {
   readonly endedAt: EpochMs | null;
   /** Sentences, each on a line of its own; empty while it is under way. */
   readonly outcome: string;
-}
-
-/** Commands that the daemon offers to the socket, HTTP and recipes. */
-export interface OperatorCommands {
-  /** Lets the actions go that the circuit breakers hold, of all accounts. */
-  breakerRelease(request: OperatorRequest): Promise<CommandOutcome>;
-  contestRelease(request: ContestReleaseRequest): Promise<CommandOutcome>;
-  writes(request: WritesRequest): Promise<CommandOutcome>;
-  /** Stops the warm-up of a mailbox, and says so only when it was read back. */
-  pause(request: MailboxRequest): Promise<CommandOutcome>;
-  resume(request: ResumeRequest): Promise<CommandOutcome>;
-  mode(request: ModeRequest): Promise<CommandOutcome>;
-  limit(request: LimitRequest): Promise<CommandOutcome>;
-  /** Takes back what Warmwarden did by itself and still claims, and the limits that were set through it. */
-  undo(request: UndoRequest): Promise<CommandOutcome>;
-  refresh(request: RefreshRequest): Promise<CommandOutcome>;
-  silenceAdd(request: SilenceAddRequest): Promise<CommandOutcome>;
-  silenceExpire(request: SilenceExpireRequest): Promise<CommandOutcome>;
-}
-
-/** Commands including those about the daemon as a whole. */
-export interface DaemonCommands extends OperatorCommands {
-  reload(request: ReloadRequest): Promise<CommandOutcome>;
-  /** Sends undelivered messages once more. */
-  channelsResend(request: ResendRequest): Promise<CommandOutcome>;
 }

@@ -82,7 +82,7 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
     place: config.store,
     folder: () => live.config.recipes.directory,
     retentionMs: () => live.config.retention.runsMs,
-    commands: () => startup.commands,
+    operate: () => startup.operate,
   });
   teardowns.add('recipes', () => recipes.stop());
   const { runner, schedule } = recipes;

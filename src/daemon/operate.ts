@@ -1,13 +1,12 @@
 // Lets people operate the daemon: the operator commands, the socket that accepts them, and reloads of the
 // configuration.
 import { errorText } from '../core/nearest.ts';
-import type { DaemonCommands, ReloadRequest } from '../core/operator-command.ts';
+import type { Operate, ReloadRequest } from '../core/operator-command.ts';
 import { pathOf } from '../core/store-failure.ts';
 import { auditing, endInterrupted } from '../operations/audit.ts';
 import { operating } from '../operations/command-requests.ts';
-import { createOperatorCommands, reloadCommand, resendCommand, writesRooms } from '../operations/commands.ts';
-import { type CommandSocket, startCommandSocket } from '../operations/socket.ts';
-import { userName } from '../operations/user-name.ts';
+import { createOperatorCommands, writesRooms } from '../operations/commands.ts';
+import { type CommandSocket, startCommandSocket, userName } from '../operations/socket.ts';
 import { watchWrites } from '../operations/writes.ts';
 import { jsonAnswer } from '../web/json/json-routes.ts';
 import { createRecipeRoutes } from '../web/recipes/recipe-routes.ts';
@@ -46,8 +45,8 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
     crash: parts.crash,
   });
   const reload = (request: ReloadRequest) => reloader.reload(request);
-  const commands = await startCommands(parts, reload, teardowns);
-  const socket = await openSocket(pathOf(source.started.config.store), commands, parts);
+  const answerCommands = await startCommands(parts, reload, teardowns);
+  const socket = await openSocket(pathOf(source.started.config.store), answerCommands, parts);
   if (socket) teardowns.add('operator commands', () => socket.close());
   rotation.start(reloader.secretFiles, reload);
   teardowns.add('secrets', () => rotation.stop());
@@ -55,33 +54,29 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
   // The configuration of the start is in force, so an alert about one that an earlier process refused ends.
   await guarded.alerts.show([]);
   // Readiness comes last: a program that sees it may send a signal.
-  startup.finish(commands);
+  startup.finish(answerCommands);
   return reloader;
 }
 
 async function startCommands(
   { opened, served, guarded }: OperateParts,
-  reload: DaemonCommands['reload'],
+  reload: Reloader['reload'],
   teardowns: Teardowns,
-): Promise<DaemonCommands> {
+): Promise<Operate> {
   const { duties, notifying, rooms: guarding } = guarded;
   const { live, loops } = opened;
   const rooms = { ...guarding, rules: () => live.config.alerts.rules, pageUrl: served.pageUrl };
   await endInterrupted(rooms);
   const ofWrites = writesRooms(duties.watches, rooms);
   startLoops([loops.create('checking the emergency stop', () => watchWrites(ofWrites))], teardowns);
-  const audited = auditing(rooms);
-  return {
-    ...createOperatorCommands(duties.watches, rooms),
-    reload: reloadCommand(reload, audited),
-    channelsResend: resendCommand(notifying.undelivered, audited),
-  };
+  const commands = createOperatorCommands(duties.watches, rooms, { undelivered: notifying.undelivered, reload });
+  return operating(commands, auditing(rooms));
 }
 
 /** Opens the command socket. A daemon without it still guards: the log says why there is none. */
 async function openSocket(
   storePath: string,
-  commands: DaemonCommands,
+  answerCommands: Operate,
   { opened, served }: OperateParts,
 ): Promise<CommandSocket | null> {
   const { world, recipes } = opened;
@@ -93,7 +88,7 @@ async function openSocket(
     recipes: createRecipeRoutes({ service: recipes, world, callerOf: () => owner }, null).fetch,
   };
   try {
-    return await startCommandSocket(storePath, operating(commands), questions);
+    return await startCommandSocket(storePath, answerCommands, questions);
   } catch (error) {
     world.log.warn(errorText(error));
     return null;

@@ -10,7 +10,7 @@ import type { Readiness } from '../web/route-parts.ts';
 import type { DaemonRooms } from './open.ts';
 import type { Startup } from './startup.ts';
 
-interface Sources extends Pick<DaemonRooms, 'fleet'>, Pick<Startup, 'commands'> {
+interface Sources extends Pick<DaemonRooms, 'fleet'>, Pick<Startup, 'operate'> {
   /** Time zone of the reasons, an IANA name. */
   readonly zone: string;
 }
@@ -20,7 +20,7 @@ interface Sources extends Pick<DaemonRooms, 'fleet'>, Pick<Startup, 'commands'> 
  * shows it.
  */
 export const causes = {
-  start: ({ commands }) => (commands ? [] : ['the first sweep has not started']),
+  start: ({ operate }) => (operate ? [] : ['the first sweep has not started']),
   store: ({ fleet: { storeFailure, storeFailingSince }, zone }) => {
     if (!storeFailure) return [];
     const since = storeFailingSince === null ? '' : ` (since ${momentText(storeFailingSince, zone)})`;
@@ -33,8 +33,8 @@ export const causes = {
       if (startingSince === null) return [];
       return [`account ${account} is starting (since ${momentText(startingSince, zone)})`];
     }),
-  crash: ({ fleet, commands }) => {
-    const isStarting = !commands || fleet.guarding().some(({ startingSince }) => startingSince !== null);
+  crash: ({ fleet, operate }) => {
+    const isStarting = !operate || fleet.guarding().some(({ startingSince }) => startingSince !== null);
     const crash = [...fleet.alertsOf(noAccount)].find(({ rule }) => rule === 'crashed');
     return isStarting && crash ? [crash.facts.sentences[0] ?? crash.facts.title] : [];
   },
@@ -66,9 +66,9 @@ export const causes = {
 
 export function readinessOf(
   { fleet }: Pick<DaemonRooms, 'fleet'>,
-  { commands }: Pick<Startup, 'commands'>,
+  { operate }: Pick<Startup, 'operate'>,
   zone: string,
 ): Readiness {
-  const reasons = Object.values(causes).flatMap((cause) => cause({ fleet, commands, zone }));
+  const reasons = Object.values(causes).flatMap((cause) => cause({ fleet, operate, zone }));
   return { ready: reasons.length === 0, reasons };
 }

@@ -73,7 +73,7 @@ export async function serve(
       return newest && mailbox ? [goingOn(newest, mailbox), ...earlier] : [];
     },
     reload: (request) => startup.reload(request),
-    commands: () => startup.commands,
+    operate: () => startup.operate,
     recipes: { service: recipes, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },
     version,
   });

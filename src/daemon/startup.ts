@@ -1,22 +1,22 @@
 // Progress of the start: the page and the recipes start before the operator commands, and get them from here.
-import type { CommandOutcome, DaemonCommands, ReloadRequest } from '../core/operator-command.ts';
+import type { CommandOutcome, Operate, ReloadRequest } from '../core/operator-command.ts';
 import { failed } from '../operations/plan.ts';
 
 export class Startup {
-  #commands: DaemonCommands | null = null;
+  #operate: Operate | null = null;
 
-  /** Commands of the daemon, or null while it starts. */
-  get commands(): DaemonCommands | null {
-    return this.#commands;
+  /** Operator commands of the daemon, or null while it starts. */
+  get operate(): Operate | null {
+    return this.#operate;
   }
 
   /** Accepts operator commands from now on, because every part of the daemon runs. */
-  finish(commands: DaemonCommands): void {
-    this.#commands = commands;
+  finish(operate: Operate): void {
+    this.#operate = operate;
   }
 
   /** Loads the configuration again; refuses while the daemon is starting. */
   async reload(request: ReloadRequest): Promise<CommandOutcome> {
-    return this.#commands?.reload(request) ?? failed('The daemon is starting. Try again in a moment.');
+    return this.#operate?.('reload', request) ?? failed('The daemon is starting. Try again in a moment.');
   }
 }

@@ -1,11 +1,12 @@
-// Requests of people over the socket or HTTP: reads them, and passes them to their command.
+// The operations: what each takes, and the way of a request from its body to its outcome.
 
 import { z } from 'zod';
 import { severities } from '../core/alert.ts';
-import type { CommandOutcome, DaemonCommands } from '../core/operator-command.ts';
+import type { CommandName, CommandOutcome, Operate } from '../core/operator-command.ts';
 import { largestLimit, warmupModes } from '../core/policy.ts';
 import { dayMs, secondMs } from '../core/time.ts';
-import { invalid } from './plan.ts';
+import type { Audited } from './audit.ts';
+import { invalid, type Plan, stopsAt } from './plan.ts';
 
 // Plain words for zod's issues with a request: `mailbox: required`.
 
@@ -65,12 +66,9 @@ const match = z.strictObject({
   domain: globs,
   object: globs,
 });
-const requester = {
+const confirmed = {
   by: text.default('unknown').describe('Over HTTP the name of the token takes its place.'),
   reason: text.default('').describe('For the audit log.'),
-};
-const confirmed = {
-  ...requester,
   dry_run: z.boolean().default(false).describe('Only say what would be done.'),
   plan: text.nullable().default(null).describe('The `plan` of a dry run: nothing is done when it has changed.'),
 };
@@ -85,7 +83,13 @@ export const operationShapes = {
     .strictObject({ ...confirmed, mailbox })
     .describe('Let Warmwarden act again on a mailbox where others reversed its changes'),
   pause: z.strictObject({ ...confirmed, mailbox }).describe('Pause the warm-up of a mailbox'),
-  resume: z.strictObject({ ...confirmed, mailbox }).describe('Resume the warm-up of a mailbox'),
+  resume: z
+    .strictObject({
+      ...confirmed,
+      mailbox,
+      undoes: text.optional().describe('The id of a pause: resumed only while the claim of Warmwarden on it stands.'),
+    })
+    .describe('Resume the warm-up of a mailbox'),
   mode: z
     .strictObject({ ...confirmed, mailbox, mode: z.enum(warmupModes) })
     .describe('Set the warm-up mode of a mailbox'),
@@ -112,84 +116,52 @@ export const operationShapes = {
     })
     .describe('Send undelivered messages again'),
   reload: z.strictObject({ ...confirmed, force: z.boolean().default(false) }).describe('Reload the configuration'),
-  refresh: z.strictObject({ ...requester, mailbox }).describe('Read all data of a mailbox again'),
+  refresh: z.strictObject({ ...confirmed, mailbox }).describe('Read all data of a mailbox again'),
 } as const;
 
 export type OperationName = keyof typeof operationShapes;
 export const operationNames = Object.keys(operationShapes) as readonly OperationName[];
 /** JSON body of an operation. */
 export type OperationBody<Name extends OperationName> = z.input<(typeof operationShapes)[Name]>;
-type OperationRequest<Name extends OperationName> = z.output<(typeof operationShapes)[Name]>;
+export type OperationRequest<Name extends OperationName> = z.output<(typeof operationShapes)[Name]>;
 
-type Carry = {
-  readonly [Name in OperationName]: (body: OperationRequest<Name>, to: DaemonCommands) => Promise<CommandOutcome>;
-};
-
-const carry: Carry = {
-  'breaker-release': (body, to) => to.breakerRelease(common(body)),
-  'contest-release': (body, to) => to.contestRelease({ ...common(body), mailbox: body.mailbox }),
-  pause: (body, to) => to.pause({ ...common(body), mailbox: body.mailbox }),
-  resume: (body, to) => to.resume({ ...common(body), mailbox: body.mailbox }),
-  mode: (body, to) => to.mode({ ...common(body), mailbox: body.mailbox, mode: body.mode }),
-  limit: (body, to) => to.limit({ ...common(body), mailbox: body.mailbox, limit: body.limit }),
-  undo: (body, to) => to.undo({ ...common(body), sinceMs: body.since_seconds * secondMs }),
-  writes: ({ off, account, mailbox: name, for_seconds: duration, ...rest }, to) =>
-    to.writes({ ...common(rest), off, account, mailbox: name, forMs: duration === null ? null : duration * secondMs }),
-  'silence-add': (body, to) =>
-    to.silenceAdd({ ...common(body), match: body.match, forMs: body.for_seconds * secondMs }),
-  'silence-expire': (body, to) => to.silenceExpire({ ...common(body), id: body.id }),
-  'channels-resend': (body, to) =>
-    to.channelsResend({ ...common(body), channel: body.channel, delivery: body.delivery }),
-  reload: (body, to) => to.reload({ ...common(body), force: body.force }),
-  refresh: ({ by, reason, mailbox: name }, to) => to.refresh({ by, reason, mailbox: name }),
-};
-
-interface Common {
-  readonly by: string;
-  readonly reason: string;
-  readonly dry_run: boolean;
-  readonly plan: string | null;
+/** A command that is ready: its effect, its line in the audit log, and the work. */
+export interface ReadyCommand extends Partial<Pick<CommandName, 'account' | 'mailboxes'>> {
+  /** Command as it would be typed. */
+  readonly command: string;
+  /** Plan to show or to compare with the agreed one; null: `carryOut` does so. */
+  readonly plan: Plan | null;
+  readonly carryOut: () => Promise<CommandOutcome>;
 }
 
-function common({ by, reason, dry_run: dryRun, plan }: Common) {
-  return { by, reason, dryRun, plan };
+/** Looks at the present situation: the command that is ready, or the outcome when there is nothing to carry out. */
+export type Command<Name extends OperationName> = (
+  request: OperationRequest<Name>,
+) => ReadyCommand | CommandOutcome | Promise<ReadyCommand | CommandOutcome>;
+export type Commands = { readonly [Name in OperationName]: Command<Name> };
+
+export function operating(commands: Commands, audited: Audited): Operate {
+  const run = async <Name extends OperationName>(name: Name, body: unknown) => {
+    const request = readRequest(operationShapes[name], body);
+    if ('wrong' in request) return invalid(`The request for ${name} cannot be read: ${request.wrong}.`);
+    return runCommand(name, commands[name], request.read as OperationRequest<Name>, audited);
+  };
+  return async (name, body) =>
+    Object.hasOwn(operationShapes, name)
+      ? run(name as OperationName, body)
+      : invalid(`This daemon has no operation ${name}.`);
 }
 
-/** Carries out the operation `name`. Refuses an unknown operation or an unreadable body in a sentence. */
-export type Operate = (name: string, body: unknown) => Promise<CommandOutcome>;
-
-/** Operations over the socket, which only commands of this program use. */
-export function operating(to: DaemonCommands): Operate {
-  return (name, body) => answerOperation(name, body, to, { advise: sameVersion });
-}
-
-const sameVersion = 'Check that the command and the daemon have the same version.';
-
-interface AskedBy {
-  /** Advice to the sender of an unreadable body. */
-  readonly advise?: string;
-  /** Name of the requester, whatever the body says. */
-  readonly by?: string;
-}
-
-/** Like an `Operate`. */
-export async function answerOperation(
-  name: string,
-  body: unknown,
-  to: DaemonCommands,
-  asked: AskedBy = {},
+/** Shows the effect of a command, or carries it out between two lines of the audit log. */
+export async function runCommand<Name extends OperationName>(
+  name: Name,
+  command: Command<Name>,
+  request: OperationRequest<Name>,
+  audited: Audited,
 ): Promise<CommandOutcome> {
-  if (!Object.hasOwn(operationShapes, name)) return invalid(`This daemon has no operation ${name}.`);
-  return answerKnown(name as OperationName, body, to, asked);
-}
-
-async function answerKnown<Name extends OperationName>(name: Name, body: unknown, to: DaemonCommands, asked: AskedBy) {
-  const { advise, by } = asked;
-  const request = readRequest(operationShapes[name], body);
-  if ('read' in request) {
-    const read = request.read as OperationRequest<Name>;
-    return carry[name](by === undefined ? read : { ...read, by }, to);
-  }
-  const advice = advise === undefined ? '' : ` ${advise}`;
-  return invalid(`The request for ${name} cannot be read: ${request.wrong}.${advice}`);
+  const ready = await command(request);
+  if ('result' in ready) return ready;
+  const { plan, command: typed, account = null, mailboxes = [], carryOut } = ready;
+  const line = { name, command: typed, account, mailboxes };
+  return (plan && stopsAt(plan, request)) ?? audited(request, line, carryOut);
 }

@@ -1,29 +1,41 @@
-// The operator commands, carried out on the accounts concerned.
+// The operator commands of a daemon, carried out on the accounts concerned.
 
 import type { AccountWatch } from '../account/account-watch.ts';
 import type { WhichUndelivered } from '../core/delivery.ts';
 import type { MailboxState } from '../core/mailbox.ts';
-import type { CommandOutcome, OperatorCommands, ReloadRequest, ResendRequest } from '../core/operator-command.ts';
+import type { CommandOutcome, ReloadRequest } from '../core/operator-command.ts';
 import { counted, listText } from '../core/wording/phrases.ts';
 import type { Log } from '../world/world.ts';
-import { type Audited, auditing, type CommandRooms } from './audit.ts';
+import type { CommandRooms } from './audit.ts';
+import type { Command, Commands } from './command-requests.ts';
 import { mailboxCommands } from './mailbox-commands.ts';
-import { invalid, noChange, stopsAt } from './plan.ts';
+import { invalid, noChange } from './plan.ts';
 import { releaseCommands } from './releases.ts';
 import { silenceCommands } from './silences.ts';
 import { undoCommand } from './undo.ts';
 import { type WritesRooms, writesCommand } from './writes.ts';
 
+/** Commands of the other parts of the daemon. */
+interface OtherParts {
+  readonly undelivered: UndeliveredMessages;
+  readonly reload: (request: ReloadRequest) => Promise<CommandOutcome>;
+}
+
 /** Operator commands over all accounts of a daemon. */
-export function createOperatorCommands(watches: readonly AccountWatch[], rooms: CommandRooms): OperatorCommands {
+export function createOperatorCommands(
+  watches: readonly AccountWatch[],
+  rooms: CommandRooms,
+  { undelivered, reload }: OtherParts,
+): Commands {
   const watchOf = (account: string) => watches.find((watch) => watch.account === account);
-  const audited = auditing(rooms);
   return {
-    ...mailboxCommands(watchOf, rooms, audited),
-    undo: undoCommand(watchOf, rooms, audited),
-    ...silenceCommands(rooms, audited),
-    writes: writesCommand(writesRooms(watches, rooms), audited),
-    ...releaseCommands({ ...rooms, watches, judgeAgain: judgingAgain(watches, rooms.world.log) }, audited),
+    ...mailboxCommands(watchOf, rooms),
+    undo: undoCommand(watchOf, rooms),
+    ...silenceCommands(rooms),
+    writes: writesCommand(writesRooms(watches, rooms)),
+    ...releaseCommands(watchOf, { ...rooms, judgeAgain: judgingAgain(watches, rooms.world.log) }),
+    'channels-resend': resendCommand(undelivered),
+    reload: reloadCommand(reload),
   };
 }
 
@@ -48,8 +60,6 @@ export function judgingAgain(watches: readonly Pick<AccountWatch, 'account' | 'j
   };
 }
 
-// `channels resend`: resends undelivered messages unchanged, and only those in the plan.
-
 /** Commands of the notifier. */
 interface UndeliveredMessages {
   /** Names of the configured channels. */
@@ -59,9 +69,9 @@ interface UndeliveredMessages {
   resend(ids: readonly string[]): Promise<readonly { readonly channel: string; readonly count: number }[]>;
 }
 
-export function resendCommand(undelivered: UndeliveredMessages, audited: Audited) {
-  return async (request: ResendRequest): Promise<CommandOutcome> => {
-    const { channel, delivery } = request;
+/** `channels resend`: resends undelivered messages unchanged, and only those in the plan. */
+export function resendCommand(undelivered: UndeliveredMessages): Command<'channels-resend'> {
+  return async ({ channel, delivery }) => {
     const names = undelivered.channels();
     if (channel !== null && !names.includes(channel)) {
       return invalid(`No channel is called ${channel}. The channels are: ${names.join(', ') || 'none'}.`);
@@ -72,24 +82,22 @@ export function resendCommand(undelivered: UndeliveredMessages, audited: Audited
     const byChannel = [...Map.groupBy(found, (one) => one.channel)].map(([name, all]) => `${all.length} to ${name}`);
     const effect = `Warmwarden will send ${counted(found.length, 'undelivered message')} again: ${listText(byChannel)}.`;
     const ids = found.map(({ id }) => id);
-    const stopped = stopsAt({ effect: [effect], about: ids.toSorted() }, request);
-    if (stopped) return stopped;
     const command = ['channels resend', delivery ?? channel ?? ''].join(' ').trim();
-    return audited(request, { name: 'channels-resend', command, account: null, mailboxes: [] }, async () => {
+    const carryOut = async (): Promise<CommandOutcome> => {
       const counts = await undelivered.resend(ids);
       if (counts.length === 0) return noChange('Nothing to send: no message is undelivered any more.');
       const messages = counts.map((one) => `${one.channel}: sending ${counted(one.count, 'message')} again.`);
       return { result: 'done', messages };
-    });
+    };
+    return { plan: { effect: [effect], about: ids.toSorted() }, command, carryOut };
   };
 }
 
 /** `reload` of a person. A reload by a signal or for a rotated secret is by no person, and is not in the audit log. */
-export function reloadCommand(reload: (request: ReloadRequest) => Promise<CommandOutcome>, audited: Audited) {
-  return async (request: ReloadRequest): Promise<CommandOutcome> => {
-    if (request.dryRun) return reload(request);
-    const { by, reason = '', force } = request;
-    const command = force ? 'reload --force' : 'reload';
-    return audited({ by, reason }, { name: 'reload', command, account: null, mailboxes: [] }, () => reload(request));
+function reloadCommand(reload: OtherParts['reload']): Command<'reload'> {
+  return (request) => {
+    if (request.dry_run) return reload(request);
+    const command = request.force ? 'reload --force' : 'reload';
+    return { plan: null, command, carryOut: () => reload(request) };
   };
 }

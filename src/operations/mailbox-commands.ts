@@ -6,19 +6,14 @@ import { aboveMaximum, type PersonsChange, refusalOf } from '../account/record/p
 import { type Action, alreadySo, neededNoChange } from '../core/action.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { type MailboxState, namedMailbox, typedName } from '../core/mailbox.ts';
-import type {
-  CommandName,
-  CommandOutcome,
-  MailboxRequest,
-  OperatorCommands,
-  Requester,
-} from '../core/operator-command.ts';
+import type { CommandOutcome, Requester } from '../core/operator-command.ts';
 import type { WarmupMode } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';
 import { actionText, campaignsUntouched, rateText } from '../core/wording/explain.ts';
 import { counted, momentText, spanText } from '../core/wording/phrases.ts';
-import type { Audited, CommandRooms } from './audit.ts';
-import { failed, invalid, type Plan, stopsAt } from './plan.ts';
+import type { CommandRooms } from './audit.ts';
+import type { Commands, OperationRequest, ReadyCommand } from './command-requests.ts';
+import { failed, invalid, type Plan } from './plan.ts';
 
 /** Change of a mailbox without its requester. */
 export type MailboxChange = Omit<PersonsChange, 'by'>;
@@ -43,54 +38,46 @@ export function carryingOut(watchOf: WatchOf, { world, rules }: CommandRooms): C
 export function mailboxCommands(
   watchOf: WatchOf,
   rooms: CommandRooms,
-  audited: Audited,
-): Pick<OperatorCommands, 'pause' | 'resume' | 'mode' | 'limit' | 'refresh'> {
+): Pick<Commands, 'pause' | 'resume' | 'mode' | 'limit' | 'refresh'> {
   const { fleet } = rooms;
   const carryOut = carryingOut(watchOf, rooms);
-  const change = async (request: MailboxRequest, wanted: MailboxChange): Promise<CommandOutcome> => {
+  const change = (request: OperationRequest<'pause'>, wanted: MailboxChange): ReadyCommand | CommandOutcome => {
     const found = namedMailbox(request.mailbox, fleet.mailboxes());
     if ('wrong' in found) return invalid(found.wrong);
     const { mailbox } = found;
+    const { account, id, email } = mailbox;
     const tooMuch = aboveMaximum(wanted, mailbox);
-    if (tooMuch !== null)
-      return invalid(`${mailbox.email}: ${tooMuch}. Set a lower daily limit, or another mode first.`);
-    const refusal = request.dryRun ? refusalOf(rooms, mailbox, wanted) : null;
+    if (tooMuch !== null) return invalid(`${email}: ${tooMuch}. Set a lower daily limit, or another mode first.`);
+    const refusal = request.dry_run ? refusalOf(rooms, mailbox, wanted) : null;
     if (refusal !== null) return failed(refusal);
-    const stopped = stopsAt(planOf(mailbox, wanted, fleet), request);
-    if (stopped) return stopped;
-    return audited(request, nameOf(mailbox, wanted), () => carryOut(mailbox, wanted, request));
+    return {
+      plan: planOf(mailbox, wanted, fleet),
+      command: [wanted.kind, email, wanted.targetMode ?? wanted.targetLimit].filter((word) => word != null).join(' '),
+      account,
+      mailboxes: [{ account, id, email }],
+      carryOut: () => carryOut(mailbox, wanted, request),
+    };
   };
   return {
     pause: (request) => change(request, { kind: 'pause', targetMode: null }),
-    resume: (request) => {
-      const { undoes } = request;
-      return change(request, { kind: 'resume', targetMode: null, ...(undoes !== undefined && { undoes }) });
-    },
+    resume: ({ undoes, ...request }) =>
+      change(request, { kind: 'resume', targetMode: null, ...(undoes !== undefined && { undoes }) }),
     mode: (request) => change(request, { kind: 'mode', targetMode: request.mode }),
-    limit: ({ limit, ...request }) => change(request, { kind: 'limit', targetMode: null, targetLimit: limit }),
-    async refresh(request) {
+    limit: (request) => change(request, { kind: 'limit', targetMode: null, targetLimit: request.limit }),
+    refresh(request) {
       const found = namedMailbox(request.mailbox, fleet.mailboxes());
       if ('wrong' in found) return invalid(found.wrong);
-      const later = watchOf(found.mailbox.account)?.refresh(found.mailbox.id) ?? [];
-      const { email } = found.mailbox;
+      const { account, id, email } = found.mailbox;
+      const soon = `${email}: Warmwarden will read all its data again as soon as the rate limit allows.`;
+      if (request.dry_run) return { result: 'planned', messages: [soon] };
       const { timeZone } = rooms.rules();
-      return {
-        result: 'done',
-        messages: [
-          `${email}: Warmwarden will read all its data again as soon as the rate limit allows.`,
-          ...later.map(
-            ({ route, at }) =>
-              `The last fresh check of its ${route === 'dns' ? 'DNS' : 'blacklists'} is less than an hour old: Warmwarden asks the API for a new one at ${momentText(at, timeZone)}.`,
-          ),
-        ],
-      };
+      const later = (watchOf(account)?.refresh(id) ?? []).map(
+        ({ route, at }) =>
+          `The last fresh check of its ${route === 'dns' ? 'DNS' : 'blacklists'} is less than an hour old: Warmwarden asks the API for a new one at ${momentText(at, timeZone)}.`,
+      );
+      return { result: 'done', messages: [soon, ...later] };
     },
   };
-}
-
-function nameOf({ account, id, email }: MailboxState, { kind, targetMode, targetLimit }: MailboxChange): CommandName {
-  const command = [kind, email, targetMode ?? targetLimit].filter((word) => word != null).join(' ');
-  return { name: kind, command, account, mailboxes: [{ account, id, email }] };
 }
 
 function planOf(mailbox: MailboxState, change: MailboxChange, fleet: Pick<Fleet, 'account'>): Plan {

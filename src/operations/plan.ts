@@ -17,10 +17,13 @@ export interface Plan {
 const nameLetters = 22;
 
 /** Outcome that ends a request here, for a dry run or if the plan is not the agreed one; null to carry on. */
-export function stopsAt(plan: Plan, { dryRun = false, plan: agreed = null }: Confirmation): CommandOutcome | null {
+export function stopsAt(
+  plan: Plan,
+  { dry_run: isDry = false, plan: agreed = null }: Confirmation,
+): CommandOutcome | null {
   const name = createHash('sha256').update(JSON.stringify(plan.about)).digest('base64url').slice(0, nameLetters);
   const said = { messages: plan.effect, plan: name, ...(plan.counts && { counts: plan.counts }) };
-  if (dryRun) return { result: 'planned', ...said };
+  if (isDry) return { result: 'planned', ...said };
   if (agreed === null || agreed === name) return null;
   return { result: 'changed', ...said, messages: [changedSince, ...plan.effect] };
 }

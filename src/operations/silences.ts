@@ -6,59 +6,47 @@ import { type AlertMatch, matchText, type Silence } from '../core/alert.ts';
 import { alertRules } from '../core/alert-rules.ts';
 import { fitsGlob, namesMailbox } from '../core/mailbox-pattern.ts';
 import { suggestion } from '../core/nearest.ts';
-import type { OperatorCommands } from '../core/operator-command.ts';
-import type { EpochMs } from '../core/time.ts';
+import type { CommandOutcome } from '../core/operator-command.ts';
+import { type EpochMs, secondMs } from '../core/time.ts';
 import { counted, momentText } from '../core/wording/phrases.ts';
-import type { Audited, CommandRooms } from './audit.ts';
-import { invalid, stopsAt } from './plan.ts';
+import type { CommandRooms } from './audit.ts';
+import type { Commands } from './command-requests.ts';
+import { invalid } from './plan.ts';
 
-/** Commands of silences. */
-export function silenceCommands(
-  rooms: CommandRooms,
-  audited: Audited,
-): Pick<OperatorCommands, 'silenceAdd' | 'silenceExpire'> {
+export function silenceCommands(rooms: CommandRooms): Pick<Commands, 'silence-add' | 'silence-expire'> {
   const { fleet, store, world, rules } = rooms;
+  const record = async (silence: Silence, now: EpochMs, messages: readonly string[]): Promise<CommandOutcome> => {
+    await store.recordSilence(silence, now);
+    fleet.putSilence(silence);
+    return { result: 'done', messages };
+  };
   return {
-    async silenceAdd(request) {
-      const { match, forMs, by, reason } = request;
-      const wrong = mistakeIn(
-        match,
-        [...fleet.accounts()].map(({ name }) => name),
-      );
+    'silence-add': ({ match, for_seconds: seconds, by, reason }) => {
+      const accounts = [...fleet.accounts()].map(({ name }) => name);
+      const wrong = mistakeIn(match, accounts);
       if (wrong) return invalid(wrong);
-      if (!(forMs > 0)) return invalid('A silence needs an end: add --for, such as --for 2h.');
       const from = world.clock.now();
-      const silence = { id: newId(from, world.random()), match, by, reason, from, until: from + forMs };
-      const stopped = stopsAt({ effect: effectOf('The silence', silence, rooms), about: [match, forMs] }, request);
-      if (stopped) return stopped;
-      const command = `silence add ${silence.id}: ${matchText(match)}`;
-      return audited(request, { name: 'silence-add', command, account: null, mailboxes: [] }, async () => {
-        await store.recordSilence(silence, from);
-        fleet.putSilence(silence);
-        return { result: 'done', messages: effectOf(`Silence ${silence.id}`, silence, rooms) };
-      });
+      const until = from + seconds * secondMs;
+      const silence = { id: newId(from, world.random()), match, by, reason, from, until };
+      return {
+        plan: { effect: effectOf('The silence', silence, rooms), about: [match, seconds] },
+        command: `silence add ${silence.id}: ${matchText(match)}`,
+        carryOut: () => record(silence, from, effectOf(`Silence ${silence.id}`, silence, rooms)),
+      };
     },
 
-    async silenceExpire(request) {
-      const { id } = request;
+    'silence-expire': ({ id }) => {
       const now = world.clock.now();
       const silence = fleet.silences(now).find((one) => one.id === id);
       if (!silence) return invalid(`No active silence has the id ${id}. See \`${world.command} silence list\`.`);
-      const effect = `Silence ${id} (${matchText(silence.match)}) will expire now instead of on ${momentText(silence.until, rules().timeZone)}. Within a minute, Warmwarden notifies you of the alerts that are still firing.`;
-      const stopped = stopsAt({ effect: [effect], about: [id, silence.until] }, request);
-      if (stopped) return stopped;
-      const ended = { ...silence, until: now };
-      const command = `silence expire ${id}`;
-      return audited(request, { name: 'silence-expire', command, account: null, mailboxes: [] }, async () => {
-        await store.recordSilence(ended, now);
-        fleet.putSilence(ended);
-        return {
-          result: 'done',
-          messages: [
-            `Silence ${id} has expired. Within a minute, Warmwarden notifies you of the alerts that are still firing.`,
-          ],
-        };
-      });
+      const then = 'Within a minute, Warmwarden notifies you of the alerts that are still firing.';
+      const until = momentText(silence.until, rules().timeZone);
+      const effect = `Silence ${id} (${matchText(silence.match)}) will expire now instead of on ${until}. ${then}`;
+      return {
+        plan: { effect: [effect], about: [id, silence.until] },
+        command: `silence expire ${id}`,
+        carryOut: () => record({ ...silence, until: now }, now, [`Silence ${id} has expired. ${then}`]),
+      };
     },
   };
 }

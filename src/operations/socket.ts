@@ -2,9 +2,9 @@
 
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { userInfo } from 'node:os';
 import { getRequestListener } from '@hono/node-server';
-import { succeeded } from '../core/operator-command.ts';
-import type { Operate } from './command-requests.ts';
+import { type Operate, succeeded } from '../core/operator-command.ts';
 import { failure } from './plan.ts';
 
 export function socketPathOf(storePath: string): string {
@@ -96,4 +96,13 @@ async function bodyOf(asked: IncomingMessage): Promise<unknown> {
     pieces.push(piece);
   }
   return JSON.parse(Buffer.concat(pieces).toString('utf8'));
+}
+
+/** Name of the person at this machine, for the audit log: `uid 1000` if it has none, as in a container. */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
 }

@@ -2,21 +2,22 @@
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { type WritesEnd, writesOffCondition } from '../alerts/rules/protection-rule.ts';
-import type { AlertChanges } from '../core/alert.ts';
 import { type MailboxState, namedMailbox } from '../core/mailbox.ts';
-import type { CommandName, CommandOutcome, OperatorCommands, WritesRequest } from '../core/operator-command.ts';
+import { secondMs } from '../core/time.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { listText, momentText } from '../core/wording/phrases.ts';
 import {
   everything,
+  isOff,
   scopeKey,
   scopeText,
   type WriteScope,
   type WritesOff,
   writesOnCommand,
 } from '../core/write-scope.ts';
-import type { Audited, CommandRooms } from './audit.ts';
-import { invalid, noChange, stopsAt } from './plan.ts';
+import type { CommandRooms } from './audit.ts';
+import type { Command, OperationRequest } from './command-requests.ts';
+import { invalid, noChange } from './plan.ts';
 
 export interface WritesRooms extends CommandRooms {
   /** True if an account is configured. */
@@ -24,55 +25,62 @@ export interface WritesRooms extends CommandRooms {
   readonly judgeAgain: (mailboxes: Iterable<MailboxState>) => Promise<void>;
 }
 
-export function writesCommand(rooms: WritesRooms, audited: Audited): OperatorCommands['writes'] {
+export function writesCommand(rooms: WritesRooms): Command<'writes'> {
   const { fleet, world, rules } = rooms;
-  return async (request: WritesRequest): Promise<CommandOutcome> => {
+  return (request) => {
     const scope = scopeOf(request, rooms);
     if ('wrong' in scope) return invalid(scope.wrong);
     const at = world.clock.now();
-    const { by, reason, forMs } = request;
-    const current = fleet.writesOff(at).find((one) => scopeKey(one.scope) === scopeKey(scope)) ?? null;
-    const off = request.off ? { scope, since: at, until: forMs === null ? null : at + forMs, by, reason } : null;
-    const others = fleet.writesOff(at).filter((one) => one !== current);
+    const { by, reason, for_seconds: seconds } = request;
+    const inForce = fleet.writesOff(at);
+    const current = inForce.find((one) => scopeKey(one.scope) === scopeKey(scope)) ?? null;
+    const until = seconds === null ? null : at + seconds * secondMs;
+    const off = request.off ? { scope, since: at, until, by, reason } : null;
+    const others = inForce.filter((one) => one !== current);
     const rest = off ? [] : stillOff(others, world.command);
     if (!off && !current) return noChange(`Writes are already on for ${scopeText(scope)}.`, ...rest);
     const { timeZone: zone } = rules();
-    const effect = [...effectOf(scope, { off, current }, zone), ...rest];
-    const stopped = stopsAt({ effect, about: [scopeKey(scope), request.off, forMs, current?.since ?? null] }, request);
-    if (stopped) return stopped;
-    return audited(request, nameOf(scope, off, zone), async () => {
-      await switchTo(rooms, off ?? scope, request);
-      // Waiting actions are judged again at once: each is dropped or planned.
-      await rooms.judgeAgain([...fleet.mailboxes()].filter(({ verdict }) => verdict?.answer.wanted !== 'none'));
-      return { result: 'done', messages: [doneText(scope, off, { zone, command: world.command }), ...rest] };
-    });
+    const upTo = off?.until ? ` until ${momentText(off.until, zone)}` : '';
+    return {
+      plan: {
+        effect: [...effectOf(scope, { off, current }, zone), ...rest],
+        about: [scopeKey(scope), request.off, seconds, current?.since ?? null],
+      },
+      command: `writes ${off ? 'off' : 'on'} for ${scopeText(scope)}${upTo}`,
+      account: scope.kind === 'everything' ? null : scope.account,
+      mailboxes: scope.kind === 'mailbox' ? [{ account: scope.account, id: scope.mailboxId, email: scope.email }] : [],
+      carryOut: async () => {
+        await rooms.turns.take(() => (off ? commit(rooms, [off], []) : commit(rooms, [], [[scope, { by, reason }]])));
+        await judgeWaiting(rooms);
+        return { result: 'done', messages: [doneText(scope, off, { zone, command: world.command }), ...rest] };
+      },
+    };
   };
+}
+
+/** Waiting actions are judged again at once: each is dropped or planned. */
+function judgeWaiting({ fleet, judgeAgain }: WritesRooms): Promise<void> {
+  return judgeAgain([...fleet.mailboxes()].filter(({ verdict }) => verdict?.answer.wanted !== 'none'));
 }
 
 /** Ends expired stops, and updates the alerts to those in force: after a start, and as time passes. */
 export async function settleWrites(rooms: WritesRooms): Promise<void> {
-  const { fleet, store, turns, world, onTransitions, knows } = rooms;
+  const { fleet, turns, world, knows } = rooms;
   const expired = await turns.take(async () => {
     const now = world.clock.now();
     const known = [...fleet.knownWritesOff()];
-    const over = known.filter(({ until }) => until !== null && until <= now);
-    const inForce = known.filter((off) => !over.includes(off) && isThere(off.scope, fleet, knows));
-    const alerts = alertsOf(
+    const over = known.filter((off) => !isOff(off, now)).map(({ scope }) => scope);
+    const inForce = known.filter((off) => isOff(off, now) && isThere(off.scope, fleet, knows));
+    await commit(
       rooms,
-      [...over.map((off) => [off, 'expired'] as const), ...inForce.map((off) => [off, null] as const)],
-      now,
+      inForce,
+      over.map((scope) => [scope, 'expired']),
     );
-    if (over.length + alerts.changed.length === 0) return over;
-    await store.recordWrites({ off: [], on: over.map(({ scope }) => scopeKey(scope)), alerts });
-    for (const { scope } of over) fleet.removeWritesOff(scopeKey(scope));
-    fleet.putAlerts(alerts);
-    if (alerts.transitions.length > 0) onTransitions();
     return over;
   });
-  for (const { scope } of expired)
+  for (const scope of expired)
     world.log.warn({ scope: scopeText(scope) }, 'writes are on again: the emergency stop has expired');
-  if (expired.length === 0) return;
-  await rooms.judgeAgain([...fleet.mailboxes()].filter(({ verdict }) => verdict?.answer.wanted !== 'none'));
+  if (expired.length > 0) await judgeWaiting(rooms);
 }
 
 /** True if the account or mailbox exists: a stop over one that is gone has no alert. */
@@ -81,53 +89,44 @@ function isThere(scope: WriteScope, fleet: CommandRooms['fleet'], knows: WritesR
   return scope.kind === 'account' ? knows(scope.account) : fleet.mailbox(scope.account, scope.mailboxId) !== undefined;
 }
 
-/** Switches writes off for a scope as `wanted` says, or on. */
-function switchTo(
+/** Stores the stops that are in force and the end of others, with their alerts; then shows them. */
+async function commit(
   rooms: WritesRooms,
-  wanted: WritesOff | WriteScope,
-  end: Exclude<WritesEnd, 'expired'>,
+  inForce: readonly WritesOff[],
+  ended: readonly (readonly [WriteScope, WritesEnd])[],
 ): Promise<void> {
-  const { fleet, store, turns, world, onTransitions } = rooms;
-  return turns.take(async () => {
-    const now = world.clock.now();
-    const off = 'scope' in wanted ? wanted : null;
-    const key = scopeKey('scope' in wanted ? wanted.scope : wanted);
-    const before = [...fleet.knownWritesOff()].find(({ scope }) => scopeKey(scope) === key);
-    const about: readonly (readonly [WritesOff, WritesEnd | null])[] = off
-      ? [[off, null]]
-      : before
-        ? [[before, { by: end.by, reason: end.reason }]]
-        : [];
-    const alerts = alertsOf(rooms, about, now);
-    await store.recordWrites({ off: off ? [off] : [], on: off ? [] : [key], alerts });
-    if (off) fleet.putWritesOff(off);
-    else fleet.removeWritesOff(key);
-    fleet.putAlerts(alerts);
-    if (alerts.transitions.length > 0) onTransitions();
-  });
-}
-
-function alertsOf(
-  { fleet, world, rules, pageUrl }: WritesRooms,
-  about: readonly (readonly [WritesOff, WritesEnd | null])[],
-  now: number,
-): AlertChanges {
+  const { fleet, store, world, rules, pageUrl, onTransitions } = rooms;
+  const known = new Map([...fleet.knownWritesOff()].map((off) => [scopeKey(off.scope), off]));
   const context = { pageUrl, command: world.command, rules: rules() };
-  const conditions = about.map(([off, end]) => writesOffCondition(off, end, context));
-  return step(tune(conditions, context.rules), (fingerprint) => fleet.alert(fingerprint), now);
+  const conditions = [
+    ...inForce.map((off) => writesOffCondition(off, null, context)),
+    ...ended.flatMap(([scope, end]) => {
+      const off = known.get(scopeKey(scope));
+      return off ? [writesOffCondition(off, end, context)] : [];
+    }),
+  ];
+  const alerts = step(tune(conditions, context.rules), (fingerprint) => fleet.alert(fingerprint), world.clock.now());
+  const off = inForce.filter((one) => known.get(scopeKey(one.scope)) !== one);
+  const on = ended.map(([scope]) => scopeKey(scope));
+  if (off.length + on.length + alerts.changed.length === 0) return;
+  await store.recordWrites({ off, on, alerts });
+  for (const one of off) fleet.putWritesOff(one);
+  for (const key of on) fleet.removeWritesOff(key);
+  fleet.putAlerts(alerts);
+  if (alerts.transitions.length > 0) onTransitions();
 }
 
 /** Scope of a switch. A stop can be ended even if its account or mailbox is gone. */
 function scopeOf(
-  { mailbox, account, off }: WritesRequest,
+  { mailbox, account, off }: OperationRequest<'writes'>,
   { fleet, knows }: WritesRooms,
 ): WriteScope | { readonly wrong: string } {
   if (mailbox === null && account === null) return everything;
   if (mailbox === null && account !== null) {
-    const isOff = [...fleet.knownWritesOff()].some(
+    const hasStop = [...fleet.knownWritesOff()].some(
       ({ scope }) => scope.kind === 'account' && scope.account === account,
     );
-    if (knows(account) || (!off && isOff)) return { kind: 'account', account };
+    if (knows(account) || (!off && hasStop)) return { kind: 'account', account };
     return { wrong: `No account is called ${account}.` };
   }
   const name = mailbox ?? '';
@@ -142,17 +141,6 @@ function scopeOf(
     [one.mailboxId, one.email, `${one.account}/${one.email}`, `${one.account}/${one.mailboxId}`].includes(name),
   );
   return (!off && gone.length === 1 ? gone[0] : undefined) ?? found;
-}
-
-function nameOf(scope: WriteScope, off: WritesOff | null, zone: string): CommandName {
-  const until = off?.until ? ` until ${momentText(off.until, zone)}` : '';
-  const mailbox = scope.kind === 'mailbox' ? [{ account: scope.account, id: scope.mailboxId, email: scope.email }] : [];
-  return {
-    name: 'writes',
-    command: `writes ${off ? 'off' : 'on'} for ${scopeText(scope)}${until}`,
-    account: scope.kind === 'everything' ? null : scope.account,
-    mailboxes: mailbox,
-  };
 }
 
 function effectOf(

@@ -1,9 +1,10 @@
 // Run from its start to its end: the rows of the SELECT, and for a recipe with `do:` the outcome of each row.
 import { type MailboxState, mailboxKey } from '../core/mailbox.ts';
 import { errorText } from '../core/nearest.ts';
-import { type CommandOutcome, type OperatorCommands, succeeded } from '../core/operator-command.ts';
+import { type CommandOutcome, type Operate, succeeded } from '../core/operator-command.ts';
 import type { Cell, NamedThing, Row, Run } from '../core/recipe.ts';
 import type { StorePlace } from '../core/store-failure.ts';
+import { secondMs } from '../core/time.ts';
 import { withoutFolders } from '../core/wording/phrases.ts';
 import type { RowChunk, RunLedger } from '../store/runs.ts';
 import type { World } from '../world/world.ts';
@@ -186,7 +187,7 @@ async function performSteps(
 
 /** Operator commands that a recipe may use, and the mailbox of a row. */
 export interface CommandAccess {
-  readonly commands: Pick<OperatorCommands, 'pause' | 'resume' | 'mode' | 'limit' | 'refresh' | 'silenceAdd'>;
+  readonly operate: Operate;
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
 }
 
@@ -215,7 +216,7 @@ interface StepContext {
 export async function performStep(
   step: RecipeStep,
   row: Row,
-  { commands, mailbox }: CommandAccess,
+  { operate, mailbox }: CommandAccess,
   context: StepContext,
 ): Promise<RowOutcome> {
   const target = step.mode ?? step.limit;
@@ -229,7 +230,7 @@ export async function performStep(
     return say('skipped', `${found.email}: Warmwarden did not pause it, so it is left alone.`);
   }
   try {
-    const outcome = await perform(step, found, commands, context);
+    const outcome = await perform(step, found, operate, context);
     const message = outcome.messages.join(' ').replaceAll(`\`${context.command} `, '`warmwarden ');
     return say(succeeded(outcome) ? (context.apply ? 'done' : 'planned') : 'failed', message);
   } catch (error) {
@@ -239,37 +240,30 @@ export async function performStep(
 
 const notAgreed = 'It was not part of the dry run that was confirmed, so it is left alone.';
 
-async function perform(
+function perform(
   step: RecipeStep,
-  found: MailboxState,
-  commands: CommandAccess['commands'],
+  { account, id, memory }: MailboxState,
+  operate: Operate,
   { apply, by, recipe }: StepContext,
 ): Promise<CommandOutcome> {
-  const mailbox = mailboxKey(found.account, found.id);
-  const request = { mailbox, by, reason: `${step.reason} (recipe ${recipe})`, dryRun: !apply };
-  const planned = (effect: string): CommandOutcome => ({ result: 'planned', messages: [`${found.email}: ${effect}`] });
+  const asked = { by, reason: `${step.reason} (recipe ${recipe})`, dry_run: !apply };
+  const mailbox = mailboxKey(account, id);
   switch (step.operation) {
-    case 'pause':
-      return commands.pause(request);
+    case 'mode':
+      return operate('mode', { ...asked, mailbox, mode: step.mode });
+    case 'limit':
+      return operate('limit', { ...asked, mailbox, limit: step.limit });
     case 'resume': {
       // The run may have waited, and a person may have taken the mailbox over meanwhile.
-      const undoes = found.memory?.claim?.actionId;
-      return commands.resume({ ...request, ...(undoes !== undefined && { undoes }) });
+      const undoes = memory?.claim?.actionId;
+      return operate('resume', { ...asked, mailbox, ...(undoes !== undefined && { undoes }) });
     }
-    case 'mode':
-      if (step.mode === undefined) throw new Error('the operation mode has no mode');
-      return commands.mode({ ...request, mode: step.mode });
-    case 'limit':
-      if (step.limit === undefined) throw new Error('the operation limit has no limit');
-      return commands.limit({ ...request, limit: step.limit });
-    case 'refresh':
-      return apply ? commands.refresh(request) : planned('Warmwarden will read all its data again.');
     case 'silence': {
-      if (step.for === undefined) throw new Error('the operation silence has no time');
-      if (!apply) return planned('Warmwarden will mute its messages; it stays guarded.');
-      const match = { account: [found.account], mailbox: [found.id] };
-      return commands.silenceAdd({ match, forMs: step.for, by, reason: request.reason });
+      const match = { account: [account], mailbox: [id] };
+      return operate('silence-add', { ...asked, match, for_seconds: (step.for ?? 0) / secondMs });
     }
+    default:
+      return operate(step.operation, { ...asked, mailbox });
   }
 }
 

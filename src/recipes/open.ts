@@ -114,7 +114,7 @@ interface RecipeParts {
   readonly folder: () => string;
   readonly retentionMs: () => number;
   /** Commands of the daemon, or null while it starts. */
-  readonly commands: () => CommandAccess['commands'] | null;
+  readonly operate: () => CommandAccess['operate'] | null;
 }
 
 export interface OpenRecipes {
@@ -125,7 +125,7 @@ export interface OpenRecipes {
 }
 
 export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
-  const { world, loops, store, fleet, nearLimitPpmOf, place, folder, retentionMs, commands } = parts;
+  const { world, loops, store, fleet, nearLimitPpmOf, place, folder, retentionMs, operate } = parts;
   const { runs } = store;
   const catalogue = () => readCatalogue(folder());
   const runner = new RecipeRunner({
@@ -135,8 +135,8 @@ export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
     place,
     facts: () => factsOf(fleet, nearLimitPpmOf, world.clock.now()),
     commandAccess: () => {
-      const there = commands();
-      return there && { commands: there, mailbox: (account, id) => fleet.mailbox(account, id) };
+      const there = operate();
+      return there && { operate: there, mailbox: (account, id) => fleet.mailbox(account, id) };
     },
     limits: usualLimits,
   });

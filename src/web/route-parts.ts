@@ -7,7 +7,7 @@ import type { DeliveryPlace, ListedDelivery, StoredTransition } from '../core/de
 import type { Network } from '../core/egress.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { MailboxState } from '../core/mailbox.ts';
-import type { CommandEntry, CommandOutcome, DaemonCommands, ReloadRequest } from '../core/operator-command.ts';
+import type { CommandEntry, CommandOutcome, Operate, ReloadRequest } from '../core/operator-command.ts';
 import type { Policy } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Reason, Verdict } from '../core/verdict.ts';
@@ -99,7 +99,7 @@ export interface Entries {
 
 export interface RouteParts extends AccessParts {
   /** Returns null while the daemon is starting. */
-  readonly commands: () => DaemonCommands | null;
+  readonly operate: () => Operate | null;
   readonly reload: (request: ReloadRequest) => Promise<CommandOutcome>;
   readonly fleet: Fleet;
   readonly metrics: Metrics;

@@ -3,10 +3,9 @@
 import { expect, test } from 'vitest';
 import { recipeChannel } from '../../src/channels/recipe.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
-import { resendCommand } from '../../src/operations/commands.ts';
 import type { World } from '../../src/world/world.ts';
 import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
-import { unaudited } from '../operations/rooms.ts';
+import { resend } from '../operations/rooms.ts';
 import { memoryOutbox } from '../outbox/memory-outbox.ts';
 import { rigWith } from '../outbox/rig.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
@@ -57,10 +56,7 @@ test('a trigger whose answer was lost may have started a run, and is never sent 
   );
   expect([...rig.fleet.channels()][0]).toMatchObject({ undelivered: 1 });
   host.trigger = () => ({ status: 202, body: { id: 'run-2', status: 'succeeded' } });
-  await resendCommand(
-    rig.notifier.undelivered,
-    unaudited,
-  )({ channel: 'fix', delivery: null, by: 'jo', reason: 'it had not' });
+  await resend(rig.notifier.undelivered, { channel: 'fix' });
   await rig.clock.advance(minuteMs);
   expect(rig.store.deliveries()[0]).toMatchObject({ state: 'sent' });
   expect(posts(host)).toBe(2);

@@ -4,8 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { CommandOutcome } from '../../src/core/operator-command.ts';
-import type { Operate } from '../../src/operations/command-requests.ts';
+import type { CommandOutcome, Operate } from '../../src/core/operator-command.ts';
 import { type CommandSocket, startCommandSocket } from '../../src/operations/socket.ts';
 import { commandLine } from '../support/command-line.ts';
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import type { CommandOutcome, Operate } from '../../src/core/operator-command.ts';
 import { readinessOf } from '../../src/daemon/readiness.ts';
 import { performStep } from '../../src/recipes/execution.ts';
 import { openSandbox } from '../../src/recipes/sandbox.ts';
@@ -61,7 +62,7 @@ it('readiness names the files of a store that fails without their folders', () =
   const fleet = new Fleet();
   const failure = { ...movedError('/srv/ww/store.db'), said: movedError('/srv/ww/store.db').message, lasting: true };
   fleet.putStoreFailure(failure, now);
-  const [, store = ''] = readinessOf({ fleet }, { commands: null }, 'UTC').reasons;
+  const [, store = ''] = readinessOf({ fleet }, { operate: null }, 'UTC').reasons;
   expect(store).toMatch(/: store\.db was deleted or replaced .* Move the original store\.db back with `mv`/);
   expect(store).not.toContain('/srv');
 });
@@ -74,10 +75,12 @@ it('what a run did or would do names no path', async () => {
   const step = { operation: 'limit', reason: 'r', limit: 20 } as const;
   const mailbox = () => arrivedMailbox('m1', { account: 'acme' });
   const context = { apply: true, by: 'crm', recipe: 'own', approved: null, command: 'node /opt/ww/src/bin.js' };
-  const messageOf = async (limit: () => Promise<unknown>) =>
-    (await performStep(step, { account: 'acme', mailbox_id: 'm1' }, { commands: { limit } as never, mailbox }, context))
-      .message;
-  const undo = { result: 'done', messages: ['Done.', 'To undo this: `node /opt/ww/src/bin.js limit m1 40`.'] };
+  const messageOf = async (operate: Operate) =>
+    (await performStep(step, { account: 'acme', mailbox_id: 'm1' }, { operate, mailbox }, context)).message;
+  const undo: CommandOutcome = {
+    result: 'done',
+    messages: ['Done.', 'To undo this: `node /opt/ww/src/bin.js limit m1 40`.'],
+  };
   expect(await messageOf(async () => undo)).toBe('Done. To undo this: `warmwarden limit m1 40`.');
   const failing = async () => {
     throw new Error('/srv/ww/store.db was deleted. Make /srv/ww/store.db and its folder /srv/ww writable.');

@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { AccountState, MailboxState } from '../../src/core/mailbox.ts';
-import type { CommandOutcome, Confirmation, OperatorCommands } from '../../src/core/operator-command.ts';
+import type { CommandOutcome, Confirmation, Operate } from '../../src/core/operator-command.ts';
 import { hourMs } from '../../src/core/time.ts';
-import { createOperatorCommands } from '../../src/operations/commands.ts';
 import { Store } from '../../src/store/store.ts';
 import { movedClock, worldOn } from '../../src/world/world.ts';
 import { answers, arrivedMailbox, memory, now } from '../store/records.ts';
-import { roomsOf } from './rooms.ts';
+import { operateOn, roomsOf } from './rooms.ts';
 
 const who = { by: 'ann', reason: 'a look first' };
 const bob = arrivedMailbox('m1', {
@@ -23,7 +22,7 @@ const ofBob = { ...who, mailbox: bob.email };
 let folder: string;
 let store: Store;
 let fleet: Fleet;
-let commands: OperatorCommands;
+let operate: Operate;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'warmwarden-agreed-'));
@@ -32,7 +31,7 @@ beforeEach(async () => {
   fleet.putAccount({ name: bob.account } as AccountState);
   fleet.putMailbox(bob);
   const world = worldOn(movedClock(now), { level: 'silent', format: 'json' });
-  commands = createOperatorCommands([], roomsOf(fleet, store, world));
+  operate = operateOn(roomsOf(fleet, store, world));
 });
 
 afterEach(async () => {
@@ -45,8 +44,8 @@ async function agreedBefore(
   change: () => unknown,
   command: (confirmation: Confirmation) => Promise<CommandOutcome>,
 ): Promise<CommandOutcome> {
-  const { plan, result } = await command({ dryRun: true });
-  expect([result, (await command({ dryRun: true })).plan]).toEqual(['planned', plan]);
+  const { plan, result } = await command({ dry_run: true });
+  expect([result, (await command({ dry_run: true })).plan]).toEqual(['planned', plan]);
   change();
   return command({ plan: plan ?? '' });
 }
@@ -57,7 +56,7 @@ test('a limit, where another one is set by now', async () => {
   const { answer } = answers.warmup;
   const other = { ...answer, config: { ...answer.config, targetDailyLimit: 20 } };
   const outcome = await agreedBefore(becomes({ warmup: { at: now, answer: other } }), (confirmation) =>
-    commands.limit({ ...ofBob, ...confirmation, limit: 30 }),
+    operate('limit', { ...ofBob, ...confirmation, limit: 30 }),
   );
   expect(outcome.result).toBe('changed');
   expect(outcome.messages.join()).toContain('from 20 to 30 emails');
@@ -66,7 +65,7 @@ test('a limit, where another one is set by now', async () => {
 test('the release of a contested mailbox, where others reversed another change by now', async () => {
   const reversals = [now - 2 * hourMs, now - hourMs, now];
   const outcome = await agreedBefore(becomes({ memory: { ...memory, reversals } }), (confirmation) =>
-    commands.contestRelease({ ...ofBob, ...confirmation }),
+    operate('contest-release', { ...ofBob, ...confirmation }),
   );
   expect(outcome.result).toBe('changed');
 });
@@ -77,7 +76,7 @@ test('a silence, where it is another one', async () => {
     rule = '*';
   };
   const outcome = await agreedBefore(everything, (confirmation) =>
-    commands.silenceAdd({ ...who, ...confirmation, match: { rule: [rule] }, forMs: hourMs }),
+    operate('silence-add', { ...who, ...confirmation, match: { rule: [rule] }, for_seconds: 3_600 }),
   );
   expect([outcome.result, fleet.silences(now)]).toEqual(['changed', []]);
 });

@@ -12,9 +12,6 @@ import { askDaemon } from '../../src/cli/daemon.ts';
 import { main } from '../../src/cli/main.ts';
 import type { Alert } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import { operating } from '../../src/operations/command-requests.ts';
-import { createOperatorCommands } from '../../src/operations/commands.ts';
-import { failed } from '../../src/operations/plan.ts';
 import { type CommandSocket, startCommandSocket } from '../../src/operations/socket.ts';
 import { Store } from '../../src/store/store.ts';
 import { silencesRoute } from '../../src/web/json/alerts.ts';
@@ -22,7 +19,7 @@ import { alertCommands } from '../../src/web/page/parts/command-links.ts';
 import { systemClock } from '../../src/world/world.ts';
 import { sampleAlert } from '../alerts/samples.ts';
 import { mailbox } from '../web/example-fleet.ts';
-import { roomsOf } from './rooms.ts';
+import { operateOn, roomsOf } from './rooms.ts';
 
 const asker = { by: 'ann', reason: 'the provider moves' };
 let folder: string;
@@ -40,15 +37,10 @@ beforeEach(async () => {
   fleet.putAccount({ name: 'acme' } as Parameters<Fleet['putAccount']>[0]);
   fleet.putAlert(sampleAlert(1));
   fleet.putAlert(sampleAlert(2, { rule: 'dns_failing', object: 'acme.example', email: null, mailboxId: null }));
-  const none = async () => failed();
-  socket = await startCommandSocket(
-    path,
-    operating({ ...createOperatorCommands([], roomsOf(fleet, store, world)), reload: none, channelsResend: none }),
-    {
-      json: (_name, query) => silencesRoute.read({ fleet, world, timeZone: () => 'UTC' }, query),
-      recipes: () => new Response(null, { status: 404 }),
-    },
-  );
+  socket = await startCommandSocket(path, operateOn(roomsOf(fleet, store, world)), {
+    json: (_name, query) => silencesRoute.read({ fleet, world, timeZone: () => 'UTC' }, query),
+    recipes: () => new Response(null, { status: 404 }),
+  });
   writeFileSync(
     join(folder, 'config.yaml'),
     JSON.stringify({

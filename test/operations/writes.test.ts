@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { AccountState } from '../../src/core/mailbox.ts';
-import { type CommandOutcome, type OperatorCommands, succeeded } from '../../src/core/operator-command.ts';
+import { type CommandOutcome, succeeded } from '../../src/core/operator-command.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { auditing } from '../../src/operations/audit.ts';
+import { type OperationRequest, runCommand } from '../../src/operations/command-requests.ts';
 import { judgingAgain } from '../../src/operations/commands.ts';
 import { settleWrites, type WritesRooms, writesCommand } from '../../src/operations/writes.ts';
 import { Store } from '../../src/store/store.ts';
@@ -23,7 +24,6 @@ let store: Store;
 let fleet: Fleet;
 let clock: MovedClock;
 let rooms: WritesRooms;
-let writes: OperatorCommands['writes'];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'warmwarden-writes-'));
@@ -44,7 +44,6 @@ function begin(known: Fleet): void {
   const world = worldOn(clock, { level: 'silent', format: 'json' });
   const judgeAgain = async () => {};
   rooms = { ...roomsOf(fleet, store, world), knows: (name) => fleet.account(name) !== undefined, judgeAgain };
-  writes = writesCommand(rooms, auditing(rooms));
 }
 
 test('a stop that is in force is done, also when the store then takes no judgement', async () => {
@@ -53,16 +52,17 @@ test('a stop that is in force is done, also when the store then takes no judgeme
   const judgeAgain = judgingAgain([failing], rooms.world.log);
   const answer = verdictOf({ action: 'pause', wanted: 'pause' });
   fleet.putMailbox({ ...bob, verdict: { at: now, answer } });
-  writes = writesCommand({ ...rooms, judgeAgain }, auditing(rooms));
+  rooms = { ...rooms, judgeAgain };
   expect((await off()).result).toBe('done');
   expect(fleet.writesOff(clock.now())).toHaveLength(1);
 });
 
-const off = (about: { account?: string; mailbox?: string; forMs?: number } = {}) => switched(true, about);
-const on = (about: { account?: string; mailbox?: string } = {}) => switched(false, about);
+const off = (about: Partial<OperationRequest<'writes'>> = {}) => switched(true, about);
+const on = (about: Partial<OperationRequest<'writes'>> = {}) => switched(false, about);
 
-function switched(isOff: boolean, about: { account?: string; mailbox?: string; forMs?: number }) {
-  return writes({ off: isOff, account: null, mailbox: null, forMs: null, ...about, ...who });
+function switched(isOff: boolean, about: Partial<OperationRequest<'writes'>>) {
+  const usual = { account: null, mailbox: null, for_seconds: null, dry_run: false, plan: null };
+  return runCommand('writes', writesCommand(rooms), { off: isOff, ...usual, ...about, ...who }, auditing(rooms));
 }
 
 /** What people are told of, oldest first. */
@@ -157,7 +157,7 @@ test('it is told while it is on and when it ends, with who and why', async () =>
 });
 
 test('what has expired is over, also while nobody was there, and its alert ends', async () => {
-  await off({ account: 'acme', forMs: hourMs });
+  await off({ account: 'acme', for_seconds: 3_600 });
   await store.close();
   await clock.advance(2 * hourMs);
   store = await Store.open(join(folder, 'w.db'), clock.now());
@@ -185,8 +185,8 @@ test('one that another version wrote without an alert is told at the start; one 
 });
 
 test('switched off again it has another end, and is told once', async () => {
-  await off({ forMs: hourMs });
-  const { messages } = await writes({ off: true, account: null, mailbox: null, forMs: null, dryRun: true, ...who });
+  await off({ for_seconds: 3_600 });
+  const { messages } = await off({ dry_run: true });
   expect(messages.at(-1)).toBe('This replaces the emergency stop that ann set: a look first.');
   await off();
   expect(fleet.writesOff(now)).toMatchObject([{ until: null }]);
@@ -195,10 +195,10 @@ test('switched off again it has another end, and is told once', async () => {
 
 test('what was agreed to is not done when it has changed: the stop is gone, or another one', async () => {
   await off();
-  const { plan } = await writes({ off: false, account: null, mailbox: null, forMs: null, dryRun: true, ...who });
+  const { plan } = await on({ dry_run: true });
   await clock.advance(minuteMs);
   await off();
-  const outcome = await writes({ off: false, account: null, mailbox: null, forMs: null, plan: plan ?? '', ...who });
+  const outcome = await on({ plan: plan ?? '' });
   expect(outcome.result).toBe('changed');
   expect(fleet.writesOff(clock.now())).toHaveLength(1);
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test } from 'vitest';
+import type { Operate } from '../../src/core/operator-command.ts';
 import type { RunRequest } from '../../src/core/recipe.ts';
 import { arrivedMailbox } from '../store/records.ts';
 import { endedRun, recipeRunner, startedRun } from '../support/recipe-runner.ts';
@@ -26,13 +27,14 @@ test('an applied run changes the mailboxes that its dry run planned to change, a
   recipe('own', "VALUES ('m1'), ('m2'), ('m3')");
   recipe('other', fourth);
   const changed: string[] = [];
-  const pause = async ({ mailbox, dryRun }: { readonly mailbox: string; readonly dryRun: boolean }) => {
-    if (mailbox === 'acme/m2' && dryRun) return { result: 'failed' as const, messages: ['Not now.'] };
-    if (!dryRun) changed.push(mailbox);
-    return { result: dryRun ? ('planned' as const) : ('done' as const), messages: ['Paused.'] };
+  const operate: Operate = async (_name, body) => {
+    const { mailbox, dry_run: isDry } = body as { readonly mailbox: string; readonly dry_run: boolean };
+    if (mailbox === 'acme/m2' && isDry) return { result: 'failed', messages: ['Not now.'] };
+    if (!isDry) changed.push(mailbox);
+    return { result: isDry ? 'planned' : 'done', messages: ['Paused.'] };
   };
   const mailbox = (_account: string, id: string) => arrivedMailbox(id, { account: 'acme' });
-  const commandAccess = () => ({ commands: { pause } as never, mailbox });
+  const commandAccess = () => ({ operate, mailbox });
   const runner = recipeRunner(stillWorld(), { folder, place, commandAccess });
   const parameters = { x: 'a' };
   const asked = { recipe: 'own', parameters, role: 'operator' } as const;

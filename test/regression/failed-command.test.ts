@@ -3,10 +3,8 @@
 import { expect, test } from 'vitest';
 import type { Action } from '../../src/core/action.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
-import { createOperatorCommands } from '../../src/operations/commands.ts';
-import { worldOn } from '../../src/world/world.ts';
 import { amelia, type Duty, goOnDuty, rarePoll } from '../account/duty.ts';
-import { commandRooms } from '../operations/rooms.ts';
+import { operateOnDuty } from '../operations/rooms.ts';
 
 const forbidden = { status: 403, body: { error: 'the API key lacks the write permission' } };
 const refused = { status: 422, body: { error: 'no' } };
@@ -68,12 +66,11 @@ test.each([
 test('the dry run of a command says that the key may not write, while that is known', async () => {
   await using duty = await goOnDuty({ poll: rarePoll, afterMs: 3 * hourMs });
   await duty.until(() => duty.action()?.state === 'confirmed');
-  const { world, watch } = { world: worldOn(duty.clock, { level: 'silent', format: 'json' }), watch: duty.watch() };
-  const commands = createOperatorCommands([watch], commandRooms(duty, world));
-  const request = { by: 'root', reason: 'to see it', dryRun: true };
+  const operate = operateOnDuty(duty);
+  const request = { by: 'root', reason: 'to see it', dry_run: true };
   const plans = async () => [
-    await commands.pause({ ...request, mailbox: amelia }),
-    await commands.undo({ ...request, sinceMs: 12 * hourMs }),
+    await operate('pause', { ...request, mailbox: amelia }),
+    await operate('undo', { ...request, since_seconds: 12 * 3_600 }),
   ];
   const mayNot = 'The API will probably refuse this: it refused the last changes with the key of account agency.';
   const writable = await plans();

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { userName } from '../../src/operations/user-name.ts';
+import { userName } from '../../src/operations/socket.ts';
 import { sourceFiles } from '../layers.ts';
 
 const source = join(import.meta.dirname, '../../src');
@@ -16,7 +16,7 @@ test('a user with a name goes by it', () => {
 
 test.runIf(isRoot)('a user without a name goes by the uid', () => {
   // The module is read before the process gives up the right to read it.
-  const script = `const { userName } = await import('${join(source, 'operations/user-name.ts')}');
+  const script = `const { userName } = await import('${join(source, 'operations/socket.ts')}');
     process.setgid(54321); process.setuid(54321); process.stdout.write(userName())`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
   expect([stdout, stderr]).toEqual(['uid 54321', '']);
@@ -24,5 +24,5 @@ test.runIf(isRoot)('a user without a name goes by the uid', () => {
 
 test('no other file asks the machine for the user, which may throw', () => {
   const asking = sourceFiles(source).filter((file) => readFileSync(join(source, file), 'utf8').includes('userInfo('));
-  expect(asking).toEqual(['operations/user-name.ts']);
+  expect(asking).toEqual(['operations/socket.ts']);
 });

@@ -3,11 +3,9 @@
 import { describe, expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { everything } from '../../src/core/write-scope.ts';
-import { createOperatorCommands } from '../../src/operations/commands.ts';
-import { worldOn } from '../../src/world/world.ts';
 import { amelia, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../account/duty.ts';
 import type { Meddling } from '../account/go-between.ts';
-import { commandRooms } from '../operations/rooms.ts';
+import { operateOnDuty } from '../operations/rooms.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 
 const isPost = ({ method }: { readonly method: string }) => method === 'POST';
@@ -58,9 +56,7 @@ describe('what is there after a refusal is ours', () => {
     await using duty = await goOnDuty({ scenario: stormOf(jonas), afterMs: 5 * hourMs });
     firstPost(duty, { ...throttled, headers: { 'retry-after': '20' }, applied });
     await settled(duty, jonas);
-    const world = worldOn(duty.clock, { level: 'silent', format: 'json' });
-    const commands = createOperatorCommands([duty.watch()], commandRooms(duty, world));
-    const undone = commands.undo({ sinceMs: hourMs, by: 'a test', reason: 'to see it' });
+    const undone = operateOnDuty(duty)('undo', { since_seconds: 3_600, by: 'a test', reason: 'to see it' });
     await duty.run(5 * minuteMs);
     expect((await undone).messages.at(-1)).toBe('1 mailbox restored.');
     expect(duty.simulator.fleet.find(jonas)?.running).toBe(true);

@@ -5,10 +5,8 @@ import { plannedAction } from '../../src/account/record/plan.ts';
 import type { Action } from '../../src/core/action.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { everything } from '../../src/core/write-scope.ts';
-import { createOperatorCommands } from '../../src/operations/commands.ts';
-import { worldOn } from '../../src/world/world.ts';
 import { amelia, type Duty, goOnDuty, oliver, rarePoll, stormOf } from '../account/duty.ts';
-import { commandRooms } from '../operations/rooms.ts';
+import { operateOnDuty } from '../operations/rooms.ts';
 
 /** The breach is there when the watch begins, so it is acted upon within minutes. */
 const breached = { poll: rarePoll, afterMs: 3 * hourMs };
@@ -179,10 +177,9 @@ describe('a command', () => {
   test('undo leaves alone what others changed since it was asked for', async () => {
     await using duty = await goOnDuty(breached);
     await duty.until(() => duty.action()?.state === 'confirmed');
-    const world = worldOn(duty.clock, { level: 'silent', format: 'json' });
-    const commands = createOperatorCommands([duty.watch()], commandRooms(duty, world));
+    const operate = operateOnDuty(duty);
     duty.simulator.fleet.setMode(amelia, 'slow');
-    const undone = commands.undo({ sinceMs: hourMs, by: 'a test', reason: 'to see it' });
+    const undone = operate('undo', { since_seconds: 3_600, by: 'a test', reason: 'to see it' });
     await duty.run(5 * minuteMs);
     expect(await undone).toMatchObject({
       result: 'failed',

@@ -2,11 +2,9 @@
 
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
-import { createOperatorCommands } from '../../src/operations/commands.ts';
-import { worldOn } from '../../src/world/world.ts';
 import type { Scenario } from '../../tools/simulator/scenario.ts';
 import { amelia, goOnDuty, jonas, stormOf } from '../account/duty.ts';
-import { commandRooms } from '../operations/rooms.ts';
+import { operateOnDuty } from '../operations/rooms.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
@@ -44,13 +42,11 @@ test('it ends where somebody took the change back already and nothing can be jud
   duty.between.meddle = ({ path }) => (path.startsWith('/v1/stats') ? { status: 500, body: {} } : 'pass');
   await duty.restart();
   await duty.run(10 * minuteMs);
-  const rooms = commandRooms(duty, worldOn(duty.clock, { level: 'silent', format: 'json' }));
   let said: readonly string[] | null = null;
-  void createOperatorCommands([duty.watch()], rooms)
-    .undo({ sinceMs, by: 'a test', reason: 'to see it' })
-    .then((outcome) => {
-      said = outcome.messages;
-    });
+  const asked = { since_seconds: sinceMs / 1_000, by: 'a test', reason: 'to see it' };
+  void operateOnDuty(duty)('undo', asked).then((outcome) => {
+    said = outcome.messages;
+  });
   await duty.run(10 * minuteMs);
   expect(said).toContain(`${jonas}: no change needed.`);
   expect(duty.posts()).toHaveLength(1);

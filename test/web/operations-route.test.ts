@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { askDaemon, askFor } from '../../src/cli/daemon.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import type { CommandOutcome, DaemonCommands } from '../../src/core/operator-command.ts';
+import type { CommandOutcome, Operate } from '../../src/core/operator-command.ts';
+import { type Commands, operating, operationNames } from '../../src/operations/command-requests.ts';
 import { serve } from './running-server.ts';
 
 const token = (name: string, role: 'operator' | 'viewer') => {
@@ -19,23 +20,21 @@ function noting() {
     asked.push(request);
     return { result: 'done', messages: ['noted'] };
   };
-  const commands: DaemonCommands = {
-    ...{ breakerRelease: note, contestRelease: note, writes: note, pause: note, resume: note, mode: note, undo: note },
-    ...{ limit: note, refresh: note, silenceAdd: note, silenceExpire: note, reload: note, channelsResend: note },
-  };
-  return { asked, commands };
+  const names = operationNames.map((name) => [name, note] as const);
+  const operate: Operate = operating(Object.fromEntries(names) as unknown as Commands, (_by, _what, work) => work());
+  return { asked, operate };
 }
 
 test('an operator asks as over the socket, under the name of the token', async () => {
-  const { asked, commands } = noting();
-  await using server = await serve(new Fleet(), { auth: () => auth, commands: () => commands });
+  const { asked, operate } = noting();
+  await using server = await serve(new Fleet(), { auth: () => auth, operate: () => operate });
   const daemon = { url: server.url, token: 'secret-of-anna' };
   const request = { mailbox: 'bob@acme.example', by: 'somebody else', reason: 'why' };
   expect(await askDaemon(daemon, 'pause', request)).toEqual({ result: 'done', messages: ['noted'] });
-  expect(asked).toEqual([{ ...request, by: 'anna', dryRun: false, plan: null }]);
+  expect(asked).toEqual([{ ...request, by: 'anna', dry_run: false, plan: null }]);
   const limit = { ...request, limit: 15 };
   expect(await askDaemon(daemon, 'limit', limit)).toEqual({ result: 'done', messages: ['noted'] });
-  expect(asked.at(-1)).toEqual({ ...limit, by: 'anna', dryRun: false, plan: null });
+  expect(asked.at(-1)).toEqual({ ...limit, by: 'anna', dry_run: false, plan: null });
   const nowhere = { url: 'http://127.0.0.1:1', token: 'x' };
   await expect(askDaemon(nowhere, 'pause', request)).rejects.toThrow('No daemon answers at http://127.0.0.1:1: ');
   const elsewhere = { ...daemon, url: `${server.url}/prefix` };
@@ -46,8 +45,8 @@ test('an operator asks as over the socket, under the name of the token', async (
 });
 
 test('a viewer, nobody, a form of a strange page and an unknown operation move nothing', async () => {
-  const { asked, commands } = noting();
-  await using server = await serve(new Fleet(), { auth: () => auth, commands: () => commands });
+  const { asked, operate } = noting();
+  await using server = await serve(new Fleet(), { auth: () => auth, operate: () => operate });
   const post = async (name: string, headers: Record<string, string>, body = '{"mailbox":"bob@acme.example"}') =>
     (await fetch(`${server.url}/api/operations/${name}`, { method: 'POST', headers, body })).status;
   const json = { 'content-type': 'application/json' };
@@ -71,8 +70,8 @@ test('a viewer, nobody, a form of a strange page and an unknown operation move n
 });
 
 test('what is wrong with a request is said in plain words', async () => {
-  const { asked, commands } = noting();
-  await using server = await serve(new Fleet(), { auth: () => auth, commands: () => commands });
+  const { asked, operate } = noting();
+  await using server = await serve(new Fleet(), { auth: () => auth, operate: () => operate });
   const headers = { authorization: 'Bearer secret-of-anna', 'content-type': 'application/json' };
   const said = async (body: string, name = 'pause') => {
     const answer = await fetch(`${server.url}/api/operations/${name}`, { method: 'POST', headers, body });
@@ -102,8 +101,8 @@ test('what is wrong with a request is said in plain words', async () => {
 });
 
 test('without tokens there are no commands over HTTP: the socket is the way', async () => {
-  const { asked, commands } = noting();
-  await using server = await serve(new Fleet(), { commands: () => commands });
+  const { asked, operate } = noting();
+  await using server = await serve(new Fleet(), { operate: () => operate });
   for (const token of ['any', null])
     await expect(askDaemon({ url: server.url, token }, 'refresh', { mailbox: 'm' })).rejects.toThrow(
       /^This daemon has no tokens, .* Run the command without --url on the machine/,
@@ -112,9 +111,9 @@ test('without tokens there are no commands over HTTP: the socket is the way', as
 });
 
 test('without tokens a reload is accepted over HTTP, as POST /-/reload accepts it; with tokens it needs one', async () => {
-  const { asked, commands } = noting();
+  const { asked, operate } = noting();
   const request = { by: 'anna', reason: 'why', force: false };
-  await using open = await serve(new Fleet(), { commands: () => commands });
+  await using open = await serve(new Fleet(), { operate: () => operate });
   const outcome = await askDaemon({ url: open.url, token: null }, 'reload', request);
   expect(outcome).toEqual({ result: 'done', messages: ['noted'] });
   expect(asked).toMatchObject([{ by: 'somebody over HTTP', reason: 'why' }]);
@@ -124,7 +123,7 @@ test('without tokens a reload is accepted over HTTP, as POST /-/reload accepts i
     const answer = await fetch(`${open.url}/api/operations/reload`, { method: 'POST', headers, body: '{}' });
     expect([answer.status, asked.length]).toEqual([403, 1]);
   }
-  await using closed = await serve(new Fleet(), { auth: () => auth, commands: () => commands });
+  await using closed = await serve(new Fleet(), { auth: () => auth, operate: () => operate });
   await expect(askDaemon({ url: closed.url, token: null }, 'reload', request)).rejects.toThrow(
     'answered 401: the daemon does not know the token in WARMWARDEN_TOKEN, or it is empty.',
   );

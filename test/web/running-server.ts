@@ -82,7 +82,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     tags: noTags,
     trend: new FleetTrend({ fleet, world, days: { acted: async () => [], held: async function* () {} } }),
     reload: async () => ({ result: 'done', messages: [] }),
-    commands: () => null,
+    operate: () => null,
     history: { commands: async () => [], guardActions: async () => [] },
     entries: { entriesOf: async () => ({ decisions: [], actions: [], changes: [] }) },
     recipes: { service: recipeRunner(world), world, callerOf: () => null },

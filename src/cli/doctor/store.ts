@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Places } from '../../config/places.ts';
 import { nameOf, type PostgresPlace, pathOf, type StorePlace } from '../../core/store-failure.ts';
 import { counted, listText, spanText } from '../../core/wording/phrases.ts';
-import { userName } from '../../operations/user-name.ts';
+import { userName } from '../../operations/socket.ts';
 import { StoreError } from '../../store/failure.ts';
 import { lockOf, presenceOf, sizeOf } from '../../store/file/place.ts';
 import { connectionsAProcess, skewOf } from '../../store/lease.ts';

@@ -132,9 +132,9 @@ export class Reloader {
     return { ...refused, result: 'failed', worthRetrying: true };
   }
 
-  async #refuse(problems: readonly string[], { dryRun = false, by }: ReloadRequest): Promise<CommandOutcome> {
+  async #refuse(problems: readonly string[], { dry_run: isDry = false, by }: ReloadRequest): Promise<CommandOutcome> {
     const { source, rooms, refused, alerts } = this.#parts;
-    if (!dryRun) {
+    if (!isDry) {
       const about = { file: source.file, by, problems };
       rooms.world.log.error(about, 'configuration refused: the previous one stays in force');
       refused();

@@ -75,7 +75,7 @@ export class SecretRotation {
       const outcome = await reload({
         by: 'a secret that changed in its file',
         force: false,
-        dryRun: false,
+        dry_run: false,
       });
       // Refused content is not retried; a failed reload is, and so is a file that was replaced during the reload.
       if (!outcome.worthRetrying) this.#known = contents;

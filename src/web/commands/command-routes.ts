@@ -1,8 +1,7 @@
 // Operator commands on the page. A GET with `do` shows the effect of a command; only the POST of that form runs it.
 import { randomUUID } from 'node:crypto';
 import type { Context, Hono } from 'hono';
-import type { CommandOutcome, DaemonCommands } from '../../core/operator-command.ts';
-import { answerOperation } from '../../operations/command-requests.ts';
+import type { CommandOutcome, Operate } from '../../core/operator-command.ts';
 import { failure } from '../../operations/plan.ts';
 import { systemClock } from '../../world/world.ts';
 import { byOf, visitorOf } from '../access/access.ts';
@@ -26,7 +25,7 @@ const againSeconds = 2;
 /** Placeholder in the plan for a request without an effect. */
 const nothing = '-';
 
-type CommandParts = Pick<RouteParts, 'fleet' | 'world' | 'commands' | 'publicUrl' | 'pathPrefix'>;
+type CommandParts = Pick<RouteParts, 'fleet' | 'world' | 'operate' | 'publicUrl' | 'pathPrefix'>;
 
 export function addCommands(app: Hono, parts: CommandParts): void {
   const runs = new CommandRuns();
@@ -57,18 +56,18 @@ interface Shown {
   readonly problem: string | null;
 }
 
-type OpenCommand = { readonly prepared: Prepared; readonly commands: DaemonCommands };
+type OpenCommand = { readonly prepared: Prepared; readonly operate: Operate };
 
 /** Returns the command of a request, or its refusal. */
-function opened(c: Context, { fleet, commands }: CommandParts, { pattern, asked }: Pick<Shown, 'pattern' | 'asked'>) {
+function opened(c: Context, { fleet, operate }: CommandParts, { pattern, asked }: Pick<Shown, 'pattern' | 'asked'>) {
   if (!visitorOf(c).mayOperate) return { refused: refuse(c, 'not_allowed', operatorsOnly) };
   const mailbox = (account: string, id: string) => fleet.mailbox(account, id);
   const prepared = preparedAt({ pattern, names: c.req.param() ?? {}, asked, mailbox });
   if (prepared === null) return { refused: refuse(c, 'not_found', 'There is no command with this name here.') };
   if ('unknown' in prepared) return { refused: refuse(c, 'bad_request', prepared.unknown) };
-  const open = commands();
+  const open = operate();
   if (!open) return { refused: refuse(c, 'starting', 'The daemon is starting. Try again in a moment.') };
-  return { prepared, commands: open } satisfies OpenCommand;
+  return { prepared, operate: open } satisfies OpenCommand;
 }
 
 async function showing(c: Context, parts: CommandParts, shown: Shown) {
@@ -92,11 +91,11 @@ async function showing(c: Context, parts: CommandParts, shown: Shown) {
 }
 
 /** Dry run of each request. */
-async function effectsOf({ prepared, commands }: OpenCommand, by: string): Promise<readonly CommandEffect[]> {
+async function effectsOf({ prepared, operate }: OpenCommand, by: string): Promise<readonly CommandEffect[]> {
   const effects: CommandEffect[] = [];
   for (const { name, body } of prepared.requests) {
     const asked = { ...body, by, dry_run: true };
-    effects.push({ name, outcome: await answerOperation(prepared.operation, asked, commands).catch(failure) });
+    effects.push({ name, outcome: await operate(prepared.operation, asked).catch(failure) });
   }
   return effects;
 }
@@ -111,7 +110,7 @@ interface SentForm {
 async function carryOut(c: Context, parts: CommandParts, { pattern, form, runs }: SentForm) {
   const open = opened(c, parts, { pattern, asked: form });
   if ('refused' in open) return open.refused;
-  const { prepared, commands } = open;
+  const { prepared, operate } = open;
   const reason = (form.get('reason') ?? '').trim();
   if (reason === '') return showing(c, parts, { pattern, asked: form, reason, problem: 'Write a reason.' });
   const plans = (form.get('plan') ?? '').split(' ');
@@ -125,8 +124,7 @@ async function carryOut(c: Context, parts: CommandParts, { pattern, form, runs }
   });
   const requests = agreed.map(({ name, body, plan }) => ({
     name,
-    carryOut: (): Promise<CommandOutcome> =>
-      answerOperation(prepared.operation, { ...body, by, reason, plan }, commands).catch(failure),
+    carryOut: (): Promise<CommandOutcome> => operate(prepared.operation, { ...body, by, reason, plan }).catch(failure),
   }));
   const id = await runs.start({ text: prepared.text, by, reason, at: parts.world.clock.now() }, requests);
   return c.redirect(`/commands/${id}`, 303);

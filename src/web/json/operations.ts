@@ -1,12 +1,7 @@
 // POST /api/operations/NAME and POST /-/reload: the operations of the daemon's socket, for a token with the role operator.
 import { z } from 'zod';
 import { type CommandOutcome, type CommandResult, commandResults, succeeded } from '../../core/operator-command.ts';
-import {
-  answerOperation,
-  type OperationName,
-  operationNames,
-  operationShapes,
-} from '../../operations/command-requests.ts';
+import { type OperationName, operationNames, operationShapes } from '../../operations/command-requests.ts';
 import { failure } from '../../operations/plan.ts';
 import { jsonOf } from '../../world/schema/json.ts';
 import { operatorOf, reloaderOf } from '../access/auth.ts';
@@ -55,7 +50,7 @@ const statusOf: Readonly<Record<CommandResult, 200 | 409 | 422>> = {
   invalid: 422,
 };
 
-type OperationsRouteParts = Pick<RouteParts, 'auth' | 'commands'>;
+type OperationsRouteParts = Pick<RouteParts, 'auth' | 'operate'>;
 type ReloadRouteParts = Pick<RouteParts, 'auth' | 'reload'>;
 
 const noTokens =
@@ -84,7 +79,7 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
         content: jsonContent(outcomeAnswer),
       },
     },
-    handle: async (c, { auth, commands }) => {
+    handle: async (c, { auth, operate }) => {
       const nameOf = name === 'reload' ? reloaderOf : operatorOf;
       const by = nameOf(auth(), c.req.header('authorization'));
       if (by === null) return refuse(c, 'not_allowed', auth() === 'none' ? noTokens : operatorsOnly);
@@ -99,9 +94,9 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
       if (typeof body !== 'object' || body === null || Array.isArray(body)) {
         return refuse(c, 'bad_request', 'The body is JSON, but not an object. Send a JSON object.');
       }
-      const open = commands();
+      const open = operate();
       if (!open) return refuse(c, 'starting', 'The daemon is starting. Try again in a moment.');
-      const outcome = await answerOperation(name, body, open, { by }).catch(failure);
+      const outcome = await open(name, { ...body, by }).catch(failure);
       return c.json(outcomeJson(outcome), statusOf[outcome.result]);
     },
   });
@@ -136,7 +131,7 @@ const reloadRoute: JsonRoute<ReloadRouteParts> = routeOf({
     const by = reloaderOf(auth(), c.req.header('authorization'));
     if (by === null) return refuse(c, 'not_allowed', 'Only a token with the role operator may reload.');
     if (isFromAnyPage(c)) return refuse(c, 'not_allowed', 'A web page may not reload the configuration.');
-    const outcome = await reload({ by, force: force === 'true', dryRun: dryRun === 'true' });
+    const outcome = await reload({ by, force: force === 'true', dry_run: dryRun === 'true' });
     return c.json(outcomeJson(outcome), succeeded(outcome) ? 200 : 409);
   },
 });
