@@ -87,7 +87,7 @@ export const operationShapes = {
     .strictObject({
       ...confirmed,
       mailbox,
-      undoes: text.optional().describe('The id of a pause: resumed only while the claim of Warmwarden on it stands.'),
+      undoes: text.optional().describe('The id of a pause of Warmwarden: resumes only what is still paused by it.'),
     })
     .describe('Resume the warm-up of a mailbox'),
   mode: z
