@@ -1,16 +1,13 @@
-// Reads query parameters strictly. An error is one sentence with the parameter, the found value and the expected one.
-import { didYouMean } from '../core/nearest.ts';
+// Query parameters, read strictly, and the pages of lists. An error names the parameter, the found value and the expected one.
 import { visibleText } from '../core/wording/phrases.ts';
 
 /** A query parameter. `read` returns null for a value that does not match `wanted`. */
 export interface Parameter<Value> {
   readonly wanted: string;
-  /** Allowed words, if the values are a list of words. */
-  readonly words?: readonly string[];
   /** JSON Schema of the values, for /openapi.json; the items of a list are separated by commas. */
   readonly schema: Readonly<Record<string, unknown>>;
   readonly read: (found: string) => Value | null;
-  readonly required: boolean;
+  readonly required?: true;
   /** Default value if the parameter is absent. */
   readonly usual?: Value;
   /** Description for /openapi.json. */
@@ -35,35 +32,24 @@ export function readQuery<const S extends Shape>(
   asked: URLSearchParams,
   { ignoreUnknown = false }: { readonly ignoreUnknown?: boolean } = {},
 ): { readonly read: Query<S> } | { readonly wrong: string } {
-  const known = Object.keys(shape);
   const read: Record<string, unknown> = {};
-  const unknown = ignoreUnknown ? [] : [...new Set(asked.keys())].filter((name) => !Object.hasOwn(shape, name));
-  const wrong = unknown.map(
-    (name) => `${shown(name)}: unknown parameter${didYouMean(name, known)}, expected ${namesText(known)}`,
-  );
+  const known = Object.keys(shape).join(', ') || 'none';
+  const unknown = [...new Set(asked.keys())].filter((name) => !Object.hasOwn(shape, name));
+  const wrong = ignoreUnknown ? [] : unknown.map((name) => `${shown(name)}: unknown parameter, expected ${known}`);
   for (const [name, parameter] of Object.entries(shape)) {
     const all = asked.getAll(name);
     const [found] = all;
+    const value = found === undefined ? parameter.usual : parameter.read(found);
     if (all.length > 1) wrong.push(`${name}: found ${all.length} times, expected once`);
-    else if (found !== undefined) {
-      const value = parameter.read(found);
-      const meant = didYouMean(found, parameter.words ?? []);
-      if (value === null) wrong.push(`${name}: found "${shown(found)}"${meant}, expected ${parameter.wanted}`);
-      else read[name] = value;
-    } else if (parameter.usual !== undefined) read[name] = parameter.usual;
+    else if (value === null) wrong.push(`${name}: found "${shown(found ?? '')}", expected ${parameter.wanted}`);
+    else if (value !== undefined) read[name] = value;
     else if (parameter.required) wrong.push(`${name}: missing, expected ${parameter.wanted}`);
   }
   return wrong.length > 0 ? { wrong: `${wrong.join('; ')}.` } : { read: read as Query<S> };
 }
 
-function namesText(names: readonly string[]): string {
-  if (names.length === 0) return 'none';
-  return names.length === 1 ? `${names[0]}` : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-}
-
 function shown(found: string): string {
-  const clipped = found.length > maxFoundShown ? `${found.slice(0, maxFoundShown)}…` : found;
-  return visibleText(clipped);
+  return visibleText(found.length > maxFoundShown ? `${found.slice(0, maxFoundShown)}…` : found);
 }
 
 /** Adds a description for /openapi.json to a parameter. */
@@ -73,14 +59,13 @@ export function means<P extends Parameter<unknown>>(meaning: string, parameter: 
 
 /** Parameter that limits the number of rows of `what` in a list. */
 export function limitOf(what: string, usual: number, most = 1_000) {
-  const meaning = `How many${what && ` ${what}`} at most; ${usual} when left out.`;
-  return { ...whole(1, most), usual, meaning };
+  return { ...whole(1, most), usual, meaning: `How many ${what} at most; ${usual} when left out.` };
 }
 
 export function oneOf<const Word extends string>(...words: readonly Word[]): Parameter<Word> {
   const wanted = words.length === 1 ? `${words[0]}` : `one of ${words.join(', ')}`;
   const schema = { type: 'string', enum: words };
-  return { wanted, words, schema, required: false, read: (found) => words.find((word) => word === found) ?? null };
+  return { wanted, schema, read: (found) => words.find((word) => word === found) ?? null };
 }
 
 /** Parameter with one or several of `words`, separated by commas. */
@@ -89,34 +74,31 @@ export function someOf<const Word extends string>(...words: readonly Word[]): Pa
     const chosen = found.split(',').map((one) => words.find((word) => word === one));
     return chosen.every((one) => one !== undefined) ? chosen : null;
   };
-  const wanted = `one or several of ${words.join(', ')}, with commas between`;
   const schema = { type: 'array', items: { type: 'string', enum: words }, minItems: 1 };
-  return { wanted, schema, required: false, read };
+  return { wanted: `one or several of ${words.join(', ')}, with commas between`, schema, read };
 }
 
-/** Parameter with a whole number in digits, up to a moment in milliseconds. `most` has nine digits if absent. */
+/** Parameter with a whole number in digits. */
 export function whole(least: number, most = 999_999_999): Parameter<number> {
   const read = (found: string) => {
     const number = /^\d{1,16}$/.test(found) ? Number(found) : Number.NaN;
     return number >= least && number <= most ? number : null;
   };
   const schema = { type: 'integer', minimum: least, maximum: most };
-  return { wanted: `a whole number from ${least} to ${most}`, schema, required: false, read };
+  return { wanted: `a whole number from ${least} to ${most}`, schema, read };
 }
 
 export function upTo(maxCharacters: number): Parameter<string> {
   const read = (found: string) => ([...found].length <= maxCharacters ? found : null);
-  const schema = { type: 'string', maxLength: maxCharacters };
-  return { wanted: `at most ${maxCharacters} characters`, schema, required: false, read };
+  return { wanted: `at most ${maxCharacters} characters`, schema: { type: 'string', maxLength: maxCharacters }, read };
 }
 
 /** Parameter that names a mailbox. */
-export const mailboxName = {
+export const mailboxName: Parameter<string> = {
   wanted: 'an address, an id or ACCOUNT/ADDRESS',
   schema: { type: 'string', minLength: 1 },
-  required: false,
-  read: (found: string) => (found === '' ? null : found),
-} as const satisfies Parameter<string>;
+  read: (found) => found || null,
+};
 
 // Cursors: opaque text for the position of the next page in a list. A cursor holds the sort key of the last row, so
 // that rows that are added or removed meanwhile do not shift the others.
@@ -143,12 +125,16 @@ export function cursorOf<const Kinds extends readonly (keyof Parts)[]>(...kinds:
   const isKey = (key: unknown): key is KeyOf<Kinds> =>
     Array.isArray(key) && key.length === kinds.length && kinds.every((kind, index) => isA(kind, key[index]));
   const read = (found: string) => {
-    const key = found.length <= maxCharacters ? decoded(found) : null;
-    return isKey(key) ? key : null;
+    try {
+      const key: unknown = JSON.parse(Buffer.from(found.slice(0, maxCharacters), 'base64url').toString());
+      return isKey(key) ? key : null;
+    } catch {
+      return null;
+    }
   };
   const schema = { type: 'string', pattern: '^[A-Za-z0-9_-]+$', maxLength: maxCharacters };
   const meaning = 'The `next_cursor` of the page before.';
-  return { wanted: 'the next_cursor of an answer of this route', meaning, schema, required: false, read };
+  return { wanted: 'the next_cursor of an answer of this route', meaning, schema, read };
 }
 
 function isA(kind: keyof Parts, part: unknown): boolean {
@@ -157,29 +143,13 @@ function isA(kind: keyof Parts, part: unknown): boolean {
   return kind === 'whole' ? Number.isSafeInteger(part) : Number.isFinite(part);
 }
 
-/** Returns undefined for an invalid cursor. */
-function decoded(cursor: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch {
-    return undefined;
-  }
-}
-
 /** Comparison as for Array.sort. */
 function compare(a: Key, b: Key): number {
-  for (const [index, part] of a.entries()) {
-    const other = b[index];
-    if (other === undefined || part === other) continue;
-    return part < other ? -1 : 1;
+  for (let index = 0; index < a.length; index += 1) {
+    const [part, other] = [a[index], b[index]];
+    if (part !== other && part !== undefined && other !== undefined) return part < other ? -1 : 1;
   }
   return 0;
-}
-
-interface Paging {
-  /** Sort key of the last row of the previous page, or undefined for the first page. */
-  readonly after: Key | undefined;
-  readonly limit: number;
 }
 
 /** Rows of one page, and the cursor of the next page, or null on the last page. */
@@ -195,11 +165,25 @@ export function pageOf<Row>(read: readonly Row[], keyOf: (row: Row) => Key, limi
   return { rows, next: last !== undefined && read.length > limit ? cursorAfter(keyOf(last)) : null };
 }
 
-/** Makes a page of a list in memory, in any order. */
-export function pageAfter<Row>(all: Iterable<Row>, keyOf: (row: Row) => Key, { after, limit }: Paging): Paged<Row> {
+/** Makes a page of a list in memory, in any order. `after`: sort key of the last row of the previous page. */
+export function pageAfter<Row>(
+  all: Iterable<Row>,
+  keyOf: (row: Row) => Key,
+  { after, limit }: { readonly after: Key | undefined; readonly limit: number },
+): Paged<Row> {
   const keyed = [...all].map((row) => ({ row, key: keyOf(row) }));
   const left = after === undefined ? keyed : keyed.filter(({ key }) => compare(key, after) > 0);
-  left.sort((a, b) => compare(a.key, b.key));
-  const { rows, next } = pageOf(left, ({ key }) => key, limit);
+  const { rows, next } = pageOf(
+    left.sort((a, b) => compare(a.key, b.key)),
+    ({ key }) => key,
+    limit,
+  );
   return { rows: rows.map(({ row }) => row), next };
+}
+
+/** Page of a list by its number, from 1; a page beyond the last is the last one. */
+export function pageNumbered<Row>(all: readonly Row[], wanted: number, size: number) {
+  const pages = Math.max(1, Math.ceil(all.length / size));
+  const page = Math.min(wanted, pages);
+  return { rows: all.slice((page - 1) * size, page * size), page, pages };
 }

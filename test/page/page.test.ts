@@ -682,7 +682,7 @@ describe('the fleet', () => {
     expect(await rows('provider=google&tag=vip&q=box')).toEqual(['m7']);
     const body = await read(exampleFleet(), '/?tag=vip&sort=rate&q=box', { tags });
     expect(body).toContain('<option value="vip" selected>vip</option>');
-    expect(body).toContain('href="/?q=box&amp;state=ok&amp;tag=vip&amp;sort=rate"');
+    expect(body).toContain('href="/?q=box&amp;tag=vip&amp;sort=rate&amp;state=ok"');
   });
 
   test('is sorted by a column, the same rate worst first, and says so', async () => {

@@ -241,7 +241,7 @@ test('activity goes back to the first entry, page by page, each entry once, also
   for (let pages = 0; path !== '' && pages < 9; pages += 1) {
     const body = await read(path, exampleFleet(), { history: store.audit });
     found.push(...[...body.matchAll(/id="command-(\d+)"/g)].map(([, id = '']) => id));
-    path = /href="(\/activity\?until=\d+)">Earlier/.exec(body)?.[1] ?? '';
+    path = /href="(\/activity\?cursor=[\w-]+)">Earlier/.exec(body)?.[1] ?? '';
   }
   expect([found.length, new Set(found).size]).toEqual([count, count]);
 });

@@ -7,8 +7,8 @@ import { alertRules, runbookOf } from '../../core/alert-rules.ts';
 import { type ListedDelivery, publicState } from '../../core/delivery.ts';
 import { type Incident, type IncidentMailbox, memberStates, sharedAttributes } from '../../core/incident.ts';
 import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../core/wording/incidents.ts';
-import { readPast, selectionOf } from '../overview/alerts.ts';
-import { cursorAfter, cursorOf, limitOf, means, oneOf, pageAfter, pageOf, someOf, upTo } from '../query.ts';
+import { alertFilters, messagesAbout, readPast } from '../overview/alerts.ts';
+import { cursorAfter, cursorOf, limitOf, means, oneOf, pageAfter, pageOf, someOf } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { answerTimeOf, count, listOf, moment, nextCursor, number, text, texts, timeZone } from './facts.ts';
 import { fleetRoute } from './route.ts';
@@ -245,15 +245,6 @@ export const alertsRoute = fleetRoute({
   },
 });
 
-const maxWordLength = 400;
-/** Filters of past alerts, here and on the page. */
-export const alertFilters = {
-  severity: means('Only these.', oneOf(...severities)),
-  rule: means('Only this rule.', upTo(maxWordLength)),
-  account: means('Only this account.', upTo(maxWordLength)),
-  mailbox: means('Only about this mailbox: an address, an id or ACCOUNT/ADDRESS.', upTo(maxWordLength)),
-};
-
 export const pastAlertsRoute = fleetRoute({
   route: 'GET /api/past-alerts',
   id: 'listPastAlerts',
@@ -266,22 +257,22 @@ export const pastAlertsRoute = fleetRoute({
         ...alert.shape,
         ended_at: moment.describe('When it resolved, or happened.'),
         is_event: z.boolean().describe('It happened once, and never resolves.'),
-        messages: listOf(delivery).describe(
-          'The messages about it, the newest first, without their text. For an alert that fired for longer than a day: only those about its beginning and its end.',
-        ),
+        messages: listOf(delivery).describe('The messages about it, the newest first, without their text.'),
       }),
     ).describe(
-      'The newest first. Warmwarden looks through 1,000 steps of alerts: there may be fewer than `limit`, and yet older ones.',
+      'The newest first. Warmwarden looks through 1,000 steps of alerts and 6,000 messages: there may be fewer alerts than `limit`, and yet older ones.',
     ),
     next_cursor: nextCursor,
   }),
-  read: async (parts: Pick<RouteParts, 'transitions' | 'deliveries' | 'world'>, { limit, cursor, ...filters }) => {
-    const { rows, next } = await readPast(parts, selectionOf(filters), { before: cursor?.[0] ?? null, limit });
-    const alerts = rows.map(({ kind, at: endedAt, alert: ended, messages }) => ({
-      ...alertFacts(ended),
-      endedAt,
+  read: async (parts: Pick<RouteParts, 'transitions' | 'deliveries' | 'world'>, { limit, cursor, ...filter }) => {
+    const { rows, next } = await readPast(parts, filter, { before: cursor?.[0], limit });
+    const ended = rows.map(({ alert, at }) => ({ alert, endedAt: at }));
+    const messagesOf = await messagesAbout(parts.deliveries, ended);
+    const alerts = rows.map(({ kind, at, alert }) => ({
+      ...alertFacts(alert),
+      endedAt: at,
       isEvent: kind === 'event',
-      messages: messages.map(deliveryFacts),
+      messages: (messagesOf(alert, at) ?? []).map(deliveryFacts),
     }));
     return { at: parts.world.clock.now(), alerts, nextCursor: next === null ? null : cursorAfter([next]) };
   },

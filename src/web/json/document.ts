@@ -170,7 +170,7 @@ export function parametersOf({ names = {}, query = {} }: Described): readonly De
   const inPath = Object.entries(names).map(([name, description]) => {
     return { name, in: 'path' as const, required: true, schema: { type: 'string', minLength: 1 }, description };
   });
-  const inQuery = Object.entries(query).map(([name, { schema, required, meaning = '' }]) => {
+  const inQuery = Object.entries(query).map(([name, { schema, required = false, meaning = '' }]) => {
     const isList = schema['type'] === 'array' && { style: 'form', explode: false };
     return { name, in: 'query' as const, required, schema, description: meaning, ...isList };
   });

@@ -7,10 +7,19 @@ import { type Alert, severities } from '../../core/alert.ts';
 import { alertRules } from '../../core/alert-rules.ts';
 import { type AccountState, type GuardedElsewhere, type GuardState, guardStates } from '../../core/mailbox.ts';
 import { type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
-import { countsNow, fleetFilters, type PictureParts, pictureOf, type Rank, rowsAfter } from '../overview/fleet.ts';
+import {
+  countsNow,
+  fleetFilters,
+  makeRow,
+  noTags,
+  type PictureParts,
+  pictureOf,
+  rankKey,
+  selectMailboxes,
+} from '../overview/fleet.ts';
 import { type Group, groupings, readGroups, shareOf, usualGrouping } from '../overview/groups.ts';
 import { tones } from '../overview/headline.ts';
-import { cursorAfter, cursorOf, limitOf, means, oneOf, pageAfter, type Query } from '../query.ts';
+import { cursorOf, limitOf, means, oneOf, pageAfter } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { openIncidentFacts, openIncidents, silenced } from './alerts.ts';
 import {
@@ -129,19 +138,6 @@ function accountFacts(state: AccountState) {
 
 const alertsShown = 20;
 
-const rankKey = ({ urgency, closeness, mailbox: { email, id, account } }: Rank) => [
-  urgency,
-  closeness,
-  email,
-  id,
-  account,
-];
-const rankIn = ([urgency, closeness, email, id, account]: NonNullable<Query<typeof query>['cursor']>): Rank => ({
-  urgency,
-  closeness,
-  mailbox: { email, id, account },
-});
-
 const query = {
   ...fleetFilters,
   limit: limitOf('mailboxes', 100),
@@ -191,12 +187,12 @@ export const mailboxesRoute = fleetRoute({
   summary: 'The headline, the accounts, the channels, the latest actions, and the mailboxes, the worst first',
   query,
   shape: fleetAnswer,
-  read: async (parts: PictureParts, { q = '', state = null, limit, cursor: from }) => {
+  read: async (parts: PictureParts, { limit, cursor: after, ...filter }) => {
     const { fleet, explain } = parts;
     const picture = pictureOf(parts);
     const { headline, firing, accounts, sweeps, now, command, zone } = picture;
-    const after = from === undefined ? null : rankIn(from);
-    const page = rowsAfter(picture, { text: q.trim(), state }, { fleet, after, limit });
+    const chosen = selectMailboxes(picture.ranked, filter, noTags);
+    const { rows, next } = pageAfter(chosen, rankKey, { after, limit });
     const silences = fleet.silences(now);
     const briefly = (one: Alert) => ({ ...one, title: one.facts.title, silenced: silenceOf(one, silences) });
     const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
@@ -222,9 +218,9 @@ export const mailboxesRoute = fleetRoute({
       storeFailure: fleet.storeFailure,
       writesOff: fleet.writesOff(now).map((off) => writesOffFacts(off, command)),
       actions: fleet.recentActions().map((action) => actionFacts(action, explain)),
-      total: page.total,
-      mailboxes: page.rows.map((row) => rowFacts(row, explain)),
-      nextCursor: page.last && cursorAfter(rankKey(page.last)),
+      total: chosen.length,
+      mailboxes: rows.map((one) => rowFacts(makeRow(fleet, one), explain)),
+      nextCursor: next,
     };
   },
 });

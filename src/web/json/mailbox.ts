@@ -209,7 +209,6 @@ export const maxEntriesShown = 1_000;
 const momentAsked: Parameter<EpochMs> = {
   wanted: 'a time such as 2026-11-22T03:08:10Z, or with an offset (write + as %2B)',
   schema: { type: 'string', format: 'date-time' },
-  required: false,
   read: (found) => (z.iso.datetime({ offset: true }).safeParse(found).success ? Date.parse(found) : null),
 };
 

@@ -1,28 +1,45 @@
 // Alerts for pages and the API: firing alerts in groups, and past alerts with their messages.
 import { concerns, domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
-import { type Alert, accountsOf, isCause, type Severity } from '../../core/alert.ts';
-import { type AlertRule, alertRules, ruleBook } from '../../core/alert-rules.ts';
+import { type Alert, accountsOf, isCause, type Severity, severities } from '../../core/alert.ts';
+import { type AlertRule, alertRules } from '../../core/alert-rules.ts';
 import type { DeliveryPlace, ListedDelivery } from '../../core/delivery.ts';
-import type { Fleet } from '../../core/fleet/fleet.ts';
 import { domainOf, type MailboxState } from '../../core/mailbox.ts';
-import { dayMs, type EpochMs, hourMs } from '../../core/time.ts';
+import { type EpochMs, hourMs } from '../../core/time.ts';
+import { means, oneOf, type Query, upTo } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
+
+const maxWordLength = 400;
+/** Filters of the page and of past alerts. */
+export const alertFilters = {
+  severity: means('Only these.', oneOf(...severities)),
+  rule: means('Only this rule.', upTo(maxWordLength)),
+  account: means('Only this account.', upTo(maxWordLength)),
+  mailbox: means('Only about this mailbox: an address, an id or ACCOUNT/ADDRESS.', upTo(maxWordLength)),
+};
+export type AlertFilter = Partial<Query<typeof alertFilters>>;
+
+function isChosen(alert: Alert, { severity, rule, account, mailbox }: AlertFilter): boolean {
+  return (
+    (!severity || alert.severity === severity) &&
+    (!rule || alert.rule === rule) &&
+    (!account || alert.account === account) &&
+    (!mailbox || isAbout(alert, mailbox))
+  );
+}
+
+function isAbout({ account, mailboxId, email }: Alert, name: string): boolean {
+  return mailboxId !== null && [mailboxId, email, `${account}/${mailboxId}`, `${account}/${email}`].includes(name);
+}
 
 export const gravities: Readonly<Record<Severity, number>> = { info: 0, warning: 1, critical: 2 };
 
 export const isFiring = ({ status }: Alert) => status === 'firing';
 
-const urgencies: ReadonlyMap<AlertRule, number> = new Map(alertRules.map((rule, index) => [rule, index]));
-const urgencyOf = ({ rule }: Alert) => urgencies.get(rule) ?? alertRules.length;
-
-/**
- * Sorts by severity, then by urgency of the rule (the circuit breaker comes before the mailboxes that it holds), then
- * newest first.
- */
+/** Sorts by severity, then by urgency of the rule (the circuit breaker before the mailboxes that it holds), then by age. */
 export function gravestFirst(a: Alert, b: Alert): number {
   return (
     gravities[b.severity] - gravities[a.severity] ||
-    urgencyOf(a) - urgencyOf(b) ||
+    alertRules.indexOf(a.rule) - alertRules.indexOf(b.rule) ||
     b.since - a.since ||
     (a.fingerprint < b.fingerprint ? -1 : 1)
   );
@@ -40,19 +57,22 @@ export interface AlertGroup {
 const apartAtMost = 5;
 const named = 3;
 
-/**
- * Firing alerts for counts and lists: one entry each, or one entry for all alerts of a rule and severity if there are
- * many.
- */
+/** Firing alerts: one entry each, or one entry for all alerts of a rule and severity if there are many. */
 export class FiringAlerts {
   /** Most severe first. */
   readonly all: readonly Alert[];
   readonly groups: readonly AlertGroup[];
 
-  constructor(alerts: Iterable<Alert>) {
-    this.all = [...alerts].filter(isFiring).sort(gravestFirst);
+  constructor(alerts: Iterable<Alert>, filter: AlertFilter = {}) {
+    this.all = [...alerts].filter((one) => isFiring(one) && isChosen(one, filter)).sort(gravestFirst);
     const alike = Map.groupBy(this.all, ({ rule, severity }) => `${severity} ${rule}`);
-    this.groups = [...alike.values()].flatMap(groupsOf);
+    this.groups = [...alike.values()].flatMap((some) => {
+      const [first, ...others] = some.slice(0, named);
+      // Each alert of a chosen rule has its own entry.
+      return first && some.length > apartAtMost && !filter.rule
+        ? [{ first, others, count: some.length }]
+        : some.map((alert) => ({ first: alert, others: [], count: 1 }));
+    });
   }
 
   /** Number of alerts, of all severities or of one. */
@@ -65,90 +85,38 @@ export class FiringAlerts {
   }
 }
 
-/** Groups the alerts of one rule and severity, newest first. */
-function groupsOf(alike: readonly Alert[]): readonly AlertGroup[] {
-  const [first, ...others] = alike.slice(0, named);
-  if (first && alike.length > apartAtMost) return [{ first, others, count: alike.length }];
-  return alike.map((alert) => ({ first: alert, others: [], count: 1 }));
-}
+/** Rules whose alerts concern a domain or an IP address. Other alerts without a mailbox concern whole accounts. */
+const objectRules: ReadonlySet<AlertRule> = new Set(['dns_failing', 'blacklisted', 'shared_bounces']);
 
-const entriesAPage = 50;
-
-/**
- * Returns one page of the firing alerts in a selection. If one rule is selected, each alert is its own entry. `wanted`:
- * number of the page, from 1; a page beyond the last is the last one.
- */
-export function alertsOnPage(fleet: Fleet, selection: AlertSelection, wanted: number) {
-  const all = [...fleet.alerts()];
-  const firing = new FiringAlerts(all);
-  const chosen = new FiringAlerts(firing.all.filter((alert) => isChosen(alert, selection)));
-  const entries: readonly AlertGroup[] =
-    selection.rule === null ? chosen.groups : chosen.all.map((first) => ({ first, others: [], count: 1 }));
-  const pages = Math.max(1, Math.ceil(entries.length / entriesAPage));
-  const page = Math.min(wanted, pages);
-  const groups = entries.slice((page - 1) * entriesAPage, page * entriesAPage);
-  return { firing, chosen: chosen.count(), pending: all.length - firing.count(), groups, page, pages };
-}
-
-// Firing alerts without a mailbox of their own, by the mailboxes that they concern: those of an account, a domain or an
-// IP address.
-
-const none: readonly Alert[] = [];
-
-/** True for an alert about a domain or an IP address. Any other alert without a mailbox concerns a whole account. */
-function isAboutSender(alert: Alert): boolean {
-  const { shows } = ruleBook[alert.rule];
-  return (shows === 'sender' || shows === 'shared') && !isCause(alert);
-}
-
-/** Index of alerts by name, because a large fleet has thousands of domains. */
+/** Index of firing alerts without a mailbox of their own, because a large fleet has thousands of domains. */
 export class WideAlerts {
-  /** Alerts by account, then by domain or IP address. The key '' is for the whole account. */
-  readonly #byAccount = new Map<string, Map<string, Alert[]>>();
+  /** Alerts by account and domain or IP address; without an object they concern the whole account. */
+  readonly #byPlace = new Map<string, Alert[]>();
 
   constructor(alerts: Iterable<Alert>) {
-    for (const alert of alerts) {
-      if (alert.status !== 'firing') continue;
-      const object = isAboutSender(alert) ? (alert.object ?? '') : '';
-      for (const account of accountsOf(alert)) this.#put(account, object, alert);
+    for (const alert of [...alerts].filter(isFiring)) {
+      const object = objectRules.has(alert.rule) && !isCause(alert) ? (alert.object ?? '') : '';
+      for (const account of accountsOf(alert)) {
+        const known = this.#byPlace.get(`${account} ${object}`) ?? [];
+        this.#byPlace.set(`${account} ${object}`, [...known, alert]);
+      }
     }
   }
 
-  /** Alerts about the whole account. */
   ofAccount(account: string): readonly Alert[] {
-    return this.#byAccount.get(account)?.get('') ?? none;
+    return this.#byPlace.get(`${account} `) ?? [];
   }
 
-  *about(mailbox: MailboxState): Iterable<Alert> {
-    const ofAccount = this.#byAccount.get(mailbox.account);
-    if (ofAccount === undefined) return;
+  about(mailbox: MailboxState): readonly Alert[] {
+    if (this.#byPlace.size === 0) return [];
     const objects = new Set(['', domainOf(mailbox.email), domainObject(mailbox), ipObject(mailbox)]);
-    for (const object of objects) yield* ofAccount.get(object) ?? none;
+    return [...objects].flatMap((object) => this.#byPlace.get(`${mailbox.account} ${object}`) ?? []);
   }
 
-  /**
-   * Alerts about the mailbox's domain or IP address that also concern the mailbox: its last data shows the same
-   * problem.
-   */
+  /** Alerts about the mailbox's domain or IP address, if its last data shows the same problem. */
   concerning(mailbox: MailboxState): readonly Alert[] {
-    return [...this.about(mailbox)].filter((alert) => concerns(alert, mailbox));
+    return this.about(mailbox).filter((alert) => concerns(alert, mailbox));
   }
-
-  #put(account: string, object: string, alert: Alert): void {
-    const ofAccount = this.#byAccount.get(account) ?? new Map<string, Alert[]>();
-    this.#byAccount.set(account, ofAccount);
-    const known = ofAccount.get(object);
-    if (known) known.push(alert);
-    else ofAccount.set(object, [alert]);
-  }
-}
-
-export interface AlertSelection {
-  readonly severity: Severity | null;
-  readonly rule: string | null;
-  readonly account: string | null;
-  /** ACCOUNT/ID, an id or an address. */
-  readonly mailbox: string | null;
 }
 
 /** An alert that was resolved, or a single event. */
@@ -157,168 +125,68 @@ export interface PastAlert {
   /** Time of the end or of the event. */
   readonly at: EpochMs;
   readonly alert: Alert;
-  /** Messages about the alert, newest first. */
-  readonly messages: readonly ListedDelivery[];
-}
-
-/** Creates a lookup of the messages about an alert, in their order. */
-export function byAlert(deliveries: readonly ListedDelivery[]): (alert: Alert) => readonly ListedDelivery[] {
-  const named = new Map<string, ListedDelivery[]>();
-  for (const delivery of deliveries) {
-    for (const fingerprint of delivery.alerts) {
-      const known = named.get(fingerprint);
-      if (known) known.push(delivery);
-      else named.set(fingerprint, [delivery]);
-    }
-  }
-  return ({ fingerprint }) => named.get(fingerprint) ?? [];
 }
 
 /** Transitions of alerts that one response scans, even if few match. */
 const stepsScanned = 1_000;
 const stepsARead = 200;
 
-type PastParts = Pick<RouteParts, 'transitions' | 'deliveries'>;
-
-export interface PastPage {
-  readonly rows: readonly PastAlert[];
-  /** Position of the next page, or null if there are no older alerts. */
-  readonly next: number | null;
-}
-
-/** True if an alert is in the selection. `mailbox`: ACCOUNT/ID, an id or an address. */
-function isChosen(alert: Alert, { severity, rule, account, mailbox }: AlertSelection): boolean {
-  return (
-    (severity === null || alert.severity === severity) &&
-    (rule === null || alert.rule === rule) &&
-    (account === null || alert.account === account) &&
-    (mailbox === null || isAbout(alert, mailbox))
-  );
-}
-
-function isAbout({ account, mailboxId, email }: Alert, name: string): boolean {
-  return mailboxId !== null && [mailboxId, email, `${account}/${mailboxId}`, `${account}/${email}`].includes(name);
-}
-
-/**
- * Reads up to `limit` matching alerts that are older than the transition `before`. Older ones may follow at `next` even
- * if there are fewer.
- */
-export async function readPast(parts: PastParts, selection: AlertSelection, from: From): Promise<PastPage> {
-  const { found, next } = await scan(parts, selection, from);
-  const spans = found.flatMap(({ alert, at }) => spansOf(alert, at));
-  const about = byAlert((await messagesIn(parts.deliveries, spans)).deliveries);
-  const messagesOf = (one: Ended) => about(one.alert).filter((delivery) => isWithin(delivery, one));
-  return { rows: found.map((one) => ({ ...one, messages: messagesOf(one) })), next };
-}
-
-interface From {
-  readonly before: number | null;
-  readonly limit: number;
-}
-
-type Ended = Omit<PastAlert, 'messages'>;
-
-async function scan({ transitions }: PastParts, selection: AlertSelection, { before, limit }: From) {
-  const found: Ended[] = [];
+/** Reads up to `limit` matching alerts before a transition. Older ones may follow at `next` even if there are fewer. */
+export async function readPast(
+  { transitions }: Pick<RouteParts, 'transitions'>,
+  filter: AlertFilter,
+  { before, limit }: { readonly before: number | undefined; readonly limit: number },
+): Promise<{ readonly rows: readonly PastAlert[]; readonly next: number | null }> {
+  const rows: PastAlert[] = [];
   let next = before;
   for (let scanned = 0; scanned < stepsScanned; scanned += stepsARead) {
-    const steps = await transitions(stepsARead, next ?? undefined);
+    const steps = await transitions(stepsARead, next);
     for (const { id, transition } of steps) {
-      if (found.length === limit) return { found, next };
+      if (rows.length === limit) return { rows, next: next ?? null };
       next = id;
       const { kind, at, alert } = transition;
-      if ((kind === 'resolved' || kind === 'event') && isChosen(alert, selection)) found.push({ kind, at, alert });
+      if ((kind === 'resolved' || kind === 'event') && isChosen(alert, filter)) rows.push({ kind, at, alert });
     }
-    if (steps.length < stepsARead) return { found, next: null };
+    if (steps.length < stepsARead) return { rows, next: null };
   }
-  return { found, next };
-}
-
-function isWithin({ createdAt }: ListedDelivery, { at, alert }: Ended): boolean {
-  return spansOf(alert, at).some(({ from, until }) => createdAt >= from && createdAt <= until);
-}
-
-/** Selection from form fields: an empty text selects all. */
-export function selectionOf(asked: {
-  readonly severity?: AlertSelection['severity'] | undefined;
-  readonly rule?: string | undefined;
-  readonly account?: string | undefined;
-  readonly mailbox?: string | undefined;
-}): AlertSelection {
-  const { severity, rule, account, mailbox } = asked;
-  return { severity: severity ?? null, rule: rule || null, account: account || null, mailbox: mailbox || null };
-}
-
-export interface Span {
-  readonly from: EpochMs;
-  readonly until: EpochMs;
-}
-
-export interface Messages {
-  /** Newest first. */
-  readonly deliveries: readonly ListedDelivery[];
-  /** False if the spans may have further messages. */
-  readonly complete: boolean;
+  return { rows, next: next ?? null };
 }
 
 const deliveriesARead = 300;
-
-/** Largest number of reads for one response: many alerts at once may cause thousands of messages. */
-const maxReads = 40;
-
+/** Largest number of reads for one response. */
+const maxReads = 20;
 /** Longest time from a transition of an alert to its message: groups wait minutes. */
 const toldWithinMs = hourMs;
 
-/**
- * Spans in which messages about an alert were written. An alert that fired for longer than a day has one at its
- * beginning and one at its end.
- */
-export function spansOf({ firingAt, since }: Alert, endedAt: EpochMs | null): readonly Span[] {
-  const from = Math.min(firingAt ?? endedAt ?? since, endedAt ?? Number.MAX_SAFE_INTEGER);
-  const began = { from, until: from + toldWithinMs };
-  if (endedAt === null) return [began];
-  const ended = { from: endedAt, until: endedAt + toldWithinMs };
-  return endedAt - from <= dayMs ? [{ from, until: ended.until }] : [began, ended];
-}
+const beganAt = ({ firingAt, since }: Alert, endedAt: EpochMs | null) => firingAt ?? endedAt ?? since;
 
 /**
- * Reads the messages in the spans. `newest`: messages that were already read, newest first and without a gap; they are
- * part of the result.
+ * Reads the messages from the first of some alerts to the last, and returns a lookup of those about one, newest first.
+ * `endedAt` is null if the alert fires. The lookup returns null if it found none and there may be some.
  */
-export async function messagesIn(
+export async function messagesAbout(
   deliveries: RouteParts['deliveries'],
-  spans: readonly Span[],
-  newest: readonly ListedDelivery[] = [],
-): Promise<Messages> {
-  const found: ListedDelivery[] = [...newest];
-  const oldest = newest.at(-1);
-  let reads = 0;
-  for (const { from, until } of joined(spans)) {
-    if (oldest && from > oldest.createdAt) continue;
-    const isReached = oldest && until >= oldest.createdAt;
-    let place: DeliveryPlace | null = isReached
-      ? oldest
-      : { createdAt: until, sequence: Number.MAX_SAFE_INTEGER, id: '' };
-    while (place !== null) {
-      if (reads === maxReads) return { deliveries: found, complete: false };
-      reads += 1;
-      const read: readonly ListedDelivery[] = await deliveries(deliveriesARead, place);
-      found.push(...read.filter(({ createdAt }) => createdAt >= from));
-      const last = read.at(-1);
-      place = read.length < deliveriesARead || last === undefined || last.createdAt < from ? null : last;
-    }
+  alerts: readonly { readonly alert: Alert; readonly endedAt: EpochMs | null }[],
+): Promise<(alert: Alert, endedAt: EpochMs | null) => readonly ListedDelivery[] | null> {
+  const untilOf = (endedAt: EpochMs | null) => (endedAt ?? Number.MAX_SAFE_INTEGER - toldWithinMs) + toldWithinMs;
+  const from = Math.min(...alerts.map(({ alert, endedAt }) => beganAt(alert, endedAt)));
+  const until = Math.max(...alerts.map(({ endedAt }) => untilOf(endedAt)));
+  const found: ListedDelivery[] = [];
+  let place: DeliveryPlace | null = { createdAt: until, sequence: Number.MAX_SAFE_INTEGER, id: '' };
+  for (let reads = 0; alerts.length > 0 && place !== null && reads < maxReads; reads += 1) {
+    const read: readonly ListedDelivery[] = await deliveries(deliveriesARead, place);
+    found.push(...read);
+    const last = read.at(-1);
+    place = read.length < deliveriesARead || last === undefined || last.createdAt < from ? null : last;
   }
-  return { deliveries: found, complete: true };
-}
-
-/** Merges overlapping spans, newest first. */
-function joined(spans: readonly Span[]): readonly Span[] {
-  const whole: Span[] = [];
-  for (const span of spans.toSorted((a, b) => b.until - a.until)) {
-    const last = whole.at(-1);
-    if (last && span.until >= last.from) whole[whole.length - 1] = { ...last, from: Math.min(last.from, span.from) };
-    else whole.push(span);
-  }
-  return whole;
+  const isComplete = place === null;
+  const named = Map.groupBy(
+    found.flatMap((delivery) => delivery.alerts.map((fingerprint) => ({ fingerprint, delivery }))),
+    ({ fingerprint }) => fingerprint,
+  );
+  return (alert, endedAt) => {
+    const all = (named.get(alert.fingerprint) ?? []).map(({ delivery }) => delivery);
+    const about = all.filter(({ createdAt }) => createdAt >= beganAt(alert, endedAt) && createdAt <= untilOf(endedAt));
+    return about.length > 0 || isComplete ? about : null;
+  };
 }

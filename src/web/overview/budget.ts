@@ -1,5 +1,4 @@
 // The request budget of accounts: their order, and the age of each kind of data.
-import type { Fleet } from '../../core/fleet/fleet.ts';
 import type { AccountState, MailboxState } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
 
@@ -39,21 +38,7 @@ export function dataAges(mailboxes: Iterable<MailboxState>): Readonly<Record<Kin
   return ages;
 }
 
-/** Accounts per page: an account takes 2.7 KB of markup. */
-const accountsAPage = 40;
-
 /** Sort key: accounts whose budget is too small come first, then by name. */
 export function inNeedFirst({ forecast, name }: AccountState): readonly [number, string] {
   return [forecast?.fits === false ? 0 : 1, name];
-}
-
-/** Returns the accounts of one page; a page beyond the last is the last one. */
-export function budgetAccounts(fleet: Fleet, asked: number) {
-  const all = [...fleet.accounts()].sort((a, b) => {
-    const [[needA, nameA], [needB, nameB]] = [inNeedFirst(a), inNeedFirst(b)];
-    return needA - needB || (nameA < nameB ? -1 : 1);
-  });
-  const pages = Math.max(1, Math.ceil(all.length / accountsAPage));
-  const page = Math.min(asked, pages);
-  return { accounts: all.slice((page - 1) * accountsAPage, page * accountsAPage), page, pages };
 }

@@ -12,7 +12,7 @@ import { type Ppm, ratePpm } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
-import { means, oneOf, type Query, upTo, whole } from '../query.ts';
+import { means, oneOf, pageNumbered, type Query, upTo, whole } from '../query.ts';
 import type { PolicyOf, RankingPolicy, RouteParts, Tags } from '../route-parts.ts';
 import { FiringAlerts, gravestFirst, gravities, isFiring, WideAlerts } from './alerts.ts';
 import { type FleetTotals, headlineOf, type StateCounts } from './headline.ts';
@@ -26,28 +26,16 @@ export interface MailboxRow {
   /** Bounces per million sent in the verdict's window, or null if nothing was counted. */
   readonly ratePpm: Ppm | null;
   readonly healthScore: number | null;
-  readonly dns: DnsSummary;
-  /**
-   * Number of blacklists with the mailbox, 'listed' if they could not be counted, or null if inconclusive or never
-   * read.
-   */
+  /** Names of the DNS records that fail or are inconclusive, or null if they were never read. */
+  readonly dns: { readonly failing: readonly string[]; readonly inconclusive: readonly string[] } | null;
+  /** Number of blacklists with the mailbox, 'listed' if they could not be counted, or null if unknown. */
   readonly listings: number | 'listed' | null;
-  /** Time at which the statistics were last read, or null if never. */
   readonly statsAt: EpochMs | null;
-  /** Firing alerts about this mailbox. */
+  /** Firing alerts about this mailbox, most severe first. */
   readonly alerts: readonly Alert[];
 }
 
-export interface DnsSummary {
-  readonly failing: readonly string[];
-  readonly inconclusive: readonly string[];
-  readonly read: boolean;
-}
-
-/**
- * States, worst first: mailboxes that wait for a person, then those that can't be judged, that were contained, that are
- * near a limit, and that are fine.
- */
+/** States, worst first: those that wait for a person, that can't be judged, that were contained, that are near a limit. */
 export const stateOrder: readonly GuardState[] = [
   'held',
   'not_judged',
@@ -69,7 +57,6 @@ export interface RankedMailbox {
   readonly state: GuardState;
   /** True if the configuration lets Warmwarden act on the mailbox. */
   readonly enforced: boolean;
-  /** Firing alerts about the mailbox. */
   readonly alerts: readonly Alert[];
   /** Urgency; lower is worse. */
   readonly urgency: number;
@@ -77,14 +64,11 @@ export interface RankedMailbox {
   readonly closeness: number;
 }
 
-/**
- * Row of one mailbox. Includes alerts of its domain and its IP address that concern it, and of the circuit breaker that
- * holds it.
- */
+/** Row of one mailbox, with the alerts of its domain, its IP address and the circuit breaker that concern it. */
 export function rowOf(fleet: Fleet, mailbox: MailboxState, policyOf: PolicyOf): MailboxRow {
   const shared = [...fleet.wideAlerts()].filter((alert) => concerns(alert, mailbox) || isHolding(alert, mailbox));
-  const firing = [...fleet.alertsAbout(mailbox), ...shared].filter(isFiring);
-  return makeRow(fleet, { mailbox, state: guardStateOf(mailbox, policyOf(mailbox).nearLimitPpm), alerts: firing });
+  const alerts = [...fleet.alertsAbout(mailbox), ...shared].filter(isFiring);
+  return makeRow(fleet, { mailbox, state: guardStateOf(mailbox, policyOf(mailbox).nearLimitPpm), alerts });
 }
 
 function isHolding({ rule, facts }: Alert, { account, verdict }: MailboxState): boolean {
@@ -92,37 +76,30 @@ function isHolding({ rule, facts }: Alert, { account, verdict }: MailboxState): 
   return held && (facts.accounts ?? []).includes(account);
 }
 
-/**
- * Ranks a mailbox. A critical alert (DNS, disconnected) without a silence ranks it first, even if the guard's verdict
- * is fine.
- */
+/** Ranks a mailbox. A critical alert without a silence ranks it first, even if the guard's verdict is fine. */
 function rank(
   mailbox: MailboxState,
-  policy: RankingPolicy,
+  { nearLimitPpm, enforce: enforced }: RankingPolicy,
   { alerts, silences }: { readonly alerts: readonly Alert[]; readonly silences: readonly Silence[] },
 ): RankedMailbox {
-  const state = guardStateOf(mailbox, policy.nearLimitPpm);
+  const state = guardStateOf(mailbox, nearLimitPpm);
+  const verdict = mailbox.verdict?.answer ?? null;
   const loud = silences.length === 0 ? alerts : alerts.filter((alert) => silenceOf(alert, silences) === null);
-  const urgency = isHeldEmergency(state, mailbox.verdict?.answer) ? heldEmergency : urgencyWith(state, loud);
-  return { mailbox, state, enforced: policy.enforce, alerts, urgency, closeness: closenessOf(mailbox) };
+  const urgency = isHeldEmergency(state, verdict) ? heldEmergency : urgencyWith(state, loud);
+  const rate = verdict && rateOf(verdict);
+  const closeness = rate === null || !verdict?.limitPpm ? -1 : rate / verdict.limitPpm;
+  return { mailbox, state, enforced, alerts, urgency, closeness };
 }
 
-/** True for an emergency that Warmwarden has not acted on. `verdict`: verdict on the mailbox, if any. */
-export function isHeldEmergency(state: GuardState, verdict: Pick<Verdict, 'emergency'> | null | undefined): boolean {
-  return state === 'held' && (verdict?.emergency ?? null) !== null;
+/** True for an emergency that Warmwarden has not acted on. */
+export function isHeldEmergency(state: GuardState, verdict: Verdict | null): boolean {
+  return state === 'held' && verdict !== null && verdict.emergency !== null;
 }
 
 /** Urgency of a mailbox in a state with these alerts; lower is worse. */
-export function urgencyWith(state: GuardState, alerts: Iterable<Alert>): number {
-  let gravest = 0;
-  for (const { severity } of alerts) gravest = Math.max(gravest, gravities[severity]);
+export function urgencyWith(state: GuardState, alerts: readonly Alert[]): number {
+  const gravest = Math.max(0, ...alerts.map(({ severity }) => gravities[severity]));
   return stateOrder.indexOf(state) - gravest * stateOrder.length;
-}
-
-function closenessOf({ verdict }: MailboxState): number {
-  const limitPpm = verdict?.answer.limitPpm;
-  const rate = verdict && rateOf(verdict.answer);
-  return rate === null || !limitPpm ? -1 : rate / limitPpm;
 }
 
 /** Bounces per million sent in the window, or null if nothing was counted. */
@@ -130,47 +107,38 @@ function rateOf(verdict: Verdict): Ppm | null {
   return verdict.windowFrom ? ratePpm(verdict) : null;
 }
 
-const sortings = ['worst', 'address', 'account', 'rate', 'left', 'health', 'age'] as const;
-/**
- * worst: mailboxes that need a person come first. The others sort by one column, with worse or older values first and
- * names from A to Z.
- */
-export type Sorting = (typeof sortings)[number];
-
 type Order = (a: RankedMailbox, b: RankedMailbox) => number;
 
-/** Sorts by a number, smallest first and unknown last; then worst first. */
-function byNumber(numberOf: (mailbox: MailboxState) => number | null): Order {
-  const known = ({ mailbox }: RankedMailbox) => numberOf(mailbox) ?? Number.MAX_SAFE_INTEGER;
-  return (a, b) => known(a) - known(b) || worstFirst(a, b);
-}
-
-function byWord(wordOf: (mailbox: MailboxState) => string): Order {
+/** Orders by a key, smallest first and null last; then worst first. */
+function by<Key extends number | string>(keyOf: (mailbox: MailboxState) => Key | null): Order {
   return (a, b) => {
-    const [one, other] = [wordOf(a.mailbox), wordOf(b.mailbox)];
-    return one === other ? worstFirst(a, b) : one < other ? -1 : 1;
+    const [one, other] = [keyOf(a.mailbox), keyOf(b.mailbox)];
+    if (one === other) return worstFirst(a, b);
+    return other === null || (one !== null && one < other) ? -1 : 1;
   };
 }
 
-const orders: Readonly<Record<Sorting, Order>> = {
+/** Sort orders of the table. Worse or older values come first, and names from A to Z. */
+const orders = {
   worst: worstFirst,
-  address: byWord(({ email }) => email),
-  account: byWord(({ account }) => account),
-  rate: byNumber(({ verdict }) => {
+  address: by(({ email }) => email),
+  account: by(({ account }) => account),
+  rate: by(({ verdict }) => {
     const rate = verdict && rateOf(verdict.answer);
     return rate === null ? null : -rate;
   }),
-  left: byNumber(({ verdict }) => (verdict?.answer.windowFrom ? verdict.answer.bouncesUntilBreach : null)),
-  health: byNumber(healthScoreOf),
-  age: byNumber(({ stats }) => stats?.at ?? 0),
-};
+  left: by(({ verdict }) => (verdict?.answer.windowFrom ? verdict.answer.bouncesUntilBreach : null)),
+  health: by(healthScoreOf),
+  age: by(({ stats }) => stats?.at ?? 0),
+} as const;
+export type Sorting = keyof typeof orders;
 
-/** Values that the worst-first order compares. */
-export interface Rank extends Pick<RankedMailbox, 'urgency' | 'closeness'> {
-  readonly mailbox: Pick<MailboxState, 'account' | 'id' | 'email'>;
+/** Sort key of the worst-first order. */
+export function rankKey({ urgency, closeness, mailbox: { email, id, account } }: RankedMailbox) {
+  return [urgency, -closeness, email, id, account] as const;
 }
 
-export function worstFirst(a: Rank, b: Rank): number {
+export function worstFirst(a: RankedMailbox, b: RankedMailbox): number {
   if (a.urgency !== b.urgency) return a.urgency - b.urgency;
   if (a.closeness !== b.closeness) return b.closeness - a.closeness;
   for (const name of ['email', 'id', 'account'] as const) {
@@ -180,11 +148,13 @@ export function worstFirst(a: Rank, b: Rank): number {
   return 0;
 }
 
-function makeRow(
+export function makeRow(
   fleet: Fleet,
   { mailbox, state, alerts }: Pick<RankedMailbox, 'mailbox' | 'state' | 'alerts'>,
 ): MailboxRow {
   const verdict = mailbox.verdict?.answer ?? null;
+  const records = mailbox.dns?.answer.records;
+  const namesWith = (pass: boolean | null) => dnsRecords.filter((name) => records?.[name].pass === pass);
   return {
     mailbox,
     label: fleet.nameOf(mailbox),
@@ -192,20 +162,10 @@ function makeRow(
     verdict,
     ratePpm: verdict && rateOf(verdict),
     healthScore: healthScoreOf(mailbox),
-    dns: dnsSummaryOf(mailbox),
+    dns: records ? { failing: namesWith(false), inconclusive: namesWith(null) } : null,
     listings: listingsOf(mailbox),
     statsAt: mailbox.stats?.at ?? null,
     alerts: alerts.toSorted(gravestFirst),
-  };
-}
-
-function dnsSummaryOf(mailbox: MailboxState): DnsSummary {
-  const records = mailbox.dns?.answer.records;
-  if (!records) return { failing: [], inconclusive: [], read: false };
-  return {
-    failing: dnsRecords.filter((name) => records[name].pass === false),
-    inconclusive: dnsRecords.filter((name) => records[name].pass === null),
-    read: true,
   };
 }
 
@@ -259,81 +219,7 @@ export function countsNow({ counts, okWhenRead }: Pick<FleetTotals, 'counts' | '
   return { ...counts, ok: counts.ok - okWhenRead, not_judged: counts.not_judged + okWhenRead };
 }
 
-export interface Selection {
-  /** Part of an address, id, account, domain or mode. Matches all if empty. */
-  readonly text: string;
-  readonly state: GuardState | null;
-  /** Exact name of the account, or null for any. */
-  readonly account: string | null;
-  readonly domain: string | null;
-  readonly provider: string | null;
-  readonly tag: string | null;
-  readonly sort: Sorting;
-  /** Number of the page, from 1. */
-  readonly page: number;
-}
-
-/** Selects all mailboxes, worst first. */
-export const wholeFleet: Selection = {
-  text: '',
-  state: null,
-  account: null,
-  domain: null,
-  provider: null,
-  tag: null,
-  sort: 'worst',
-  page: 1,
-};
-
 export const noTags: Tags = { all: () => [], of: () => [] };
-
-export interface Page {
-  readonly rows: readonly MailboxRow[];
-  /** Number of rows in the selection, on all pages. */
-  readonly total: number;
-  readonly page: number;
-  readonly pages: number;
-}
-
-/** Values that the filters of the fleet offer. */
-export interface Facets {
-  readonly accounts: readonly string[];
-  readonly providers: readonly string[];
-  readonly tags: readonly string[];
-}
-
-/** Largest number of providers that the filter offers; a longer list would be useless. */
-const providersOffered = 100;
-
-export function facetsOf(fleet: Fleet, providers: ReadonlySet<string>, tags: Tags): Facets {
-  return {
-    accounts: [...fleet.accounts()].map(({ name }) => name).sort(),
-    providers: [...providers].sort().slice(0, providersOffered),
-    tags: tags.all(),
-  };
-}
-
-function choose(selection: Selection, tags: Tags): (one: RankedMailbox) => boolean {
-  const { text, state, account, domain, provider, tag } = selection;
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return (one) => {
-    const { mailbox } = one;
-    return (
-      (state === null || one.state === state) &&
-      (account === null || mailbox.account === account) &&
-      (domain === null || domainOf(mailbox.email) === domain) &&
-      (provider === null || mailbox.entry.answer.provider === provider) &&
-      (tag === null || tags.of(mailbox).includes(tag)) &&
-      words.every((word) => matches(one, word))
-    );
-  };
-}
-
-function matches({ mailbox, state }: RankedMailbox, word: string): boolean {
-  const { email, account, id, warmup } = mailbox;
-  const mode = warmup?.answer.mode ?? '';
-  return [visibleText(email), account, id, state, mode].some((text) => text.toLowerCase().includes(word));
-}
 
 const maxFilterLength = 200;
 
@@ -351,62 +237,49 @@ export const pageParameters = {
   domain: upTo(maxFilterLength),
   provider: upTo(maxFilterLength),
   tag: upTo(maxFilterLength),
-  sort: oneOf(...sortings),
+  sort: oneOf(...(Object.keys(orders) as readonly Sorting[])),
 };
+export type Selection = Partial<Query<typeof pageParameters>>;
 
-export function selectionFrom(asked: Partial<Query<typeof pageParameters>>): Selection {
-  const { q, state, account, domain, provider, tag, sort, page } = asked;
-  return {
-    text: (q ?? '').trim(),
-    state: state ?? null,
-    // An empty text from a select of the form means all.
-    account: account || null,
-    domain: domain || null,
-    provider: provider || null,
-    tag: tag || null,
-    sort: sort ?? wholeFleet.sort,
-    page: page ?? wholeFleet.page,
-  };
+export function selectMailboxes(ranked: readonly RankedMailbox[], selection: Selection, tags: Tags) {
+  const { q = '', state, account, domain, provider, tag } = selection;
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  return ranked.filter(
+    (one) =>
+      (!state || one.state === state) &&
+      (!account || one.mailbox.account === account) &&
+      (!domain || domainOf(one.mailbox.email) === domain) &&
+      (!provider || one.mailbox.entry.answer.provider === provider) &&
+      (!tag || tags.of(one.mailbox).includes(tag)) &&
+      words.every((word) => hasWord(one, word)),
+  );
+}
+
+function hasWord({ mailbox, state }: RankedMailbox, word: string): boolean {
+  const { email, account, id, warmup } = mailbox;
+  const texts = [visibleText(email), account, id, state, warmup?.answer.mode ?? ''];
+  return texts.some((text) => text.toLowerCase().includes(word));
 }
 
 const rowsAPage = 50;
 
-/** Returns the rows of one page; a page beyond the last is the last one. */
+export interface FleetTablePage {
+  readonly rows: readonly MailboxRow[];
+  /** Number of rows in the selection, on all pages. */
+  readonly total: number;
+  readonly page: number;
+  readonly pages: number;
+}
+
+/** Rows of one page. */
 export function selectPage(
   { ranked }: Picture,
   selection: Selection,
   { fleet, tags }: Pick<RouteParts, 'fleet' | 'tags'>,
-): Page {
-  const chosen = ranked.filter(choose(selection, tags)).sort(orders[selection.sort]);
-  const pages = Math.max(1, Math.ceil(chosen.length / rowsAPage));
-  const page = Math.min(selection.page, pages);
-  const shown = chosen.slice((page - 1) * rowsAPage, page * rowsAPage);
-  return { rows: shown.map((one) => makeRow(fleet, one)), total: chosen.length, page, pages };
-}
-
-/**
- * Rows after a rank, worst first. The rank is the position at the time of its read, so changes since do not shift other
- * rows.
- */
-export interface RowsAfter {
-  readonly rows: readonly MailboxRow[];
-  /** Number of rows in the selection. */
-  readonly total: number;
-  /** Rank of the last row, or null if no rows follow. */
-  readonly last: Rank | null;
-}
-
-/** Returns at most `limit` rows. Starts with the worst if `after` is null. */
-export function rowsAfter(
-  { ranked }: Picture,
-  { text, state }: Pick<Selection, 'text' | 'state'>,
-  { fleet, after, limit }: { readonly fleet: Fleet; readonly after: Rank | null; readonly limit: number },
-): RowsAfter {
-  const chosen = ranked.filter(choose({ ...wholeFleet, text, state }, noTags)).sort(worstFirst);
-  const behind = after === null ? chosen : chosen.filter((one) => worstFirst(one, after) > 0);
-  const shown = behind.slice(0, limit);
-  const last = behind.length > limit ? (shown.at(-1) ?? null) : null;
-  return { rows: shown.map((one) => makeRow(fleet, one)), total: chosen.length, last };
+): FleetTablePage {
+  const chosen = selectMailboxes(ranked, selection, tags).sort(orders[selection.sort ?? 'worst']);
+  const page = pageNumbered(chosen, selection.page ?? 1, rowsAPage);
+  return { ...page, rows: page.rows.map((one) => makeRow(fleet, one)), total: chosen.length };
 }
 
 export type RankingParts = Pick<RouteParts, 'fleet' | 'world' | 'policyOf'>;

@@ -2,169 +2,147 @@
 // silences.
 import { html } from 'hono/html';
 import { mutes, silenceOf } from '../../alerts/routing.ts';
-import { matchText, type Severity, type Silence, severities } from '../../core/alert.ts';
+import { matchText, severities } from '../../core/alert.ts';
 import type { ListedDelivery } from '../../core/delivery.ts';
 import { silenceExpirePath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { counted, duration, numberText } from '../../core/wording/phrases.ts';
-import { alertFilters } from '../json/alerts.ts';
+import { counted, duration } from '../../core/wording/phrases.ts';
 import {
-  type AlertSelection,
-  alertsOnPage,
-  byAlert,
-  type FiringAlerts,
+  type AlertFilter,
+  alertFilters,
+  FiringAlerts,
   isFiring,
-  messagesIn,
+  messagesAbout,
   type PastAlert,
-  type PastPage,
   readPast,
-  selectionOf,
-  spansOf,
 } from '../overview/alerts.ts';
-import { whole } from '../query.ts';
+import { pageNumbered, whole } from '../query.ts';
+import type { RouteParts } from '../route-parts.ts';
 import { doLink } from './parts/command-links.ts';
-import { ago, type Markup, pageLinks, severityBadge, text } from './parts/elements.ts';
+import {
+  ago,
+  chip,
+  headingWith,
+  type Markup,
+  pageLinks,
+  panel,
+  pathTo,
+  severityBadge,
+  text,
+} from './parts/elements.ts';
 import { alertGroupItem, alertItem, alertTitle, deliveryItem, runbookLink, sentList } from './parts/items.ts';
-import { orNull, place, type View } from './place.ts';
-
-interface AlertsPageParts extends ReturnType<typeof alertsOnPage> {
-  /** Past alerts, or null if they could not be read. */
-  readonly past: PastPage | null;
-  /** Deliveries, newest first, or null if they could not be read. */
-  readonly deliveries: readonly ListedDelivery[] | null;
-  /** Messages about the shown firing alerts, newest first. */
-  readonly about: readonly ListedDelivery[];
-  /** True if `about` is complete. */
-  readonly knowsAll: boolean;
-  readonly silences: readonly Silence[];
-  readonly selection: AlertSelection;
-  /** Position after which past alerts are shown, or null to start with the newest. */
-  readonly before: number | null;
-  readonly now: EpochMs;
-  readonly command: string;
-}
+import { orNull, place } from './place.ts';
 
 const alertParameters = { ...alertFilters, page: whole(1), before: whole(1, Number.MAX_SAFE_INTEGER) };
-/** Newest messages that are read. Messages about the shown alerts are usually among them. */
-const deliveriesRead = 200;
+const entriesAPage = 50;
 const pastShown = 50;
-
-export const alertsPlace = place('/alerts', alertParameters, async (parts, { page = 1, before = null, ...filters }) => {
-  const { fleet, world } = parts;
-  const selection = selectionOf(filters);
-  const past = await orNull(world, () => readPast(parts, selection, { before, limit: pastShown }));
-  const deliveries = await orNull(world, () => parts.deliveries(deliveriesRead));
-  const current = alertsOnPage(fleet, selection, page);
-  // An alert that has fired for a long time also has older messages, about its beginning.
-  const spans = current.groups.flatMap(({ first, count }) => (count === 1 ? spansOf(first, null) : []));
-  const told = deliveries && (await orNull(world, () => messagesIn(parts.deliveries, spans, deliveries)));
-  const now = world.clock.now();
-  return alertsPage({
-    ...{ ...current, past, deliveries, silences: fleet.silences(now), selection, before, now, command: world.command },
-    about: told?.deliveries ?? [],
-    knowsAll: told?.complete ?? false,
-  });
-});
-
-const selectionKeys = ['severity', 'rule', 'account', 'mailbox'] as const;
-
 const sentShown = 4;
 const deliveriesShown = 30;
 
-function alertsPage(parts: AlertsPageParts): View {
-  const { firing, selection } = parts;
+export const alertsPlace = place('/alerts', alertParameters, async (parts, { page, before, ...filter }) => {
   const body = html`<h1>Alerts</h1>
-${severityLinks(firing, selection)}
+${severityLinks(parts, filter)}
 <div class="columns"><div>
-${firingPanel(parts)}
-${pastPanel(parts)}
+${await firingPanel(parts, filter, page ?? 1)}
+${await pastPanel(parts, filter, before)}
 </div><div>
-${messagesPanel(parts)}
+${await messagesPanel(parts)}
 </div></div>`;
   return { title: 'Alerts · Warmwarden', body };
-}
+});
 
-interface Neighbour {
-  readonly page?: number;
-  readonly before?: number;
-}
-
-/** Address of the list of the alerts in a selection. */
-export function alertsPath(selection: Partial<AlertSelection>, { page = 1, before }: Neighbour = {}): string {
-  const query = new URLSearchParams();
-  for (const name of selectionKeys) if (selection[name]) query.set(name, selection[name]);
-  if (page > 1) query.set('page', String(page));
-  if (before !== undefined) query.set('before', String(before));
-  return query.size === 0 ? '/alerts' : `/alerts?${query}`;
-}
-
-function severityLinks(firing: FiringAlerts, selection: AlertSelection): Markup {
-  const link = (severity: Severity | null, word: string, total: number) =>
-    html`<li><a class="chip ${severity ?? 'all'}" href="${alertsPath({ ...selection, severity })}"${selection.severity === severity ? html` aria-current="true"` : ''}>${word} <b>${numberText(total)}</b></a></li>`;
-  const { rule } = selection;
-  const narrowed =
-    rule === null
-      ? ''
-      : html`<li><a class="chip" href="${alertsPath({ ...selection, rule: null })}" aria-label="Every rule, not only ${text(rule)}">${text(rule)} ×</a></li>`;
-  return html`<nav aria-label="Filter by severity"><ul class="chips">${link(null, 'All firing', firing.count())}${severities.map((severity) => link(severity, severity, firing.count(severity)))}${narrowed}</ul></nav>`;
-}
-
-function isNarrowed(selection: AlertSelection): boolean {
-  return Object.values(selection).some((value) => value !== null);
-}
-
-function firingPanel(parts: AlertsPageParts): Markup {
-  const { chosen, pending, groups, page, pages, knowsAll, silences, selection, now } = parts;
-  const about = byAlert(parts.about);
-  const items = groups.map((group) => {
-    const { first: alert } = group;
-    if (group.count > 1)
-      return alertGroupItem(group, alertsPath({ ...selection, rule: alert.rule, severity: alert.severity }));
-    const sent = about(alert);
-    return alertItem({
-      alert,
-      now,
-      ...((knowsAll || sent.length > 0) && { sent: sent.slice(0, sentShown) }),
-      silence: silenceOf(alert, silences),
+function severityLinks({ fleet }: RouteParts, filter: AlertFilter): Markup {
+  const firing = new FiringAlerts(fleet.alerts());
+  const link = (severity: AlertFilter['severity']) =>
+    chip({
+      path: pathTo('/alerts', { ...filter, severity }),
+      word: severity ?? 'All firing',
+      total: firing.count(severity),
+      isChosen: filter.severity === severity,
+      tone: severity ?? 'all',
     });
+  const { rule } = filter;
+  const narrowed =
+    rule &&
+    html`<li><a class="chip" href="${pathTo('/alerts', { ...filter, rule: undefined })}" aria-label="Every rule, not only ${text(rule)}">${text(rule)} ×</a></li>`;
+  return html`<nav aria-label="Filter by severity"><ul class="chips">${link(undefined)}${severities.map(link)}${narrowed}</ul></nav>`;
+}
+
+const isNarrowed = (filter: AlertFilter) => Object.values(filter).some(Boolean);
+
+async function firingPanel({ fleet, world, deliveries }: RouteParts, filter: AlertFilter, page: number) {
+  const now = world.clock.now();
+  const silences = fleet.silences(now);
+  const all = [...fleet.alerts()];
+  const pending = all.filter((alert) => !isFiring(alert)).length;
+  const chosen = new FiringAlerts(all, filter);
+  const shown = pageNumbered(chosen.groups, page, entriesAPage);
+  const single = shown.rows.flatMap(({ first, count }) => (count === 1 ? [{ alert: first, endedAt: null }] : []));
+  const messagesOf = await orNull(world, () => messagesAbout(deliveries, single));
+  const items = shown.rows.map((group) => {
+    const { first: alert, count } = group;
+    const { rule, severity } = alert;
+    if (count > 1) return alertGroupItem(group, pathTo('/alerts', { ...filter, severity, rule }));
+    const sent = messagesOf?.(alert, null)?.slice(0, sentShown) ?? null;
+    return alertItem({ alert, now, sent, silence: silenceOf(alert, silences) });
   });
-  return html`<section class="panel" aria-labelledby="firing"><h2 id="firing">Firing <span class="count">${numberText(chosen)}</span></h2>
-${items.length === 0 ? html`<p class="muted">No alert is firing${isNarrowed(selection) ? ' that matches' : ''}.</p>` : html`<ol class="events">${items}</ol>`}
-${pageLinks({ page, pages }, (target) => alertsPath(selection, { page: target }))}
-${pending > 0 ? html`<p class="muted">${counted(pending, 'condition is', 'conditions are')} observed and may fire soon.</p>` : ''}</section>`;
+  const none = html`<p class="muted">No alert is firing${isNarrowed(filter) && ' that matches'}.</p>`;
+  return panel(
+    'firing',
+    headingWith('Firing', chosen.count()),
+    html`${items.length === 0 ? none : html`<ol class="events">${items}</ol>`}
+${pageLinks(shown, (target) => pathTo('/alerts', { ...filter, page: target }))}
+${pending > 0 && html`<p class="muted">${counted(pending, 'condition is', 'conditions are')} observed and may fire soon.</p>`}`,
+  );
 }
 
-function pastPanel({ past, selection, before, now }: AlertsPageParts): Markup {
-  if (past === null) {
-    return html`<section class="panel" aria-labelledby="past"><h2 id="past">Past alerts</h2>
-<p class="bad">Warmwarden cannot read past alerts at the moment. The log says why.</p></section>`;
-  }
-  const none = isNarrowed(selection) || before !== null ? 'No past alert matches' : 'There are no past alerts yet';
-  const newest = before === null ? '' : html`<a href="${alertsPath(selection)}#past">← The newest</a>`;
+async function pastPanel(parts: RouteParts, filter: AlertFilter, before: number | undefined) {
+  const now = parts.world.clock.now();
+  const past = await orNull(parts.world, async () => {
+    const { rows, next } = await readPast(parts, filter, { before, limit: pastShown });
+    const ended = rows.map(({ alert, at }) => ({ alert, endedAt: at }));
+    return { rows, next, messagesOf: await messagesAbout(parts.deliveries, ended) };
+  });
+  if (past === null)
+    return panel(
+      'past',
+      'Past alerts',
+      html`<p class="bad">Warmwarden cannot read past alerts at the moment. The log says why.</p>`,
+    );
+  const none = isNarrowed(filter) || before !== undefined ? 'No past alert matches' : 'There are no past alerts yet';
+  const newest = before !== undefined && html`<a href="${pathTo('/alerts', filter)}#past">← The newest</a>`;
   const older =
-    past.next === null ? '' : html`<a href="${alertsPath(selection, { before: past.next })}#past">Earlier alerts →</a>`;
-  return html`<section class="panel" aria-labelledby="past"><h2 id="past">Past alerts <small>the newest first</small></h2>
-${past.rows.length === 0 ? html`<p class="muted">${none}${past.next === null ? '' : ' among the newest'}.</p>` : html`<ol class="events dense">${past.rows.map((one) => pastItem(one, now))}</ol>`}
-${newest === '' && older === '' ? '' : html`<nav class="pages" aria-label="Past alerts">${newest} ${older}</nav>`}</section>`;
+    past.next !== null &&
+    html`<a href="${pathTo('/alerts', { ...filter, before: past.next })}#past">Earlier alerts →</a>`;
+  const items = past.rows.map((one) => pastItem(one, past.messagesOf(one.alert, one.at) ?? [], now));
+  return panel(
+    'past',
+    html`Past alerts <small>the newest first</small>`,
+    html`${items.length === 0 ? html`<p class="muted">${none}${past.next !== null && ' among the newest'}.</p>` : html`<ol class="events dense">${items}</ol>`}
+${(newest || older) && html`<nav class="pages" aria-label="Past alerts">${newest} ${older}</nav>`}`,
+  );
 }
 
-function pastItem({ kind, at, alert, messages }: PastAlert, now: EpochMs): Markup {
+function pastItem({ kind, at, alert }: PastAlert, messages: readonly ListedDelivery[], now: EpochMs): Markup {
   const isOver = kind === 'resolved';
-  const lasted = isOver
-    ? html` <span class="muted">after ${duration(at - (alert.firingAt ?? alert.since))}</span>`
-    : '';
+  const lasted = isOver && html` <span class="muted">after ${duration(at - (alert.firingAt ?? alert.since))}</span>`;
   return html`<li class="${isOver ? 'ok' : alert.severity}">
 <p class="line"><span class="badge ${isOver ? 'confirmed' : 'none'}">${isOver ? 'resolved' : 'happened'}</span> ${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${ago(at, now)}</span>${lasted} ${runbookLink(alert)}</p>
-${messages.length === 0 ? '' : sentList(messages.slice(0, sentShown), now)}</li>`;
+${messages.length > 0 && sentList(messages.slice(0, sentShown), now)}</li>`;
 }
 
-function messagesPanel({ deliveries, now, command }: AlertsPageParts): Markup {
-  const items = (deliveries ?? []).slice(0, deliveriesShown).map((delivery) => deliveryItem(delivery, now));
-  const dead = (deliveries ?? []).some(({ state }) => state === 'dead');
-  return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Newest messages</h2>
-${deliveries === null ? html`<p class="bad">Warmwarden cannot read the list of messages at the moment. The log says why.</p>` : ''}
-${dead ? html`<p class="muted">Send undelivered messages again: <code>${command} channels resend CHANNEL</code></p>` : ''}
-${deliveries?.length === 0 ? html`<p class="muted">There are no messages yet.</p>` : html`<ul class="plain">${items}</ul>`}</section>`;
+async function messagesPanel({ world, deliveries }: RouteParts) {
+  const now = world.clock.now();
+  const newest = await orNull(world, () => deliveries(deliveriesShown));
+  const dead = newest?.some(({ state }) => state === 'dead');
+  const list = newest && html`<ul class="plain">${newest.map((delivery) => deliveryItem(delivery, now))}</ul>`;
+  return panel(
+    'messages',
+    'Newest messages',
+    html`${newest === null && html`<p class="bad">Warmwarden cannot read the list of messages at the moment. The log says why.</p>`}
+${dead && html`<p class="muted">Send undelivered messages again: <code>${world.command} channels resend CHANNEL</code></p>`}
+${newest?.length === 0 ? html`<p class="muted">There are no messages yet.</p>` : list}`,
+  );
 }
 
 // The silences in force: the number of muted alerts, the author, the reason, and the end of each.

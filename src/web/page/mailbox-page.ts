@@ -25,8 +25,18 @@ import { type Parameter, whole } from '../query.ts';
 import { type Entries, noSuchMailbox } from '../route-parts.ts';
 import { dayChart } from './parts/charts.ts';
 import { doLink } from './parts/command-links.ts';
-import { age, ago, breakable, lasting, type Markup, prose, stateBadge, text } from './parts/elements.ts';
-import { rateCell, selectionPath } from './parts/fleet-cells.ts';
+import {
+  age,
+  ago,
+  breakable,
+  lasting,
+  type Markup,
+  pathTo,
+  prose,
+  rateCell,
+  stateBadge,
+  text,
+} from './parts/elements.ts';
 import { actionItem, alertItem } from './parts/items.ts';
 import { orNull, place, type View } from './place.ts';
 
@@ -61,7 +71,6 @@ const maxEpochMs = 253_402_300_799_999;
 const isoDate: Parameter<string> = {
   wanted: 'a date such as 2026-03-12',
   schema: { type: 'string', format: 'date' },
-  required: false,
   read: (found) => (isIsoDate(found) ? found : null),
 };
 const dayParameters = { day: isoDate, until: whole(0, maxEpochMs) };
@@ -89,7 +98,7 @@ function mailboxPage(parts: MailboxPageParts): View {
   const { row } = parts;
   const { mailbox } = row;
   const body = html`
-<nav class="crumbs" aria-label="Where you are"><a href="/">Fleet</a> › <a href="${selectionPath({ account: mailbox.account })}">${text(mailbox.account)}</a></nav>
+<nav class="crumbs" aria-label="Where you are"><a href="/">Fleet</a> › <a href="${pathTo('/', { account: mailbox.account })}">${text(mailbox.account)}</a></nav>
 ${summary(parts)}
 ${alertList(parts)}
 <div class="columns">

@@ -1,4 +1,5 @@
-// A place: an address with a view. Unknown query parameters are ignored, because a page must open from any link.
+// A place: an address with a view. Unknown and empty query parameters are ignored, because a page must open from any
+// link, and a form sends its empty fields.
 import type { World } from '../../world/world.ts';
 import { type Query, readQuery, type Shape } from '../query.ts';
 import type { RefusalWord } from '../refusals.ts';
@@ -35,7 +36,8 @@ export function place<const S extends Shape>(
   return {
     path,
     read: async (parts, names, query) => {
-      const asked = readQuery(parameters, query, { ignoreUnknown: true });
+      const given = new URLSearchParams([...query].filter(([, value]) => value.trim() !== ''));
+      const asked = readQuery(parameters, given, { ignoreUnknown: true });
       return 'wrong' in asked ? { refused: 'bad_request', message: asked.wrong } : read(parts, asked.read, names);
     },
   };

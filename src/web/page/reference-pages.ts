@@ -6,11 +6,11 @@ import type { EpochMs } from '../../core/time.ts';
 import { mendText, slowText, sumText, sweepText } from '../../core/wording/forecast.ts';
 import { counted, numberText, spanText } from '../../core/wording/phrases.ts';
 import { settingParameters } from '../json/budget.ts';
-import { budgetAccounts, dataAges, dataKinds } from '../overview/budget.ts';
+import { dataAges, dataKinds, inNeedFirst } from '../overview/budget.ts';
 import { settingsThat } from '../overview/settings.ts';
-import { whole } from '../query.ts';
+import { pageAfter, pageNumbered, whole } from '../query.ts';
 import { oldestPoll } from './parts/account-panels.ts';
-import { age, ago, type Markup, pageLinks, prose, text } from './parts/elements.ts';
+import { age, ago, type Markup, muted, pageLinks, prose, table, text } from './parts/elements.ts';
 import { place } from './place.ts';
 
 /** Number of settings on the page; the filter finds the others. */
@@ -21,10 +21,11 @@ export const configurationPlace = place('/configuration', settingParameters, ({ 
   const chosen = settingsThat(settings(), selection);
   const rows = chosen
     .slice(0, settingsShown)
-    .map(
-      ({ name, value, from }) =>
-        html`<tr class="${from === 'default' ? 'muted' : ''}"><th scope="row"><code>${text(name)}</code></th><td><code>${text(value)}</code></td><td>${text(from)}</td></tr>`,
-    );
+    .map(({ name, value, from }) => [
+      html`<code>${text(name)}</code>`,
+      html`<code>${text(value)}</code>`,
+      from === 'default' ? muted(from) : text(from),
+    ]);
   const left = chosen.length - rows.length;
   const body = html`<h1>Configuration in force</h1>
 <section class="panel" aria-label="Settings">
@@ -32,8 +33,8 @@ export const configurationPlace = place('/configuration', settingParameters, ({ 
 <input id="q" name="q" type="search" value="${selection.text}" maxlength="200" autocomplete="off" data-key="/">
 <label><input type="checkbox" name="changed" value="only"${selection.changedOnly ? html` checked` : ''}> only what is not the default</label>
 <button type="submit">Show</button></form></div>
-${html`${rows.length === 0 ? html`<p class="muted">No setting matches.</p>` : html`<table class="settings"><caption class="unseen">Settings</caption><thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead><tbody>${rows}</tbody></table>`}
-${left > 0 ? html`<p class="muted">${counted(left, 'more setting is', 'more settings are')} not shown: use the filter.</p>` : ''}`}</section>`;
+${rows.length === 0 ? html`<p class="muted">No setting matches.</p>` : table({ caption: 'Settings', className: 'settings', headings: ['Setting', 'Value', 'From'], rows })}
+${left > 0 && html`<p class="muted">${counted(left, 'more setting is', 'more settings are')} not shown: use the filter.</p>`}</section>`;
   return { title: 'Configuration · Warmwarden', body };
 });
 
@@ -49,17 +50,21 @@ export const runbooksPlace = place('/runbooks', {}, ({ world: { command } }) => 
   return { title: 'Runbooks · Warmwarden', body: html`<h1>What alerts mean</h1>${items}` };
 });
 
+/** Accounts per page: an account takes 2.7 KB of markup. */
+const accountsAPage = 40;
+
 export const budgetPlace = place('/budget', { page: whole(1) }, ({ fleet, world, timeZone }, asked) => {
-  const { accounts, page, pages } = budgetAccounts(fleet, asked.page ?? 1);
+  const all = pageAfter(fleet.accounts(), inNeedFirst, { after: undefined, limit: Number.MAX_SAFE_INTEGER }).rows;
+  const shown = pageNumbered(all, asked.page ?? 1, accountsAPage);
   const now = world.clock.now();
-  const panels = accounts.map((account) => {
+  const panels = shown.rows.map((account) => {
     const ages = dataAges(fleet.mailboxesOf(account.name));
     return accountPanel({ account, sweep: fleet.sweep(account.name), ages, now, zone: timeZone() });
   });
   const none = html`<p class="muted">No account is configured.</p>`;
   const body = html`<h1>Request budget</h1>
 <p class="muted">Every request to the mailbox API counts against the rate limit of its key. Warmwarden reads the mailboxes at risk first, and the rest as often as the rate limit allows.</p>
-${panels.length === 0 ? none : html`${panels}${pageLinks({ page, pages }, (target) => `/budget?page=${target}`)}`}`;
+${panels.length === 0 ? none : html`${panels}${pageLinks(shown, (target) => `/budget?page=${target}`)}`}`;
   return { title: 'Budget · Warmwarden', body };
 });
 
@@ -102,8 +107,9 @@ function fitBadge({ forecast, isSlow }: AccountState): Markup {
 function agesTable(ages: AccountPanelParts['ages'], { forecast }: AccountState, now: EpochMs): Markup {
   const rows = dataKinds.map(({ kind, word, route }) => {
     const { oldest, newest, unread } = ages[kind];
-    return html`<tr><th scope="row">${word}</th><td>${age(newest, now)}</td><td>${age(oldest, now)}</td><td class="number">${unread === 0 ? 'none' : numberText(unread)}</td><td class="number">${forecast === null ? '–' : spanText(forecast.oldestMs[route])}</td></tr>`;
+    const most = forecast === null ? '–' : spanText(forecast.oldestMs[route]);
+    return [word, age(newest, now), age(oldest, now), unread === 0 ? 'none' : numberText(unread), most];
   });
-  return html`<table class="days"><caption class="unseen">Age of the data by kind</caption>
-<thead><tr><th scope="col">Data</th><th scope="col">Newest</th><th scope="col">Oldest</th><th scope="col">Never read</th><th scope="col">Max. age</th></tr></thead><tbody>${rows}</tbody></table>`;
+  const headings = ['Data', 'Newest', 'Oldest', 'Never read', 'Max. age'];
+  return table({ caption: 'Age of the data by kind', className: 'days', headings, rows });
 }

@@ -15,8 +15,7 @@ import { counted, duration, firstText, numberText, overlapText, spanText } from 
 import { accountTrouble, noneJudged } from '../../../core/wording/states.ts';
 import { type LeadFacts, leadsOf } from '../../overview/headline.ts';
 import { doLink } from './command-links.ts';
-import { ago, breakable, lasting, type Markup, moment, prose, severityBadge, text } from './elements.ts';
-import { selectionPath } from './fleet-cells.ts';
+import { ago, breakable, lasting, type Markup, moment, pathTo, prose, severityBadge, text } from './elements.ts';
 import { deliveryItem } from './items.ts';
 
 /** Number of messages in the folded list. */
@@ -191,7 +190,7 @@ function whereAll({ attribute, value }: Incident['cause']): Markup | string {
     case 'account':
     case 'domain':
     case 'provider':
-      return html`: see <a href="${selectionPath({ [attribute]: value })}">all mailboxes of this ${attribute}</a>`;
+      return html`: see <a href="${pathTo('/', { [attribute]: value })}">all mailboxes of this ${attribute}</a>`;
     case 'ip':
     case 'base_url':
       return html`: <a href="/api/incidents">/api/incidents</a> lists them`;

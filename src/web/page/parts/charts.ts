@@ -8,7 +8,7 @@ import type { Ppm } from '../../../core/policy.ts';
 import { addDays, type IsoDate, utcDate } from '../../../core/time.ts';
 import { counted, numberText, share } from '../../../core/wording/phrases.ts';
 import type { TrendDay } from '../../overview/trend.ts';
-import { type Markup, text } from './elements.ts';
+import { type Markup, table, text } from './elements.ts';
 
 export interface DayChartParts {
   /** Rows, oldest first, one per date. */
@@ -157,9 +157,19 @@ function summary(days: readonly ChartDay[], limitPpm: Ppm | null): string {
 }
 
 function dayTable(days: readonly ChartDay[]): Markup {
-  const shown = [...days].reverse();
-  return html`<details><summary>The numbers, day by day</summary><table class="days"><thead><tr><th scope="col">Day</th><th scope="col">Sent</th><th scope="col">Bounced</th><th scope="col">Rate of 7 days</th><th scope="col">Limit</th></tr></thead>
-<tbody>${shown.map((day) => html`<tr><th scope="row">${day.date}</th><td class="number">${day.sent ?? '–'}</td><td class="number">${day.bounced ?? '–'}</td><td class="number">${day.ratePpm === null ? '–' : share(day.ratePpm)}</td><td class="number">${day.limitPpm === null ? '–' : share(day.limitPpm)}</td></tr>`)}</tbody></table></details>`;
+  const rateText = (ppm: Ppm | null) => (ppm === null ? '–' : share(ppm));
+  const rows = days
+    .toReversed()
+    .map(({ date, sent, bounced, ratePpm, limitPpm }) => [
+      date,
+      `${sent ?? '–'}`,
+      `${bounced ?? '–'}`,
+      rateText(ratePpm),
+      rateText(limitPpm),
+    ]);
+  const headings = ['Day', 'Sent', 'Bounced', 'Rate of 7 days', 'Limit'];
+  const shown = table({ caption: 'The mailbox per day, the newest first', className: 'days', headings, rows });
+  return html`<details><summary>The numbers, day by day</summary>${shown}</details>`;
 }
 
 // The whole fleet per day: emails sent, bounced, number of actions, and number of held mailboxes.
@@ -177,10 +187,9 @@ export function trendPanel(days: readonly TrendDay[]): Markup | string {
   const total = html`${counted(sent, 'email')} sent, ${numberText(bounced)} bounced${rate}, ${counted(acted, 'action')} by Warmwarden${mostHeld === 0 ? '' : `, at most ${counted(mostHeld, 'mailbox', 'mailboxes')} held on one day`}`;
   const rows = days
     .toReversed()
-    .map(
-      ({ date, ...day }) =>
-        html`<tr><th scope="row">${date}</th><td>${numberText(day.sent)}</td><td>${numberText(day.bounced)}</td><td>${numberText(day.acted)}</td><td>${numberText(day.held)}</td></tr>`,
-    );
+    .map(({ date, ...day }) => [date, ...[day.sent, day.bounced, day.acted, day.held].map(numberText)]);
+  const headings = ['Day (UTC)', 'Sent', 'Bounced', 'Acted', 'Held'];
+  const shown = table({ caption: 'The fleet per day, the newest first', className: 'days', headings, rows });
   return html`<section class="panel" aria-labelledby="trend"><h2 id="trend">The last ${counted(days.length, 'day')}</h2>
 <p class="muted">${total}.</p>
 <figure class="chart">
@@ -189,8 +198,7 @@ ${bounced + acted === 0 ? '' : strip(days, 'bounced')}
 ${mostHeld === 0 ? '' : strip(days, 'held')}
 <figcaption><span class="key sent">sent per day</span>${bounced + acted === 0 ? '' : html` <span class="key bounced">bounced per day</span> <span class="key act">Warmwarden acted</span>`}${mostHeld === 0 ? '' : html` <span class="key holds">mailboxes held</span>`}</figcaption>
 </figure>
-<details><summary>As a table</summary><table class="days"><caption class="unseen">The fleet per day, the newest first</caption>
-<thead><tr><th scope="col">Day (UTC)</th><th scope="col">Sent</th><th scope="col">Bounced</th><th scope="col">Acted</th><th scope="col">Held</th></tr></thead><tbody>${rows}</tbody></table></details></section>`;
+<details><summary>As a table</summary>${shown}</details></section>`;
 }
 
 function sum(days: readonly TrendDay[], what: 'sent' | 'bounced' | 'acted'): number {

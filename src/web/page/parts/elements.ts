@@ -3,11 +3,15 @@
 import { html } from 'hono/html';
 import type { Severity } from '../../../core/alert.ts';
 import type { GuardState } from '../../../core/mailbox.ts';
+import type { Ppm } from '../../../core/policy.ts';
 import type { EpochMs } from '../../../core/time.ts';
-import { duration, visibleText } from '../../../core/wording/phrases.ts';
+import type { Verdict } from '../../../core/verdict.ts';
+import { duration, numberText, share, visibleText } from '../../../core/wording/phrases.ts';
 import { stateWords } from '../../../core/wording/states.ts';
 
 export type Markup = ReturnType<typeof html>;
+/** What stands inside of an element. */
+export type Content = Markup | string | readonly (Markup | string)[];
 
 /** Meaning of each state, shown as a tooltip. */
 const stateMeanings: Readonly<Record<GuardState, string>> = {
@@ -78,20 +82,122 @@ export function severityBadge(severity: Severity): Markup {
   return html`<span class="badge ${severity}">${severity}</span>`;
 }
 
-// Links from one page of a long list to its neighbours.
-
-interface PageOf {
-  /** Number of the page, from 1. */
-  readonly page: number;
-  readonly pages: number;
-}
-
-/** Links to the neighbouring pages, or an empty text if there is only one page. */
-export function pageLinks({ page, pages }: PageOf, pathOf: (page: number) => string): Markup | string {
+/** Links to the neighbouring pages of a long list, if there are any. */
+export function pageLinks(
+  { page, pages }: { readonly page: number; readonly pages: number },
+  pathOf: (page: number) => string,
+): Markup | '' {
   if (pages === 1) return '';
   const link = (target: number, word: string) =>
     target < 1 || target > pages
       ? html`<span class="muted">${word}</span>`
       : html`<a href="${pathOf(target)}">${word}</a>`;
   return html`<nav class="pages" aria-label="Pages">${link(page - 1, '← Before')} <span>Page ${page} of ${pages}</span> ${link(page + 1, 'After →')}</nav>`;
+}
+
+/** Path with the parameters that have a value. */
+export function pathTo(path: string, parameters: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(parameters).flatMap(([name, value]) =>
+    value ? [[name, String(value)] as [string, string]] : [],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}
+
+interface Choice {
+  readonly name: string;
+  readonly label: string;
+  /** Words for no choice. */
+  readonly all: string;
+  readonly values: readonly string[];
+  readonly chosen: string | undefined;
+}
+
+/** Select of a filter form. Empty without values. */
+export function choice({ name, label, all, values, chosen }: Choice): Markup | '' {
+  const offered = [...new Set(chosen ? [...values, chosen] : values)];
+  if (offered.length === 0) return '';
+  const option = (value: string) =>
+    html`<option value="${value}"${value === chosen && html` selected`}>${text(value)}</option>`;
+  return html`<select name="${name}" aria-label="${label}"><option value="">${all}</option>${offered.map(option)}</select>`;
+}
+
+/** Link that narrows a list, with the number of its rows. */
+export function chip({
+  path,
+  word,
+  total,
+  isChosen,
+  tone = 'all',
+}: {
+  readonly path: string;
+  readonly word: string;
+  readonly total?: number;
+  readonly isChosen: boolean;
+  readonly tone?: string;
+}): Markup {
+  return html`<li><a class="chip ${tone}" href="${path}"${isChosen && html` aria-current="true"`}>${word}${total !== undefined && html` <b>${numberText(total)}</b>`}</a></li>`;
+}
+
+/** Panel with a heading. */
+export function panel(id: string, heading: Markup | string, body: Content): Markup {
+  return html`<section class="panel" aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>
+${body}</section>`;
+}
+
+/** Heading with the number of what the panel lists. */
+export function headingWith(heading: string, total: number): Markup {
+  return html`${heading} <span class="count">${numberText(total)}</span>`;
+}
+
+interface Table {
+  readonly caption: string;
+  readonly className: string;
+  readonly headings: readonly string[];
+  /** Cells of each row; the first one is the heading of the row. */
+  readonly rows: readonly (readonly Content[])[];
+}
+
+export function table({ caption, className, headings, rows }: Table): Markup {
+  return html`<table class="${className}"><caption class="unseen">${caption}</caption>
+<thead><tr>${headings.map((heading) => html`<th scope="col">${heading}</th>`)}</tr></thead>
+<tbody>${rows.map(([first, ...cells]) => html`<tr><th scope="row">${first}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody></table>`;
+}
+
+/** Table that becomes cards on a phone. Roles are explicit, because that layout removes those of the table. */
+export function cardTable(id: string, caption: string, headings: readonly Markup[], rows: readonly Markup[]): Markup {
+  return html`<table role="table"><caption class="unseen">${caption}</caption>
+<thead role="rowgroup"><tr role="row">${headings}</tr></thead>
+<tbody role="rowgroup" id="${id}">${rows}</tbody></table>`;
+}
+
+export function cell(heading: string, content: Content, className = ''): Markup {
+  return html`<td role="cell" class="${className}" data-heading="${heading}">${content}</td>`;
+}
+
+/** Value in a weak colour, for what is unknown. */
+export function muted(words: string): Markup {
+  return html`<span class="muted">${words}</span>`;
+}
+
+interface RatedRow {
+  readonly state: GuardState;
+  readonly verdict: Verdict | null;
+  /** Bounces per million sent, or null if nothing was counted. */
+  readonly ratePpm: Ppm | null;
+}
+
+/** Position of the limit on the meter, in percent of its width. Values to its right exceed the limit. */
+const limitAtPercent = 66;
+
+/** Rate such as "4 of 210 = 1.9 %, limit 1 %", with a meter whose tick is the limit. */
+export function rateCell({ ratePpm, verdict, state }: RatedRow): Markup {
+  if (ratePpm === null || verdict === null) return muted('–');
+  const { limitPpm, bounced, sent } = verdict;
+  const counts = html`${numberText(bounced)} of ${numberText(sent)} =`;
+  if (limitPpm === null) return html`${counts} <b>${share(ratePpm)}</b> <span class="muted">no limit known</span>`;
+  const width = limitPpm === 0 ? 100 : Math.min(100, (ratePpm / limitPpm) * limitAtPercent);
+  const over = ratePpm > limitPpm;
+  const tone = over ? 'over' : state === 'near_limit' ? 'near' : '';
+  return html`<span class="figures"><span>${counts} <b class="${over ? 'bad' : ''}">${share(ratePpm)}</b></span> <span class="muted">limit ${share(limitPpm)}</span></span>
+<svg class="meter ${tone}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="6" rx="1"/><rect class="value" width="${width.toFixed(1)}" height="6" rx="1"/><rect class="limit" x="${limitAtPercent}" width="1.5" height="6"/></svg>`;
 }

@@ -19,8 +19,7 @@ import { sentence } from '../../../core/wording/explain.ts';
 import { counted } from '../../../core/wording/phrases.ts';
 import type { AlertGroup } from '../../overview/alerts.ts';
 import { alertCommands, doLink, ruleCommands } from './command-links.ts';
-import { ago, breakable, lasting, type Markup, moment, prose, severityBadge, text } from './elements.ts';
-import { selectionPath } from './fleet-cells.ts';
+import { ago, breakable, lasting, type Markup, moment, pathTo, prose, severityBadge, text } from './elements.ts';
 
 interface ActionItemParts {
   readonly action: Action;
@@ -102,8 +101,8 @@ const firstMessageWithinMs = 10 * minuteMs;
 interface AlertItemParts {
   readonly alert: Alert;
   readonly now: EpochMs;
-  /** Messages about the alert, newest first. Absent if the list shows none. */
-  readonly sent?: readonly ListedDelivery[];
+  /** Messages about the alert, newest first. Absent if the list shows none, or null if they are unknown. */
+  readonly sent?: readonly ListedDelivery[] | null;
   /** Silence that mutes the messages, or null. */
   readonly silence: Silence | null;
 }
@@ -131,7 +130,7 @@ ${ruleCommands(first)}</li>`;
 /** Title of an alert, with a link to the page of its subject if there is one. */
 export function alertTitle(alert: Alert): Markup {
   const title = breakable(alert.facts.title);
-  if (alert.rule === 'guard_held') return html`<a href="${selectionPath({ state: 'held' })}">${title}</a>`;
+  if (alert.rule === 'guard_held') return html`<a href="${pathTo('/', { state: 'held' })}">${title}</a>`;
   if (alert.mailboxId === null) return html`${title}`;
   return html`<a href="${mailboxPath({ account: alert.account, id: alert.mailboxId })}">${title}</a>`;
 }
