@@ -7,9 +7,9 @@ import { endsWithin, systemClock, type World } from '../world/world.ts';
 import { guard } from './guard.ts';
 import { type DaemonRooms, open } from './open.ts';
 import { operate } from './operate.ts';
+import { Startup } from './readiness.ts';
 import type { ConfigSource } from './reload/reloader.ts';
 import { serve } from './serve.ts';
-import { Startup } from './startup.ts';
 import { recordCrash } from './watchdog.ts';
 
 export interface Daemon {

@@ -23,9 +23,9 @@ import { Loops, type Teardowns } from '../world/loop.ts';
 import { version } from '../world/version.ts';
 import type { World } from '../world/world.ts';
 import { fleetOf, notGuardedAnyMore } from './picture.ts';
-import { knownAccount, renamesOf } from './reload/moves.ts';
+import type { Startup } from './readiness.ts';
+import { knownAccount, renamesOf } from './reload/changes.ts';
 import { Standby } from './standby.ts';
-import type { Startup } from './startup.ts';
 
 /** Name of this process for people. */
 const processName = `process ${process.pid} on ${hostname()}`;

@@ -14,10 +14,10 @@ import { startLoops, type Teardowns } from '../world/loop.ts';
 import { version } from '../world/version.ts';
 import type { Guarded } from './guard.ts';
 import type { DaemonRooms } from './open.ts';
+import type { Startup } from './readiness.ts';
 import { type ConfigSource, Reloader } from './reload/reloader.ts';
 import { SecretRotation } from './reload/secret-rotation.ts';
 import type { Served } from './serve.ts';
-import type { Startup } from './startup.ts';
 
 interface OperateParts {
   readonly opened: DaemonRooms;

@@ -2,15 +2,37 @@
 // does not work. An API that fails does not count: not_guarded reports it.
 import { unheardSince } from '../alerts/rules/channel-rule.ts';
 import { noAccount } from '../core/alert.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import type { CommandOutcome, Operate, ReloadRequest } from '../core/operator-command.ts';
 import { storeTitle } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { momentText, withoutFolders } from '../core/wording/phrases.ts';
 import { noneJudged } from '../core/wording/states.ts';
+import { failed } from '../operations/plan.ts';
 import type { Readiness } from '../web/route-parts.ts';
-import type { DaemonRooms } from './open.ts';
-import type { Startup } from './startup.ts';
 
-interface Sources extends Pick<DaemonRooms, 'fleet'>, Pick<Startup, 'operate'> {
+/** Progress of the start: page and recipes start before the operator commands, and get them from here. */
+export class Startup {
+  #operate: Operate | null = null;
+
+  /** Operator commands of the daemon, or null while it starts. */
+  get operate(): Operate | null {
+    return this.#operate;
+  }
+
+  /** Accepts operator commands from now on, because every part of the daemon runs. */
+  finish(operate: Operate): void {
+    this.#operate = operate;
+  }
+
+  /** Loads the configuration again; refuses while the daemon is starting. */
+  async reload(request: ReloadRequest): Promise<CommandOutcome> {
+    return this.#operate?.('reload', request) ?? failed('The daemon is starting. Try again in a moment.');
+  }
+}
+
+interface Sources extends Pick<Startup, 'operate'> {
+  readonly fleet: Fleet;
   /** Time zone of the reasons, an IANA name. */
   readonly zone: string;
 }
@@ -65,7 +87,7 @@ export const causes = {
 } satisfies Record<string, (sources: Sources) => readonly string[]>;
 
 export function readinessOf(
-  { fleet }: Pick<DaemonRooms, 'fleet'>,
+  { fleet }: Pick<Sources, 'fleet'>,
   { operate }: Pick<Startup, 'operate'>,
   zone: string,
 ): Readiness {

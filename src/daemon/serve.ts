@@ -12,8 +12,8 @@ import type { Teardowns } from '../world/loop.ts';
 import { formatPath } from '../world/schema/problem.ts';
 import { version } from '../world/version.ts';
 import type { DaemonRooms } from './open.ts';
+import type { Startup } from './readiness.ts';
 import { readinessOf } from './readiness.ts';
-import type { Startup } from './startup.ts';
 
 export interface Served {
   /** Address at which the server listens. */

@@ -80,23 +80,6 @@ test('a store error while an intent is open and a reload waits for it leaves the
   expect(stage.notified('guard_acted')).toEqual(['event']);
 });
 
-test('a store error while mailboxes are judged by new rules is said, and the rest of the reload is done', async () => {
-  await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
-  stage.expectErrors('The store is failing.', 'applies the new settings only with its next answers');
-  await stage.run(11 * minuteMs);
-  const db = new DatabaseSync(join(stage.folder, 'data', 'warmwarden.db'));
-  db.exec("CREATE TRIGGER full BEFORE INSERT ON decisions BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
-  const outcome = await stage.reload((config) => Object.assign(config, { guard: { limits: { balanced: '2%' } } }));
-  db.exec('DROP TRIGGER full');
-  db.close();
-  expect(outcome.result).toBe('done');
-  expect(outcome.messages.at(-1)).toMatch(
-    /^account agency applies the new settings only with its next answers.*disk is full/,
-  );
-  await stage.run(hourMs);
-  expect(stage.mailbox(oliver).verdict?.answer.limitPpm).toBe(20_000);
-});
-
 test('a reload that can not read the store changes nothing, is told as refused, and the loops go on', async () => {
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
   stage.expectErrors('The store is failing.', 'a reload failed before it changed anything', 'configuration refused');

@@ -1,6 +1,6 @@
 // Which accounts go on under another name, from what is known of them before and after.
 import { expect, test } from 'vitest';
-import { renamesOf } from '../../src/daemon/reload/moves.ts';
+import { renamesOf } from '../../src/daemon/reload/changes.ts';
 
 /** `name: api key`, by name. */
 const accounts = (text: string) =>

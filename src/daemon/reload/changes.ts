@@ -1,19 +1,24 @@
-// Differences between two configurations: accounts that begin, end or start over, mailboxes that leave, verdicts that
-// change. Pure.
+// Differences between two configurations: accounts that begin, end, move or start over, mailboxes that leave, verdicts
+// that change.
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import type { RecorderRooms } from '../../account/record/guarded-account.ts';
+import { alertsMoved, alertsOfTaken } from '../../account/record/guards.ts';
 import { judgeMailbox } from '../../account/record/observe.ts';
 import { isForPeople } from '../../alerts/routing.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
 import { resolvePolicy, selects } from '../../config/mailbox-rules.ts';
 import { changesBetween, type Setting, type SettingChange } from '../../config/settings.ts';
-import { type Alert, accountsOf, noAccount } from '../../core/alert.ts';
+import { bothChanges } from '../../core/alert.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
-import type { MailboxState } from '../../core/mailbox.ts';
+import { type MailboxState, mailboxUnder } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { counted } from '../../core/wording/phrases.ts';
+import { counted, firstText } from '../../core/wording/phrases.ts';
 import { decisionWords } from '../../core/wording/states.ts';
-import type { AccountMove } from '../../store/records.ts';
-import { isMoved, leftChangedText } from './moves.ts';
+import { takenNames } from '../../store/accounts.ts';
+import type { AccountMove, KnownAccount } from '../../store/records.ts';
+import { showShared } from '../picture.ts';
+import type { Duties } from './duties.ts';
 
 /** Accounts by the effect of a reload on them, as names. */
 export interface Impact {
@@ -21,7 +26,7 @@ export interface Impact {
   readonly removed: readonly string[];
   /** Accounts whose polling changes (address, key, rate limit, cadence, status words): they start over. */
   readonly restarted: readonly string[];
-  /** Accounts whose rules change (guard, overrides, selection): their mailboxes are judged again. */
+  /** Accounts whose rules change (guard, overrides, selection): the rules apply to their next answers. */
   readonly changed: readonly string[];
 }
 
@@ -123,9 +128,7 @@ function isBelow(name: string, key: string): boolean {
   return name === key || name.startsWith(`${key}.`) || name.startsWith(`${key}[`);
 }
 
-// Preview of a reload: which mailboxes leave, which verdicts and alerts change.
-
-/** Largest number of names of a kind; more are counted. */
+/** Largest number of mailboxes of a kind that are named; more are counted. */
 const named = 10;
 
 /** Configuration in force, and the one that is compared with it. */
@@ -135,52 +138,20 @@ export interface ConfigChange {
   readonly moves: readonly AccountMove[];
 }
 
-export interface Preview {
-  /** Sentences about the changes; empty if no known mailbox or alert changes. */
-  readonly sentences: readonly string[];
-  /** Counts of each kind, including those that the sentences do not name. */
-  readonly counts: Readonly<Record<string, number>>;
-}
-
-export function previewOf({ before, after, moves }: ConfigChange, fleet: Fleet, now: EpochMs): Preview {
+/** Sentences about the known mailboxes that leave, and those that are judged differently. */
+export function previewOf({ before, after, moves }: ConfigChange, fleet: Fleet, now: EpochMs): readonly string[] {
   const dropped = droppedBy(after, fleet, moves);
-  const gone = new Set(dropped.map(({ account, id }) => `${account}/${id}`));
-  const accounts = new Set(after.accounts.map(({ name }) => name));
-  const leaves = ({ account, mailboxId }: Alert) =>
-    account !== noAccount &&
-    !isMoved(moves, { account, id: mailboxId ?? '' }) &&
-    (!accounts.has(account) || (mailboxId !== null && gone.has(`${account}/${mailboxId}`)));
-  const ending = [...fleet.alerts()].filter(
-    (alert) => alert.status === 'firing' && (leaves(alert) || holdsNobody(alert, after)),
-  );
   const turned = after.accounts.flatMap((account) => {
     const was = before.accounts.find(({ name }) => name === account.name);
     if (!was || isDeepStrictEqual(was, account)) return [];
-    return [...fleet.mailboxesOf(account.name)]
-      .filter((mailbox) => !isDeepStrictEqual(resolvePolicy(was, mailbox), resolvePolicy(account, mailbox)))
-      .flatMap((mailbox) => turnedVerdict(mailbox, account, after, now));
+    return [...fleet.mailboxesOf(account.name)].flatMap((mailbox) => turnedVerdict(mailbox, account, after, now));
   });
-  const sentences = [
-    ...atMost(
-      dropped.map(({ account, email }) => `${account}/${email} is no longer guarded`),
-      ['more mailbox is no longer guarded', 'more mailboxes are no longer guarded'],
-    ),
+  const leaving = dropped.map(({ account, email }) => `${account}/${email} is no longer guarded`);
+  return [
+    ...atMost(leaving, ['more mailbox is no longer guarded', 'more mailboxes are no longer guarded']),
     ...leftChangedText(dropped),
-    ...atMost(
-      ending.map(({ facts }) => `the alert "${facts.title}" ends`),
-      ['more alert ends', 'more alerts end'],
-    ),
     ...atMost(turned, ['more mailbox is judged differently', 'more mailboxes are judged differently']),
   ];
-  const counts = { no_longer_guarded: dropped.length, alerts_ending: ending.length, judged_differently: turned.length };
-  return { sentences, counts };
-}
-
-/** True if the breaker of an API holds no mailbox of an account that is still configured for it. */
-function holdsNobody(alert: Alert, { accounts }: Config): boolean {
-  if (alert.rule !== 'guard_held') return false;
-  const held = accountsOf(alert);
-  return !accounts.some(({ name, baseUrl }) => baseUrl === alert.object && held.includes(name));
 }
 
 function turnedVerdict(mailbox: MailboxState, account: AccountConfig, after: Config, now: EpochMs): readonly string[] {
@@ -189,12 +160,116 @@ function turnedVerdict(mailbox: MailboxState, account: AccountConfig, after: Con
   const is = judgeMailbox(mailbox, { policy, words, now, freshStats: false })?.verdict;
   const was = mailbox.verdict?.answer;
   if (!was || !is || (was.action === is.action && was.reason === is.reason)) return [];
-  return [
-    `${mailbox.account}/${mailbox.email} is judged differently, and its alerts change: ${decisionWords(was)} -> ${decisionWords(is)}`,
-  ];
+  return [`${mailbox.account}/${mailbox.email} is judged differently: ${decisionWords(was)} -> ${decisionWords(is)}`];
 }
 
 function atMost(lines: readonly string[], [one, many]: readonly [string, string]): readonly string[] {
   if (lines.length <= named) return lines;
   return [...lines.slice(0, named), `... and ${counted(lines.length - named, one, many)}`];
+}
+
+// Moves of a change of configuration, before a reload and at a start: accounts that are renamed, and mailboxes that go
+// on under another account.
+
+export function knownAccount({ name, baseUrl, apiKey }: AccountConfig): KnownAccount {
+  return { name, api: baseUrl, digest: createHash('sha256').update(`${baseUrl} ${apiKey}`).digest('base64url') };
+}
+
+/** Accounts that go on under another name, recognized by the same base_url and key. */
+export function renamesOf(before: readonly KnownAccount[], after: readonly KnownAccount[]): readonly AccountMove[] {
+  return after.flatMap(({ name, digest }) => {
+    const isSame = (one: KnownAccount) => one.digest === digest;
+    const [from, ...others] = before.filter(isSame);
+    const isOnly = others.length === 0 && after.filter(isSame).length === 1;
+    return from && isOnly && from.name !== name ? [{ from: from.name, to: name, ids: null }] : [];
+  });
+}
+
+/**
+ * Moves of a change of configuration: renamed accounts, and mailboxes of removed accounts that another account lists.
+ */
+export function movesOf(before: Config, after: Config, fleet: Fleet): readonly AccountMove[] {
+  const renames = renamesOf(before.accounts.map(knownAccount), after.accounts.map(knownAccount));
+  const stay = new Set([...after.accounts.map(({ name }) => name), ...renames.map(({ from }) => from)]);
+  const gone = before.accounts.filter(({ name }) => !stay.has(name));
+  const takeovers = gone.flatMap(({ name: from, baseUrl }) => {
+    const left = new Set([...fleet.mailboxesOf(from)].map(({ id }) => id));
+    return after.accounts.flatMap((account) => {
+      if (account.baseUrl !== baseUrl) return [];
+      const seen = fleet.account(account.name)?.guardedElsewhere ?? [];
+      const theirs = seen.filter((one) => one.account === from && left.has(one.id) && selects(account, one));
+      for (const { id } of theirs) left.delete(id);
+      return theirs.length === 0 ? [] : [{ from, to: account.name, ids: theirs.map(({ id }) => id) }];
+    });
+  });
+  return [...renames, ...takeovers];
+}
+
+/** True if a mailbox goes on under another account. */
+export function isMoved(moves: readonly AccountMove[], { account, id }: Pick<MailboxState, 'account' | 'id'>): boolean {
+  return moves.some(({ from, ids }) => from === account && (ids?.includes(id) ?? true));
+}
+
+export function movesText(moves: readonly AccountMove[], fleet: Fleet, now: EpochMs): readonly string[] {
+  return moves.flatMap(({ from, to, ids }) => {
+    const count = counted(ids?.length ?? fleet.mailboxCount(from), 'mailbox', 'mailboxes');
+    if (ids === null)
+      return [`account ${from} is now called ${to}: its ${count} keep their history, claims and alerts`];
+    const off = fleet.writesOff(now).find(({ scope }) => scope.kind === 'account' && scope.account === from);
+    return [
+      `account ${to} now guards ${count} of account ${from}, with their history, claims and alerts`,
+      ...(off ? [`writes stay off for them, because they are off for account ${from} (${off.by}: ${off.reason})`] : []),
+    ];
+  });
+}
+
+/** Sentence about mailboxes that Warmwarden changed, no longer guards, and leaves as they are. */
+function leftChangedText(dropped: readonly MailboxState[]): readonly string[] {
+  const changed = dropped.filter(({ memory }) => memory?.claim);
+  if (changed.length === 0) return [];
+  const names = changed.map(({ account, email }) => `${account}/${email}`);
+  return [
+    `Warmwarden leaves as they are, in recovery mode or paused, ${counted(changed.length, 'mailbox', 'mailboxes')} that it changed: ${firstText(names, named)}`,
+  ];
+}
+
+/**
+ * Moves mailboxes after the loops of their former accounts have ended. Rejects if the store can't be written: nothing
+ * has moved in that case.
+ */
+export async function moveMailboxes(
+  { fleet, store, group, turns, world, onTransitions }: RecorderRooms,
+  { moves, accounts }: { readonly moves: readonly AccountMove[]; readonly accounts: readonly AccountConfig[] },
+  duties: Pick<Duties, 'watchOf'>,
+): Promise<void> {
+  await turns.take(async () => {
+    await group.commit();
+    const now = world.clock.now();
+    const taken = takenNames(moves, await store.knownAccounts());
+    const ofMoved = moves
+      .map((move) => alertsMoved(fleet, { ...move, ids: move.ids && new Set(move.ids) }, now))
+      .reduce(bothChanges, { changed: [], dropped: [], transitions: [] });
+    const alerts = alertsOfTaken(
+      taken.flatMap((name) => [...fleet.alertsOf(name)]),
+      ofMoved,
+      now,
+    );
+    await store.recordAccounts({ accounts: accounts.map(knownAccount), moves, alerts });
+    if (moves.length === 0) return;
+    const moved = moves.map((move) => ({ ...move, mailboxes: movedMailboxes(fleet, move) }));
+    for (const name of taken) fleet.clearAccount(name);
+    for (const { from, mailboxes } of moved) for (const { id } of mailboxes) fleet.removeMailbox(from, id);
+    for (const { to, mailboxes } of moved) {
+      for (const mailbox of mailboxes) fleet.putMailbox(mailbox);
+      await duties.watchOf(to)?.adopt(mailboxes);
+    }
+    showShared(fleet, await store.loadPicture([]));
+    fleet.putAlerts(alerts);
+    if (alerts.transitions.length > 0) onTransitions();
+  });
+}
+
+function movedMailboxes(fleet: Fleet, { from, to, ids }: AccountMove): readonly MailboxState[] {
+  const theirs = [...fleet.mailboxesOf(from)].filter(({ id }) => ids?.includes(id) ?? true);
+  return theirs.map((mailbox) => mailboxUnder(mailbox, to));
 }

@@ -1,6 +1,6 @@
 // A change of configuration while the daemon runs: parse and validate first, compare, then stop and start the parts that differ.
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
-import type { AccountConfig, Config } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
 import type { LiveConfig } from '../../config/live.ts';
 import type { LoadedConfig, ValidConfig } from '../../config/load.ts';
 import { changesBetween, type SettingChange } from '../../config/settings.ts';
@@ -13,18 +13,18 @@ import { showAccounts } from '../picture.ts';
 import {
   type Impact,
   impactOf,
+  isMoved,
   lastChannelsGone,
   mistakesIn,
+  moveMailboxes,
+  movesOf,
+  movesText,
   needingRestart,
   nobodyNotified,
   previewOf,
 } from './changes.ts';
 import type { Duties } from './duties.ts';
-import { isMoved, moveMailboxes, movesOf, movesText } from './moves.ts';
 import type { ReloadAlerts } from './reload-alerts.ts';
-
-/** Number of mailboxes that are judged again at once, and committed together. */
-const judgedTogether = 50;
 
 /** Source of the configuration: the file of the command line, and a way to read it again. */
 export interface ConfigSource {
@@ -111,9 +111,9 @@ export class Reloader {
     }
     const consequences = { impact: impactOf(live.config, config), moves };
     const said = this.#describe(loaded, consequences);
-    const { sentences: preview, counts } = previewOf(change, fleet, world.clock.now());
+    const preview = previewOf(change, fleet, world.clock.now());
     const effect = said.length + preview.length === 0 ? [nothingNew(source.file)] : [...said, ...preview];
-    const stopped = stopsAt({ effect, about: effect, counts }, request);
+    const stopped = stopsAt({ effect, about: effect }, request);
     if (stopped) return stopped;
     await this.#showAdded(config, consequences.impact.added);
     const troubles = await this.#swap(loaded, consequences, by);
@@ -217,10 +217,6 @@ export class Reloader {
     await attempt('the channels could not be changed', () => notifying.reconfigure(config.alerts));
     if (gone.length === 0) await alerts.reloaded(reloaded);
     for (const watch of duties.watches) watch.tryForbiddenAgain();
-    for (const account of config.accounts.filter(({ name }) => impact.changed.includes(name)))
-      await attempt(`account ${account.name} applies the new settings only with its next answers`, () =>
-        this.#judgeAgain(account),
-      );
     return troubles;
   }
 
@@ -233,13 +229,6 @@ export class Reloader {
         return { account, mailboxes: left.length };
       })
       .filter(({ account, mailboxes }) => mailboxes > 0 || moves.every(({ from }) => from !== account));
-  }
-
-  /** Judges the known mailboxes again. The next list shows which are selected now. */
-  async #judgeAgain({ name }: AccountConfig): Promise<void> {
-    const watch = this.#parts.duties.watchOf(name);
-    const ids = [...this.#parts.rooms.fleet.mailboxesOf(name)].map(({ id }) => id);
-    while (ids.length > 0) await Promise.all(ids.splice(0, judgedTogether).map((id) => watch?.judgeAgain(id)));
   }
 }
 

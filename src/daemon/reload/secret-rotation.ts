@@ -1,39 +1,26 @@
-// Reloads the configuration if a secret was replaced in its file, once the folder is quiet, or if the file stays away.
-import { type FSWatcher, watch } from 'node:fs';
-import { dirname } from 'node:path';
+// Reloads the configuration when a secret was replaced in its file, or when the file stays away.
 import type { CommandOutcome, ReloadRequest } from '../../core/operator-command.ts';
 import { readSmallFile } from '../../world/schema/small-file.ts';
-import { type Bell, createBell, type World } from '../../world/world.ts';
+import type { World } from '../../world/world.ts';
 
 type Reload = (request: ReloadRequest) => Promise<CommandOutcome>;
+type Contents = ReadonlyMap<string, string>;
 
-/**
- * Quiet time before a file is read: a rotation takes several steps in the folder, and a read between them would find
- * half a secret.
- */
-const quietMs = 2_000;
-/** Interval of the looks at files in a folder that can't be watched, such as a network share. */
-const lookEveryMs = 60_000;
-/**
- * Time after which a missing file is not being replaced: the reload reports it before a restart fails because of it.
- */
+/** A rotation takes several steps in the folder: contents count once two looks in a row find them. */
+const lookEveryMs = 5_000;
+/** Time after which a missing file is not being replaced: the reload reports it before a restart fails because of it. */
 const awayMs = 60_000;
 
-/** Watches the files of the configuration in force, from `start` until `stop`. */
+/** Reads the files of the configuration in force again and again, from `start` until `stop`. */
 export class SecretRotation {
   readonly #world: World;
-  readonly #bell: Bell;
   readonly #stop = new AbortController();
   #files: readonly string[] = [];
-  #known: ReadonlyMap<string, string> = new Map();
-  /** Monotonic time since which a file is missing, or null if none is. */
-  #awaySince: number | null = null;
-  #endWatch: () => void = () => {};
+  #known: Contents = new Map();
   #running: Promise<void> = Promise.resolve();
 
   constructor(world: World) {
     this.#world = world;
-    this.#bell = createBell(world.clock);
   }
 
   start(files: readonly string[], reload: Reload): void {
@@ -44,81 +31,41 @@ export class SecretRotation {
   /** Follows the files of another configuration, whose present contents count as known from now on. */
   follow(files: readonly string[]): void {
     this.#files = files;
-    this.#known = readFiles(this.#files);
-    this.#endWatch();
-    this.#endWatch = watchFolders(
-      this.#files,
-      () => this.#bell.ring(),
-      (folder) =>
-        this.#world.log.warn(
-          { folder },
-          'the folder of a secret file cannot be watched: Warmwarden checks the file every minute',
-        ),
-    );
+    this.#known = readFiles(files);
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
-    this.#endWatch();
     await this.#running;
   }
 
   async #run(reload: Reload): Promise<void> {
-    const { signal } = this.#stop;
     const { clock } = this.#world;
+    const { signal } = this.#stop;
+    let before = this.#known;
+    let steadySince = clock.monotonic();
     while (!signal.aborted) {
-      await this.#bell.sleep(lookEveryMs, signal);
-      if (signal.aborted || !this.#rotated()) continue;
-      await clock.sleep(quietMs, signal);
+      await clock.sleep(lookEveryMs, signal);
       if (signal.aborted) return;
       const contents = readFiles(this.#files);
-      const outcome = await reload({
-        by: 'a secret that changed in its file',
-        force: false,
-        dry_run: false,
-      });
+      const now = clock.monotonic();
+      if (!isSame(contents, before)) [before, steadySince] = [contents, now];
+      const isAway = this.#files.some((file) => !contents.has(file));
+      const waitMs = isAway ? awayMs : lookEveryMs;
+      if (isSame(contents, this.#known) || now - steadySince < waitMs) continue;
+      const outcome = await reload({ by: 'a secret that changed in its file', force: false, dry_run: false });
       // Refused content is not retried; a failed reload is, and so is a file that was replaced during the reload.
       if (!outcome.worthRetrying) this.#known = contents;
     }
   }
+}
 
-  /** True if a file has other content, or stays away. */
-  #rotated(): boolean {
-    const contents = readFiles(this.#files);
-    const now = this.#world.clock.monotonic();
-    const isAway = [...this.#known.keys()].some((file) => !contents.has(file));
-    this.#awaySince = isAway ? (this.#awaySince ?? now) : null;
-    if (this.#awaySince !== null && now - this.#awaySince >= awayMs) return true;
-    return [...contents].some(([file, content]) => content !== this.#known.get(file));
-  }
+function isSame(one: Contents, other: Contents): boolean {
+  return one.size === other.size && [...one].every(([file, content]) => other.get(file) === content);
 }
 
 /** Contents of the files by path, without unreadable files. */
-export function readFiles(files: readonly string[]): ReadonlyMap<string, string> {
-  const contents = new Map<string, string>();
-  for (const file of files) {
-    const read = readSmallFile(file);
-    // A file may be in the middle of a replacement: the next look finds it.
-    if ('text' in read) contents.set(file, read.text);
-  }
-  return contents;
-}
-
-/**
- * Watches the folders of these files, because a watch on a file is lost after the first rename over it. Calls `changed`
- * for any event there, even without a change of the files. Calls `blind` for a folder that can't be watched. Returns a
- * function that ends the watch.
- */
-function watchFolders(files: readonly string[], changed: () => void, blind: (folder: string) => void): () => void {
-  const watchers: FSWatcher[] = [];
-  for (const folder of new Set(files.map((file) => dirname(file)))) {
-    try {
-      const watcher = watch(folder, { persistent: false }, changed);
-      watcher.on('error', () => blind(folder));
-      watchers.push(watcher);
-    } catch {
-      blind(folder);
-    }
-  }
-  return () => watchers.forEach((watcher) => void watcher.close());
+export function readFiles(files: readonly string[]): Contents {
+  const read = files.map((file) => [file, readSmallFile(file)] as const);
+  return new Map(read.flatMap(([file, found]) => ('text' in found ? [[file, found.text]] : [])));
 }
