@@ -87,7 +87,7 @@ it('is its name in a test', () => {
  */
 const documents = [
   'config/config.ts',
-  'config/kept-schema.ts',
+  'config/places.ts',
   'core/alert-rules.ts',
   'recipes/execution.ts',
   'recipes/runner.ts',

@@ -24,7 +24,7 @@ const neverOne: Readonly<Record<string, string>> = {
   'src/account/record/persons.ts: maxPerDay[mode]': 'a constant',
   'src/account/record/persons.ts: targetLimit': 'over the maximum of a mode',
   'src/web/commands/prepared.ts: maxMailboxes': '100',
-  'src/config/warnings.ts: severity': 'a word, not a number',
+  'src/config/checks.ts: severity': 'a word, not a number',
   'src/api/stats-days.ts: asked': 'more than seven',
   'src/web/overview/headline.ts: cause.name': 'a name, not a number',
   'src/web/page/mailbox-page.ts: numberText(count)': 'once is not said',

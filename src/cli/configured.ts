@@ -2,8 +2,8 @@
 
 import { dirname, resolve } from 'node:path';
 import type { PingTarget } from '../channels/post.ts';
+import { inconsistencies } from '../config/checks.ts';
 import { alertsWithProxy, type ChannelConfig, type GuardSettings } from '../config/config.ts';
-import { inconsistencies } from '../config/consistency.ts';
 import { guardSchema } from '../config/guard-schema.ts';
 import { loadConfig, proxiesOf, type ValidConfig, withEgress } from '../config/load.ts';
 import { checkPart, readSource, substitute } from '../config/source.ts';

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { placeAt } from '../config/kept-schema.ts';
+import { placeAt } from '../config/places.ts';
 import { nameOf, type PostgresPlace, type StorePlace } from '../core/store-failure.ts';
 import { counted, roughSpanText } from '../core/wording/phrases.ts';
 import { backUp } from '../store/file/backup.ts';

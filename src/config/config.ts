@@ -40,7 +40,7 @@ import {
   wordOrWords,
 } from '../world/schema/section.ts';
 import { guardSchema } from './guard-schema.ts';
-import { recipes, retention, storeSchema } from './kept-schema.ts';
+import { recipes, retention, storeSchema } from './places.ts';
 import { rulesSchema } from './rules-schema.ts';
 
 export const keyPrefix = 'sk_live_';

@@ -3,13 +3,12 @@ import { dirname, resolve } from 'node:path';
 import { noProxies, type Proxies, proxiesIn } from '../core/egress.ts';
 import type { SourceDocument } from '../world/schema/document.ts';
 import { type Finding, formatPath, type Path, type Problem } from '../world/schema/problem.ts';
+import { doubts, inconsistencies } from './checks.ts';
 import { type AlertsConfig, type CheckedFile, type Config, configSchema } from './config.ts';
-import { inconsistencies } from './consistency.ts';
 import { maybeSecretAt, secretsIn } from './hiding.ts';
-import { placeOf } from './kept-schema.ts';
+import { placeOf } from './places.ts';
 import { type Origin, type Setting, settingsOf } from './settings.ts';
 import { checkPart, type Environment, placeFindings, readSource, type Substitution } from './source.ts';
-import { doubts } from './warnings.ts';
 
 export interface ValidConfig {
   readonly ok: true;

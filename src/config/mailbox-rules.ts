@@ -1,5 +1,6 @@
-// Effect of an account's configuration on one mailbox: whether it is guarded, and by which policy.
+// The configuration in force, and its effect on one mailbox: whether it is guarded, and by which policy.
 
+import type { MailboxState } from '../core/mailbox.ts';
 import { type MailboxPattern, namesMailbox } from '../core/mailbox-pattern.ts';
 import { defaultPolicy, literalProfile, type Policy } from '../core/policy.ts';
 import { formatPath, type Path } from '../world/schema/problem.ts';
@@ -136,4 +137,58 @@ export function settingsFor(
       if (namesMailbox(match, mailbox)) take(`accounts[${index}].overrides[${position}].guard`);
     return { account: account.name, guarded: selects(account, mailbox), settings: profiled([...inForce.values()]) };
   });
+}
+
+interface InForce {
+  readonly config: Config;
+  readonly settings: readonly Setting[];
+}
+
+/** The configuration in force, which a reload replaces and every loop reads each time. */
+export class LiveConfig {
+  #inForce: InForce;
+
+  constructor(inForce: InForce) {
+    this.#inForce = inForce;
+  }
+
+  get config(): Config {
+    return this.#inForce.config;
+  }
+
+  account(name: string): AccountConfig | undefined {
+    return this.config.accounts.find((account) => account.name === name);
+  }
+
+  /** Policy of a mailbox; the defaults if its account is not configured. */
+  policyOf(mailbox: Pick<MailboxState, 'account' | 'email' | 'id'>): Policy {
+    const account = this.account(mailbox.account);
+    return account ? resolvePolicy(account, mailbox) : policyOf({});
+  }
+
+  /** Tags in use, in alphabetical order. */
+  get tags(): readonly string[] {
+    const of = ({ tags, overrides }: AccountConfig) => [...tags, ...overrides.flatMap((override) => override.tags)];
+    return [...new Set(this.config.accounts.flatMap(of))].sort();
+  }
+
+  /** Tags of a mailbox; empty if its account is not configured. */
+  tagsOf(mailbox: Pick<MailboxState, 'account' | 'email' | 'id'>): readonly string[] {
+    const account = this.account(mailbox.account);
+    return account ? tagsOf(account, mailbox) : [];
+  }
+
+  /** Names of the accounts under a base_url, in the order of the file. */
+  accountsOf(baseUrl: string): readonly string[] {
+    return this.config.accounts.filter((account) => account.baseUrl === baseUrl).map(({ name }) => name);
+  }
+
+  /** Configuration for people, without secrets. */
+  get settings(): readonly Setting[] {
+    return this.#inForce.settings;
+  }
+
+  replace(inForce: InForce): void {
+    this.#inForce = inForce;
+  }
 }

@@ -1,13 +1,145 @@
-// Places of a configuration's store and recipes, for commands that run without the daemon's environment: no API key is
-// required.
+// The sections store, recipes and retention: what is kept, where, and for how long. Commands that run beside the daemon
+// read only these, so that no API key is required.
 import { dirname, resolve } from 'node:path';
-import type { z } from 'zod';
-import { pathOf, type Retention, type StorePlace } from '../core/store-failure.ts';
+import { z } from 'zod';
+import { isLoopback } from '../core/egress.ts';
+import { type PostgresPlace, pathOf, type Retention, type StorePlace } from '../core/store-failure.ts';
+import { dayMs } from '../core/time.ts';
 import type { Problem } from '../world/schema/problem.ts';
-import { timeZone } from '../world/schema/scalars.ts';
-import { keyed, section } from '../world/schema/section.ts';
-import { placeOf, recipes, retention, storeSchema } from './kept-schema.ts';
+import { duration, label, refuse as refuseValue, timeZone, tokenDigest } from '../world/schema/scalars.ts';
+import { keyed, oneOf, optional, secret, section } from '../world/schema/section.ts';
 import { checkPart, type Environment, readSource, substitute } from './source.ts';
+
+/** Prefix of the files beside a PostgreSQL store, in store.directory. */
+const besideName = 'warmwarden-postgres';
+const usualPort = 5432;
+const usualDirectory = './data';
+
+const isPostgres = (url: string) => /^postgres(ql)?:/.test(url);
+
+export const storeSchema = section(
+  {
+    url: secret(
+      keyed(
+        z.string().superRefine((url, context) => {
+          const message = isPostgres(url) ? postgresComplaint(url) : sqliteComplaint(url);
+          if (message) refuseValue(context, message);
+        }),
+        'sqlite:./data/warmwarden.db',
+        'sqlite: and a path, relative to the folder of this file; give it a folder of its own, because Warmwarden makes the folder and its files accessible to its own user only. Or postgres://USER@HOST:5432/DATABASE.',
+      ),
+    ),
+    password: secret(optional(z.string().min(1), undefined, 'The password of the PostgreSQL user.')),
+    tls: optional(
+      oneOf(['verify-full', 'off']),
+      undefined,
+      "Encryption to PostgreSQL. verify-full, the default, checks the server's certificate and name; off is for a server on this machine, or on a network that you trust.",
+    ),
+    ca: secret(
+      optional(
+        z.string().includes('-----BEGIN CERTIFICATE-----', 'must be certificates in PEM'),
+        undefined,
+        'The authorities that may vouch for the PostgreSQL server, in PEM. Default: those of Node.js.',
+      ),
+    ),
+    directory: optional(
+      z.string().min(1),
+      undefined,
+      'With PostgreSQL: a folder for the command socket, a note while the store fails, and a note of the newest primary, relative to the folder of this file. Default: ./data.',
+    ),
+  },
+  ({ url, ...keys }, refuse) => {
+    if (typeof url !== 'string') return;
+    const onlyPostgres = ['password', 'tls', 'ca', 'directory'].filter((key) => keys[key] !== undefined);
+    if (!isPostgres(url)) for (const key of onlyPostgres) refuse(key, 'is only for postgres: remove it');
+    else if (keys['password'] !== undefined && URL.canParse(url) && new URL(url).password !== '')
+      refuse('password', 'is in store.url, too: write it only once');
+  },
+);
+type CheckedStore = z.output<typeof storeSchema>;
+
+function sqliteComplaint(url: string): string | null {
+  if (/^sqlite:(:memory:|\/\/)/.test(url)) return 'must be sqlite: and the path of a file';
+  return /^sqlite:./.test(url) ? null : 'must be sqlite: and the path of a file, or postgres://USER@HOST:5432/DATABASE';
+}
+
+/** Mistake in a PostgreSQL URL, or null. Quotes nothing, since the URL may contain a password. */
+function postgresComplaint(url: string): string | null {
+  const wanted = 'must be postgres://USER@HOST:5432/DATABASE';
+  if (!URL.canParse(url)) return `${wanted}; a password with characters such as @ or / needs store.password instead`;
+  const { hostname, username, pathname, search, hash } = new URL(url);
+  if (search !== '' || hash !== '') return 'must have no ? and no #: set store.tls and store.ca_file instead';
+  return hostname !== '' && username !== '' && /^\/[^/]+$/.test(pathname) ? null : wanted;
+}
+
+/** Place of the store in a checked file. `folder`: the folder of the configuration file. */
+export function placeOf(store: CheckedStore, folder: string): StorePlace {
+  return isPostgres(store.url) ? postgresPlace(store, folder) : resolve(folder, store.url.slice('sqlite:'.length));
+}
+
+/**
+ * Database at an address from outside the configuration, with the default encryption, or a string that says what is
+ * wrong with the address.
+ */
+export function placeAt(url: string): PostgresPlace | string {
+  if (!isPostgres(url)) return 'must be postgres://USER@HOST:5432/DATABASE';
+  const wrong = postgresComplaint(url);
+  const isHere = wrong === null && isLoopback(new URL(url).hostname);
+  return wrong ?? postgresPlace({ url, tls: isHere ? 'off' : 'verify-full' }, '.');
+}
+
+function postgresPlace(store: CheckedStore, folder: string): PostgresPlace {
+  const { hostname, port, username, password, pathname } = new URL(store.url);
+  const inUrl = password === '' ? null : decodeURIComponent(password);
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? usualPort : Number(port),
+    database: decodeURIComponent(pathname.slice(1)),
+    user: decodeURIComponent(username),
+    password: store.password ?? inUrl,
+    tls: store.tls === 'off' ? { kind: 'off' } : { kind: 'verify', ca: store.ca ?? null },
+    path: resolve(folder, store.directory ?? usualDirectory, besideName),
+  };
+}
+
+const recipeKey = section({
+  name: label().describe('The name of its owner.'),
+  sha256: secret(
+    tokenDigest('--recipe-key').describe(
+      'The SHA-256 of the key, in hex: `warmwarden token new NAME --recipe-key` prints both.',
+    ),
+  ),
+  plan: oneOf(['pro', 'cloud', 'agency']).describe('Requests a minute: 60, 600 or 6,000.'),
+  role: oneOf(['viewer', 'operator']).describe('An operator may also apply recipes that change mailboxes.'),
+});
+export const recipes = section({
+  directory: keyed(
+    z.string().min(1),
+    './recipes',
+    'A folder with recipes of your own, relative to the folder of this file.',
+  ),
+  apiKeys: keyed(
+    z.array(recipeKey),
+    [],
+    'Who may run recipes over HTTP, below /v1. Without keys, HTTP has no recipes.',
+  ),
+});
+
+/** Retention time, with a higher maximum than any other duration. */
+const kept = () => duration(dayMs, 3_650 * dayMs);
+
+export const retention = section({
+  decisionsMs: keyed(kept(), '400d', 'What the guard decided. The newest decision on each mailbox is always kept.'),
+  deliveriesMs: keyed(kept(), '90d', 'Messages that were sent. What is pending or undelivered is always kept.'),
+  changesMs: keyed(kept(), '400d', 'What others changed in the settings of a mailbox.'),
+  observationsMs: keyed(kept(), '90d', "The API's answers about a removed mailbox, from its removal on."),
+  runsMs: keyed(kept(), '90d', 'Runs of recipes, with their rows.'),
+  departedMs: keyed(
+    kept(),
+    '400d',
+    'Removed mailboxes, from their removal on: until then, one that returns is recognized.',
+  ),
+});
 
 export type Places =
   | {

@@ -10,7 +10,6 @@ import {
   type ParameterValues,
   parameterTypes,
   type Recipe,
-  type RecipeSchedule,
 } from '../core/recipe.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { readDocument } from '../world/schema/document.ts';
@@ -22,8 +21,8 @@ import {
   formatProblem,
   type Problem,
 } from '../world/schema/problem.ts';
-import { cronComplaint, duration, truth, whole } from '../world/schema/scalars.ts';
-import { oneOf, optional, section } from '../world/schema/section.ts';
+import { cronComplaint, duration, timeZone, truth, whole } from '../world/schema/scalars.ts';
+import { keyed, notOneOf, oneOf, optional, section } from '../world/schema/section.ts';
 import { checkSelect } from './select.ts';
 
 export interface Definition {
@@ -32,37 +31,61 @@ export interface Definition {
   readonly step: RecipeStep | null;
 }
 
-/** Parameter names that HTTP, MCP or the SELECT itself use. */
-const reservedNames: readonly string[] = ['now', 'apply', 'limit', 'offset'];
 const line = (max: number) => z.string().trim().min(1).max(max);
 const scalar = z.union([z.string(), z.number(), z.boolean()], { error: () => 'must be text, a number, true or false' });
 
-const parameterSchema = section({
-  type: oneOf(parameterTypes),
-  description: line(500),
-  default: optional(scalar, undefined, 'The value when none is given.'),
-  optional: optional(truth(), undefined, 'It may be omitted without a default: the SELECT sees NULL.'),
-  one_of: optional(z.array(z.string().min(1)).min(1), undefined, 'The values that it may have.'),
-  names: optional(oneOf(namedThings), undefined, 'What it names: a run without rows fails when nothing has this name.'),
-  minimum: optional(z.number(), undefined, 'The smallest number that it may be.'),
-  maximum: optional(z.number(), undefined, 'The largest number that it may be.'),
-});
-type WrittenParameter = z.output<typeof parameterSchema>;
+const parameterSchema = section(
+  {
+    type: oneOf(parameterTypes),
+    description: line(500),
+    default: optional(scalar, undefined, 'The value when none is given.'),
+    optional: optional(truth(), undefined, 'It may be omitted without a default: the SELECT sees NULL.'),
+    oneOf: optional(z.array(z.string().min(1)).min(1), undefined, 'The values that it may have.'),
+    names: optional(
+      oneOf(namedThings),
+      undefined,
+      'What it names: a run without rows fails when nothing has this name.',
+    ),
+    minimum: optional(z.number(), undefined, 'The smallest number that it may be.'),
+    maximum: optional(z.number(), undefined, 'The largest number that it may be.'),
+  },
+  (keys, refuse) => {
+    const { type, default: standsIn } = keys;
+    const isNumber = type === 'integer' || type === 'number';
+    if (standsIn !== undefined && keys['optional'] === true)
+      refuse('optional', 'a parameter with a default is already optional');
+    for (const key of ['minimum', 'maximum'])
+      if (keys[key] !== undefined && !isNumber) refuse(key, 'is for numbers only');
+    for (const key of ['one_of', 'names'])
+      if (keys[key] !== undefined && type !== 'string') refuse(key, 'is for strings only');
+  },
+).transform(({ default: standsIn = null, optional: mayLack = false, ...keys }) => ({
+  oneOf: null,
+  names: null,
+  minimum: null,
+  maximum: null,
+  ...keys,
+  default: standsIn,
+  required: standsIn === null && !mayLack,
+}));
 
-const doSchema = section({
-  operation: oneOf(operations),
-  reason: line(200),
-  mode: optional(oneOf(warmupModes), undefined, 'For the operation mode: the mode to set.'),
-  limit: optional(
-    whole(1, largestLimit),
-    undefined,
-    'For the operation limit: the target daily limit to set, emails a day.',
-  ),
-  for: optional(duration(60_000), undefined, 'For the operation silence: how long.'),
-});
+const reason = line(200);
+const stepSchema = z.discriminatedUnion(
+  'operation',
+  [
+    section({ operation: z.literal(['pause', 'resume', 'refresh']), reason }),
+    section({ operation: z.literal('mode'), reason, mode: oneOf(warmupModes) }),
+    section({ operation: z.literal('limit'), reason, limit: whole(1, largestLimit) }),
+    section({ operation: z.literal('silence'), reason, forMs: duration(60_000) }),
+  ],
+  {
+    error: ({ code, input }) =>
+      code === 'invalid_union' ? notOneOf((input as { operation?: unknown }).operation, operations) : undefined,
+  },
+);
 
 /** Operation of `do:`, with its arguments besides the row. */
-export type RecipeStep = z.output<typeof doSchema>;
+export type RecipeStep = z.output<typeof stepSchema>;
 
 const recipeSchema = section({
   id: z
@@ -71,15 +94,23 @@ const recipeSchema = section({
     .regex(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, 'must be lowercase letters and digits with single dashes, such as at-risk'),
   title: line(120),
   description: line(2_000),
-  parameters: optional(z.record(z.string(), parameterSchema), undefined, 'Its parameters, by name.'),
+  parameters: keyed(z.record(z.string(), parameterSchema), {}, 'Its parameters, by name.').transform((written) =>
+    Object.entries(written).map(([name, keys]): Parameter => ({ name, ...keys })),
+  ),
   select: z.string().min(1).max(20_000),
-  do: optional(doSchema, undefined, 'What an applied run does for each row.'),
+  do: optional(stepSchema, undefined, 'What an applied run does for each row.'),
   schedule: optional(
-    section({
-      cron: z.string(),
-      time_zone: optional(z.string(), 'UTC', 'An IANA name, such as Europe/Berlin.'),
-      apply: optional(truth(), false, 'Whether scheduled runs carry out do:.'),
-    }),
+    section(
+      {
+        cron: z.string(),
+        timeZone: keyed(timeZone(), 'UTC', 'An IANA name, such as Europe/Berlin.'),
+        apply: keyed(truth(), false, 'Whether scheduled runs carry out do:.'),
+      },
+      ({ cron, time_zone: zone }, refuse) => {
+        const wrong = cronComplaint(String(cron), typeof zone === 'string' ? zone : 'UTC');
+        if (wrong !== null) refuse('cron', wrong);
+      },
+    ),
     undefined,
     'When it runs automatically.',
   ),
@@ -104,131 +135,33 @@ export function readDefinition(
     }));
     return say(placed.sort(byPlace));
   }
-  return { definition: build(checked, builtIn) };
+  const { select, do: step = null, schedule = null, ...about } = checked;
+  return { definition: { recipe: { ...about, operation: step?.operation ?? null, schedule, builtIn }, select, step } };
 }
+
+/** Parameter names that HTTP, MCP or the SELECT itself use. */
+const reservedNames: readonly string[] = ['now', 'apply', 'limit', 'offset'];
 
 /** Problems that involve more than one key. */
-function inconsistencies(written: WrittenRecipe): readonly Finding[] {
-  return [
-    ...Object.entries(written.parameters ?? {}).flatMap(([name, one]) => parameterFindings(name, one)),
-    ...selectFindings(written),
-    ...doFindings(written),
-    ...scheduleFindings(written),
-  ];
-}
-
-function finding(path: Finding['path'], message: string, at: Finding['at'] = 'value'): Finding {
-  return { path, message, at };
-}
-
-function parameterFindings(name: string, written: WrittenParameter): readonly Finding[] {
-  const path = ['parameters', name];
+function inconsistencies({ parameters, select, do: step, schedule }: WrittenRecipe): readonly Finding[] {
   const found: Finding[] = [];
-  if (!/^[a-z][a-z0-9_]{0,39}$/.test(name)) {
-    found.push(finding(path, 'must be lowercase letters, digits and underscores, at most 40 of them', 'key'));
+  const refuse = (path: Finding['path'], message: string, at: Finding['at'] = 'value') =>
+    found.push({ path, message, at });
+  for (const parameter of parameters) {
+    const path = ['parameters', parameter.name];
+    if (!/^[a-z][a-z0-9_]{0,39}$/.test(parameter.name))
+      refuse(path, 'must be lowercase letters, digits and underscores, at most 40 of them', 'key');
+    if (reservedNames.includes(parameter.name)) refuse(path, 'this name is reserved: choose another', 'key');
+    const read = parameter.default === null ? null : readValue(parameter, parameter.default);
+    if (read && 'wrong' in read) refuse([...path, 'default'], read.wrong);
+    if (schedule && parameter.required) refuse(path, 'needs a default: a scheduled run has no parameters', 'key');
   }
-  if (reservedNames.includes(name)) found.push(finding(path, 'this name is reserved: choose another', 'key'));
-  if (written.default !== undefined && written.optional) {
-    found.push(finding([...path, 'optional'], 'a parameter with a default is already optional', 'key'));
-  }
-  const numeric = written.type === 'integer' || written.type === 'number';
-  for (const key of ['minimum', 'maximum'] as const) {
-    if (written[key] !== undefined && !numeric) found.push(finding([...path, key], 'is for numbers only', 'key'));
-  }
-  for (const key of ['one_of', 'names'] as const) {
-    if (written[key] && written.type !== 'string') found.push(finding([...path, key], 'is for strings only', 'key'));
-  }
-  if (written.default !== undefined) {
-    const read = readValue(buildParameter(name, written), written.default);
-    if ('wrong' in read) found.push(finding([...path, 'default'], read.wrong));
-  }
+  const names = parameters.map(({ name }) => name);
+  for (const message of checkSelect(select, names, step !== undefined)) refuse(['select'], message);
+  if (schedule && step?.operation === 'resume')
+    refuse(['schedule'], 'only a person may run a recipe that resumes: remove the schedule', 'key');
+  if (schedule?.apply && !step) refuse(['schedule', 'apply'], 'there is no do: to apply', 'key');
   return found;
-}
-
-function selectFindings({ select, parameters = {}, do: step }: WrittenRecipe): readonly Finding[] {
-  const problems = checkSelect(select, Object.keys(parameters), step !== undefined);
-  return problems.map((message) => finding(['select'], message));
-}
-
-const operationKeys = { mode: 'mode', limit: 'limit', for: 'silence' } as const;
-
-function doFindings({ do: step }: WrittenRecipe): readonly Finding[] {
-  if (!step) return [];
-  const found: Finding[] = [];
-  for (const [key, operation] of Object.entries(operationKeys) as [keyof typeof operationKeys, string][]) {
-    const there = step[key] !== undefined;
-    if (there && step.operation !== operation)
-      found.push(finding(['do', key], `is for the operation ${operation} only`, 'key'));
-    if (!there && step.operation === operation)
-      found.push(finding(['do', key], `is missing: the operation ${operation} needs it`));
-  }
-  return found;
-}
-
-function scheduleFindings({ schedule, do: step, parameters = {} }: WrittenRecipe): readonly Finding[] {
-  if (!schedule) return [];
-  const found: Finding[] = [];
-  const wrong = cronComplaint(schedule.cron, schedule.time_zone);
-  if (wrong !== null) found.push(finding(['schedule', 'cron'], wrong));
-  if (!isTimeZone(schedule.time_zone ?? 'UTC')) {
-    found.push(finding(['schedule', 'time_zone'], 'is not a time zone: write an IANA name, such as Europe/Berlin'));
-  }
-  if (step?.operation === 'resume') {
-    found.push(finding(['schedule'], 'only a person may run a recipe that resumes: remove the schedule', 'key'));
-  }
-  if (schedule.apply && !step) found.push(finding(['schedule', 'apply'], 'there is no do: to apply', 'key'));
-  for (const [name, one] of Object.entries(parameters)) {
-    if (one.default === undefined && !one.optional) {
-      found.push(finding(['parameters', name], 'needs a default: a scheduled run has no parameters', 'key'));
-    }
-  }
-  return found;
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function build(written: WrittenRecipe, builtIn: boolean): Definition {
-  const { id, title, description, select, do: step } = written;
-  const parameters = Object.entries(written.parameters ?? {}).map(([name, one]) => buildParameter(name, one));
-  return {
-    recipe: {
-      id,
-      title,
-      description,
-      parameters,
-      operation: step?.operation ?? null,
-      schedule: scheduleOf(written),
-      builtIn,
-    },
-    select,
-    step: step ?? null,
-  };
-}
-
-function scheduleOf({ schedule }: WrittenRecipe): RecipeSchedule | null {
-  if (!schedule) return null;
-  return { cron: schedule.cron, timeZone: schedule.time_zone ?? 'UTC', apply: schedule.apply ?? false };
-}
-
-function buildParameter(name: string, written: WrittenParameter): Parameter {
-  return {
-    name,
-    type: written.type,
-    description: written.description,
-    required: written.default === undefined && !written.optional,
-    default: written.default ?? null,
-    oneOf: written.one_of ?? null,
-    names: written.names ?? null,
-    minimum: written.minimum ?? null,
-    maximum: written.maximum ?? null,
-  };
 }
 
 // The parameters of a run, checked against those of its recipe: every mistake at once.

@@ -69,15 +69,22 @@ export async function executeRun(context: RunContext, parts: ExecutionParts): Pr
   const rows: Cell[][] = [];
   let columns: readonly string[] = [];
   const end = await world.clock.busy(() =>
-    select(context, parts, {
-      onColumns: (names) => {
-        columns = names;
+    ask(
+      {
+        select: definition.select,
+        parameters: run.parameters,
+        maxRows: step ? parts.limits.operationRows : parts.limits.rows,
+        onColumns: (names) => {
+          columns = names;
+        },
+        onRows: async (chunk) => {
+          if (step) rows.push(...JSON.parse(chunk.rows));
+          else await change({ columns, rowCount: run.rowCount + chunk.count }, [chunk]);
+        },
       },
-      onRows: async (chunk) => {
-        if (step) rows.push(...JSON.parse(chunk.rows));
-        else await change({ columns, rowCount: run.rowCount + chunk.count }, [chunk]);
-      },
-    }),
+      context,
+      parts,
+    ),
   );
   const found = rows.length + run.rowCount > 0;
   const failed =
@@ -118,7 +125,8 @@ const lookups: Readonly<Record<NamedThing, string>> = {
 };
 
 /** Names the parameter of a run without rows that names nothing: no rows would read as "all is well". */
-async function unknownName({ run, definition, signal }: RunContext, parts: ExecutionParts): Promise<string | null> {
+async function unknownName(context: RunContext, parts: ExecutionParts): Promise<string | null> {
+  const { run, definition } = context;
   for (const { name: parameter, names } of definition.recipe.parameters) {
     const name = run.parameters[parameter];
     if (names === null || typeof name !== 'string') continue;
@@ -126,36 +134,31 @@ async function unknownName({ run, definition, signal }: RunContext, parts: Execu
     const onRows = async () => {
       found = true;
     };
-    const taking = { signal, onColumns: () => {}, onRows };
-    const { error } = await runSelect({ ...taking, ...jobOf(lookups[names], { name }, parts), maxRows: 1 });
+    const { error } = await ask(
+      { select: lookups[names], parameters: { name }, maxRows: 1, onColumns: () => {}, onRows },
+      context,
+      parts,
+    );
     if (error === null && !found) return `Warmwarden guards no ${names} called "${name}"`;
   }
   return null;
 }
 
-function select(
-  { run, definition, signal }: RunContext,
-  parts: ExecutionParts,
-  taking: Pick<SelectRequest, 'onColumns' | 'onRows'>,
+type Asked = Pick<SelectRequest, 'select' | 'maxRows' | 'onColumns' | 'onRows'> & Pick<Run, 'parameters'>;
+
+function ask(
+  { parameters, ...asked }: Asked,
+  { signal }: RunContext,
+  { place, facts: factsNow, limits }: ExecutionParts,
 ): Promise<SelectEnd> {
-  const values = Object.entries(run.parameters).map(([name, value]) => [
+  const facts = factsNow();
+  const values = Object.entries(parameters).map(([name, value]) => [
     name,
     typeof value === 'boolean' ? Number(value) : value,
   ]);
-  const maxRows = definition.step ? parts.limits.operationRows : parts.limits.rows;
-  return runSelect({ ...taking, signal, ...jobOf(definition.select, Object.fromEntries(values), parts), maxRows });
-}
-
-function jobOf(select: string, parameters: SelectRequest['parameters'], { place, facts, limits }: ExecutionParts) {
-  const known = facts();
-  return {
-    place,
-    select,
-    parameters: { ...parameters, [nowParameter]: new Date(known.now).toISOString() },
-    facts: known,
-    maxBytes: limits.bytes,
-    timeLimitMs: limits.selectMs,
-  };
+  const known = { ...Object.fromEntries(values), [nowParameter]: new Date(facts.now).toISOString() };
+  const within = { maxBytes: limits.bytes, timeLimitMs: limits.selectMs };
+  return runSelect({ ...asked, ...within, place, facts, signal, parameters: known });
 }
 
 /** Performs row by row: an outcome is stored before the next row begins. Plans are stored in larger steps. */
@@ -219,8 +222,7 @@ export async function performStep(
   { operate, mailbox }: CommandAccess,
   context: StepContext,
 ): Promise<RowOutcome> {
-  const target = step.mode ?? step.limit;
-  const operation = target === undefined ? step.operation : `${step.operation} ${target}`;
+  const operation = operationText(step);
   const say = (outcome: RowOutcome['outcome'], message: string) => ({ operation, outcome, message });
   const [account, id] = [String(row['account']), String(row['mailbox_id'])];
   const found = mailbox(account, id);
@@ -236,6 +238,11 @@ export async function performStep(
   } catch (error) {
     return say('failed', withoutFolders(errorText(error)));
   }
+}
+
+function operationText(step: RecipeStep): string {
+  if (step.operation === 'mode') return `mode ${step.mode}`;
+  return step.operation === 'limit' ? `limit ${step.limit}` : step.operation;
 }
 
 const notAgreed = 'It was not part of the dry run that was confirmed, so it is left alone.';
@@ -260,7 +267,7 @@ function perform(
     }
     case 'silence': {
       const match = { account: [account], mailbox: [id] };
-      return operate('silence-add', { ...asked, match, for_seconds: (step.for ?? 0) / secondMs });
+      return operate('silence-add', { ...asked, match, for_seconds: step.forMs / secondMs });
     }
     default:
       return operate(step.operation, { ...asked, mailbox });

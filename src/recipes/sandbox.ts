@@ -39,9 +39,6 @@ interface Stage {
   readonly schema: string;
 }
 
-/** Called for each table that a view reads, when a SELECT is compiled. */
-type ReadListener = (table: string, view: string) => void;
-
 /**
  * Opens the store at `path` behind the views, read-only. Without a path: empty tables, to check a SELECT against.
  * Throws what SQLite says, and an Error when this Node.js can't guard the connection.
@@ -60,7 +57,7 @@ async function copied(place: PostgresPlace, select: string, facts: ProgramFacts)
   // A store in a file needs no client of PostgreSQL.
   const { readSnapshot } = await import('../store/postgres/reading.ts');
   stage.database.exec('BEGIN');
-  await readSnapshot(place, readsOf(select, facts), ({ table, columns }, rows) => fill(stage, table, columns, rows));
+  await readSnapshot(place, readsOf(select), ({ table, columns }, rows) => fill(stage, table, columns, rows));
   stage.database.exec(`COMMIT; ${indexes.map((index) => index.replaceAll('@', `"${stage.schema}".`)).join('; ')}`);
   return guarded(stage, facts);
 }
@@ -75,22 +72,16 @@ const indexes = [
   'CREATE INDEX @by_changed ON changes (account, mailbox_id, id)',
 ];
 
-/** The view `mailboxes` reads only the newest decision of each mailbox. */
-const showsNewest = (view: string) => /_mailboxes$/.test(view);
-
-/** Tables that a SELECT reads. SQLite names them when it compiles the SELECT over empty tables. */
-function readsOf(select: string, facts: ProgramFacts): readonly TableRead[] {
-  const readers = new Map<string, Set<string>>();
-  const empty = guarded(emptyStage(), facts, (table, view) => {
-    readers.set(table, (readers.get(table) ?? new Set()).add(view));
-  });
-  // SQLite reports the reads of a view when it compiles a statement; a mere name has no reader.
-  empty.prepare(select);
-  empty.close();
-  return [...readers].map(([table, views]) => ({
+/** Tables behind the views that a SELECT names. All but `decisions` show only the newest decision of a mailbox. */
+function readsOf(select: string): readonly TableRead[] {
+  const named = views.filter(({ name }) => new RegExp(`\\b${name}\\b`, 'i').test(select));
+  const sql = named.flatMap(({ from, columns }) => [from, ...columns.map((column) => column.sql)]).join(' ');
+  const tables = new Set([...sql.matchAll(/@(\w+)/g)].map(([, table]) => table ?? ''));
+  const newestOnly = named.every(({ name }) => name !== 'decisions');
+  return [...tables].map((table) => ({
     table,
     columns: baseTables[table] ?? [],
-    newestOnly: table === 'decisions' && [...views].every((view) => view === '' || showsNewest(view)),
+    newestOnly: newestOnly && table === 'decisions',
   }));
 }
 
@@ -138,7 +129,7 @@ function stageOf(path: string): Stage {
 }
 
 /** Adds the views, and permits nothing else from then on. */
-function guarded({ database, schema }: Stage, facts: ProgramFacts, listen: ReadListener = () => {}): DatabaseSync {
+function guarded({ database, schema }: Stage, facts: ProgramFacts): DatabaseSync {
   const inner = (view: string) => `${schema}_${view}`;
   addFunctions(database, facts);
   for (const { name, columns, from } of views) {
@@ -149,7 +140,7 @@ function guarded({ database, schema }: Stage, facts: ProgramFacts, listen: ReadL
     );
   }
   database.exec('PRAGMA query_only = ON');
-  guard(database, schema, inner, listen);
+  guard(database, schema, inner);
   return database;
 }
 
@@ -157,7 +148,7 @@ function guarded({ database, schema }: Stage, facts: ProgramFacts, listen: ReadL
 const systemTable = /^(sqlite|pragma|dbstat|fts|rtree|geopoly)/i;
 
 /** Permits only the inner views to read tables, and everything else to read views. */
-function guard(database: DatabaseSync, schema: string, inner: (view: string) => string, listen: ReadListener): void {
+function guard(database: DatabaseSync, schema: string, inner: (view: string) => string): void {
   const tables = database.prepare(`SELECT name FROM "${schema}".sqlite_schema`).all();
   const hidden = new Set(tables.map(({ name }) => String(name)).filter((name) => !Object.hasOwn(baseTables, name)));
   const innerViews = new Set(views.map(({ name }) => inner(name)));
@@ -174,7 +165,6 @@ function guard(database: DatabaseSync, schema: string, inner: (view: string) => 
       [constants.SQLITE_FUNCTION]: detail !== 'load_extension',
       [constants.SQLITE_READ]: innerViews.has(reader ?? '') || (place !== schema && readable.has(name)) || noColumn,
     };
-    if (code === constants.SQLITE_READ && Object.hasOwn(baseTables, name)) listen(name, reader ?? '');
     return allowed[code] ? constants.SQLITE_OK : constants.SQLITE_DENY;
   });
 }

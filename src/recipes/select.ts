@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import type { Cell } from '../core/recipe.ts';
 import type { StorePlace } from '../core/store-failure.ts';
 import type { RowChunk } from '../store/runs.ts';
-import { systemClock } from '../world/world.ts';
 import { openSandbox, type ProgramFacts, sayable } from './sandbox.ts';
 
 /** Job of the child process. Sent as JSON. */
@@ -59,38 +58,27 @@ export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
   const child = spawn('/bin/sh', ['-c', limits, ...node, childFile], {
     env: childEnvironment(),
     stdio: ['pipe', 'pipe', 'ignore'],
+    timeout: timeLimitMs,
+    killSignal: 'SIGKILL',
+    signal,
   });
-  const gone = new Promise<string | null>((resolve) => {
-    child.once('error', (error) => resolve(`its process could not be started: ${error.message}`));
-    child.once('close', (code, by) => resolve(code === 0 ? null : `its process was killed (${by ?? `code ${code}`})`));
+  const gone = new Promise<string>((resolve) => {
+    // An abort is an error, too, and the process ends after it.
+    child.on('error', ({ message }) => signal.aborted || resolve(`its process could not be started: ${message}`));
+    child.once('close', (code, by) =>
+      resolve(code === 0 ? 'its process gave no answer' : `its process was killed (${by ?? `code ${code}`})`),
+    );
   });
-  const over = new AbortController();
-  let late = false;
-  const kill = () => child.kill('SIGKILL');
-  // The limit is in real time, also under a moved clock.
-  void systemClock()
-    .sleep(timeLimitMs, over.signal)
-    .then(() => {
-      if (over.signal.aborted) return;
-      late = true;
-      kill();
-    });
-  signal.addEventListener('abort', kill, { once: true });
-  if (signal.aborted) kill();
   child.stdin.on('error', () => {});
   child.stdin.end(JSON.stringify(job));
   try {
     const said = await readLines(createInterface({ input: child.stdout }), onColumns, onRows);
     const ended = await gone;
-    if (said) return said;
-    const error = late
-      ? `it took longer than ${timeLimitMs / 1_000} s and was stopped`
-      : (ended ?? 'its process gave no answer');
-    return { truncated: false, error };
+    const isLate = child.killed && !signal.aborted;
+    const error = isLate ? `it took longer than ${timeLimitMs / 1_000} s and was stopped` : ended;
+    return said ?? { truncated: false, error };
   } finally {
-    over.abort();
-    signal.removeEventListener('abort', kill);
-    kill();
+    child.kill('SIGKILL');
     await gone;
   }
 }

@@ -288,9 +288,9 @@ describe('warnings', () => {
     const two = slack.replace('}]', '}, {name: idle, type: slack, url: "https://hooks.slack.com/services/b"}]');
     expect(warnings(account + reachable + two + routes)).toEqual([
       'alerts.channels[1]: no route leads to idle: it gets no alerts',
-      'alerts.routes: no route takes critical alerts: Warmwarden sends them to every channel except recipes',
-      'alerts.routes: no route takes warning alerts: no channel gets them',
-      'alerts.routes: no route takes info alerts: no channel gets them',
+      'alerts.routes: no route takes all critical alerts: Warmwarden sends the others to every channel except recipes',
+      'alerts.routes: no route takes all warning alerts: no channel gets the others',
+      'alerts.routes: no route takes all info alerts: no channel gets the others',
       'alerts.routes[0].match.rule: "bounce_over_limt" matches none (did you mean bounce_over_limit?)',
       'alerts.routes[0].match.account: "b*" matches none',
     ]);

@@ -74,17 +74,17 @@ describe('a recipe is refused', () => {
     [
       'with the operation mode and no mode',
       `${head}${ask}do: {operation: mode, reason: r}\n`,
-      'r.yaml:5:5 do.mode: is missing: the operation mode needs it',
+      'r.yaml:5:5 do.mode: is missing',
     ],
     [
       'with the operation limit and no limit',
       `${head}${ask}do: {operation: limit, reason: r}\n`,
-      'r.yaml:5:5 do.limit: is missing: the operation limit needs it',
+      'r.yaml:5:5 do.limit: is missing',
     ],
     [
       'with a limit for another operation',
       `${head}${ask}do: {operation: pause, limit: 12, reason: r}\n`,
-      'r.yaml:5:24 do.limit: is for the operation limit only',
+      'r.yaml:5:24 do.limit: unknown key',
     ],
     [
       'with a limit of nothing',
@@ -104,7 +104,7 @@ describe('a recipe is refused', () => {
     [
       'with a time zone that is none',
       `${head}${ask}schedule: {cron: "0 8 * * *", time_zone: Mars/Base}\n`,
-      'r.yaml:5:42 schedule.time_zone: is not a time zone',
+      'r.yaml:5:42 schedule.time_zone: "Mars/Base" is not',
     ],
   ])('%s', (_what, text, problem) => {
     expect(problemsOf(text).map((said) => said.slice(0, problem.length))).toEqual([problem]);

@@ -3,7 +3,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { placeAt } from '../../src/config/kept-schema.ts';
+import { placeAt } from '../../src/config/places.ts';
 import { Store } from '../../src/store/store.ts';
 import { now } from './records.ts';
 

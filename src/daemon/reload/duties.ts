@@ -6,9 +6,9 @@ import type { ConfiguredPatterns, OtherAccounts, RecorderRooms } from '../../acc
 import type { Budget } from '../../api/budget.ts';
 import { MailboxApi } from '../../api/client.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
-import type { LiveConfig } from '../../config/live.ts';
 import {
   expectedNames,
+  type LiveConfig,
   patternsOf,
   policyOf,
   resolvePolicy,

@@ -19,8 +19,7 @@ import {
   removalsOver,
 } from '../../alerts/rules/protection-rule.ts';
 import type { Config } from '../../config/config.ts';
-import type { LiveConfig } from '../../config/live.ts';
-import { policyOf } from '../../config/mailbox-rules.ts';
+import { type LiveConfig, policyOf } from '../../config/mailbox-rules.ts';
 import { type Alert, bothChanges, fingerprintOf } from '../../core/alert.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { recordAlerts } from '../../outbox/outbox-store.ts';

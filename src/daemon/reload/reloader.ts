@@ -1,8 +1,8 @@
 // A change of configuration while the daemon runs: parse and validate first, compare, then stop and start the parts that differ.
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
 import type { Config } from '../../config/config.ts';
-import type { LiveConfig } from '../../config/live.ts';
 import type { LoadedConfig, ValidConfig } from '../../config/load.ts';
+import type { LiveConfig } from '../../config/mailbox-rules.ts';
 import { changesBetween, type SettingChange } from '../../config/settings.ts';
 import { errorText } from '../../core/nearest.ts';
 import type { CommandOutcome, ReloadRequest } from '../../core/operator-command.ts';

@@ -1,6 +1,6 @@
 // The MCP server: every recipe is a tool. It speaks old and new protocol versions over a pair of streams.
 
-import type { Readable, Writable } from 'node:stream';
+import { type Readable, Transform, type TransformCallback, type Writable } from 'node:stream';
 import {
   type CallToolResult,
   ProtocolError,
@@ -16,7 +16,6 @@ import type { World } from '../../world/world.ts';
 import type { RecipeEntry, RunRecord } from '../client/answers.ts';
 import { followRun, hasEnded, type RecipeApi, type RunPage, type ServiceRecipes } from '../client/client.ts';
 import { cancelShape, defaultRows, followShape, type toolAnswerShape } from '../shapes.ts';
-import { BoundedLines, lineTooLong, Turnstile } from './limits.ts';
 import {
   cancelTool,
   dataNote,
@@ -152,11 +151,49 @@ const lastAnswersMs = 1_000;
 /** Time for the last request to reach its handler. */
 const lastTurnMs = 50;
 
-/**
- * Requests at once. They are more than the runs that a daemon takes of one caller (recipes/runner.ts), so that other requests have
- * their turn. Each takes a connection or two of the daemon.
- */
-const requestLimits = { atOnce: 32, waiting: 1_000 };
+/** Maximum number of requests that are not answered yet. */
+const maxRequests = 1_000;
+const maxLineBytes = 1024 * 1024;
+const lineBreak = 0x0a;
+
+/** Passes whole lines on. A line that is too long is left out, and `refuse` is called at its end. */
+class BoundedLines extends Transform {
+  readonly #refuse: () => void;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(refuse: () => void) {
+    super();
+    this.#refuse = refuse;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    for (let rest = chunk; rest.length > 0; ) {
+      const end = rest.indexOf(lineBreak) + 1 || rest.length;
+      this.#take(rest.subarray(0, end));
+      rest = rest.subarray(end);
+    }
+    done();
+  }
+
+  #take(piece: Buffer): void {
+    this.#bytes += piece.length;
+    const fits = this.#bytes <= maxLineBytes;
+    this.#pieces = fits ? [...this.#pieces, piece] : [];
+    if (piece.at(-1) !== lineBreak) return;
+    if (fits) this.push(Buffer.concat(this.#pieces));
+    else this.#refuse();
+    this.#pieces = [];
+    this.#bytes = 0;
+  }
+}
+
+/** Answer to a line that was left out, whose id nobody read (JSON-RPC 2.0, section 5). */
+const lineTooLong = `${JSON.stringify({
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32_600, message: `The line is longer than ${maxLineBytes / 1024 / 1024} MiB and was not read.` },
+})}\n`;
 
 interface Wire {
   readonly input: Readable;
@@ -169,7 +206,7 @@ export function serveTools(wire: Wire, options: ToolServerOptions, world: World)
   const session = new ToolSession(options, world);
   const stopping = new AbortController();
   // The SDK drops what is under way when its input ends: it sees the end only when the last answers are out.
-  const input = new BoundedLines((id) => void wire.output.write(lineTooLong(id)));
+  const input = new BoundedLines(() => void wire.output.write(lineTooLong));
   wire.input.pipe(input, { end: false });
   const finish = async () => {
     await world.clock.sleep(lastTurnMs);
@@ -211,7 +248,6 @@ class ToolSession {
   /** The newest list that could be read. */
   #known: ServiceRecipes | null = null;
   readonly #underWay = new Set<Promise<unknown>>();
-  readonly #turnstile = new Turnstile(requestLimits);
   #saidProblems = '';
   /** Tools that the client has or was notified of, as JSON; null before it asks for them. */
   #shown: string | null = null;
@@ -224,9 +260,9 @@ class ToolSession {
   newServer(era: 'legacy' | 'modern'): Server {
     const info = { name: 'warmwarden', title: 'Warmwarden', version: this.#options.version };
     const server = new Server(info, { capabilities: { tools: { listChanged: true } }, instructions });
-    server.setRequestHandler('tools/list', (_, context) => this.#inTurn(context, () => this.#list()));
+    server.setRequestHandler('tools/list', () => this.#answer(() => this.#list()));
     server.setRequestHandler('tools/call', ({ params }, context) =>
-      this.#inTurn(context, () => this.#call(params.name, params.arguments ?? {}, context)),
+      this.#answer(() => this.#call(params.name, params.arguments ?? {}, context)),
     );
     if (era === 'modern') this.#listening.add(server);
     else server.oninitialized = () => this.#listening.add(server);
@@ -251,21 +287,15 @@ class ToolSession {
     }
   }
 
-  #inTurn<Answer extends object>({ mcpReq }: ServerContext, answer: () => Promise<Answer>): Promise<Answer> {
-    const under = this.#answered(mcpReq.signal, answer).finally(() => this.#underWay.delete(under));
+  /** Runs the work of a request, unless too many are not answered yet. */
+  #answer<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    if (this.#underWay.size >= maxRequests) {
+      const said = `${counted(maxRequests, 'request')} are not answered yet: wait for their answers.`;
+      throw new ProtocolError(ProtocolErrorCode.InternalError, said);
+    }
+    const under = work().finally(() => this.#underWay.delete(under));
     this.#underWay.add(under);
     return under;
-  }
-
-  async #answered<Answer extends object>(signal: AbortSignal, answer: () => Promise<Answer>): Promise<Answer> {
-    const answered = await this.#turnstile.take(async () => {
-      // A request that was cancelled while it waited begins nothing.
-      signal.throwIfAborted();
-      return answer();
-    });
-    if (answered) return answered;
-    const said = `${counted(requestLimits.atOnce + requestLimits.waiting, 'request')} are not answered yet: wait for their answers.`;
-    throw new ProtocolError(ProtocolErrorCode.InternalError, said);
   }
 
   async #list(): Promise<{ readonly tools: Tool[] }> {
@@ -306,12 +336,11 @@ class ToolSession {
   /** Sentence on a service that does not answer; null if it answers, as far as is known. */
   async #away(): Promise<string | null> {
     const { reach } = this.#options.service;
-    return reach
-      ? reach().then(
-          () => null,
-          ({ message }: Error) => message,
-        )
-      : null;
+    if (!reach) return null;
+    return reach().then(
+      () => null,
+      ({ message }: Error) => message,
+    );
   }
 
   async #call(name: string, given: Arguments, context: ServerContext): Promise<CallToolResult> {

@@ -90,7 +90,7 @@ export function orNull<Inner extends z.ZodType>(inner: Inner, text: string) {
 
 /** Word of a closed set. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
-  return z.enum(words, { error: (issue) => (issue.input === undefined ? undefined : notOneOf(issue.input, words)) });
+  return z.enum(words, { error: ({ input }) => (input === undefined ? 'is missing' : notOneOf(input, words)) });
 }
 
 /** Returns the sentence for a value outside a closed set of words. */

@@ -1,0 +1,285 @@
+// What a schema of one section cannot see: mistakes between sections, and settings that are probably not intended. Pure.
+import { takesDigest } from '../channels/channels.ts';
+import { type Severity, severities } from '../core/alert.ts';
+import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
+import { isLoopback } from '../core/egress.ts';
+import { fitsGlob } from '../core/mailbox-pattern.ts';
+import { didYouMean } from '../core/nearest.ts';
+import { defaultPolicy, literalProfile } from '../core/policy.ts';
+import { bothDaysDoubt } from '../world/schedule.ts';
+import { type Finding, formatPath, type Path } from '../world/schema/problem.ts';
+import { type Config, type GuardSettings, keyPrefix, type RouteConfig } from './config.ts';
+import { guardSchema } from './guard-schema.ts';
+import { mergeGuard } from './mailbox-rules.ts';
+
+// Mistakes. They read the unchecked tree, so that they are found even if something else is wrong.
+
+type RawMapping = Readonly<Record<string, unknown>>;
+
+/** Mistakes between two sections. */
+export function inconsistencies(tree: unknown): Finding[] {
+  const root = mapping(tree);
+  const alerts = mapping(root['alerts']);
+  const channels = mappings(alerts['channels']);
+  return [
+    ...sharedKeys(mappings(root['accounts'])),
+    ...repeats(mappings(root['accounts']), ['accounts']),
+    ...repeats(channels, ['alerts', 'channels']),
+    ...repeats(mappings(mapping(root['recipes'])['api_keys']), ['recipes', 'api_keys']),
+    ...ofChannelNames(alerts, channels),
+    ...ofGuards(root),
+  ];
+}
+
+/** Names of channels that do not exist, or can't send the digest: Alertmanager and recipes have no use for it. */
+function ofChannelNames(alerts: RawMapping, channels: readonly RawMapping[]): Finding[] {
+  const names = namesOf(channels);
+  const digest = mapping(alerts['digest']);
+  const routes = mappings(alerts['routes']).map((route, index): [Path, RawMapping] => [['routes', index], route]);
+  return [...routes, [['digest'], digest] as [Path, RawMapping]].flatMap(([holder, { channels: named }]) =>
+    strings(named).flatMap((name, index) => {
+      const path = ['alerts', ...holder, 'channels', index];
+      const channel = channels.find((one) => one['name'] === name);
+      if (!channel) return [finding(path, `there is no channel "${name}"${didYouMean(name, names)}`)];
+      if (holder[0] === 'routes' || takesDigest(channel)) return [];
+      const only = 'only slack, email, teams, discord, and webhook with format standard, can';
+      return [finding(path, `${name} can't receive the digest: ${only}`)];
+    }),
+  );
+}
+
+/**
+ * Keys that two accounts share. The rate limit belongs to the key at its API: two ledgers for one key would exceed it
+ * together.
+ */
+function sharedKeys(accounts: readonly RawMapping[]): Finding[] {
+  return accounts.flatMap((account, index) => {
+    const first = accounts.findIndex(
+      (other) => other['api_key'] === account['api_key'] && hostOf(other) === hostOf(account),
+    );
+    if (typeof account['api_key'] !== 'string' || first === index) return [];
+    const other = accounts[first]?.['name'];
+    const whose = typeof other === 'string' ? `account ${other}` : `accounts[${first}]`;
+    return [
+      finding(['accounts', index, 'api_key'], `is also the key of ${whose}: together they would exceed its rate limit`),
+    ];
+  });
+}
+
+/** Host of an account's API. Another host is another API, with a rate limit of its own. */
+function hostOf({ base_url: url }: RawMapping): unknown {
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : url;
+}
+
+function repeats(holders: readonly RawMapping[], path: Path): Finding[] {
+  return holders.flatMap((holder, index) => {
+    const first = holders.findIndex((other) => other['name'] === holder['name']);
+    if (typeof holder['name'] !== 'string' || first === index) return [];
+    return [
+      finding([...path, index, 'name'], `"${holder['name']}" is also the name of ${formatPath([...path, first])}`),
+    ];
+  });
+}
+
+function ofGuards(root: RawMapping): Finding[] {
+  const base = settingsOf(root['guard']);
+  const found = ofGuard(base, ['guard']);
+  // An override inherits mistakes of the guard, so each of these is reported once.
+  if (found.length > 0) return found;
+  return mappings(root['accounts']).flatMap((account, index) =>
+    mappings(account['overrides']).flatMap((override, position) => {
+      const settings = settingsOf(override['guard']);
+      const path = ['accounts', index, 'overrides', position, 'guard'];
+      return ofGuard(mergeGuard(base, settings), path, settings);
+    }),
+  );
+}
+
+/** Mistakes in the settings of a guard. `here`: the settings at the path itself; they decide which key is to blame. */
+function ofGuard(settings: GuardSettings, path: Path, here: GuardSettings = settings): Finding[] {
+  const found: Finding[] = [];
+  const literal = settings.profile === 'literal';
+  const days = settings.windowDays ?? defaultPolicy.windowDays;
+  const most = settings.windowMaxDays ?? (literal ? literalProfile.windowMaxDays : defaultPolicy.windowMaxDays);
+  if (most < days) {
+    const key = here.windowMaxDays !== undefined ? 'window_max_days' : here.windowDays ? 'window_days' : 'profile';
+    const origin = settings.windowMaxDays !== undefined ? '' : literal ? ', from profile literal' : ', the default';
+    found.push(finding([...path, key], `window_max_days (${most}${origin}) is less than window_days (${days})`));
+  }
+  const { minMailboxes, maxMailboxes } = { ...defaultPolicy.breaker, ...settings.breaker };
+  if (maxMailboxes < minMailboxes) {
+    const message = `max_mailboxes (${maxMailboxes}) is less than min_mailboxes (${minMailboxes})`;
+    found.push(finding([...path, 'breaker', here.breaker?.maxMailboxes ? 'max_mailboxes' : 'min_mailboxes'], message));
+  }
+  return found;
+}
+
+/** Valid settings of a `guard`: one wrong key must not keep the others from being compared. */
+function settingsOf(tree: unknown): GuardSettings {
+  return Object.entries(mapping(tree)).reduce<GuardSettings>((settings, [key, value]) => {
+    const result = guardSchema.safeParse({ [key]: value });
+    return result.success ? mergeGuard(settings, result.data) : settings;
+  }, {});
+}
+
+function finding(path: Path, message: string): Finding {
+  return { path, at: 'value', message };
+}
+
+function mapping(value: unknown): RawMapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as RawMapping) : {};
+}
+
+/** Items of a list, each as a mapping, with their places kept; empty if the value is not a list. */
+function mappings(value: unknown): readonly RawMapping[] {
+  return Array.isArray(value) ? value.map(mapping) : [];
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map((item) => (typeof item === 'string' ? item : '')) : [];
+}
+
+function namesOf(holders: readonly RawMapping[]): readonly string[] {
+  return holders.map((holder) => (typeof holder['name'] === 'string' ? holder['name'] : ''));
+}
+
+// Warnings.
+
+/** Warnings about a valid configuration that is probably not intended. */
+export function doubts(config: Config): Finding[] {
+  return [
+    ...doubtsOfKeys(config),
+    ...doubtsOfSchedules(config),
+    ...doubtsOfChannels(config),
+    ...unreachedAlerts(config),
+    ...doubtsOfAccess(config.server),
+    ...doubtsOfStore(config.store),
+  ];
+}
+
+/**
+ * Warnings about keys with another prefix. Another service may have such keys, but most often the variable or file is
+ * wrong.
+ */
+function doubtsOfKeys({ accounts }: Config): Finding[] {
+  const message = `does not begin with ${keyPrefix}: make sure that it is the key of this API`;
+  return accounts.flatMap(({ apiKey }, index) =>
+    apiKey.startsWith(keyPrefix) ? [] : [finding(['accounts', index, 'api_key'], message)],
+  );
+}
+
+function doubtsOfSchedules({ poll, alerts }: Config): Finding[] {
+  const written: readonly (readonly [Path, unknown])[] = [
+    ...Object.entries(poll).map(([key, value]) => [['poll', key], value] as const),
+    [['alerts', 'digest', 'at'], alerts.digest?.at],
+  ];
+  return written.flatMap(([path, value]) => {
+    const message = typeof value === 'string' ? bothDaysDoubt(value) : null;
+    return message === null ? [] : [finding(path, message)];
+  });
+}
+
+function doubtsOfChannels({ accounts, alerts: { channels, routes }, server }: Config): Finding[] {
+  if (channels.length === 0) return [finding(['alerts', 'channels'], 'there is no channel: no alert will be sent')];
+  const routed = new Set(routes.flatMap((route) => route.channels));
+  const unrouted = channels.flatMap(({ name }, index) =>
+    routed.has(name) ? [] : [finding(['alerts', 'channels', index], `no route leads to ${name}: it gets no alerts`)],
+  );
+  const names = accounts.map(({ name }) => name);
+  const idle = routes.flatMap(({ match }, index) => [
+    ...fitsNothing(match.account, names, ['alerts', 'routes', index, 'match', 'account']),
+    ...fitsNothing(match.rule, alertRules, ['alerts', 'routes', index, 'match', 'rule']),
+  ]);
+  return [...unrouted, ...idle, ...linksForThisMachine(server, channels)];
+}
+
+function fitsNothing(globs: readonly string[] = [], names: readonly string[], path: Path): Finding[] {
+  const idle = globs.filter((glob) => !names.some((name) => fitsGlob(glob, name)));
+  return idle.map((glob) => finding(path, `"${glob}" matches none${didYouMean(glob, names)}`));
+}
+
+/**
+ * Warning about links in messages, which lead to the page's address: on another machine a loopback address opens
+ * nothing.
+ */
+function linksForThisMachine({ publicUrl, host }: Config['server'], channels: Config['alerts']['channels']): Finding[] {
+  const leaves = channels.some((channel) => channel.type !== 'recipe' && !isLoopback(new URL(channel.url).hostname));
+  if (publicUrl !== null || !isLoopback(host) || !leaves) return [];
+  const message = `is missing: links in messages lead to ${host}, which opens only on this machine`;
+  return [finding(['server', 'public_url'], message)];
+}
+
+function doubtsOfAccess({ auth, allowedHosts }: Config['server']): Finding[] {
+  if (auth === 'none') return [];
+  const found: Finding[] = [];
+  if (auth.tokens.every(({ role }) => role === 'scraper'))
+    found.push(
+      finding(['server', 'auth', 'tokens'], 'no token can open the page: add one with the role operator or viewer'),
+    );
+  if (allowedHosts.length > 0)
+    found.push(
+      finding(['server', 'allowed_hosts'], 'has no effect beside tokens: a request with a token may name any host'),
+    );
+  return found;
+}
+
+function doubtsOfStore(store: Config['store']): Finding[] {
+  if (typeof store === 'string' || store.tls.kind !== 'off' || isLoopback(store.host)) return [];
+  return [finding(['store', 'tls'], 'is off: password and data cross the network unencrypted')];
+}
+
+// Alerts that no route takes to a channel for people, by severity and rule.
+
+type RoutedAlerts = Pick<Config, 'accounts' | 'alerts'>;
+
+/** Findings for each severity and kind of gap. Empty without routes, since the default leads to every channel. */
+export function unreachedAlerts({ accounts, alerts }: RoutedAlerts): Finding[] {
+  const people = new Set(alerts.channels.filter(({ type }) => type !== 'recipe').map(({ name }) => name));
+  // The absence of any channel has a finding of its own.
+  if (alerts.channels.length === 0) return [];
+  if (people.size === 0) {
+    const message = 'there are only recipes: no alert is sent to people';
+    return [finding(['alerts', 'channels'], message)];
+  }
+  const routes = alerts.routes.filter(({ channels }) => channels.some((name) => people.has(name)));
+  const names = accounts.map(({ name }) => name);
+  const gaps = severities.map((severity) => {
+    const rules = alertRules.filter((rule) => severitiesOf(rule, alerts.rules).includes(severity));
+    const missed = rules.filter((rule) => !reachesAll({ rule, severity }, routes, names));
+    return { severity, missed, isWhole: missed.length === rules.length };
+  });
+  // Info alerts need not reach people, so a gap for info is reported only together with others.
+  if (gaps.every(({ severity, missed }) => severity === 'info' || missed.length === 0)) return [];
+  return gaps.flatMap(({ severity, missed, isWhole }) => {
+    if (missed.length === 0) return [];
+    const which = isWhole ? '' : ` of ${missed.length === 1 ? 'the rule' : 'the rules'} ${missed.join(', ')}`;
+    const then =
+      severity === 'critical'
+        ? 'Warmwarden sends the others to every channel except recipes'
+        : 'no channel gets the others';
+    return [finding(['alerts', 'routes'], `no route takes all ${severity} alerts${which}: ${then}`)];
+  });
+}
+
+function severitiesOf(rule: AlertRule, { of, acted, blacklisted }: Config['alerts']['rules']): readonly Severity[] {
+  if (!of[rule].enabled) return [];
+  const others = ruleBook[rule].otherSeverities ?? [];
+  if (rule === 'guard_acted') return [acted.pause, acted.recovery, ...others];
+  const isMajor = rule === 'blacklisted' && blacklisted.major.length > 0;
+  return [of[rule].severity, ...others, ...(isMajor ? (['critical'] as const) : [])];
+}
+
+/** True if every alert of a rule and a severity has a route, whatever its account or mailbox. */
+function reachesAll(
+  { rule, severity }: { readonly rule: AlertRule; readonly severity: Severity },
+  routes: readonly RouteConfig[],
+  accounts: readonly string[],
+): boolean {
+  const fits = (globs: readonly string[] | undefined, name: string) =>
+    globs === undefined || globs.some((glob) => fitsGlob(glob, name));
+  const whole = routes.filter(
+    ({ match }) =>
+      (match.severity?.includes(severity) ?? true) && fits(match.rule, rule) && match.mailbox === undefined,
+  );
+  return accounts.every((account) => whole.some(({ match }) => fits(match.account, account)));
+}
