@@ -24,7 +24,7 @@ describe('the layers', () => {
 
   it('notice a planted fault', () => {
     const faults: readonly [string, string][] = [
-      ['core/guard/verdict.ts', "import { Store } from '../../store/store.ts';"],
+      ['core/guard/judge.ts', "import { Store } from '../../store/store.ts';"],
       ['core/time.ts', "import { readFileSync } from 'node:fs';"],
       ['account/act/actor.ts', "import { createNotifier } from '../../outbox/notifier.ts';"],
       ['alerts/engine.ts', "import { World } from '../world/world.ts';"],

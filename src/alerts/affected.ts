@@ -3,7 +3,7 @@
 import type { Action } from '../core/action.ts';
 import type { Alert, Severity, Transition } from '../core/alert.ts';
 import { ruleBook } from '../core/alert-rules.ts';
-import { type BreakerState, heldEntries } from '../core/breaker.ts';
+import { type BreakerState, heldEntries } from '../core/guard/breaker.ts';
 import {
   type Incident,
   type IncidentMailbox,

@@ -1,7 +1,6 @@
 // Selects the conditions that an answer affects, and defines the rules of an action.
 
-import type { Action } from '../core/action.ts';
-import { nextTryAfterUnconfirmed } from '../core/action-transition.ts';
+import { type Action, nextTryAfterUnconfirmed } from '../core/action.ts';
 import type { AlertFacts, Subject, Transition } from '../core/alert.ts';
 import type { AlertRule } from '../core/alert-rules.ts';
 import { measuredRoutes, type Route } from '../core/answers.ts';

@@ -1,7 +1,8 @@
 // Ledger of a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom). `belief` explains
 // the limit in use.
-import type { BudgetLedger } from '../core/ledger.ts';
+
 import type { Ppm } from '../core/policy.ts';
+import type { BudgetLedger } from '../core/records.ts';
 import type { Clock } from '../world/world.ts';
 import type { RequestKind } from './interpret.ts';
 import { type OwnLimit, SaidLimits, Sharing } from './limits.ts';

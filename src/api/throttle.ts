@@ -1,5 +1,5 @@
 // Effects of a 429 on when requests start, and of failures that may be throttling in disguise (docs/faults.md H10 to H13).
-// limits.ts leaves more of the limit free for a day after one; core/action-transition.ts has the wait of an action.
+// limits.ts leaves more of the limit free for a day after one; core/action.ts has the wait of an action.
 //
 //   state        begins with                                          ends
 //   kind waits   a second 429 of a kind of request, or one of a kind  after Retry-After, else after 1, 2, 4, 8, 15 minutes

@@ -10,8 +10,7 @@ import type {
   StatsAnswer,
   WarmupAnswer,
 } from './answers.ts';
-import type { Change } from './change.ts';
-import type { GuardMemory } from './guard-memory.ts';
+import type { GuardMemory } from './guard/memory.ts';
 import { suggestion } from './nearest.ts';
 import { type EpochMs, minuteMs } from './time.ts';
 import type { Verdict } from './verdict.ts';
@@ -291,4 +290,78 @@ export interface SweepProgress {
   readonly doneAt: EpochMs | null;
   /** Moment from which findings are announced together at the end of the part. */
   readonly keptFrom: EpochMs;
+}
+
+// Something about a mailbox that was otherwise at the look before, and that Warmwarden did not do.
+
+/** Things that are watched for changes: the warm-up as others set it, and possible causes of bounces. */
+export type ChangedThing =
+  | 'mode'
+  | 'warm-up'
+  | 'target_daily_limit'
+  | 'connection'
+  | 'spf'
+  | 'dkim'
+  | 'dmarc'
+  | 'spf_record'
+  | 'dkim_record'
+  | 'dmarc_record'
+  | 'listing';
+
+/** Change between `since` (the look before) and `at` (the look that shows it). Its author is unknown. */
+export interface Change {
+  readonly since: EpochMs;
+  readonly at: EpochMs;
+  readonly what: ChangedThing;
+  /** Value before, as the API wrote it, or null if there was none. */
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** Number of newest changes that a mailbox keeps in memory; the store keeps all. */
+export const changesShown = 20;
+
+// Values that several answers of the API report: the newest answer that reports one counts.
+
+interface Dated<Value> {
+  readonly at: EpochMs;
+  readonly value: Value | null;
+}
+
+/** The newest value that is known; null when none is. */
+function newest<Value>(...values: readonly (Dated<Value> | null)[]): Value | null {
+  let best: Dated<Value> | null = null;
+  for (const one of values) if (one && one.value !== null && (best === null || one.at > best.at)) best = one;
+  return best?.value ?? null;
+}
+
+/** 0 to 100. */
+export function healthScoreOf({ entry, warmup, detail }: MailboxState): number | null {
+  return newest(
+    { at: entry.at, value: entry.answer.healthScore },
+    warmup && { at: warmup.at, value: warmup.answer.healthScore },
+    detail && { at: detail.at, value: detail.answer.healthScore },
+  );
+}
+
+/** Emails a day. */
+export function dailyLimitOf({ entry, warmup, detail }: MailboxState): number | null {
+  return newest(
+    { at: entry.at, value: entry.answer.dailyLimit },
+    warmup && { at: warmup.at, value: warmup.answer.dailyLimit },
+    detail && { at: detail.at, value: detail.answer.dailyLimit },
+  );
+}
+
+/** The day of the warm-up, from 1. */
+export function warmupDayOf({ entry, warmup }: MailboxState): number | null {
+  return newest(
+    { at: entry.at, value: entry.answer.warmupDay },
+    warmup && { at: warmup.at, value: warmup.answer.warmupDay },
+  );
+}
+
+/** The mailbox's status word, as the API wrote it. */
+export function mailboxStatusOf({ entry, detail }: MailboxState): string | null {
+  return newest({ at: entry.at, value: entry.answer.status }, detail && { at: detail.at, value: detail.answer.status });
 }

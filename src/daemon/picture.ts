@@ -2,8 +2,8 @@
 import { leave } from '../alerts/engine.ts';
 import type { AccountConfig } from '../config/config.ts';
 import { type Alert, type AlertChanges, noAccount } from '../core/alert.ts';
-import { closedBreaker } from '../core/breaker.ts';
 import { Fleet } from '../core/fleet/fleet.ts';
+import { closedBreaker } from '../core/guard/breaker.ts';
 import type { EpochMs } from '../core/time.ts';
 import { scopeKey } from '../core/write-scope.ts';
 import type { StoredPicture } from '../store/picture.ts';

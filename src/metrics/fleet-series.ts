@@ -1,7 +1,6 @@
 // Metric series of accounts, alerts and channels, as functions of the fleet's state.
 
 import type { Fleet } from '../core/fleet/fleet.ts';
-import { unreadAccounts } from '../core/fleet/unread-accounts.ts';
 import { type GuardState, guardStates, type MailboxState } from '../core/mailbox.ts';
 import type { Policy } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';
@@ -57,7 +56,7 @@ export async function fleetFamilies(
 /** Counts mailboxes by state. The count of an account is unknown, not 0, before its first complete list. */
 function mailboxCounts(fleet: Fleet, facts: MailboxFacts): Family {
   const listed = [...fleet.accounts()].filter((account) => account.listed || fleet.mailboxCount(account.name) > 0);
-  const unread = unreadAccounts(fleet);
+  const unread = fleet.unreadAccounts();
   const samples = listed.flatMap(({ name: account }) => {
     // A mailbox that cannot be read at present does not count as OK.
     const old = unread.has(account) ? facts.inState(account, 'ok') : 0;

@@ -10,8 +10,16 @@ import {
   rowsBetween,
   sumOf,
 } from '../core/daily-counts.ts';
-import { dailyLimitOf, healthScoreOf, mailboxStatusOf, warmupDayOf } from '../core/fleet/newest-value.ts';
-import { domainOf, type GuardState, guardStates, type MailboxState } from '../core/mailbox.ts';
+import {
+  dailyLimitOf,
+  domainOf,
+  type GuardState,
+  guardStates,
+  healthScoreOf,
+  type MailboxState,
+  mailboxStatusOf,
+  warmupDayOf,
+} from '../core/mailbox.ts';
 import { isWarmupMode, type Ppm, ratePpm, warmupModes } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';

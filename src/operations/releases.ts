@@ -2,7 +2,7 @@
 // mailbox.
 
 import { contestOver, releaseBreaker } from '../account/record/breakers.ts';
-import { type BreakerEntry, heldEntries } from '../core/breaker.ts';
+import { type BreakerEntry, heldEntries } from '../core/guard/breaker.ts';
 import { accountOfKey, idOfKey, type MailboxState, mailboxKey, namedMailbox } from '../core/mailbox.ts';
 import type { CommandOutcome } from '../core/operator-command.ts';
 import { counted, firstText } from '../core/wording/phrases.ts';

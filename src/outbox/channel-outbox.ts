@@ -2,7 +2,7 @@
 // record failed.
 import { maxRetryAfterMs, type SendOutcome } from '../channels/channel.ts';
 import { type AttemptSettlement, type Delivery, type DeliverySettlement, deliveryAfter } from '../core/delivery.ts';
-import type { OutboxCount } from '../core/outbox.ts';
+import type { OutboxCount } from '../core/records.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs, secondMs } from '../core/time.ts';
 import type { Clock } from '../world/world.ts';
 import { reminderAmong } from './delivery-of.ts';

@@ -9,7 +9,7 @@ import { isPause, pauseAnnouncement, pauseFingerprint } from '../alerts/routing.
 import type { Channel, Rendered } from '../channels/channel.ts';
 import type { Announcement } from '../core/alert.ts';
 import type { NewDelivery } from '../core/delivery.ts';
-import type { NotificationLogChanges } from '../core/outbox.ts';
+import type { NotificationLogChanges } from '../core/records.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Log } from '../world/world.ts';
 import type { IncidentNews } from './incidents.ts';

@@ -7,7 +7,7 @@ import { ruleBook } from '../core/alert-rules.ts';
 import type { Delivery, NewDelivery } from '../core/delivery.ts';
 import type { Incident } from '../core/incident.ts';
 import type { MailboxState } from '../core/mailbox.ts';
-import type { DigestFacts } from '../core/outbox.ts';
+import type { DigestFacts } from '../core/records.ts';
 import { type EpochMs, minuteMs } from '../core/time.ts';
 import { actionText } from '../core/wording/explain.ts';
 import { doneTexts, incidentTitle } from '../core/wording/incidents.ts';

@@ -9,7 +9,7 @@ import type {
   WhichUndelivered,
 } from '../core/delivery.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import type { DeliveryRecord, DigestFacts, NotificationLog, OutboxCount } from '../core/outbox.ts';
+import type { DeliveryRecord, DigestFacts, NotificationLog, OutboxCount } from '../core/records.ts';
 import type { NotifiedOutage, StoreTrouble } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { WritesOff } from '../core/write-scope.ts';

@@ -1,6 +1,6 @@
 // Moves stored mailboxes and their history from one account to another. The caller moves their alerts, as changes of alerts.
 import { actionUnder } from '../core/action.ts';
-import { moveEntries } from '../core/breaker.ts';
+import { moveEntries } from '../core/guard/breaker.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { loadBreakers, writeBreaker } from './breakers.ts';
 import { loadWritesOff } from './people.ts';

@@ -1,6 +1,6 @@
 // Rows of the circuit breakers: one head per API and one row per entry, so that the size of a write does not grow with
 // the number of held mailboxes.
-import type { BreakerEntry, BreakerState } from '../core/breaker.ts';
+import type { BreakerEntry, BreakerState } from '../core/guard/breaker.ts';
 import type { BreakerMove, BreakerRecord } from './records.ts';
 import { inPieces, lastOfEach, parsed, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';

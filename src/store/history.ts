@@ -1,9 +1,8 @@
 // Decisions, actions and changes by others about a mailbox, including the earlier ids of its address.
 import { type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
-import type { Change } from '../core/change.ts';
 import { type DecisionDay, goingOn, type HeldSpan, type RecordedDecision } from '../core/decision.ts';
-import type { MailboxState } from '../core/mailbox.ts';
+import type { Change, MailboxState } from '../core/mailbox.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import { nextTurn } from '../world/world.ts';

@@ -2,14 +2,12 @@
 import { type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { Observed } from '../core/answers.ts';
-import { type Change, changesShown } from '../core/change.ts';
-import type { GuardMemory } from '../core/guard-memory.ts';
-import type { MailboxState } from '../core/mailbox.ts';
+import type { GuardMemory } from '../core/guard/memory.ts';
+import { type Change, changesShown, type MailboxState } from '../core/mailbox.ts';
 import type { Verdict } from '../core/verdict.ts';
 import { loadKnownAccounts } from './accounts.ts';
 import { inPieces, parsed, storedAction, storedStats } from './rows.ts';
-import type { Db, Tables } from './schema/tables.ts';
-import { addressColumn } from './schema/tables.ts';
+import { addressColumn, type Db, type Tables } from './schema/tables.ts';
 
 type StoredMailbox = Selectable<Tables['mailboxes']>;
 

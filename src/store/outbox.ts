@@ -22,7 +22,7 @@ import type {
   NotificationLog,
   NotificationLogChanges,
   OutboxCount,
-} from '../core/outbox.ts';
+} from '../core/records.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
 import type { Gate } from './database.ts';
 import { inPieces, parsed, storedAction, storedNames, upsert } from './rows.ts';

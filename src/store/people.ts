@@ -1,7 +1,7 @@
 // Settings by people: silences, emergency stops, and the sessions of signed-in browsers.
 import type { Action } from '../core/action.ts';
 import type { Silence } from '../core/alert.ts';
-import type { Session, SessionLimits } from '../core/session.ts';
+import type { Session, SessionLimits } from '../core/records.ts';
 import type { EpochMs } from '../core/time.ts';
 import { isOff, scopeKey, scopesOver, type WritesOff } from '../core/write-scope.ts';
 import type { Gate } from './database.ts';

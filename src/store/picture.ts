@@ -2,8 +2,8 @@
 import type { Action } from '../core/action.ts';
 import type { Alert, Silence } from '../core/alert.ts';
 import type { Incident } from '../core/incident.ts';
-import type { AccountLedger } from '../core/ledger.ts';
 import type { MailboxState } from '../core/mailbox.ts';
+import type { AccountLedger } from '../core/records.ts';
 import type { WritesOff } from '../core/write-scope.ts';
 import { loadBreakers } from './breakers.ts';
 import { loadMailboxes } from './mailboxes.ts';

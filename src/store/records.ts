@@ -2,10 +2,9 @@
 import type { Action } from '../core/action.ts';
 import type { AlertChanges } from '../core/alert.ts';
 import type { Route } from '../core/answers.ts';
-import type { BreakerState } from '../core/breaker.ts';
-import type { Change } from '../core/change.ts';
 import type { DecisionDay } from '../core/decision.ts';
-import type { MailboxState } from '../core/mailbox.ts';
+import type { BreakerState } from '../core/guard/breaker.ts';
+import type { Change, MailboxState } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import type { WritesOff } from '../core/write-scope.ts';

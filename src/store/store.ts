@@ -2,10 +2,9 @@
 // (database.ts). The store has no clock: callers pass `now`.
 import type { Action, OpenAction } from '../core/action.ts';
 import type { AlertChanges, Silence } from '../core/alert.ts';
-import type { Change } from '../core/change.ts';
 import type { RecordedDecision } from '../core/decision.ts';
-import type { AccountLedger } from '../core/ledger.ts';
-import type { MailboxState } from '../core/mailbox.ts';
+import type { Change, MailboxState } from '../core/mailbox.ts';
+import type { AccountLedger } from '../core/records.ts';
 import type { NotifiedOutage, StorePlace, StoreTrouble } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
@@ -13,8 +12,7 @@ import { nextTurn } from '../world/world.ts';
 import { loadKnownAccounts, moveMailboxes, writeAccounts } from './accounts.ts';
 import { AuditLog } from './audit.ts';
 import { writeBreaker } from './breakers.ts';
-import type { Database, Rim } from './database.ts';
-import { Gate } from './database.ts';
+import { type Database, Gate, type Rim } from './database.ts';
 import type { QueryListener } from './file/connection.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import { FleetDays, loadDecisions, loadEntries, type MailboxEntries } from './history.ts';

@@ -1,12 +1,11 @@
 // Dependencies of the routes: the fleet, reads of the store, and command handlers.
 
 import type { Action } from '../core/action.ts';
-import type { Change } from '../core/change.ts';
 import type { RecordedDecision } from '../core/decision.ts';
 import type { DeliveryPlace, ListedDelivery, StoredTransition } from '../core/delivery.ts';
 import type { Network } from '../core/egress.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import type { MailboxState } from '../core/mailbox.ts';
+import type { Change, MailboxState } from '../core/mailbox.ts';
 import type { CommandEntry, CommandOutcome, Operate, ReloadRequest } from '../core/operator-command.ts';
 import type { Policy } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';

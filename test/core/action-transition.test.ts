@@ -1,7 +1,6 @@
 // Every pair of an action's state and an event: what it leads to, or that nothing does.
 import { describe, expect, test } from 'vitest';
-import type { Action, ActionState } from '../../src/core/action.ts';
-import { type ActionEvent, actionAfter } from '../../src/core/action-transition.ts';
+import { type Action, type ActionEvent, type ActionState, actionAfter } from '../../src/core/action.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { sampleAction, start } from '../alerts/samples.ts';
 import type { ActionChange } from '../support/action-with.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { closedBreaker } from '../../src/core/breaker.ts';
+import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { isOwnHost } from '../../src/web/access/auth.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { exampleFleet } from '../web/example-fleet.ts';

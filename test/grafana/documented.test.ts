@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { closedBreaker } from '../../src/core/breaker.ts';
+import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { Scrape } from '../support/scrape.ts';
 import { exampleFleet, now } from '../web/example-fleet.ts';
 import { metricsOf, stillWorld, textOf } from '../web/running-server.ts';

@@ -1,8 +1,16 @@
 // The breaker: how many actions a fleet is allowed at once, what is held, and how the held ones get their turn.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type BreakerState, closedBreaker, heldEntries } from '../../src/core/breaker.ts';
-import { admit, type Candidate, release, withdraw, withdrawOthers } from '../../src/core/guard/breaker.ts';
+import {
+  admit,
+  type BreakerState,
+  type Candidate,
+  closedBreaker,
+  heldEntries,
+  release,
+  withdraw,
+  withdrawOthers,
+} from '../../src/core/guard/breaker.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 

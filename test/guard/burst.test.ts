@@ -1,7 +1,7 @@
 // A burst of bounces that the whole window hides: seen in the newest days, and acted on where the configuration says so.
 import { describe, expect, test } from 'vitest';
 import { bounceBurst } from '../../src/alerts/rules/bounce-rules.ts';
-import { judge } from '../../src/core/guard/verdict.ts';
+import { judge } from '../../src/core/guard/judge.ts';
 import { defaultPolicy, type WarmupMode } from '../../src/core/policy.ts';
 import { addDays } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';

@@ -2,12 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { newMailbox } from '../../src/account/record/observe.ts';
 import { confirm, tick } from '../../src/account/record/tick.ts';
-import { actionAfter } from '../../src/core/action-transition.ts';
+import { actionAfter } from '../../src/core/action.ts';
 import type { StatsRow, WarmupAnswer } from '../../src/core/answers.ts';
-import { closedBreaker } from '../../src/core/breaker.ts';
-import { afterRelease, isContested } from '../../src/core/guard/memory.ts';
+import { closedBreaker } from '../../src/core/guard/breaker.ts';
+import { afterRelease, type GuardMemory, isContested } from '../../src/core/guard/memory.ts';
 import type { StatusWords } from '../../src/core/guard/run-state.ts';
-import type { GuardMemory } from '../../src/core/guard-memory.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays, dayMs, hourMs, minuteMs, secondMs, utcDate } from '../../src/core/time.ts';

@@ -7,11 +7,11 @@ import {
   afterConfirmed,
   afterOperatorChange,
   firstSight,
+  type GuardMemory,
   isContested,
   recentInterventions,
 } from '../../src/core/guard/memory.ts';
 import { runStateOf, type StatusWords } from '../../src/core/guard/run-state.ts';
-import type { GuardMemory } from '../../src/core/guard-memory.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays, dayMs, minuteMs } from '../../src/core/time.ts';
 import type { RunState, Verdict } from '../../src/core/verdict.ts';

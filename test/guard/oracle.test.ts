@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { underPressure } from '../../src/cli/decide/cases.ts';
-import { judge } from '../../src/core/guard/verdict.ts';
+import { judge } from '../../src/core/guard/judge.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { dayMs } from '../../src/core/time.ts';
 import type { Reason } from '../../src/core/verdict.ts';

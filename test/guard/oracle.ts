@@ -2,7 +2,7 @@
 // day numbers instead of dates, one array indexed by age in days, exact big integers instead of floating point.
 import type { FleetPressure } from '../../src/cli/decide/cases.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
-import type { Situation } from '../../src/core/guard/verdict.ts';
+import type { Situation } from '../../src/core/guard/judge.ts';
 import type { Policy } from '../../src/core/policy.ts';
 import type { EvidenceStart } from '../../src/core/verdict.ts';
 

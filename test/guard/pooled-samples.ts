@@ -1,5 +1,5 @@
 // Accounts whose mailboxes are pooled, as the tests of the rules beyond one mailbox write them down.
-import { type Pools, poolsOf, type Standing } from '../../src/core/guard/pool.ts';
+import { type Pools, poolsOf, type Standing } from '../../src/core/guard/pooled-rules.ts';
 import { limitedDays } from '../../src/core/guard/window.ts';
 import { defaultPolicy, type WarmupMode } from '../../src/core/policy.ts';
 import type { IsoDate } from '../../src/core/time.ts';

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { StatsRow } from '../../src/core/answers.ts';
+import { judge, type Situation } from '../../src/core/guard/judge.ts';
 import { afterSight, firstSight } from '../../src/core/guard/memory.ts';
 import { countsOf, pool, readDays } from '../../src/core/guard/rows.ts';
-import { judge, type Situation } from '../../src/core/guard/verdict.ts';
 import { defaultPolicy, isWarmupMode, type Policy } from '../../src/core/policy.ts';
 import { addDays, dayMs, isIsoDate, utcDate } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';

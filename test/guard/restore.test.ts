@@ -1,9 +1,8 @@
 // The way back from recovery: clean days and clean emails since the later of the switch and the last bounce.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isRestoreDue, restoreProgress } from '../../src/core/guard/restore.ts';
+import { isRestoreDue, judge, restoreProgress, type Situation } from '../../src/core/guard/judge.ts';
 import { readDays } from '../../src/core/guard/rows.ts';
-import { judge, type Situation } from '../../src/core/guard/verdict.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays, dayMs } from '../../src/core/time.ts';
 import type { Claim } from '../../src/core/verdict.ts';

@@ -1,7 +1,7 @@
 // Rows and situations as the guard's tests need them.
 
 import type { StatsRow } from '../../src/core/answers.ts';
-import type { Situation } from '../../src/core/guard/verdict.ts';
+import type { Situation } from '../../src/core/guard/judge.ts';
 import { addDays, type IsoDate } from '../../src/core/time.ts';
 
 /** The day of the golden cases, a Thursday. */

@@ -1,7 +1,7 @@
 // Random situations for the guard, rich in edges: limits exactly met, doubled, missing, future and unreadable rows.
 import fc from 'fast-check';
 import type { StatsRow } from '../../src/core/answers.ts';
-import type { Situation } from '../../src/core/guard/verdict.ts';
+import type { Situation } from '../../src/core/guard/judge.ts';
 import { defaultPolicy, isWarmupMode, type Policy, warmupModes } from '../../src/core/policy.ts';
 import { addDays, dayMs, hourMs, utcDate } from '../../src/core/time.ts';
 import type { EvidenceStart } from '../../src/core/verdict.ts';

@@ -1,8 +1,8 @@
 // The guard's one word for a mailbox: a rate over the limit is never called near it, nor fine.
 import { expect, test } from 'vitest';
 import type { GuardActionKind } from '../../src/core/action.ts';
+import { judge } from '../../src/core/guard/judge.ts';
 import { guardStateOf } from '../../src/core/guard/run-state.ts';
-import { judge } from '../../src/core/guard/verdict.ts';
 import { defaultPolicy, type Policy } from '../../src/core/policy.ts';
 import type { Claim, Verdict } from '../../src/core/verdict.ts';
 import { mailbox } from '../web/example-fleet.ts';

@@ -1,7 +1,7 @@
 // What a verdict says of the data that it rests on: how old it is, and what of it contradicts itself.
 import { expect, test } from 'vitest';
 import type { StatsRow } from '../../src/core/answers.ts';
-import { judge } from '../../src/core/guard/verdict.ts';
+import { judge } from '../../src/core/guard/judge.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays, minuteMs } from '../../src/core/time.ts';
 import { daysUpTo, now, row, situation, times, today } from './samples.ts';

@@ -1,7 +1,7 @@
 // What a release of the circuit breaker promises: never an action where an emergency stop forbids it.
 import { expect, test } from 'vitest';
-import { closedBreaker } from '../../src/core/breaker.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { VerdictAction } from '../../src/core/verdict.ts';
 import type { WriteScope } from '../../src/core/write-scope.ts';
 import { releasedTexts, releasePlan } from '../../src/operations/releases.ts';

@@ -1,7 +1,7 @@
 // Which limits that were set through Warmwarden can be taken back, and to what.
 import { expect, test } from 'vitest';
 import type { Action } from '../../src/core/action.ts';
-import type { Change } from '../../src/core/change.ts';
+import type { Change } from '../../src/core/mailbox.ts';
 import { isInForce, setLimitsIn } from '../../src/operations/undo.ts';
 import { sampleAction, sampleMailbox, start } from '../alerts/samples.ts';
 

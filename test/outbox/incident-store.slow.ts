@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Transition } from '../../src/core/alert.ts';
-import type { DeliveryRecord } from '../../src/core/outbox.ts';
+import type { DeliveryRecord } from '../../src/core/records.ts';
 import { dayMs } from '../../src/core/time.ts';
 import { fleetOf } from '../../src/daemon/picture.ts';
 import { Store } from '../../src/store/store.ts';

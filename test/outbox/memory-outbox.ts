@@ -8,7 +8,7 @@ import {
   publicState,
   type StoredTransition,
 } from '../../src/core/delivery.ts';
-import type { DigestFacts } from '../../src/core/outbox.ts';
+import type { DigestFacts } from '../../src/core/records.ts';
 import type { NotifiedOutage, StoreTrouble } from '../../src/core/store-failure.ts';
 import type { Outbox, OutboxStore } from '../../src/outbox/outbox-store.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { closedBreaker } from '../../src/core/breaker.ts';
+import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { StorePlace } from '../../src/core/store-failure.ts';
 import { readCatalogue } from '../../src/recipes/catalogue.ts';
 import { runSelect } from '../../src/recipes/select.ts';

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { newMailbox } from '../../src/account/record/observe.ts';
 import { askBreaker } from '../../src/account/record/tick.ts';
-import { type BreakerState, closedBreaker } from '../../src/core/breaker.ts';
-import { judge } from '../../src/core/guard/verdict.ts';
+import { type BreakerState, closedBreaker } from '../../src/core/guard/breaker.ts';
+import { judge } from '../../src/core/guard/judge.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { now, situation } from '../guard/samples.ts';

@@ -1,7 +1,7 @@
 // What a list, a configuration and a person change in a breaker, in the picture and in the store.
 import { expect, test } from 'vitest';
 import { releaseBreaker, withdrawUnguarded } from '../../src/account/record/breakers.ts';
-import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/core/breaker.ts';
+import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/core/guard/breaker.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { noAlerts, now } from '../store/records.ts';

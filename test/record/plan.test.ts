@@ -2,11 +2,17 @@
 import { describe, expect, test } from 'vitest';
 import { newMailbox } from '../../src/account/record/observe.ts';
 import { isActive, isOurs, planAfter, showsChange } from '../../src/account/record/plan.ts';
-import type { Action, ActionState, GuardActionKind, PlannedAction } from '../../src/core/action.ts';
-import { actionAfter, nextTryAfterUnconfirmed } from '../../src/core/action-transition.ts';
+import {
+  type Action,
+  type ActionState,
+  actionAfter,
+  type GuardActionKind,
+  nextTryAfterUnconfirmed,
+  type PlannedAction,
+} from '../../src/core/action.ts';
 import type { WarmupAnswer } from '../../src/core/answers.ts';
+import { judge } from '../../src/core/guard/judge.ts';
 import type { StatusWords } from '../../src/core/guard/run-state.ts';
-import { judge } from '../../src/core/guard/verdict.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';

@@ -1,7 +1,6 @@
 // What every store promises of circuit breakers, whose entries are a row each: the third part of contract.ts.
 import { describe, expect, test } from 'vitest';
-import { type BreakerState, closedBreaker } from '../../src/core/breaker.ts';
-import { admit, release, withdraw } from '../../src/core/guard/breaker.ts';
+import { admit, type BreakerState, closedBreaker, release, withdraw } from '../../src/core/guard/breaker.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { closedBreaker } from '../../src/core/breaker.ts';
+import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { Store } from '../../src/store/store.ts';
 import { afterJudging, moveOf } from './breaker-contract.ts';
 import { now } from './records.ts';

@@ -1,9 +1,9 @@
 // What every store promises, as one suite: run it on each kind of store there is.
 import { describe, expect, test } from 'vitest';
-import { actionAfter } from '../../src/core/action-transition.ts';
-import { closedBreaker } from '../../src/core/breaker.ts';
+import { actionAfter } from '../../src/core/action.ts';
+import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
-import type { NotificationLogChanges } from '../../src/core/outbox.ts';
+import type { NotificationLogChanges } from '../../src/core/records.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import type { Store } from '../../src/store/store.ts';
 import {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shapes } from '../../src/cli/shapes/shapes.ts';
-import { closedBreaker } from '../../src/core/breaker.ts';
+import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { Store } from '../../src/store/store.ts';
 import { TestPostgres } from '../support/postgres.ts';

@@ -4,7 +4,7 @@ import { newMailbox } from '../../src/account/record/observe.ts';
 import type { Action, OpenAction, PlannedAction } from '../../src/core/action.ts';
 import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '../../src/core/alert.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
-import type { GuardMemory } from '../../src/core/guard-memory.ts';
+import type { GuardMemory } from '../../src/core/guard/memory.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import type { DecisionRecord } from '../../src/store/records.ts';

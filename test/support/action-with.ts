@@ -1,6 +1,11 @@
 // An action in the state that a test needs, brought there by the transitions that production makes.
-import type { Action, ActionState, PlannedAction } from '../../src/core/action.ts';
-import { type ActionEvent, actionAfter } from '../../src/core/action-transition.ts';
+import {
+  type Action,
+  type ActionEvent,
+  type ActionState,
+  actionAfter,
+  type PlannedAction,
+} from '../../src/core/action.ts';
 import type { EpochMs } from '../../src/core/time.ts';
 
 export type ActionChange = { readonly [Field in keyof Action]?: Action[Field] };

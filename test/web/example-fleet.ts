@@ -5,7 +5,7 @@ import type { Action, PlannedAction } from '../../src/core/action.ts';
 import { type Alert, fingerprintOf } from '../../src/core/alert.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import type { GuardMemory } from '../../src/core/guard-memory.ts';
+import type { GuardMemory } from '../../src/core/guard/memory.ts';
 import type { AccountState, MailboxState } from '../../src/core/mailbox.ts';
 import { addDays, hourMs, minuteMs, utcDate } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';

@@ -1,7 +1,7 @@
 // Why a paused mailbox is paused: by whom, since when, and on what evidence.
 import { describe, expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../src/core/time.ts';
-import { pausedBy, pausedText } from '../../src/core/wording/paused.ts';
+import { pausedBy, pausedText } from '../../src/core/wording/states.ts';
 import { action, mailbox, now, verdict } from '../web/example-fleet.ts';
 
 const box = mailbox('m1', 'a@acme.example');

@@ -1,7 +1,6 @@
 // Acting on one account: read, intent, POST, read back, retry. docs/guard.md, "What happens in a breach".
 
-import { type Action, alreadySo, type OpenAction } from '../../core/action.ts';
-import { tryWaitMs } from '../../core/action-transition.ts';
+import { type Action, alreadySo, type OpenAction, tryWaitMs } from '../../core/action.ts';
 import { type EpochMs, minuteMs, secondMs } from '../../core/time.ts';
 import { changedByOthers } from '../record/persons.ts';
 import type { Settlement } from '../record/plan.ts';

@@ -1,7 +1,6 @@
 // Requests of an action: the look before its POST, the POST of an open intent, and the read-backs after it.
 import type { Failure } from '../../api/http/failure.ts';
-import type { Action, OpenAction } from '../../core/action.ts';
-import type { Unsuccessful } from '../../core/action-transition.ts';
+import type { Action, OpenAction, Unsuccessful } from '../../core/action.ts';
 import { elapsedMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
 import type { Observation } from '../record/observe.ts';

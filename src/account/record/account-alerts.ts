@@ -37,10 +37,9 @@ import {
 } from '../../core/alert.ts';
 import { ruleBook } from '../../core/alert-rules.ts';
 import type { MeasuredRoute, Route } from '../../core/answers.ts';
-import type { BreakerEntry, BreakerState } from '../../core/breaker.ts';
-import type { Change } from '../../core/change.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
-import { idOfKey, type MailboxState } from '../../core/mailbox.ts';
+import type { BreakerEntry, BreakerState } from '../../core/guard/breaker.ts';
+import { type Change, idOfKey, type MailboxState } from '../../core/mailbox.ts';
 import { type IdlePattern, idlePatterns } from '../../core/mailbox-pattern.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
@@ -304,7 +303,7 @@ export class AccountAlerts {
     // An alert that was pending when the last process ended has to be seen again before its `for` may pass.
     return bothChanges(
       changes,
-      elapse(seenAgain() ? untouched : [], now, (fingerprint) => this.#fleet.endedLately.of(fingerprint)),
+      elapse(seenAgain() ? untouched : [], now, (fingerprint) => this.#fleet.endedLately(fingerprint)),
     );
   }
 
@@ -312,7 +311,7 @@ export class AccountAlerts {
     const named = conditions.map((condition) => conditionNamed(condition, this.#fleet));
     const current = (fingerprint: string) => this.#alert(fingerprint);
     return step(tune(named, this.#options.rules()), current, now, (fingerprint) =>
-      this.#fleet.endedLately.of(fingerprint),
+      this.#fleet.endedLately(fingerprint),
     );
   }
 

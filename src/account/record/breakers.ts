@@ -3,8 +3,13 @@ import { tune } from '../../alerts/condition.ts';
 import { step } from '../../alerts/engine.ts';
 import { guardHeld, heldSubject } from '../../alerts/rules/breaker-rule.ts';
 import { type AlertChanges, fingerprintOf } from '../../core/alert.ts';
-import { type BreakerEntry, type BreakerState, heldEntries } from '../../core/breaker.ts';
-import { release, withdrawOthers } from '../../core/guard/breaker.ts';
+import {
+  type BreakerEntry,
+  type BreakerState,
+  heldEntries,
+  release,
+  withdrawOthers,
+} from '../../core/guard/breaker.ts';
 import { afterRelease, isContested, recentReversals } from '../../core/guard/memory.ts';
 import { idOfKey, type MailboxState } from '../../core/mailbox.ts';
 import type { RuleSettings } from '../../core/rule-settings.ts';

@@ -3,8 +3,7 @@
 import { actionUnder } from '../../core/action.ts';
 import { type AlertChanges, bothChanges } from '../../core/alert.ts';
 import type { MailboxList, Observed } from '../../core/answers.ts';
-import { type BreakerState, moveEntries } from '../../core/breaker.ts';
-import { withdraw } from '../../core/guard/breaker.ts';
+import { type BreakerState, moveEntries, withdraw } from '../../core/guard/breaker.ts';
 import { type GuardedElsewhere, type MailboxState, mailboxKey, mailboxUnder } from '../../core/mailbox.ts';
 import { idlePatterns, idleText } from '../../core/mailbox-pattern.ts';
 import type { EpochMs } from '../../core/time.ts';

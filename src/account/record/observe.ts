@@ -11,12 +11,10 @@ import type {
   StatsRow,
   WarmupAnswer,
 } from '../../core/answers.ts';
-import { situationOf } from '../../core/guard/judgement.ts';
+import { judge, situationOf, verdictWithoutCounts } from '../../core/guard/judge.ts';
 import { isMostLost, lostAfter } from '../../core/guard/lost-counts.ts';
-import { afterJudgement, afterSight, firstSight } from '../../core/guard/memory.ts';
+import { afterJudgement, afterSight, firstSight, type GuardMemory, type LostCounts } from '../../core/guard/memory.ts';
 import { runStateOf, type StatusWords, wordState } from '../../core/guard/run-state.ts';
-import { judge, verdictWithoutCounts } from '../../core/guard/verdict.ts';
-import type { GuardMemory, LostCounts } from '../../core/guard-memory.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
 import { limitsAfter, type Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';

@@ -1,9 +1,8 @@
 // Changes by others that people are notified of: a pause, a raised mode, a raised limit, many warm-ups that stop at
 // once. Pure.
 import type { OutsideChange } from '../../alerts/rules/changed-rule.ts';
-import type { Change } from '../../core/change.ts';
 import { type StatusWords, stateByVerdict, wordState } from '../../core/guard/run-state.ts';
-import type { MailboxState } from '../../core/mailbox.ts';
+import type { Change, MailboxState } from '../../core/mailbox.ts';
 import { isWarmupMode, type Policy } from '../../core/policy.ts';
 import { dayMs, type EpochMs, hourMs } from '../../core/time.ts';
 

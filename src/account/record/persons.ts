@@ -1,8 +1,7 @@
 // A person's change of a mailbox: planned here, carried out by the guard's own actor, recorded with the person's name.
 
-import type { Action, Person } from '../../core/action.ts';
-import { actionAfter } from '../../core/action-transition.ts';
-import { verdictWithoutCounts } from '../../core/guard/verdict.ts';
+import { type Action, actionAfter, type Person } from '../../core/action.ts';
+import { verdictWithoutCounts } from '../../core/guard/judge.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
 import { isWarmupMode, maxPerDay } from '../../core/policy.ts';
 import type { Verdict } from '../../core/verdict.ts';

@@ -1,11 +1,17 @@
 // Consequences of a verdict and an answer for the action on a mailbox: plan, confirm, drop. Pure.
 
-import type { Action, GuardActionKind, Outcome, PendingAction, PlannedAction } from '../../core/action.ts';
-import { actionAfter, type Unsuccessful } from '../../core/action-transition.ts';
+import {
+  type Action,
+  actionAfter,
+  type GuardActionKind,
+  type Outcome,
+  type PendingAction,
+  type PlannedAction,
+  type Unsuccessful,
+} from '../../core/action.ts';
 import type { Observed, WarmupAnswer } from '../../core/answers.ts';
-import type { Change } from '../../core/change.ts';
 import { type StatusWords, wordState } from '../../core/guard/run-state.ts';
-import type { MailboxState } from '../../core/mailbox.ts';
+import type { Change, MailboxState } from '../../core/mailbox.ts';
 import type { WarmupMode } from '../../core/policy.ts';
 import { type EpochMs, hourMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';

@@ -13,10 +13,18 @@ import {
   shiftSubject,
 } from '../../alerts/rules/pooled-rules.ts';
 import { type AlertChanges, fingerprintOf, isCause } from '../../core/alert.ts';
-import type { PooledWindow } from '../../core/breaker.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
-import { type Part, type Pool, type Pools, poolsOf, type Standing } from '../../core/guard/pool.ts';
-import { accountShift, domainExcess, domainWeek } from '../../core/guard/pooled-rules.ts';
+import {
+  accountShift,
+  domainExcess,
+  domainWeek,
+  type Part,
+  type Pool,
+  type PooledWindow,
+  type Pools,
+  poolsOf,
+  type Standing,
+} from '../../core/guard/pooled-rules.ts';
 import { limitedDays } from '../../core/guard/window.ts';
 import { domainOf, type MailboxState } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';

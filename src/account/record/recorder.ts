@@ -1,8 +1,7 @@
 // Turns answers and outcomes into committed facts: observe, decide, record, then update the fleet. One at a time in a
 // daemon.
 
-import { type Action, isGuardActionKind, type OpenAction, type Outcome } from '../../core/action.ts';
-import { actionAfter } from '../../core/action-transition.ts';
+import { type Action, actionAfter, isGuardActionKind, type OpenAction, type Outcome } from '../../core/action.ts';
 import type { AlertChanges } from '../../core/alert.ts';
 import type { MailboxList, Observed } from '../../core/answers.ts';
 import { haveShrunk } from '../../core/guard/lost-counts.ts';

@@ -1,8 +1,7 @@
 // Tick of one mailbox: an answer is applied, it may prove our own POST, and the verdict plans or drops actions. Pure:
 // the recorder commits the result.
 
-import { type Action, isGuardActionKind, type OpenAction } from '../../core/action.ts';
-import { actionAfter } from '../../core/action-transition.ts';
+import { type Action, actionAfter, isGuardActionKind, type OpenAction } from '../../core/action.ts';
 import {
   type BlacklistAnswer,
   type DnsAnswer,
@@ -11,13 +10,18 @@ import {
   type Observed,
   type WarmupAnswer,
 } from '../../core/answers.ts';
-import type { BreakerState } from '../../core/breaker.ts';
-import { type Change, type ChangedThing, changesShown } from '../../core/change.ts';
 import { daysOf, isSameSpan } from '../../core/decision.ts';
-import { admit, heldByBreaker, withdraw } from '../../core/guard/breaker.ts';
+import { admit, type BreakerState, heldByBreaker, withdraw } from '../../core/guard/breaker.ts';
 import { afterConfirmed, afterOperatorChange, firstSight } from '../../core/guard/memory.ts';
 import { runStateOf, type StatusWords } from '../../core/guard/run-state.ts';
-import { domainOf, type MailboxState, mailboxKey } from '../../core/mailbox.ts';
+import {
+  type Change,
+  type ChangedThing,
+  changesShown,
+  domainOf,
+  type MailboxState,
+  mailboxKey,
+} from '../../core/mailbox.ts';
 import { type Policy, ratePpm } from '../../core/policy.ts';
 import { dayMs, type EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';

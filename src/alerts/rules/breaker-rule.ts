@@ -1,6 +1,6 @@
 // guard_held: the breaker holds every action under one base_url. One message lists them.
 import { type Alert, noAccount, type Subject } from '../../core/alert.ts';
-import { type BreakerEntry, type BreakerState, heldEntries } from '../../core/breaker.ts';
+import { type BreakerEntry, type BreakerState, heldEntries } from '../../core/guard/breaker.ts';
 import { idOfKey, typedName } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';

@@ -1,8 +1,7 @@
 // changed_by_others: another person or tool paused a warm-up, raised a mode or a limit, or stopped many at once. An
 // event, announced once.
 import type { Transition } from '../../core/alert.ts';
-import type { Change } from '../../core/change.ts';
-import type { MailboxState } from '../../core/mailbox.ts';
+import type { Change, MailboxState } from '../../core/mailbox.ts';
 import { changeSentence } from '../../core/wording/causes.ts';
 import { rateText } from '../../core/wording/explain.ts';
 import { countedOf, firstText, listText } from '../../core/wording/phrases.ts';

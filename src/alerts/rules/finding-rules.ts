@@ -7,7 +7,7 @@ import {
   isSameMeasurement,
   type MeasuredRoute,
 } from '../../core/answers.ts';
-import { saysDisconnected } from '../../core/connection.ts';
+import { saysDisconnected } from '../../core/guard/run-state.ts';
 import { domainOf, type MailboxState } from '../../core/mailbox.ts';
 import { fitsGlob } from '../../core/mailbox-pattern.ts';
 import type { RuleSettings } from '../../core/rule-settings.ts';

@@ -1,6 +1,6 @@
 // Rules beyond one mailbox: a domain over its limits, and an account whose bounce rate has shifted. They never act.
 import type { AlertFacts, Subject } from '../../core/alert.ts';
-import type { AccountShift, DomainExcess, DomainWeek, PooledWindow } from '../../core/breaker.ts';
+import type { AccountShift, DomainExcess, DomainWeek, PooledWindow } from '../../core/guard/pooled-rules.ts';
 import { type EpochMs, minuteMs, secondMs } from '../../core/time.ts';
 import {
   allowedText,

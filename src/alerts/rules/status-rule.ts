@@ -1,5 +1,5 @@
 // mailbox_unwell: the API reports a status of a mailbox that is not known to be normal ("suspended", "locked").
-import { saysDisconnected } from '../../core/connection.ts';
+import { saysDisconnected } from '../../core/guard/run-state.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
 

@@ -1,11 +1,9 @@
 // Cases of `decide --cases`: vectors in the format of guard/vectors.json become situations, verdicts become rows.
 import { z } from 'zod';
 import { readStats } from '../../api/answers.ts';
-import { closedBreaker } from '../../core/breaker.ts';
-import { admit, heldByBreaker } from '../../core/guard/breaker.ts';
-import { situationOf } from '../../core/guard/judgement.ts';
+import { admit, closedBreaker, heldByBreaker } from '../../core/guard/breaker.ts';
+import { judge, type Situation, situationOf } from '../../core/guard/judge.ts';
 import { firstSight } from '../../core/guard/memory.ts';
-import { judge, type Situation } from '../../core/guard/verdict.ts';
 import { defaultPolicy, onePercentPpm, type Policy, percent, ratePpm, warmupModes } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { EvidenceStart, RunState, Verdict } from '../../core/verdict.ts';

@@ -1,13 +1,13 @@
 // The in-memory picture of the fleet: loaded at start, updated after each commit, read by the page, the metrics, the notifier and recipes.
 import type { Action } from '../action.ts';
 import type { Alert, AlertChanges, Silence } from '../alert.ts';
-import { type BreakerState, closedBreaker } from '../breaker.ts';
+import { type BreakerState, closedBreaker } from '../guard/breaker.ts';
 import type { Incident } from '../incident.ts';
-import type { AccountState, MailboxState, SweepProgress } from '../mailbox.ts';
+import { type AccountState, isUnread, type MailboxState, type SweepProgress } from '../mailbox.ts';
 import type { StoreFailure } from '../store-failure.ts';
-import type { EpochMs } from '../time.ts';
+import { type EpochMs, hourMs } from '../time.ts';
+import { visibleText } from '../wording/phrases.ts';
 import { type Guarding, isOff, scopeKey, scopesOver, type WritesOff } from '../write-scope.ts';
-import { EndedLately, MailboxNames } from './newest-value.ts';
 
 /** A delivery channel as its loop finds it. */
 export interface ChannelState {
@@ -34,23 +34,25 @@ const endedIncidentsKept = 50;
 
 const widths = ['everything', 'account', 'mailbox'];
 
-const noMailboxes: ReadonlyMap<string, MailboxState> = new Map();
-const noAlerts: ReadonlyMap<string, Alert> = new Map();
-const noneAbout: readonly Alert[] = [];
+/** An alert that comes again within this time of its end is unstable. */
+const endedKeptMs = hourMs;
+
+type Named = Pick<MailboxState, 'account' | 'id' | 'email'>;
+
+const addressKey = ({ account, email }: Named) => `${account}/${visibleText(email)}`;
 
 /** Picture of the fleet that is read without the store. Its values are immutable; each put replaces one. */
 export class Fleet {
   readonly #accounts = new Map<string, AccountState>();
   /** Mailboxes by account, then by id. */
   readonly #mailboxes = new Map<string, Map<string, MailboxState>>();
-  readonly #names = new MailboxNames();
+  /** Number of mailboxes by account and visible address. */
+  readonly #addresses = new Map<string, number>();
   readonly #alerts = new Map<string, Alert>();
-  /** Alerts by account, then by fingerprint. */
-  readonly #alertsOf = new Map<string, Map<string, Alert>>();
-  /** Alerts by account, then by mailbox id. */
-  readonly #alertsAbout = new Map<string, Map<string, readonly Alert[]>>();
-  /** Alerts about no single mailbox, by fingerprint. */
-  readonly #wideAlerts = new Map<string, Alert>();
+  /** The same by account, then by mailbox id ('' for those about no single mailbox), then by fingerprint. */
+  readonly #alertsOf = new Map<string, Map<string, Map<string, Alert>>>();
+  /** Ended alerts by fingerprint, in the order in which they ended. */
+  readonly #ended = new Map<string, Alert>();
   readonly #breakers = new Map<string, BreakerState>();
   readonly #writesOff = new Map<string, WritesOff>();
   readonly #channels = new Map<string, ChannelState>();
@@ -63,10 +65,6 @@ export class Fleet {
   #storeFailingSince: EpochMs | null = null;
   #guarding: readonly Guarding[] = [];
   #revision = 0;
-  #alertsRevision = 0;
-  readonly endedLately = new EndedLately();
-  /** Revision of the latest change of an alert, by account. */
-  readonly #alertsChangedAt = new Map<string, number>();
 
   /** Grows with every change: equal numbers mean the same picture. */
   get revision(): number {
@@ -83,26 +81,19 @@ export class Fleet {
     this.#revision += 1;
     this.#accounts.set(account.name, account);
   }
-  /** Removes an account that this process no longer polls. Its mailboxes stay. */
-  removeAccountState(name: string): void {
-    this.#revision += 1;
-    this.#accounts.delete(name);
-    this.#sweeps.delete(name);
-  }
   /** The account is no longer configured: nothing of it is shown from now on. */
   removeAccount(name: string): void {
     this.clearAccount(name);
-    this.removeAccountState(name);
+    this.#accounts.delete(name);
+    this.#sweeps.delete(name);
     this.#guarding = this.#guarding.filter(({ account }) => account !== name);
   }
 
   /** Takes out what the store has of an account, so that it can be shown as it is stored now. */
   clearAccount(name: string): void {
     this.#revision += 1;
-    this.#mailboxes.delete(name);
-    this.#names.removeAccount(name);
+    for (const { account, id } of [...this.mailboxesOf(name)]) this.removeMailbox(account, id);
     for (const { fingerprint } of [...this.alertsOf(name)]) this.removeAlert(fingerprint);
-    this.#alertsOf.delete(name);
     this.#recentActions = this.#recentActions.filter(({ account }) => account !== name);
   }
 
@@ -114,14 +105,20 @@ export class Fleet {
     this.#revision += 1;
     this.#guarding = guarding;
   }
+  /** Names of the accounts of which what is known may no longer be so: they cannot be read, or are starting. */
+  unreadAccounts(): ReadonlySet<string> {
+    const failing = [...this.#accounts.values()].filter(isUnread).map(({ name }) => name);
+    const starting = this.#guarding.filter(({ startingSince }) => startingSince !== null);
+    return new Set([...failing, ...starting.map(({ account }) => account)]);
+  }
 
   /** All mailboxes that have not left, account by account. */
   *mailboxes(): IterableIterator<MailboxState> {
     for (const mailboxes of this.#mailboxes.values()) yield* mailboxes.values();
   }
   /** Mailboxes of one account. */
-  mailboxesOf(account: string): IterableIterator<MailboxState> {
-    return (this.#mailboxes.get(account) ?? noMailboxes).values();
+  *mailboxesOf(account: string): IterableIterator<MailboxState> {
+    yield* this.#mailboxes.get(account)?.values() ?? [];
   }
   mailbox(account: string, id: string): MailboxState | undefined {
     return this.#mailboxes.get(account)?.get(id);
@@ -135,66 +132,74 @@ export class Fleet {
   }
   putMailbox(mailbox: MailboxState): void {
     this.#revision += 1;
-    const ofAccount = this.#mailboxes.get(mailbox.account);
-    const before = ofAccount?.get(mailbox.id);
-    if (ofAccount) ofAccount.set(mailbox.id, mailbox);
-    else this.#mailboxes.set(mailbox.account, new Map([[mailbox.id, mailbox]]));
-    if (before?.email === mailbox.email) return;
-    if (before) this.#names.remove(before);
-    this.#names.add(mailbox);
+    const { account, id, email } = mailbox;
+    const ofAccount = this.#mailboxes.get(account) ?? new Map<string, MailboxState>();
+    const before = ofAccount.get(id);
+    this.#mailboxes.set(account, ofAccount.set(id, mailbox));
+    if (before?.email === email) return;
+    if (before) this.#countAddress(before, -1);
+    this.#countAddress(mailbox, 1);
   }
   /** The mailbox has left: its series and its row are gone from now on. */
   removeMailbox(account: string, id: string): void {
     this.#revision += 1;
     const known = this.mailbox(account, id);
-    if (known) this.#names.remove(known);
+    if (known) this.#countAddress(known, -1);
     this.#mailboxes.get(account)?.delete(id);
   }
-  /** Unique within its account: its address, with its id where another mailbox has the same address now. Not yet escaped. */
-  nameOf(mailbox: Pick<MailboxState, 'account' | 'id' | 'email'>): string {
-    return this.#names.nameOf(mailbox);
+  /**
+   * Name that is unique within its account: the address, with the id where another mailbox has the same address, or where
+   * the address itself ends in a parenthesis, so that it cannot take another one's name.
+   */
+  nameOf(mailbox: Named): string {
+    const address = visibleText(mailbox.email);
+    const isShared = (this.#addresses.get(addressKey(mailbox)) ?? 0) > 1;
+    return isShared || address.endsWith(')') ? `${address} (${visibleText(mailbox.id)})` : address;
+  }
+  #countAddress(mailbox: Named, more: 1 | -1): void {
+    const key = addressKey(mailbox);
+    const count = (this.#addresses.get(key) ?? 0) + more;
+    if (count > 0) this.#addresses.set(key, count);
+    else this.#addresses.delete(key);
   }
 
-  /** Grows with every change of an alert. */
-  get alertsRevision(): number {
-    return this.#alertsRevision;
-  }
-  /** The accounts that the alerts are of which changed after a revision of the alerts. */
-  alertsChangedSince(alertsRevision: number): ReadonlySet<string> {
-    return new Set([...this.#alertsChangedAt].flatMap(([account, at]) => (at > alertsRevision ? [account] : [])));
-  }
   /** Pending and firing alerts. */
   alerts(): IterableIterator<Alert> {
     return this.#alerts.values();
   }
   /** Alerts of one account. */
-  alertsOf(account: string): IterableIterator<Alert> {
-    return (this.#alertsOf.get(account) ?? noAlerts).values();
+  *alertsOf(account: string): IterableIterator<Alert> {
+    for (const about of this.#alertsOf.get(account)?.values() ?? []) yield* about.values();
   }
   /** Alerts about one mailbox. */
   alertsAbout({ account, id }: Pick<MailboxState, 'account' | 'id'>): readonly Alert[] {
-    return this.#alertsAbout.get(account)?.get(id) ?? noneAbout;
+    return [...(this.#alertsOf.get(account)?.get(id)?.values() ?? [])];
   }
   /** Alerts about accounts, domains, IP addresses, or Warmwarden itself. */
-  wideAlerts(): IterableIterator<Alert> {
-    return this.#wideAlerts.values();
+  *wideAlerts(): IterableIterator<Alert> {
+    for (const ofAccount of this.#alertsOf.values()) yield* ofAccount.get('')?.values() ?? [];
   }
   alert(fingerprint: string): Alert | undefined {
     return this.#alerts.get(fingerprint);
   }
-  /** Keeps a pending or firing alert; forgets a resolved one. */
+  /** Alert that ended within the last hour before the newest end. */
+  endedLately(fingerprint: string): Alert | undefined {
+    return this.#ended.get(fingerprint);
+  }
+  /** Keeps a pending or firing alert; moves a resolved one to those that ended lately. */
   putAlert(alert: Alert): void {
     this.#revision += 1;
     const { account, fingerprint, status } = alert;
     if (status === 'resolved') {
       this.removeAlert(fingerprint);
-      this.endedLately.put(alert);
+      this.#noteEnd(alert);
       return;
     }
     this.#alerts.set(fingerprint, alert);
-    this.#noteAbout(alert, true);
-    const ofAccount = this.#alertsOf.get(account) ?? new Map<string, Alert>();
-    this.#alertsOf.set(account, ofAccount.set(fingerprint, alert));
+    const about = alert.mailboxId ?? '';
+    const ofAccount = this.#alertsOf.get(account) ?? new Map<string, Map<string, Alert>>();
+    const known = ofAccount.get(about) ?? new Map<string, Alert>();
+    this.#alertsOf.set(account, ofAccount.set(about, known.set(fingerprint, alert)));
   }
 
   /** Shows committed changes of alerts. */
@@ -208,26 +213,20 @@ export class Fleet {
     this.#revision += 1;
     const known = this.#alerts.get(fingerprint);
     if (!known) return;
-    this.#noteAbout(known, false);
     this.#alerts.delete(fingerprint);
-    this.#alertsOf.get(known.account)?.delete(fingerprint);
+    const ofAccount = this.#alertsOf.get(known.account);
+    const about = ofAccount?.get(known.mailboxId ?? '');
+    about?.delete(fingerprint);
+    if (about?.size === 0) ofAccount?.delete(known.mailboxId ?? '');
   }
 
-  /** Takes an alert in among those about the same, or out of them. */
-  #noteAbout(alert: Alert, stays: boolean): void {
-    const { account, mailboxId, fingerprint } = alert;
-    this.#alertsRevision += 1;
-    this.#alertsChangedAt.set(account, this.#alertsRevision);
-    if (mailboxId === null) {
-      if (stays) this.#wideAlerts.set(fingerprint, alert);
-      else this.#wideAlerts.delete(fingerprint);
-      return;
+  #noteEnd(alert: Alert): void {
+    this.#ended.delete(alert.fingerprint);
+    this.#ended.set(alert.fingerprint, alert);
+    for (const [fingerprint, { resolvedAt }] of this.#ended) {
+      if ((alert.resolvedAt ?? 0) - (resolvedAt ?? 0) < endedKeptMs) return;
+      this.#ended.delete(fingerprint);
     }
-    const ofAccount = this.#alertsAbout.get(account) ?? new Map<string, readonly Alert[]>();
-    const others = (ofAccount.get(mailboxId) ?? noneAbout).filter((other) => other.fingerprint !== fingerprint);
-    if (stays) this.#alertsAbout.set(account, ofAccount.set(mailboxId, [...others, alert]));
-    else if (others.length > 0) ofAccount.set(mailboxId, others);
-    else ofAccount.delete(mailboxId);
   }
 
   /** The newest first. */

@@ -1,10 +1,74 @@
-// The breaker over everything under one base_url: admits actions until too much of the fleet would be acted upon at
-// once. Pure. docs/guard.md, "When it does nothing, on purpose".
-import { type BreakerEntry, type BreakerState, closedBreaker } from '../breaker.ts';
-import { accountOfKey } from '../mailbox.ts';
+// The breaker over everything under one base_url: admits actions until too much of the fleet would be acted upon at once.
+// docs/guard.md, "When it does nothing, on purpose".
+import { accountOfKey, idOfKey, mailboxKey } from '../mailbox.ts';
 import type { Policy } from '../policy.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../time.ts';
 import type { Verdict } from '../verdict.ts';
+
+/** A mailbox that was acted on, or is held for an action. */
+export interface BreakerEntry {
+  /** `ACCOUNT/ID`. */
+  readonly key: string;
+  readonly account: string;
+  readonly email: string;
+  readonly domain: string;
+  /** Moment of its admission, or of its latest breach. */
+  readonly at: EpochMs;
+  readonly held: boolean;
+  /** True if the mailbox was judged for the first or second time. */
+  readonly firstSight: boolean;
+  /** Gravity: bounces per million over the limit's share. Used for comparison only. */
+  readonly weight: number;
+  /** True if the bounces are an emergency. */
+  readonly emergency?: true;
+}
+
+export interface BreakerState {
+  /** Moment since which everything is held, or null while actions are admitted. */
+  readonly openSince: EpochMs | null;
+  /** True if mostly mailboxes at first sight tripped the breaker: only a release opens the way. */
+  readonly atFirstSight: boolean;
+  readonly entries: readonly BreakerEntry[];
+  /** Admissions since it opened: the capped second step. */
+  readonly trickle: readonly EpochMs[];
+  /** Keys that a person released: they are acted on without being counted. */
+  readonly released: readonly string[];
+  /** Number of emergencies held since the breaker opened, including released ones. */
+  readonly emergencies?: number;
+}
+
+export const closedBreaker: BreakerState = {
+  openSince: null,
+  atFirstSight: false,
+  entries: [],
+  trickle: [],
+  released: [],
+};
+
+/** The mailboxes that are held, the worst first. */
+export function heldEntries(state: BreakerState): readonly BreakerEntry[] {
+  return state.entries.filter(({ held }) => held).sort((a, b) => b.weight - a.weight);
+}
+
+/** The state once mailboxes are guarded under other accounts. */
+export function moveEntries(
+  state: BreakerState,
+  moves: readonly { readonly from: string; readonly to: string; readonly ids: readonly string[] | null }[],
+): BreakerState {
+  const movedTo = (key: string) =>
+    moves.find(({ from, ids }) => from === accountOfKey(key) && (ids?.includes(idOfKey(key)) ?? true))?.to;
+  const keys = [...state.entries.map(({ key }) => key), ...state.released];
+  if (keys.every((key) => movedTo(key) === undefined)) return state;
+  const keyNow = (key: string) => mailboxKey(movedTo(key) ?? accountOfKey(key), idOfKey(key));
+  return {
+    ...state,
+    entries: state.entries.map((entry) => {
+      const account = movedTo(entry.key);
+      return account === undefined ? entry : { ...entry, account, key: keyNow(entry.key) };
+    }),
+    released: state.released.map(keyNow),
+  };
+}
 
 export interface Candidate extends Omit<BreakerEntry, 'at' | 'held'> {
   /** Moment at which its statistics were read. */

@@ -1,8 +1,8 @@
 // Counts that were read, and that the API no longer shows. Pure.
 import type { StatsRow } from '../answers.ts';
-import type { LostCounts } from '../guard-memory.ts';
 import type { MailboxState } from '../mailbox.ts';
 import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
+import type { LostCounts } from './memory.ts';
 
 /** Number of days, up to today, that every answer has, however few days were asked for. */
 const daysCompared = 6;

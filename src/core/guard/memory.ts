@@ -1,9 +1,9 @@
 // Memory of the guard about a mailbox, and its changes by events. docs/guard.md, "After a change".
+
 import type { ActionKind, GuardActionKind } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
-import type { GuardMemory } from '../guard-memory.ts';
-import { isWarmupMode, type Policy } from '../policy.ts';
-import { addDays, dayMs, type EpochMs, utcDate } from '../time.ts';
+import { isWarmupMode, type Policy, type RecentLimits } from '../policy.ts';
+import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../time.ts';
 import {
   type Claim,
   type EarlierMode,
@@ -15,6 +15,50 @@ import {
 } from '../verdict.ts';
 import { countsOf, type Days, newestToday, pool, readDays } from './rows.ts';
 import { evidenceWindow, isBreach } from './window.ts';
+
+/** Emails that were read of some days, and that the API no longer shows: half of them or more. */
+export interface LostCounts {
+  readonly from: IsoDate;
+  readonly to: IsoDate;
+  /** Emails that were read on these days before. */
+  readonly sent: number;
+}
+
+/** Memory of the guard about a mailbox; survives restarts. */
+export interface GuardMemory {
+  readonly firstSeenAt: EpochMs;
+  /** Fresh stats answers judged so far: a first breach waits for the second. */
+  readonly answersJudged: number;
+  /** Mode and run state that were believed last; a difference is an outside change unless we claimed it. */
+  readonly mode: string | null;
+  /** The modes before it, the newest first, as far back as statistics reach. Absent until the mode changes. */
+  readonly earlierModes?: readonly EarlierMode[];
+  readonly run: RunState;
+  /** The status word under which the warm-up ran last, null being a word, too. Absent until it runs. */
+  readonly runningWord?: string | null;
+  /** The day of the first look since which no look led to a judgement on any counts; null, or absent, when the last one did. */
+  readonly unjudgedSince?: IsoDate | null;
+  readonly evidence: EvidenceStart | null;
+  readonly emergencyEvidence: EvidenceStart | null;
+  /**
+   * Moment at which the mailbox was found in recovery mode with a breach in its last days. null, or absent, otherwise
+   * and once the evidence restarted.
+   */
+  readonly foundBreachAt?: EpochMs | null;
+  /** Confirmation times of our interventions. */
+  readonly interventions: readonly EpochMs[];
+  readonly claim: Claim | null;
+  /** The status word that proved a pause: it means paused until the warm-up runs again, whether or not anybody listed it. */
+  readonly pauseWord: string | null;
+  /** Moments at which others took back our changes. */
+  readonly reversals: readonly EpochMs[];
+  /** Ids under which this address was guarded before it came back under another one (docs/faults.md S9), the newest first. */
+  readonly formerIds?: readonly string[];
+  /** Daily limits of the last days. */
+  readonly limits?: RecentLimits;
+  /** Counts that the API no longer shows. */
+  readonly lost?: LostCounts;
+}
 
 /** Data of one look at the mailbox. */
 export interface Sight {

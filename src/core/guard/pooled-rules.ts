@@ -1,9 +1,153 @@
-// Findings in pooled counts: a domain over its limits, and an account with a shifted bounce rate. Alerts only: neither
+// Findings in pooled counts: of a domain over its limits, and of an account with a shifted bounce rate. Alerts only: neither
 // leads to an action. docs/guard.md, "Beyond one mailbox".
+import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
+import type { CountedDay, LimitedDays } from './window.ts';
 
-import type { AccountShift, DomainExcess, DomainWeek, PooledSum, PooledWindow } from '../breaker.ts';
-import { addDays, type EpochMs, type IsoDate } from '../time.ts';
-import type { Pool, Pools } from './pool.ts';
+/** Sums over some days of some mailboxes. */
+export interface PooledSum {
+  readonly sent: number;
+  readonly bounced: number;
+  /** Each day's emails times its limit in ppm: a million times the bounces that the limits allow. */
+  readonly allowed: number;
+}
+
+/** The sums of the days from one date to another, both included. */
+export interface PooledWindow extends PooledSum {
+  readonly from: IsoDate;
+  readonly to: IsoDate;
+}
+
+/** The newest days in which a domain had at least three bounces more than its limits allow. */
+export interface DomainExcess extends PooledWindow {
+  /** Number of mailboxes that sent or bounced in these days. */
+  readonly mailboxes: number;
+}
+
+/** The last seven days of a domain. */
+export interface DomainWeek extends PooledWindow {
+  /** True if the week and each shorter stretch stay within the limits: otherwise one more bounce would fire again. */
+  readonly isWithinLimits: boolean;
+}
+
+/** The last two days of an account against the 28 before them. */
+export interface AccountShift {
+  readonly last: PooledWindow;
+  readonly before: PooledWindow;
+  /** Number of domains with bounces in the last days. */
+  readonly domains: number;
+  /** Twice the earlier rate, and at least 12 bounces more, on at least five domains. */
+  readonly isShifted: boolean;
+  /** True if the rate is below one and a half times the earlier rate. */
+  readonly isOver: boolean;
+}
+
+/** counted: its days are in the sums. unknown: nothing that is current is known of it. pending: not asked yet. A paused mailbox counts. */
+export type Standing = 'counted' | 'unknown' | 'pending';
+
+/** Contribution of a mailbox to its pools. */
+export interface Part {
+  /** Domain in lower case. */
+  readonly domain: string;
+  readonly standing: Standing;
+  /** Days of a mailbox that counts; null for any other. */
+  readonly days: LimitedDays | null;
+}
+
+interface DaySum {
+  sent: number;
+  bounced: number;
+  allowed: number;
+}
+
+export class Pool<Of extends Part = Part> {
+  readonly parts: Of[] = [];
+  readonly #days = new Map<IsoDate, DaySum>();
+  readonly #standings: Record<Standing, number> = { counted: 0, unknown: 0, pending: 0 };
+  /** The newest day with a bounce, and with an email, of each mailbox that has one. */
+  readonly #newest: Readonly<Record<'bounced' | 'sent', IsoDate[]>> = { bounced: [], sent: [] };
+
+  add(part: Of): void {
+    this.parts.push(part);
+    this.#standings[part.standing] += 1;
+    const { days, limitOn } = part.days ?? { days: [], limitOn: () => 0 };
+    for (const day of days) this.#addDay(day, limitOn(day.date));
+    for (const what of ['bounced', 'sent'] as const) {
+      const newest = days.findLast((day) => day[what] > 0);
+      if (newest) this.#newest[what].push(newest.date);
+    }
+  }
+
+  /** Number of mailboxes with that standing. */
+  of(standing: Standing): number {
+    return this.#standings[standing];
+  }
+
+  /** Number of days with rows from one date to another, both included. */
+  daysWithRows(from: IsoDate, to: IsoDate): number {
+    return [...this.#days.keys()].filter((date) => date >= from && date <= to).length;
+  }
+
+  /** Sums from one date to another, both included. */
+  sum(from: IsoDate, to: IsoDate): PooledSum {
+    const sum: DaySum = { sent: 0, bounced: 0, allowed: 0 };
+    for (const [date, day] of this.#days) if (date >= from && date <= to) addTo(sum, day);
+    return sum;
+  }
+
+  /** The newest day with a bounce; null without any. */
+  bouncedOn(): IsoDate | null {
+    return newestOf(this.#newest.bounced);
+  }
+
+  /** Number of mailboxes that bounced, or sent, on this day or later. */
+  since(from: IsoDate, what: 'bounced' | 'sent'): number {
+    return this.#newest[what].filter((date) => date >= from).length;
+  }
+
+  /** The day on which the windows end: the newest with rows, at most two days ago; null without rows. */
+  lastDay(now: EpochMs): IsoDate | null {
+    const newest = newestOf([...this.#days.keys()]);
+    const earliest = addDays(utcDate(now), -quietDays);
+    return newest !== null && newest < earliest ? earliest : newest;
+  }
+
+  #addDay({ date, sent, bounced }: CountedDay, limitPpm: number): void {
+    const sum = this.#days.get(date) ?? { sent: 0, bounced: 0, allowed: 0 };
+    addTo(sum, { sent, bounced, allowed: limitPpm * sent });
+    this.#days.set(date, sum);
+  }
+}
+
+/** A running mailbox whose newest row is older than this is stale and not counted; one that sends nothing may have no rows. */
+const quietDays = 2;
+
+function addTo(sum: DaySum, { sent, bounced, allowed }: PooledSum): void {
+  sum.sent += sent;
+  sum.bounced += bounced;
+  sum.allowed += allowed;
+}
+
+function newestOf(dates: readonly IsoDate[]): IsoDate | null {
+  return dates.reduce<IsoDate | null>((newest, date) => (newest === null || date > newest ? date : newest), null);
+}
+
+/** The mailboxes of an account, as a whole and by domain. */
+export interface Pools<Of extends Part = Part> {
+  readonly whole: Pool<Of>;
+  readonly domains: ReadonlyMap<string, Pool<Of>>;
+}
+
+export function poolsOf<Of extends Part>(parts: Iterable<Of>): Pools<Of> {
+  const whole = new Pool<Of>();
+  const domains = new Map<string, Pool<Of>>();
+  for (const part of parts) {
+    whole.add(part);
+    const domain = domains.get(part.domain) ?? new Pool<Of>();
+    domains.set(part.domain, domain);
+    domain.add(part);
+  }
+  return { whole, domains };
+}
 
 /** A domain is looked at over the last so many days, and each shorter stretch of them. */
 const domainDays = 7;

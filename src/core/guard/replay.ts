@@ -1,14 +1,12 @@
 // The guard over a mailbox's past, day by day: what it would have done, and what that would have spared and cost. Pure.
 import { type GuardActionKind, isGuardActionKind } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
-import type { GuardMemory } from '../guard-memory.ts';
 import type { Policy } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate } from '../time.ts';
 import type { Verdict } from '../verdict.ts';
-import { situationOf } from './judgement.ts';
-import { afterConfirmed, afterSight, firstSight, type Sight } from './memory.ts';
+import { judge, situationOf } from './judge.ts';
+import { afterConfirmed, afterSight, firstSight, type GuardMemory, type Sight } from './memory.ts';
 import { type Counts, countsOf, type Days, dayOn, readDays } from './rows.ts';
-import { judge } from './verdict.ts';
 
 /** Emails a day that recovery mode sends at most (the API's document, section 2). */
 export const recoveryMailsPerDay = 15;

@@ -1,12 +1,11 @@
 // Meaning of a warm-up's status word. The API does not document its words (api/mailbox-api.md section 3, gaps).
 import type { GuardActionKind } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
-import { isDisconnected } from '../connection.ts';
-import type { GuardMemory } from '../guard-memory.ts';
 import { awaitsJudgement, type GuardState, type MailboxState } from '../mailbox.ts';
 import type { Ppm } from '../policy.ts';
 import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
 import { isBlind, type RunState, type Verdict } from '../verdict.ts';
+import type { GuardMemory } from './memory.ts';
 import { type Days, newestToday, readDays, sendingDaysAfter } from './rows.ts';
 
 /** The words of `api.status_words`, in lower case. */
@@ -113,4 +112,23 @@ function isOverLimit({ limitPpm, bounced, sent }: Verdict): boolean {
 function isNearLimit(verdict: Verdict, nearLimitPpm: Ppm): boolean {
   if (verdict.limitPpm === null || verdict.bounced === 0) return false;
   return verdict.bounced * 1e12 >= verdict.limitPpm * nearLimitPpm * verdict.sent;
+}
+
+// Detection of lost connections in the API's words.
+
+/** Words that mean a lost connection wherever they stand in a status. The API documents none besides `active`. */
+const lostConnection = /disconnect|connection|reconnect|unauthori|auth_?(error|fail|expired)|credential/;
+
+/** True if a status word means a lost connection. */
+export function saysDisconnected(status: string | null): boolean {
+  return status !== null && lostConnection.test(status.toLowerCase());
+}
+
+/**
+ * True if the newest list entry or the newest details report a lost connection. Such a mailbox neither sends nor
+ * receives.
+ */
+export function isDisconnected({ entry, detail }: Pick<MailboxState, 'entry' | 'detail'>): boolean {
+  if (saysDisconnected(entry.answer.status)) return true;
+  return detail !== null && (detail.answer.connection === 'error' || saysDisconnected(detail.answer.status));
 }

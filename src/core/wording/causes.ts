@@ -1,8 +1,7 @@
 // Possible causes of a bounce rate, in sentences: changes near it, and other mailboxes with the same. Hints for a
 // person; no decision rests on them.
 import { dnsRecords } from '../answers.ts';
-import type { Change } from '../change.ts';
-import type { MailboxState } from '../mailbox.ts';
+import type { Change, MailboxState } from '../mailbox.ts';
 import { dayMs } from '../time.ts';
 import type { Verdict } from '../verdict.ts';
 import { listText, momentText } from './phrases.ts';

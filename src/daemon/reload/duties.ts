@@ -16,8 +16,8 @@ import {
   selects,
 } from '../../config/mailbox-rules.ts';
 import { routes } from '../../core/answers.ts';
-import type { AccountLedger } from '../../core/ledger.ts';
 import { errorText } from '../../core/nearest.ts';
+import type { AccountLedger } from '../../core/records.ts';
 import { inheritedWaitMs } from '../../store/lease.ts';
 import { cronSchedule } from '../../world/schedule.ts';
 import { notGuardedAnyMore } from '../picture.ts';

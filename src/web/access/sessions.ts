@@ -3,7 +3,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
-import type { Session, SessionLimits } from '../../core/session.ts';
+import type { Session, SessionLimits } from '../../core/records.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
 import type { Auth, Token } from './auth.ts';

@@ -1,14 +1,13 @@
 // Facts that several answers have in common: the schema of each, and how it is read. Unknown values are null.
 import { z } from 'zod';
 import type { Action } from '../../core/action.ts';
-import type { Change } from '../../core/change.ts';
 import type { DecisionDay, RecordedDecision } from '../../core/decision.ts';
-import { guardStates, type SweepProgress } from '../../core/mailbox.ts';
+import { type Change, guardStates, type SweepProgress } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { reasons, type Verdict, verdictActions } from '../../core/verdict.ts';
 import { changeSentence } from '../../core/wording/causes.ts';
 import { sweepText } from '../../core/wording/forecast.ts';
-import { factsOf, pausedBy } from '../../core/wording/paused.ts';
+import { factsOf, pausedBy } from '../../core/wording/states.ts';
 import type { World } from '../../world/world.ts';
 import type { MailboxRow } from '../overview/fleet.ts';
 

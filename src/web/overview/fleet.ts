@@ -4,10 +4,8 @@ import { concerns } from '../../alerts/rules/finding-rules.ts';
 import type { Alert, Silence } from '../../core/alert.ts';
 import { dnsRecords } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
-import { healthScoreOf } from '../../core/fleet/newest-value.ts';
-import { unreadAccounts } from '../../core/fleet/unread-accounts.ts';
 import { guardStateOf } from '../../core/guard/run-state.ts';
-import { domainOf, type GuardState, guardStates, type MailboxState } from '../../core/mailbox.ts';
+import { domainOf, type GuardState, guardStates, healthScoreOf, type MailboxState } from '../../core/mailbox.ts';
 import { type Ppm, ratePpm } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
@@ -179,7 +177,7 @@ function totalsOf(ranked: readonly RankedMailbox[], fleet: Fleet): FleetTotals {
   const counts = Object.fromEntries(guardStates.map((state) => [state, 0])) as Record<GuardState, number>;
   const heldBy = { breaker: 0, readOnlyKey: 0, enforcementOff: 0 };
   const providers = new Set<string>();
-  const unreadNow = unreadAccounts(fleet);
+  const unreadNow = fleet.unreadAccounts();
   let [okWhenRead, unread, firstSeenAt, oldestStatsAt] = [0, 0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const one of ranked) {
     const { mailbox, state } = one;

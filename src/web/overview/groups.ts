@@ -1,7 +1,6 @@
 // The fleet by account, domain, provider or tag. Groups that need a person come first.
 import { silenceOf } from '../../alerts/routing.ts';
 import type { Alert } from '../../core/alert.ts';
-import { unreadAccounts } from '../../core/fleet/unread-accounts.ts';
 import { domainOf, type GuardState } from '../../core/mailbox.ts';
 import type { RouteParts, Tags } from '../route-parts.ts';
 import { WideAlerts } from './alerts.ts';
@@ -71,7 +70,7 @@ export function readGroups(parts: GroupParts, by: Grouping): readonly Group[] {
   const silences = fleet.silences(world.clock.now());
   const wide = new WideAlerts(fleet.wideAlerts());
   const loud = new WideAlerts([...fleet.wideAlerts()].filter((alert) => silenceOf(alert, silences) === null));
-  const unread = unreadAccounts(fleet);
+  const unread = fleet.unreadAccounts();
   const groups = new Map<string | null, Counting>();
   const groupOf = (name: string | null, mailboxes: number | null = 0) => {
     const group = groups.get(name) ?? newGroup(mailboxes);

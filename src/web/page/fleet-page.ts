@@ -5,9 +5,8 @@ import { neededNoChange } from '../../core/action.ts';
 import { type GuardState, guardStates } from '../../core/mailbox.ts';
 import { mailboxPath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { factsOf, pausedBy } from '../../core/wording/paused.ts';
 import { counted, numberText } from '../../core/wording/phrases.ts';
-import { accountTrouble, stateWords } from '../../core/wording/states.ts';
+import { accountTrouble, factsOf, pausedBy, stateWords } from '../../core/wording/states.ts';
 import { scopeText } from '../../core/write-scope.ts';
 import {
   type FleetTablePage,

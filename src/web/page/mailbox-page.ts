@@ -3,21 +3,28 @@ import { html } from 'hono/html';
 import { silenceOf } from '../../alerts/routing.ts';
 import { type Action, neededNoChange } from '../../core/action.ts';
 import type { Alert } from '../../core/alert.ts';
-import type { Change } from '../../core/change.ts';
-import { isDisconnected } from '../../core/connection.ts';
 import { dailyRows } from '../../core/daily-counts.ts';
 import type { RecordedDecision } from '../../core/decision.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
-import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../../core/fleet/newest-value.ts';
-import { awaitsJudgement, type GuardState, type MailboxState, mailboxKey, typedName } from '../../core/mailbox.ts';
+import { isDisconnected } from '../../core/guard/run-state.ts';
+import {
+  awaitsJudgement,
+  type Change,
+  dailyLimitOf,
+  type GuardState,
+  type MailboxState,
+  mailboxKey,
+  mailboxStatusOf,
+  typedName,
+  warmupDayOf,
+} from '../../core/mailbox.ts';
 import { breakerReleasePath, mailboxCommandPath, mailboxPath } from '../../core/page-links.ts';
 import type { Ppm } from '../../core/policy.ts';
 import { dayMs, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { sentence } from '../../core/wording/explain.ts';
-import { pausedText } from '../../core/wording/paused.ts';
 import { counted, duration, momentText, numberText, recentEmailSentences } from '../../core/wording/phrases.ts';
-import { actionWord } from '../../core/wording/states.ts';
+import { actionWord, pausedText } from '../../core/wording/states.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
 import { isHeldEmergency, type MailboxRow, rowOf } from '../overview/fleet.ts';
 import { actsFrom, type Tone } from '../overview/headline.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { step } from '../../../src/alerts/engine.ts';
 import { guardHeld } from '../../../src/alerts/rules/breaker-rule.ts';
 import type { Alert } from '../../../src/core/alert.ts';
-import { type BreakerEntry, type BreakerState, closedBreaker } from '../../../src/core/breaker.ts';
+import { type BreakerEntry, type BreakerState, closedBreaker } from '../../../src/core/guard/breaker.ts';
 import { hourMs } from '../../../src/core/time.ts';
 import { sampleVerdict, start } from '../samples.ts';
 

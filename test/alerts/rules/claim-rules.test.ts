@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { claimConditions } from '../../../src/alerts/rules/claim-rules.ts';
 import type { WarmupAnswer } from '../../../src/core/answers.ts';
-import type { GuardMemory } from '../../../src/core/guard-memory.ts';
+import type { GuardMemory } from '../../../src/core/guard/memory.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
 import { dayMs, hourMs } from '../../../src/core/time.ts';
 import type { Claim } from '../../../src/core/verdict.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { sendingOverLimit } from '../../../src/alerts/rules/sending-rule.ts';
 import type { StatsRow } from '../../../src/core/answers.ts';
-import type { GuardMemory } from '../../../src/core/guard-memory.ts';
+import type { GuardMemory } from '../../../src/core/guard/memory.ts';
 import type { RecentLimits } from '../../../src/core/policy.ts';
 import { dayMs, hourMs } from '../../../src/core/time.ts';
 import { sampleContext, sampleMailbox, start } from '../samples.ts';

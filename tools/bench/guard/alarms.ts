@@ -1,7 +1,7 @@
 // The guard's own judge over a simulated mailbox: when it would act, when each alarm restarts the evidence the next day.
 
 import type { StatsRow } from '../../../src/core/answers.ts';
-import { judge } from '../../../src/core/guard/verdict.ts';
+import { judge } from '../../../src/core/guard/judge.ts';
 import type { Policy, WarmupMode } from '../../../src/core/policy.ts';
 import { addDays, dayMs, type IsoDate } from '../../../src/core/time.ts';
 import type { Verdict } from '../../../src/core/verdict.ts';

@@ -1,8 +1,7 @@
 // A simulated fleet for the alerts beyond one mailbox: what its pooled counts say, poll by poll.
 
 import type { StatsRow } from '../../../src/core/answers.ts';
-import { type Pools, poolsOf } from '../../../src/core/guard/pool.ts';
-import { accountShift, domainExcess, domainWeek } from '../../../src/core/guard/pooled-rules.ts';
+import { accountShift, domainExcess, domainWeek, type Pools, poolsOf } from '../../../src/core/guard/pooled-rules.ts';
 import { type CountedDay, type LimitedDays, limitedDays } from '../../../src/core/guard/window.ts';
 import { defaultPolicy, type WarmupMode } from '../../../src/core/policy.ts';
 import { addDays, dayMs, type IsoDate } from '../../../src/core/time.ts';

@@ -1,11 +1,9 @@
 // What a status or a mode that toggles costs: the same mailboxes with and without it, from the onset of their bounces to the action.
 
 import type { StatsRow } from '../../../src/core/answers.ts';
-import { situationOf } from '../../../src/core/guard/judgement.ts';
-import { afterJudgement, afterSight, firstSight } from '../../../src/core/guard/memory.ts';
+import { judge, situationOf } from '../../../src/core/guard/judge.ts';
+import { afterJudgement, afterSight, firstSight, type GuardMemory } from '../../../src/core/guard/memory.ts';
 import { runStateOf } from '../../../src/core/guard/run-state.ts';
-import { judge } from '../../../src/core/guard/verdict.ts';
-import type { GuardMemory } from '../../../src/core/guard-memory.ts';
 import { defaultPolicy, type WarmupMode } from '../../../src/core/policy.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs } from '../../../src/core/time.ts';
 import { type Figure, rounded } from '../figure.ts';

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { readStats } from '../../../src/api/answers.ts';
 import { MailboxApi } from '../../../src/api/client.ts';
 import type { StatsAnswer } from '../../../src/core/answers.ts';
-import { judge } from '../../../src/core/guard/verdict.ts';
+import { judge } from '../../../src/core/guard/judge.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import { systemClock } from '../../../src/world/world.ts';
 

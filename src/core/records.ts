@@ -1,4 +1,4 @@
-// Records that the outbox and the store exchange: notifications, deliveries and their outcomes.
+// Records that other rooms exchange with the store: notifications, deliveries, budgets of keys, sessions.
 import type { Action } from './action.ts';
 import type { Announcement } from './alert.ts';
 import type { Delivery, NewDelivery } from './delivery.ts';
@@ -49,4 +49,44 @@ export interface DigestFacts {
   readonly actions: readonly Action[];
   /** Given up since then, oldest first. */
   readonly undelivered: readonly Delivery[];
+}
+
+// State of an account's rate limit that the next process needs.
+
+/** Budget of a key, by the wall clock. */
+export interface BudgetLedger {
+  /** Requests a minute, as configured or as the API said, whichever is smaller. */
+  readonly limit: number;
+  /** Starts of the last 60 s, oldest first. */
+  readonly starts: readonly EpochMs[];
+  /** Moment before which no request starts. */
+  readonly stoppedUntil: EpochMs;
+  /** Moment of the latest sign of another user of the key, or null if there was none lately. */
+  readonly sharedAt?: EpochMs | null;
+  /** Moments of the 429s of the last hour, oldest first, and the share of the budget since then. */
+  readonly restraint?: { readonly throttledAt: readonly EpochMs[]; readonly share: number };
+}
+
+export interface AccountLedger {
+  readonly account: string;
+  readonly budget: BudgetLedger;
+}
+
+// A browser that signed in with a token. Of the cookie and of the token only digests are kept.
+
+export interface Session {
+  /** SHA-256 of the cookie's value, 64 hex digits. */
+  readonly id: string;
+  /** SHA-256 of the token's name, digest and role, 64 hex digits: another one when any of them changed. */
+  readonly token: string;
+  readonly startedAt: EpochMs;
+  /** Within a few minutes. */
+  readonly usedAt: EpochMs;
+}
+
+/** Sessions that ended at these moments or earlier, and those beyond `perToken` of one token, are forgotten. */
+export interface SessionLimits {
+  readonly startedAfter: EpochMs;
+  readonly usedAfter: EpochMs;
+  readonly perToken: number;
 }

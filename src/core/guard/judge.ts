@@ -1,7 +1,6 @@
 // The verdict: a pure function of policy, memory, rows and now. docs/guard.md.
 import type { StatsRow } from '../answers.ts';
 import { isUsuallyQuiet } from '../daily-counts.ts';
-import type { LostCounts } from '../guard-memory.ts';
 import { isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, isWeekend, utcDate } from '../time.ts';
 import {
@@ -15,8 +14,7 @@ import {
   type Verdict,
   type VerdictAction,
 } from '../verdict.ts';
-import { type Burst, burstIn } from './burst.ts';
-import { isRestoreDue, restoreProgress } from './restore.ts';
+import { type GuardMemory, isContested, type LostCounts, recentInterventions, type Sight } from './memory.ts';
 import {
   type Counts,
   type CountsFinding,
@@ -29,7 +27,7 @@ import {
   sendingDaysAfter,
 } from './rows.ts';
 import { leftLately } from './run-state.ts';
-import { daysInclusive, type EvidenceWindow, evidenceWindow, isBreach } from './window.ts';
+import { daysInclusive, type EvidenceWindow, evidenceWindow, isBreach, representativeVolume } from './window.ts';
 
 /** All that a verdict rests on. */
 export interface Situation {
@@ -353,4 +351,123 @@ function bouncesLeft(window: EvidenceWindow, limitPpm: number, minBounces: numbe
     return Math.max(needed, bounced) > sent ? [] : [Math.max(0, needed - bounced)];
   });
   return left.length === 0 ? null : Math.min(...left);
+}
+
+// A burst: so many bounces in the newest days that the limit allows at least three fewer, whatever the whole window says.
+
+/** A burst is looked for in the last so many days, and in each shorter stretch up to now. */
+const burstDays = 3;
+/** Bounces on top of what the limit allows; fewer come by chance. */
+const bouncesBeyondLimit = 3;
+
+type Burst = NonNullable<Verdict['burst']>;
+
+/** The shortest burst up to the newest day, in days that are evidence; null when there is none. */
+function burstIn(days: Days, limitPpm: Ppm, evidence: EvidenceStart | null): Burst | null {
+  const to: IsoDate | null = days.anchor;
+  if (to === null) return null;
+  for (let length = 1; length <= burstDays; length += 1) {
+    const from = addDays(to, 1 - length);
+    const { sent, bounced } = pool(days, { from, to }, evidence);
+    if ((bounced - bouncesBeyondLimit) * 1e6 >= limitPpm * sent) return { sent, bounced, from, days: length };
+  }
+  return null;
+}
+
+// Conditions for the way back from recovery to the mode before. docs/guard.md, "After a change".
+
+/** The day of the newest bounce; null without any. */
+function lastBounce({ days }: Days): IsoDate | null {
+  return days.findLast((day) => isCounted(day) && day.bounced > 0)?.date ?? null;
+}
+
+/**
+ * Clean days and emails since the later of the switch and the last bounce. null when the recovery is not ours, when the
+ * mode before is not known, or when a day since then can't be read: what is unknown is not clean.
+ */
+export function restoreProgress(
+  days: Days,
+  policy: Policy,
+  given: { readonly claim: Claim | null; readonly evidenceFrom: IsoDate | null; readonly now: EpochMs },
+): RestoreProgress | null {
+  const { claim, evidenceFrom, now } = given;
+  const to = days.anchor;
+  if (!policy.restore.enabled || claim?.kind !== 'recovery' || to === null || evidenceFrom === null) return null;
+  const mode = claim.previousMode;
+  if (!isWarmupMode(mode) || mode === 'recovery') return null;
+  const bounce = lastBounce(days);
+  const from = bounce !== null && bounce >= evidenceFrom ? addDays(bounce, 1) : evidenceFrom;
+  for (let date = from; date <= to; date = addDays(date, 1)) if (isInvalid(days, date)) return null;
+  // The newest day is not over: it brings emails, but no clean day yet.
+  const sinceSwitch = Math.floor((now - claim.since) / dayMs);
+  return {
+    mode,
+    cleanDays: Math.max(0, Math.min(daysInclusive(from, to) - 1, sinceSwitch)),
+    neededDays: policy.restore.days,
+    cleanMails: pool(days, { from, to }, null).sent,
+    neededMails: Math.ceil(representativeVolume(policy.limitsPpm[mode]) * policy.restore.cleanVolume),
+  };
+}
+
+export function isRestoreDue(progress: RestoreProgress | null): progress is RestoreProgress {
+  return progress !== null && progress.cleanDays >= progress.neededDays && progress.cleanMails >= progress.neededMails;
+}
+
+// The situation, from a look at a mailbox and what is remembered of it: one path for the daemon, `decide` and the replay.
+
+/** A look, and how old what it shows is. */
+export interface Look extends Sight {
+  /** Moment at which the statistics were read. */
+  readonly statsAt: EpochMs;
+  readonly weekdaysOnly: boolean;
+  /** Day of the warm-up, or null if the API does not say. */
+  readonly warmupDay?: number | null;
+}
+
+/** Number of sending days of a warm-up that may pass without an email. */
+const firstSendingDays = 3;
+
+/**
+ * True if the first sending days, of the warm-up and since its resume, are over. The API's warm-up day may not
+ * contradict Warmwarden's own first look.
+ */
+function expectsEmails({ firstSeenAt, evidence }: GuardMemory, look: Look): boolean {
+  if (look.run === 'paused' || look.run === 'not_running') return false;
+  const today = utcDate(look.now);
+  const { warmupDay = null } = look;
+  const seen = utcDate(firstSeenAt);
+  const said = warmupDay === null ? seen : addDays(today, 1 - Math.max(1, Math.floor(warmupDay)));
+  const began = said < seen ? said : seen;
+  const resumed = evidence?.before === null ? evidence.from : began;
+  let over = 0;
+  for (
+    let date = addDays(today, -1);
+    date >= began && date >= resumed && over < firstSendingDays;
+    date = addDays(date, -1)
+  ) {
+    if (!(look.weekdaysOnly && isWeekend(date))) over += 1;
+  }
+  return over >= firstSendingDays;
+}
+
+/** The memory is the one after the look (afterSight, firstSight). */
+export function situationOf(policy: Policy, memory: GuardMemory, look: Look, firstSight: boolean): Situation {
+  return {
+    mode: look.mode,
+    run: look.run,
+    rows: look.rows,
+    now: look.now,
+    statsAt: look.statsAt,
+    weekdaysOnly: look.weekdaysOnly,
+    unjudgedSince: memory.unjudgedSince ?? null,
+    evidence: memory.evidence,
+    emergencyEvidence: memory.emergencyEvidence,
+    foundBreachAt: memory.foundBreachAt ?? null,
+    recentInterventions: recentInterventions(memory, policy, look.now),
+    firstSight,
+    claim: memory.claim,
+    contested: isContested(memory, look.now),
+    expectsEmails: expectsEmails(memory, look),
+    apiAheadMs: look.apiAheadMs ?? 0,
+  };
 }
