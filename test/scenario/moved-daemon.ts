@@ -1,12 +1,13 @@
 // The whole daemon with a simulator and a receiver on one clock that is moved by hand; it can be started again.
-
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { askDaemon } from '../../src/cli/daemon.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import type { Alert } from '../../src/core/alert.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { CommandOutcome } from '../../src/core/operator-command.ts';
 import { pathOf } from '../../src/core/store-failure.ts';
@@ -31,18 +32,18 @@ export interface MovedOptions {
   readonly scenario?: Scenario;
   /** The API that is guarded, on the moved clock; by default the simulator. */
   readonly other?: OtherApi;
-  /** The `poll` section. */
-  readonly poll: Readonly<Record<string, string>>;
+  /** The `poll` section; by default the hours pass quickly. */
+  readonly poll?: Readonly<Record<string, string>>;
   /** Habits of the simulator: with them, a second account sees the same mailboxes through another key. */
   readonly habits?: Habits;
   /** The mailboxes of a second account under the same API; all others are the first one's. */
   readonly second?: readonly string[];
+  /** Whether alerts of severity info are told, too. */
+  readonly isInfoTold?: true;
   /** Keys of the file that differ. */
   readonly file?: object;
-  /** A store that the daemon finds when it starts; it works on a copy. */
-  readonly store?: string;
   /** What happens in the simulation before the daemon starts. */
-  readonly before?: (simulator: Simulator, clock: MovedClock, storePath: string) => Promise<void>;
+  readonly before?: (simulator: Simulator, clock: MovedClock) => Promise<void>;
   /** Keys of the accounts that differ: another plan, say. */
   readonly account?: object;
   /** The daemon's own clock, on top of the one that is moved. */
@@ -61,6 +62,7 @@ export interface Post {
   readonly change: string;
 }
 
+const usualPoll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 const secondKey = 'sk_live_second_0123456789abcdef';
 
 function changeIn(config: { warmup_mode?: string; target_daily_limit?: number } = {}): string | null {
@@ -85,7 +87,13 @@ const maxDecisions = 10_000;
 
 /** Starts at scenarioStart, a Tuesday at 08:30 UTC. */
 export async function startMovedDaemon(options: MovedOptions) {
-  const { scenario = { ...scenarios.calm, fleet: [] }, poll, second = [], file: changes = {}, other } = options;
+  const {
+    scenario = { ...scenarios.calm, fleet: [] },
+    poll = usualPoll,
+    second = [],
+    file: changes = {},
+    other,
+  } = options;
   const clock = movedClock(scenarioStart);
   if (other) other.now = () => clock.now();
   const world = { ...worldOn(clock, { level: 'silent', format: 'json' }), random: () => 0.5 };
@@ -111,7 +119,7 @@ export async function startMovedDaemon(options: MovedOptions) {
     accounts,
     // Every request is real work for the moved clock: spare ones are not spent here.
     poll: { stats_interval_min: '0s', ...poll },
-    alerts: { channels: [hook] },
+    alerts: { channels: [hook], ...(options.isInfoTold && { routes: [{ match: {}, channels: ['hook'] }] }) },
     server: { listen: '127.0.0.1:0' },
     ...changes,
   };
@@ -126,11 +134,7 @@ export async function startMovedDaemon(options: MovedOptions) {
     if (!now.ok) throw new Error(JSON.stringify(now.problems));
     return { file, started: now, load };
   };
-  if (options.store) {
-    mkdirSync(dirname(pathOf(config.store)), { recursive: true });
-    copyFileSync(options.store, pathOf(config.store));
-  }
-  await options.before?.(simulator, clock, pathOf(config.store));
+  await options.before?.(simulator, clock);
   const posts: Post[] = [];
   let seen = clock.now() - 1;
   const crashes: string[] = [];
@@ -182,11 +186,41 @@ export async function startMovedDaemon(options: MovedOptions) {
     return reloading;
   };
 
+  const read = async (path: string) => {
+    const answer = await fetch(`${daemon.url}${path}`);
+    return { status: answer.status, text: await answer.text() };
+  };
+
   return {
     clock,
     simulator,
     receiver,
     posts,
+    /** The posts as `EMAIL CHANGE`. */
+    made: () => posts.map(({ email, change }) => `${email} ${change}`),
+    /** What a path of the daemon answers. */
+    text: async (path: string) => (await read(path)).text,
+    json: async <Body>(path: string): Promise<Body> => JSON.parse((await read(path)).text),
+    /** The status and the text of /readyz. */
+    readyz: async () =>
+      Object.values(await read('/readyz'))
+        .join(' ')
+        .trim(),
+    /** How often the API was asked about a mailbox since then. */
+    asked: (email: string, since: number) => {
+      const mailbox = [...daemon.fleet.mailboxes()].find((one) => one.email === email);
+      return simulator.requests.filter(({ at, path }) => at > since && path.includes(mailbox?.id ?? '')).length;
+    },
+    /** Alerts of a rule, as the daemon has them. */
+    alerts: (rule: string): readonly Alert[] => [...daemon.fleet.alerts()].filter((alert) => alert.rule === rule),
+    /** Alerts of a rule, as they were told. */
+    told: (rule: string) => receiver.alerts().filter((alert) => alert.rule === rule),
+    storePath: pathOf(config.store),
+    /** Changes the store behind the daemon's back. */
+    sql: (statements: string) => {
+      using db = new DatabaseSync(pathOf(config.store));
+      db.exec(`PRAGMA busy_timeout = 5000; ${statements}`);
+    },
     /** Why processes ended by themselves. */
     crashes,
     fleet: () => daemon.fleet,
@@ -205,6 +239,16 @@ export async function startMovedDaemon(options: MovedOptions) {
       if (!(await clock.advanceUntil(met, withinMs))) throw new Error(`${what}: not within ${withinMs / secondMs} s`);
       takePosts();
     },
+    /** Waits for work of the machine's own time while the clock goes on. */
+    async during<Value>(work: Promise<Value>): Promise<Value> {
+      let over = false;
+      const watched = work.finally(() => {
+        over = true;
+      });
+      while (!over) await step(secondMs);
+      takePosts();
+      return watched;
+    },
     /** `warmwarden breaker release`. */
     release: () => askDaemon(pathOf(config.store), 'breaker-release', { by: 'a test', reason: 'the bounces are real' }),
     /** `warmwarden writes off` or `on`. */
@@ -217,14 +261,7 @@ export async function startMovedDaemon(options: MovedOptions) {
     /** An operator command, while the clock goes on. */
     async command<Name extends OperationName>(name: Name, body: Omit<OperationBody<Name>, 'by' | 'reason'>) {
       const asked = { by: 'a test', reason: 'to see it', ...body } as OperationBody<Name>;
-      let outcome: CommandOutcome | null = null;
-      const asking = askDaemon(pathOf(config.store), name, asked).then((answer) => {
-        outcome = answer;
-      });
-      while (!outcome) await step(secondMs);
-      await asking;
-      takePosts();
-      return outcome as CommandOutcome;
+      return this.during(askDaemon(pathOf(config.store), name, asked));
     },
     url: () => daemon.url,
     folder,

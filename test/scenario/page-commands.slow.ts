@@ -2,36 +2,13 @@
 import { createHash } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { minuteMs, secondMs } from '../../src/core/time.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
-const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 const sha256 = createHash('sha256').update('operator-token').digest('hex');
 const server = { listen: '127.0.0.1:0', auth: { tokens: [{ name: 'ann', role: 'operator', sha256 }] } };
-/** So often the daemon's clock is moved while a person waits. */
-const moveEveryMs = 20;
-
-async function begin() {
-  const stage = await startMovedDaemon({ scenario: stormOf(oliver, amelia), poll, file: { server } });
-  await stage.run(20 * minuteMs);
-  return stage;
-}
-
-/** Waits for the browser while the daemon's clock goes on. */
-async function during<Value>(stage: Awaited<ReturnType<typeof begin>>, work: Promise<Value>): Promise<Value> {
-  let over = false;
-  const watched = work.finally(() => {
-    over = true;
-  });
-  while (!over) {
-    await stage.run(secondMs);
-    await new Promise((resolve) => setTimeout(resolve, moveEveryMs));
-  }
-  return watched;
-}
-
 async function confirm(page: Page, button: string): Promise<void> {
   await page.getByLabel('Reason, for the audit log').fill('the list is being cleaned');
   await page.getByRole('button', { name: button, exact: true }).click();
@@ -39,7 +16,8 @@ async function confirm(page: Page, button: string): Promise<void> {
 }
 
 test.skipIf(!hasBrowser())('a person signs in, pauses a mailbox, and sees what was read back', async () => {
-  await using stage = await begin();
+  await using stage = await startMovedDaemon({ scenario: stormOf(oliver, amelia), file: { server } });
+  await stage.run(20 * minuteMs);
   await using browser = await openBrowser();
   const page = await browser.newPage();
   const complaints: string[] = [];
@@ -56,8 +34,8 @@ test.skipIf(!hasBrowser())('a person signs in, pauses a mailbox, and sees what w
   await page.getByRole('heading', { name: `Pause the warm-up of ${oliver}` }).waitFor();
   expect(await page.locator('main').innerText()).toContain(`Warmwarden will pause the warm-up of ${oliver}`);
   expect(stage.posts).toEqual([]);
-  await during(stage, confirm(page, 'Pause'));
-  expect(stage.posts.map(({ email, change }) => `${email} ${change}`)).toEqual([`${oliver} pause`]);
+  await stage.during(confirm(page, 'Pause'));
+  expect(stage.made()).toEqual([`${oliver} pause`]);
   expect(stage.simulator.fleet.mailboxes().find((one) => one.id === id)?.running).toBe(false);
 
   // Several at once, selected in the table.
@@ -66,9 +44,8 @@ test.skipIf(!hasBrowser())('a person signs in, pauses a mailbox, and sees what w
   await page.getByLabel('Commands for the selected mailboxes').getByRole('button', { name: 'Set the mode' }).click();
   await page.getByLabel('Mode', { exact: true }).selectOption('slow');
   await page.getByRole('button', { name: 'Show the effect' }).click();
-  await during(stage, confirm(page, 'Set the mode'));
-  const changes = stage.posts.map(({ email, change }) => `${email} ${change}`);
-  expect(changes.slice(1).sort()).toEqual([`${amelia} slow`, `${oliver} slow`]);
+  await stage.during(confirm(page, 'Set the mode'));
+  expect(stage.made().slice(1).sort()).toEqual([`${amelia} slow`, `${oliver} slow`]);
 
   await page.goto(stage.url());
   await page.getByRole('button', { name: 'Sign out' }).click();

@@ -1,10 +1,14 @@
-// A reload in the middle of everything: a breach, an open intent, a pending alert, a receiver that fails, a broken file.
-import { unlinkSync } from 'node:fs';
-import { request } from 'undici';
-import { describe, expect, it } from 'vitest';
+// A reload in the middle of everything: a breach, an open intent, a pending alert, a receiver or a store that fails, a broken file.
+import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { OneWaiting } from '../../src/daemon/reload/reloader.ts';
+import { nextTurn } from '../../src/world/world.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
-import { startMovedDaemon } from './moved-daemon.ts';
+import { certificateOf, firstCertificate, secondCertificate } from '../support/certificates.ts';
+import { type MovedDaemon, type MovedOptions, startMovedDaemon, type WrittenConfig } from './moved-daemon.ts';
 
 /** Loses its login at 14:30. */
 const samuel = 'samuel.ito@quarrystone.example';
@@ -15,140 +19,321 @@ const poll = {
   warmup: '*/30 * * * *',
   mailbox: '*/20 * * * *',
 };
-const begin = () => startMovedDaemon({ scenario: stormOf(amelia, oliver, samuel), poll, second: [oliver, samuel] });
-type Stage = Awaited<ReturnType<typeof begin>>;
+const begin = (more: MovedOptions = {}) =>
+  startMovedDaemon({ scenario: stormOf(amelia, oliver, samuel), poll, second: [oliver, samuel], ...more });
 
-const metrics = async (stage: Stage) => (await request(`${stage.url()}/metrics`)).body.text();
-/** How often the API was asked about a mailbox since then. */
-const asked = (stage: Stage, email: string, since: number) =>
-  stage.simulator.requests.filter(({ at, path }) => at > since && path.includes(stage.mailbox(email).id)).length;
+const slower = (config: WrittenConfig) => Object.assign(config.accounts[0] ?? {}, { headroom: '20%' });
+const withoutSecond = (config: WrittenConfig) => void config.accounts.splice(1);
+const open = (stage: MovedDaemon) =>
+  stage.until('the intent', () => stage.mailbox(amelia).action?.state === 'open', 4 * hourMs);
 
-describe('a reload', () => {
-  it('starts over the account that speaks to the API in another way, and leaves the others alone', async () => {
-    await using stage = await begin();
-    await stage.run(11 * minuteMs);
-    const at = stage.clock.now();
-    await stage.reload((config) => Object.assign(config.accounts[0] ?? {}, { headroom: '20%' }));
-    await stage.run(5 * minuteMs);
-    expect([asked(stage, oliver, at), asked(stage, samuel, at)]).toEqual([0, 0]);
-    expect(asked(stage, amelia, at)).toBeGreaterThan(1);
+test('it starts over the account that speaks to the API in another way, and leaves the others alone', async () => {
+  await using stage = await begin();
+  await stage.run(11 * minuteMs);
+  const at = stage.clock.now();
+  await stage.reload(slower);
+  await stage.run(5 * minuteMs);
+  expect([stage.asked(oliver, at), stage.asked(samuel, at)]).toEqual([0, 0]);
+  expect(stage.asked(amelia, at)).toBeGreaterThan(1);
+});
+
+test('while an action is under way and a receiver fails it loses nothing and doubles nothing', async () => {
+  await using stage = await begin();
+  stage.receiver.answer = () => 503;
+  await stage.run(minuteMs);
+  await open(stage);
+  const said = await stage.reload((config) => {
+    slower(config);
+    config.alerts.channels.push({ name: 'ops', type: 'slack', url: stage.receiver.slackUrl });
   });
+  expect([said.result, said.messages[0]]).toEqual(['done', `Reloaded: ${stage.file} is in force.`]);
+  expect(said.messages).toContain('accounts[agency].headroom: auto -> 20%');
+  expect(said.messages).toContain('account agency restarts its polling');
+  expect(stage.mailbox(amelia).action?.state).toBe('confirmed');
+  await stage.run(2 * minuteMs);
+  stage.receiver.answer = () => 200;
+  await stage.run(2 * hourMs);
+  expect([stage.made(), stage.notified('guard_acted')]).toEqual([[`${amelia} recovery`], ['event']]);
+  expect(stage.receiver.slack().length).toBeGreaterThan(0);
+  const ids = stage.receiver.notified.filter(({ to, status }) => to === 'hook' && status === 200);
+  expect(new Set(ids.map(({ headers }) => headers['webhook-id'])).size).toBe(ids.length);
+});
 
-  it('while an action is under way and a receiver fails loses nothing and doubles nothing', async () => {
-    await using stage = await begin();
-    stage.receiver.answer = () => 503;
+test('what is pending stays, and the next answers are judged by the new rules', async () => {
+  await using stage = await begin();
+  const pending = () => stage.alerts('mailbox_unwell').some(({ status }) => status === 'pending');
+  await stage.until('the first sight of the lost login', pending, 8 * hourMs);
+  const limit = () => stage.mailbox(amelia).verdict?.answer.limitPpm;
+  const before = limit();
+  const said = await stage.reload((config) => {
+    config['guard'] = { limits: { recovery: '0.25%' }, min_bounces: 50 };
+  });
+  expect(said.messages).toContain('guard.min_bounces: 2 -> 50');
+  expect(said.messages).toContain('account agency continues with new settings');
+  await stage.run(25 * minuteMs);
+  expect([before, limit()]).toEqual([3_000, 2_500]);
+  expect(stage.notified('mailbox_unwell')).toEqual(['firing']);
+});
+
+test('a broken file, one with a variable that is not set, and none change nothing: one alert, until the next good one', async () => {
+  await using stage = await begin({ expectErrors: ['configuration refused'] });
+  await stage.run(11 * minuteMs);
+  const at = stage.clock.now();
+  const half = await stage.reload('accounts:\n  - name: agency\n    base_url: "https://exam');
+  expect(half.result).toBe('invalid');
+  expect(half.messages.join('\n')).toMatch(/config\.yaml:3:\d+ .*\n.*stays in force/);
+  const unset = await stage.reload((config) => Object.assign(config.accounts[1] ?? {}, { api_key: `\${NO_SUCH}` }));
+  expect(unset.messages[0]).toContain('the environment variable NO_SUCH is not set');
+  const [, { api_key: _, ...second } = {}] = stage.written().accounts;
+  unlinkSync(stage.file);
+  expect((await stage.ask({})).messages[0]).toContain("the file can't be read: it does not exist");
+  await stage.run(5 * minuteMs);
+  expect([stage.notified('config_wrong'), stage.asked(amelia, at), stage.fleet().mailboxCount()]).toEqual([
+    ['firing'],
+    0,
+    3,
+  ]);
+  expect(await stage.text('/metrics')).toContain('warmwarden_config_last_reload_successful 0');
+  const mended = await stage.reload((config) => {
+    config.accounts[1] = { ...second, api_key: 'sk_live_second_0123456789abcdef' };
+  });
+  expect(mended).toMatchObject({ result: 'no_change' });
+  await stage.run(5 * minuteMs);
+  expect(stage.notified('config_wrong')).toEqual(['firing', 'resolved']);
+  expect(await stage.text('/metrics')).toContain('warmwarden_config_last_reload_successful 1');
+});
+
+test('one that drops more than a fifth of the mailboxes wants force; an account that is gone ends its alerts', async () => {
+  await using stage = await begin({ expectErrors: ['configuration refused'] });
+  await stage.run(7 * hourMs);
+  expect(stage.notified('mailbox_unwell')).toEqual(['firing']);
+  const [, second] = stage.written().accounts;
+  expect((await stage.reload(withoutSecond)).messages[0]).toContain('removes 2 of 3 guarded mailboxes');
+  const dry = await stage.reload(withoutSecond, { force: true, dryRun: true });
+  expect(dry.messages.join('\n')).toMatch(/second\/samuel.* is no longer guarded/);
+  expect(stage.fleet().mailboxCount()).toBe(3);
+  expect((await stage.reload(withoutSecond, { force: true })).result).toBe('done');
+  await stage.run(10 * minuteMs);
+  expect(stage.fleet().mailboxCount()).toBe(1);
+  expect(await stage.text('/metrics')).not.toMatch(/_(up|mailbox_info|alerts_firing)\{[^}]*account="second"/);
+  expect(stage.notified('mailbox_unwell')).toEqual(['firing', 'resolved']);
+  await stage.reload((config) => void config.accounts.push(second ?? {}));
+  await stage.run(10 * minuteMs);
+  expect(stage.mailbox(oliver).memory?.answersJudged).toBeGreaterThan(10);
+});
+
+test('a dry run says whose verdict would turn, and what needs a restart', async () => {
+  await using stage = await begin();
+  await stage.run(minuteMs);
+  await open(stage);
+  const change = (config: WrittenConfig) =>
+    Object.assign(config, { guard: { min_bounces: 50 }, server: { listen: '127.0.0.1:9' } });
+  const dry = await stage.reload(change, { dryRun: true });
+  expect(dry.messages).toContain('server.listen: 127.0.0.1:0 -> 127.0.0.1:9 (needs a restart)');
+  expect(dry.messages.join('\n')).toMatch(
+    /amelia\.ward.* judged differently.*: recovery \(bounce rate over limit\) -> no action/,
+  );
+});
+
+test("an account that goes on under another name has no fresh budget: the rate limit is the key's", async () => {
+  const account = { plan: undefined, requests_per_minute: 10 };
+  await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), account });
+  await stage.run(2 * minuteMs);
+  await stage.reload((config) => Object.assign(config.accounts[0] ?? {}, { headroom: '0%' }));
+  await stage.run(30_000);
+  const at = stage.clock.now();
+  await stage.reload((config) => Object.assign(config.accounts[0] ?? {}, { name: 'renamed' }), { force: true });
+  await stage.run(minuteMs);
+  const starts = stage.simulator.requests.filter((one) => one.at > at - minuteMs).map((one) => one.at);
+  const inMinute = starts.map((from) => starts.filter((one) => one >= from && one < from + minuteMs).length);
+  expect(starts.some((one) => one > at)).toBe(true);
+  expect(Math.max(...inMinute)).toBeLessThanOrEqual(10);
+});
+
+const full = (when: string) => `CREATE TRIGGER full BEFORE ${when} BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`;
+const unsaid = 'the outcome of a reload could not be recorded';
+
+interface Failing {
+  readonly name: string;
+  readonly until?: (stage: MovedDaemon) => Promise<void>;
+  /** What breaks the store, and what mends it. */
+  readonly broken: string;
+  readonly mended?: string;
+  readonly change: (config: WrittenConfig) => unknown;
+  readonly expectErrors: readonly string[];
+  readonly result: 'done' | 'failed';
+  readonly said: RegExp;
+  readonly after: (stage: MovedDaemon) => void;
+}
+
+const failing: readonly Failing[] = [
+  {
+    name: 'the end of an account that is dropped: no other is left unguarded',
+    until: (stage) =>
+      stage.until(
+        'an alert of it',
+        () => stage.alerts('mailbox_unwell').some(({ status }) => status === 'firing'),
+        8 * hourMs,
+      ),
+    broken: full('INSERT ON transitions'),
+    change: (config) => {
+      withoutSecond(config);
+      slower(config);
+    },
+    expectErrors: ['the end of the alerts of second could not be recorded', unsaid],
+    result: 'done',
+    said: /restarts its polling|agency|second/,
+    after: (stage) => expect(stage.notified('protection_off')).toEqual(['firing']),
+  },
+  {
+    name: 'an intent that the reload waits for: the account stays guarded, and the reload says so',
+    until: open,
+    broken: full('UPDATE ON actions'),
+    change: slower,
+    expectErrors: ['an action could not be continued', 'the polling loop of an account ended with an error'],
+    result: 'done',
+    said: /^account agency: its earlier polling loop ended with an error \(.*disk is full/,
+    after: (stage) => {
+      expect(stage.mailbox(amelia).action?.state).toBe('confirmed');
+      expect([stage.made(), stage.notified('guard_acted')]).toEqual([[`${amelia} recovery`], ['event']]);
+    },
+  },
+  {
+    name: 'what a reload has to read first: nothing changes, and the reload is told as refused',
+    broken: 'ALTER TABLE silences RENAME TO elsewhere',
+    mended: 'ALTER TABLE elsewhere RENAME TO silences',
+    change: (config) =>
+      void config.accounts.push({ ...config.accounts[0], name: 'another', api_key: 'sk_live_another' }),
+    expectErrors: ['a reload failed before it changed anything', 'configuration refused'],
+    result: 'failed',
+    said: /./,
+    after: (stage) => expect(stage.notified('config_wrong')).toEqual(['firing']),
+  },
+];
+
+test.each(failing)('a store that fails for $name', async ({ until, broken, mended = 'DROP TRIGGER full', ...one }) => {
+  await using stage = await begin({ expectErrors: ['The store is failing.', ...one.expectErrors] });
+  await stage.run(11 * minuteMs);
+  await until?.(stage);
+  stage.sql(broken);
+  const outcome = await stage.reload(one.change, { force: true });
+  stage.sql(mended);
+  expect([outcome.result, outcome.messages.at(-1)]).toEqual([one.result, expect.stringMatching(one.said)]);
+  const at = stage.clock.now();
+  await stage.run(hourMs);
+  expect(stage.asked(amelia, at)).toBeGreaterThan(2);
+  one.after(stage);
+});
+
+test('a refused reload, and its end, that the store cannot take at once are told when it can', async () => {
+  const expectErrors = [
+    'The store is failing.',
+    'configuration refused',
+    unsaid,
+    'watching the alerts of reloads failed',
+  ];
+  await using stage = await begin({ expectErrors });
+  await stage.run(11 * minuteMs);
+  const during = async (change: (config: WrittenConfig) => void) => {
+    stage.sql(`${full('INSERT ON alerts')}; ${full('DELETE ON alerts').replace('full', 'gone')}`);
+    await stage.reload(change);
     await stage.run(minuteMs);
-    await stage.until('the POST', () => stage.mailbox(amelia).action?.state === 'open', 4 * hourMs);
-    const said = await stage.reload((config) => {
-      Object.assign(config.accounts[0] ?? {}, { headroom: '20%' });
-      config.alerts.channels.push({ name: 'ops', type: 'slack', url: stage.receiver.slackUrl });
-    });
-    expect(said.result).toBe('done');
-    expect(said.messages[0]).toBe(`Reloaded: ${stage.file} is in force.`);
-    expect(said.messages).toContain('accounts[agency].headroom: auto -> 20%');
-    expect(said.messages).toContain('account agency restarts its polling');
-    expect(stage.mailbox(amelia).action?.state).toBe('confirmed');
-    await stage.run(2 * minuteMs);
-    stage.receiver.answer = () => 200;
-    await stage.run(2 * hourMs);
-    expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
-    expect(stage.notified('guard_acted')).toEqual(['event']);
-    expect(stage.receiver.slack().length).toBeGreaterThan(0);
-    const ids = stage.receiver.notified.filter(({ to, status }) => to === 'hook' && status === 200);
-    expect(new Set(ids.map(({ headers }) => headers['webhook-id'])).size).toBe(ids.length);
-  });
+    stage.sql('DROP TRIGGER full; DROP TRIGGER gone');
+    await stage.run(7 * minuteMs);
+  };
+  await during((config) => void Object.assign(config, { pol: {} }));
+  expect(stage.notified('config_wrong')).toEqual(['firing']);
+  await during((config) => void delete config['pol']);
+  expect(stage.notified('config_wrong')).toEqual(['firing', 'resolved']);
+});
 
-  it('keeps what is pending, and judges the next answers by the new rules', async () => {
-    await using stage = await begin();
-    const pending = () =>
-      [...stage.fleet().alerts()].some(({ rule, status }) => rule === 'mailbox_unwell' && status === 'pending');
-    await stage.until('the first sight of the lost login', pending, 8 * hourMs);
-    const modes = [stage.mailbox(amelia).verdict?.answer.limitPpm];
-    const said = await stage.reload((config) => {
-      config['guard'] = { limits: { recovery: '0.25%' }, min_bounces: 50 };
-    });
-    expect(said.messages).toContain('guard.min_bounces: 2 -> 50');
-    expect(said.messages).toContain('account agency continues with new settings');
-    await stage.run(20 * minuteMs);
-    modes.push(stage.mailbox(amelia).verdict?.answer.limitPpm);
-    expect(modes).toEqual([3_000, 2_500]);
-    await stage.run(5 * minuteMs);
-    expect(stage.notified('mailbox_unwell')).toEqual(['firing']);
-  });
+/** What is left of a file after its first lines. */
+const cutOff = (config: WrittenConfig) => Reflect.deleteProperty(config, 'alerts');
 
-  it('of a broken file changes nothing: one alert, the metric says so, and it ends with the next good one', async () => {
-    await using stage = await begin();
-    stage.expectErrors('configuration refused');
-    await stage.run(11 * minuteMs);
-    const at = stage.clock.now();
-    const half = await stage.reload('accounts:\n  - name: agency\n    base_url: "https://exam');
-    expect(half.result).toBe('invalid');
-    expect(half.messages.join('\n')).toMatch(/config\.yaml:3:\d+ .*\n.*stays in force/);
-    const unknown = (config: { [key: string]: unknown }) => Object.assign(config, { pol: {} });
-    expect((await stage.reload(unknown)).messages[0]).toContain('unknown key (did you mean poll?)');
-    await stage.run(5 * minuteMs);
-    expect(stage.notified('config_wrong')).toEqual(['firing']);
-    expect(await metrics(stage)).toContain('warmwarden_config_last_reload_successful 0');
-    expect(asked(stage, amelia, at)).toBe(0);
-    expect(await stage.reload((config) => delete config['pol'])).toMatchObject({
-      result: 'no_change',
-      messages: [`Reloaded: ${stage.file} is in force already, so nothing changes.`],
-    });
-    await stage.run(5 * minuteMs);
-    expect(stage.notified('config_wrong')).toEqual(['firing', 'resolved']);
-    expect(await metrics(stage)).toContain('warmwarden_config_last_reload_successful 1');
-  });
+test('one that leaves no channel for people is refused and announced, also where a recipe is left', async () => {
+  await using stage = await begin({ expectErrors: ['configuration refused'] });
+  await stage.run(10 * minuteMs);
+  const { channels } = stage.written().alerts;
+  const removed = expect.stringMatching(/removes the channel hook, and no channel is left that can notify you/);
+  expect(await stage.reload(cutOff)).toMatchObject({ result: 'invalid', messages: [removed, expect.anything()] });
+  const recipe = {
+    name: 'fix',
+    type: 'recipe',
+    base_url: 'http://127.0.0.1:9/v1',
+    api_key: 'sk_live_any',
+    recipe: 'x',
+  };
+  const change = (config: WrittenConfig) => Object.assign(config, { alerts: { channels: [recipe] } });
+  expect((await stage.reload(change)).messages[0]).toEqual(removed);
+  await stage.run(2 * minuteMs);
+  expect(stage.notified('config_wrong')).toEqual(['firing']);
+  const another = [{ ...channels[0], name: 'another' }];
+  const said = await stage.reload((config) => Object.assign(config, { alerts: { channels: another } }));
+  expect(said.result).toBe('done');
+});
 
-  it('of a file that is gone, or with a variable that is not set, leaves the old one in force', async () => {
-    await using stage = await begin();
-    stage.expectErrors('configuration refused');
-    await stage.run(10 * minuteMs);
-    const unset = await stage.reload((config) => Object.assign(config.accounts[0] ?? {}, { api_key: `\${NO_SUCH}` }));
-    expect(unset.messages[0]).toContain('the environment variable NO_SUCH is not set');
-    unlinkSync(stage.file);
-    expect((await stage.ask({})).messages[0]).toContain("the file can't be read: it does not exist");
-    expect(stage.fleet().mailboxCount()).toBe(3);
-  });
+test('with force, the last message through the channels says so, and what happened meanwhile is announced later', async () => {
+  await using stage = await begin();
+  await stage.run(10 * minuteMs);
+  const { alerts } = stage.written();
+  const dry = await stage.reload(cutOff, { force: true, dryRun: true });
+  expect(dry.messages).toContain('no channel is left that can notify you');
+  // Whatever else it takes away is told with it, at once.
+  const left = { alerts: { rules: { protection_off: { for: '5m' } } }, guard: { burst: 'alert', enforce: false } };
+  expect((await stage.reload((config) => Object.assign(config, left), { force: true })).result).toBe('done');
+  expect(
+    stage
+      .told('protection_off')
+      .map(({ title }) => title)
+      .sort(),
+  ).toEqual([expect.stringContaining('enforcement'), 'no channel is left that can notify you']);
+  expect(JSON.stringify(stage.told('protection_off'))).toContain('no longer has the channel hook');
+  await stage.reload((config) => Object.assign(config, { guard: {} }));
+  const before = stage.receiver.alerts().length;
+  await stage.until('the switch', () => stage.mailbox(amelia).action?.state === 'confirmed', 5 * hourMs);
+  await stage.restart();
+  await stage.run(10 * minuteMs);
+  expect(stage.receiver.alerts()).toHaveLength(before);
+  await stage.reload((config) => Object.assign(config, { alerts }));
+  await stage.run(hourMs);
+  expect(stage.notified('guard_acted')).toEqual(['event']);
+});
 
-  it('that drops more than a fifth of the mailboxes wants force; an account that is gone ends its alerts', async () => {
-    await using stage = await begin();
-    stage.expectErrors('configuration refused');
-    await stage.run(7 * hourMs);
-    expect(stage.notified('mailbox_unwell')).toEqual(['firing']);
-    const [, second] = stage.written().accounts;
-    const without = (config: { accounts: unknown[] }) => void config.accounts.splice(1);
-    const refused = await stage.reload(without);
-    expect(refused.messages[0]).toContain('removes 2 of 3 guarded mailboxes');
-    expect(stage.fleet().mailboxCount()).toBe(3);
-    const dry = await stage.reload(without, { force: true, dryRun: true });
-    expect(dry.messages.join('\n')).toMatch(/second\/samuel.* is no longer guarded/);
-    expect(stage.fleet().mailboxCount()).toBe(3);
-    expect((await stage.reload(without, { force: true })).result).toBe('done');
-    await stage.run(10 * minuteMs);
-    expect(stage.fleet().mailboxCount()).toBe(1);
-    expect(await metrics(stage)).not.toMatch(/_(up|mailbox_info|alerts_firing)\{[^}]*account="second"/);
-    expect(stage.notified('mailbox_unwell')).toEqual(['firing', 'resolved']);
-    await stage.reload((config) => void config.accounts.push(second ?? {}));
-    await stage.run(10 * minuteMs);
-    expect(stage.fleet().mailboxCount()).toBe(3);
-    expect(stage.mailbox(oliver).memory?.answersJudged).toBeGreaterThan(10);
-  });
+test('a renewed certificate is used for new connections, and a pair that does not fit changes nothing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-tls-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const files = { cert_file: join(folder, 'a.crt'), key_file: join(folder, 'a.key') };
+  const write = (cert: string, key: string) => {
+    writeFileSync(files.cert_file, cert);
+    writeFileSync(files.key_file, key);
+  };
+  write(firstCertificate.cert, firstCertificate.key);
+  const file = { server: { listen: '127.0.0.1:0', tls: files } };
+  await using stage = await begin({ file, expectErrors: ['configuration refused'] });
+  const shown = async () => (await certificateOf(Number(new URL(stage.url()).port))).trim();
+  write(secondCertificate.cert, firstCertificate.key);
+  expect(await stage.ask({})).toMatchObject({ result: 'invalid' });
+  expect(await shown()).toBe(firstCertificate.cert.trim());
+  write(secondCertificate.cert, secondCertificate.key);
+  expect(await stage.ask({})).toMatchObject({ result: 'done' });
+  expect(await shown()).toBe(secondCertificate.cert.trim());
+});
 
-  it('says in a dry run whose verdict would turn, and what needs a restart', async () => {
-    await using stage = await begin();
-    await stage.run(minuteMs);
-    await stage.until('the POST', () => stage.mailbox(amelia).action?.state === 'open', 4 * hourMs);
-    const dry = await stage.reload(
-      (config) => {
-        config['guard'] = { min_bounces: 50 };
-        config['server'] = { listen: '127.0.0.1:9' };
-      },
-      { dryRun: true },
-    );
-    expect(dry.messages).toContain('server.listen: 127.0.0.1:0 -> 127.0.0.1:9 (needs a restart)');
-    expect(dry.messages.join('\n')).toMatch(
-      /amelia\.ward.* judged differently.*: recovery \(bounce rate over limit\) -> no action/,
-    );
-    expect(stage.fleet().mailboxCount()).toBe(3);
-  });
+test('what is asked for again and again while it goes on is done once more, and what is asked for otherwise comes next', async () => {
+  const begun: { readonly by: string; readonly end: () => void }[] = [];
+  const reloads = new OneWaiting(
+    ({ by }: { by: string }) => new Promise<string>((resolve) => begun.push({ by, end: () => resolve(by) })),
+  );
+  const askAll = () => Array.from({ length: 100 }, () => reloads.ask({ by: 'a script' }));
+  const first = reloads.ask({ by: 'a script' });
+  await nextTurn();
+  const waiting = [...askAll(), reloads.ask({ by: 'a person' }), ...askAll()];
+  for (let ended = 0; ended < 3; ended += 1) {
+    begun.at(-1)?.end();
+    await nextTurn();
+  }
+  expect(begun.map(({ by }) => by)).toEqual(['a script', 'a script', 'a person']);
+  expect(await first).toBe('a script');
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(['a script', 'a person']));
+  await reloads.idle();
 });

@@ -1,0 +1,120 @@
+// A POST that was answered with 429 or another 4xx and was applied all the same (docs/faults.md O4): it was disowned.
+import { describe, expect, test } from 'vitest';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { everything } from '../../src/core/write-scope.ts';
+import { type Duty, goOnDuty, oliver, rarePoll, stormOf } from '../account/duty.ts';
+import type { Meddling } from '../account/go-between.ts';
+
+const isPost = ({ method }: { readonly method: string }) => method === 'POST';
+const isLook = ({ method, path }: { readonly method: string; readonly path: string }) =>
+  method === 'GET' && path.startsWith('/v1/warmup');
+
+const error = (status: number) => ({ status, body: { error: 'no' } });
+const throttled = (seconds: number) => ({ ...error(429), headers: { 'retry-after': String(seconds) } });
+const applied = true as const;
+/** The breach is there when the watch begins, so it is acted upon within minutes. */
+const breached = { poll: rarePoll, afterMs: 3 * hourMs };
+
+/** What becomes of the first POST; all later ones pass. */
+function firstPost(duty: Duty, fate: Meddling): void {
+  let answered = false;
+  duty.between.meddle = (request) => {
+    if (!isPost(request) || answered) return 'pass';
+    answered = true;
+    return fate;
+  };
+}
+
+const settled = (duty: Duty) => duty.until(() => duty.action()?.state === 'confirmed');
+const posted = (duty: Duty) => duty.until(() => duty.posts().length === 1);
+const account = (duty: Duty) => [...duty.fleet().accounts()][0];
+
+describe('what is there after a refusal is ours', () => {
+  test.each([
+    { name: '429 with Retry-After', answer: throttled(90) },
+    { name: '429 without Retry-After', answer: error(429) },
+    ...[400, 401, 403, 404, 409].map((status) => ({ name: String(status), answer: error(status) })),
+    { name: '200 with an error', answer: { status: 200, body: { success: false, message: 'no' } } },
+  ])('$name: confirmed, claimed and announced, with one POST', async ({ answer }) => {
+    await using duty = await goOnDuty(breached);
+    firstPost(duty, { ...answer, applied });
+    await settled(duty);
+    await duty.run(40 * minuteMs);
+    expect([duty.posts().length, duty.action()?.attempts]).toEqual([1, 1]);
+    expect(duty.mailbox()?.memory?.claim).toMatchObject({ kind: 'recovery', actionId: duty.action()?.id });
+    expect(duty.mailbox()?.changes).toEqual([]);
+    expect(await duty.notified()).toEqual(['event guard_acted confirmed']);
+    expect(account(duty)).toMatchObject({ keyWrites: true, keyRejected: false });
+  });
+
+  test('a person whose pause is answered with 429 hears that it was made', async () => {
+    await using duty = await goOnDuty({ scenario: stormOf(oliver) });
+    await duty.run(10 * minuteMs);
+    firstPost(duty, { ...throttled(20), applied });
+    const found = duty.mailbox(oliver);
+    if (!found) throw new Error('no mailbox');
+    const by = { name: 'a test', reason: 'to see it' };
+    const asked = duty.watch().carryOut(found, { kind: 'pause', targetMode: null, by });
+    await duty.run(3 * minuteMs);
+    expect([await asked, duty.posts().length]).toMatchObject([{ state: 'confirmed', attempts: 1 }, 1]);
+  });
+});
+
+describe('until the look has answered, nothing is said of it', () => {
+  test('the look after a 429 waits for nothing, for what is read is answered', async () => {
+    await using duty = await goOnDuty(breached);
+    firstPost(duty, { ...throttled(600), applied });
+    await posted(duty);
+    const postedAt = duty.clock.now();
+    await settled(duty);
+    expect(duty.clock.now() - postedAt).toBeLessThan(minuteMs);
+  });
+
+  test('without any answer it is unconfirmed, not refused, and looked for before a second POST', async () => {
+    await using duty = await goOnDuty(breached);
+    let blindUntil = Number.POSITIVE_INFINITY;
+    duty.between.meddle = (request) => {
+      if (isPost(request)) {
+        blindUntil = duty.clock.now() + 40 * secondMs;
+        return { ...error(403), applied };
+      }
+      const isHidden = isLook(request) && duty.posts().length > 0 && duty.clock.now() < blindUntil;
+      return isHidden ? error(500) : 'pass';
+    };
+    await duty.until(() => duty.action()?.state === 'unconfirmed');
+    expect(account(duty)?.keyWrites).toBeNull();
+    await settled(duty);
+    expect([duty.posts().length, duty.mailbox()?.memory?.claim?.kind]).toEqual([1, 'recovery']);
+  });
+
+  test('killed between the 429 and the look: the next process finds the intent, looks, and claims what is there', async () => {
+    await using duty = await goOnDuty(breached);
+    firstPost(duty, { ...throttled(600), applied });
+    await posted(duty);
+    await duty.run(minuteMs);
+    await duty.restart({ image: duty.image() });
+    await settled(duty);
+    await duty.run(40 * minuteMs);
+    expect([duty.posts().length, duty.mailbox()?.memory?.claim?.kind]).toEqual([1, 'recovery']);
+    expect(new Set(await duty.notified())).toEqual(new Set(['event guard_acted confirmed']));
+  });
+
+  test('the emergency stop during the wait: the look goes on, and nothing is sent again', async () => {
+    await using duty = await goOnDuty(breached);
+    firstPost(duty, throttled(600));
+    await posted(duty);
+    duty
+      .fleet()
+      .putWritesOff({ scope: everything, since: duty.clock.now(), until: null, by: 'a test', reason: 'stop' });
+    await duty.run(40 * minuteMs);
+    expect([duty.posts().length, duty.action()?.state]).toEqual([1, 'dropped']);
+  });
+});
+
+test('what is not there was refused, which one look finds out', async () => {
+  await using duty = await goOnDuty(breached);
+  duty.between.meddle = (request) => (isPost(request) ? error(403) : 'pass');
+  await duty.until(() => duty.action()?.state === 'refused');
+  const at = duty.between.requests.findIndex(isPost);
+  expect(duty.between.requests.slice(at + 1).filter(isLook)).toHaveLength(1);
+});

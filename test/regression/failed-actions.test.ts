@@ -1,0 +1,330 @@
+// Actions that fail: refused, not confirmed, not sent, not recorded. The alert of the guard's own action stays until it is over, whatever people command meanwhile.
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import type { Action } from '../../src/core/action.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { amelia, calmPoll, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../account/duty.ts';
+import type { Meddling } from '../account/go-between.ts';
+import { operateOnDuty } from '../operations/rooms.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { failWrites } from '../support/failing-writes.ts';
+
+const forbidden = { status: 403, body: { error: 'the API key lacks the write permission' } };
+const refused = { status: 422, body: { error: 'no' } };
+const oops = { status: 500, body: 'no' };
+const by = { name: 'root', reason: 'to see it' };
+const pause = { kind: 'pause', targetMode: null } as const;
+/** The breach is there when the watch begins, so it is acted upon within minutes. */
+const breached = { poll: rarePoll, afterMs: 3 * hourMs };
+
+const toPosts = (answer: Meddling) => (request: { readonly method: string }) =>
+  request.method === 'POST' ? answer : ('pass' as const);
+const toLooks = (answer: Meddling) => (request: { readonly path: string }) =>
+  request.path.startsWith('/v1/warmup') ? answer : ('pass' as const);
+const pass = () => 'pass' as const;
+
+/** A person's change, through to its outcome, while the clock goes on. */
+async function change(duty: Duty, what: Pick<Action, 'kind' | 'targetMode'>, email = amelia): Promise<Action | string> {
+  const mailbox = duty.mailbox(email);
+  if (!mailbox) throw new Error('no mailbox');
+  let ended: Action | string | null = null;
+  const carried = duty.watch().carryOut(mailbox, { ...what, by });
+  void carried.then((outcome) => {
+    ended = outcome;
+  });
+  await duty.until(() => ended !== null, 10 * minuteMs);
+  return carried;
+}
+
+const failing = (duty: Duty) => duty.alert('guard_action_failed')?.status;
+/** Facts of the messages that end its alert, in this shift. */
+const ends = async (duty: Duty) =>
+  (await duty.store().outbox.unnotifiedTransitions(100)).flatMap(({ transition: { kind, alert } }) =>
+    kind === 'resolved' && alert.rule === 'guard_action_failed' ? [alert.facts] : [],
+  );
+const resolved = async (duty: Duty) =>
+  (await duty.notified()).filter((one) => /^resolved (guard_action|bounce)/.test(one));
+const judged = (duty: Duty) => duty.until(() => duty.mailbox()?.warmup !== null && duty.reason() !== undefined);
+
+async function failed(answer: typeof forbidden) {
+  const duty = await goOnDuty(breached);
+  duty.between.meddle = toPosts(answer);
+  await duty.until(() => duty.action()?.state === 'refused');
+  await duty.run(5 * minuteMs);
+  return duty;
+}
+
+test.each([
+  { name: 'is refused because the key may not write', own: forbidden, meddle: toPosts(forbidden), state: 'refused' },
+  { name: 'is refused', own: refused, meddle: toPosts(refused), state: 'refused' },
+  { name: 'cannot be confirmed', own: refused, meddle: toPosts({ status: 200, body: {} }), state: 'unconfirmed' },
+  { name: 'cannot be sent', own: refused, meddle: toLooks(oops), state: 'dropped' },
+  {
+    name: 'needs no change',
+    own: refused,
+    meddle: pass,
+    what: { kind: 'mode', targetMode: 'balanced' } as const,
+    state: 'dropped',
+  },
+])('a command that $name ends nothing of the guard’s own: its action is tried again when it was due', async (row) => {
+  await using duty = await failed(row.own);
+  const kept = { kind: 'recovery', by: null, state: 'refused', attempts: 1, nextTryAt: duty.action()?.nextTryAt };
+  duty.between.meddle = row.meddle;
+  expect(await change(duty, row.what ?? pause)).toMatchObject({ state: row.state, by });
+  expect([duty.action(), failing(duty)]).toMatchObject([kept, 'firing']);
+  await duty.restart();
+  await duty.run(10 * minuteMs);
+  expect([duty.action(), failing(duty), await resolved(duty)]).toMatchObject([kept, 'firing', []]);
+  duty.between.meddle = pass;
+  await duty.until(() => duty.action()?.state === 'confirmed', hourMs);
+  expect(duty.action()).toMatchObject({ kind: 'recovery', by: null, attempts: 2 });
+  expect(await ends(duty)).toMatchObject([{ title: `${amelia}: switched to recovery mode after all` }]);
+});
+
+test('the dry run of a command says that the key may not write, while that is known', async () => {
+  await using duty = await goOnDuty(breached);
+  await duty.until(() => duty.action()?.state === 'confirmed');
+  const operate = operateOnDuty(duty);
+  const request = { by: 'root', reason: 'to see it', dry_run: true };
+  const plans = async () => [
+    await operate('pause', { ...request, mailbox: amelia }),
+    await operate('undo', { ...request, since_seconds: 12 * 3_600 }),
+  ];
+  const mayNot = /The API will probably refuse this: it refused the last changes with the key/;
+  const writable = await plans();
+  expect(JSON.stringify(writable)).not.toMatch(mayNot);
+  duty.between.meddle = toPosts(forbidden);
+  await change(duty, pause);
+  const readOnly = await plans();
+  for (const { result, messages } of readOnly)
+    expect([result, messages.at(-1)]).toEqual(['planned', expect.stringMatching(mayNot)]);
+  // What is agreed to is the same.
+  expect(readOnly.map(({ plan }) => plan)).toEqual(writable.map(({ plan }) => plan));
+});
+
+test('a kill while a command is sent leaves the own action as it was', async () => {
+  await using duty = await failed(forbidden);
+  const kept = { kind: 'recovery', by: null, nextTryAt: duty.action()?.nextTryAt };
+  let image = '';
+  duty.between.meddle = ({ method }) => {
+    if (method !== 'POST') return 'pass';
+    image ||= duty.image();
+    return forbidden;
+  };
+  await change(duty, pause);
+  await duty.restart({ image });
+  await duty.run(5 * minuteMs);
+  expect([duty.action(), failing(duty), await resolved(duty)]).toMatchObject([kept, 'firing', []]);
+});
+
+test('a command that is carried out ends the alert and says what was changed, and so does one for what is so already', async () => {
+  await using duty = await failed(refused);
+  duty.between.meddle = pass;
+  expect(await change(duty, pause)).toMatchObject({ state: 'confirmed', by });
+  const sentences = [expect.stringMatching(/^Paused by root at .* confirmed/)];
+  expect(await ends(duty)).toMatchObject([{ title: `${amelia}: no action is needed now`, sentences }]);
+  await duty.run(2 * hourMs);
+  expect(duty.posts()).toHaveLength(2);
+  await using other = await failed(refused);
+  other.between.meddle = pass;
+  other.simulator.fleet.pause(amelia);
+  expect(await change(other, pause)).toMatchObject({ state: 'dropped', detail: 'no change needed' });
+  expect(failing(other)).toBeUndefined();
+});
+
+test('an action that cannot be sent fires an alert after five minutes, which ends when it is confirmed', async () => {
+  await using duty = await goOnDuty();
+  await judged(duty);
+  duty.between.meddle = toLooks(oops);
+  await duty.until(() => duty.action()?.state === 'planned');
+  await duty.run(4 * minuteMs);
+  expect(failing(duty)).toBeUndefined();
+  await duty.run(2 * minuteMs);
+  const late = /^NO ACTION TAKEN: Warmwarden has not been able to send the switch to recovery mode since .* UTC\./;
+  expect(duty.alert('guard_action_failed')).toMatchObject({
+    ...{ status: 'firing', severity: 'critical' },
+    facts: {
+      title: `${amelia}: the switch to recovery mode is overdue`,
+      sentences: expect.arrayContaining([expect.stringMatching(late)]),
+    },
+  });
+  expect(duty.posts()).toEqual([]);
+  duty.between.meddle = pass;
+  await duty.until(() => duty.action()?.state === 'confirmed');
+  // Beside it, not_guarded and stale_data tell that no warm-up is given.
+  const told = (await duty.notified()).filter((one) => !/not_guarded|stale_data/.test(one));
+  expect(told).toEqual(['firing guard_action_failed', 'event guard_acted confirmed', 'resolved guard_action_failed']);
+  expect(duty.posts()).toHaveLength(1);
+});
+
+test('an action that a restart drops is still a failed one, until the mailbox was read', async () => {
+  await using duty = await goOnDuty(breached);
+  await judged(duty);
+  duty.between.meddle = toLooks(oops);
+  await duty.until(() => failing(duty) === 'firing');
+  await duty.restart();
+  await duty.run(20 * minuteMs);
+  expect([failing(duty), await resolved(duty)]).toEqual(['firing', []]);
+  duty.simulator.fleet.pause(amelia);
+  duty.between.meddle = pass;
+  await duty.until(() => failing(duty) === undefined, hourMs);
+  const sentences = ['The warm-up is already paused, so there is nothing to decide.'];
+  expect([await ends(duty), duty.posts()]).toMatchObject([[{ sentences }], []]);
+});
+
+test('an action whose step the store refused goes on within seconds after the store works again, and is sent once', async () => {
+  await using duty = await goOnDuty();
+  await judged(duty);
+  let isFull = false;
+  using writes = failWrites(() => isFull);
+  duty.between.meddle = ({ path }) => {
+    isFull ||= path.startsWith('/v1/warmup') && duty.action()?.state === 'planned';
+    return 'pass';
+  };
+  await duty.until(() => writes.failed > 0);
+  await duty.run(5 * secondMs);
+  expect([duty.action()?.state, duty.posts()]).toEqual(['planned', []]);
+  duty.between.meddle = pass;
+  isFull = false;
+  await duty.store().proveWritable(duty.clock.now());
+  await duty.until(() => duty.action()?.state === 'confirmed', 20 * secondMs);
+  expect(duty.posts()).toHaveLength(1);
+});
+
+test('a kill right after the first refusal leaves it and what it shows of the key: read-only until a write is let through', async () => {
+  // Two mailboxes: the refusal of one says nothing of the key.
+  await using duty = await goOnDuty({ ...breached, scenario: stormOf(amelia, jonas) });
+  duty.between.meddle = toPosts(forbidden);
+  const keyWrites = () => [...duty.fleet().accounts()][0]?.keyWrites;
+  await duty.until(() => duty.action(jonas)?.state === 'refused');
+  const [told] = (await duty.store().outbox.unnotifiedTransitions(100)).flatMap(({ transition }) =>
+    transition.alert.rule === 'not_guarded' ? [transition] : [],
+  );
+  // Of the account, not of the mailbox's first look: no summary of findings is waited for.
+  expect([told?.kind, told?.found]).toEqual(['firing', undefined]);
+  await duty.restart({ image: duty.image() });
+  expect(keyWrites()).toBe(false);
+  await duty.run(30 * minuteMs);
+  expect([keyWrites(), duty.alert('bounce_over_limit')?.status, await resolved(duty)]).toEqual([false, 'firing', []]);
+  duty.between.meddle = pass;
+  await duty.until(() => duty.mailbox(amelia)?.memory?.claim != null);
+  await duty.run(hourMs);
+  expect([keyWrites(), duty.alert('bounce_over_limit')?.status]).toEqual([true, undefined]);
+});
+
+test.each([
+  { state: 'unconfirmed', fate: 'swallow' as const },
+  { state: 'refused', fate: forbidden },
+])('enforce switched off at a restart ends the tries of an action that was $state', async ({ state, fate }) => {
+  await using duty = await goOnDuty({ poll: calmPoll });
+  duty.between.meddle = toPosts(fate);
+  await duty.until(() => duty.action()?.state === state);
+  await duty.restart({ policy: { enforce: false } });
+  const before = duty.posts().length;
+  await duty.run(2 * hourMs);
+  expect([duty.posts().length, duty.action()?.state]).toEqual([before, 'dropped']);
+});
+
+test('a person is answered while the API says to wait for an hour, and nothing is sent behind their back', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(oliver) });
+  await duty.run(10 * minuteMs);
+  const later = { status: 429, body: { error: 'slow down' }, headers: { 'retry-after': '3600' } };
+  duty.between.meddle = () => later;
+  await duty.run(2 * minuteMs);
+  expect(await change(duty, pause, oliver)).toMatchObject({ state: 'dropped', attempts: 0 });
+  duty.between.meddle = pass;
+  await duty.run(2 * hourMs);
+  expect(duty.posts()).toEqual([]);
+});
+
+test('undo ends where somebody took the change back already and nothing can be judged', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(jonas) });
+  await duty.until(() => duty.action(jonas)?.state === 'confirmed');
+  duty.simulator.fleet.resume(jonas);
+  duty.between.meddle = ({ path }) => (path.startsWith('/v1/stats') ? oops : 'pass');
+  await duty.restart();
+  await duty.run(10 * minuteMs);
+  const undone = operateOnDuty(duty)('undo', { since_seconds: 12 * 3_600, by: 'a', reason: 'b' });
+  await duty.run(10 * minuteMs);
+  expect([(await undone).messages[0], duty.posts().length]).toEqual([`${jonas}: no change needed.`, 1]);
+});
+
+test('a breach at first sight is read again after a minute, also when the warm-up answer came last', async () => {
+  await using duty = await goOnDuty({ afterMs: 3 * hourMs });
+  let isOver = false;
+  duty.between.meddle = ({ path }) => {
+    if (isOver || !path.startsWith('/v1/warmup')) return 'pass';
+    isOver = true;
+    return oops;
+  };
+  const from = duty.clock.now();
+  await duty.until(() => duty.posts().length > 0, 2 * hourMs);
+  expect(duty.clock.now() - from).toBeLessThan(3 * minuteMs);
+});
+
+test('a raise near the limit is a warning, also where newer statistics were read before the warm-up', async () => {
+  await using duty = await goOnDuty({ poll: calmPoll, policy: { enforce: false } });
+  await duty.until(() => duty.reason() === 'bounce_rate_over_limit');
+  const judgedAt = duty.mailbox()?.verdict?.at ?? 0;
+  duty.between.meddle = toLooks(oops);
+  await duty.restart({ pauseMs: 10 * minuteMs });
+  duty.simulator.fleet.setMode(amelia, 'aggressive');
+  await duty.until(() => (duty.mailbox()?.stats?.at ?? 0) > judgedAt + 5 * minuteMs, hourMs);
+  expect(duty.mailbox()?.verdict?.at).toBe(judgedAt);
+  duty.between.meddle = pass;
+  await duty.until(() => duty.mailbox()?.warmup?.answer.mode === 'aggressive', hourMs);
+  const told = (await duty.store().outbox.unnotifiedTransitions(1_000)).map(({ transition }) => transition.alert);
+  const raised = told.filter(({ rule }) => rule === 'changed_by_others');
+  expect(raised.map(({ severity, facts }) => [severity, facts.sentences.join(' ')])).toEqual([
+    ['warning', expect.stringContaining('These bounces go on counting')],
+  ]);
+});
+
+test('a store that fails for a moment: an answer that could not be recorded is asked for again at once', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(amelia, oliver) });
+  const db = new DatabaseSync(join(duty.folder(), 'warmwarden.db'));
+  const answers = "WHEN NEW.route IN ('stats', 'warmup')";
+  db.exec(`CREATE TRIGGER full BEFORE INSERT ON observations ${answers} BEGIN SELECT RAISE(ABORT, 'disk full'); END`);
+  await duty.until(() => duty.asked('/v1/warmup') >= 1 && duty.asked('/v1/stats') >= 1, 5 * minuteMs);
+  await duty.run(5 * secondMs);
+  // The first judgement has to be stored before it counts.
+  expect([duty.mailbox(amelia)?.verdict, duty.mailbox(oliver)?.verdict]).toEqual([null, null]);
+  db.exec('DROP TRIGGER full');
+  db.close();
+  await duty.run(2 * minuteMs);
+  const { mailboxes } = await duty.store().loadPicture();
+  expect(mailboxes.map(({ warmup, stats, verdict }) => [warmup, stats, verdict].includes(null))).toEqual([
+    false,
+    false,
+  ]);
+});
+
+test('one mailbox that is refused with 401 is one line of a refused key, and hides no key that is refused later', async () => {
+  const poll = { stats: '*/5 * * * *', mailboxes: '* * * * *' };
+  const said = 'the API refuses the key';
+  await using stage = await startMovedDaemon({ scenario: stormOf(amelia, jonas), poll, expectErrors: [said] });
+  const { simulator } = stage;
+  const refuse = async (mailbox?: string) => {
+    simulator.faults.clear();
+    await stage.run(hourMs);
+    simulator.faults.add({ fault: 'unauthorized', ...(mailbox !== undefined && { mailbox }) });
+    await stage.run(mailbox === undefined ? 5 * minuteMs : hourMs);
+  };
+  await refuse(jonas);
+  expect(stage.errorsSaying(said)).toHaveLength(1);
+  expect(stage.clock.now() - (stage.mailbox(amelia).stats?.at ?? 0)).toBeLessThan(6 * minuteMs);
+  expect(stage.notified('not_guarded', 'key rejected')).toEqual([]);
+  // It counts again once it was answered.
+  await refuse(jonas);
+  expect(stage.errorsSaying(said)).toHaveLength(2);
+  await refuse();
+  const from = stage.clock.now();
+  await stage.run(20 * minuteMs);
+  const since = simulator.requests.filter(({ at, path }) => at > from && !/health|mailboxes$/.test(path));
+  expect([since, stage.errorsSaying(said).length, stage.notified('not_guarded', 'key rejected')]).toEqual([
+    [],
+    3,
+    ['firing'],
+  ]);
+});

@@ -1,0 +1,266 @@
+// Commands of people on a whole daemon, through its socket: shown first, sent once, read back, theirs to take back; and the emergency stop.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { socketPathOf } from '../../src/operations/socket.ts';
+import { amelia, jonas, oliver, stormOf } from '../account/duty.ts';
+import { type MovedDaemon, type MovedOptions, startMovedDaemon } from './moved-daemon.ts';
+
+const one = (email: string) => ({ mailbox: email });
+const claimOf = (stage: MovedDaemon, email: string) => stage.mailbox(email).memory?.claim?.kind;
+const target = (stage: MovedDaemon, email: string) => stage.mailbox(email).warmup?.answer.config.targetDailyLimit;
+
+async function begin(emails: readonly string[], options: MovedOptions = {}) {
+  const stage = await startMovedDaemon({ scenario: stormOf(...emails), ...options });
+  await stage.run(20 * minuteMs);
+  return stage;
+}
+
+const commands = [
+  [
+    'pause',
+    {},
+    /^Warmwarden will pause the warm-up of oliver\S+ \(account agency, mode balanced, warm-up \w+\) until a person/,
+  ],
+  ['resume', {}, /^Warmwarden will resume the warm-up of oliver/],
+  ['mode', { mode: 'slow' }, /^Warmwarden will set the mode of oliver\S+ \(.*mode balanced.*\) to slow\./],
+  ['limit', { limit: 12 }, /^Warmwarden will set the target daily limit of oliver\S+ \(.*\) from 20 to 12 emails\./],
+] as const;
+
+test('a command is shown first, sent once and read back; it claims nothing, and is nobody else’s change', async () => {
+  await using stage = await begin([oliver]);
+  for (const [name, what, will] of commands) {
+    const body = { ...one(oliver), ...what };
+    const before = stage.posts.length;
+    const preview = await stage.command(name, { ...body, dry_run: true });
+    expect([preview.result, preview.messages[0], stage.posts.length]).toEqual([
+      'planned',
+      expect.stringMatching(will),
+      before,
+    ]);
+    const done = await stage.command(name, { ...body, plan: preview.plan });
+    expect([done.result, done.messages[0]]).toEqual([
+      'done',
+      expect.stringMatching(/ of oliver\S+.* Read back after /),
+    ]);
+    expect(await stage.command(name, body)).toEqual({
+      result: 'no_change',
+      messages: [`${oliver}: no change needed.`],
+    });
+    if (name === 'limit') expect(done.messages[1]).toContain(`To undo this: \`warmwarden limit agency/${oliver} `);
+  }
+  await stage.run(2 * hourMs);
+  expect(stage.made()).toEqual(['pause', 'resume', 'slow', 'limit 12'].map((change) => `${oliver} ${change}`));
+  const memory = { run: 'running', mode: 'slow', claim: null, interventions: [] };
+  expect(stage.mailbox(oliver)).toMatchObject({ memory, changes: [] });
+  for (const rule of ['guard_acted', 'changed_by_others']) expect(stage.notified(rule)).toEqual([]);
+  expect(await stage.text('/')).toContain('Target daily limit set to 12 emails');
+});
+
+test('a limit above the maximum of the mode is refused, also when the mode changed since anybody looked', async () => {
+  await using stage = await begin([oliver]);
+  const set = (limit: number) => stage.command('limit', { mailbox: oliver, limit });
+  expect(await set(41)).toMatchObject({
+    result: 'invalid',
+    messages: [expect.stringContaining('41 emails a day is above the maximum of balanced mode, which is 40')],
+  });
+  stage.simulator.fleet.setMode(oliver, 'slow');
+  const late = await set(30);
+  expect([late.result, late.messages.join()]).toEqual([
+    'failed',
+    expect.stringContaining('30 emails a day is above the maximum of slow mode, which is 20'),
+  ]);
+  expect(stage.posts).toEqual([]);
+});
+
+test('the guard leaves what a person set: a limit in our recovery leaves it ours, a mode ends it; a recipe sets a limit, too', async () => {
+  await using stage = await begin([amelia]);
+  await stage.until('the switch', () => claimOf(stage, amelia) === 'recovery', 6 * hourMs);
+  expect((await stage.command('limit', { mailbox: amelia, limit: 5 })).result).toBe('done');
+  await stage.run(2 * hourMs);
+  expect(stage.mailbox(amelia)).toMatchObject({ memory: { claim: { kind: 'recovery' }, reversals: [] }, changes: [] });
+  mkdirSync(join(stage.folder, 'recipes'), { recursive: true });
+  writeFileSync(
+    join(stage.folder, 'recipes', 'gentle.yaml'),
+    `id: gentle\ntitle: Gentle\ndescription: Recovery with few emails.
+select: SELECT account, mailbox_id FROM mailboxes WHERE mode = 'recovery'
+do: {operation: limit, limit: 3, reason: gentle}
+schedule: {cron: "0 * * * *", apply: true}\n`,
+  );
+  await stage.until('the recipe', () => target(stage, amelia) === 3, 3 * hourMs);
+  expect(stage.mailbox(amelia).action).toMatchObject({ kind: 'limit', by: { reason: 'gentle (recipe gentle)' } });
+  expect((await stage.command('mode', { ...one(amelia), mode: 'slow' })).result).toBe('done');
+  await stage.run(3 * hourMs);
+  expect(stage.made()).toEqual(['recovery', 'limit 5', 'limit 3', 'slow'].map((change) => `${amelia} ${change}`));
+  expect(stage.mailbox(amelia)).toMatchObject({ memory: { claim: null, mode: 'slow' } });
+});
+
+test('a limit that others set is told with its looks, and ends our claim', async () => {
+  await using stage = await begin([amelia]);
+  await stage.until('the switch', () => claimOf(stage, amelia) === 'recovery', 4 * hourMs);
+  await stage.run(25 * hourMs);
+  stage.simulator.fleet.configure(amelia, { targetDailyLimit: 12 });
+  await stage.run(31 * minuteMs);
+  const { memory, changes } = stage.mailbox(amelia);
+  expect(changes.map(({ what, to }) => [what, to])).toEqual([['target_daily_limit', '12']]);
+  expect(memory).toMatchObject({ claim: null, mode: 'recovery', reversals: [] });
+  await stage.restart();
+  expect(stage.mailbox(amelia).changes).toEqual(changes);
+});
+
+test('undo takes back what is still ours, once, and leaves what a person changed', async () => {
+  await using stage = await begin([amelia, jonas, oliver]);
+  const both = () => [amelia, jonas].every((email) => claimOf(stage, email));
+  await stage.until('both acted upon', both, 8 * hourMs);
+  const request = { since_seconds: 12 * 3_600 };
+  const ofBoth = await stage.command('undo', { ...request, dry_run: true });
+  expect(ofBoth.messages.join(' ')).toMatch(
+    /acted because of this: \d+ bounces in \d+ emails .* Earlier bounces no longer/,
+  );
+  for (const limit of [20, 10]) await stage.command('limit', { mailbox: oliver, limit });
+  stage.simulator.fleet.setMode(amelia, 'slow');
+  await stage.run(31 * minuteMs);
+  const before = stage.posts.length;
+  const preview = await stage.command('undo', { ...request, dry_run: true });
+  expect(preview.messages.join(' ')).toContain(`${amelia}: not changed`);
+  const outdated = await stage.command('undo', { ...request, plan: ofBoth.plan ?? '' });
+  expect([outdated.result, outdated.plan, stage.posts.length]).toEqual(['changed', preview.plan, before]);
+  await stage.writes(true);
+  const stopped = await stage.command('undo', request);
+  expect([stopped.result, stopped.messages[0]]).toEqual(['failed', expect.stringMatching(/^Writes are off for all/)]);
+  await stage.writes(false);
+  expect((await stage.command('undo', { ...request, plan: preview.plan ?? '' })).result).toBe('done');
+  expect(stage.made().slice(before).sort()).toEqual([`${jonas} resume`, `${oliver} limit 40`]);
+  expect(stage.mailbox(jonas)).toMatchObject({ memory: { claim: null, run: 'running' } });
+  expect((await stage.command('undo', request)).messages[0]).toMatch(/^Nothing to undo: .* is still in force\.$/);
+});
+
+test('undo takes back more mailboxes than a minute of the budget has requests for', async () => {
+  const [spec] = stormOf(amelia).fleet;
+  if (!spec) throw new Error('no mailbox');
+  const fleet = Array.from({ length: 12 }, (_, index) => ({ ...spec, email: `box${index}@northbeam.example` }));
+  const trouble = { kind: 'bounce', mailbox: '*', rate: 0.3, from: 30 * minuteMs, until: 2 * hourMs } as const;
+  await using stage = await startMovedDaemon({ scenario: { ...stormOf(), fleet, incidents: [trouble] } });
+  const ours = () => fleet.filter(({ email }) => claimOf(stage, email)).length;
+  await stage.run(10 * minuteMs);
+  await stage.until('all acted upon', () => ours() === 12, 8 * hourMs);
+  await stage.reload((config) => {
+    const { plan: _, ...account } = config.accounts[0] ?? {};
+    config.accounts[0] = { ...account, requests_per_minute: 12 };
+  });
+  await stage.run(2 * minuteMs);
+  const undone = await stage.command('undo', { since_seconds: 12 * 3_600 });
+  expect([undone.messages.at(-1), ours()]).toEqual(['12 mailboxes restored.', 0]);
+});
+
+test('contest release ends a count toward a contest, and says where nothing counts, or no longer does', async () => {
+  await using stage = await begin([amelia]);
+  const release = (more = {}) => stage.command('contest-release', { ...one(amelia), ...more });
+  const nothing = { result: 'no_change', messages: [expect.stringContaining('have not been reversed lately')] };
+  expect(await release()).toMatchObject(nothing);
+  await stage.until('an action', () => claimOf(stage, amelia) !== undefined, 8 * hourMs);
+  stage.simulator.fleet.setMode(amelia, 'slow');
+  await stage.until('the reversal', () => claimOf(stage, amelia) === undefined, hourMs);
+  expect((await release({ dry_run: true })).messages[0]).toMatch(/is not contested: one change was reversed/);
+  const earlier = stage.mailbox(amelia).memory?.reversals;
+  expect(await release()).toMatchObject({ result: 'done', messages: [expect.stringMatching(/was not contested/)] });
+  expect([earlier?.length, stage.mailbox(amelia).memory?.reversals]).toEqual([1, []]);
+  expect(await release()).toMatchObject(nothing);
+});
+
+test('writes off stops the POST of a breach, tells it instead, survives a restart, and acts when writing is on again', async () => {
+  await using stage = await begin([amelia, oliver]);
+  expect(await stage.writes(true)).toMatchObject({
+    result: 'done',
+    messages: [expect.stringMatching(/^Writes are off for all accounts until a person .*`warmwarden writes on`\.$/)],
+  });
+  await stage.restart();
+  const breach = () => stage.mailbox(amelia).verdict?.answer.wanted === 'recovery';
+  await stage.until('the breach', breach, 4 * hourMs);
+  await stage.run(5 * minuteMs);
+  expect([stage.posts, stage.notified('bounce_over_limit')]).toEqual([[], ['firing']]);
+  expect(await stage.text('/')).toContain('Writes are OFF for all accounts.');
+  expect(await stage.text('/metrics')).toMatch(/guard_enforcing\{[^}]*\} 0/);
+  await stage.writes(false);
+  await stage.run(10 * minuteMs);
+  expect(stage.made()).toEqual([`${amelia} recovery`]);
+  for (const rule of ['bounce_over_limit', 'protection_off'])
+    expect(stage.notified(rule)).toEqual(['firing', 'resolved']);
+});
+
+test('writes off ends by itself after its time, and for one mailbox leaves the others guarded', async () => {
+  await using stage = await begin([amelia, oliver]);
+  expect((await stage.writes(true, { mailbox: 'nobody@x.example' })).result).toBe('invalid');
+  await stage.writes(true, { mailbox: oliver });
+  const end = stage.clock.now() + 3 * hourMs;
+  await stage.writes(true, { forMs: 3 * hourMs });
+  await stage.run(3 * hourMs - minuteMs);
+  expect(stage.posts).toEqual([]);
+  await stage.run(hourMs);
+  expect([stage.made(), (stage.posts[0]?.at ?? 0) >= end]).toEqual([[`${amelia} recovery`], true]);
+  const refused = await stage.command('pause', one(oliver));
+  expect(refused.messages[0]).toContain(`To allow them: \`warmwarden writes on --mailbox agency/${oliver}\`.`);
+});
+
+test('an emergency stop refuses each command as its preview says, wherever it is in force', async () => {
+  await using stage = await begin([oliver]);
+  const writes = { account: null, mailbox: null, for_seconds: null };
+  for (const scope of [{}, { account: 'agency' }, { mailbox: oliver }]) {
+    await stage.command('writes', { ...writes, ...scope, off: true });
+    for (const [name, what] of commands) {
+      const preview = await stage.command(name, { ...one(oliver), ...what, dry_run: true });
+      const outcome = await stage.command(name, { ...one(oliver), ...what });
+      expect(outcome).toEqual({ ...preview, messages: [...preview.messages, 'Nothing was done.'] });
+      expect([preview.result, preview.messages[0]]).toEqual(['failed', expect.stringMatching(/^Writes are off for/)]);
+    }
+    await stage.command('writes', { ...writes, ...scope, off: false });
+  }
+  expect(stage.posts).toEqual([]);
+});
+
+test('a dry run of what is about no mailbox changes nothing, and odd requests are refused in a sentence', async () => {
+  await using stage = await begin([oliver]);
+  const off = { off: true, account: null, mailbox: oliver, for_seconds: 3_600 };
+  const silence = { match: { domain: ['northbeam.example'] }, for_seconds: 3_600 };
+  const [stop, muted, release] = [
+    await stage.command('writes', { ...off, dry_run: true }),
+    await stage.command('silence-add', { ...silence, dry_run: true }),
+    await stage.command('breaker-release', { dry_run: true }),
+  ];
+  expect([stop.messages[0], muted.messages[0], release.messages[0]]).toEqual([
+    expect.stringMatching(/^Warmwarden will stop changing this mailbox: .* for mailbox oliver\S+ .* until /),
+    expect.stringMatching(/^The silence lasts until .* It matches no alerts that are firing now\./),
+    expect.stringMatching(/^Nothing to release/),
+  ]);
+  const ask = (method: string, path: string, body = '') =>
+    new Promise<{ result: string; messages: string[] }>((resolve, reject) => {
+      const asking = request({ socketPath: socketPathOf(stage.storePath), method, path }, (answer) => {
+        text(answer).then((said) => resolve(JSON.parse(said)), reject);
+      });
+      asking.once('error', reject).end(body);
+    });
+  const odd = [
+    ['GET', '//', '', 'failed'],
+    ['POST', '/pause', '{"mailbox":', 'failed'],
+    ['POST', '/pause', '[]', 'invalid'],
+    ['POST', '/pause', `{"mailbox": "${'x'.repeat(1_000_000)}"}`, 'failed'],
+    ['POST', '/__proto__', '{}', 'invalid'],
+    ['POST', '/pause', '{"mailbox": "nobody@x.example", "by": "a", "reason": "b"}', 'invalid'],
+    ['POST', '/mode', JSON.stringify({ mailbox: oliver, mode: 'warp' }), 'invalid'],
+  ] as const;
+  for (const [method, path, body, result] of odd)
+    expect([path, body.slice(0, 30), (await ask(method, path, body)).result]).toEqual([
+      path,
+      body.slice(0, 30),
+      result,
+    ]);
+  for (const for_seconds of [-300, 1e297]) {
+    expect(await stage.command('writes', { ...off, for_seconds })).toMatchObject({ result: 'invalid' });
+    expect(await stage.command('silence-add', { ...silence, for_seconds })).toMatchObject({ result: 'invalid' });
+  }
+  const now = stage.clock.now();
+  expect([stage.fleet().writesOff(now), stage.fleet().silences(now), stage.posts]).toEqual([[], [], []]);
+});

@@ -1,0 +1,115 @@
+// guard_held beyond one account: it belongs to the API, so that accounts may be reordered, removed and moved while actions are held.
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { type MovedDaemon, startMovedDaemon, type WrittenConfig } from './moved-daemon.ts';
+import { poll, settled } from './three-domains.ts';
+
+const fleet = Array.from({ length: 12 }, (_, number) => settled(number));
+const second = fleet.slice(6).map(({ email }) => email);
+const scenario = {
+  name: 'jump',
+  summary: 'Twelve mailboxes of three domains bounce at once.',
+  fleet,
+  incidents: [{ kind: 'bounce', mailbox: '*', rate: 0.75, from: 1.5 * hourMs, until: 2.5 * hourMs }],
+} as const;
+const expectErrors = ['the API does not answer (GET /v1/mailboxes: http://127.0.0.1:9'];
+
+const held = (stage: MovedDaemon) => stage.breaker().entries.filter((entry) => entry.held);
+const accountsHeld = (stage: MovedDaemon) => [...new Set(held(stage).map(({ account }) => account))].sort();
+const without = (name: string) => (config: WrittenConfig) => {
+  config.accounts = config.accounts.filter((account) => account['name'] !== name);
+};
+const elsewhere = (config: WrittenConfig) => {
+  for (const account of config.accounts) if (account['name'] === 'second') account['base_url'] = 'http://127.0.0.1:9';
+};
+/** That it holds more by and by is told, too. */
+const told = (stage: MovedDaemon) => stage.notified('guard_held').filter((kind) => kind !== 'worsened');
+
+/** Two accounts of one API, both with mailboxes that are held, and people know. */
+async function holding(file: object = {}): Promise<MovedDaemon> {
+  const stage = await startMovedDaemon({ scenario, poll, second, file, expectErrors });
+  await stage.until('a hold on both accounts', () => accountsHeld(stage).length === 2, 4 * hourMs);
+  return stage;
+}
+
+test('the accounts in another order are no reason to tell it again, and its end is told once', async () => {
+  await using stage = await holding();
+  await stage.run(2 * minuteMs);
+  await stage.reload((config) => config.accounts.reverse());
+  await stage.run(20 * minuteMs);
+  expect([told(stage), stage.alerts('guard_held').length]).toEqual([['firing'], 1]);
+  await stage.release();
+  await stage.run(2 * minuteMs);
+  expect([told(stage), stage.alerts('guard_held')]).toEqual([['firing', 'resolved'], []]);
+});
+
+test.each([
+  { what: 'removing agency by a reload', leaves: 'second', change: without('agency') },
+  { what: 'removing second by a reload', leaves: 'agency', change: without('second') },
+  { what: 'removing agency at a restart', leaves: 'second', change: without('agency'), restarts: true },
+  { what: 'moving second to another API', leaves: 'agency', change: elsewhere },
+])('$what withdraws what was held of it; what is held of $leaves stays, and so does the alert', async (row) => {
+  await using stage = await holding();
+  await stage.run(20 * minuteMs);
+  if (row.restarts) await stage.restart(row.change);
+  else await stage.reload(row.change, { force: true });
+  const { leaves } = row;
+  expect([accountsHeld(stage), stage.alerts('guard_held').map(({ facts }) => facts.accounts)]).toEqual([
+    [leaves],
+    [[leaves]],
+  ]);
+  await stage.run(10 * minuteMs);
+  expect(told(stage)).toEqual(['firing']);
+});
+
+test('removing the accounts one after the other ends it, and nothing of the API is shown any more', async () => {
+  await using stage = await holding();
+  await stage.run(20 * minuteMs);
+  await stage.reload(without('agency'), { force: true });
+  const moved = (config: WrittenConfig) =>
+    void config.accounts.splice(0, 1, { ...config.accounts[0], name: 'elsewhere', base_url: 'http://127.0.0.1:9' });
+  await stage.reload(moved, { force: true });
+  await stage.run(10 * minuteMs);
+  expect([told(stage), stage.alerts('guard_held')]).toEqual([['firing', 'resolved'], []]);
+  expect([...stage.fleet().breakers()].map(([api]) => api)).toEqual(['http://127.0.0.1:9']);
+});
+
+test('it is shown with its accounts and counts; after a stop, what is not acted on says that the breaker holds it, untold', async () => {
+  await using stage = await holding();
+  await stage.run(25 * minuteMs);
+  await stage.writes(true);
+  const shown = async () => {
+    const { alerts } = await stage.json<{ alerts: { rule: string; severity: string; sentences: string[] }[] }>(
+      '/api/alerts',
+    );
+    return alerts.filter(({ rule, severity }) => rule === 'bounce_over_limit' && severity === 'critical');
+  };
+  const saying = async (words: string) =>
+    (await shown()).filter(({ sentences }) => sentences.some((text) => text.includes(words))).length;
+  expect(await saying('`warmwarden writes on`')).toBeGreaterThan(0);
+  await stage.run(5 * minuteMs);
+  const notActed = () => stage.notified('bounce_over_limit').filter((status) => status !== 'resolved').length;
+  const before = notActed();
+  await stage.writes(false);
+  const named = stage.alerts('guard_held')[0]?.facts.sentences.find((text) => text.startsWith('NO ACTION TAKEN')) ?? '';
+  const counts = named.match(/\((agency|second), \d+ bounces in \d+ emails: [\d.]+ %\)/g);
+  expect(counts).toHaveLength(Math.min(10, held(stage).length));
+  expect([await saying('Writes are off'), await saying('`warmwarden breaker release`')]).toEqual([
+    0,
+    held(stage).length,
+  ]);
+  await stage.run(20 * minuteMs);
+  expect(notActed()).toBe(before);
+  expect(await stage.text('/')).toMatch(/<a href="\/\?state=held">[^<]*\d+ mailboxes held/);
+  const { alerts } = await stage.json<{ alerts: object[] }>('/api/alerts');
+  expect(alerts).toContainEqual(expect.objectContaining({ account: '', accounts: ['agency', 'second'] }));
+});
+
+test('a hold that is to last before it is told fires although it belongs to no account, and a release ends one that waits', async () => {
+  await using stage = await holding({ alerts: { rules: { guard_held: { for: '30m' } } } });
+  expect(stage.alerts('guard_held')).toMatchObject([{ status: 'pending' }]);
+  await stage.run(31 * minuteMs);
+  expect(stage.alerts('guard_held')).toMatchObject([{ status: 'firing' }]);
+  await stage.release();
+  expect(stage.alerts('guard_held')).toEqual([]);
+});
