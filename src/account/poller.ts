@@ -326,8 +326,8 @@ export class Poller {
     const mailboxes = [...fleet.mailboxesOf(account)];
     await turnAfter(mailboxes);
     // The sweep starts before the mailboxes are polled, so that their answers count as first looks.
-    if (first) await firstSweep.begin(mailboxes);
-    else await firstSweep.join(arrived);
+    if (first) firstSweep.begin(mailboxes);
+    else firstSweep.join(arrived);
     await agenda.join(first ? mailboxes : arrived, signal);
     agenda.stir(stirred);
     this.leave(left);

@@ -39,7 +39,7 @@ async function sweepOf(count: number) {
     sampleMailbox({ id: `m${number}`, account: 'acme', memory: null, detail: null, dns: null, blacklist: null }),
   );
   for (const mailbox of mailboxes) fleet.putMailbox(mailbox);
-  await sweep.begin(mailboxes);
+  sweep.begin(mailboxes);
   /** Answers of a kind come in for these mailboxes, one every two seconds. */
   const read = async (
     routes: readonly ('warmup' | 'stats' | 'mailbox' | 'dns' | 'blacklist')[],
@@ -123,7 +123,7 @@ test('who arrives meanwhile is read with the rest, who leaves is not waited for,
   const known = sampleMailbox({ id: 'known', account: 'acme', memory });
   const late = { ...second, id: 'late' };
   for (const mailbox of [late, known]) at.fleet.putMailbox(mailbox);
-  await at.sweep.join([late, known]);
+  at.sweep.join([late, known]);
   expect(at.sweep.isFirstLook('known', 'stats')).toBe(false);
   expect(at.sweep.isFirstLook('late', 'stats')).toBe(true);
   at.sweep.leave(first);

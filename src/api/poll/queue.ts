@@ -78,6 +78,8 @@ type AccountRoute = (typeof accountRoutes)[number];
  * time is wider, unless the API allows far fewer requests than the budget: then they would take every request.
  */
 const betweenAccountPolls = 4;
+/** Early lists in the time between two lists of the cadence, if the budget allows as many. */
+const earlyLists = 3;
 /** Maximum credit for the bytes of other polls, in lists, so that no burst of lists follows a sweep of the fleet. */
 const maxListsOnCredit = 2;
 /** Maximum number of polls in a row for one reason. The next goes to a lower reason, so that none starves. */
@@ -284,6 +286,7 @@ export class PollQueue {
     const [urgent, judging, soon, details] = [new Best(), new Best(), new Best(), new Best()];
     const [oldestStats, riskiest, due] = [new Best(), new Best(), perRoute(() => new Best())];
     const meanWeight = this.#weightSum / this.#mailboxes.size;
+    const { turnMs } = this.demand();
     const restedAt = this.#readsEarly ? now - this.#options.earlyMs : Number.NEGATIVE_INFINITY;
     for (const route of mailboxRoutes) {
       if (this.#opensAt(route) > now) continue;
@@ -295,7 +298,7 @@ export class PollQueue {
         const asked = job.asked !== null && job.asked.dueAt <= now ? job.asked : null;
         if (route === 'stats' && readAt !== null) {
           oldestStats.offer(job, readAt);
-          if (readAt <= restedAt) riskiest.offer(job, (readAt - now) * shareOf(mailbox, meanWeight));
+          if (readAt <= restedAt) riskiest.offer(job, readAt + turnMs.stats / shareOf(mailbox, meanWeight));
         }
         if (asked?.urgency === 'urgent') urgent.offer(job, asked.dueAt);
         else if (readAt === null && isJudged) judging.offer(job, this.#sweepRank(job, now));
@@ -315,7 +318,7 @@ export class PollQueue {
   /** Returns the rank of a first reading: mailboxes that should be read soon, then the others in order of arrival. */
   #sweepRank({ poll, mailbox }: Job, now: number): number {
     const isHastened = judgedRoutes.some((route) => (this.#jobOf({ ...poll, route })?.asked?.dueAt ?? now + 1) <= now);
-    const rank = mailbox.number + judgedRoutes.findIndex((route) => route === poll.route) / 2;
+    const rank = mailbox.number + (poll.route === judgedRoutes[0] ? 0 : 0.5);
     return isHastened ? rank - this.#joined : rank;
   }
 
@@ -403,7 +406,8 @@ export class PollQueue {
     const isOpen = this.#readsEarly && this.#mailboxes.size > 0 && !this.#isUnderWay('mailboxes');
     if (!isOpen || judging.job || details.job || this.#creditBytes < this.#listBytes) return null;
     const { fitsWithList, accountSpacingMs } = this.demand();
-    return fitsWithList ? this.#account.mailboxes.askedAt + accountSpacingMs : null;
+    const spacingMs = Math.max(accountSpacingMs, this.#options.cadenceMs.mailboxes / earlyLists);
+    return fitsWithList ? this.#account.mailboxes.askedAt + spacingMs : null;
   }
 
   get #readsEarly(): boolean {

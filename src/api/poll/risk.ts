@@ -30,12 +30,12 @@ export function weightOf({ sendsPerDay, bouncesLeft }: Risk): number {
 /** Minimum weight as a share of the mean, so that mailboxes that seem calm are read, too. */
 const floorShare = 0.5;
 
-/** Returns the weight that decides the turns of a mailbox. */
+/** Returns the share of a mailbox in the reads of statistics, where 1 is the mean weight. */
 export function shareOf(
   { weight, isCalm }: { readonly weight: number; readonly isCalm: boolean },
   meanWeight: number,
 ): number {
-  return Math.max(isCalm ? 0 : weight, meanWeight > 0 ? floorShare * meanWeight : 1);
+  return meanWeight > 0 ? Math.max(isCalm ? 0 : weight / meanWeight, floorShare) : 1;
 }
 
 /**
