@@ -16,40 +16,47 @@ import { postJson, resultOf } from './post.ts';
 // Our alerts in Alertmanager's form: labels that identify them, annotations that describe them, and its fingerprint.
 
 type LabelSet = Readonly<Record<string, string>>;
-/** Labels or annotations that may have unknown or empty values. */
-type Raw = Readonly<Record<string, string | number | null | undefined>>;
 
-/** Labels of an alert. Alertmanager treats alerts with the same labels as one alert, and drops empty values. */
-function labelsOf(alert: Alert): LabelSet {
-  return filled(rawLabelsOf(alert));
+/** Alert as Alertmanager knows it, without its end. It drops empty values, and takes the same labels for one alert. */
+interface LabelledAlert {
+  readonly labels: LabelSet;
+  /** The customary `summary` and `description`, and every number under its own name. */
+  readonly annotations: LabelSet;
+  readonly startsAt: string;
+  /** Page about the alert's subject; empty if there is none. */
+  readonly generatorURL: string;
 }
 
-function rawLabelsOf({ rule, severity, account, email, mailboxId, object }: Alert): Raw {
-  // The object of an event is one action, command or moment: as a label it would make each event an alert for ever.
-  const named = ruleBook[rule].event === undefined ? object : null;
-  return { alertname: rule, severity, account, mailbox: email, mailbox_id: mailboxId, object: named };
-}
-
-/** Annotations of an alert: the customary `summary` and `description`, and every number under its own name. */
-function annotationsOf(alert: Alert): LabelSet {
-  return filled(rawAnnotationsOf(alert));
-}
-
-function rawAnnotationsOf({ rule, object, facts }: Alert): Raw {
+function labelled({ kind, at, alert }: Transition): LabelledAlert {
+  const { rule, severity, account, email, mailboxId, object, facts, firingAt, since } = alert;
   const { title, sentences, numbers } = facts;
-  const name = ruleBook[rule].event;
-  return { ...numbers, ...(name ? { [name]: object } : {}), summary: title, description: sentences.join(' ') };
+  // The object of an event is one action, command or moment: as a label it would make each event an alert for ever.
+  const { event } = ruleBook[rule];
+  const { page_url: page } = numbers;
+  return {
+    labels: filled({
+      alertname: rule,
+      severity,
+      account,
+      mailbox: email,
+      mailbox_id: mailboxId,
+      object: event === undefined ? object : null,
+    }),
+    annotations: filled({
+      ...numbers,
+      ...(event === undefined ? {} : { [event]: object }),
+      summary: title,
+      description: sentences.join(' '),
+    }),
+    startsAt: new Date(kind === 'event' ? at : (firingAt ?? since)).toISOString(),
+    generatorURL: typeof page === 'string' && URL.canParse(page) ? page : '',
+  };
 }
 
-/** URL of the page about the alert's subject. */
-function generatorUrlOf({ facts }: Alert): string {
-  const page = facts.numbers['page_url'];
-  return typeof page === 'string' && URL.canParse(page) ? page : '';
-}
-
-/** Start of an alert, ISO 8601. An event starts when it happens. */
-function startsAtOf({ kind, at, alert }: Transition): string {
-  return new Date(kind === 'event' ? at : (alert.firingAt ?? alert.since)).toISOString();
+/** Alert of a test message. */
+function testAlert({ title, at }: Notice): LabelledAlert {
+  const labels = { alertname: 'warmwarden_test', severity: 'info' };
+  return { labels, annotations: { summary: title }, startsAt: new Date(at).toISOString(), generatorURL: '' };
 }
 
 /** End of a resolved alert, never before its start: Alertmanager would refuse that after a clock was set back. */
@@ -57,49 +64,8 @@ function endsAtOf({ at, alert }: Transition): string {
   return new Date(Math.max(alert.resolvedAt ?? at, alert.firingAt ?? alert.since)).toISOString();
 }
 
-/** Labels and annotations that all alerts have with the same value. */
-function commonOf(transitions: readonly Transition[]): { readonly labels: LabelSet; readonly annotations: LabelSet } {
-  return { labels: common(transitions, rawLabelsOf), annotations: common(transitions, rawAnnotationsOf) };
-}
-
-function common(transitions: readonly Transition[], rawOf: (alert: Alert) => Raw): LabelSet {
-  const [first, ...others] = transitions.map(({ alert }) => rawOf(alert));
-  const shared = Object.entries(first ?? {}).filter(([name, value]) => others.every((raw) => raw[name] === value));
-  return filled(Object.fromEntries(shared));
-}
-
-/** Labels by which a message is grouped: the account and the rule, if they are common labels. */
-function groupLabelsOf({ alertname, account }: LabelSet): LabelSet {
-  return filled({ account, alertname });
-}
-
-/** Label set in the notation of Prometheus: `{account="acme", alertname="dns_failing"}`. */
-function labelText(labels: LabelSet): string {
-  const names = Object.keys(labels).sort();
-  return `{${names.map((name) => `${name}=${JSON.stringify(labels[name])}`).join(', ')}}`;
-}
-
-const fnvOffset = 0xcbf29ce484222325n;
-const fnvPrime = 0x100000001b3n;
-const separator = 0xff;
-
-/** Fingerprint that Alertmanager gives to the same labels: FNV-1a over the sorted names and values, 16 hex digits. */
-function fingerprintOfLabels(labels: LabelSet): string {
-  let hash = fnvOffset;
-  const add = (byte: number) => {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * fnvPrime);
-  };
-  for (const name of Object.keys(labels).sort()) {
-    for (const text of [name, labels[name] ?? '']) {
-      for (const byte of Buffer.from(text)) add(byte);
-      add(separator);
-    }
-  }
-  return hash.toString(16).padStart(16, '0');
-}
-
 /** Labels or annotations without unknown or empty values; well-formed, since Alertmanager refuses broken UTF-8. */
-function filled(words: Raw): LabelSet {
+function filled(words: Readonly<Record<string, string | number | null | undefined>>): LabelSet {
   const given = Object.entries(words).flatMap(([name, value]): [string, string][] => {
     const text = value === null || value === undefined ? '' : String(value).toWellFormed();
     return text === '' ? [] : [[name, text]];
@@ -133,13 +99,9 @@ const resolvedKeptMs = 15 * minuteMs;
 const maxAlertsInPost = 500;
 
 /** Alert in a payload. Without `endsAt` its end is `aheadMs` after the moment of sending. */
-interface PostedAlert {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-  readonly startsAt: string;
+interface PostedAlert extends LabelledAlert {
   readonly endsAt?: string;
   readonly aheadMs?: number;
-  readonly generatorURL: string;
 }
 
 export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
@@ -178,7 +140,9 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
         ? { payload: JSON.stringify(transitions.map(frozen)), title: messageTitle({ ...message, transitions }) }
         : null,
     renderNotice: (notice) =>
-      notice.name === 'test' ? { payload: JSON.stringify([testAlert(notice)]), title: notice.title } : null,
+      notice.name === 'test'
+        ? { payload: JSON.stringify([{ ...testAlert(notice), aheadMs: minuteMs }]), title: notice.title }
+        : null,
     send: async ({ payload }, signal) => {
       const alerts: readonly PostedAlert[] = JSON.parse(payload);
       const result = await post(alerts, signal);
@@ -188,7 +152,7 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
     upkeep: {
       everyMs: upkeepEveryMs,
       send: async (firing, signal) => {
-        const now = new Map(firing.map((alert) => frozen(asFiring(alert))).map((one) => [keyOf(one), one]));
+        const now = new Map(firing.map(asFiring).map((one) => [keyOf(one), one]));
         const sent = [...now.values()];
         // Alertmanager groups by itself, so an ended alert need not wait for the interval of our own group.
         const ended = [...keptFiring].filter(([key]) => !now.has(key) && !resolvedLately.has(key));
@@ -207,21 +171,14 @@ function keyOf({ labels }: PostedAlert): string {
   return JSON.stringify(labels);
 }
 
-function asFiring(alert: Alert): Transition {
-  return { kind: 'firing', at: alert.firingAt ?? alert.since, alert };
+function asFiring(alert: Alert): PostedAlert {
+  return frozen({ kind: 'firing', at: alert.firingAt ?? alert.since, alert });
 }
 
 function frozen(transition: Transition): PostedAlert {
-  const { kind, alert } = transition;
-  const end =
-    kind === 'resolved' ? { endsAt: endsAtOf(transition) } : { aheadMs: kind === 'event' ? eventLastsMs : firesForMs };
-  return {
-    labels: labelsOf(alert),
-    annotations: annotationsOf(alert),
-    startsAt: startsAtOf(transition),
-    ...end,
-    generatorURL: generatorUrlOf(alert),
-  };
+  const about = labelled(transition);
+  if (transition.kind === 'resolved') return { ...about, endsAt: endsAtOf(transition) };
+  return { ...about, aheadMs: transition.kind === 'event' ? eventLastsMs : firesForMs };
 }
 
 function endedAt({ aheadMs: _, ...alert }: PostedAlert, now: number): PostedAlert {
@@ -230,17 +187,6 @@ function endedAt({ aheadMs: _, ...alert }: PostedAlert, now: number): PostedAler
 
 function thawed({ aheadMs = firesForMs, endsAt, ...alert }: PostedAlert, now: number) {
   return { ...alert, endsAt: endsAt ?? new Date(Math.max(now, Date.parse(alert.startsAt)) + aheadMs).toISOString() };
-}
-
-/** Test alert that ends by itself a minute later. */
-function testAlert(notice: { readonly title: string; readonly at: number }): PostedAlert {
-  return {
-    labels: { alertname: 'warmwarden_test', severity: 'info' },
-    annotations: { summary: notice.title },
-    startsAt: new Date(notice.at).toISOString(),
-    aheadMs: minuteMs,
-    generatorURL: '',
-  };
 }
 
 // The body of Alertmanager's webhooks, version 4: https://prometheus.io/docs/alerting/latest/configuration/#webhook_config
@@ -255,52 +201,74 @@ interface WebhookSender {
 }
 
 /** Body of a message in Alertmanager's form. An event is reported as firing, since the form has no other word. */
-export function alertmanagerBody(message: GroupMessage, sender: WebhookSender) {
-  const { transitions } = message;
-  const common = commonOf(transitions);
-  const groupLabels = groupLabelsOf(common.labels);
-  return {
-    ...bodyOf(transitions.slice(0, maxAlerts).map(alertBody), sender),
-    groupKey: `{}:${labelText(groupLabels)}`,
-    truncatedAlerts: Math.max(0, transitions.length - maxAlerts),
-    status: transitions.some(({ kind }) => kind !== 'resolved') ? 'firing' : 'resolved',
-    groupLabels,
-    commonLabels: common.labels,
-    commonAnnotations: common.annotations,
-  };
+export function alertmanagerBody({ transitions }: Pick<GroupMessage, 'transitions'>, sender: WebhookSender) {
+  const alerts = transitions.map((transition) => ({
+    ...labelled(transition),
+    endsAt: transition.kind === 'resolved' ? endsAtOf(transition) : null,
+  }));
+  return bodyOf(alerts, sender);
 }
 
 /** Body of a test, which has already resolved. */
-export function alertmanagerNotice({ title, at }: Notice, sender: WebhookSender) {
-  const labels = { alertname: 'warmwarden_test', severity: 'info' };
-  const annotations = { summary: title };
-  const moment = new Date(at).toISOString();
-  const alert = { status: 'resolved', labels, annotations, startsAt: moment, endsAt: moment, generatorURL: '' };
+export function alertmanagerNotice(notice: Notice, sender: WebhookSender) {
+  const alert = testAlert(notice);
+  return bodyOf([{ ...alert, endsAt: alert.startsAt }], sender);
+}
+
+/** Body of some alerts; `endsAt` is null for one that fires. */
+function bodyOf(
+  alerts: readonly (LabelledAlert & { readonly endsAt: string | null })[],
+  { name, pageUrl }: WebhookSender,
+) {
+  const { alertname, account, ...labels } = common(alerts.map((alert) => alert.labels));
+  const groupLabels = filled({ account, alertname });
   return {
-    ...bodyOf([{ ...alert, fingerprint: fingerprintOfLabels(labels) }], sender),
-    groupKey: `{}:${labelText({ alertname: labels.alertname })}`,
-    truncatedAlerts: 0,
-    status: 'resolved',
-    groupLabels: { alertname: labels.alertname },
-    commonLabels: labels,
-    commonAnnotations: annotations,
+    version: '4',
+    receiver: name,
+    externalURL: pageUrl ?? '',
+    alerts: alerts.slice(0, maxAlerts).map(({ endsAt, ...alert }) => ({
+      ...alert,
+      status: endsAt === null ? 'firing' : 'resolved',
+      endsAt: endsAt ?? noEnd,
+      fingerprint: fingerprintOfLabels(alert.labels),
+    })),
+    truncatedAlerts: Math.max(0, alerts.length - maxAlerts),
+    status: alerts.some(({ endsAt }) => endsAt === null) ? 'firing' : 'resolved',
+    groupKey: `{}:${labelText(groupLabels)}`,
+    groupLabels,
+    commonLabels: { ...groupLabels, ...labels },
+    commonAnnotations: common(alerts.map(({ annotations }) => annotations)),
   };
 }
 
-function bodyOf<Item>(alerts: readonly Item[], { name, pageUrl }: WebhookSender) {
-  return { version: '4', receiver: name, externalURL: pageUrl ?? '', alerts };
+/** Labels or annotations that all sets have with the same value. */
+function common([first = {}, ...others]: readonly LabelSet[]): LabelSet {
+  return Object.fromEntries(
+    Object.entries(first).filter(([name, value]) => others.every((set) => set[name] === value)),
+  );
 }
 
-function alertBody(transition: Transition) {
-  const { kind, alert } = transition;
-  const labels = labelsOf(alert);
-  return {
-    status: kind === 'resolved' ? 'resolved' : 'firing',
-    labels,
-    annotations: annotationsOf(alert),
-    startsAt: startsAtOf(transition),
-    endsAt: kind === 'resolved' ? endsAtOf(transition) : noEnd,
-    generatorURL: generatorUrlOf(alert),
-    fingerprint: fingerprintOfLabels(labels),
+/** Label set in the notation of Prometheus: `{account="acme", alertname="dns_failing"}`. */
+function labelText(labels: LabelSet): string {
+  const names = Object.keys(labels).sort();
+  return `{${names.map((name) => `${name}=${JSON.stringify(labels[name])}`).join(', ')}}`;
+}
+
+const fnvOffset = 0xcbf29ce484222325n;
+const fnvPrime = 0x100000001b3n;
+const separator = 0xff;
+
+/** Fingerprint that Alertmanager gives to the same labels: FNV-1a over the sorted names and values, 16 hex digits. */
+function fingerprintOfLabels(labels: LabelSet): string {
+  let hash = fnvOffset;
+  const add = (byte: number) => {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * fnvPrime);
   };
+  for (const name of Object.keys(labels).sort()) {
+    for (const text of [name, labels[name] ?? '']) {
+      for (const byte of Buffer.from(text)) add(byte);
+      add(separator);
+    }
+  }
+  return hash.toString(16).padStart(16, '0');
 }
