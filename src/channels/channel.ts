@@ -8,10 +8,8 @@ import { type EpochMs, hourMs } from '../core/time.ts';
 import { label, serviceUrl } from '../world/schema/scalars.ts';
 import { plainHttp, privateAuthority, secret } from '../world/schema/section.ts';
 
-/** Key that every channel has in the configuration. */
 export const channelName = label().describe('Its name in routes.');
 
-/** Keys of a channel that sends to an address over HTTP. */
 export const hookKeys = {
   name: channelName,
   url: secret(serviceUrl().describe('Where Warmwarden sends messages. Treated as a secret.')),
@@ -19,7 +17,6 @@ export const hookKeys = {
   ca: privateAuthority(),
 };
 
-/** Settings of a channel that sends to an address over HTTP. */
 export interface Hook {
   readonly name: string;
   /** Address of the receiver. A secret. */
@@ -31,7 +28,6 @@ export interface Hook {
 /** Maximum for a receiver's Retry-After: an alert that waits for a day is of no use. */
 export const maxRetryAfterMs = hourMs;
 
-/** Frozen body of a message, and its one line for people. */
 export interface Rendered {
   readonly payload: string;
   readonly title: string;
@@ -71,9 +67,7 @@ export type SendOutcome =
   | { readonly kind: 'gone'; readonly detail: string }
   | { readonly kind: 'unanswered'; readonly detail: string };
 
-/**
- * Outcome with the receiver's `answer`, for a person who tests the channel; over HTTP unless `protocol` says otherwise.
- */
+/** Outcome with the receiver's `answer`, for a person who tests the channel. */
 export type SendResult = SendOutcome & {
   readonly answer?: { readonly protocol?: 'SMTP'; readonly status: number; readonly text: string };
 };
@@ -87,24 +81,13 @@ export interface Channel {
   readonly longestMs?: number;
   /** True if a repeat does harm that the receiver can't detect: an attempt whose outcome was lost is not repeated. */
   readonly once?: true;
-  /**
-   * True if people read the channel, so that an alert whose end was announced in advance needs no resolved message.
-   * Other receivers keep alerts open until they end.
-   */
+  /** True if people read the channel: an alert whose end was announced in advance needs no resolved message. */
   readonly forPeople?: true;
-  /**
-   * True if the receiver keeps an alert open until it receives the end, which is sent without waiting for the group's
-   * message.
-   */
+  /** True if the receiver keeps an alert open until its end, which is then sent at once. */
   readonly keepsOpen?: true;
-  /**
-   * True if the receiver keeps a pause of Warmwarden open until it is over: the end of the pause is then a message,
-   * too.
-   */
+  /** True if the receiver keeps a pause of Warmwarden open until a message ends it. */
   readonly followsPauses?: true;
-  /**
-   * Renders a message, or returns null if the receiver has no use for it. Pure: the same message gives the same bytes.
-   */
+  /** Renders a message, or returns null to send none. Pure: the same message gives the same bytes. */
   render(message: GroupMessage): Rendered | null;
   /** Renders a notice, or returns null if the receiver has no use for it. Pure. */
   renderNotice(notice: Notice): Rendered | null;
@@ -114,15 +97,11 @@ export interface Channel {
   readonly upkeep?: Upkeep;
   /** Tests the channel without a message, for a receiver on which a message would have an effect. */
   check?(signal: AbortSignal): Promise<SendResult>;
-  /** Closes open connections. */
   close?(): Promise<void>;
 }
 
 interface Upkeep {
   readonly everyMs: number;
-  /**
-   * Sends the state. `firing`: every firing alert that was announced through the channel. Returns null if there is
-   * nothing to send.
-   */
+  /** Sends the firing alerts that were announced through the channel; null if there is nothing to send. */
   send(firing: readonly Alert[], signal: AbortSignal): Promise<SendResult | null>;
 }

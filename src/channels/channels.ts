@@ -15,7 +15,6 @@ import { teamsChannel, teamsSettings } from './teams.ts';
 import { webhookChannel, webhookSettings } from './webhook.ts';
 
 interface ChannelType<Schema extends z.ZodType> {
-  /** Keys of the channel in the configuration. */
   readonly settings: Schema;
   readonly create: (settings: WithEgress<z.output<Schema>> & ForPeople, world: World) => Channel;
   /** True if a channel, in the form of the file, can send the digest because it is for people. */

@@ -10,11 +10,9 @@ interface Chat {
   readonly type: string;
   /** Name of the chat, which begins the sentence of a failure. */
   readonly who: string;
-  /** Shortest time between two messages, milliseconds. */
   readonly minGapMs: number;
   /** What to do if the chat refuses the address. */
   readonly remedy: string;
-  /** Body of the request. */
   readonly write: (text: MessageText) => object;
   readonly read: (answer: string) => ChatAnswer;
 }

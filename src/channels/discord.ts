@@ -90,10 +90,7 @@ function linkText({ label, url }: Pick<MessageLink, 'label' | 'url'>): string {
   return `[${label}](<${url}>)`;
 }
 
-/**
- * Escapes characters that Discord would read as formatting, a mention or a link. A command is shown as code, in which
- * nothing is interpreted.
- */
+/** Escapes what Discord would read as formatting, mention or link. A command is code, which it does not read. */
 function escaped(piece: string): string {
   return piece.length > 2 && piece.startsWith('`') ? piece : piece.replace(/[\\*_~`|<>#[\]]/g, '\\$&');
 }

@@ -29,7 +29,6 @@ import { setupRefused, unanswered } from './post.ts';
 
 // Meaning of an SMTP error for a message, in a sentence without the password.
 
-/** Error in the form that nodemailer throws. */
 interface SmtpError {
   readonly code?: string;
   /** Code of the underlying error of the network or of TLS. */
@@ -44,17 +43,13 @@ interface SmtpError {
 
 interface SmtpAttempt {
   readonly password: string;
-  /** True if the attempt was ended. */
   readonly isLate: boolean;
   /** True if the message was sent completely, so that it may have arrived. */
   readonly isWhole: boolean;
 }
 
 const maxQuoted = 200;
-/**
- * Codes for "Authentication required", "... too weak", "... credentials invalid", "encryption required". RFC 4954
- * section 6.
- */
+/** Codes that ask for other credentials or encryption. RFC 4954 section 6. */
 const authenticationCodes = [530, 534, 535, 538];
 
 function failureMeaning(error: SmtpError, { password, isLate, isWhole }: SmtpAttempt): SendResult {
@@ -167,11 +162,9 @@ export interface EmailSettings extends Hook, ForPeople {
 const emailGapMs = secondMs;
 /** Maximum length of a subject, in the part that people see; the whole headline is the first line of the email. */
 const maxSubject = 250;
-/** Time for a DNS lookup. */
 const dnsMs = 20 * secondMs;
 /** Times that the server may take for its greeting and for each answer: the longest ones of RFC 5321, 4.5.3.2. */
 export const smtpPatience = { greetingMs: 5 * minuteMs, answerMs: 10 * minuteMs };
-/** Time for all steps together. */
 const longestMs = 30 * minuteMs;
 /** Wait before the retry for recipients that the server did not accept with the others. */
 const othersAgainMs = secondMs;
@@ -182,7 +175,6 @@ interface Letter {
   readonly text: string;
   readonly html: string;
   readonly thread: string | null;
-  /** True for the first email of its thread. */
   readonly first: boolean;
 }
 
@@ -224,9 +216,7 @@ export function emailChannel(settings: EmailSettings, patience = smtpPatience): 
   };
 }
 
-/**
- * Result of an answer in which the server may accept only some recipients. The next attempt is for the others alone.
- */
+/** Result of a server that may accept only some recipients. The next attempt is for the others alone. */
 function takenBy(response: string, to: readonly string[], rejected: readonly string[]): SendResult {
   const answer = { protocol: 'SMTP', status: Number.parseInt(response, 10) || 250, text: response } as const;
   const left = to.filter((address) => rejected.includes(address));
@@ -241,10 +231,7 @@ function rendered(text: MessageText, thread: Pick<Letter, 'thread' | 'first'>) {
   return { payload: JSON.stringify(letter), title: text.headline };
 }
 
-/**
- * Thread of a message: emails about one incident, or, outside of an incident, emails about one alert, from its
- * beginning to its end.
- */
+/** Thread of emails about one incident, or about one alert, from its beginning to its end. */
 function threadOf({ incident, transitions }: GroupMessage): Pick<Letter, 'thread' | 'first'> {
   if (incident) return { thread: incident.id, first: incident.step === 'began' };
   const [only, ...others] = transitions;

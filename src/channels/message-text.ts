@@ -11,13 +11,11 @@ import type { EpochMs } from '../core/time.ts';
 import { momentText, numberText, spanText, visibleText } from '../core/wording/phrases.ts';
 import type { Notice } from './channel.ts';
 
-/** Settings for messages to people. */
 export interface ForPeople extends PageAddresses {
   /** Time zone of the messages, an IANA name. Read each time, because a reload may change it. */
   readonly timeZone: () => string;
 }
 
-/** Item in the list of a message. */
 export interface MessageItem {
   readonly head: string;
   readonly sentences: readonly string[];
@@ -35,16 +33,13 @@ export interface MessageText {
   readonly lead: readonly string[];
   /** Items, the worst first. */
   readonly items: readonly MessageItem[];
-  /** Number of further items that are not listed. */
   readonly more: number;
   readonly links: readonly MessageLink[];
-  /** Account, rule, and time of the message. */
   readonly foot: string;
 }
 
 /** Maximum number of alerts, or sections of a notice, that one message shows; the others are counted. */
 const maxItems = 20;
-/** Maximum number of lines in a section of a digest. */
 const maxNoticeLines = 15;
 
 export function messageText(message: GroupMessage, people: ForPeople): MessageText {
@@ -95,7 +90,6 @@ function itemOf(transition: Transition, zone: string): MessageItem {
   };
 }
 
-/** Text of a notice, which is about no alert. */
 export function noticeText({ title, at, sections }: Notice, { pageUrl, timeZone }: ForPeople): MessageText {
   const items = sections.slice(0, maxItems).map(({ heading, lines }) => {
     const said = lines.filter((line) => line !== '');
@@ -105,7 +99,15 @@ export function noticeText({ title, at, sections }: Notice, { pageUrl, timeZone 
   });
   const foot = momentText(at, timeZone());
   const more = sections.length - items.length;
-  return visible({ headline: title, tone: 'info', lead: [], items, more, links: linkToPage(pageUrl), foot });
+  return visible({
+    headline: title,
+    tone: 'info',
+    lead: [],
+    items,
+    more,
+    links: linkTo('page_url', 'Open', pageUrl),
+    foot,
+  });
 }
 
 function visible(text: MessageText): MessageText {
@@ -123,7 +125,6 @@ function visible(text: MessageText): MessageText {
   };
 }
 
-/** Beginning of an alert's line in a message about several. */
 function leadOf({ kind, brief }: Transition): string {
   return brief ? `${briefLead}: ` : leads[kind];
 }
@@ -136,7 +137,6 @@ const leads: Readonly<Record<Transition['kind'], string>> = {
   resolved: 'Resolved: ',
 };
 
-/** Start of an alert, or its start and end. */
 function timesText({ kind, alert }: Transition, zone: string): string {
   if (kind === 'event') return momentText(alert.since, zone);
   return kind === 'resolved' ? endedText(alert, zone) : `Since ${momentText(alert.since, zone)}`;
@@ -182,14 +182,9 @@ export function cutText(text: string, max: number): string {
 /** Beginning of a message about an alert that began and resolved before it could be sent. */
 const briefLead = 'Began and resolved';
 
-/** Maximum number of rules in the title of a message about several. */
 const rulesNamed = 4;
 
-/**
- * Title of a message: `Critical: a@b.example: warm-up paused`, `Resolved: ...`; for an incident its title; for several
- * alerts `Critical: acme: DNS failing (12, 3 of them resolved)`; for several rules `Critical: DNS failing (2), stale
- * statistics (30)`.
- */
+/** Title such as `Critical: a@b.example: warm-up paused` or `Critical: acme: DNS failing (12, 3 of them resolved)`. */
 export function messageTitle(message: GroupMessage): string {
   const { transitions, kind, rule, account } = message;
   const first = transitions[0];
@@ -229,14 +224,9 @@ function titleLead({ kind, severity, transitions, incident, rule }: GroupMessage
 
 // Links of a message: to its subject, to its runbook, and to the page with a prepared command.
 
-/** Addresses for the links of messages. */
 export interface PageAddresses {
-  /** Address of the page, or null if there is none. */
   readonly pageUrl: string | null;
-  /**
-   * Configured address of the page, or null. Without it no command is prepared, since the page may open on one machine
-   * only.
-   */
+  /** Configured address. Without it no command is prepared: the page may open on one machine only. */
   readonly publicUrl: string | null;
 }
 
@@ -247,44 +237,33 @@ export interface MessageLink {
   readonly url: string;
 }
 
-/** Maximum length of an address that receivers accept. */
 const maxUrl = 600;
 const silenceFor = '4h';
 
 /** Links of a message: of its incident, of its only alert, or of the rule and account that its alerts share. */
 export function linksOf(message: GroupMessage, page: PageAddresses): readonly MessageLink[] {
-  if (message.incident) return linkToPage(message.incident.pageUrl ?? page.pageUrl);
-  const [only, ...others] = message.transitions;
-  if (only && others.length === 0) return linksOfOne(only, page);
-  const { rule, account } = message;
-  const [first, ...more] = message.transitions.filter(canBeSilenced).map(({ alert }) => alert);
-  const silence =
-    rule === null || account === null || first === undefined
-      ? []
-      : preparedLink('silence_url', 'Silence 4 h', groupSilencePath([first, ...more], silenceFor), page);
-  return [...linkToPage(page.pageUrl), ...silence];
-}
-
-function linksOfOne(transition: Transition, page: PageAddresses): readonly MessageLink[] {
-  const { alert } = transition;
-  const { page_url: open, runbook_url: runbook } = alert.facts.numbers;
-  const { account, mailboxId: id } = alert;
-  const resume =
-    isPause(transition) && id !== null ? preparedLink('resume_url', 'Resume', resumePath({ account, id }), page) : [];
-  const silence = canBeSilenced(transition)
-    ? preparedLink('silence_url', 'Silence 4 h', alertSilencePath(alert, silenceFor), page)
-    : [];
+  const { incident, transitions, rule, account } = message;
+  if (incident) return linkTo('page_url', 'Open', incident.pageUrl ?? page.pageUrl);
+  const silence = (path: string) => preparedLink('silence_url', 'Silence 4 h', path, page);
+  const [only, ...others] = transitions;
+  if (!only || others.length > 0) {
+    const [first, ...more] = transitions.filter(canBeSilenced).map(({ alert }) => alert);
+    const isShared = rule !== null && account !== null && first !== undefined;
+    return [
+      ...linkTo('page_url', 'Open', page.pageUrl),
+      ...(isShared ? silence(groupSilencePath([first, ...more], silenceFor)) : []),
+    ];
+  }
+  const { account: of, mailboxId: id, facts } = only.alert;
+  const { page_url: open, runbook_url: runbook } = facts.numbers;
   return [
     ...linkTo('page_url', 'Open', typeof open === 'string' ? open : page.pageUrl),
     ...linkTo('runbook_url', 'What to do', typeof runbook === 'string' ? runbook : null),
-    ...resume,
-    ...silence,
+    ...(isPause(only) && id !== null
+      ? preparedLink('resume_url', 'Resume', resumePath({ account: of, id }), page)
+      : []),
+    ...(canBeSilenced(only) ? silence(alertSilencePath(only.alert, silenceFor)) : []),
   ];
-}
-
-/** Link to the page as a whole, for a message without a subject of its own. */
-function linkToPage(pageUrl: string | null): readonly MessageLink[] {
-  return linkTo('page_url', 'Open', pageUrl);
 }
 
 /** Place of an alert on the page, or null if it has none of its own. */
@@ -322,7 +301,6 @@ const more = '…';
 const pieces = /`[^`\n]*`|[\s\S]/gu;
 const command = /`[^`\n]*`/;
 
-/** Writes a command with its backticks, or one character, in the receiver's markup. */
 type WritePiece = (piece: string) => string;
 
 /** Cuts a text to at most `max` UTF-16 units of markup. */
@@ -338,10 +316,7 @@ export function fittedText(text: string, max: number, write: WritePiece): string
   return out + more;
 }
 
-/**
- * Joins sentences in a text of at most `max` UTF-16 units. If not all fit, those with a command stay whole, after as
- * much of the others as fits: half of "To undo this" is of no use.
- */
+/** Joins sentences. If not all fit, those with a command stay whole: half of "To undo this" is of no use. */
 export function fittedSentences(
   sentences: readonly string[],
   { separator, max, write }: { readonly separator: string; readonly max: number; readonly write: WritePiece },

@@ -49,9 +49,7 @@ interface PagerDutySettings extends Hook, ForPeople {
 const maxSummary = 1_024;
 const maxKey = 255;
 const maxDetails = 20_000;
-/**
- * Maximum number of alerts that a message triggers in PagerDuty: the worst. Each of them says how many more there are.
- */
+/** Maximum number of alerts that a message triggers; each says how many more there are. */
 const maxTriggers = 20;
 /** Wait if PagerDuty asks for none: "Preferably with a backoff of a few minutes". */
 const throttledMs = 2 * minuteMs;
@@ -151,7 +149,6 @@ interface TriggerSubject {
   readonly source: string;
   readonly class: string;
   readonly at: EpochMs;
-  /** Further details, beside the words. */
   readonly details: Readonly<Record<string, string>>;
 }
 

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { maxHeaderBytes } from '../api/http/exchange.ts';
 import { ProxyError } from '../api/http/failure.ts';
-import { type WayOut, wayOutTo } from '../api/http/way-out.ts';
+import { wayOutTo } from '../api/http/way-out.ts';
 import { directly, type Egress } from '../core/egress.ts';
 import { type EpochMs, minuteMs, readRetryAfter, retryAfterInBody } from '../core/time.ts';
 import { type Clock, systemClock } from '../world/world.ts';
@@ -15,26 +15,6 @@ import { type Channel, type Hook, maxRetryAfterMs, type SendOutcome, type SendRe
 const maxAnswerBytes = 4_096;
 /** Time for the body of an answer, which may contain a reason and a time for a retry. */
 const saidWithinMs = 500;
-
-interface ReceiverAgent extends WayOut {
-  readonly agent: Agent;
-}
-
-/**
- * Senders by origin and egress. The undici inside Node.js would compile its parser while the first message is sent;
- * ours is already compiled for the polls.
- */
-const senders = new Map<string, ReceiverAgent>();
-
-function senderTo(url: string, egress: Egress): ReceiverAgent {
-  const key = JSON.stringify([new URL(url).origin, egress]);
-  const known = senders.get(key);
-  if (known) return known;
-  const way = wayOutTo(url, egress, false);
-  const made = { ...way, agent: new Agent({ allowH2: false, connect: way.connect, maxHeaderSize: maxHeaderBytes }) };
-  senders.set(key, made);
-  return made;
-}
 
 interface ReceiverRequest {
   readonly method: 'GET' | 'POST';
@@ -48,15 +28,11 @@ interface ReceiverRequest {
   readonly now: EpochMs;
 }
 
-/**
- * Answer of a receiver, or why there is none: `detail` is a sentence. `isLate`: the request was sent completely, and no
- * answer came in time.
- */
+/** Answer of a receiver, or why there is none. `isLate`: the whole request was sent, and no answer came in time. */
 export type ReceiverAnswer =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
   | { readonly kind: 'failed'; readonly detail: string; readonly isLate: boolean };
 
-/** Sends JSON and waits for the answer. */
 export function postJson(
   { url, egress }: Pick<Hook, 'url' | 'egress'>,
   body: string,
@@ -81,7 +57,9 @@ async function ask(asked: ReceiverRequest): Promise<ReceiverAnswer> {
     // undici asks for more once the socket has accepted the body.
     isSent = true;
   };
-  const { agent, forward, proxy } = senderTo(asked.url, asked.egress ?? directly);
+  const { connect, forward, proxy } = wayOutTo(asked.url, asked.egress ?? directly, false);
+  // A connection kept for hours would be closed by the other side at the moment when it is needed.
+  const agent = new Agent({ allowH2: false, connect, maxHeaderSize: maxHeaderBytes });
   const { origin, host, pathname, search } = new URL(asked.url);
   try {
     const { statusCode, headers, body } = await agent.request({
@@ -96,7 +74,6 @@ async function ask(asked: ReceiverRequest): Promise<ReceiverAnswer> {
       },
       body: bytes.length > 0 ? Readable.from(sending()) : null,
       signal: asked.signal,
-      // A connection kept for hours would be closed by the other side at the moment when it is needed.
       reset: true,
     });
     if (statusCode === 407 && forward) {
@@ -119,6 +96,8 @@ async function ask(asked: ReceiverRequest): Promise<ReceiverAnswer> {
       detail: failureText(error, { signal: asked.signal, proxy, mayHaveArrived }),
       isLate: asked.signal.aborted && mayHaveArrived,
     };
+  } finally {
+    void agent.destroy();
   }
 }
 
@@ -147,10 +126,7 @@ interface FailedRequest {
   readonly mayHaveArrived: boolean;
 }
 
-/**
- * Text of a failure, with only the error's code: messages of the network contain addresses. The address of a proxy is
- * not secret.
- */
+/** Text of a failure with the error's code alone: messages of the network contain addresses. */
 function failureText(error: unknown, { signal, proxy, mayHaveArrived }: FailedRequest): string {
   if (signal.aborted) return 'the receiver did not answer in time';
   const code = codeOf(error) ?? codeOf((error as { cause?: unknown } | null)?.cause);
@@ -191,9 +167,7 @@ export function failureOf(
   return blamed ? { kind: 'refused', detail, retryAfterMs } : { kind: 'failed', detail, retryAfterMs, final: false };
 }
 
-/**
- * Interval of retries with a wrong password or key, since services lock out a sender that retries every few seconds.
- */
+/** Interval of retries with a wrong key: services lock out a sender that retries every few seconds. */
 const setupRetryMs = 5 * minuteMs;
 
 /** Outcome if the receiver refuses the channel's configuration. `detail` says what to change. */
@@ -206,7 +180,6 @@ export function unanswered(detail: string): SendOutcome {
   return { kind: 'unanswered', detail: `${detail}: the message may have arrived, so it counts as sent` };
 }
 
-/** Fields of a JSON answer; empty for any other answer. */
 export function fieldsIn(text: string): Readonly<Record<string, unknown>> {
   try {
     const body: unknown = JSON.parse(text);
@@ -218,7 +191,6 @@ export function fieldsIn(text: string): Readonly<Record<string, unknown>> {
 
 // Duration of one attempt to send. Sockets use real time, so that none hangs for ever even under a moved clock.
 
-/** Deadline of a receiver over HTTP. */
 const sendDeadlineMs = minuteMs;
 /** Time that every attempt may take, even while the process ends. */
 const alwaysMs = 10_000;
@@ -227,7 +199,6 @@ const lookMs = 500;
 
 const realTime = systemClock();
 
-/** Longest duration of an attempt, milliseconds. */
 export function longestOf({ longestMs = sendDeadlineMs }: Pick<Channel, 'longestMs'>): number {
   return longestMs;
 }
@@ -263,7 +234,6 @@ async function cutShort(cut: AbortController, over: AbortSignal, patience: Attem
 
 // Pings of a dead man's switch.
 
-/** Target of the pings. */
 export type PingTarget = Pick<Hook, 'url' | 'egress'>;
 
 /** Sends one ping. Without `patience` it may take as long as a message. */

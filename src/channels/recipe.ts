@@ -36,9 +36,7 @@ type RecipeSettings = Pick<z.output<typeof recipeSettings>, 'name' | 'baseUrl' |
   readonly egress?: Egress;
 };
 
-/**
- * Age until which a run is polled often; later it is polled seldom, since the smallest plan has 60 requests a minute.
- */
+/** Age until which a run is polled often: the smallest plan has 60 requests a minute. */
 const youngMs = minuteMs;
 const youngWaitMs = 5 * secondMs;
 const oldWaitMs = 30 * secondMs;
@@ -121,10 +119,7 @@ export function recipeChannel(settings: RecipeSettings, world: World): Channel {
   };
 }
 
-/**
- * Outcome of a run. A failed run makes the delivery undelivered, so that people see it; a person can have it started
- * again.
- */
+/** Outcome of a run. A failed one makes the delivery undelivered, so that people see it. */
 function endOf({ id, state, error, rows, rowCount }: RunRecord): SendOutcome {
   if (state === 'succeeded')
     return { kind: 'sent', detail: `run ${id} succeeded${rowsText(rowCount ?? rows?.length)}` };

@@ -39,7 +39,6 @@ function teamsUrl() {
 /** Maximum bytes of a card: a little less than 28 KB, since Teams adds its own part. */
 const maxCardBytes = 27_000;
 const maxHeadline = 1_000;
-/** Maximum length of a paragraph in an item. */
 const maxParagraph = 600;
 /** Maximum length of the lead, in characters of up to four bytes; `maxLeadParagraphs` limits its paragraphs. */
 const maxLead = 4_000;
@@ -106,9 +105,7 @@ function itemBlocks({ head, sentences, foot, url }: MessageItem): readonly objec
   ];
 }
 
-/**
- * Text of a sentence, with commands in a fixed-width font. A run is not interpreted as formatting, a mention or a link.
- */
+/** Sentence with commands in a fixed-width font. A run is not read as formatting, mention or link. */
 function words(sentence: string): object {
   const parts = sentence.split(/(`[^`\n]*`)/).filter((part) => part !== '');
   return runs(

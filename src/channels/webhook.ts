@@ -55,7 +55,6 @@ interface WebhookSettings extends Hook {
   /** Secrets of the form `whsec_` and base64, as in Standard Webhooks. During a rotation, both secrets sign. */
   readonly secrets: readonly string[];
   readonly format: 'standard' | 'alertmanager';
-  /** Address of the page, or null if there is none. */
   readonly pageUrl: string | null;
 }
 
@@ -102,10 +101,7 @@ export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel
   };
 }
 
-/**
- * Signature according to Standard Webhooks. Its own library hashes in JavaScript: half a megabyte of alerts takes 20
- * ms.
- */
+/** Signature of Standard Webhooks. Its own library takes 20 ms for half a megabyte. */
 function signatureOf(key: Buffer, text: string): string {
   return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
 }

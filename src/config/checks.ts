@@ -16,7 +16,6 @@ import { mergeGuard } from './mailbox-rules.ts';
 
 type RawMapping = Readonly<Record<string, unknown>>;
 
-/** Mistakes between two sections. */
 export function inconsistencies(tree: unknown): Finding[] {
   const root = mapping(tree);
   const alerts = mapping(root['alerts']);
@@ -48,10 +47,7 @@ function ofChannelNames(alerts: RawMapping, channels: readonly RawMapping[]): Fi
   );
 }
 
-/**
- * Keys that two accounts share. The rate limit belongs to the key at its API: two ledgers for one key would exceed it
- * together.
- */
+/** Keys that two accounts share: two ledgers for one key would exceed its rate limit together. */
 function sharedKeys(accounts: readonly RawMapping[]): Finding[] {
   return accounts.flatMap((account, index) => {
     const first = accounts.findIndex(
@@ -157,10 +153,7 @@ export function doubts(config: Config): Finding[] {
   ];
 }
 
-/**
- * Warnings about keys with another prefix. Another service may have such keys, but most often the variable or file is
- * wrong.
- */
+/** Warnings about keys with another prefix: most often the variable or file is wrong. */
 function doubtsOfKeys({ accounts }: Config): Finding[] {
   const message = `does not begin with ${keyPrefix}: make sure that it is the key of this API`;
   return accounts.flatMap(({ apiKey }, index) =>
@@ -198,10 +191,7 @@ function fitsNothing(globs: readonly string[] = [], names: readonly string[], pa
   return idle.map((glob) => finding(path, `"${glob}" matches none${didYouMean(glob, names)}`));
 }
 
-/**
- * Warning about links in messages, which lead to the page's address: on another machine a loopback address opens
- * nothing.
- */
+/** Warning about links in messages: on another machine a loopback address opens nothing. */
 function linksForThisMachine({ publicUrl, host }: Config['server'], channels: Config['alerts']['channels']): Finding[] {
   const leaves = channels.some((channel) => channel.type !== 'recipe' && !isLoopback(new URL(channel.url).hostname));
   if (publicUrl !== null || !isLoopback(host) || !leaves) return [];

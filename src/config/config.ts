@@ -342,7 +342,6 @@ function pathIn(url: string | null): string {
   return url === null ? '' : new URL(url).pathname.replace(/\/+$/, '');
 }
 
-/** Address of a proxy, or none. */
 const proxy = z.string().superRefine((value, context) => {
   if (value !== 'none' && !isProxyUrl(value))
     refuseValue(
@@ -360,7 +359,6 @@ const proxyKey = secret(
   ),
 );
 
-/** Part of the file that a channel needs. */
 export const alertsWithProxy = section({ alerts: alertsKey, proxy: proxyKey });
 
 export const configSchema = section({
@@ -409,10 +407,7 @@ export const configSchema = section({
 });
 export type CheckedFile = z.output<typeof configSchema>;
 
-/**
- * Configuration with the additions of load.ts: the guard settings and egress of each account, the egress of channels
- * and heartbeat, and absolute paths.
- */
+/** Configuration with the additions of load.ts: egress, guard settings of each account, absolute paths. */
 export type Config = Omit<CheckedFile, 'accounts' | 'alerts' | 'store' | 'guard' | 'proxy'> & {
   readonly accounts: readonly AccountConfig[];
   readonly alerts: AlertsConfig;

@@ -13,10 +13,7 @@ const maxStatsDays = 90;
 const limit = (mode: keyof Policy['limitsPpm']) =>
   optional(share(1, all), percent(policy.limitsPpm[mode]), `Bounce rate that mode ${mode} must not exceed.`);
 
-/**
- * Keys that are written in the file, without defaults: a profile must not override a written key, and a default must
- * not look like one.
- */
+/** Keys as written, without defaults: a profile must not override a written key. */
 export const guardSchema = section({
   enforce: optional(truth(), policy.enforce, 'false: decide, record and alert as usual, but never write.'),
   profile: optional(

@@ -2,7 +2,6 @@
 import type { Path, Problem } from '../world/schema/problem.ts';
 import { secretKeys } from '../world/schema/section.ts';
 
-/** Replacement for a secret. */
 export const hiddenMark = '[hidden]';
 /** Shortest secret: a shorter value is not secret, and hiding it would blot out ordinary words. */
 const minSecretLetters = 6;
@@ -42,10 +41,7 @@ export function hideIn(text: string, secrets: readonly string[]): string {
   return secrets.reduce(hidden, text).replace(shapes, hiddenMark);
 }
 
-/**
- * True if the key at a path makes its value a secret. The URL of a store or of a proxy is secret only with a password,
- * since messages name it otherwise.
- */
+/** True if the key at a path makes its value a secret: the URL of a store or proxy only with a password. */
 export function isSecretAt(path: Path, value: unknown): boolean {
   const key = path.at(-1);
   if (path[0] === 'store' && key === 'url' && typeof value === 'string' && hasNoPassword(value)) return false;
@@ -69,7 +65,6 @@ export class KnownSecrets {
     this.#secrets = [...new Set([...this.#secrets, ...found])].sort((a, b) => b.length - a.length);
   }
 
-  /** Secrets, longest first; a new list object whenever a secret is added. */
   get secrets(): readonly string[] {
     return this.#secrets;
   }

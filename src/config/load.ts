@@ -22,11 +22,7 @@ export interface ValidConfig {
 
 export type LoadedConfig = ValidConfig | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/**
- * Reads and checks the file at `path`. Never throws for the contents of the file or the environment. Returns problems
- * in the order of the file, none of which quotes a secret. `sections`: the only top-level keys that are read and whose
- * secrets are needed; all others are ignored.
- */
+/** Reads and checks the file. Never throws for its contents. `sections`: the only top-level keys that are read. */
 export function loadConfig(
   path: string,
   environment: Environment,
@@ -63,10 +59,7 @@ export function loadConfig(
   };
 }
 
-/**
- * Configuration of a checked file, completed from its folder and the environment. `folder`: the folder of the file,
- * where relative paths begin.
- */
+/** Configuration of a checked file. Relative paths begin in `folder`. */
 function inPlace({ guard, proxy, ...file }: CheckedFile, folder: string, environment: Environment): Config {
   const proxies = proxiesOf(proxy, environment);
   return {
@@ -78,7 +71,6 @@ function inPlace({ guard, proxy, ...file }: CheckedFile, folder: string, environ
   };
 }
 
-/** Alerts with the egress to each receiver. */
 export function withEgress(alerts: CheckedFile['alerts'], proxies: Proxies): AlertsConfig {
   return {
     ...alerts,
@@ -87,10 +79,7 @@ export function withEgress(alerts: CheckedFile['alerts'], proxies: Proxies): Ale
   };
 }
 
-/**
- * Proxies in force. `written`: the key proxy; if absent, the environment decides. NO_PROXY also applies to a written
- * address.
- */
+/** Proxies in force: the key proxy, or the environment. NO_PROXY also applies to a written address. */
 export function proxiesOf(written: string | undefined, environment: Environment): Proxies {
   if (written === 'none') return noProxies;
   const { proxies } = proxiesIn(environment);

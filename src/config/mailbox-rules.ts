@@ -85,10 +85,7 @@ export function mergeGuard(earlier: GuardSettings, later: GuardSettings): GuardS
   };
 }
 
-/**
- * Policy of settings: the defaults, then the profile's changes, then the explicit keys. The window never exceeds its
- * maximum.
- */
+/** Policy of settings: the defaults, then the profile's changes, then the explicit keys. */
 export function policyOf(settings: GuardSettings): Policy {
   const { profile, ...explicit } = settings;
   const policy = {
@@ -108,7 +105,6 @@ export function policyOf(settings: GuardSettings): Policy {
 
 // Guard settings in force for one mailbox, each with its origin: guard, then every override that matches.
 
-/** Settings of one account for a mailbox. */
 export interface MailboxSettings {
   readonly account: string;
   readonly guarded: boolean;
@@ -116,7 +112,6 @@ export interface MailboxSettings {
   readonly settings: readonly Setting[];
 }
 
-/** Settings for a mailbox, one entry for each account. */
 export function settingsFor(
   mailbox: MailboxName,
   config: Config,
@@ -166,7 +161,6 @@ export class LiveConfig {
     return account ? resolvePolicy(account, mailbox) : policyOf({});
   }
 
-  /** Tags in use, in alphabetical order. */
   get tags(): readonly string[] {
     const of = ({ tags, overrides }: AccountConfig) => [...tags, ...overrides.flatMap((override) => override.tags)];
     return [...new Set(this.config.accounts.flatMap(of))].sort();
@@ -183,7 +177,6 @@ export class LiveConfig {
     return this.config.accounts.filter((account) => account.baseUrl === baseUrl).map(({ name }) => name);
   }
 
-  /** Configuration for people, without secrets. */
   get settings(): readonly Setting[] {
     return this.#inForce.settings;
   }

@@ -77,10 +77,7 @@ export function placeOf(store: CheckedStore, folder: string): StorePlace {
   return isPostgres(store.url) ? postgresPlace(store, folder) : resolve(folder, store.url.slice('sqlite:'.length));
 }
 
-/**
- * Database at an address from outside the configuration, with the default encryption, or a string that says what is
- * wrong with the address.
- */
+/** Database at an address from outside the configuration, or a string that says what is wrong with it. */
 export function placeAt(url: string): PostgresPlace | string {
   if (!isPostgres(url)) return 'must be postgres://USER@HOST:5432/DATABASE';
   const wrong = postgresComplaint(url);
@@ -156,7 +153,6 @@ export type Places =
 const placesSchema = section({ store: keyed(storeSchema, {}, ''), recipes: keyed(recipes, {}, '') });
 const retentionSchema = section({ retention: keyed(retention, {}, '') });
 
-/** Retention of history, or the problems of its section. */
 export function loadRetention(
   path: string,
   environment: Environment,
@@ -184,7 +180,6 @@ export function usualStore(path: string): string {
   return pathOf(placeOf(storeSchema.parse({}), dirname(resolve(path))));
 }
 
-/** Reads only these keys of the file. */
 function loadPart<Schema extends z.ZodType>(
   path: string,
   environment: Environment,

@@ -48,7 +48,6 @@ export function fileShape(): Shape {
   return made;
 }
 
-/** Alternatives of a union, or the shape itself. */
 export function variantsOf(shape: Shape): readonly Shape[] {
   return shape.anyOf ?? shape.oneOf ?? [shape];
 }
@@ -132,7 +131,6 @@ export function changesBetween(before: readonly Setting[], after: readonly Setti
   return changes;
 }
 
-/** Text of an origin, such as `default` or `line 12`. */
 export function originText(from: Origin): string {
   switch (from.kind) {
     case 'default':
@@ -148,7 +146,6 @@ export function originText(from: Origin): string {
   }
 }
 
-/** Value as one line of YAML. */
 export function valueText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
   if (isMapping(value)) return JSON.stringify(value);
@@ -157,10 +154,7 @@ export function valueText(value: unknown): string {
   return bare ? value : JSON.stringify(value);
 }
 
-/**
- * Settings by name. An item of a list is identified by its name, if it has one, so that a new item before it changes
- * nothing.
- */
+/** Settings by name. An item of a list goes by its name, so that a new item before it changes nothing. */
 function byName(settings: readonly Setting[]): ReadonlyMap<string, Setting> {
   const names = new Map<string, string>();
   for (const { path, value } of settings) {
@@ -174,7 +168,6 @@ function byName(settings: readonly Setting[]): ReadonlyMap<string, Setting> {
   return new Map(settings.map((setting) => [nameOf(setting.path), setting]));
 }
 
-/** Alternative of a union that fits a value of this kind. */
 function variantFor(shape: Shape, value: unknown): Shape {
   const variants = variantsOf(shape);
   if (Array.isArray(value)) return variants.find(({ items }) => items) ?? shape;
@@ -189,7 +182,6 @@ function isWholeByDefault({ properties = {} }: Shape): boolean {
   return Object.values(properties).every((inner) => inner.default !== undefined);
 }
 
-/** True if another written key replaces this default. */
 function isReplaced(key: string, holder: FileMapping): boolean {
   return key === 'plan' && holder['requests_per_minute'] !== undefined;
 }

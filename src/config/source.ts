@@ -47,9 +47,7 @@ const maxSecretFileBytes = 65_536;
 /** Message that does not quote the name, since a password may begin with $. */
 const needsBraces = `an environment variable needs braces: write \${NAME}, not $NAME`;
 
-/**
- * Makes a new tree with the values. `folder`: the folder of the configuration file, where relative `_file` paths begin.
- */
+/** Makes a new tree with the values. Relative `_file` paths begin in `folder`. */
 export function substitute(tree: unknown, environment: Environment, folder: string): Substitution {
   const findings: Finding[] = [];
   const substituted = new Map<string, { written: string; value: string }>();
@@ -117,11 +115,9 @@ function readSecretFile(path: string): { text: string } | { failure: string } {
 
 interface PartToCheck<Schema> {
   readonly source: SourceDocument;
-  /** Part of the source's tree that is read. */
   readonly written: object;
   readonly schema: Schema;
   readonly environment: Environment;
-  /** Folder of the file, where relative `_file` paths begin. */
   readonly folder: string;
   /** Rules between sections. They see the original tree, even where the schema refuses it. */
   readonly rules?: (tree: unknown) => readonly Finding[];
@@ -178,10 +174,7 @@ export function placeFindings(
     });
 }
 
-/**
- * Message that names the variable instead of quoting a value from the environment, which may be a secret in the wrong
- * key.
- */
+/** Message that names the variable instead of its value, which may be a secret in the wrong key. */
 function named(message: string, origin: { readonly written: string; readonly value: string }): string {
   const [, name] = /^\$\{(\w+)\}$/.exec(origin.written) ?? [];
   if (name !== undefined && origin.value === '') return `the environment variable ${name} is empty`;

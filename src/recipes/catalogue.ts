@@ -15,7 +15,6 @@ const maxFiles = 500;
 const maxFileBytes = 64 * 1024;
 
 export interface Catalogue {
-  /** Definitions by id. */
   readonly definitions: ReadonlyMap<string, Definition>;
   readonly broken: readonly BrokenRecipe[];
 }

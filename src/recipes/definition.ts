@@ -84,7 +84,6 @@ const stepSchema = z.discriminatedUnion(
   },
 );
 
-/** Operation of `do:`, with its arguments besides the row. */
 export type RecipeStep = z.output<typeof stepSchema>;
 
 const recipeSchema = section({
@@ -142,7 +141,6 @@ export function readDefinition(
 /** Parameter names that HTTP, MCP or the SELECT itself use. */
 const reservedNames: readonly string[] = ['now', 'apply', 'limit', 'offset'];
 
-/** Problems that involve more than one key. */
 function inconsistencies({ parameters, select, do: step, schedule }: WrittenRecipe): readonly Finding[] {
   const found: Finding[] = [];
   const refuse = (path: Finding['path'], message: string, at: Finding['at'] = 'value') =>

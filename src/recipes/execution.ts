@@ -13,7 +13,6 @@ import type { ProgramFacts } from './sandbox.ts';
 import { nowParameter, runSelect, type SelectEnd, type SelectRequest, stepColumns } from './select.ts';
 
 export interface RunLimits {
-  /** Time limit of the SELECT, in real time. */
   readonly selectMs: number;
   readonly rows: number;
   readonly bytes: number;
@@ -40,7 +39,6 @@ export interface RunContext {
   /** Mailboxes that may be changed; null: all that the SELECT names. */
   readonly approved: ReadonlySet<string> | null;
   readonly signal: AbortSignal;
-  /** Called with each new state of the run. */
   readonly onChange: (run: Run) => void;
 }
 
@@ -194,7 +192,6 @@ export interface CommandAccess {
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
 }
 
-/** Values of the columns operation, outcome and message. */
 interface RowOutcome {
   readonly operation: string;
   /** planned: a dry run. skipped: the operation does not fit this mailbox. */

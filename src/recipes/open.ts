@@ -27,14 +27,12 @@ interface SchedulerParts {
   readonly retentionMs: () => number;
 }
 
-/** Name in `by` of a scheduled run. */
 const scheduleName = 'schedule';
 const pruneEveryMs = hourMs;
 const lookEveryMs = minuteMs;
 /** Pause between two deletions, which leaves the store to others. */
 const pruneStepMs = 20;
 
-/** Starts the loops. `stop` resolves when they have ended. */
 function startScheduler(parts: SchedulerParts): { stop(): Promise<void> } {
   const running = [
     parts.loops.create('starting scheduled recipes', scheduling(parts)),
@@ -119,7 +117,6 @@ interface RecipeParts {
 
 export interface OpenRecipes {
   readonly runner: RecipeRunner;
-  /** Starts the scheduler. `stop` resolves when it has ended. */
   schedule(): { stop(): Promise<void> };
   stop(): Promise<void>;
 }

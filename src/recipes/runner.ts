@@ -24,7 +24,6 @@ export interface RunnerParts extends ExecutionParts {
 
 const runsAtOnce = 2;
 const maxWaiting = 100;
-/** Share of one key. */
 const maxWaitingOfOne = maxWaiting / 4;
 const chunksARead = 8;
 const randomLetters = 12;
@@ -65,7 +64,6 @@ export class RecipeRunner implements RecipeService {
     }
   }
 
-  /** Cancels all runs and waits for their end. */
   async close(): Promise<void> {
     this.#stopping = true;
     await Promise.all([...this.#active.values()].map((active) => this.#cancel(active)));
@@ -99,7 +97,6 @@ export class RecipeRunner implements RecipeService {
     return active.run;
   }
 
-  /** Stores a run that is not started, with the reason. */
   async recordUnmade(request: Pick<RunRequest, 'recipe' | 'apply' | 'by'>, error: string): Promise<void> {
     const run = this.#newRun(request, {});
     await this.#parts.runs.write({ ...run, status: 'failed', error, endedAt: run.createdAt });
@@ -228,7 +225,6 @@ export class RecipeRunner implements RecipeService {
     };
   }
 
-  /** Makes an id that sorts by time and cannot be guessed. */
   #newId(at: EpochMs): string {
     const { random } = this.#parts.world;
     const letters = Array.from({ length: randomLetters }, () => Math.floor(random() * 36).toString(36));

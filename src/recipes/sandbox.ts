@@ -38,10 +38,7 @@ interface Stage {
   readonly schema: string;
 }
 
-/**
- * Opens the store at `path` behind the views, read-only. Without a path: empty tables, to check a SELECT against.
- * Throws what SQLite says, and an Error when this Node.js can't guard the connection.
- */
+/** Opens the store at `path` behind the views, read-only; without a path, empty tables to check a SELECT against. */
 export function openSandbox(path: string | null, facts: ProgramFacts): DatabaseSync {
   return guarded(path === null ? emptyStage() : stageOf(path), facts);
 }
@@ -61,7 +58,6 @@ async function copied(place: PostgresPlace, select: string, facts: ProgramFacts)
   return guarded(stage, facts);
 }
 
-/** Indexes that the views need. */
 const indexes = [
   'CREATE INDEX @by_mailbox ON mailboxes (account, mailbox_id)',
   'CREATE INDEX @by_route ON observations (account, mailbox_id, route)',
@@ -107,7 +103,6 @@ function newStage(): Stage {
   return { database, schema: `store_${randomBytes(16).toString('hex')}` };
 }
 
-/** Empty tables, in a temporary file. */
 function emptyStage(): Stage {
   const stage = newStage();
   stage.database.exec(`ATTACH '' AS "${stage.schema}"`);

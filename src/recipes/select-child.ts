@@ -5,7 +5,6 @@ import type { SelectJob } from './select.ts';
 
 const rowsAChunk = 200;
 const chunkLetters = 64 * 1024;
-/** Largest row as JSON. */
 const maxRowLetters = 256 * 1024;
 const stdout = 1;
 

@@ -127,7 +127,6 @@ function sandboxOfChecks(): DatabaseSync {
   return emptySandbox;
 }
 
-/** Checks a SELECT. Returns one sentence a mistake. */
 export function checkSelect(select: string, parameters: readonly string[], does: boolean): readonly string[] {
   const bare = withoutTexts(select);
   if (!/^\s*(select|with|values)\b/i.test(bare)) return ['must be one SELECT'];

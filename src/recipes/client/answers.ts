@@ -17,7 +17,6 @@ export interface RecipePage {
   readonly recipes: readonly RecipeEntry[];
   /** Number of entries in the answer, readable or not. */
   readonly entries: number;
-  /** Number of entries without an id. */
   readonly unreadable: number;
   /** Problems of recipes that the service does not list, quoted. */
   readonly problems: readonly string[];
@@ -28,10 +27,8 @@ export type RecordState = RunStatus | 'unknown';
 
 export interface RunRecord {
   readonly id: string;
-  /** Id of the recipe. */
   readonly recipe: string | null;
   readonly state: RecordState;
-  /** State in the service's word, quoted. */
   readonly stateSaid: string | null;
   /** Rows of this answer, of any shape, or null if it has none. */
   readonly rows: readonly unknown[] | null;
@@ -64,7 +61,6 @@ function stateOf(said: string | null): RecordState {
 
 type JsonFields = Readonly<Record<string, unknown>>;
 
-/** Fields of an object; none for anything else. */
 export function objectOf(value: unknown): JsonFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonFields) : {};
 }

@@ -24,9 +24,7 @@ import {
   refusalIn,
 } from './answers.ts';
 
-/** Largest number of pages of a list of recipes. */
 const maxPages = 50;
-/** Statuses of a service that does not have the route. */
 const noRoute: readonly number[] = [404, 405, 501];
 
 export interface RecipeApiOptions {
@@ -36,13 +34,11 @@ export interface RecipeApiOptions {
   readonly apiKey: string | null;
   /** Socket of a daemon, used instead of TCP. */
   readonly socketPath?: string;
-  /** Proxies on the way to `baseUrl`. Default: none. */
   readonly egress?: Egress;
 }
 
 export interface ServiceRecipes {
   readonly recipes: readonly RecipeEntry[];
-  /** Number of entries without an id. */
   readonly unreadable: number;
   /** Problems of recipes that the service does not list, quoted. */
   readonly problems: readonly string[];
@@ -69,7 +65,6 @@ export type Triggered =
 export interface TriggerRequest {
   readonly recipe: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** True to carry out the actions of the recipe. */
   readonly apply: boolean;
 }
 
@@ -152,10 +147,7 @@ export class RecipeApi {
     return this.#failed('GET', path, malformed(got.value.status, detail).failure);
   }
 
-  /**
-   * Ends a run. Resolves with the run, or with a sentence. The document has no such route (T11); only Warmwarden's own service
-   * does.
-   */
+  /** Ends a run. The document has no such route (T11); only Warmwarden's own service does. */
   async cancel(id: string): Promise<RunRecord | { readonly said: string }> {
     const path = `/runs/${encodeURIComponent(id)}/cancel`;
     const exchanged = await this.#exchange('POST', path, { body: null, signal: null });
@@ -276,10 +268,7 @@ const throttledWaitMs = minuteMs;
 /** Number of 404s in a row that mean that a run does not exist: a service may know a new run only a moment later. */
 const missingTries = 4;
 
-/**
- * ended: the run is over; `rows` is null if the service shows none. unfinished: the time was up, or the
- * signal came; `run` is what was seen last. lost: the service does not know the run, or not us.
- */
+/** unfinished: the time was up, or the signal came. lost: the service does not know the run, or not us. */
 export type Followed =
   | { readonly kind: 'ended'; readonly page: RunPage }
   | { readonly kind: 'unfinished'; readonly run: RunRecord | null; readonly detail: string }
@@ -288,7 +277,6 @@ export type Followed =
 export interface FollowOptions {
   readonly withinMs: number;
   readonly signal?: AbortSignal;
-  /** Called with each record that was read. */
   readonly onProgress?: (run: RunRecord) => void;
 }
 
@@ -332,7 +320,6 @@ export async function followRun(
   }
 }
 
-/** True if the state of a run is a known end. */
 export function hasEnded(run: RunRecord): boolean {
   return run.state === 'succeeded' || run.state === 'failed' || run.state === 'cancelled';
 }

@@ -40,7 +40,6 @@ function refusedResult(said: readonly string[]): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-/** A page of the rows of a run. */
 interface ToolRows {
   /** Rows of any shape, or null if the service shows none, which differs from an empty list. */
   readonly rows: readonly unknown[] | null;
@@ -49,9 +48,7 @@ interface ToolRows {
 }
 
 interface RunAbout {
-  /** The recipe of the run can act. */
   readonly acts: boolean;
-  /** The call was to cancel the run. */
   readonly cancelling?: boolean;
 }
 
@@ -80,7 +77,6 @@ export function runResult(run: RunRecord, page: ToolRows | null, { acts, cancell
   };
 }
 
-/** Takes as many of the first rows as fit. */
 function packed(rows: readonly unknown[]): readonly Readonly<Record<string, unknown>>[] {
   const kept: Readonly<Record<string, unknown>>[] = [];
   let characters = 0;
@@ -133,12 +129,10 @@ interface ToolServerOptions {
   readonly service: ToolService;
   readonly version: string;
   readonly lookEveryMs: number;
-  /** Prints a message for people, not on standard output. */
   readonly note: (text: string) => void;
 }
 
 interface ToolServer {
-  /** Resolves when the connection is over. */
   readonly closed: Promise<void>;
 }
 
@@ -197,7 +191,6 @@ const lineTooLong = `${JSON.stringify({
 
 interface Wire {
   readonly input: Readable;
-  /** Takes protocol messages and nothing else. */
   readonly output: Writable;
 }
 
@@ -270,7 +263,6 @@ class ToolSession {
     return server;
   }
 
-  /** Resolves when no request is under way. */
   async idle(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled([...this.#underWay]);
   }
