@@ -108,8 +108,6 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
   const to = { ...settings, url: `${settings.url.replace(/\/+$/, '')}/api/v2/alerts` };
   /** Recently resolved alerts by their labels, kept until `until` on the monotonic scale. */
   const resolvedLately = new Map<string, { readonly alert: PostedAlert; readonly until: number }>();
-  /** Alerts by their labels that the last upkeep reported as firing. */
-  let keptFiring = new Map<string, PostedAlert>();
 
   const post = async (alerts: readonly PostedAlert[], signal: AbortSignal): Promise<SendResult> => {
     let result: SendResult = { kind: 'sent' };
@@ -152,12 +150,8 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
     upkeep: {
       everyMs: upkeepEveryMs,
       send: async (firing, signal) => {
-        const now = new Map(firing.map(asFiring).map((one) => [keyOf(one), one]));
-        const sent = [...now.values()];
-        // Alertmanager groups by itself, so an ended alert need not wait for the interval of our own group.
-        const ended = [...keptFiring].filter(([key]) => !now.has(key) && !resolvedLately.has(key));
-        remember([...sent, ...ended.map(([, alert]) => endedAt(alert, clock.now()))]);
-        keptFiring = now;
+        const sent = firing.map(asFiring);
+        remember(sent);
         for (const [key, { until }] of resolvedLately) if (until < clock.monotonic()) resolvedLately.delete(key);
         const all = [...sent, ...[...resolvedLately.values()].map(({ alert }) => alert)];
         return all.length === 0 ? null : post(all, signal);
@@ -179,10 +173,6 @@ function frozen(transition: Transition): PostedAlert {
   const about = labelled(transition);
   if (transition.kind === 'resolved') return { ...about, endsAt: endsAtOf(transition) };
   return { ...about, aheadMs: transition.kind === 'event' ? eventLastsMs : firesForMs };
-}
-
-function endedAt({ aheadMs: _, ...alert }: PostedAlert, now: number): PostedAlert {
-  return { ...alert, endsAt: new Date(Math.max(now, Date.parse(alert.startsAt))).toISOString() };
 }
 
 function thawed({ aheadMs = firesForMs, endsAt, ...alert }: PostedAlert, now: number) {

@@ -189,9 +189,6 @@ describe('what Alertmanager is told', () => {
     await clock.advance(16 * minuteMs);
     await channel.upkeep?.send([again], signal);
     expect(notified()).toEqual([['m2', true]]);
-    await channel.upkeep?.send([], signal);
-    expect(notified()).toEqual([['m2', false]]);
-    await clock.advance(16 * minuteMs);
     const before = receiver.received.length;
     expect(await channel.upkeep?.send([], signal)).toBeNull();
     expect(receiver.received).toHaveLength(before);
@@ -209,20 +206,6 @@ describe('what Alertmanager is told', () => {
     expect(await channel.upkeep?.send(many, signal)).toMatchObject({ kind: 'sent' });
     expect(receiver.received.map(({ body }) => JSON.parse(body).length)).toEqual([500, 500, 500, 500, 200]);
   });
-});
-
-test('Alertmanager hears of an end with the next upkeep', async () => {
-  await using receiver = await startReceiver(() => 200);
-  const clock = movedClock(start);
-  const channel = alertmanagerChannel({ name: 'am', url: receiver.url }, clock);
-  const signal = new AbortController().signal;
-  const [one, other] = [sampleAlert(1), sampleAlert(2)];
-  await channel.upkeep?.send([one, other], signal);
-  await clock.advance(minuteMs);
-  await channel.upkeep?.send([other], signal);
-  const ends = JSON.parse(receiver.received.at(-1)?.body ?? '[]') as { labels: object; endsAt: string }[];
-  const ended = ends.find(({ labels }) => 'mailbox_id' in labels && labels.mailbox_id === one.mailboxId);
-  expect(ended?.endsAt).toBe(new Date(clock.now()).toISOString());
 });
 
 test.each([

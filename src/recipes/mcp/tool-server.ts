@@ -201,24 +201,19 @@ export function serveTools(wire: Wire, options: ToolServerOptions, world: World)
   // The SDK drops what is under way when its input ends: it sees the end only when the last answers are out.
   const input = new BoundedLines(() => void wire.output.write(lineTooLong));
   wire.input.pipe(input, { end: false });
-  const finish = async () => {
-    await world.clock.sleep(lastTurnMs);
-    await Promise.race([session.idle(), world.clock.sleep(lastAnswersMs)]);
-    input.end();
-  };
-  for (const event of ['end', 'close', 'error']) wire.input.once(event, () => void finish());
-  // The SDK listens once for each answer that waits to be read; Node.js would call that a leak.
-  wire.output.setMaxListeners(0);
-  const transport = new StdioServerTransport(input, wire.output);
   const closed = new Promise<void>((resolve) => {
-    const close = transport.close.bind(transport);
-    // serveStdio takes `onclose` for itself.
-    transport.close = async () => {
-      await close();
+    const finish = async () => {
+      await world.clock.sleep(lastTurnMs);
+      await Promise.race([session.idle(), world.clock.sleep(lastAnswersMs)]);
+      input.end();
       stopping.abort();
       resolve();
     };
+    for (const event of ['end', 'close', 'error']) wire.input.once(event, () => void finish());
   });
+  // The SDK listens once for each answer that waits to be read; Node.js would call that a leak.
+  wire.output.setMaxListeners(0);
+  const transport = new StdioServerTransport(input, wire.output);
   // The library's own message fills a screen.
   const onerror = ({ name, message }: Error) =>
     options.note(name === 'ZodError' ? 'a message that is not JSON-RPC was ignored' : message);
