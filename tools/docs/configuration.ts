@@ -30,7 +30,7 @@ is \`WARMWARDEN_CONFIG\`, else \`./config.yaml\`, else \`/etc/warmwarden/config.
 
 Use \`warmwarden reload\`, SIGHUP, or \`POST /-/reload\` (\`?dry_run=true\`, \`?force=true\`). Over HTTP a reload needs an operator's
 token where \`server.auth\` has tokens, and none where it has none.
-\`reload --dry-run\` says what would change: settings, accounts, mailboxes, alerts that end, verdicts that change. Warmwarden
+\`reload --dry-run\` says what would change: settings, accounts, mailboxes, verdicts that change. Warmwarden
 reads and checks the file first. A file with a mistake changes nothing: the log says so, \`config_wrong\` fires, and
 \`warmwarden_config_last_reload_successful\` is 0 until the next valid file. The same happens with a file
 that removes more than 20 % of the guarded mailboxes, or every channel except recipes. If you intend that, use
@@ -39,7 +39,7 @@ empty, gone or not YAML), it says so, exits with 2, and does not ask the daemon.
 
 | changed | what happens |
 | --- | --- |
-| \`guard\`, \`overrides\`, \`mailboxes\` of an account | its loop continues; its mailboxes are judged again on the data that is known |
+| \`guard\`, \`overrides\`, \`mailboxes\` of an account | its loop continues; the new rules apply to its next answers |
 | address, key, rate limit or headroom of an account; \`poll\`, \`api\` | its loop starts again after it has read back what it sent; spent requests still count |
 | an account that is new or gone | its loop begins, or ends in the same way; the alerts of a removed account end |
 | a channel | only that channel is replaced; what waits in the outbox under its name is sent by the new one |
