@@ -114,7 +114,7 @@ test('a mistyped dry run of a reload does not reload', async () => {
   expect((await server.get('/-/reload?dry_run=1', 'POST')).status).toBe(400);
   expect(server.reloads).toEqual([]);
   expect((await server.get('/-/reload?dry_run=true', 'POST')).status).toBe(200);
-  expect(server.reloads).toEqual([{ by: 'anna', dryRun: true, force: false }]);
+  expect(server.reloads).toEqual([{ by: 'anna', dry_run: true, force: false }]);
 });
 
 test('a method that an address does not take is refused with those that it takes', async () => {

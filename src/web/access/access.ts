@@ -4,7 +4,8 @@ import { BlockList, isIP } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, Hono } from 'hono';
 import type { Network } from '../../core/egress.ts';
-import { signInPage, type Visitor } from '../page/layout.ts';
+import { layout, signInPage, type Visitor } from '../page/layout.ts';
+import type { Markup } from '../page/parts/elements.ts';
 import { readQuery, upTo } from '../query.ts';
 import { isForPeople, noQuery, queryOf, refuse } from '../refusals.ts';
 import { pathBehind } from '../rim.ts';
@@ -83,6 +84,11 @@ export function visitorOf(c: Context): Visitor {
     mayOperate: asker?.role === 'operator',
     signOutToken: key === null ? null : formTokenOf(key),
   };
+}
+
+/** Page of a form, in the frame for its visitor. */
+export function framed(c: Context, title: string, body: Markup): Markup {
+  return layout({ title: `${title} · Warmwarden`, body, live: null, visitor: visitorOf(c) });
 }
 
 /** Name under which a command is recorded. */

@@ -20,9 +20,11 @@ export interface CommandField {
   readonly name: string;
   readonly label: string;
   readonly value: string;
-  readonly kind: 'text' | 'number' | 'choice';
+  readonly kind: 'text' | 'number' | 'choice' | 'duration';
   readonly options?: readonly string[];
-  readonly hint?: string | undefined;
+  readonly hint?: string;
+  /** True if a duration may be left empty. */
+  readonly optional?: boolean;
 }
 
 /** Effect of the command on one subject, or the reason why it has none. */
@@ -53,21 +55,25 @@ export interface CommandPageParts {
 export const maxReasonLength = 1_000;
 
 export function commandPage(parts: CommandPageParts): Markup {
-  const { fields, effects, plan, problem } = parts;
-  const folded = plan === null ? undefined : parts.text.folded;
-  return html`<nav class="crumbs" aria-label="Where you are"><a href="${parts.text.back}">Back</a></nav>
-<section class="panel command" aria-labelledby="command"><h1 id="command">${text(parts.text.title)}</h1>
-${problem === null ? '' : html`<p class="bad" role="alert">${prose(problem)}</p>`}
-${fields.length === 0 || folded !== undefined ? '' : choiceForm(parts)}
-${effects.length === 0 ? '' : html`<h2>${headingOf(parts)}</h2>${effectList(effects)}`}
-${plan === null ? '' : confirmForm(parts, plan)}
-${folded === undefined ? '' : html`<details><summary>${folded}</summary>${choiceForm(parts)}</details>`}
+  const { fields, effects, plan, problem, text: words } = parts;
+  const folded = plan === null ? undefined : words.folded;
+  return html`<nav class="crumbs" aria-label="Where you are"><a href="${words.back}">Back</a></nav>
+<section class="panel command" aria-labelledby="command"><h1 id="command">${text(words.title)}</h1>
+${problem !== null && html`<p class="bad" role="alert">${prose(problem)}</p>`}
+${fields.length > 0 && folded === undefined && choiceForm(parts)}
+${effects.length > 0 && html`<h2>${headingOf(parts)}</h2><ul class="events">${effects.map(({ outcome }) => html`<li>${messagesOf(outcome)}</li>`)}</ul>`}
+${plan !== null && confirmForm(parts, plan)}
+${folded !== undefined && html`<details><summary>${folded}</summary>${choiceForm(parts)}</details>`}
 </section>`;
 }
 
 function headingOf({ effects, plan }: CommandPageParts): string {
   if (plan !== null) return 'What will happen';
   return effects.some(({ outcome }) => outcome.result === 'invalid') ? 'Not possible like this' : 'Nothing to do';
+}
+
+function messagesOf({ messages }: CommandOutcome): readonly Markup[] {
+  return messages.map((message) => html`<p>${prose(message)}</p>`);
 }
 
 /** Form with the choices. It is a GET, because it only shows the effect. */
@@ -79,27 +85,20 @@ ${fields.map(fieldMarkup)}
 
 function fieldMarkup({ name, label, value, kind, options = [], hint }: CommandField): Markup {
   const id = `field-${name}`;
-  const described = hint === undefined ? '' : html` aria-describedby="${id}-hint"`;
+  const option = (word: string) => html`<option value="${word}"${word === value && html` selected`}>${word}</option>`;
   const control =
     kind === 'choice'
-      ? html`<select id="${id}" name="${name}" required><option value="">Choose …</option>${options.map((option) => html`<option value="${option}"${option === value ? html` selected` : ''}>${option}</option>`)}</select>`
-      : html`<input id="${id}" name="${name}" type="${kind}" value="${value}" maxlength="${maxReasonLength}"${kind === 'number' ? html` min="1" required inputmode="numeric"` : ''}${described} autocomplete="off">`;
-  return html`<p class="field"><label for="${id}">${label}</label> ${control}${hint === undefined ? '' : html` <small id="${id}-hint">${hint}</small>`}</p>`;
+      ? html`<select id="${id}" name="${name}" required><option value="">Choose …</option>${options.map(option)}</select>`
+      : html`<input id="${id}" name="${name}" type="${kind === 'number' ? kind : 'text'}" value="${value}" maxlength="${maxReasonLength}"${kind === 'number' && html` min="1" required inputmode="numeric"`}${hint !== undefined && html` aria-describedby="${id}-hint"`} autocomplete="off">`;
+  return html`<p class="field"><label for="${id}">${label}</label> ${control}${hint !== undefined && html` <small id="${id}-hint">${hint}</small>`}</p>`;
 }
 
-function effectList(effects: readonly CommandEffect[]): Markup {
-  return html`<ul class="events">${effects.map(
-    ({ outcome }) => html`<li>${outcome.messages.map((message) => html`<p>${prose(message)}</p>`)}</li>`,
-  )}</ul>`;
-}
-
-function confirmForm(parts: CommandPageParts, plan: string): Markup {
-  const { path, fields, given, formToken, reason } = parts;
+function confirmForm({ path, fields, given, formToken, reason, text: words }: CommandPageParts, plan: string): Markup {
   const chosen = fields.map(({ name, value }) => [name, value] as const);
   return html`<form method="post" action="${path}">${hidden([...given, ...chosen, ['plan', plan], [formTokenField, formToken]])}
 <p class="field"><label for="reason">Reason, for the audit log</label>
 <input id="reason" name="reason" type="text" value="${reason}" maxlength="${maxReasonLength}" required autocomplete="off"></p>
-<p class="line"><button class="primary" type="submit">${parts.text.button}</button> <a href="${parts.text.back}">Cancel</a></p></form>`;
+<p class="line"><button class="primary" type="submit">${words.button}</button> <a href="${words.back}">Cancel</a></p></form>`;
 }
 
 function hidden(pairs: readonly (readonly [string, string])[]): readonly Markup[] {
@@ -132,13 +131,13 @@ export function commandRunPage(run: CommandRun, now: EpochMs): Markup {
   const items = outcomes.map(({ name, outcome }) => {
     const { word, tone } = resultWords[outcome.result];
     return html`<li class="${tone}"><p class="line"><span class="badge ${tone}">${word}</span> ${text(name)}</p>
-${outcome.messages.map((message) => html`<p>${prose(message)}</p>`)}</li>`;
+${messagesOf(outcome)}</li>`;
   });
   return html`<nav class="crumbs" aria-label="Where you are"><a href="${run.text.back}">Back</a></nav>
 <section class="panel command" aria-labelledby="command"><h1 id="command">${text(run.text.title)}</h1>
 <p class="muted">${text(run.by)}, ${ago(run.at, now)}: ${text(run.reason)}</p>
 <div role="status">
-${left === 0 ? '' : html`<p><span class="badge waiting">in progress</span> ${counted(left, 'command is', 'commands are')} being carried out and read back. This page updates itself.</p>`}
+${left > 0 && html`<p><span class="badge waiting">in progress</span> ${counted(left, 'command is', 'commands are')} being carried out and read back. This page updates itself.</p>`}
 <ul class="events">${items}</ul></div>
 <p><a href="${run.text.back}">Back</a></p>
 </section>`;
