@@ -64,8 +64,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const routes = createRoutes(options, wrongTokens, live);
   const server = serverFor(async (request, env) => {
     const path = () => pathBehind(pathPrefix, new URL(request.url).pathname);
-    if (!connections.mayAsk(env.incoming.socket, path)) return new Response(null, { status: 503 });
-    return routes.fetch(request, env);
+    return connections.mayAsk(path) ? routes.fetch(request, env) : new Response(null, { status: 503 });
   }, tls);
   const connections = limitConnections(server, options.connectionLimits ?? usualConnections);
   await listen(server, host, port);
@@ -78,23 +77,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       if (renewed && 'setSecureContext' in server) server.setSecureContext({ ...renewed, ...tlsOptions });
     },
     close: () => close(server, { wrongTokens, closing, connections }),
-  };
-}
-
-/** Starts a server with a few fixed responses. Rejects like `startServer`. */
-async function listenerFor(
-  { host, port, tls, pathPrefix }: ServerPlace,
-  answer: (path: string) => Promise<Response>,
-): Promise<Pick<RunningServer, 'close'>> {
-  const server = serverFor((request) => answer(pathBehind(pathPrefix, new URL(request.url).pathname)), tls);
-  const connections = limitConnections(server, usualConnections);
-  await listen(server, host, port);
-  return {
-    close: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      connections.cut();
-      await closed;
-    },
   };
 }
 
@@ -164,12 +146,9 @@ async function close(server: Server | TlsServer, { wrongTokens, closing, connect
   await closed;
 }
 
-// Limits the connections of the server. The last ones are reserved for probes, which must get a response even if other
-// clients hold all the rest.
-
 /** Limits that leave files and memory of the machine for the guard's own requests. */
 export interface ConnectionLimits {
-  /** Largest number of connections. A further one is closed unless it requests a path of probes. */
+  /** Largest number of connections. While there are more, only probes are answered. */
   readonly connections: number;
   /** A client that reads nothing of a response for this long is disconnected. */
   readonly stallMs: number;
@@ -177,13 +156,13 @@ export interface ConnectionLimits {
 
 /** Default limits. Live pages may use 200 connections; by default, a process may open 1,024 files. */
 const usualConnections: ConnectionLimits = { connections: 500, stallMs: 60_000 };
-/** Further connections that may be open until their first request. */
+/** Further connections, for probes: an unanswered probe would restart a daemon that guards. */
 const forProbes = 20;
 const probed = ['/healthz', '/readyz', '/metrics'];
 
 interface Connections {
-  /** Returns true if a request may be answered; otherwise closes its connection. */
-  readonly mayAsk: (socket: Socket, path: () => string) => boolean;
+  /** Returns true if a request for a path may be answered. */
+  readonly mayAsk: (path: () => string) => boolean;
   /** Closes all connections, including those without a request. */
   readonly cut: () => void;
 }
@@ -191,22 +170,11 @@ interface Connections {
 /** Limits the connections of a server that does not listen yet. */
 function limitConnections(server: Server | TlsServer, { connections, stallMs }: ConnectionLimits): Connections {
   const open = new Set<Socket>();
-  /**
-   * Further connections, by the address of the client: with TLS, the socket of a request is not that of its connection.
-   */
-  const further = new Map<string, Socket>();
   server.on('connection', (socket: Socket) => {
     open.add(socket);
-    const name = nameOf(socket);
-    socket.once('close', () => {
-      open.delete(socket);
-      further.delete(name);
-    });
-    if (open.size <= connections) return;
-    further.set(name, socket);
-    // The oldest connection without a request is closed: a probe sends its request at once.
-    const [oldest] = further.values();
-    if (further.size > forProbes) oldest?.destroy();
+    socket.once('close', () => open.delete(socket));
+    // The oldest connection beyond the limit gives way: a probe sends its request at once.
+    if (open.size > connections + forProbes) [...open][connections]?.destroy();
   });
   server.timeout = stallMs;
   server.on('request', (_request, response: ServerResponse) => {
@@ -214,23 +182,14 @@ function limitConnections(server: Server | TlsServer, { connections, stallMs }: 
     response.on('timeout', () => {
       if ((response.socket?.writableLength ?? 0) > 0) response.socket?.destroy();
     });
-    // A further connection is not reused for a second request.
-    if (response.socket && further.has(nameOf(response.socket))) response.shouldKeepAlive = false;
+    if (open.size > connections) response.shouldKeepAlive = false;
   });
   return {
-    mayAsk: (socket, path) => {
-      if (!further.has(nameOf(socket)) || probed.includes(path())) return true;
-      socket.destroy();
-      return false;
-    },
+    mayAsk: (path) => open.size <= connections || probed.includes(path()),
     cut: () => {
       for (const socket of open) socket.destroy();
     },
   };
-}
-
-function nameOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
 }
 
 // HTTP responses of a standby: it is running, and another process is active.
@@ -242,11 +201,20 @@ export interface StandbyState {
 }
 
 /** Starts the server of a standby. Rejects with one clear sentence if the address can't be used. */
-export function startStandbyServer(
-  place: ServerPlace,
+export async function startStandbyServer(
+  { host, port, tls, pathPrefix }: ServerPlace,
   state: () => StandbyState,
 ): Promise<Pick<RunningServer, 'close'>> {
-  return listenerFor(place, async (path) => answerTo(path, state()));
+  const server = serverFor((request) => answerTo(pathBehind(pathPrefix, new URL(request.url).pathname), state()), tls);
+  const connections = limitConnections(server, usualConnections);
+  await listen(server, host, port);
+  return {
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      connections.cut();
+      await closed;
+    },
+  };
 }
 
 export function standbyText({ active }: Pick<StandbyState, 'active'>): string {

@@ -55,9 +55,8 @@ With \`server.auth.tokens\`, everything but \`/healthz\`, \`/readyz\` and \`/ope
 password of Basic authentication with any user name. In a browser, people sign in with it ([access and security](access.md)). \`warmwarden token new NAME --role ROLE\` makes one and prints the lines for the
 configuration, which has only its SHA-256. The digest of an empty text is an error.
 
-After 10 wrong tokens from one address (IPv6: one /64), Warmwarden answers further wrong ones up to 0.5 s late, with
-status 429 and a Retry-After of 6 s to 5 minutes. It forgets one wrong token every 6 s. A correct token is always
-accepted, even from the same address. The log has one line per address and minute with the number of wrong tokens. The
+After 10 wrong tokens from one address (IPv6: one /64) within a minute, Warmwarden answers further wrong ones of that minute with
+status 429, and with its end as Retry-After. A correct token is always accepted, even from the same address. The log has one line per address and minute with the number of wrong tokens. The
 keys of the recipe API (\`recipes.api_keys\`) are guarded in the same way.
 
 ## Keys

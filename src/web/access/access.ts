@@ -142,13 +142,10 @@ function bareAddress(address: string | undefined): string {
 
 const bearer = 'Bearer realm="Warmwarden"';
 
-/**
- * Refuses a request. A missing token gets 401 at once, with the sign-in form for people. A wrong token is delayed, and
- * gets 429 after too many from its address.
- */
-async function unauthorized(c: Context, parts: AccessParts, wrongTokens: WrongTokens) {
+/** Refuses a request: a missing token with 401, for people with the sign-in form; too many wrong ones with 429. */
+function unauthorized(c: Context, parts: AccessParts, wrongTokens: WrongTokens) {
   const isWrong = c.req.header('authorization') !== undefined;
-  const waitSeconds = isWrong ? await wrongTokens.slow(c.get('client').address) : null;
+  const waitSeconds = isWrong ? wrongTokens.note(c.get('client').address) : null;
   if (waitSeconds !== null) {
     c.header('Retry-After', String(waitSeconds));
     return refuse(c, 'rate_limited', tooManyWrong(waitSeconds));
@@ -194,7 +191,7 @@ function addSignIn(app: Hono, parts: AccessParts, { sessions, wrongTokens }: Sig
     const { address } = c.get('client');
     const again = (problem: string, status: 401 | 403 | 429) => c.html(signInPage({ to, problem }), status);
     if (token === null) {
-      const waitSeconds = await wrongTokens.slow(address);
+      const waitSeconds = wrongTokens.note(address);
       if (waitSeconds === null) return again('This token is wrong.', 401);
       c.header('Retry-After', String(waitSeconds));
       return again(tooManyWrong(waitSeconds), 429);

@@ -223,7 +223,7 @@ function addGate(app: Hono, { callerOf, world }: RecipeRouteParts, wrongTokens: 
     if (caller === null) {
       // Guesses count only as Bearer: a browser sends the page's token as Basic by itself.
       const isWrong = /^bearer\b/i.test(c.req.header('authorization') ?? '');
-      const waitSeconds = isWrong && wrongTokens ? await wrongTokens.slow(c.get('client').address) : null;
+      const waitSeconds = isWrong && wrongTokens ? wrongTokens.note(c.get('client').address) : null;
       if (waitSeconds !== null) {
         c.header('Retry-After', String(waitSeconds));
         return refuse(c, 'rate_limited', tooManyWrong(waitSeconds));

@@ -5,7 +5,7 @@ import { matchText, type Silence } from '../../../core/alert.ts';
 import type { ListedDelivery } from '../../../core/delivery.ts';
 import type { ChannelState, Fleet } from '../../../core/fleet/fleet.ts';
 import type { Incident } from '../../../core/incident.ts';
-import type { AccountState, Forecast, SweepProgress } from '../../../core/mailbox.ts';
+import type { AccountState, Forecast } from '../../../core/mailbox.ts';
 import { mailboxPath, resendPath, silenceExpirePath } from '../../../core/page-links.ts';
 import type { EpochMs } from '../../../core/time.ts';
 import { sentence } from '../../../core/wording/explain.ts';
@@ -15,66 +15,75 @@ import { counted, duration, firstText, numberText, overlapText, spanText } from 
 import { accountTrouble, noneJudged } from '../../../core/wording/states.ts';
 import { type LeadFacts, leadsOf } from '../../overview/headline.ts';
 import { doLink } from './command-links.ts';
-import { ago, breakable, lasting, type Markup, moment, pathTo, prose, severityBadge, text } from './elements.ts';
+import {
+  ago,
+  breakable,
+  headingWith,
+  lasting,
+  type Markup,
+  moment,
+  panel,
+  pathTo,
+  prose,
+  severityBadge,
+  text,
+} from './elements.ts';
 import { deliveryItem } from './items.ts';
 
 /** Number of messages in the folded list. */
 const deliveriesListed = 20;
 /** Largest number of listed accounts: those with problems come first, and the others are counted. */
 const accountsListed = 8;
+/** Largest number of mailboxes that a note names. */
+const mailboxesNamed = 10;
 
 interface AccountsPanelParts extends Reading {
   readonly fleet: Fleet;
   readonly accounts: readonly AccountState[];
-  readonly sweeps: readonly SweepProgress[];
 }
 
 export function accountsPanel(parts: AccountsPanelParts): Markup {
-  const { fleet, accounts: all, sweeps } = parts;
-  const accounts = all.toSorted((a, b) => Number(isWell(a)) - Number(isWell(b)));
-  const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
-  const lastWrites = fleet.lastWrites();
-  const known = ({ name }: AccountState) => ({ sweep: sweepOf.get(name), lastWriteAt: lastWrites.get(name) ?? null });
+  const accounts = parts.accounts.toSorted((a, b) => Number(isWell(a)) - Number(isWell(b)));
   const rest = accounts.slice(accountsListed);
   const ill = rest.filter((account) => !isWell(account)).length;
-  return html`<section class="panel" aria-labelledby="accounts"><h2 id="accounts">Accounts${rest.length === 0 ? '' : html` <span class="count">${numberText(accounts.length)}</span>`}</h2>
-${accounts.length === 0 ? html`<p class="muted">None yet.</p>` : ''}
-<ul class="plain">${accounts.slice(0, accountsListed).map((account) => accountItem(account, known(account), parts))}</ul>
-${rest.length === 0 ? '' : html`<p class="${ill === 0 ? 'muted' : 'bad'}">${counted(rest.length, 'more account')}, ${ill === 0 ? 'all of them without a problem' : `${numberText(ill)} of them with problems`}. See <a href="/groups">the fleet by account</a> and <a href="/budget">the budget of each</a>.</p>`}</section>`;
-}
-
-function isWell(account: AccountState): boolean {
-  return (
-    apiState(account).tone === 'confirmed' &&
-    !account.unjudged &&
-    account.unlisted.length === 0 &&
-    account.forecast?.fits !== false
+  const more = html`<p class="${ill === 0 ? 'muted' : 'bad'}">${counted(rest.length, 'more account')}, ${ill === 0 ? 'all of them without a problem' : `${numberText(ill)} of them with problems`}. See <a href="/groups">the fleet by account</a> and <a href="/budget">the budget of each</a>.</p>`;
+  return panel(
+    'accounts',
+    rest.length === 0 ? 'Accounts' : headingWith('Accounts', accounts.length),
+    html`${accounts.length === 0 && html`<p class="muted">None yet.</p>`}
+<ul class="plain">${accounts.slice(0, accountsListed).map((account) => accountItem(account, parts))}</ul>
+${rest.length > 0 && more}`,
   );
 }
 
-function accountItem(
-  account: AccountState,
-  { sweep, lastWriteAt }: { readonly sweep: SweepProgress | undefined; readonly lastWriteAt: EpochMs | null },
-  reading: Reading,
-): Markup {
-  const { now } = reading;
-  const { word, tone } = apiState(account);
-  return html`<li>
-<p class="line"><strong>${text(account.name)}</strong> <span class="badge ${tone}">${word}</span></p>
-${account.failingSince === null ? '' : html`<p class="bad">No request has succeeded ${lasting(account.failingSince, now)}. ${account.lastFailure === null ? '' : text(sentence(account.lastFailure))}</p>`}
-${account.unjudged ? html`<p class="bad">NOT GUARDED: ${noneJudged}. ${text(sentence(account.unjudged.detail))}</p>` : ''}
-${keyNote(account, lastWriteAt, now)}
-${unlistedNote(account)}
-${overlapNote(account)}
-${sweep ? html`<p>${text(sweepText(sweep, reading))}.</p>` : ''}
-<p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${oldestPoll(account, now)}.${enoughNote(account)}</p>
-${account.forecast === null ? '' : dataAge(account.forecast)}
-</li>`;
+function isWell(account: AccountState): boolean {
+  const { unjudged, unlisted, forecast } = account;
+  return apiState(account).tone === 'confirmed' && !unjudged && unlisted.length === 0 && forecast?.fits !== false;
 }
 
-/** Note that the rate limit is sufficient: some polls always wait, so their number alone does not show it. */
-function enoughNote({ queueLength, failingSince, forecast }: AccountState): string {
-  return queueLength > 0 && failingSince === null && forecast?.fits ? ' The rate limit is enough for them.' : '';
+function accountItem(account: AccountState, { fleet, ...reading }: AccountsPanelParts): Markup {
+  const { now } = reading;
+  const { name, unjudged, unlisted, guardedElsewhere = [], failingSince, lastFailure, forecast, queueLength } = account;
+  const { word, tone } = apiState(account);
+  const sweep = fleet.sweep(name);
+  // Some polls always wait, so their number alone does not show whether the rate limit is enough.
+  const isEnough = queueLength > 0 && failingSince === null && forecast?.fits;
+  const them = unlisted.length === 1 ? 'it' : 'them';
+  const elsewhere = firstText(
+    guardedElsewhere.map(({ email }) => email),
+    mailboxesNamed,
+  );
+  return html`<li>
+<p class="line"><strong>${text(name)}</strong> <span class="badge ${tone}">${word}</span></p>
+${failingSince !== null && html`<p class="bad">No request has succeeded ${lasting(failingSince, now)}. ${lastFailure !== null && text(sentence(lastFailure))}</p>`}
+${unjudged && html`<p class="bad">NOT GUARDED: ${noneJudged}. ${text(sentence(unjudged.detail))}</p>`}
+${keyNote(account, fleet.lastWrites().get(name) ?? null, now)}
+${unlisted.length > 0 && html`<p class="bad">NOT GUARDED: the configuration includes ${text(firstText(unlisted, mailboxesNamed))}, but the mailbox list does not have ${them}.</p>`}
+${guardedElsewhere.length > 0 && html`<p class="muted">${text(overlapText(guardedElsewhere))}: ${text(elsewhere)}.</p>`}
+${sweep && html`<p>${text(sweepText(sweep, reading))}.</p>`}
+<p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(queueLength, 'poll')} waiting${oldestPoll(account, now)}.${isEnough && ' The rate limit is enough for them.'}</p>
+${forecast && dataAge(forecast)}
+</li>`;
 }
 
 /**
@@ -96,27 +105,6 @@ function keyNote({ keyWrites }: AccountState, lastWriteAt: EpochMs | null, now: 
   return lastWriteAt === null
     ? html`<p class="muted">Whether the key may write is not known yet: the first action shows it.</p>`
     : html`<p class="muted">Warmwarden last changed a mailbox of this account ${ago(lastWriteAt, now)}. The next action shows whether the key may still write.</p>`;
-}
-
-/** Largest number of mailboxes that the note names. */
-const unlistedShown = 10;
-
-function unlistedNote({ unlisted }: AccountState): Markup | string {
-  if (unlisted.length === 0) return '';
-  const names = firstText(unlisted, unlistedShown);
-  return html`<p class="bad">NOT GUARDED: the configuration includes ${text(names)}, but the mailbox list does not have ${unlisted.length === 1 ? 'it' : 'them'}.</p>`;
-}
-
-/** Largest number of mailboxes that the note names. */
-const elsewhereShown = 10;
-
-function overlapNote({ guardedElsewhere = [] }: AccountState): Markup | string {
-  if (guardedElsewhere.length === 0) return '';
-  const names = firstText(
-    guardedElsewhere.map(({ email }) => email),
-    elsewhereShown,
-  );
-  return html`<p class="muted">${text(overlapText(guardedElsewhere))}: ${text(names)}.</p>`;
 }
 
 /** The request budget, and the resulting age of each kind of data. */
@@ -152,14 +140,17 @@ export function channelsPanel(
 ): Markup {
   const channels = [...fleet.channels()];
   if (channels.length === 0 && deliveries?.length === 0) {
-    return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Messages</h2>
-<p class="muted">No channel is configured: this page is the only place that shows alerts.</p></section>`;
+    const none = 'No channel is configured: this page is the only place that shows alerts.';
+    return panel('messages', 'Messages', html`<p class="muted">${none}</p>`);
   }
   const items = (deliveries ?? []).slice(0, deliveriesListed).map((delivery) => deliveryItem(delivery, now));
-  return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Messages</h2>
-<ul class="plain">${channels.map((channel) => channelItem(channel, now, command))}</ul>
-${deliveries === null ? html`<p class="bad">Warmwarden cannot read the list of messages at the moment. The log says why.</p>` : ''}
-${items.length === 0 ? '' : html`<details><summary>Newest messages (${items.length})</summary><ul class="plain">${items}</ul></details>`}</section>`;
+  return panel(
+    'messages',
+    'Messages',
+    html`<ul class="plain">${channels.map((channel) => channelItem(channel, now, command))}</ul>
+${deliveries === null && html`<p class="bad">Warmwarden cannot read the list of messages at the moment. The log says why.</p>`}
+${items.length > 0 && html`<details><summary>Newest messages (${items.length})</summary><ul class="plain">${items}</ul></details>`}`,
+  );
 }
 
 function channelItem(channel: ChannelState, now: EpochMs, command: string): Markup {
@@ -180,8 +171,8 @@ ${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undeliv
 const named = 5;
 
 export function incidentsPanel(incidents: readonly Incident[], now: EpochMs): Markup {
-  return html`<section class="panel" aria-labelledby="incidents"><h2 id="incidents">Incidents <span class="count">${numberText(incidents.length)}</span></h2>
-<ol class="events">${incidents.map((incident) => itemOf(incident, now))}</ol></section>`;
+  const items = incidents.map((incident) => itemOf(incident, now));
+  return panel('incidents', headingWith('Incidents', incidents.length), html`<ol class="events">${items}</ol>`);
 }
 
 /** Link to the mailboxes with the common cause, if the table has a filter for it. */
@@ -222,9 +213,13 @@ export function silencesPanel(silences: readonly Silence[], command: string): Ma
 <p class="muted">${text(by)}: ${text(reason)}. <code>${command} silence expire ${id}</code> ends it. ${doLink(silenceExpirePath(id), 'Expire it')}</p>
 </li>`,
   );
-  return html`<section class="panel" aria-labelledby="silences"><h2 id="silences">Silenced <span class="count">${numberText(silences.length)}</span></h2>
-<p class="muted">Warmwarden sends no messages about these. It keeps guarding the mailboxes, and the page Alerts shows them.</p>
-<ul class="plain">${items}</ul></section>`;
+  const note =
+    'Warmwarden sends no messages about these. It keeps guarding the mailboxes, and the page Alerts shows them.';
+  return panel(
+    'silences',
+    headingWith('Silenced', silences.length),
+    html`<p class="muted">${note}</p><ul class="plain">${items}</ul>`,
+  );
 }
 
 /** Banner above every page except the fleet's: facts that make the content outdated or ineffective. */
