@@ -1,4 +1,5 @@
 // Query parameters, read strictly, and the pages of lists. An error names the parameter, the found value and the expected one.
+import { didYouMean } from '../core/nearest.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 
 /** A query parameter. `read` returns null for a value that does not match `wanted`. */
@@ -41,8 +42,11 @@ export function readQuery<const S extends Shape>(
     const [found] = all;
     const value = found === undefined ? parameter.usual : parameter.read(found);
     if (all.length > 1) wrong.push(`${name}: found ${all.length} times, expected once`);
-    else if (value === null) wrong.push(`${name}: found "${shown(found ?? '')}", expected ${parameter.wanted}`);
-    else if (value !== undefined) read[name] = value;
+    else if (value === null) {
+      const words = 'enum' in parameter.schema ? (parameter.schema['enum'] as readonly string[]) : [];
+      const meant = didYouMean(found ?? '', words);
+      wrong.push(`${name}: found "${shown(found ?? '')}"${meant}, expected ${parameter.wanted}`);
+    } else if (value !== undefined) read[name] = value;
     else if (parameter.required) wrong.push(`${name}: missing, expected ${parameter.wanted}`);
   }
   return wrong.length > 0 ? { wrong: `${wrong.join('; ')}.` } : { read: read as Query<S> };
