@@ -4,9 +4,7 @@ import type { Fleet } from '../core/fleet/fleet.ts';
 import { type GuardState, guardStates, type MailboxState } from '../core/mailbox.ts';
 import type { Policy } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { Pacer } from '../world/world.ts';
-import type { Labels } from './exposition/text.ts';
-import { type Family, prefix, type Sample } from './family.ts';
+import { type Family, type Labels, prefix, type Sample } from './exposition.ts';
 
 /** Settings of the series, from the configuration. */
 export interface MetricsSettings {
@@ -24,17 +22,16 @@ export interface MailboxFacts {
   inState(account: string, state: GuardState): number;
   /** Returns how many mailboxes of an account Warmwarden acts on, and how many it only watches. */
   enforcement(account: string): { readonly acts: number; readonly watches: number };
-  /** Returns the number of mailboxes that the series limit leaves out. */
-  omitted(): number;
+  /** Number of mailboxes that the series limit leaves out. */
+  readonly omitted: number;
 }
 
-/** Computes the gauges of the fleet, without those of single mailboxes. Yields the event loop. */
-export async function fleetFamilies(
+/** Computes the gauges of the fleet, without those of single mailboxes. */
+export function fleetFamilies(
   fleet: Fleet,
   facts: MailboxFacts,
   { settings, now, ready }: { readonly settings: MetricsSettings; readonly now: EpochMs; readonly ready: boolean },
-  pacer: Pacer,
-): Promise<readonly Family[]> {
+): readonly Family[] {
   return [
     mailboxCounts(fleet, facts),
     mailboxesOmitted(facts),
@@ -42,7 +39,7 @@ export async function fleetFamilies(
     ...accountFamilies(fleet, now),
     accountGuarded(fleet),
     breakerOpen(fleet),
-    await alertsFiring(fleet, pacer),
+    alertsFiring(fleet),
     ...channelFamilies(fleet),
     active(),
     gauge(
@@ -91,7 +88,7 @@ function enforcement(fleet: Fleet, facts: MailboxFacts, settings: MetricsSetting
 
 function mailboxesOmitted(facts: MailboxFacts): Family {
   const help = 'Number of mailboxes whose series metrics.series_limit leaves out; Warmwarden still watches them.';
-  return gauge('mailboxes_omitted', help, [{ labels: {}, value: facts.omitted() }]);
+  return gauge('mailboxes_omitted', help, [{ labels: {}, value: facts.omitted }]);
 }
 
 function accountFamilies(fleet: Fleet, now: EpochMs): readonly Family[] {
@@ -170,10 +167,9 @@ function breakerOpen(fleet: Fleet): Family {
   );
 }
 
-async function alertsFiring(fleet: Fleet, pacer: Pacer): Promise<Family> {
+function alertsFiring(fleet: Fleet): Family {
   const samples = new Map<string, Sample>();
   for (const { account, rule, severity, status } of fleet.alerts()) {
-    if (pacer.due()) await pacer.turn();
     if (status !== 'firing') continue;
     const key = `${rule}|${severity}|${account}`;
     samples.set(key, { labels: { account, rule, severity }, value: (samples.get(key)?.value ?? 0) + 1 });

@@ -1,24 +1,45 @@
-// Adapts the fleet's mailboxes to the block cache: names, samples, and the limit of series.
+// Series of the mailboxes as compressed blocks. A scrape renders again only the series of a block of which a value
+// changed: compression is most of the work, and most values stay the same between two scrapes.
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { guardStateOf } from '../core/guard/run-state.ts';
-import { type GuardState, type MailboxState, mailboxKey } from '../core/mailbox.ts';
-import { type IsoDate, secondMs, utcDate } from '../core/time.ts';
+import type { GuardState, MailboxState } from '../core/mailbox.ts';
+import { type EpochMs, utcDate } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { type Clock, createPacer } from '../world/world.ts';
-import { BlockCache } from './exposition/block-cache.ts';
-import type { Piece } from './exposition/piece.ts';
+import { headText, labelText, numberText } from './exposition.ts';
 import type { MetricsSettings } from './fleet-series.ts';
-import { type MailboxMetric, mailboxMetrics, mailboxParts, maxSeriesOfMailbox } from './mailbox-series.ts';
+import { infoGauge, infoLabels, mailboxGauges, mailboxValues, maxSeriesOfMailbox } from './mailbox-series.ts';
+import { type Piece, pieceOf } from './scrape-answer.ts';
 
 /** Maximum work before the event loop is yielded, milliseconds. */
 const sliceMs = 2;
+/** Mailboxes in a block. Smaller blocks render fewer unchanged values, but each compression has a fixed cost. */
+const blockSize = 256;
 
-/** Mailbox with its guard state. */
-interface Seen {
+const heads = new Map(mailboxGauges.map((gauge) => [gauge, pieceOf(headText({ ...gauge, type: 'gauge' }, 'text'))]));
+/** Series of all mailboxes: a column of each block. */
+const columns = mailboxGauges.flatMap((gauge) =>
+  gauge.series.map(({ labels }) => ({ gauge, labels: labelText(labels) })),
+);
+
+/** Mailbox as it was rendered last. */
+interface Row {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
   /** True if the configuration lets Warmwarden act on the mailbox. */
   readonly enforced: boolean;
+  /** Value of the label `mailbox`. */
+  readonly name: string;
+  /** Labels that name the mailbox, and those that describe it in mailbox_info. */
+  readonly identity: string;
+  readonly info: string;
+  readonly values: readonly number[];
+}
+
+interface Block {
+  rows: readonly Row[];
+  /** Text of each column; null if it has no sample. */
+  readonly pieces: (Piece | null)[];
 }
 
 interface AccountCounts {
@@ -27,128 +48,133 @@ interface AccountCounts {
   watches: number;
 }
 
-/** Series of the mailboxes. */
 export class MailboxBlocks {
   readonly #fleet: Fleet;
   readonly #clock: Clock;
-  #cache: BlockCache<Seen, MailboxMetric>;
   #settings: MetricsSettings;
-  /** Mailboxes at the last count. An unchanged mailbox keeps its object. */
-  #seen: readonly Seen[] = [];
-  /** Settings from which the states of `#seen` were derived. */
-  #seenBy: MetricsSettings;
-  /** Counts by account. */
+  #blocks: Block[] = [];
+  /** Day of the blocks: daily rows too far in the future do not count, so the next day may give other values. */
+  #day = '';
   #counts: ReadonlyMap<string, AccountCounts> = new Map();
-  #day: IsoDate;
+  /** Number of mailboxes that the series limit leaves out. */
+  omitted = 0;
 
   constructor(fleet: Fleet, clock: Clock, settings: MetricsSettings) {
     this.#fleet = fleet;
     this.#clock = clock;
     this.#settings = settings;
-    this.#seenBy = settings;
-    this.#day = utcDate(clock.now());
-    this.#cache = this.#newCache();
   }
 
-  /** Applies new settings and drops all cached series, because any name or state may have changed. */
+  /** Applies new settings and drops all blocks, because any name or state may have changed. */
   configured(settings: MetricsSettings): void {
     this.#settings = settings;
-    this.#cache = this.#newCache();
+    this.#blocks = [];
   }
 
-  /**
-   * Counts the states and updates the series. `overwrites` is true if the pieces of earlier calls are no longer needed.
-   * Calls must not overlap.
-   */
-  async pieces(overwrites: boolean): Promise<readonly Piece[]> {
-    // Daily rows too far in the future do not count, so the same answer may give other values on the next day.
-    const today = utcDate(this.#clock.now());
-    if (today !== this.#day) this.#cache = this.#newCache();
-    this.#day = today;
-    await this.#count();
-    return this.#cache.pieces(overwrites);
-  }
-
-  /** Returns the number of mailboxes of an account in a state at the last count. */
+  /** Returns the number of mailboxes of an account in a state, as of the last scrape. */
   inState(account: string, state: GuardState): number {
     return this.#counts.get(account)?.states.get(state) ?? 0;
   }
 
-  /** Returns how many mailboxes Warmwarden acted on at the last count, and how many it only watched. */
+  /** Returns how many mailboxes of an account Warmwarden acts on, and how many it only watches. */
   enforcement(account: string): { readonly acts: number; readonly watches: number } {
     return this.#counts.get(account) ?? { acts: 0, watches: 0 };
   }
 
-  async #count(): Promise<void> {
-    const pacer = createPacer(sliceMs);
-    // A reload may replace the settings during the count.
-    const settings = this.#settings;
-    const before = this.#seenBy === settings ? this.#seen : [];
-    const counts = new Map<string, AccountCounts>();
+  /** Counts the mailboxes and returns the text of their series. Calls must not overlap. */
+  async pieces(): Promise<readonly Piece[]> {
     const now = this.#clock.now();
-    const seen: Seen[] = [];
+    if (utcDate(now) !== this.#day) this.#blocks = [];
+    this.#day = utcDate(now);
+    // A reload may replace the settings and the blocks meanwhile: they hold from the next scrape on.
+    const [blocks, settings] = [this.#blocks, this.#settings];
+    const rows = await this.#rows(blocks, settings, now);
+    const limit = Math.floor(settings.seriesLimit / maxSeriesOfMailbox);
+    this.omitted = Math.max(0, rows.length - limit);
+    const pacer = createPacer(sliceMs);
+    const shown = rows.slice(0, limit);
+    blocks.length = Math.ceil(shown.length / blockSize);
+    for (let index = 0; index < blocks.length; index += 1) {
+      const block = blocks[index] ?? { rows: [], pieces: [] };
+      blocks[index] = block;
+      const next = shown.slice(index * blockSize, (index + 1) * blockSize);
+      const changes = changesOf(block.rows, next);
+      for (const [column, { gauge }] of columns.entries()) {
+        if (changes?.every((change) => isSame(change, column, gauge === infoGauge))) continue;
+        const text = linesOf(next, column);
+        block.pieces[column] = text === '' ? null : pieceOf(text);
+        if (pacer.due()) await pacer.turn();
+      }
+      block.rows = next;
+    }
+    return joined(blocks);
+  }
+
+  /** Returns all mailboxes in the order of the fleet: those known longest first. An unchanged one keeps its row. */
+  async #rows(blocks: readonly Block[], settings: MetricsSettings, now: EpochMs): Promise<readonly Row[]> {
+    const pacer = createPacer(sliceMs);
+    const counts = new Map<string, AccountCounts>();
+    const rows: Row[] = [];
     for (const mailbox of this.#fleet.mailboxes()) {
-      const known = before[seen.length];
-      const one = known?.mailbox === mailbox ? known : seenBy(settings, mailbox);
-      seen.push(one);
-      const ofAccount = counts.get(mailbox.account) ?? { states: new Map(), acts: 0, watches: 0 };
-      counts.set(mailbox.account, ofAccount);
-      ofAccount.states.set(one.state, (ofAccount.states.get(one.state) ?? 0) + 1);
-      if (one.enforced && this.#fleet.writesAllowed(mailbox.account, mailbox.id, now)) ofAccount.acts += 1;
+      const { account, id } = mailbox;
+      const name = settings.mailboxLabel === 'id' ? visibleText(id) : this.#fleet.nameOf(mailbox);
+      const known = blocks[Math.floor(rows.length / blockSize)]?.rows[rows.length % blockSize];
+      const row = known?.mailbox === mailbox && known.name === name ? known : rowOf(mailbox, name, settings, now);
+      rows.push(row);
+      const ofAccount = counts.get(account) ?? { states: new Map(), acts: 0, watches: 0 };
+      counts.set(account, ofAccount);
+      ofAccount.states.set(row.state, (ofAccount.states.get(row.state) ?? 0) + 1);
+      if (row.enforced && this.#fleet.writesAllowed(account, id, now)) ofAccount.acts += 1;
       else ofAccount.watches += 1;
       if (pacer.due()) await pacer.turn();
     }
     this.#counts = counts;
-    this.#seen = seen;
-    this.#seenBy = settings;
-  }
-
-  #newCache(): BlockCache<Seen, MailboxMetric> {
-    return new BlockCache<Seen, MailboxMetric>({
-      gauges: mailboxMetrics,
-      items: () => this.#shown(),
-      // The labels contain the address and the provider, so a change of either makes another item.
-      keyOf: ({ mailbox: { account, id, email, entry } }) =>
-        `${mailboxKey(account, id)} ${email} ${entry.answer.provider}`,
-      // Mailboxes read at about the same time are read again at about the same time.
-      orderOf: ({ mailbox }) => Math.floor((mailbox.stats?.at ?? 0) / secondMs),
-      identityOf: ({ mailbox }) => ({ account: mailbox.account, mailbox: this.#nameOf(mailbox) }),
-      parts: mailboxParts.map(({ series, factsOf, valuesOf, ...part }) => ({
-        ...part,
-        series: series.map(({ gauge, labels }) => ({
-          gauge,
-          labels: typeof labels === 'function' ? ({ mailbox }: Seen) => labels(mailbox) : labels,
-        })),
-        ...(factsOf && { factsOf: ({ mailbox, state }) => factsOf(mailbox, state) }),
-        valuesOf: ({ mailbox, state }) => valuesOf(mailbox, { state, now: this.#clock.now() }),
-      })),
-    });
-  }
-
-  /** Returns the number of mailboxes that the series limit leaves out. */
-  omitted(): number {
-    return Math.max(0, this.#seen.length - this.#mailboxLimit());
-  }
-
-  /**
-   * Returns the mailboxes within the limit, always with all their series. Mailboxes known longest come first, so the
-   * selection is stable between scrapes.
-   */
-  #shown(): readonly Seen[] {
-    const limit = this.#mailboxLimit();
-    return this.#seen.length > limit ? this.#seen.slice(0, limit) : this.#seen;
-  }
-
-  #mailboxLimit(): number {
-    return Math.floor(this.#settings.seriesLimit / maxSeriesOfMailbox);
-  }
-
-  #nameOf(mailbox: MailboxState): string {
-    return this.#settings.mailboxLabel === 'id' ? visibleText(mailbox.id) : this.#fleet.nameOf(mailbox);
+    return rows;
   }
 }
 
-function seenBy({ policyOf }: MetricsSettings, mailbox: MailboxState): Seen {
-  const { nearLimitPpm, enforce } = policyOf(mailbox);
-  return { mailbox, state: guardStateOf(mailbox, nearLimitPpm), enforced: enforce };
+function rowOf(mailbox: MailboxState, name: string, { policyOf }: MetricsSettings, now: EpochMs): Row {
+  const { nearLimitPpm, enforce: enforced } = policyOf(mailbox);
+  const state = guardStateOf(mailbox, nearLimitPpm);
+  const identity = labelText({ account: mailbox.account, mailbox: name });
+  const info = labelText(infoLabels(mailbox));
+  return { mailbox, name, state, enforced, identity, info, values: mailboxValues(mailbox, state, now) };
+}
+
+/** Returns the rows that changed, as they were and as they are, or null if the number of rows changed. */
+function changesOf(before: readonly Row[], rows: readonly Row[]): readonly (readonly [Row, Row])[] | null {
+  if (before.length !== rows.length) return null;
+  return rows.flatMap((row, index): (readonly [Row, Row])[] => {
+    const known = before[index];
+    return known && known !== row ? [[known, row]] : [];
+  });
+}
+
+function isSame([before, row]: readonly [Row, Row], column: number, isInfo: boolean): boolean {
+  const hasSameLabels = before.identity === row.identity && (!isInfo || before.info === row.info);
+  return hasSameLabels && Object.is(before.values[column], row.values[column]);
+}
+
+/** Returns the lines of a column. */
+function linesOf(rows: readonly Row[], column: number): string {
+  const { gauge, labels } = columns[column] ?? never(column);
+  let lines = '';
+  for (const { identity, info, values } of rows) {
+    const value = values[column] ?? Number.NaN;
+    const own = gauge === infoGauge ? info : labels;
+    if (!Number.isNaN(value)) lines += `${gauge.name}{${identity}${own && `,${own}`}} ${numberText(value)}\n`;
+  }
+  return lines;
+}
+
+/** Returns the pieces of all blocks, gauge by gauge, each behind its head. */
+function joined(blocks: readonly Block[]): readonly Piece[] {
+  const pieces = new Map([...heads].map(([gauge, head]) => [gauge, [head]]));
+  for (const [column, { gauge }] of columns.entries())
+    pieces.get(gauge)?.push(...blocks.flatMap((block) => block.pieces[column] ?? []));
+  return [...pieces.values()].flatMap((ofGauge) => (ofGauge.length === 1 ? [] : ofGauge));
+}
+
+function never(column: number): never {
+  throw new Error(`there is no column ${column}`);
 }

@@ -38,20 +38,18 @@ export function addMetrics(app: Hono, metrics: Metrics, isReady: () => boolean, 
   let underWay = 0;
   app.get('/metrics', async (c) => {
     const [accept, acceptEncoding] = [c.req.header('accept'), c.req.header('accept-encoding')];
-    const answer = (over: Promise<void>) => metrics.expose({ accept, acceptEncoding, ready: isReady(), over });
-    if (c.req.method === 'HEAD') return c.body(null, 200, (await answer(Promise.resolve())).headers);
+    const answer = () => metrics.expose({ accept, acceptEncoding, ready: isReady() });
+    if (c.req.method === 'HEAD') return c.body(null, 200, (await answer()).headers);
     if (underWay >= limits.answers) {
       return c.text('Too many scrapes are being answered already. Try again in a moment.\n', 503, {
         'Retry-After': String(retrySeconds),
       });
     }
     underWay += 1;
-    const { promise: over, resolve } = Promise.withResolvers<void>();
     const cutUnread = whenRead(c.env as Connection, () => {
       underWay -= 1;
-      resolve();
     });
-    const { headers, body } = await answer(over);
+    const { headers, body } = await answer();
     // The deadline starts here: the first response of a large fleet takes long on a busy machine, which is not the
     // reader's fault.
     cutUnread(limits);

@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import { Gauge, Registry } from 'prom-client';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
-import { type MailboxMetric, mailboxMetrics, mailboxSamples } from '../../../src/metrics/mailbox-series.ts';
+import { infoGauge, infoLabels, mailboxGauges, mailboxValues } from '../../../src/metrics/mailbox-series.ts';
 import { createMetrics } from '../../../src/metrics/metrics.ts';
 import { addMetrics } from '../../../src/metrics/metrics-route.ts';
 import { movedClock, worldOn } from '../../../src/world/world.ts';
@@ -47,15 +47,19 @@ async function ours(): Promise<Side> {
 async function promClient(): Promise<Side> {
   const registry = new Registry();
   const extra = ['mailbox_id', 'domain', 'provider', 'status', 'mode', 'state', 'record', 'route'];
-  const gauges = new Map<MailboxMetric, Gauge>();
-  for (const [metric, { name, help }] of Object.entries(mailboxMetrics)) {
-    const labelNames = ['account', 'mailbox', ...extra];
-    gauges.set(metric as MailboxMetric, new Gauge({ name, help, labelNames, registers: [registry] }));
-  }
+  const labelNames = ['account', 'mailbox', ...extra];
+  const series = mailboxGauges.flatMap((one) => {
+    const gauge = new Gauge({ name: one.name, help: one.help, labelNames, registers: [registry] });
+    return one.series.map(({ labels }) => ({ gauge, labels, isInfo: one === infoGauge }));
+  });
   const put = (mailbox: MailboxState) => {
     const identity = { account: mailbox.account, mailbox: mailbox.email };
-    for (const { gauge, labels, value } of mailboxSamples(mailbox, { state: 'ok', now: now }))
-      gauges.get(gauge)?.set({ ...identity, ...labels } as Record<string, string>, value);
+    const info = infoLabels(mailbox);
+    for (const [index, value] of mailboxValues(mailbox, 'ok', now).entries()) {
+      const { gauge, labels, isInfo } = series[index] ?? never();
+      const own = { ...identity, ...(isInfo ? info : labels) };
+      if (!Number.isNaN(value)) gauge.set(own as Record<string, string>, value);
+    }
   };
   for (const mailbox of fleet.mailboxes()) put(mailbox);
   const zip = promisify(gzip);
@@ -108,3 +112,7 @@ const answers: Readonly<Record<Order, () => Measured | undefined>> = {
 process.on('message', (order: Order) => process.send?.(answers[order]() ?? 'done'));
 process.on('disconnect', () => process.exit(0));
 process.send?.(port);
+
+function never(): never {
+  throw new Error('there are more values than series');
+}
