@@ -10,10 +10,10 @@ const written = new RegExp(`\\$\\{([^\`{}]*)\\} (?:more |other |guarded )?(?:${n
 /** What comes before a plural and is never one, with the reason. */
 const neverOne: Readonly<Record<string, string>> = {
   'src/alerts/engine.ts: unstable.times': 'twice or more',
-  'src/alerts/rules/account-rules.ts: throttledLastHour': 'three or more',
-  'src/alerts/rules/claim-rules.ts: limit': 'over the maximum of recovery mode',
-  'src/alerts/rules/reputation-rules.ts: days': 'a constant',
-  'src/alerts/rules.ts: count - 1': 'once has a word of its own',
+  'src/alerts/rules/budget-rule.ts: throttledLastHour': 'three or more',
+  'src/alerts/rules/mailbox-rules.ts: limit': 'over the maximum of recovery mode',
+  'src/alerts/rules/mailbox-rules.ts: days': 'a constant',
+  'src/alerts/rules/action-rules.ts: count - 1': 'once has a word of its own',
   'src/cli/backtest.ts: recoveryMailsPerDay': 'a constant',
   'src/cli/doctor/network.ts: commandName': 'a command',
   'src/cli/explain.ts: count': 'one answer has no number',

@@ -11,10 +11,9 @@ import {
 import type { AlertRule } from '../core/alert-rules.ts';
 import type { MeasuredRoute, RecentBounce, StaleMeasurement } from '../core/answers.ts';
 import type { MailboxState } from '../core/mailbox.ts';
-import { mailboxPath } from '../core/page-links.ts';
 import type { Policy } from '../core/policy.ts';
 import { defaultRuleSettings, type RuleSettings } from '../core/rule-settings.ts';
-import type { EpochMs } from '../core/time.ts';
+import { type EpochMs, secondMs } from '../core/time.ts';
 import type { Others } from '../core/wording/causes.ts';
 import type { WritesOff } from '../core/write-scope.ts';
 
@@ -42,49 +41,49 @@ export interface Condition {
   readonly worse?: boolean | 'at_once';
   /** Start of the condition, if it is known better than "now". */
   readonly since?: EpochMs;
-  /** Words and numbers of the condition, made late with `wordedLater`. */
   readonly facts: AlertFacts;
 }
 
-/** Condition without its words. Rules that need `since` or `worse` have their words at hand. */
-type Wordless = Omit<Condition, 'facts' | 'since' | 'worse'>;
+/** Title of a message and its sentences; empty ones are left out. */
+export type Words = readonly [title: string, ...sentences: readonly (string | false | null | undefined)[]];
 
-/**
- * Returns a condition whose words are made when they are read: most never are, and every answer runs ten rules. A
- * class, because a getter in an object literal takes longer than most rules. A copy made with `...` lacks `facts`,
- * which must be added by name.
- */
-export function wordedLater(condition: Wordless, facts: () => AlertFacts): Condition {
-  return new WordedLater(condition, facts);
+export interface Finding extends Partial<Omit<Condition, 'subject' | 'active' | 'facts'>> {
+  readonly active: Condition['active'];
+  /** Words while the trouble is there, or nothing was learned. */
+  readonly firing: () => Words;
+  /** Words when it is over; absent if they are the same. */
+  readonly ended?: () => Words;
+  readonly numbers?: () => AlertFacts['numbers'];
+  readonly accounts?: readonly string[];
 }
 
-class WordedLater implements Condition {
-  readonly subject: Subject;
-  readonly severity: Severity;
-  readonly active: Condition['active'];
-  readonly stillShown: NonNullable<Condition['stillShown']>;
-  readonly forMs: number;
-  readonly observations: number;
-  readonly clearObservations: number;
-  readonly #facts: () => AlertFacts;
+/**
+ * Returns the condition of a rule. Without other fields it has the rule's severity, fires with the first observation,
+ * and resolves with the first observation of the opposite. Its words are made when they are read: most never are.
+ */
+export function condition(subject: Subject, finding: Finding): Condition {
+  const { firing, ended = firing, numbers, accounts, ...given } = finding;
+  return {
+    subject,
+    severity: defaultRuleSettings.of[subject.rule].severity,
+    ...atOnce,
+    ...given,
+    get facts() {
+      return {
+        ...factsOf(given.active === false ? ended() : firing(), numbers?.() ?? {}),
+        ...(accounts && { accounts }),
+      };
+    },
+  };
+}
 
-  constructor(
-    { subject, severity, active, stillShown = false, forMs, observations, clearObservations }: Wordless,
-    facts: () => AlertFacts,
-  ) {
-    this.subject = subject;
-    this.severity = severity;
-    this.active = active;
-    this.stillShown = stillShown;
-    this.forMs = forMs;
-    this.observations = observations;
-    this.clearObservations = clearObservations;
-    this.#facts = facts;
-  }
+export function factsOf([title, ...texts]: Words, numbers: AlertFacts['numbers']): AlertFacts {
+  return { title, sentences: texts.filter((text) => typeof text === 'string' && text !== '') as string[], numbers };
+}
 
-  get facts(): AlertFacts {
-    return this.#facts();
-  }
+/** Returns the age of the data that an alert rests on, among its numbers. */
+export function ageNumber(at: EpochMs | null | undefined, now: EpochMs): AlertFacts['numbers'] {
+  return { data_age_seconds: at == null ? null : Math.max(0, Math.round((now - at) / secondMs)) };
 }
 
 /** Fires with the first observation, and resolves with the first observation of the opposite. */
@@ -116,18 +115,10 @@ export interface MailboxContext {
   readonly rules: RuleSettings;
   /** Returns the other mailboxes of the account, which may show something about the same domain or IP address. */
   readonly neighbours: () => readonly MailboxState[];
-  /** Base of links to the page, or null if there is no page. */
-  readonly pageUrl: string | null;
   /** Command line that starts this program, for the commands in messages. */
   readonly command: string;
   /** Returns the mailboxes that share a domain or a provider with this one. Walks the fleet. */
   readonly others: (mailbox: MailboxState) => readonly Others[];
-}
-
-/** Returns the address of a mailbox's page among the numbers of a message, or nothing if there is no page. */
-export function pageLink(pageUrl: string | null, account: string, mailboxId: string): AlertFacts['numbers'] {
-  if (pageUrl === null) return {};
-  return { page_url: `${pageUrl}${mailboxPath({ account, id: mailboxId })}` };
 }
 
 /** Identity for an account as a whole; `cause` is null for a rule with one cause. */
@@ -186,25 +177,20 @@ function isForGood({ type, category }: RecentBounce): boolean {
 
 /** Applies the settings to the conditions. A rule that is off is never active, so its firing alerts end. */
 export function tune(conditions: readonly Condition[], settings: RuleSettings): readonly Condition[] {
-  return conditions.map((condition) => {
-    const { rule } = condition.subject;
-    const { enabled, severity, forMs } = settings.of[rule];
-    if (!enabled) return switchedOff(condition);
-    // A condition that is severer than its rule (a major blacklist) keeps its severity.
-    const usual = condition.severity === defaultRuleSettings.of[rule].severity;
-    // A condition that waits less than its rule keeps its shorter wait (guard_blind after a second observation).
-    const byDefault = defaultRuleSettings.of[rule].forMs;
-    const waits = forMs === byDefault ? Math.min(condition.forMs, forMs) : forMs;
-    const tuned = { severity: usual ? severity : condition.severity, forMs: waits };
-    // An unchanged condition is not copied, because a copy would make its words before they are needed.
-    if (tuned.severity === condition.severity && waits === condition.forMs) return condition;
-    return { ...condition, ...tuned, facts: condition.facts };
+  return conditions.map((one) => {
+    const { rule } = one.subject;
+    const [{ enabled, severity, forMs }, usual] = [settings.of[rule], defaultRuleSettings.of[rule]];
+    if (!enabled) return switchedOff(one);
+    // A condition that is severer than its rule, or waits less, stays so unless the rule is configured.
+    const isUsual = one.severity === usual.severity;
+    const waits = forMs === usual.forMs ? Math.min(one.forMs, forMs) : forMs;
+    if ((!isUsual || severity === usual.severity) && waits === one.forMs) return one;
+    return { ...one, severity: isUsual ? severity : one.severity, forMs: waits };
   });
 }
 
-function switchedOff(condition: Condition): Condition {
-  const { rule } = condition.subject;
-  const { title, numbers } = condition.facts;
+function switchedOff(one: Condition): Condition {
+  const { rule } = one.subject;
   const sentences = [`The rule ${rule} is off in the configuration (alerts.rules).`];
-  return { ...condition, active: false, clearObservations: 1, facts: { title, sentences, numbers } };
+  return { ...one, active: false, clearObservations: 1, facts: { ...one.facts, sentences } };
 }

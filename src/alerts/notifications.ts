@@ -1,7 +1,8 @@
 // Selects what people are notified of now: news among the transitions without a notification, and reminders of ongoing
 // alerts. Pure; silences and inhibition come in as `muted`.
-import { type Alert, type Announcement, accountsOf, type Severity, type Transition } from '../core/alert.ts';
+import { type Alert, type Announcement, accountsOf, isCause, type Severity, type Transition } from '../core/alert.ts';
 import type { StoredTransition } from '../core/delivery.ts';
+import { mailboxPath } from '../core/page-links.ts';
 import { dayMs, type EpochMs, elapsedMs } from '../core/time.ts';
 import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
 import { callsForNothing, endAsTold, endOf, isMoreThanTold } from './quiet-ends.ts';
@@ -182,12 +183,25 @@ function isDue(alert: Alert, { at, severity }: Announcement, { repeatIntervalMs,
   return interval !== null && elapsedMs(at, timing.now) >= interval;
 }
 
-/** Adds the link to the runbook, which says what the rule means and what to do. */
-export function withRunbook(transition: Transition, pageUrl: string | null): Transition {
+/** Adds the links to the page of what the alert is about, and to the runbook, which says what to do. */
+export function withLinks(transition: Transition, pageUrl: string | null): Transition {
   if (pageUrl === null) return transition;
   const { alert } = transition;
-  const numbers = { ...alert.facts.numbers, runbook_url: `${pageUrl}/runbooks#${alert.rule}` };
-  return { ...transition, alert: { ...alert, facts: { ...alert.facts, numbers } } };
+  const path = pagePath(alert);
+  const links = { ...(path && { page_url: `${pageUrl}${path}` }), runbook_url: `${pageUrl}/runbooks#${alert.rule}` };
+  const facts = { ...alert.facts, numbers: { ...alert.facts.numbers, ...links } };
+  return { ...transition, alert: { ...alert, facts } };
+}
+
+/** Returns the path of the mailbox or mailboxes of an alert, or null if it is about none. */
+function pagePath(alert: Alert): string | null {
+  const { rule, account, mailboxId, object, facts } = alert;
+  const seenWith = facts.numbers['seen_with'];
+  if (mailboxId !== null) return mailboxPath({ account, id: mailboxId });
+  if (rule === 'guard_held') return '/?state=held';
+  const ofDomain = object === null || isCause(alert) ? '' : ` @${object}`;
+  const words = rule === 'shared_bounces' ? `${account}${ofDomain}` : seenWith && `${account} ${seenWith}`;
+  return words ? `/?q=${encodeURIComponent(words)}` : null;
 }
 
 /** Transition with the channels that receive it. */

@@ -1,35 +1,59 @@
-// Selects the conditions that an answer affects, and defines the rules of an action.
+// The rules that an answer about a mailbox, or the passing of time, can change.
 
-import { type Action, nextTryAfterUnconfirmed } from '../core/action.ts';
-import type { AlertFacts, Subject, Transition } from '../core/alert.ts';
-import type { AlertRule } from '../core/alert-rules.ts';
-import { measuredRoutes, type Route } from '../core/answers.ts';
+import type { MeasuredRoute, Route } from '../core/answers.ts';
 import type { MailboxState } from '../core/mailbox.ts';
-import { isWarmupMode, type Policy } from '../core/policy.ts';
-import { type EpochMs, minuteMs, secondMs } from '../core/time.ts';
-import type { Verdict } from '../core/verdict.ts';
-import {
-  actionNoun,
-  actionText,
-  campaignsUntouched,
-  cleanText,
-  countsReadText,
-  explainVerdict,
-  rateText,
-  undoText,
-  verdictNumbers,
-} from '../core/wording/explain.ts';
-import { counted, momentText } from '../core/wording/phrases.ts';
-import { writesAreOff } from '../core/write-scope.ts';
-import { atOnce, type Condition, eventOf, gradedBy, graverText, type MailboxContext, pageLink } from './condition.ts';
+import type { Condition, MailboxContext } from './condition.ts';
 import { bounceBurst, bounceNearLimit, bounceOverLimit, guardBlind } from './rules/bounce-rules.ts';
-import { claimConditions } from './rules/claim-rules.ts';
-import { blacklisted, dnsFailing, mailboxDisconnected } from './rules/finding-rules.ts';
-import { measurementStale } from './rules/measurement-rule.ts';
-import { healthScoreDrop, inboxRateLow } from './rules/reputation-rules.ts';
-import { sendingOverLimit } from './rules/sending-rule.ts';
-import { staleData } from './rules/stale-rule.ts';
-import { mailboxStatusUnknown } from './rules/status-rule.ts';
+import { blacklisted, dnsFailing } from './rules/finding-rules.ts';
+import {
+  contested,
+  healthScoreDrop,
+  inboxRateLow,
+  mailboxDisconnected,
+  mailboxStatusUnknown,
+  recoveryOverdue,
+  recoveryWithoutEffect,
+  sendingOverLimit,
+} from './rules/mailbox-rules.ts';
+import { measurementStale, staleData } from './rules/stale-rule.ts';
+
+type Rule = (mailbox: MailboxState, context: MailboxContext) => Condition;
+
+const counts: readonly Rule[] = [
+  bounceOverLimit,
+  bounceNearLimit,
+  bounceBurst,
+  staleData,
+  sendingOverLimit,
+  inboxRateLow,
+  healthScoreDrop,
+  contested,
+  recoveryWithoutEffect,
+  recoveryOverdue,
+];
+
+const blind =
+  (answered: Route): Rule =>
+  (mailbox, context) =>
+    guardBlind(answered, mailbox, context);
+const unwell = (answered: 'mailbox' | 'mailboxes'): readonly Rule[] => [
+  (mailbox, context) => mailboxDisconnected(answered, mailbox, context),
+  (mailbox, context) => mailboxStatusUnknown(answered, mailbox, context),
+];
+const stale = (route: MeasuredRoute, answered: MeasuredRoute | 'time'): Rule => {
+  return (mailbox, context) => measurementStale(route, answered, mailbox, context);
+};
+
+const rulesAfter: Readonly<Record<Route | 'time', readonly Rule[]>> = {
+  stats: [blind('stats'), ...counts],
+  warmup: [blind('warmup'), ...counts],
+  mailbox: unwell('mailbox'),
+  mailboxes: [...unwell('mailboxes'), healthScoreDrop],
+  dns: [dnsFailing, stale('dns', 'dns')],
+  blacklist: [blacklisted, stale('blacklist', 'blacklist')],
+  time: [staleData, stale('dns', 'time'), stale('blacklist', 'time')],
+  health: [],
+};
 
 /**
  * Returns the conditions of the rules that the answer just applied to `mailbox`, or the passing of time, can change.
@@ -39,225 +63,5 @@ export function conditionsAfter(
   mailbox: MailboxState,
   context: MailboxContext,
 ): readonly Condition[] {
-  switch (answered) {
-    case 'stats':
-    case 'warmup':
-      return [
-        guardBlind(answered, mailbox, context),
-        bounceOverLimit(mailbox, context),
-        bounceNearLimit(mailbox, context),
-        bounceBurst(mailbox, context),
-        staleData(mailbox, context),
-        sendingOverLimit(mailbox, context),
-        inboxRateLow(mailbox, context),
-        healthScoreDrop(mailbox, context),
-        ...claimConditions(mailbox, context),
-      ];
-    case 'mailbox':
-      return [mailboxDisconnected(answered, mailbox, context), mailboxStatusUnknown(answered, mailbox, context)];
-    case 'mailboxes':
-      return [
-        mailboxDisconnected(answered, mailbox, context),
-        mailboxStatusUnknown(answered, mailbox, context),
-        healthScoreDrop(mailbox, context),
-      ];
-    case 'dns':
-      return [dnsFailing(mailbox, context), measurementStale('dns', answered, mailbox, context)];
-    case 'blacklist':
-      return [blacklisted(mailbox, context), measurementStale('blacklist', answered, mailbox, context)];
-    case 'time':
-      return [
-        staleData(mailbox, context),
-        ...measuredRoutes.map((route) => measurementStale(route, answered, mailbox, context)),
-      ];
-    case 'health':
-      return [];
-  }
-}
-
-/** Input of the rules of an action besides the action. */
-export type ActionContext = Pick<MailboxContext, 'now' | 'policy' | 'pageUrl' | 'command' | 'rules'>;
-
-/**
- * Returns the event that reports an action with its outcome (state confirmed, refused or unconfirmed), or null if its
- * rule is switched off. Its alert is announced once and never kept among the current alerts.
- */
-export function actedEvent(action: Action, mailbox: MailboxState, context: ActionContext): Transition | null {
-  const { now, rules } = context;
-  const rule = action.kind === 'restore' ? 'restored' : 'guard_acted';
-  if (!rules.of[rule].enabled) return null;
-  const acted = action.kind === 'pause' ? rules.acted.pause : rules.acted.recovery;
-  const usual = rule === 'restored' ? rules.of.restored.severity : acted;
-  const severity = rule === 'restored' ? usual : gradedBy(mailbox, context.policy, usual);
-  const subject = actionSubject(rule, action, `${action.id}:${action.state}`);
-  const facts = actionFacts(action, context);
-  const [first = '', ...rest] = facts.sentences;
-  const sentences = severity === usual ? facts.sentences : [first, graverText, ...rest];
-  return eventOf(subject, {
-    severity,
-    since: action.openedAt ?? action.plannedAt,
-    now,
-    facts: { ...facts, sentences },
-  });
-}
-
-/** Time that an action may wait for the request before it and for its turn in the rate limit. */
-const overdueAfterMs = 5 * minuteMs;
-
-/** Returns true if an action that protects the mailbox has been due for some time and could not be sent. */
-export function isOverdue(action: Action, now: EpochMs): boolean {
-  if (action.by || action.kind === 'restore') return false;
-  const { state, nextTryAt, plannedAt, settledAt, attempts } = action;
-  // A 429 moves the next try, but not the moment since which the action is due.
-  const again = () => (nextTryAt === null ? null : nextTryAfterUnconfirmed(attempts, settledAt ?? plannedAt));
-  const dueAt = state === 'planned' ? plannedAt : state === 'unconfirmed' ? again() : null;
-  return dueAt !== null && now - dueAt > overdueAfterMs;
-}
-
-/**
- * guard_action_failed: the change was refused, is not visible after all tries, or is overdue. Ends when the change was
- * confirmed later, when a person's change was read back, or when the mailbox as read needs no action. Unknown while a
- * try is due, and after a failed change by a person, who sees its outcome at once.
- */
-export function actionFailedCondition(
-  action: Action,
-  verdict: Verdict | undefined,
-  context: ActionContext & Pick<MailboxContext, 'writesOff'>,
-): Condition {
-  const { by, state } = action;
-  const pending = !by && state !== 'confirmed' && state !== 'dropped';
-  const givenUp = state === 'refused' || (state === 'unconfirmed' && action.nextTryAt === null);
-  const fails = pending && (givenUp || isOverdue(action, context.now));
-  const ended = pending ? null : endOf(action, verdict, context);
-  const numbers = () => ({
-    ...verdictNumbers(action.verdict),
-    ...actionNumbers(action),
-    ...pageLink(context.pageUrl, action.account, action.mailboxId),
-  });
-  return {
-    subject: actionSubject('guard_action_failed', action, null),
-    severity: 'critical',
-    active: ended ? false : fails ? true : 'unknown',
-    ...atOnce,
-    facts: ended ? { ...ended, numbers: numbers() } : actionFacts(action, context),
-  };
-}
-
-/**
- * Returns the facts that end the alert of a failed action, in words that claim no more than was read, or null if
- * nothing ends it.
- */
-function endOf(
-  action: Action,
-  verdict: Verdict | undefined,
-  context: Parameters<typeof actionFailedCondition>[2],
-): Pick<AlertFacts, 'title' | 'sentences'> | null {
-  const { email, kind, by } = action;
-  const needless = `${email}: no action is needed now`;
-  // A change of the limit settles nothing that the guard acts on.
-  if (action.state === 'confirmed' && kind !== 'limit') {
-    const done = actionText(action, context.now, context.rules.timeZone);
-    if (by) return { title: needless, sentences: [done] };
-    return {
-      title: `${email}: ${actionWords[kind].done} after all`,
-      sentences: [done, undoText(action, context.command)],
-    };
-  }
-  if (action.state !== 'dropped' && !by) return null;
-  const { policy, writesOff, command } = context;
-  const off = writesOff
-    ? writesAreOff(writesOff, command)
-    : policy.enforce
-      ? null
-      : 'enforcement is off (guard.enforce).';
-  if (off) return { title: `${email}: Warmwarden does not try again`, sentences: [`NO ACTION TAKEN: ${off}`] };
-  // Neither a hold nor an action that is still wanted is an all-clear.
-  if (verdict?.action !== 'none' || verdict.reason === 'no_data') return null;
-  return { title: needless, sentences: [explainVerdict(verdict)] };
-}
-
-function actionSubject(rule: AlertRule, action: Action, object: string | null): Subject {
-  return { rule, account: action.account, mailboxId: action.mailboxId, email: action.email, object };
-}
-
-const actionWords = {
-  recovery: { done: 'switched to recovery mode', wanted: 'the switch to recovery mode' },
-  pause: { done: 'warm-up paused', wanted: 'the pause of the warm-up' },
-  restore: { done: 'restored from recovery', wanted: 'the switch back from recovery' },
-  resume: { done: 'warm-up resumed', wanted: 'the resume of the warm-up' },
-  mode: { done: 'mode set', wanted: 'the change of the mode' },
-  limit: { done: 'daily limit set', wanted: 'the change of the daily limit' },
-} as const;
-
-function actionTitle(action: Action): string {
-  const words = actionWords[action.kind];
-  if (action.state === 'refused') return `${action.email}: the API refused ${words.wanted}`;
-  if (action.state === 'unconfirmed') return `${action.email}: ${words.wanted} is not confirmed`;
-  return action.state === 'planned' ? `${action.email}: ${words.wanted} is overdue` : `${action.email}: ${words.done}`;
-}
-
-function actionFacts(action: Action, context: ActionContext): AlertFacts {
-  const failed = action.state === 'refused' || action.state === 'unconfirmed';
-  const overdue = isOverdue(action, context.now);
-  const next =
-    action.nextTryAt === null
-      ? ''
-      : `Warmwarden tries again on ${momentText(action.nextTryAt, context.rules.timeZone)}.`;
-  const change = action.targetMode === null ? 'pause its warm-up' : `set its mode to ${action.targetMode}`;
-  const advice = `Look at the mailbox in the mailbox app and ${change} yourself.`;
-  const sentences = [
-    action.kind === 'restore' ? cleanText(action.verdict) : rateText(action.verdict),
-    ...action.causes,
-    repeatText(action, context.policy),
-    overdue ? overdueText(action, context.rules.timeZone) : actionText(action, context.now, context.rules.timeZone),
-    countsReadText(action.verdict, action.plannedAt, context.rules.timeZone),
-    overdue ? `Warmwarden tries again until it can send it. ${advice}` : failed ? next || advice : '',
-    action.kind === 'pause' ? campaignsUntouched : '',
-    wayBackText(action, context.policy),
-    undoText(action, context.command),
-  ];
-  return {
-    title: actionTitle(action),
-    sentences: sentences.filter((text) => text !== ''),
-    numbers: {
-      ...verdictNumbers(action.verdict),
-      ...actionNumbers(action),
-      ...pageLink(context.pageUrl, action.account, action.mailboxId),
-    },
-  };
-}
-
-function overdueText(action: Action, zone: string): string {
-  return `NO ACTION TAKEN: Warmwarden has not been able to send ${actionNoun(action)} since ${momentText(action.plannedAt, zone)}. Before a change, it reads the warm-up status of the mailbox: this request failed, or had to wait for the rate limit.`;
-}
-
-/** Describes what follows a switch to recovery if no person acts. */
-function wayBackText({ kind, state, before: { mode } }: Action, { restore }: Policy): string {
-  if (kind !== 'recovery' || state !== 'confirmed' || !isWarmupMode(mode) || mode === 'recovery') return '';
-  return restore.enabled
-    ? `You do not have to change the mode back. Warmwarden sets it to ${mode} by itself after at least ${counted(restore.days, 'day')} and enough emails without a bounce.`
-    : 'Warmwarden does not change the mode back by itself, because guard.restore.enabled is false.';
-}
-
-/** Explains why Warmwarden paused the warm-up instead of switching to recovery. */
-function repeatText(action: Action, policy: Policy): string {
-  const { count, days } = policy.maxInterventions;
-  if (action.verdict.reason === 'repeat_offender') {
-    if (count === 1) return 'max_interventions.count is 1, so Warmwarden paused the warm-up at the first breach.';
-    return `Warmwarden acted on this mailbox at least ${count === 2 ? 'once' : `${count - 1} times`} in the ${days === 1 ? 'day' : counted(days, 'day')} before, so this time it paused the warm-up.`;
-  }
-  if (action.verdict.reason === 'emergency') return 'In an emergency, Warmwarden pauses the warm-up at once.';
-  const already = action.kind === 'pause' && action.verdict.mode === 'recovery';
-  return already ? 'The mailbox was already in recovery mode, so the next step is to pause its warm-up.' : '';
-}
-
-function actionNumbers(action: Action): AlertFacts['numbers'] {
-  const { openedAt, settledAt } = action;
-  return {
-    action: action.kind,
-    outcome: action.state,
-    attempts: action.attempts,
-    took_seconds: openedAt === null || settledAt === null ? null : Math.max(0, settledAt - openedAt) / secondMs,
-    mode_before: action.before.mode,
-  };
+  return rulesAfter[answered].map((rule) => rule(mailbox, context));
 }

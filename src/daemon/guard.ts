@@ -43,7 +43,7 @@ export async function guard(
   const group = new GroupCommit({ world, store, fleet, turns });
   teardowns.add('calm answers', () => group.stop());
   const rooms = { world, store, fleet, tally: metrics.tally, turns, group, onTransitions: () => notifying.wake() };
-  const duties = new Duties(live, rooms, pageUrl);
+  const duties = new Duties(live, rooms);
   teardowns.add('accounts', () => duties.stop());
   await duties.withdrawUnguarded().catch((error: unknown) => {
     world.log.error({ err: error }, 'the state of the circuit breaker could not be recorded');

@@ -59,13 +59,13 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
 }
 
 async function startCommands(
-  { opened, served, guarded }: OperateParts,
+  { opened, guarded }: OperateParts,
   reload: Reloader['reload'],
   teardowns: Teardowns,
 ): Promise<Operate> {
   const { duties, notifying, rooms: guarding } = guarded;
   const { live, loops } = opened;
-  const rooms = { ...guarding, rules: () => live.config.alerts.rules, pageUrl: served.pageUrl };
+  const rooms = { ...guarding, rules: () => live.config.alerts.rules };
   await endInterrupted(rooms);
   const ofWrites = writesRooms(duties.watches, rooms);
   startLoops([loops.create('checking the emergency stop', () => watchWrites(ofWrites))], teardowns);

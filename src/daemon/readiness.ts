@@ -1,6 +1,6 @@
 // Readiness for `/readyz`: whether Warmwarden itself works, polls every account and can judge its mailboxes, or what
 // does not work. An API that fails does not count: not_guarded reports it.
-import { unheardSince } from '../alerts/rules/channel-rule.ts';
+import { unheardSince } from '../alerts/rules/daemon-rules.ts';
 import { noAccount } from '../core/alert.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { CommandOutcome, Operate, ReloadRequest } from '../core/operator-command.ts';

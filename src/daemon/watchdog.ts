@@ -1,7 +1,7 @@
 // Ends the process if a loop has stopped: every step is proven against kill -9, so a restart repairs any cause.
 import { atOnce, tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
-import { type Crash, crashed } from '../alerts/rules/crash-rule.ts';
+import { type Crash, crashed } from '../alerts/rules/daemon-rules.ts';
 import { noAccount } from '../core/alert.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
 import { recordAlerts } from '../outbox/outbox-store.ts';

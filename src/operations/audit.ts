@@ -2,7 +2,7 @@
 // people are notified of it.
 
 import type { Turns } from '../account/commit/turns.ts';
-import { operatorActedEvent } from '../alerts/rules/operator-rule.ts';
+import { operatorActedEvent } from '../alerts/rules/event-rules.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { CommandEnd, CommandEntry, CommandName, CommandOutcome, Requester } from '../core/operator-command.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';
@@ -21,8 +21,6 @@ export interface CommandRooms {
   readonly onTransitions: () => void;
   /** Settings of the alert rules in force. */
   readonly rules: () => RuleSettings;
-  /** Base of the links in messages, or null if there is no page. */
-  readonly pageUrl: string | null;
 }
 
 /** Carries out a command between the two lines of the audit log. */
@@ -85,13 +83,13 @@ export async function endInterrupted(rooms: CommandRooms): Promise<void> {
 
 /** Records the end of a command. Never rejects: without a record the next start marks the outcome as unknown. */
 async function settle(rooms: CommandRooms, ended: Omit<CommandEntry, 'endedAt'>): Promise<void> {
-  const { store, world, rules, pageUrl, onTransitions } = rooms;
+  const { store, world, rules, onTransitions } = rooms;
   const now = world.clock.now();
   const { id, end, outcome, by, command, reason, account } = ended;
   if (end === null) return;
   const fields = { operator: by, command, reason, account, mailbox: onlyAddress(ended), result: end, outcome };
   world.log[end === 'done' || end === 'no_change' ? 'info' : 'warn'](fields, 'an operator command ended');
-  const event = operatorActedEvent({ ...ended, endedAt: now }, { rules: rules(), pageUrl, now });
+  const event = operatorActedEvent({ ...ended, endedAt: now }, { rules: rules(), now });
   const alerts = { changed: [], dropped: [], transitions: event ? [event] : [] };
   try {
     await store.audit.endCommand({ id, end, outcome, at: now, alerts });

@@ -75,12 +75,12 @@ export function releaseCommands(
 
 /** Releases the mailboxes that open breakers hold, API by API. */
 async function releaseAll(rooms: ReleaseRooms, held: Held, isAgreed: boolean): Promise<CommandOutcome> {
-  const { fleet, rules, pageUrl, judgeAgain } = rooms;
+  const { fleet, rules, judgeAgain } = rooms;
   const released = new Set<string>();
   const changed: string[] = [];
   for (const [api, holds] of held) {
     // The breaker holds nothing after a release, so the window does not matter.
-    const settings = { api, pageUrl, rules: rules(), windowMs: 0 };
+    const settings = { api, rules: rules(), windowMs: 0 };
     // A release covers the agreed mailboxes only, and none that the breaker has held since.
     const keys = await releaseBreaker(rooms, settings, isAgreed ? holds : null);
     if (keys) for (const key of keys) released.add(key);

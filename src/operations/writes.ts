@@ -95,9 +95,9 @@ async function commit(
   inForce: readonly WritesOff[],
   ended: readonly (readonly [WriteScope, WritesEnd])[],
 ): Promise<void> {
-  const { fleet, store, world, rules, pageUrl, onTransitions } = rooms;
+  const { fleet, store, world, rules, onTransitions } = rooms;
   const known = new Map([...fleet.knownWritesOff()].map((off) => [scopeKey(off.scope), off]));
-  const context = { pageUrl, command: world.command, rules: rules() };
+  const context = { command: world.command, rules: rules() };
   const conditions = [
     ...inForce.map((off) => writesOffCondition(off, null, context)),
     ...ended.flatMap(([scope, end]) => {

@@ -1,7 +1,7 @@
 // Watch of the channels themselves: a channel that accepts nothing for a while is an alert, sent through the others.
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
-import { channelsFailing, heartbeatName } from '../alerts/rules/channel-rule.ts';
+import { channelsFailing, heartbeatName } from '../alerts/rules/daemon-rules.ts';
 import { messagesSilenced } from '../alerts/rules/protection-rule.ts';
 import { noAccount } from '../core/alert.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';

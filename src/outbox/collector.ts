@@ -2,7 +2,7 @@
 import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { groupOf, joinedGroups, MessageParts } from '../alerts/grouping.ts';
 import { hasCause, isExplained, isStoodFor } from '../alerts/incidents.ts';
-import { type Notification, notificationsOf, type Routed, withRunbook } from '../alerts/notifications.ts';
+import { type Notification, notificationsOf, type Routed, withLinks } from '../alerts/notifications.ts';
 import { type AlertRoute, channelsFor, isForPeople, joinedChannels, mutes, pauseEnd } from '../alerts/routing.ts';
 import { isDisarming } from '../alerts/rules/protection-rule.ts';
 import type { Alert, Announcement, Severity, Transition } from '../core/alert.ts';
@@ -302,7 +302,7 @@ export class Collector {
     const isReopened = transition.kind === 'firing' && closed.length > 0 && !transition.alert.unstable;
     const others = isReopened ? closed : this.#wantedBy(transition.alert);
     const to = isEnd ? known.filter((name) => !closed.includes(name)) : others;
-    return { transition: withRunbook(transition, this.#parts.pageUrl), to };
+    return { transition: withLinks(transition, this.#parts.pageUrl), to };
   }
 
   #joined(alert: Alert, announced: ReadonlyMap<string, Announcement>): readonly string[] {

@@ -1,6 +1,6 @@
 // The heartbeat: a GET to a dead man's switch while the guard works. Its silence is what alerts people.
 
-import { unheardSince } from '../alerts/rules/channel-rule.ts';
+import { unheardSince } from '../alerts/rules/daemon-rules.ts';
 import { type PingTarget, pingOf } from '../channels/post.ts';
 import { noAccount } from '../core/alert.ts';
 import type { ChannelState } from '../core/fleet/fleet.ts';

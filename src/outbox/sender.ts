@@ -1,6 +1,6 @@
 // Sends one channel's deliveries. A channel that fails delays only its own messages.
 
-import { storeFingerprint } from '../alerts/rules/store-rule.ts';
+import { storeFingerprint } from '../alerts/rules/daemon-rules.ts';
 import type { Channel, SendOutcome } from '../channels/channel.ts';
 import { attempt } from '../channels/post.ts';
 import type { Alert } from '../core/alert.ts';

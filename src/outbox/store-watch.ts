@@ -6,7 +6,7 @@ import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { messageOf } from '../alerts/grouping.ts';
 import { type AlertRoute, channelsFor } from '../alerts/routing.ts';
-import { storeFailing, storeFingerprint, withBeginning, worsened } from '../alerts/rules/store-rule.ts';
+import { storeFailing, storeFingerprint, withBeginning, worsened } from '../alerts/rules/daemon-rules.ts';
 import type { Channel, Rendered, SendResult } from '../channels/channel.ts';
 import { longestOf } from '../channels/post.ts';
 import type { Alert, Transition } from '../core/alert.ts';

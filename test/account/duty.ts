@@ -155,7 +155,6 @@ export async function goOnDuty(options: DutyOptions = {}) {
         expects: () => [],
         patterns: () => ({ ofAccount: [], ofRoutes: [], accounts: [] }),
         words,
-        pageUrl: null,
         rules: () => options.rules ?? defaultRuleSettings,
         api: between.url,
         accountsOfApi: () => ['agency'],

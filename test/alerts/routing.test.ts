@@ -1,7 +1,8 @@
-// Which channels an alert goes to when no route takes it: a critical one reaches every person.
+// Which channels an alert goes to when no route takes it, and the links of its message.
 import { expect, test } from 'vitest';
+import { withLinks } from '../../src/alerts/notifications.ts';
 import { channelsFor } from '../../src/alerts/routing.ts';
-import { sampleAlert } from './samples.ts';
+import { firing, sampleAlert } from './samples.ts';
 
 const channels = [
   { name: 'ops', type: 'slack' },
@@ -30,4 +31,24 @@ test.each([
   ],
 ])('%s', (_, change, routes, names) => {
   expect(channelsFor(sampleAlert(1, change), routes, channels)).toEqual(names);
+});
+
+test.each([
+  [sampleAlert(1), '/mailboxes/acme/m1'],
+  [sampleAlert(1, { rule: 'guard_held', account: '', mailboxId: null, object: 'https://api.example' }), '/?state=held'],
+  [sampleAlert(1, { rule: 'shared_bounces', mailboxId: null, object: 'a.example' }), '/?q=acme%20%40a.example'],
+  [sampleAlert(1, { rule: 'shared_bounces', mailboxId: null, object: 'whole account' }), '/?q=acme'],
+  [
+    sampleAlert(1, {
+      ...{ rule: 'blacklisted', mailboxId: null, object: '192.0.2.1' },
+      facts: { title: '', sentences: [], numbers: { seen_with: 'bob@a.example' } },
+    }),
+    '/?q=acme%20bob%40a.example',
+  ],
+  [sampleAlert(1, { rule: 'not_guarded', mailboxId: null, object: 'api down' }), undefined],
+] as const)('a message links to what the alert is about, and to its runbook: %#', (alert, path) => {
+  const page = 'https://guard.example';
+  const { page_url, runbook_url } = withLinks(firing(alert), page).alert.facts.numbers;
+  expect([page_url, runbook_url]).toEqual([path && `${page}${path}`, `${page}/runbooks#${alert.rule}`]);
+  expect(withLinks(firing(alert), null)).toEqual(firing(alert));
 });

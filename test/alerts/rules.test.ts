@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { type MailboxContext, tune } from '../../src/alerts/condition.ts';
 import { step } from '../../src/alerts/engine.ts';
 import { accountConditions } from '../../src/alerts/rules/account-rules.ts';
-import { actedEvent, actionFailedCondition, conditionsAfter } from '../../src/alerts/rules.ts';
+import { actedEvent, actionFailedCondition } from '../../src/alerts/rules/action-rules.ts';
+import { conditionsAfter } from '../../src/alerts/rules.ts';
 import type { Alert } from '../../src/core/alert.ts';
 import type { Route } from '../../src/core/answers.ts';
 import type { AccountState, MailboxState } from '../../src/core/mailbox.ts';
@@ -12,8 +13,6 @@ import { defaultRuleSettings, type RuleSettings } from '../../src/core/rule-sett
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { breach, judged, sampleAction, sampleContext, sampleMailbox, sampleVerdict, start } from './samples.ts';
-
-const page = 'http://127.0.0.1:7025';
 
 function active(rule: string, answered: Route | 'time', mailbox: MailboxState, context = sampleContext()) {
   return conditionsAfter(answered, mailbox, context).find(({ subject }) => subject.rule === rule)?.active;
@@ -48,7 +47,6 @@ test('a confirmed switch tells the counts, what was done, and how to take it bac
       attempts: 1,
       took_seconds: 0.4,
       mode_before: 'balanced',
-      page_url: `${page}/mailboxes/acme/m1`,
     },
   });
 });

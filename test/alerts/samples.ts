@@ -98,7 +98,6 @@ export function sampleContext(change: Partial<MailboxContext> = {}): MailboxCont
     usualWords: ['active', 'running', 'paused'],
     rules: defaultRuleSettings,
     neighbours: () => [],
-    pageUrl: 'http://127.0.0.1:7025',
     command: 'warmwarden',
     others: () => [],
     ...change,

@@ -15,7 +15,7 @@ import type { Duty } from '../account/duty.ts';
 
 export function roomsOf(fleet: Fleet, store: Store, world: World): CommandRooms {
   const rules = () => defaultRuleSettings;
-  return { fleet, store, world, turns: new Turns(world.clock), onTransitions: () => {}, rules, pageUrl: null };
+  return { fleet, store, world, turns: new Turns(world.clock), onTransitions: () => {}, rules };
 }
 
 /** The door of a daemon that has these loops, no channels, and nothing to reload. */

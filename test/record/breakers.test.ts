@@ -8,7 +8,7 @@ import { noAlerts, now } from '../store/records.ts';
 import { recording } from './recording.ts';
 
 const api = 'https://api.example';
-const settings = { api, pageUrl: null, rules: defaultRuleSettings, windowMs: 0 };
+const settings = { api, rules: defaultRuleSettings, windowMs: 0 };
 
 const entryOf = (account: string, id: string): BreakerEntry => ({
   ...{ key: `${account}/${id}`, account, email: `${id}@one.example`, domain: 'one.example' },

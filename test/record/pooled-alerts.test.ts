@@ -44,7 +44,6 @@ function stage(mailboxes: readonly MailboxState[], read = new Set(mailboxes.map(
   const time = { staleBefore: Number.NEGATIVE_INFINITY };
   const options: PooledOptions = {
     account: 'agency',
-    pageUrl: null,
     policyFor: () => defaultPolicy,
     staleBefore: () => time.staleBefore,
     isRead: (id) => read.has(id),

@@ -76,7 +76,6 @@ async function recordingOn(store: Store, { account, accountsOfApi, mailboxes: pr
       expects: () => [],
       patterns: () => ({ ofAccount: [], ofRoutes: [], accounts: [] }),
       words: { paused: ['paused'], running: ['active'], notRunning: ['finished'] },
-      pageUrl: null,
       rules: () => defaultRuleSettings,
       api: 'https://api.example',
       accountsOfApi: () => accountsOfApi,

@@ -10,19 +10,14 @@ import {
   mailboxMissing,
   nameUnlisted,
 } from '../../alerts/rules/account-rules.ts';
+import { actedEvent, actionFailedCondition, isOverdue } from '../../alerts/rules/action-rules.ts';
 import { countsMissing } from '../../alerts/rules/bounce-rules.ts';
 import { guardHeld, heldSubject } from '../../alerts/rules/breaker-rule.ts';
-import { changedByOthersEvent, manyStoppedEvent } from '../../alerts/rules/changed-rule.ts';
-import { configMatchesNothing, idleSubject } from '../../alerts/rules/config-rules.ts';
+import { configMatchesNothing, idleSubject } from '../../alerts/rules/daemon-rules.ts';
+import { changedByOthersEvent, manyStoppedEvent } from '../../alerts/rules/event-rules.ts';
 import { domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
 import { isWarmupStale, knownSince } from '../../alerts/rules/stale-rule.ts';
-import {
-  type ActionContext,
-  actedEvent,
-  actionFailedCondition,
-  conditionsAfter,
-  isOverdue,
-} from '../../alerts/rules.ts';
+import { conditionsAfter } from '../../alerts/rules.ts';
 import type { Action } from '../../core/action.ts';
 import {
   type Alert,
@@ -121,7 +116,7 @@ export class AccountAlerts {
       ...(newest || !judged ? [] : this.#failedBefore(mailbox, context)),
       ...(breaker ? [this.#held(breaker, policy, now, mailbox)] : []),
     ];
-    const event = acted && actedEvent(acted, mailbox, context satisfies ActionContext);
+    const event = acted && actedEvent(acted, mailbox, context);
     const changes = this.#step(conditions, now);
     const others = outside && this.#changedByOthers(mailbox, outside, context);
     const stopped = outside && this.#manyStopped(mailbox, outside.changes, context);
@@ -325,7 +320,7 @@ export class AccountAlerts {
   }
 
   #context(mailbox: MailboxState, policy: Policy, now: EpochMs, before: MailboxState | null = null): MailboxContext {
-    const { account, pageUrl, keyWrites, staleBefore, staleMeasurement, rules } = this.#options;
+    const { account, keyWrites, staleBefore, staleMeasurement, rules } = this.#options;
     const writesOff = this.#fleet.writesOffOver(account, mailbox.id, now);
     // A read-only key is tried on each mailbox. Before that, the mailbox may still get its action.
     const isTried = isActive(mailbox.action) && mailbox.action.attempts > 0;
@@ -344,7 +339,6 @@ export class AccountAlerts {
       usualWords: this.#usualWords,
       rules: rules(),
       neighbours,
-      pageUrl,
       command: this.#command,
       others,
     };
@@ -352,14 +346,14 @@ export class AccountAlerts {
 
   /** Condition of the breaker's alert. `judged`: a state of a mailbox that is newer than the fleet's. */
   #held(breaker: BreakerState, policy: Policy, now: EpochMs, judged?: MailboxState): Condition {
-    const { api, pageUrl, rules } = this.#options;
+    const { api, rules } = this.#options;
     const alert = this.#alert(fingerprintOf(heldSubject(api)));
     const verdictOf = ({ key, account }: BreakerEntry) => {
       const id = idOfKey(key);
       if (judged?.account === account && judged.id === id) return judged.verdict?.answer;
       return this.#fleet.mailbox(account, id)?.verdict?.answer;
     };
-    const about = { api, alert, pageUrl, now, command: this.#command, zone: rules().timeZone, verdictOf };
+    const about = { api, alert, now, command: this.#command, zone: rules().timeZone, verdictOf };
     return guardHeld(breaker, { ...about, windowMs: policy.breaker.windowMs });
   }
 

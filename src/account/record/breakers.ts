@@ -26,8 +26,6 @@ interface BreakerSettings {
   /** Time that the breaker holds actions before it lets the worst pass, milliseconds. */
   readonly windowMs: number;
   readonly rules: RuleSettings;
-  /** Base of the links in messages, or null if there is no page. */
-  readonly pageUrl: string | null;
 }
 
 /** Returns the changes of a breaker's alert that follow from its state. */

@@ -56,8 +56,6 @@ export interface GuardedAccount {
   /** Globs of the configuration for mailboxes. Names that `expects` returns are not among them. */
   readonly patterns: () => ConfiguredPatterns;
   readonly words: StatusWords;
-  /** Base of the links in messages, or null if there is no page. */
-  readonly pageUrl: string | null;
   /** Settings of the alert rules in force. */
   readonly rules: () => RuleSettings;
   /** The base_url. Its breaker admits the actions of all accounts under it. */

@@ -1,6 +1,6 @@
 // Changes by others that people are notified of: a pause, a raised mode, a raised limit, many warm-ups that stop at
 // once. Pure.
-import type { OutsideChange } from '../../alerts/rules/changed-rule.ts';
+import type { OutsideChange } from '../../alerts/rules/event-rules.ts';
 import { type StatusWords, stateByVerdict, wordState } from '../../core/guard/run-state.ts';
 import type { Change, MailboxState } from '../../core/mailbox.ts';
 import { isWarmupMode, type Policy } from '../../core/policy.ts';

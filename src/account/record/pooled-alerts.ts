@@ -35,7 +35,7 @@ const noneRuns = 'No guarded mailbox of the domain is in warm-up any more.';
 const namedMailboxes = 3;
 
 /** Options of the account that pooled alerts need. */
-export type PooledOptions = Pick<RecorderOptions, 'account' | 'pageUrl' | 'policyFor' | 'staleBefore'> & {
+export type PooledOptions = Pick<RecorderOptions, 'account' | 'policyFor' | 'staleBefore'> & {
   /** True if this process has read all answers that a mailbox is judged by. */
   readonly isRead: (mailboxId: string) => boolean;
 };
@@ -52,16 +52,16 @@ export function pooledAlerts(
   options: PooledOptions,
   now: EpochMs,
 ): { readonly conditions: readonly Condition[]; readonly ends: AlertChanges } {
-  const { account, pageUrl } = options;
+  const { account } = options;
   const pools = poolsOf([...fleet.mailboxesOf(account)].flatMap((mailbox) => memberOf(mailbox, options) ?? []));
   const conditions = [...pools.domains].flatMap(([name, pool]) => {
     const finding = findingOf(account, name, pool, now);
     const isKnown = fleet.alert(fingerprintOf(domainSubject(account, name))) !== undefined;
-    return isKnown || finding.excess ? [domainOverLimit(finding, { now, pageUrl })] : [];
+    return isKnown || finding.excess ? [domainOverLimit(finding, now)] : [];
   });
   const shift = shiftOf(account, pools, now);
   const hasShift = fleet.alert(fingerprintOf(shiftSubject(account))) !== undefined;
-  if (hasShift || shift.shift?.isShifted) conditions.push(accountShiftAlert(shift, { now, pageUrl }));
+  if (hasShift || shift.shift?.isShifted) conditions.push(accountShiftAlert(shift, now));
   const gone = [...fleet.alertsOf(account)].filter(
     (alert) =>
       alert.rule === 'shared_bounces' &&

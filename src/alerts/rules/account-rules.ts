@@ -1,16 +1,12 @@
-// Rules of an account: the API is up, the key is accepted, may write and is not shared, and the mailbox list is
-// complete.
+// Rules of an account: the API is up and well, the key is accepted and may write, and the mailbox list is complete.
 import type { Alert } from '../../core/alert.ts';
 import type { AccountState, MailboxState, SweepProgress } from '../../core/mailbox.ts';
-import { type EpochMs, hourMs, minuteMs } from '../../core/time.ts';
+import { type EpochMs, elapsedMs, minuteMs, secondMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
-import { counted, momentText } from '../../core/wording/phrases.ts';
-import { accountSubject, atOnce, type Condition } from '../condition.ts';
-import { accountBlind, apiUnwell, clockOff, listUnread } from './api-health-rules.ts';
-import { budgetTooSmall, throttlesUntilShared } from './budget-rule.ts';
+import { counted, momentText, spanText } from '../../core/wording/phrases.ts';
+import { accountSubject, type Condition, condition, type Words } from '../condition.ts';
+import { budgetTooSmall, keyShared } from './budget-rule.ts';
 
-/** Time without a successful request before people are notified. */
-const apiDownForMs = 3 * minuteMs;
 /** Causes of not_guarded for which no request of the account succeeds. */
 export const outageCauses = ['api down', 'key rejected'] as const;
 
@@ -18,8 +14,14 @@ export function isOutage({ rule, object }: Pick<Alert, 'rule' | 'object'>): bool
   return rule === 'not_guarded' && outageCauses.some((cause) => cause === object);
 }
 
+/** Time without a successful request before people are notified. */
+const apiDownForMs = 3 * minuteMs;
 /** Number of consecutive rejections before the alert fires. A single one may be a hiccup of the API. */
 const rejectionsUntilFiring = 2;
+/** Time that a deployment of the API may take. */
+const unwellForMs = 5 * minuteMs;
+/** Clock difference that is reported: longer than a response takes. */
+const clocksDifferMs = minuteMs;
 /** Maximum addresses in a sentence. */
 const namesShown = 5;
 
@@ -40,7 +42,7 @@ export function accountConditions(
     keyShared(account, now),
     budgetTooSmall(account, sweep, now),
     apiUnwell(account),
-    accountBlind(account, now, zone),
+    nothingJudged(account, now, zone),
     listUnread(account, now, zone),
     clockOff(account),
   ];
@@ -50,55 +52,43 @@ export function accountConditions(
 function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
   const { name, failingSince, lastSuccessAt, lastFailure } = account;
   const down = failingSince !== null;
-  const unknown = down ? account.keyRejected : lastSuccessAt === null;
-  const sentences = down
-    ? [
-        `All requests of account ${name} have failed since ${momentText(failingSince, zone)}.`,
-        ...(lastFailure ? [`The last failure: ${sentence(lastFailure)}`] : []),
-        'Warmwarden decides nothing and changes nothing on this account until the API answers again.',
-        'Check the address and the key of the account, and whether the API is up.',
-      ]
-    : [`The mailbox API answers requests for account ${name} again.`];
-  return {
-    subject: accountSubject('not_guarded', name, 'api down'),
-    severity: 'critical',
-    active: unknown ? 'unknown' : down,
+  const isUnknown = down ? account.keyRejected : lastSuccessAt === null;
+  const since = failingSince ?? now;
+  return condition(accountSubject('not_guarded', name, 'api down'), {
+    active: isUnknown ? 'unknown' : down,
     forMs: apiDownForMs,
-    observations: 1,
-    clearObservations: 1,
-    since: failingSince ?? now,
-    facts: {
-      title: down ? `${name}: the mailbox API does not answer` : `${name}: the mailbox API answers again`,
-      sentences,
-      numbers: {
-        failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
-        last_success: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString(),
-      },
-    },
-  };
+    since,
+    firing: () => [
+      `${name}: the mailbox API does not answer`,
+      `All requests of account ${name} have failed since ${momentText(since, zone)}.`,
+      lastFailure && `The last failure: ${sentence(lastFailure)}`,
+      'Warmwarden decides nothing and changes nothing on this account until the API answers again.',
+      'Check the address and the key of the account, and whether the API is up.',
+    ],
+    ended: () => [
+      `${name}: the mailbox API answers again`,
+      `The mailbox API answers requests for account ${name} again.`,
+    ],
+    numbers: () => ({
+      failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
+      last_success: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString(),
+    }),
+  });
 }
 
 /** not_guarded, key rejected: fires after two rejections in a row, and ends when a request with the key succeeds. */
 function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailure }: AccountState): Condition {
-  const rejected = rejections >= rejectionsUntilFiring;
-  const accepted = rejections === 0 && lastSuccessAt !== null && failingSince === null;
-  return {
-    subject: accountSubject('not_guarded', name, 'key rejected'),
-    severity: 'critical',
-    active: rejected ? true : accepted ? false : 'unknown',
-    ...atOnce,
-    facts: {
-      title: rejected ? `${name}: the API refuses the key` : `${name}: the key is accepted again`,
-      sentences: rejected
-        ? [
-            `The API refuses the key of account ${name}, so Warmwarden cannot read or guard its mailboxes.`,
-            ...(lastFailure ? [sentence(lastFailure)] : []),
-            'Put a valid key with read and write permission into the configuration and reload it. Other accounts are not affected.',
-          ]
-        : [`Warmwarden polls account ${name} as usual.`],
-      numbers: {},
-    },
-  };
+  const isAccepted = rejections === 0 && lastSuccessAt !== null && failingSince === null;
+  return condition(accountSubject('not_guarded', name, 'key rejected'), {
+    active: rejections >= rejectionsUntilFiring ? true : isAccepted ? false : 'unknown',
+    firing: () => [
+      `${name}: the API refuses the key`,
+      `The API refuses the key of account ${name}, so Warmwarden cannot read or guard its mailboxes.`,
+      lastFailure && sentence(lastFailure),
+      'Put a valid key with read and write permission into the configuration and reload it. Other accounts are not affected.',
+    ],
+    ended: () => [`${name}: the key is accepted again`, `Warmwarden polls account ${name} as usual.`],
+  });
 }
 
 /**
@@ -106,53 +96,107 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
  * before. Ends with an accepted change.
  */
 export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
-  const readOnly = keyWrites === false;
-  return {
-    subject: accountSubject('not_guarded', name, 'key read-only'),
-    severity: 'critical',
-    active: keyWrites === null ? 'unknown' : readOnly,
-    ...atOnce,
-    facts: {
-      title: readOnly ? `${name}: the key may not write` : `${name}: the key may write`,
-      sentences: readOnly
-        ? [
-            `The API refused changes of account ${name} that are not about one mailbox alone: its key may read, but not write.`,
-            'Warmwarden does NOT ACT on the mailboxes that were refused. It tries every breach once, and again every hour.',
-            'Give the key write permission in the mailbox app, or put another key into the configuration and reload it.',
-          ]
-        : [`The API accepted a change on account ${name}.`],
-      numbers: {},
-    },
-  };
+  return condition(accountSubject('not_guarded', name, 'key read-only'), {
+    active: keyWrites === null ? 'unknown' : !keyWrites,
+    firing: () => [
+      `${name}: the key may not write`,
+      `The API refused changes of account ${name} that are not about one mailbox alone: its key may read, but not write.`,
+      'Warmwarden does NOT ACT on the mailboxes that were refused. It tries every breach once, and again every hour.',
+      'Give the key write permission in the mailbox app, or put another key into the configuration and reload it.',
+    ],
+    ended: () => [`${name}: the key may write`, `The API accepted a change on account ${name}.`],
+  });
 }
 
 /**
- * budget_too_small, shared key: fires after three 429s within an hour despite the rate limit, and ends after an hour
- * without one.
+ * not_guarded, nothing judged: the answers needed for judging are refused or unreadable for all mailboxes of the
+ * account. Unknown during an outage.
  */
-function keyShared(
-  { name, throttledLastHour, requestsPerMinute, watchedSince }: AccountState,
-  now: EpochMs,
-): Condition {
-  const shared = throttledLastHour >= throttlesUntilShared;
-  const quiet = throttledLastHour === 0 && now - watchedSince >= hourMs;
-  return {
-    subject: accountSubject('budget_too_small', name, 'shared key'),
-    severity: 'warning',
-    active: shared ? true : quiet ? false : 'unknown',
-    ...atOnce,
-    facts: {
-      title: shared ? `${name}: something else uses the key` : `${name}: an hour without a 429`,
-      sentences: shared
-        ? [
-            `The API answered 429 (too many requests) ${throttledLastHour} times within an hour, although Warmwarden stayed within its rate limit.`,
-            `Either other tools use the same key, or its plan allows less than the configuration says. For now Warmwarden makes ${counted(requestsPerMinute, 'request')} a minute, so data gets older.`,
-            'Give Warmwarden a key of its own, raise headroom, or correct plan or requests_per_minute.',
-          ]
-        : [`Account ${name} has its full request budget again.`],
-      numbers: { throttled_last_hour: throttledLastHour, requests_per_minute: requestsPerMinute },
-    },
-  };
+function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condition {
+  const { name, unjudged = null, failingSince, lastSuccessAt } = account;
+  const since = unjudged?.since ?? now;
+  return condition(accountSubject('not_guarded', name, 'nothing judged'), {
+    active: failingSince !== null || lastSuccessAt === null ? 'unknown' : unjudged !== null,
+    forMs: apiDownForMs,
+    since,
+    firing: () => [
+      `${name}: NOT GUARDED, no mailbox can be judged`,
+      `The API answers, but not what Warmwarden judges the mailboxes of account ${name} by. It has not done so since ${momentText(since, zone)}.`,
+      unjudged && sentence(unjudged.detail),
+      `Ask the provider what the plan and the key of account ${name} allow.`,
+    ],
+    ended: () => [
+      `${name}: the mailboxes can be judged again`,
+      `Warmwarden reads the statistics and the warm-up of account ${name} again.`,
+    ],
+  });
+}
+
+/** api_unwell, status: the API answers, but its status is not ok. A failing health check says nothing (docs/faults.md H21). */
+function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condition {
+  return condition(accountSubject('api_unwell', name, 'status'), {
+    active: health === 'unknown' ? 'unknown' : health === 'other',
+    forMs: unwellForMs,
+    firing: () => [
+      `${name}: the mailbox API reports "${status}"`,
+      `The health check of the mailbox API of account ${name} reports the status "${status}" instead of "ok".`,
+      'Warmwarden continues as usual: it judges and acts on what the API answers.',
+      "Check the provider's status page. If the figures of the API look wrong, switch writes off until they are right.",
+    ],
+    ended: () => [
+      `${name}: the mailbox API reports "ok" again`,
+      `The health check of the mailbox API of account ${name} reports "ok".`,
+    ],
+    numbers: () => ({ status }),
+  });
+}
+
+/**
+ * api_unwell, mailbox list: the list cannot be read although other requests succeed. Unknown while no request has
+ * succeeded for three minutes, which not_guarded reports.
+ */
+function listUnread({ name, listFailing, lastSuccessAt }: AccountState, now: EpochMs, zone: string): Condition {
+  const since = listFailing?.since ?? now;
+  const isAnswering = lastSuccessAt !== null && lastSuccessAt >= since && elapsedMs(lastSuccessAt, now) <= apiDownForMs;
+  return condition(accountSubject('api_unwell', name, 'mailbox list'), {
+    active: listFailing ? isAnswering || 'unknown' : lastSuccessAt === null ? 'unknown' : false,
+    forMs: unwellForMs,
+    since,
+    firing: () => [
+      `${name}: the mailbox list can't be read`,
+      `Warmwarden has not been able to read the mailbox list of account ${name} since ${momentText(since, zone)}, although the API answers other requests.`,
+      listFailing && sentence(listFailing.detail),
+      'Warmwarden continues to guard the mailboxes that it knows. It does not see new ones.',
+      "Check the provider's status page, or ask the provider why GET /v1/mailboxes fails.",
+    ],
+    ended: () => [
+      `${name}: the mailbox list can be read again`,
+      `Warmwarden reads the mailbox list of account ${name} as usual.`,
+    ],
+  });
+}
+
+/** clock_off: this machine's clock differs from the API's by more than a minute. */
+function clockOff({ name, apiHealth: { clockAheadMs } }: AccountState): Condition {
+  const aheadMs = typeof clockAheadMs === 'number' ? clockAheadMs : 0;
+  const span = spanText(Math.abs(aheadMs));
+  return condition(accountSubject('clock_off', name), {
+    active: clockAheadMs === null ? 'unknown' : Math.abs(aheadMs) > clocksDifferMs,
+    forMs: unwellForMs,
+    firing: () => [
+      `${name}: clocks differ by ${span}`,
+      `The clock of this machine is ${span} ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of the mailbox API of account ${name}.`,
+      'Near midnight UTC, Warmwarden may treat the wrong day of the statistics as today. Times in its messages may be wrong.',
+      'Synchronize the clock of this machine (`timedatectl` shows whether it is synchronized). If it is, the clock of the API is wrong.',
+    ],
+    ended: () => [
+      `${name}: clocks agree`,
+      `The clock of this machine agrees with the clock of the mailbox API of account ${name}, or the API no longer reports the time.`,
+    ],
+    numbers: () => ({
+      clock_ahead_seconds: typeof clockAheadMs === 'number' ? Math.round(clockAheadMs / secondMs) : null,
+    }),
+  });
 }
 
 /**
@@ -172,60 +216,48 @@ export interface ListShortage {
  * accepted. An account without any guarded mailbox gets a warning, because it may be new.
  */
 export function mailboxListShort(account: string, shortage: ListShortage | null): Condition {
-  return {
-    subject: accountSubject('not_guarded', account, 'mailbox list'),
+  return condition(accountSubject('not_guarded', account, 'mailbox list'), {
     severity: shortage && guardsNobody(shortage) ? 'warning' : 'critical',
     active: shortage !== null,
-    forMs: 0,
     observations: 2,
-    clearObservations: 1,
-    facts: {
-      title: `${account}: ${shortage ? shortageTitle(shortage) : 'the mailbox list is in order again'}`,
-      sentences: shortage
-        ? shortageSentences(account, shortage)
-        : [`Warmwarden guards all mailboxes of account ${account} that the configuration selects.`],
-      numbers: { listed: shortage?.listed ?? null, missing: shortage?.missing.length ?? 0 },
-    },
-  };
+    firing: () => shortageWords(account, shortage),
+    ended: () => [
+      `${account}: the mailbox list is in order again`,
+      `Warmwarden guards all mailboxes of account ${account} that the configuration selects.`,
+    ],
+    numbers: () => ({ listed: shortage?.listed ?? null, missing: shortage?.missing.length ?? 0 }),
+  });
 }
 
 function guardsNobody({ missing, truncated }: ListShortage): boolean {
   return !truncated && missing.length === 0;
 }
 
-function shortageTitle(shortage: ListShortage): string {
-  if (guardsNobody(shortage)) return 'no mailbox is guarded';
-  return `the mailbox list is ${shortage.truncated ? 'incomplete' : 'suddenly short'}`;
-}
-
-function shortageSentences(account: string, shortage: ListShortage): readonly string[] {
-  const { listed, missing, truncated } = shortage;
-  if (guardsNobody(shortage)) return emptySentences(account, listed);
-  if (truncated) {
+function shortageWords(account: string, shortage: ListShortage | null): Words {
+  const { listed = 0, missing = [], truncated = false } = shortage ?? {};
+  if (!shortage || guardsNobody(shortage)) {
+    const isEmpty = listed === 0;
     return [
+      `${account}: no mailbox is guarded`,
+      `The mailbox list of account ${account} ${isEmpty ? 'is empty' : `has ${counted(listed, 'mailbox', 'mailboxes')}, but the configuration selects none`}, so Warmwarden guards no mailbox there.`,
+      isEmpty
+        ? 'Check in the mailbox app whether the account has mailboxes and whether the key can see them.'
+        : 'Check mailboxes.include and mailboxes.exclude of the account.',
+    ];
+  }
+  if (truncated)
+    return [
+      `${account}: the mailbox list is incomplete`,
       `The mailbox list of account ${account} has ${counted(listed, 'readable mailbox', 'readable mailboxes')}. It says that there are more, or has entries that can't be read.`,
       'Mailboxes that Warmwarden cannot read from the list are not guarded. No mailbox is treated as removed because of this list.',
     ];
-  }
   const names = missing.slice(0, namesShown).map(({ email }) => email);
   const more = missing.length - names.length;
   return [
+    `${account}: the mailbox list is suddenly short`,
     `The mailbox list of account ${account} lacks ${counted(missing.length, 'mailbox', 'mailboxes')} that ${missing.length === 1 ? 'was' : 'were'} in it before: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
     'Warmwarden keeps watching the missing mailboxes. If the list stays short for an hour, it treats them as removed.',
     'Check in the mailbox app whether the mailboxes are there and whether the key can still see them.',
-  ];
-}
-
-function emptySentences(account: string, listed: number): readonly string[] {
-  if (listed === 0) {
-    return [
-      `The mailbox list of account ${account} is empty, so Warmwarden guards no mailbox there.`,
-      'Check in the mailbox app whether the account has mailboxes and whether the key can see them.',
-    ];
-  }
-  return [
-    `The mailbox list of account ${account} has ${counted(listed, 'mailbox', 'mailboxes')}, but the configuration selects none, so Warmwarden guards no mailbox there.`,
-    'Check mailboxes.include and mailboxes.exclude of the account.',
   ];
 }
 
@@ -234,46 +266,32 @@ export function mailboxMissing(
   { account, id, email }: Pick<MailboxState, 'account' | 'id' | 'email'>,
   missing: boolean,
 ): Condition {
-  return {
-    subject: { rule: 'mailbox_missing', account, mailboxId: id, email, object: null },
-    severity: 'warning',
+  const subject = { rule: 'mailbox_missing', account, mailboxId: id, email, object: null } as const;
+  return condition(subject, {
     active: missing,
-    ...atOnce,
-    facts: {
-      title: missing ? `${email}: no longer in the mailbox list` : `${email}: back in the mailbox list`,
-      sentences: missing
-        ? [
-            `${email} is missing from the newest mailbox lists of account ${account}, so Warmwarden no longer watches it.`,
-            'If somebody removed it on purpose, do nothing. Otherwise connect it again in the mailbox app.',
-          ]
-        : [`Warmwarden watches ${email} again.`],
-      numbers: {},
-    },
-  };
+    firing: () => [
+      `${email}: no longer in the mailbox list`,
+      `${email} is missing from the newest mailbox lists of account ${account}, so Warmwarden no longer watches it.`,
+      'If somebody removed it on purpose, do nothing. Otherwise connect it again in the mailbox app.',
+    ],
+    ended: () => [`${email}: back in the mailbox list`, `Warmwarden watches ${email} again.`],
+  });
 }
 
 /** mailbox_missing for a name in the configuration that two lists do not contain. Ends when a list contains it. */
 export function nameUnlisted(account: string, name: string, missing: boolean): Condition {
-  return {
-    subject: {
-      ...accountSubject('mailbox_missing', account),
-      email: name.includes('@') ? name : null,
-      object: name,
+  const subject = accountSubject('mailbox_missing', account, name);
+  return condition(
+    { ...subject, email: name.includes('@') ? name : null },
+    {
+      active: missing,
+      observations: 2,
+      firing: () => [
+        `${name}: not in the mailbox list`,
+        `The configuration includes ${name}, but the newest mailbox lists of account ${account} do not have it, so Warmwarden does not guard it.`,
+        'Check the spelling in the include list of the account, and whether the key can see the mailbox.',
+      ],
+      ended: () => [`${name}: now in the mailbox list`, `Warmwarden watches ${name}.`],
     },
-    severity: 'warning',
-    active: missing,
-    forMs: 0,
-    observations: 2,
-    clearObservations: 1,
-    facts: {
-      title: missing ? `${name}: not in the mailbox list` : `${name}: now in the mailbox list`,
-      sentences: missing
-        ? [
-            `The configuration includes ${name}, but the newest mailbox lists of account ${account} do not have it, so Warmwarden does not guard it.`,
-            'Check the spelling in the include list of the account, and whether the key can see the mailbox.',
-          ]
-        : [`Warmwarden watches ${name}.`],
-      numbers: {},
-    },
-  };
+  );
 }

@@ -7,7 +7,7 @@ import type { Verdict } from '../../core/verdict.ts';
 import { countsAndRate } from '../../core/wording/explain.ts';
 import { counted, listText, momentText } from '../../core/wording/phrases.ts';
 import { everything, type WriteScope, writesOffCommand } from '../../core/write-scope.ts';
-import { atOnce, type Condition } from '../condition.ts';
+import { accountSubject, type Condition, condition } from '../condition.ts';
 
 /** Maximum mailboxes that the message names; the page lists them all. */
 const namedMailboxes = 10;
@@ -16,77 +16,68 @@ const namedAccounts = 3;
 
 /** Returns the subject, which depends only on the API and not on its accounts or their order. */
 export function heldSubject(api: string): Subject {
-  return { rule: 'guard_held', account: noAccount, mailboxId: null, email: null, object: api };
+  return accountSubject('guard_held', noAccount, api);
 }
 
-export function guardHeld(
-  breaker: BreakerState,
-  about: {
-    readonly api: string;
-    /** Pending or firing alert of the breaker. */
-    readonly alert: Alert | undefined;
-    readonly windowMs: number;
-    readonly now: EpochMs;
-    /** Base of links to the page, or null if there is no page. */
-    readonly pageUrl: string | null;
-    /** Command line that starts this program, for the command in the advice. */
-    readonly command: string;
-    /** Time zone for sentences, an IANA name. */
-    readonly zone: string;
-    /** Returns the newest verdict on a mailbox, or undefined if none is known here. */
-    readonly verdictOf: (entry: BreakerEntry) => Verdict | undefined;
-  },
-): Condition {
+/** What the rule reads besides the breaker. */
+interface HeldContext {
+  readonly api: string;
+  /** Pending or firing alert of the breaker. */
+  readonly alert: Alert | undefined;
+  readonly windowMs: number;
+  readonly now: EpochMs;
+  /** Command line that starts this program, for the command in the advice. */
+  readonly command: string;
+  /** Time zone for sentences, an IANA name. */
+  readonly zone: string;
+  /** Returns the newest verdict on a mailbox, or undefined if none is known here. */
+  readonly verdictOf: (entry: BreakerEntry) => Verdict | undefined;
+}
+
+export function guardHeld(breaker: BreakerState, context: HeldContext): Condition {
+  const { api, alert, windowMs, command, zone } = context;
+  const { openSince, atFirstSight } = breaker;
   const held = heldEntries(breaker);
   const accounts = [...new Set(held.map(({ account }) => account))].sort();
-  const domains = new Set(held.map(({ domain }) => domain)).size;
-  const open = breaker.openSince !== null;
-  const mostBefore = mostHeld(about.alert);
+  const mostBefore = Number(alert?.facts.numbers['most_held'] ?? 0);
   const emergencies = held.filter(({ emergency }) => emergency);
-  const others = held.filter(({ emergency }) => !emergency);
-  const ranked = [...emergencies, ...others];
+  const ranked = [...emergencies, ...held.filter(({ emergency }) => !emergency)];
+  const actsFrom = (openSince ?? context.now) + windowMs;
   // A closed breaker holds nothing, so the alert provides the accounts.
-  const name = nameOf(about.api, open ? accounts : (about.alert?.facts.accounts ?? []));
-  return {
-    subject: heldSubject(about.api),
-    severity: 'critical',
-    active: open,
-    ...atOnce,
-    worse: worseBy(breaker, about.alert) || doublings(held.length) > doublings(mostBefore),
-    ...(breaker.openSince === null ? {} : { since: breaker.openSince }),
-    facts: {
-      title: open
-        ? `${name}: ${counted(held.length, 'mailbox', 'mailboxes')} held${emergencyTitle(emergencies.length)}, because too many breached at once`
-        : `${name}: the circuit breaker is closed again`,
-      sentences: open
-        ? [
-            `The circuit breaker has been holding actions since ${momentText(breaker.openSince ?? about.now, about.zone)}. ${breachText(breaker)} Many breaches at the same time point to a fault of the provider or bad data.`,
-            `NO ACTION TAKEN on: ${namesText(ranked, about.verdictOf)}.`,
-            ...emergencyTexts(emergencies.length),
-            nextText(breaker, about),
-            `Look at the whole fleet. If the bounces are real, carry out the held actions: \`${about.command} breaker release\`. ${pauseText(ranked, about.command)}`,
-            preventText(breaker, accounts, about.command),
-          ]
-        : ['The circuit breaker is no longer holding any action.'],
-      numbers: {
-        held: held.length,
-        most_held: Math.max(held.length, mostBefore),
-        emergencies: emergencies.length,
-        emergencies_so_far: breaker.emergencies ?? 0,
-        domains,
-        api: about.api,
-        accounts: accounts.join(', '),
-        ...actsFrom(breaker, about.windowMs),
-        ...heldLink(about.pageUrl),
-      },
-      accounts,
-    },
-  };
-}
-
-/** Returns the time at which Warmwarden acts without a release, as ISO 8601, or nothing if it waits for one. */
-function actsFrom({ openSince, atFirstSight }: BreakerState, windowMs: number): Readonly<Record<string, string>> {
-  return openSince === null || atFirstSight ? {} : { acts_from: new Date(openSince + windowMs).toISOString() };
+  const name = nameOf(api, openSince === null ? (alert?.facts.accounts ?? []) : accounts);
+  const inEmergency = emergencies.length === 0 ? '' : `, ${emergencies.length} of them in an emergency`;
+  return condition(heldSubject(api), {
+    active: openSince !== null,
+    worse: worseBy(breaker, alert) || doublings(held.length) > doublings(mostBefore),
+    ...(openSince !== null && { since: openSince }),
+    accounts,
+    firing: () => [
+      `${name}: ${counted(held.length, 'mailbox', 'mailboxes')} held${inEmergency}, because too many breached at once`,
+      `The circuit breaker has been holding actions since ${momentText(openSince ?? context.now, zone)}. ${breachText(breaker)} Many breaches at the same time point to a fault of the provider or bad data.`,
+      `NO ACTION TAKEN on: ${namesText(ranked, context.verdictOf)}.`,
+      emergencies.length > 0 &&
+        `The ${counted(emergencies.length, 'mailbox', 'mailboxes')} in an emergency ${emergencies.length === 1 ? 'waits' : 'wait'} like the others. When Warmwarden acts, it pauses the warm-up there.`,
+      atFirstSight
+        ? 'Warmwarden had not seen these mailboxes before, so it does not act until you release the held actions.'
+        : `From ${momentText(actsFrom, zone)}, Warmwarden acts on the worst mailboxes first, a tenth of the fleet every 15 minutes, if fresh data still shows the breach.`,
+      `Look at the whole fleet. If the bounces are real, carry out the held actions: \`${command} breaker release\`. ${pauseText(ranked, command)}`,
+      preventText(breaker, accounts, command),
+    ],
+    ended: () => [
+      `${name}: the circuit breaker is closed again`,
+      'The circuit breaker is no longer holding any action.',
+    ],
+    numbers: () => ({
+      held: held.length,
+      most_held: Math.max(held.length, mostBefore),
+      emergencies: emergencies.length,
+      emergencies_so_far: breaker.emergencies ?? 0,
+      domains: new Set(held.map(({ domain }) => domain)).size,
+      api,
+      accounts: accounts.join(', '),
+      ...(openSince !== null && !atFirstSight && { acts_from: new Date(actsFrom).toISOString() }),
+    }),
+  });
 }
 
 /** Lists the mailboxes with the counts that show whether their bounces are real. */
@@ -98,21 +89,6 @@ function namesText(ranked: readonly BreakerEntry[], verdictOf: (entry: BreakerEn
   });
   const more = ranked.length - named.length;
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-function emergencyTexts(count: number): readonly string[] {
-  if (count === 0) return [];
-  const waiting = `${counted(count, 'mailbox', 'mailboxes')} in an emergency ${count === 1 ? 'waits' : 'wait'}`;
-  return [`The ${waiting} like the others. When Warmwarden acts, it pauses the warm-up there.`];
-}
-
-function nextText(
-  { openSince, atFirstSight }: BreakerState,
-  { windowMs, now, zone }: { readonly windowMs: number; readonly now: EpochMs; readonly zone: string },
-): string {
-  if (atFirstSight)
-    return 'Warmwarden had not seen these mailboxes before, so it does not act until you release the held actions.';
-  return `From ${momentText((openSince ?? now) + windowMs, zone)}, Warmwarden acts on the worst mailboxes first, a tenth of the fleet every 15 minutes, if fresh data still shows the breach.`;
 }
 
 /** Returns advice for acting on one mailbox alone, with the worst one as the example. */
@@ -133,16 +109,6 @@ function preventText({ atFirstSight }: BreakerState, accounts: readonly string[]
 }
 
 /**
- * Returns the maximum number of mailboxes held at once since the alert began. A number that falls and rises again is no
- * news.
- */
-function mostHeld(alert: Alert | undefined): number {
-  const { most_held: most, held } = alert?.facts.numbers ?? {};
-  // An earlier version stored only the last number.
-  return Number(most ?? held ?? 0);
-}
-
-/**
  * Returns whether a new emergency makes the alert worse. Each one is news, even if Warmwarden acted on another one
  * meanwhile. The first one does not wait for the interval between two messages; the next message includes those that
  * follow.
@@ -151,10 +117,6 @@ function worseBy({ emergencies = 0 }: BreakerState, alert: Alert | undefined): C
   const known = Number(alert?.facts.numbers['emergencies_so_far'] ?? 0);
   if (emergencies <= known) return false;
   return known === 0 ? 'at_once' : true;
-}
-
-function emergencyTitle(count: number): string {
-  return count === 0 ? '' : `, ${count} of them in an emergency`;
 }
 
 /**
@@ -183,9 +145,4 @@ function nameOf(api: string, accounts: readonly string[]): string {
   const named = accounts.slice(0, namedAccounts);
   const more = accounts.length - named.length;
   return `${listText(more > 0 ? [...named, `${more} more`] : named)} (${host})`;
-}
-
-/** Returns the link to the page of held mailboxes. */
-function heldLink(pageUrl: string | null): Readonly<Record<string, string>> {
-  return pageUrl === null ? {} : { page_url: `${pageUrl}/?state=held` };
 }

@@ -1,23 +1,39 @@
-// budget_too_small: the cadence needs more requests than the budget has, or the API allows less than half of the
-// planned requests, so data gets older than it should.
+// budget_too_small: the cadence needs more requests than the budget has, the API allows less than half of the planned
+// requests, or something else uses the key, so data gets older than it should.
 
 import type { AccountState, Forecast, SweepProgress } from '../../core/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
 import { mendText, narrowAdvice, narrowText, slowText, sumText } from '../../core/wording/forecast.ts';
 import { counted, spanText } from '../../core/wording/phrases.ts';
-import { accountSubject, type Condition } from '../condition.ts';
+import { accountSubject, type Condition, condition } from '../condition.ts';
 
 /** Time that moving in a fleet, or catching up after a 429, may take. People are notified within ten minutes. */
 const tooSmallForMs = 4 * minuteMs;
-
 /** Length of a first sweep from which on people are notified, because its mailboxes are unguarded for too long. */
 const longSweepMs = hourMs;
+/** Number of 429s per hour that are no coincidence despite the rate limit. */
+const throttlesUntilShared = 3;
 
 /**
- * Number of 429s per hour from which on budget_too_small reports them. So many despite the rate limit are no
- * coincidence.
+ * budget_too_small, shared key: fires after three 429s within an hour despite the rate limit, and ends after an hour
+ * without one.
  */
-export const throttlesUntilShared = 3;
+export function keyShared(account: AccountState, now: EpochMs): Condition {
+  const { name, throttledLastHour, requestsPerMinute, watchedSince } = account;
+  const isQuiet = throttledLastHour === 0 && now - watchedSince >= hourMs;
+  return condition(accountSubject('budget_too_small', name, 'shared key'), {
+    severity: 'warning',
+    active: throttledLastHour >= throttlesUntilShared ? true : isQuiet ? false : 'unknown',
+    firing: () => [
+      `${name}: something else uses the key`,
+      `The API answered 429 (too many requests) ${throttledLastHour} times within an hour, although Warmwarden stayed within its rate limit.`,
+      `Either other tools use the same key, or its plan allows less than the configuration says. For now Warmwarden makes ${counted(requestsPerMinute, 'request')} a minute, so data gets older.`,
+      'Give Warmwarden a key of its own, raise headroom, or correct plan or requests_per_minute.',
+    ],
+    ended: () => [`${name}: an hour without a 429`, `Account ${name} has its full request budget again.`],
+    numbers: () => ({ throttled_last_hour: throttledLastHour, requests_per_minute: requestsPerMinute }),
+  });
+}
 
 /**
  * budget_too_small, cadence. Unknown until the first mailbox list. `sweep` is the first sweep of the account, while it
@@ -25,61 +41,45 @@ export const throttlesUntilShared = 3;
  */
 export function budgetTooSmall(account: AccountState, sweep: SweepProgress | undefined, now: EpochMs): Condition {
   const { name, forecast, requestsPerMinute } = account;
-  const small = forecast !== null && !forecast.fits;
-  const unguarded = small && sweep !== undefined && isLong(sweep, forecast, now);
+  const isSmall = forecast !== null && !forecast.fits;
+  const isUnguarded = isSmall && sweep !== undefined && isLong(sweep, forecast, now);
   const slow = isSlowed(account) ? slowText(account) : isNarrow(forecast) ? narrowText(forecast) : null;
-  return {
-    subject: accountSubject('budget_too_small', name, 'cadence'),
-    severity: unguarded || slow !== null ? 'warning' : 'info',
-    active: small || slow !== null ? true : forecast === null ? 'unknown' : false,
+  const title = isUnguarded
+    ? 'mailboxes are not guarded yet, because the first sweep takes over an hour'
+    : slow !== null
+      ? 'the API allows less than half of the planned requests'
+      : 'the request budget is too small for the cadence';
+  return condition(accountSubject('budget_too_small', name, 'cadence'), {
+    severity: isUnguarded || slow !== null ? 'warning' : 'info',
+    active: isSmall || slow !== null ? true : forecast === null ? 'unknown' : false,
     forMs: tooSmallForMs,
-    observations: 1,
-    clearObservations: 1,
-    facts: {
-      title: unguarded
-        ? `${name}: mailboxes are not guarded yet, because the first sweep takes over an hour`
-        : slow !== null
-          ? `${name}: the API allows less than half of the planned requests`
-          : small
-            ? `${name}: the request budget is too small for the cadence`
-            : `${name}: the cadence fits the budget`,
-      sentences:
-        small || slow !== null
-          ? [
-              ...(slow === null ? [] : [slow]),
-              ...(unguarded
-                ? [
-                    `At this rate limit it takes over an hour to read all mailboxes of account ${name} for the first time. Until Warmwarden has read the statistics and the warm-up of a mailbox, that mailbox is not guarded.`,
-                  ]
-                : []),
-              ...sumOf(account),
-              'Warmwarden acts on a breach later than the cadence promises. It still reads every mailbox, the riskiest first.',
-              adviceOf(account),
-            ]
-          : [`Warmwarden polls account ${name} as often as configured.`],
-      numbers: {
-        mailboxes: forecast?.mailboxes ?? null,
-        requests_per_minute: forecast?.allowedPerMinute ?? requestsPerMinute,
-        asked_per_minute: forecast ? Math.ceil(forecast.asksPerMinute) : null,
-        stats_oldest_seconds: forecast ? Math.round(forecast.calmestMs / secondMs) : null,
-      },
-    },
-  };
+    firing: () => [
+      `${name}: ${title}`,
+      slow,
+      isUnguarded &&
+        `At this rate limit it takes over an hour to read all mailboxes of account ${name} for the first time. Until Warmwarden has read the statistics and the warm-up of a mailbox, that mailbox is not guarded.`,
+      forecast
+        ? `${sumText(forecast)}.`
+        : `For now Warmwarden makes ${counted(requestsPerMinute, 'request')} a minute on account ${name}.`,
+      forecast && `Warm-up data will be up to ${spanText(forecast.oldestMs.warmup)} old.`,
+      'Warmwarden acts on a breach later than the cadence promises. It still reads every mailbox, the riskiest first.',
+      adviceOf(account),
+    ],
+    ended: () => [`${name}: the cadence fits the budget`, `Warmwarden polls account ${name} as often as configured.`],
+    numbers: () => ({
+      mailboxes: forecast?.mailboxes ?? null,
+      requests_per_minute: forecast?.allowedPerMinute ?? requestsPerMinute,
+      asked_per_minute: forecast ? Math.ceil(forecast.asksPerMinute) : null,
+      stats_oldest_seconds: forecast ? Math.round(forecast.calmestMs / secondMs) : null,
+    }),
+  });
 }
 
 function adviceOf(account: AccountState): string {
   const { forecast } = account;
-  if (isSlowed(account) || forecast === null) return correctLimit;
+  if (isSlowed(account) || forecast === null)
+    return 'Ask the provider of the API for the limit of the key, or correct plan or requests_per_minute.';
   return isNarrow(forecast) ? narrowAdvice : mendText(forecast);
-}
-
-const correctLimit = 'Ask the provider of the API for the limit of the key, or correct plan or requests_per_minute.';
-
-/** Describes the number of requests and the resulting age of the data. */
-function sumOf({ name, forecast, requestsPerMinute }: AccountState): readonly string[] {
-  if (forecast === null)
-    return [`For now Warmwarden makes ${counted(requestsPerMinute, 'request')} a minute on account ${name}.`];
-  return [`${sumText(forecast)}.`, `Warm-up data will be up to ${spanText(forecast.oldestMs.warmup)} old.`];
 }
 
 /**
@@ -101,11 +101,8 @@ function isNarrow(forecast: Forecast | null): forecast is Forecast {
   return forecast?.narrow != null && forecast.narrow.needsPerMinute > 2 * forecast.narrow.perMinute;
 }
 
-/**
- * Returns true if the sweep takes longer than `longSweepMs` from its beginning until the last mailbox can be judged.
- */
+/** Returns true if the sweep takes longer than `longSweepMs` from its beginning until the last mailbox can be judged. */
 function isLong({ part, since, mailboxes, read }: SweepProgress, { firstSweepMs }: Forecast, now: EpochMs): boolean {
-  if (part !== 'judging') return false;
   const leftMs = (firstSweepMs * (mailboxes - read)) / Math.max(1, mailboxes);
-  return now - since + leftMs > longSweepMs;
+  return part === 'judging' && now - since + leftMs > longSweepMs;
 }

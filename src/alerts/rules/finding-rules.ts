@@ -1,4 +1,4 @@
-// Rules that read one endpoint each: DNS of a domain, blacklists of an IP address, connection of a mailbox.
+// Rules about what mailboxes share: the DNS of a domain, and the blacklists of an IP address.
 import type { Subject } from '../../core/alert.ts';
 import {
   type DnsAnswer,
@@ -7,14 +7,11 @@ import {
   isSameMeasurement,
   type MeasuredRoute,
 } from '../../core/answers.ts';
-import { saysDisconnected } from '../../core/guard/run-state.ts';
 import { domainOf, type MailboxState } from '../../core/mailbox.ts';
 import { fitsGlob } from '../../core/mailbox-pattern.ts';
 import type { RuleSettings } from '../../core/rule-settings.ts';
-import { type EpochMs, secondMs } from '../../core/time.ts';
-import { sentence } from '../../core/wording/explain.ts';
 import { counted, firstText, listText } from '../../core/wording/phrases.ts';
-import { type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
+import { accountSubject, ageNumber, type Condition, condition, type MailboxContext } from '../condition.ts';
 
 /** Maximum mailboxes that a sentence names. */
 const mailboxesNamed = 3;
@@ -33,21 +30,22 @@ export function ipObject(mailbox: MailboxState): string {
   return answer?.ip ?? (answer?.domain ?? domainOf(mailbox.email)).toLowerCase();
 }
 
-interface RecordSight {
-  readonly active: Condition['active'];
-  /** Mailbox before the answer. `neighbours` share its domain or IP address. */
-  readonly before: MailboxState | null;
-  readonly neighbours: readonly MailboxState[];
-  /** True if the previous answer spoke for the alert. */
-  readonly wasActive: boolean;
-}
-
 /**
  * Returns the result of the answer, or unknown if its measurement counted already: in an earlier answer, or in a
  * neighbour's. A neighbour's measurement against the alert did not count while this mailbox spoke for the alert.
+ * `neighbours` share its domain or IP address.
  */
-function ifNew(route: MeasuredRoute, mailbox: MailboxState, sight: RecordSight): Condition['active'] {
-  const { active, before, neighbours, wasActive } = sight;
+function ifNew(
+  route: MeasuredRoute,
+  active: Condition['active'],
+  mailbox: MailboxState,
+  sight: {
+    readonly before: MailboxState | null;
+    readonly neighbours: readonly MailboxState[];
+    readonly wasActive: boolean;
+  },
+): Condition['active'] {
+  const { before, neighbours, wasActive } = sight;
   const counted = active === false && wasActive ? [before] : [before, ...neighbours];
   const shown = mailbox[route]?.answer;
   return counted.some((one) => isSameMeasurement(one?.[route]?.answer, shown)) ? 'unknown' : active;
@@ -67,58 +65,40 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
   const dns = mailbox.dns?.answer;
   const domain = domainObject(mailbox);
   const failing = failingRecords(mailbox);
-  const passing = dns !== undefined && dnsRecords.every((name) => dns.records[name].pass === true);
   const found = failing.length > 0;
+  const isPassing = dns !== undefined && dnsRecords.every((name) => dns.records[name].pass === true);
   const neighbours = context.neighbours().filter((other) => domainObject(other) === domain);
   const others = neighbours.filter((other) => failingRecords(other).length > 0);
-  const known = failing.filter((name) => !dns?.records[name].isUnlisted);
-  const active = found ? true : passing && others.length === 0 ? false : 'unknown';
+  const unlisted = failing.filter((name) => dns?.records[name].isUnlisted);
   const { before } = context;
   const wasActive = before !== null && failingRecords(before).length > 0;
-  return {
-    subject: objectSubject('dns_failing', mailbox, domain),
-    severity: found && known.length === 0 ? 'warning' : 'critical',
-    active: ifNew('dns', mailbox, { active, before, neighbours, wasActive }),
+  const active = found ? true : isPassing && others.length === 0 ? false : 'unknown';
+  const onlyUnlisted = unlisted.length === failing.length;
+  const says = (name: DnsRecordName) => `"${dns?.records[name].status}"`;
+  return condition(accountSubject('dns_failing', mailbox.account, domain), {
+    severity: found && onlyUnlisted ? 'warning' : 'critical',
+    active: ifNew('dns', active, mailbox, { before, neighbours, wasActive }),
     stillShown: found,
-    forMs: 0,
     observations: 2,
-    clearObservations: 1,
-    facts: {
-      title: found
-        ? `${domain}: ${known.length > 0 ? notPassingText(failing) : listText(failing.map((name) => wordText(name, dns)))}`
-        : `${domain}: SPF, DKIM and DMARC pass again`,
-      sentences:
-        dns && found
-          ? [
-              ...failing.map((name) => recordText(name, dns)),
-              `This affects ${mailboxesText([mailbox, ...others])}. Emails from this domain may land in spam until its DNS is repaired.`,
-              `Compare the DNS records of ${domain} with what the mail provider asks for.`,
-              ...unlistedText(failing, dns),
-            ]
-          : [`All three records of ${domain} pass.`],
-      numbers: {
-        ...Object.fromEntries(dnsRecords.map((name) => [`${name}_status`, dns?.records[name].status ?? null])),
-        checked_at: dns?.checkedAt ?? null,
-        mailboxes_failing: others.length + Number(found),
-        ...seenWith(mailbox, mailbox.dns?.at, context),
-      },
-    },
-  };
-}
-
-function unlistedText(names: readonly DnsRecordName[], { records }: DnsAnswer): readonly string[] {
-  const words = new Set(names.flatMap((name) => (records[name].isUnlisted ? [`"${records[name].status}"`] : [])));
-  if (words.size === 0) return [];
-  const them = words.size === 1 ? 'it' : 'each';
-  return [`Warmwarden does not know ${listText([...words])}: put ${them} into one of the lists of api.dns_words.`];
-}
-
-function notPassingText(names: readonly DnsRecordName[]): string {
-  return `${listText(names.map(nameOf))} ${names.length === 1 ? 'does' : 'do'} not pass`;
-}
-
-function wordText(name: DnsRecordName, dns: DnsAnswer | undefined): string {
-  return `${nameOf(name)} is "${dns?.records[name].status}"`;
+    firing: () => [
+      onlyUnlisted
+        ? `${domain}: ${listText(failing.map((name) => `${nameOf(name)} is ${says(name)}`))}`
+        : `${domain}: ${listText(failing.map(nameOf))} ${failing.length === 1 ? 'does' : 'do'} not pass`,
+      ...(dns ? failing.map((name) => recordText(name, dns)) : []),
+      `This affects ${mailboxesText([mailbox, ...others])}. Emails from this domain may land in spam until its DNS is repaired.`,
+      `Compare the DNS records of ${domain} with what the mail provider asks for.`,
+      unlisted.length > 0 &&
+        `Warmwarden does not know ${listText([...new Set(unlisted.map(says))])}: put ${new Set(unlisted.map(says)).size === 1 ? 'it' : 'each'} into one of the lists of api.dns_words.`,
+    ],
+    ended: () => [`${domain}: SPF, DKIM and DMARC pass again`, `All three records of ${domain} pass.`],
+    numbers: () => ({
+      ...Object.fromEntries(dnsRecords.map((name) => [`${name}_status`, dns?.records[name].status ?? null])),
+      checked_at: dns?.checkedAt ?? null,
+      mailboxes_failing: others.length + Number(found),
+      seen_with: mailbox.email,
+      ...ageNumber(mailbox.dns?.at, context.now),
+    }),
+  });
 }
 
 /** Names the first mailboxes by name and counts the rest, so the words do not depend on which mailbox was read last. */
@@ -175,118 +155,44 @@ function listingOf(mailbox: MailboxState, { ignore, minLists }: RuleSettings['bl
 export function blacklisted(mailbox: MailboxState, context: MailboxContext): Condition {
   const settings = context.rules.blacklisted;
   const { listed, lists, found } = listingOf(mailbox, settings);
+  const answer = mailbox.blacklist?.answer;
   const object = ipObject(mailbox);
   const major = lists.filter((name) => settings.major.some((glob) => fitsGlob(glob, name)));
-  const somewhere = mailbox.blacklist?.answer.found === 0;
+  const isNamed = answer?.found !== 0;
   const onLists = counted(found, 'blacklist');
-  const checked = mailbox.blacklist?.answer.checked ?? null;
+  const ofAll = answer?.checked == null ? '' : ` of ${answer.checked} checked`;
   const neighbours = context.neighbours().filter((other) => ipObject(other) === object);
   const others = neighbours.filter((other) => listingOf(other, settings).listed === true);
   const active = listed === false && others.length > 0 ? 'unknown' : (listed ?? 'unknown');
   const { before } = context;
   const wasActive = before !== null && listingOf(before, settings).listed === true;
-  return {
-    subject: objectSubject('blacklisted', mailbox, object),
+  return condition(accountSubject('blacklisted', mailbox.account, object), {
     severity: listed && major.length > 0 ? 'critical' : 'warning',
-    active: ifNew('blacklist', mailbox, { active, before, neighbours, wasActive }),
+    active: ifNew('blacklist', active, mailbox, { before, neighbours, wasActive }),
     stillShown: listed === true,
-    forMs: 0,
-    observations: 1,
     clearObservations: 2,
-    facts: {
-      title: listed
-        ? `${object}: listed${somewhere ? ', the API does not say where' : ` on ${onLists}`}`
-        : `${object}: no longer on a blacklist`,
-      sentences: listed
-        ? [
-            somewhere
-              ? `The API says that ${object} is listed, and names no list.`
-              : `${object} is on ${onLists}${checked === null ? '' : ` of ${checked} checked`}${namesText(lists)}.`,
-            ...(major.length > 0
-              ? [`The lists that matter most to receivers: ${listText(major.slice(0, listsNamed))}.`]
-              : []),
-            `${mailboxesText([mailbox, ...others])} ${others.length === 0 ? 'sends' : 'send'} from it. Find out why it was listed before you ask the lists to remove it.`,
-          ]
-        : [`Two checks in a row did not find ${object} on any blacklist that counts.`],
-      numbers: {
-        lists_found: mailbox.blacklist?.answer.found ?? null,
-        lists_checked: checked,
-        ...seenWith(mailbox, mailbox.blacklist?.at, context),
-      },
-    },
-  };
+    firing: () => [
+      `${object}: listed${isNamed ? ` on ${onLists}` : ', the API does not say where'}`,
+      isNamed
+        ? `${object} is on ${onLists}${ofAll}${namesText(lists)}.`
+        : `The API says that ${object} is listed, and names no list.`,
+      major.length > 0 && `The lists that matter most to receivers: ${listText(major.slice(0, listsNamed))}.`,
+      `${mailboxesText([mailbox, ...others])} ${others.length === 0 ? 'sends' : 'send'} from it. Find out why it was listed before you ask the lists to remove it.`,
+    ],
+    ended: () => [
+      `${object}: no longer on a blacklist`,
+      `Two checks in a row did not find ${object} on any blacklist that counts.`,
+    ],
+    numbers: () => ({
+      lists_found: answer?.found ?? null,
+      lists_checked: answer?.checked ?? null,
+      seen_with: mailbox.email,
+      ...ageNumber(mailbox.blacklist?.at, context.now),
+    }),
+  });
 }
 
 function namesText(lists: readonly string[]): string {
   if (lists.length === 0) return '';
   return `: ${lists.length > listsNamed ? firstText(lists, listsNamed) : listText(lists)}`;
-}
-
-/**
- * mailbox_unwell, connection: fires after two observations. The list shows only a status, so it cannot resolve an error
- * that the detail still shows, and an old detail is no second observation.
- */
-export function mailboxDisconnected(
-  answered: 'mailbox' | 'mailboxes',
-  mailbox: MailboxState,
-  context: MailboxContext,
-): Condition {
-  const active = answered === 'mailbox' ? byDetail(mailbox) : byList(mailbox);
-  const detail = mailbox.detail?.answer;
-  const status = answered === 'mailbox' ? detail?.status : mailbox.entry.answer.status;
-  const error = detail?.connection === 'error' ? detail.connectionError : null;
-  return {
-    subject: subjectOf('mailbox_unwell', mailbox, 'connection'),
-    severity: 'critical',
-    active,
-    forMs: 0,
-    observations: 2,
-    clearObservations: 1,
-    facts: {
-      title: active === true ? `${mailbox.email}: disconnected` : `${mailbox.email}: connected again`,
-      sentences:
-        active === true
-          ? [
-              `The mailbox app has lost its connection to ${mailbox.email}, so it neither sends nor receives.`,
-              ...(error ? [`The error: ${sentence(error)}`] : []),
-              `Its status is ${status ?? 'not shown'}. Connect it again in the mailbox app.`,
-            ]
-          : [`${mailbox.email} is connected. Its status is ${status ?? 'not shown'}.`],
-      numbers: {
-        status: status ?? null,
-        connection_error: error,
-        ...seenWith(mailbox, answered === 'mailbox' ? mailbox.detail?.at : mailbox.entry.at, context),
-      },
-    },
-  };
-}
-
-function byDetail(mailbox: MailboxState): Condition['active'] {
-  const detail = mailbox.detail?.answer;
-  if (!detail) return 'unknown';
-  if (detail.connection === 'error' || saysDisconnected(detail.status)) return true;
-  const doubted = detail.connection === 'unclear' || saysDisconnected(mailbox.entry.answer.status);
-  return doubted ? 'unknown' : false;
-}
-
-function byList(mailbox: MailboxState): Condition['active'] {
-  const status = mailbox.entry.answer.status;
-  if (saysDisconnected(status)) return true;
-  const detail = mailbox.detail?.answer;
-  const fine = detail === undefined || (detail.connection === 'connected' && !saysDisconnected(detail.status));
-  return fine && status !== null ? false : 'unknown';
-}
-
-function objectSubject(rule: Subject['rule'], mailbox: MailboxState, object: string): Subject {
-  return { rule, account: mailbox.account, mailboxId: null, email: null, object };
-}
-
-function seenWith(
-  mailbox: MailboxState,
-  at: EpochMs | undefined,
-  context: MailboxContext,
-): Condition['facts']['numbers'] {
-  const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
-  const age = at === undefined ? null : Math.max(0, Math.round((context.now - at) / secondMs));
-  return { seen_with: mailbox.email, data_age_seconds: age, ...link };
 }

@@ -1,7 +1,7 @@
 // Rules beyond one mailbox: a domain over its limits, and an account whose bounce rate has shifted. They never act.
 import type { AlertFacts, Subject } from '../../core/alert.ts';
 import type { AccountShift, DomainExcess, DomainWeek, PooledWindow } from '../../core/guard/pooled-rules.ts';
-import { type EpochMs, minuteMs, secondMs } from '../../core/time.ts';
+import { type EpochMs, minuteMs } from '../../core/time.ts';
 import {
   allowedText,
   counted,
@@ -11,7 +11,7 @@ import {
   percentText,
   spanText,
 } from '../../core/wording/phrases.ts';
-import { accountSubject, atOnce, type Condition } from '../condition.ts';
+import { accountSubject, ageNumber, type Condition, condition } from '../condition.ts';
 
 /** Completeness of a pool's data. */
 export interface PoolKnowledge {
@@ -42,12 +42,6 @@ export interface DomainFinding extends PoolKnowledge {
   readonly worst: () => readonly DomainShare[];
 }
 
-interface PooledLook {
-  readonly now: EpochMs;
-  /** Base of links to the page, or null if there is no page. */
-  readonly pageUrl: string | null;
-}
-
 /** Step of the age in a message, so that the message does not change every minute. */
 const ageStepMs = 15 * minuteMs;
 
@@ -63,18 +57,31 @@ export function shiftSubject(account: string): Subject {
  * shared_bounces of a domain. Silent until all its mailboxes were read. A mailbox without current data keeps the alert
  * from ending but not from firing, because the findings of the others stand.
  */
-export function domainOverLimit(finding: DomainFinding, look: PooledLook): Condition {
+export function domainOverLimit(finding: DomainFinding, now: EpochMs): Condition {
   const { account, domain, excess } = finding;
-  return {
-    subject: domainSubject(account, domain),
-    severity: 'warning',
+  const window = excess ?? finding.week();
+  return condition(domainSubject(account, domain), {
     active: isDomainOver(finding),
-    ...atOnce,
-    facts: excess ? excessFacts(finding, excess, look) : weekFacts(domain, finding.week()),
-  };
+    firing: () => [
+      `${domain}: bounces over the limits of its mailboxes`,
+      ...(excess ? excessTexts(finding, excess, now) : []),
+    ],
+    ended: () => [
+      `${domain}: bounces are within the limits again`,
+      window &&
+        `${windowText(window, onDatesText(window.from, window.to))}; their bounce limits allow ${allowedText(window.allowed)}.`,
+    ],
+    numbers: () => ({
+      ...numbersOf(window),
+      ...(excess && {
+        mailboxes: excess.mailboxes,
+        mailboxes_unknown: finding.unknown,
+        ...ageNumber(finding.oldestAt(), now),
+      }),
+    }),
+  });
 }
 
-/** Returns whether the domain is over its limits, without walking its mailboxes. */
 function isDomainOver(finding: DomainFinding): Condition['active'] {
   const { excess, week, counted: known, unknown, pending } = finding;
   if (pending > 0 || known === 0) return 'unknown';
@@ -82,38 +89,17 @@ function isDomainOver(finding: DomainFinding): Condition['active'] {
   return unknown === 0 && week()?.isWithinLimits ? false : 'unknown';
 }
 
-function weekFacts(domain: string, week: DomainWeek | null): AlertFacts {
-  return {
-    title: `${domain}: bounces are within the limits again`,
-    sentences: week
-      ? [`${windowText(week, onDatesText(week.from, week.to))}; their bounce limits allow ${allowed(week)}.`]
-      : [],
-    numbers: numbersOf(week),
-  };
-}
-
-function excessFacts(finding: DomainFinding, excess: DomainExcess, look: PooledLook): AlertFacts {
-  const { account, domain, worst } = finding;
-  const shares = worst().map(({ email, bounced, sent }) => `${email} (${bounced} of ${sent})`);
+function excessTexts(finding: DomainFinding, excess: DomainExcess, now: EpochMs): readonly string[] {
+  const shares = finding.worst().map(({ email, bounced, sent }) => `${email} (${bounced} of ${sent})`);
   const since = `of ${counted(excess.mailboxes, 'mailbox', 'mailboxes')} since ${datesText(excess.from, excess.from)}`;
-  return {
-    title: `${domain}: bounces over the limits of its mailboxes`,
-    sentences: [
-      `${windowText(excess, since)}; their bounce limits allow ${allowed(excess)}.`,
-      `Most bounces in that time: ${listText(shares)}.`,
-      ...unknownText(finding),
-      ...ageText(finding, look.now),
-      'Warmwarden does not act on this alert. It acts only on single mailboxes that breach their own limits. Each mailbox has its own window, so the counts in messages about one mailbox may differ.',
-      `Look for a cause that the mailboxes share: the DNS of ${domain}, its blacklists, and the recipient lists.`,
-    ],
-    numbers: {
-      ...numbersOf(excess),
-      mailboxes: excess.mailboxes,
-      mailboxes_unknown: finding.unknown,
-      ...ageNumber(finding, look.now),
-      ...linkTo(look.pageUrl, `${account} @${domain}`),
-    },
-  };
+  return [
+    `${windowText(excess, since)}; their bounce limits allow ${allowedText(excess.allowed)}.`,
+    `Most bounces in that time: ${listText(shares)}.`,
+    unknownText(finding),
+    ageText(finding, now),
+    'Warmwarden does not act on this alert. It acts only on single mailboxes that breach their own limits. Each mailbox has its own window, so the counts in messages about one mailbox may differ.',
+    `Look for a cause that the mailboxes share: the DNS of ${finding.domain}, its blacklists, and the recipient lists.`,
+  ];
 }
 
 /** Maximum share of unknown mailboxes, as one in this many. With more, shared_bounces is silent. */
@@ -126,51 +112,37 @@ export interface ShiftFinding extends PoolKnowledge {
 }
 
 /** shared_bounces of an account: the bounce rate of the whole account has doubled. */
-export function accountShiftAlert(finding: ShiftFinding, look: PooledLook): Condition {
+export function accountShiftAlert(finding: ShiftFinding, now: EpochMs): Condition {
   const { account, shift } = finding;
-  const active = hasShifted(finding);
   const compared = shift
     ? [
         `${windowText(shift.last, onDatesText(shift.last.from, shift.last.to))}: ${rateText(shift.last)}.`,
-        `${windowText(shift.before, `in the 28 days before`)}: ${rateText(shift.before)}.`,
+        `${windowText(shift.before, 'in the 28 days before')}: ${rateText(shift.before)}.`,
       ]
     : [];
-  return {
-    subject: shiftSubject(account),
-    severity: 'warning',
-    active,
-    ...atOnce,
-    facts: {
-      title:
-        active === true
-          ? `${account}: the bounce rate of the account is far above usual`
-          : `${account}: the bounce rate of the account is as before`,
-      sentences: [
-        ...compared,
-        ...(active === true && shift
-          ? [
-              `The bounces are on ${counted(shift.domains, 'domain')}: check the data or the provider.`,
-              ...unknownText(finding),
-              ...ageText(finding, look.now),
-              'Warmwarden does not act on this alert. It acts only on single mailboxes that breach their own limits.',
-            ]
-          : []),
-      ],
-      numbers: {
-        ...numbersOf(shift?.last ?? null),
-        sent_before: shift ? Number(shift.before.sent) : null,
-        bounced_before: shift ? Number(shift.before.bounced) : null,
-        domains: shift?.domains ?? null,
-        mailboxes: finding.counted,
-        mailboxes_unknown: finding.unknown,
-        ...ageNumber(finding, look.now),
-        ...linkTo(look.pageUrl, account),
-      },
-    },
-  };
+  return condition(shiftSubject(account), {
+    active: hasShifted(finding),
+    firing: () => [
+      `${account}: the bounce rate of the account is far above usual`,
+      ...compared,
+      shift && `The bounces are on ${counted(shift.domains, 'domain')}: check the data or the provider.`,
+      unknownText(finding),
+      ageText(finding, now),
+      'Warmwarden does not act on this alert. It acts only on single mailboxes that breach their own limits.',
+    ],
+    ended: () => [`${account}: the bounce rate of the account is as before`, ...compared],
+    numbers: () => ({
+      ...numbersOf(shift?.last ?? null),
+      sent_before: shift ? Number(shift.before.sent) : null,
+      bounced_before: shift ? Number(shift.before.bounced) : null,
+      domains: shift?.domains ?? null,
+      mailboxes: finding.counted,
+      mailboxes_unknown: finding.unknown,
+      ...ageNumber(finding.oldestAt(), now),
+    }),
+  });
 }
 
-/** Returns whether the bounce rate has shifted, without walking the account's mailboxes. */
 function hasShifted({ shift, counted: known, unknown, pending }: ShiftFinding): Condition['active'] {
   if (!shift || (unknown + pending) * unknownOneIn > known + unknown + pending) return 'unknown';
   if (shift.isShifted) return true;
@@ -183,30 +155,21 @@ function windowText({ bounced, sent }: PooledWindow, where: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function allowed({ allowed: ppmEmails }: PooledWindow): string {
-  return allowedText(ppmEmails);
-}
-
 function rateText({ bounced, sent }: PooledWindow): string {
   return sent === 0 ? 'no rate' : percentText((bounced * 1e6) / sent);
 }
 
-function unknownText({ unknown }: PoolKnowledge): readonly string[] {
-  if (unknown === 0) return [];
+function unknownText({ unknown }: PoolKnowledge): string {
+  if (unknown === 0) return '';
   const are = unknown === 1 ? 'is not counted, because its data is' : 'are not counted, because their data is';
-  return [`${counted(unknown, 'mailbox', 'mailboxes')} ${are} missing, unreadable or too old.`];
+  return `${counted(unknown, 'mailbox', 'mailboxes')} ${are} missing, unreadable or too old.`;
 }
 
-function ageText({ oldestAt }: PoolKnowledge, now: EpochMs): readonly string[] {
+function ageText({ oldestAt }: PoolKnowledge, now: EpochMs): string {
   const at = oldestAt();
-  if (at === null) return [];
+  if (at === null) return '';
   const steps = Math.max(1, Math.ceil((now - at) / ageStepMs));
-  return [`None of these counts is older than ${spanText(steps * ageStepMs)}.`];
-}
-
-function ageNumber({ oldestAt }: PoolKnowledge, now: EpochMs): AlertFacts['numbers'] {
-  const at = oldestAt();
-  return { data_age_seconds: at === null ? null : Math.max(0, Math.round((now - at) / secondMs)) };
+  return `None of these counts is older than ${spanText(steps * ageStepMs)}.`;
 }
 
 function numbersOf(window: PooledWindow | null): AlertFacts['numbers'] {
@@ -217,9 +180,4 @@ function numbersOf(window: PooledWindow | null): AlertFacts['numbers'] {
     window_from: window?.from ?? null,
     window_to: window?.to ?? null,
   };
-}
-
-/** Returns the link to the page of the mailboxes in question. */
-function linkTo(pageUrl: string | null, words: string): AlertFacts['numbers'] {
-  return pageUrl === null ? {} : { page_url: `${pageUrl}/?q=${encodeURIComponent(words)}` };
 }

@@ -7,47 +7,62 @@ import { fitsGlob } from '../../core/mailbox-pattern.ts';
 import { dayMs, type EpochMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { counted, firstText, momentText } from '../../core/wording/phrases.ts';
-import {
-  scopeText as stopScopeText,
-  type WriteScope,
-  type WritesOff,
-  writesOnCommand,
-} from '../../core/write-scope.ts';
-import { atOnce, type Condition, type MailboxContext, pageLink } from '../condition.ts';
+import { scopeText, type WriteScope, type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
+import { accountSubject, type Condition, condition, type MailboxContext } from '../condition.ts';
 
 /** Returns true for an alert about protection that was taken away. */
 export function isDisarming({ rule }: { readonly rule: AlertRule }): boolean {
   return rule === 'protection_off';
 }
 
-/** Place of `enforce: false` in the configuration. */
-export type EnforcementScope =
-  | { readonly kind: 'everything' }
-  | { readonly kind: 'override'; readonly account: string; readonly match: string };
-
 interface ProtectionWords {
   readonly command: string;
   readonly zone: string;
 }
 
+/** Author and moment of a reload. */
+interface ByWhom {
+  readonly by: string;
+  readonly at: EpochMs;
+}
+
+function subjectOf(account: string, object: string | null): Subject {
+  return accountSubject('protection_off', account, object);
+}
+
+/** Returns the end of an alert, whose words are a title alone. */
+function ended(account: string, object: string | null, title: string): Condition {
+  return condition(subjectOf(account, object), { active: false, firing: () => [title] });
+}
+
+// Enforcement that a reload switched off.
+
+/** Place of `enforce: false` in the configuration. */
+export type EnforcementScope =
+  | { readonly kind: 'everything' }
+  | { readonly kind: 'override'; readonly account: string; readonly match: string };
+
 export function enforcementSubject(scope: EnforcementScope): Subject {
-  const everything = scope.kind === 'everything';
-  return subjectOf(everything ? noAccount : scope.account, everything ? 'enforcement' : `enforcement ${scope.match}`);
+  if (scope.kind === 'everything') return subjectOf(noAccount, 'enforcement');
+  return subjectOf(scope.account, `enforcement ${scope.match}`);
 }
 
 /** Returns the condition. `by` reloaded the configuration that switched enforcement off. */
 export function enforcementOff(
   scope: EnforcementScope,
-  { by, at }: { readonly by: string; readonly at: EpochMs },
+  { by, at }: ByWhom,
   { command, zone }: ProtectionWords,
 ): Condition {
-  const sentences = [
-    `Reloaded by ${by} on ${momentText(at, zone)}: the configuration now says guard.enforce: false.`,
-    'Warmwarden does not change these mailboxes by itself. It keeps polling and notifies you of what it would have done. Enforcement stays off until the configuration says guard.enforce: true.',
-    `To switch it on: write guard.enforce: true, then run \`${command} reload\`.`,
-  ];
-  const facts = { title: `enforcement is OFF for ${scopeText(scope)}`, sentences, numbers: { until: null } };
-  return { subject: enforcementSubject(scope), severity: 'warning', active: true, ...atOnce, facts };
+  return condition(enforcementSubject(scope), {
+    active: true,
+    firing: () => [
+      `enforcement is OFF for ${enforcementText(scope)}`,
+      `Reloaded by ${by} on ${momentText(at, zone)}: the configuration now says guard.enforce: false.`,
+      'Warmwarden does not change these mailboxes by itself. It keeps polling and notifies you of what it would have done. Enforcement stays off until the configuration says guard.enforce: true.',
+      `To switch it on: write guard.enforce: true, then run \`${command} reload\`.`,
+    ],
+    numbers: () => ({ until: null }),
+  });
 }
 
 /** Returns true for an alert about enforcement that is off. */
@@ -57,37 +72,36 @@ export function isEnforcementAlert({ rule, object }: Alert): boolean {
 
 /** Ends an alert about enforcement that is off. */
 export function enforcementOn({ account, object, facts }: Alert): Condition {
-  const about = { title: facts.title.replace('is OFF', 'is on again'), sentences: [], numbers: {} };
-  return { subject: subjectOf(account, object), severity: 'warning', active: false, ...atOnce, facts: about };
+  return ended(account, object, facts.title.replace('is OFF', 'is on again'));
 }
 
-function scopeText(scope: EnforcementScope): string {
+function enforcementText(scope: EnforcementScope): string {
   if (scope.kind === 'everything') return 'all accounts';
   return scope.match === '*' ? `account ${scope.account}` : `mailboxes of ${scope.account} that match ${scope.match}`;
 }
 
-interface Removal {
-  readonly account: string;
-  readonly mailboxes: number;
-  readonly by: string;
-  readonly at: EpochMs;
-}
+// Accounts that a reload removed.
 
 const removalMark = 'account ';
 /** Time of reminders about a removed account. It stays away, so longer reminders are useless. docs/decisions/0009. */
 const remindedForMs = 3 * dayMs;
 
 /** Returns the condition of an account that a reload removed. */
-export function accountRemoved({ account, mailboxes, by, at }: Removal, { command, zone }: ProtectionWords): Condition {
+export function accountRemoved(
+  { account, mailboxes, by, at }: ByWhom & { readonly account: string; readonly mailboxes: number },
+  { command, zone }: ProtectionWords,
+): Condition {
   const until = at + remindedForMs;
-  const sentences = [
-    `Reloaded by ${by} on ${momentText(at, zone)}: the account is no longer in the configuration. It had ${counted(mailboxes, 'mailbox', 'mailboxes')}.`,
-    'Warmwarden no longer polls the account, does not change its mailboxes, and sends no alerts about it.',
-    `If that was not intended: put the account back into the configuration, then run \`${command} reload\`. Otherwise you are reminded daily until ${momentText(until, zone)}.`,
-  ];
-  const numbers = { removed_account: account, until: new Date(until).toISOString() };
-  const facts = { title: `account ${account} is no longer guarded`, sentences, numbers };
-  return { subject: subjectOf(noAccount, removalOf(account)), severity: 'warning', active: true, ...atOnce, facts };
+  return condition(subjectOf(noAccount, `${removalMark}${account}`), {
+    active: true,
+    firing: () => [
+      `account ${account} is no longer guarded`,
+      `Reloaded by ${by} on ${momentText(at, zone)}: the account is no longer in the configuration. It had ${counted(mailboxes, 'mailbox', 'mailboxes')}.`,
+      'Warmwarden no longer polls the account, does not change its mailboxes, and sends no alerts about it.',
+      `If that was not intended: put the account back into the configuration, then run \`${command} reload\`. Otherwise you are reminded daily until ${momentText(until, zone)}.`,
+    ],
+    numbers: () => ({ removed_account: account, until: new Date(until).toISOString() }),
+  });
 }
 
 /** Returns true for an alert about a removed account. */
@@ -97,81 +111,81 @@ export function isRemoval({ rule, object }: Alert): boolean {
 
 /** Ends alerts about removed accounts that are back, or of which people were reminded for long enough. */
 export function removalsOver(alerts: Iterable<Alert>, accounts: readonly string[], now: EpochMs): readonly Condition[] {
-  const back = new Set(accounts.map(removalOf));
-  return [...alerts].filter(isRemoval).flatMap(({ object, since, facts }) => {
-    const isBack = back.has(object ?? '');
-    if (!isBack && now - since < remindedForMs) return [];
-    const title = isBack
-      ? `${object} is guarded again`
-      : `${object} is still not guarded, and this is the last reminder`;
-    const about = { title, sentences: [], numbers: facts.numbers };
-    const subject = subjectOf(noAccount, object);
-    return [{ subject, severity: 'warning', active: false, ...atOnce, facts: about }];
+  const back = new Set<string | null>(accounts.map((account) => `${removalMark}${account}`));
+  return [...alerts].filter(isRemoval).flatMap(({ object, since }) => {
+    if (back.has(object)) return [ended(noAccount, object, `${object} is guarded again`)];
+    if (now - since < remindedForMs) return [];
+    return [ended(noAccount, object, `${object} is still not guarded, and this is the last reminder`)];
   });
 }
 
-function removalOf(account: string): string {
-  return `${removalMark}${account}`;
-}
-
-interface ChannelsRemoval {
-  /** Names of the removed channels. */
-  readonly channels: readonly string[];
-  /** Configuration file that no longer contains the channels. */
-  readonly file: string;
-  readonly by: string;
-  readonly at: EpochMs;
-}
+// Channels that a reload removed.
 
 /** Maximum channels that a message names. */
 const channelsNamed = 5;
-const channelsSubject = subjectOf(noAccount, 'channels');
+const channelsObject = 'channels';
 
 /**
- * Returns the condition for a reload that removed every channel except recipes. The removed channels get it as their
- * last message.
+ * Returns the condition for a reload that removed every channel except recipes. `file` is the configuration that no
+ * longer has them. The removed channels get it as their last message.
  */
 export function channelsRemoved(
-  { channels, file, by, at }: ChannelsRemoval,
+  { channels, file, by, at }: ByWhom & { readonly channels: readonly string[]; readonly file: string },
   { command, zone }: ProtectionWords,
 ): Condition {
-  const sentences = [
-    `Reloaded by ${by} on ${momentText(at, zone)}: ${file} no longer has the ${channels.length === 1 ? 'channel' : 'channels'} ${firstText(channels, channelsNamed)}.`,
-    'Warmwarden keeps guarding the mailboxes, but it can no longer notify you: this is the last message that it sends.',
-    `If that was not intended: put alerts.channels back into ${file}, then run \`${command} reload\`.`,
-  ];
-  const title = 'no channel is left that can notify you';
-  const facts = { title, sentences, numbers: { until: null } };
-  return { subject: channelsSubject, severity: 'warning', active: true, ...atOnce, facts };
+  return condition(subjectOf(noAccount, channelsObject), {
+    active: true,
+    firing: () => [
+      'no channel is left that can notify you',
+      `Reloaded by ${by} on ${momentText(at, zone)}: ${file} no longer has the ${channels.length === 1 ? 'channel' : 'channels'} ${firstText(channels, channelsNamed)}.`,
+      'Warmwarden keeps guarding the mailboxes, but it can no longer notify you: this is the last message that it sends.',
+      `If that was not intended: put alerts.channels back into ${file}, then run \`${command} reload\`.`,
+    ],
+    numbers: () => ({ until: null }),
+  });
 }
 
 /** Ends the alert about removed channels. */
 export function channelsBack(): Condition {
-  const facts = {
-    title: 'Warmwarden can notify you again: the configuration has a channel',
-    sentences: [],
-    numbers: {},
-  };
-  return { subject: channelsSubject, severity: 'warning', active: false, ...atOnce, facts };
+  return ended(noAccount, channelsObject, 'Warmwarden can notify you again: the configuration has a channel');
 }
 
 /** Returns true for an alert about removed channels. */
 export function isOfChannels({ rule, object }: Alert): boolean {
-  return rule === 'protection_off' && object === channelsSubject.object;
+  return rule === 'protection_off' && object === channelsObject;
 }
+
+// Silences that mute every message.
+
+const silenceMark = 'silence ';
 
 /** Returns a condition for each silence that covers everything, and for each ended silence that still has an alert. */
 export function messagesSilenced(
   silences: readonly Silence[],
   alerts: Iterable<Alert>,
-  { accounts, ...words }: ProtectionWords & { readonly accounts: readonly string[] },
+  { accounts, command, zone }: ProtectionWords & { readonly accounts: readonly string[] },
 ): readonly Condition[] {
-  const wide = silences.filter(({ match }) => coversEverything(match, accounts));
-  const objects = new Set(wide.map(({ id }) => silenceObject(id)));
+  const wide = silences
+    .filter(({ match }) => coversEverything(match, accounts))
+    .map(({ id, by, reason, from, until }) =>
+      condition(subjectOf(noAccount, `${silenceMark}${id}`), {
+        active: true,
+        since: from,
+        firing: () => [
+          `a silence mutes all messages until ${momentText(until, zone)}`,
+          sentence(`Added by ${by} on ${momentText(from, zone)}: ${reason}`),
+          'Warmwarden keeps guarding, but sends no other message.',
+          `To end it now: \`${command} silence expire ${id}\`.`,
+        ],
+        numbers: () => ({ silence: id, until: new Date(until).toISOString() }),
+      }),
+    );
+  const going = new Set(wide.map(({ subject }) => subject.object));
   const over = [...alerts].filter(
-    ({ rule, object }) => rule === 'protection_off' && object?.startsWith(silenceMark) && !objects.has(object),
+    ({ rule, object }) => rule === 'protection_off' && object?.startsWith(silenceMark) && !going.has(object),
   );
-  return [...wide.map((silence) => silenced(silence, words)), ...over.map(({ object }) => silenceOver(object))];
+  const end = 'the silence that muted all messages is over';
+  return [...wide, ...over.map(({ object }) => ended(noAccount, object, end))];
 }
 
 /** Returns true if a match lets no alert about a mailbox of these accounts through. */
@@ -184,38 +198,7 @@ export function coversEverything(match: AlertMatch, accounts: readonly string[])
   return everyAccount && everySeverity && all(match.rule) && everyObject;
 }
 
-const silenceMark = 'silence ';
-const silenceObject = (id: string) => `${silenceMark}${id}`;
-
-function silenced({ id, by, reason, from, until }: Silence, { command, zone }: ProtectionWords): Condition {
-  return {
-    subject: subjectOf(noAccount, silenceObject(id)),
-    severity: 'warning',
-    active: true,
-    ...atOnce,
-    since: from,
-    facts: {
-      title: `a silence mutes all messages until ${momentText(until, zone)}`,
-      sentences: [
-        sentence(`Added by ${by} on ${momentText(from, zone)}: ${reason}`),
-        'Warmwarden keeps guarding, but sends no other message.',
-        `To end it now: \`${command} silence expire ${id}\`.`,
-      ],
-      numbers: { silence: id, until: new Date(until).toISOString() },
-    },
-  };
-}
-
-function silenceOver(object: string | null): Condition {
-  const facts = { title: 'the silence that muted all messages is over', sentences: [], numbers: {} };
-  return { subject: subjectOf(noAccount, object), severity: 'warning', active: false, ...atOnce, facts };
-}
-
-function subjectOf(account: string, object: string | null): Subject {
-  return { rule: 'protection_off', account, mailboxId: null, email: null, object };
-}
-
-// Rule for the emergency stop: one alert per scope. It ends when the stop is removed or has expired.
+// Emergency stops: one alert per scope. It ends when the stop is removed or has expired.
 
 const stopObject = 'writes';
 
@@ -227,65 +210,39 @@ export function isStop({ rule, object }: Alert): boolean {
 /** End of a stop: a person removed it, or it expired. */
 export type WritesEnd = { readonly by: string; readonly reason: string } | 'expired';
 
-function stopSubject(scope: WriteScope): Subject {
-  return {
-    rule: 'protection_off',
-    account: scope.kind === 'everything' ? noAccount : scope.account,
-    mailboxId: scope.kind === 'mailbox' ? scope.mailboxId : null,
-    email: scope.kind === 'mailbox' ? scope.email : null,
-    object: stopObject,
-  };
-}
+const unchanged: Readonly<Record<WriteScope['kind'], string>> = {
+  everything: 'any mailbox',
+  account: 'the mailboxes of the account',
+  mailbox: 'this mailbox',
+};
 
 /** Returns the condition of a stop. `end` is null while the stop is on. */
 export function writesOffCondition(
-  off: WritesOff,
+  { scope, since, until, by, reason }: WritesOff,
   end: WritesEnd | null,
-  { pageUrl, command, rules: { timeZone } }: Pick<MailboxContext, 'pageUrl' | 'command' | 'rules'>,
+  { command, rules: { timeZone } }: Pick<MailboxContext, 'command' | 'rules'>,
 ): Condition {
-  const { scope, since, until } = off;
-  const about = stopScopeText(scope);
-  const link = scope.kind === 'mailbox' ? pageLink(pageUrl, scope.account, scope.mailboxId) : {};
-  return {
-    subject: stopSubject(scope),
-    severity: 'warning',
-    active: end === null,
-    ...atOnce,
-    since,
-    facts: {
-      title: end === null ? `writes are OFF for ${about}` : `writes are on again for ${about}`,
-      sentences: end === null ? onSentences(off, command, timeZone) : [endSentence(off, end, timeZone)],
-      numbers: { scope: scope.kind, until: until === null ? null : new Date(until).toISOString(), ...link },
+  const about = scopeText(scope);
+  const account = scope.kind === 'everything' ? noAccount : scope.account;
+  const mailbox = scope.kind === 'mailbox' && { mailboxId: scope.mailboxId, email: scope.email };
+  const untilText = until === null ? null : momentText(until, timeZone);
+  return condition(
+    { ...subjectOf(account, stopObject), ...mailbox },
+    {
+      active: end === null,
+      since,
+      firing: () => [
+        `writes are OFF for ${about}`,
+        sentence(`Switched off by ${by} on ${momentText(since, timeZone)}: ${reason}`),
+        `Warmwarden does not change ${unchanged[scope.kind]}. It keeps polling and notifies you of what it would have done. ${untilText ? `Writes will be on again on ${untilText}.` : 'Writes stay off until a person allows them again.'}`,
+        `To allow writes now: \`${writesOnCommand(scope, command)}\`.`,
+      ],
+      ended: () => [
+        `writes are on again for ${about}`,
+        end === 'expired' && `The emergency stop has expired${untilText ? ` (${untilText})` : ''}.`,
+        end && end !== 'expired' && sentence(`Switched on by ${end.by}${end.reason === '' ? '' : `: ${end.reason}`}`),
+      ],
+      numbers: () => ({ scope: scope.kind, until: until === null ? null : new Date(until).toISOString() }),
     },
-  };
-}
-
-function onSentences(off: WritesOff, command: string, zone: string): readonly string[] {
-  const { scope, since, until, by, reason } = off;
-  const end =
-    until === null
-      ? 'Writes stay off until a person allows them again.'
-      : `Writes will be on again on ${momentText(until, zone)}.`;
-  return [
-    sentence(`Switched off by ${by} on ${momentText(since, zone)}: ${reason}`),
-    `${unchangedText(scope)} It keeps polling and notifies you of what it would have done. ${end}`,
-    `To allow writes now: \`${writesOnCommand(scope, command)}\`.`,
-  ];
-}
-
-function unchangedText(scope: WriteScope): string {
-  switch (scope.kind) {
-    case 'everything':
-      return 'Warmwarden does not change any mailbox.';
-    case 'account':
-      return `Warmwarden does not change the mailboxes of account ${scope.account}.`;
-    case 'mailbox':
-      return 'Warmwarden does not change this mailbox.';
-  }
-}
-
-function endSentence({ until }: WritesOff, end: WritesEnd, zone: string): string {
-  if (end === 'expired')
-    return `The emergency stop has expired${until === null ? '' : ` (${momentText(until, zone)})`}.`;
-  return sentence(`Switched on by ${end.by}${end.reason === '' ? '' : `: ${end.reason}`}`);
+  );
 }

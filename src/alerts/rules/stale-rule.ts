@@ -1,10 +1,12 @@
-// stale_data: statistics that are too old to rely on, because no answer comes or because the counts stand still.
+// stale_data: data that is too old to rely on. Statistics, because no answer comes or the counts stand still; DNS and
+// blacklists, because the API measured them too long ago or their answers can no longer be read.
+import { type MeasuredRoute, measuredAt } from '../../core/answers.ts';
 import { isUsuallyQuiet } from '../../core/daily-counts.ts';
-import { awaitsJudgement, type MailboxState } from '../../core/mailbox.ts';
-import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, isWeekend, secondMs, utcDate } from '../../core/time.ts';
+import { awaitsJudgement, domainOf, type MailboxState } from '../../core/mailbox.ts';
+import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, isWeekend, utcDate } from '../../core/time.ts';
 import { explainVerdict } from '../../core/wording/explain.ts';
 import { momentText } from '../../core/wording/phrases.ts';
-import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf, wordedLater } from '../condition.ts';
+import { ageNumber, type Condition, condition, type MailboxContext, subjectOf } from '../condition.ts';
 
 /** Time after the end of a day in UTC at which the day is over in every time zone. */
 const lastTimeZoneMs = 12 * hourMs;
@@ -38,79 +40,52 @@ function lacksWarmup(mailbox: MailboxState): boolean {
  * comes from an earlier process.
  */
 export function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
-  const readAt = mailbox.stats?.at ?? null;
-  const age = Math.max(0, context.now - (readAt ?? mailbox.firstSeenAt));
+  const { email, stats, verdict, warmup, firstSeenAt } = mailbox;
   const isStale = isWarmupStale(mailbox, context.warmupStaleBefore);
-  const tooOld = isStale || knownSince(mailbox) < context.staleBefore;
-  const lacks = lacksWarmup(mailbox) || (isStale && knownSince(mailbox) >= context.staleBefore);
-  const verdict = mailbox.verdict?.answer;
+  const isOld = knownSince(mailbox) < context.staleBefore;
+  const lacks = lacksWarmup(mailbox) || (isStale && !isOld);
+  const isOldDay = verdict?.answer.reason === 'stale_data';
   const found = standStillOf(mailbox, context.now);
   const still = found === 'moves' || found === 'unknown' ? null : found;
-  const frozen = verdict?.reason === 'stale_data' || still !== null;
-  const judgedNow = mailbox.verdict?.at === context.now;
-  const active = tooOld || frozen ? true : judgedNow && found === 'moves' ? false : 'unknown';
-  const zone = context.rules.timeZone;
-  return wordedLater(
-    {
-      subject: subjectOf('stale_data', mailbox, 'statistics'),
-      severity: 'warning',
-      active,
-      ...atOnce,
-    },
-    () => ({
-      title: `${mailbox.email}: ${active === true ? staleTitle(lacks) : 'statistics are fresh again'}`,
-      sentences:
-        active === true ? staleSentences(mailbox, { lacks, tooOld, still, zone }) : freshSentences(readAt, zone),
-      numbers: {
-        read_at: readAt === null ? null : new Date(readAt).toISOString(),
-        newest_day: verdict?.windowTo ?? null,
-        data_age_seconds: readAt === null ? null : Math.round(age / secondMs),
-        ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
-      },
+  const isJudgedNow = verdict?.at === context.now;
+  const bad = isStale || isOld || isOldDay || still !== null;
+  // Moments instead of ages: a text that changes every minute would be stored every minute.
+  const moment = (at: EpochMs) => momentText(at, context.rules.timeZone);
+  return condition(subjectOf('stale_data', mailbox, 'statistics'), {
+    active: bad ? true : isJudgedNow && found === 'moves' ? false : 'unknown',
+    firing: () =>
+      lacks
+        ? [
+            `${email}: not judged, because the warm-up cannot be read`,
+            verdict === null
+              ? `Warmwarden has not read the warm-up since it first saw the mailbox on ${moment(firstSeenAt)}.`
+              : `Warmwarden last judged the mailbox on ${moment(verdict.at)}. It has not read the warm-up since ${moment(warmup?.at ?? firstSeenAt)}.`,
+            'Warmwarden needs the mode from the warm-up to know the bounce limit. Until it has read the warm-up, the mailbox is not guarded.',
+            'Check whether the mailbox API answers requests for the warm-up of this mailbox. The log has the last failure.',
+          ]
+        : [
+            `${email}: stale statistics`,
+            (isStale || isOld) &&
+              (stats === null
+                ? `Warmwarden has not read any statistics since it first saw the mailbox on ${moment(firstSeenAt)}.`
+                : `Warmwarden last read the statistics on ${moment(stats.at)}. Three polls have been due since then, and none of them returned statistics.`),
+            isOldDay
+              ? explainVerdict(verdict.answer)
+              : still !== null &&
+                `The counts do not change: the warm-up runs, but the API has counted no email since ${still}, for two whole days on which the mailbox sends.`,
+            'Warmwarden decides nothing on old data: the mailbox is not guarded until fresh statistics arrive.',
+            'Check whether the mailbox API is up and whether the mailbox still sends.',
+          ],
+    ended: () => [
+      `${email}: statistics are fresh again`,
+      stats && `Warmwarden read the statistics on ${moment(stats.at)}.`,
+    ],
+    numbers: () => ({
+      read_at: stats && new Date(stats.at).toISOString(),
+      newest_day: verdict?.answer.windowTo ?? null,
+      ...ageNumber(stats?.at, context.now),
     }),
-  );
-}
-
-function staleTitle(lacks: boolean): string {
-  return lacks ? 'not judged, because the warm-up cannot be read' : 'stale statistics';
-}
-
-/** Returns sentences with moments instead of ages: a text that changes every minute would be stored every minute. */
-function staleSentences(
-  mailbox: MailboxState,
-  {
-    lacks,
-    tooOld,
-    still,
-    zone,
-  }: { readonly lacks: boolean; readonly tooOld: boolean; readonly still: IsoDate | null; readonly zone: string },
-): readonly string[] {
-  const verdict = mailbox.verdict?.answer;
-  if (lacks)
-    return [
-      mailbox.verdict === null
-        ? `Warmwarden has not read the warm-up since it first saw the mailbox on ${momentText(mailbox.firstSeenAt, zone)}.`
-        : `Warmwarden last judged the mailbox on ${momentText(mailbox.verdict.at, zone)}. It has not read the warm-up since ${momentText(mailbox.warmup?.at ?? mailbox.firstSeenAt, zone)}.`,
-      'Warmwarden needs the mode from the warm-up to know the bounce limit. Until it has read the warm-up, the mailbox is not guarded.',
-      'Check whether the mailbox API answers requests for the warm-up of this mailbox. The log has the last failure.',
-    ];
-  const first =
-    mailbox.stats === null
-      ? `Warmwarden has not read any statistics since it first saw the mailbox on ${momentText(mailbox.firstSeenAt, zone)}.`
-      : `Warmwarden last read the statistics on ${momentText(mailbox.stats.at, zone)}. Three polls have been due since then, and none of them returned statistics.`;
-  const second = verdict?.reason === 'stale_data' ? [explainVerdict(verdict)] : [];
-  const third = `The counts do not change: the warm-up runs, but the API has counted no email since ${still}, for two whole days on which the mailbox sends.`;
-  return [
-    ...(tooOld ? [first] : []),
-    ...second,
-    ...(still !== null && second.length === 0 ? [third] : []),
-    'Warmwarden decides nothing on old data: the mailbox is not guarded until fresh statistics arrive.',
-    'Check whether the mailbox API is up and whether the mailbox still sends.',
-  ];
-}
-
-function freshSentences(readAt: number | null, zone: string): readonly string[] {
-  return readAt === null ? [] : [`Warmwarden read the statistics on ${momentText(readAt, zone)}.`];
+  });
 }
 
 /** Date of the last email if the counts of a mailbox stand still, else `moves` or `unknown`. */
@@ -150,4 +125,55 @@ function standStillOf({ verdict, stats, warmup, memory, changes }: MailboxState,
   const evidence = memory?.evidence;
   const resumedOn = !toggles && evidence?.before === null && evidence.from > last ? evidence.from : null;
   return resumedOn !== null && quietDays(resumedOn) < frozenSendingDays ? 'unknown' : last;
+}
+
+const checks: Readonly<Record<MeasuredRoute, { readonly name: string; readonly unseen: string }>> = {
+  dns: { name: 'DNS check', unseen: 'when SPF, DKIM or DMARC stops passing' },
+  blacklist: { name: 'blacklist check', unseen: 'new blacklist entries' },
+};
+
+/**
+ * stale_data, per route: fires after two observations. The second one asks the API to measure now (refresh=true), so an
+ * old measurement is one that the API did not replace on request. The passing of time only shows that no answer came.
+ */
+export function measurementStale(
+  route: MeasuredRoute,
+  answered: MeasuredRoute | 'time',
+  mailbox: MailboxState,
+  context: MailboxContext,
+): Condition {
+  const { email, firstSeenAt } = mailbox;
+  const observed = mailbox[route];
+  const madeAt = measuredAt(observed?.answer);
+  const { olderThanMs, unreadSince } = context.staleMeasurement(route);
+  const isUnread = (observed?.at ?? firstSeenAt) < unreadSince;
+  const isOld = madeAt !== null && observed !== null && observed.at - madeAt > olderThanMs;
+  const { name, unseen } = checks[route];
+  const moment = (at: EpochMs) => momentText(at, context.rules.timeZone);
+  const unread = () =>
+    observed
+      ? `Warmwarden last read the ${name} on ${moment(observed.at)}. Four polls since then have failed.`
+      : `Warmwarden has not read any ${name} since it first saw the mailbox on ${moment(firstSeenAt)}: four polls have failed.`;
+  const old = () =>
+    `The API made its last ${name} of ${domainOf(email)} on ${moment(madeAt ?? context.now)}, although Warmwarden asked it for a new one.`;
+  return condition(subjectOf('stale_data', mailbox, route), {
+    active: isUnread ? true : answered !== 'time' && madeAt !== null ? isOld : 'unknown',
+    observations: 2,
+    firing: () => [
+      `${email}: the ${name} is out of date`,
+      isUnread ? unread() : old(),
+      `Until a fresh check arrives, Warmwarden does not notice ${unseen}.`,
+      isUnread
+        ? 'The log has the reason why the polls failed.'
+        : 'Run the check in the mailbox app. If it stays out of date, ask the provider.',
+    ],
+    ended: () => [
+      `${email}: the ${name} is up to date again`,
+      `The API made the ${name} on ${moment(madeAt ?? context.now)}.`,
+    ],
+    numbers: () => ({
+      checked_at: madeAt === null ? null : new Date(madeAt).toISOString(),
+      ...ageNumber(madeAt, context.now),
+    }),
+  });
 }

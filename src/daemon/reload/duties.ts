@@ -39,7 +39,6 @@ interface Retired {
 export class Duties {
   readonly #live: LiveConfig;
   readonly #rooms: RecorderRooms;
-  readonly #pageUrl: string;
   readonly #duties = new Map<string, Duty>();
   /** Budgets of ended loops, by key: the rate limit belongs to the key, not to the loop. */
   readonly #budgets = new Map<string, Budget>();
@@ -51,10 +50,9 @@ export class Duties {
   #stopped: ReadonlySet<string> = new Set();
   #stopping = false;
 
-  constructor(live: LiveConfig, rooms: RecorderRooms, pageUrl: string) {
+  constructor(live: LiveConfig, rooms: RecorderRooms) {
     this.#live = live;
     this.#rooms = rooms;
-    this.#pageUrl = pageUrl;
   }
 
   /** Begins the loops of these accounts of the configuration in force; begins none once all are stopped. */
@@ -198,7 +196,7 @@ export class Duties {
       const theirs = accounts.filter(({ baseUrl }) => baseUrl === api);
       const { windowMs } = policyOf(theirs[0]?.guard ?? {}).breaker;
       const names = theirs.map(({ name }) => name);
-      return { api, accounts: names, windowMs, rules: alerts.rules, pageUrl: this.#pageUrl };
+      return { api, accounts: names, windowMs, rules: alerts.rules };
     });
   }
 
@@ -244,7 +242,6 @@ export class Duties {
         expects: () => expectedNames(now()),
         patterns: () => patternsIn(this.#live.config, account.name),
         words: answers.statusWords,
-        pageUrl: this.#pageUrl,
         rules: () => this.#live.config.alerts.rules,
         api: account.baseUrl,
         accountsOfApi: () => this.#live.accountsOf(account.baseUrl),

@@ -4,7 +4,7 @@ import type { RecorderRooms } from '../../account/record/guarded-account.ts';
 import { atOnce, type Condition, tune } from '../../alerts/condition.ts';
 import { elapse, step } from '../../alerts/engine.ts';
 import { isForPeople } from '../../alerts/routing.ts';
-import { configReloadFailed } from '../../alerts/rules/config-rules.ts';
+import { configReloadFailed } from '../../alerts/rules/daemon-rules.ts';
 import {
   accountRemoved,
   channelsBack,

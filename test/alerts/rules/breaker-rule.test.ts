@@ -12,7 +12,6 @@ const about = {
   alert: undefined,
   windowMs: hourMs,
   now: start,
-  pageUrl: null,
   command: 'warmwarden',
   zone: 'UTC',
   verdictOf: () => undefined,
@@ -115,14 +114,13 @@ describe('an open breaker', () => {
     expect(said).toContain('now, for example: `warmwarden pause acme/m2@c.example`.');
   });
 
-  test('is called by its accounts and the host of the API, and links to what is held', () => {
+  test('is called by its accounts and the host of the API', () => {
     const entries = [entry(1), entry(2, { account: 'beta' }), entry(3, { account: 'gone', held: false })];
-    const { facts } = guardHeld(open(0, { entries }), { ...about, pageUrl: 'https://guard.example' });
+    const { facts } = guardHeld(open(0, { entries }), about);
     expect(facts.title).toBe('acme and beta (api.example): 2 mailboxes held, because too many breached at once');
     expect(facts.accounts).toEqual(['acme', 'beta']);
     expect(facts.numbers).toMatchObject({
       accounts: 'acme, beta',
-      page_url: 'https://guard.example/?state=held',
       api: 'https://api.example',
     });
     const many = ['a', 'b', 'c', 'd', 'e'].map((account, number) => entry(number, { account }));
@@ -154,13 +152,6 @@ describe('a breaker that comes to hold more', () => {
 
   test('is not announced again for what it held before already', () => {
     expect(kindsWhile([3, 4, 3, 4, 1, 2, 5, 8])).toEqual(['firing 3', 'worsened 4', 'worsened 8']);
-  });
-
-  test('goes on from what an earlier version stored, which kept only what is held', () => {
-    const [{ alert } = { alert: undefined }] = step([guardHeld(open(5), about)], () => undefined, start).transitions;
-    if (!alert) throw new Error('it does not fire');
-    const stored = { ...alert, facts: { ...alert.facts, numbers: { held: 5 } } };
-    expect(kindsWhile([6, 8], stored)).toEqual(['worsened 8']);
   });
 });
 

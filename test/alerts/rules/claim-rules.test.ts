@@ -1,6 +1,6 @@
 // contested and recovery_without_effect: when they speak, and when they end.
 import { describe, expect, test } from 'vitest';
-import { claimConditions } from '../../../src/alerts/rules/claim-rules.ts';
+import { conditionsAfter } from '../../../src/alerts/rules.ts';
 import type { WarmupAnswer } from '../../../src/core/answers.ts';
 import type { GuardMemory } from '../../../src/core/guard/memory.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
@@ -48,7 +48,7 @@ function recovering(dailyLimit: number | null, change: Partial<Claim> | null = {
 
 /** `what`: a rule, or one of its causes. */
 function conditionOf(what: string, mailbox: MailboxState, afterMs = 0) {
-  const found = claimConditions(mailbox, sampleContext({ now: start + afterMs }));
+  const found = conditionsAfter('stats', mailbox, sampleContext({ now: start + afterMs }));
   const condition = found.find(({ subject }) => subject.rule === what || subject.object === what);
   if (!condition) throw new Error(`${what} says nothing`);
   return condition;

@@ -1,6 +1,6 @@
 // sending_over_limit: more emails on a day than the daily limit or the mode allows, and never from what is not known.
 import { describe, expect, test } from 'vitest';
-import { sendingOverLimit } from '../../../src/alerts/rules/sending-rule.ts';
+import { sendingOverLimit } from '../../../src/alerts/rules/mailbox-rules.ts';
 import type { StatsRow } from '../../../src/core/answers.ts';
 import type { GuardMemory } from '../../../src/core/guard/memory.ts';
 import type { RecentLimits } from '../../../src/core/policy.ts';

@@ -2,7 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { tune } from '../../../src/alerts/condition.ts';
-import { actedEvent, conditionsAfter } from '../../../src/alerts/rules.ts';
+import { actedEvent } from '../../../src/alerts/rules/action-rules.ts';
+import { conditionsAfter } from '../../../src/alerts/rules.ts';
 import type { Severity } from '../../../src/core/alert.ts';
 import type { AlertRule } from '../../../src/core/alert-rules.ts';
 import type { RecentBounce, WarmupAnswer } from '../../../src/core/answers.ts';

@@ -88,7 +88,6 @@ export async function openDesk(at: EpochMs, seed: number): Promise<Desk> {
     expects: () => [],
     patterns: () => ({ ofAccount: [], ofRoutes: [], accounts: [] }),
     words: { paused: ['paused'], running: ['active'], notRunning: [] },
-    pageUrl: page.pageUrl,
     rules: () => defaultRuleSettings,
     api,
     accountsOfApi: () => [account],

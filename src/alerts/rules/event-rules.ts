@@ -1,11 +1,13 @@
-// changed_by_others: another person or tool paused a warm-up, raised a mode or a limit, or stopped many at once. An
-// event, announced once.
-import type { Transition } from '../../core/alert.ts';
+// Events, announced once: changes by others (changed_by_others) and commands of people (operator_acted).
+import { noAccount, type Subject, type Transition } from '../../core/alert.ts';
 import type { Change, MailboxState } from '../../core/mailbox.ts';
+import type { CommandEntry } from '../../core/operator-command.ts';
 import { changeSentence } from '../../core/wording/causes.ts';
-import { rateText } from '../../core/wording/explain.ts';
+import { rateText, sentence } from '../../core/wording/explain.ts';
 import { countedOf, firstText, listText } from '../../core/wording/phrases.ts';
-import { accountSubject, eventOf, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
+import { accountSubject, eventOf, type MailboxContext, subjectOf } from '../condition.ts';
+
+type EventContext = Pick<MailboxContext, 'now' | 'rules'>;
 
 /** Change by others of which people want to be notified. */
 export interface OutsideChange {
@@ -13,7 +15,7 @@ export interface OutsideChange {
   readonly change: Change;
 }
 
-const words: Readonly<Record<OutsideChange['kind'], string>> = {
+const changeNames: Readonly<Record<OutsideChange['kind'], string>> = {
   paused: 'warm-up paused',
   mode_raised: 'mode raised',
   limit_raised: 'daily limit raised',
@@ -27,38 +29,41 @@ const words: Readonly<Record<OutsideChange['kind'], string>> = {
 export function changedByOthersEvent(
   changes: readonly OutsideChange[],
   { before, nearLimit, forgets }: Readonly<{ before: MailboxState; nearLimit: boolean; forgets: boolean }>,
-  { now, pageUrl, rules }: Pick<MailboxContext, 'now' | 'pageUrl' | 'rules'>,
+  { now, rules }: EventContext,
 ): Transition | null {
   const { enabled, severity } = rules.of.changed_by_others;
   const [first] = changes;
   if (!enabled || !first) return null;
-  const { account, id, email, verdict } = before;
+  const { email, verdict } = before;
   const isRaised = nearLimit && changes.some(({ kind }) => kind === 'mode_raised');
   const effect = forgets
     ? 'After a change of the mode, these bounces no longer count: the count starts again on the next full day.'
     : 'These bounces go on counting, and the higher limit of the new mode applies.';
   const facts = {
-    title: `${email}: ${listText(changes.map(({ kind }) => words[kind]))} by others`,
+    title: `${email}: ${listText(changes.map(({ kind }) => changeNames[kind]))} by others`,
     sentences: [
       ...changes.map(({ change }) => changeSentence(change, rules.timeZone)),
       ...(isRaised && verdict ? [rateText(verdict.answer), effect] : []),
       'If your team did not do this, find out which person or tool changes the mailbox.',
     ],
-    numbers: { changed: changes.map(({ kind }) => kind).join(','), ...pageLink(pageUrl, account, id) },
+    numbers: { changed: changes.map(({ kind }) => kind).join(',') },
   };
   const graver = isRaised && severity === 'info' ? 'warning' : severity;
-  const subject = { ...subjectOf('changed_by_others', before), object: `${first.change.at}` };
-  return eventOf(subject, { severity: graver, since: first.change.at, now, facts });
+  const since = first.change.at;
+  return eventOf(subjectOf('changed_by_others', before, `${since}`), { severity: graver, since, now, facts });
 }
+
+const wordsNamed = 3;
 
 /** Returns the event for many warm-ups that were stopped together, or null if its rule is switched off. */
 export function manyStoppedEvent(
   stopped: readonly MailboxState[],
   running: number,
-  { now, rules }: Pick<MailboxContext, 'now' | 'rules'>,
+  { now, rules }: EventContext,
 ): Transition | null {
+  const { enabled, severity } = rules.of.changed_by_others;
   const [newest] = stopped;
-  if (!rules.of.changed_by_others.enabled || !newest) return null;
+  if (!enabled || !newest) return null;
   const { account } = newest;
   const words = [...new Set(stopped.map(({ warmup }) => warmup?.answer.status ?? 'nothing'))];
   const facts = {
@@ -70,9 +75,32 @@ export function manyStoppedEvent(
     ],
     numbers: { stopped: stopped.length, running },
   };
-  const subject = { ...accountSubject('changed_by_others', account), object: `stopped:${now}` };
-  const { severity } = rules.of.changed_by_others;
+  const subject = accountSubject('changed_by_others', account, `stopped:${now}`);
   return eventOf(subject, { severity: severity === 'info' ? 'warning' : severity, since: now, now, facts });
 }
 
-const wordsNamed = 3;
+/** Maximum characters of a command's outcome in a message; the audit log has all of it. */
+const outcomeShown = 500;
+
+/** Returns the event of a command, or null if it changed nothing or its rule is switched off. */
+export function operatorActedEvent(entry: CommandEntry, { rules, now }: EventContext): Transition | null {
+  const { enabled, severity } = rules.of.operator_acted;
+  const { id, account, mailboxes, by, name, command, reason, end, outcome, at: since } = entry;
+  if (!enabled || end === null || end === 'no_change') return null;
+  const only = mailboxes.length === 1 ? mailboxes[0] : undefined;
+  const failed = end === 'done' ? '' : end === 'failed' ? ', which FAILED' : ', and the outcome is not known';
+  const shown = outcome.length > outcomeShown ? `${outcome.slice(0, outcomeShown)}…` : outcome;
+  const subject: Subject = {
+    rule: 'operator_acted',
+    account: account ?? noAccount,
+    mailboxId: only?.id ?? null,
+    email: only?.email ?? null,
+    object: `${id}`,
+  };
+  const facts = {
+    title: `${by} ran “${command}”${failed}`,
+    sentences: [...shown.split('\n'), reason === '' ? 'No reason given.' : sentence(`Reason: ${reason}`)],
+    numbers: { operator: by, operation: name, result: end },
+  };
+  return eventOf(subject, { severity, since, now, facts });
+}

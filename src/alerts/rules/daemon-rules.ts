@@ -1,0 +1,216 @@
+// Rules about Warmwarden itself: its channels get through, its configuration is in force, its store works, and it did
+// not end by itself.
+import { type Alert, type AlertChanges, fingerprintOf, noAccount, type Transition } from '../../core/alert.ts';
+import { type IdlePattern, idleText } from '../../core/mailbox-pattern.ts';
+import { type Loss, lossText, type StoreFailure, storeTitle } from '../../core/store-failure.ts';
+import { type EpochMs, minuteMs } from '../../core/time.ts';
+import { sentence } from '../../core/wording/explain.ts';
+import { counted, momentText } from '../../core/wording/phrases.ts';
+import { accountSubject, type Condition, condition, type Finding, type Words } from '../condition.ts';
+import { isForPeople } from '../routing.ts';
+
+// channel_failing
+
+/** Fields of a channel that the rule reads. */
+export interface ChannelHealth {
+  readonly name: string;
+  readonly lastSuccessAt: EpochMs | null;
+  /** Moment since which no send has succeeded, or null if sends succeed or none was tried. */
+  readonly failingSince: EpochMs | null;
+  readonly lastFailure: string | null;
+}
+
+const channelFailsForMs = 15 * minuteMs;
+
+/** Name under which the heartbeat is watched. No channel can have it. */
+export const heartbeatName = 'the heartbeat';
+
+/** Returns the conditions of every channel, of the heartbeat, and of each removed channel that still has an alert. */
+export function channelsFailing(
+  channels: readonly ChannelHealth[],
+  alerts: Iterable<Alert>,
+  { command, zone }: { readonly command: string; readonly zone: string },
+): readonly Condition[] {
+  const names = new Set(channels.map(({ name }) => name));
+  const gone = [...alerts].flatMap(({ rule, object }) =>
+    rule === 'channel_failing' && object !== null && !names.has(object) ? object : [],
+  );
+  return [
+    ...channels.map((one) =>
+      channelCondition(one.name, {
+        active: one.failingSince !== null || (one.lastSuccessAt === null ? 'unknown' : false),
+        ...(one.failingSince !== null && { since: one.failingSince }),
+        firing: () => failingWords(one, command, zone),
+        ended: () => [`${titled(one.name)} ${one.name === heartbeatName ? 'gets through' : 'accepts messages'} again`],
+      }),
+    ),
+    ...gone.map((name) =>
+      channelCondition(name, { active: false, firing: () => [`${titled(name)} is no longer configured`] }),
+    ),
+  ];
+}
+
+function channelCondition(name: string, finding: Finding): Condition {
+  const numbers = () => ({ channel: name });
+  return condition(accountSubject('channel_failing', noAccount, name), {
+    forMs: channelFailsForMs,
+    numbers,
+    ...finding,
+  });
+}
+
+function failingWords({ name, failingSince, lastFailure }: ChannelHealth, command: string, zone: string): Words {
+  const since = momentText(failingSince ?? 0, zone);
+  const why = sentence(lastFailure ?? 'The reason is unknown');
+  if (name === heartbeatName)
+    return [
+      'the heartbeat does not get through',
+      `The address in alerts.heartbeat has taken no ping since ${since}.`,
+      why,
+      'While it takes none, you are not notified when Warmwarden ends.',
+      `Test it: \`${command} channels test heartbeat\``,
+    ];
+  return [
+    `channel ${name} does not accept messages`,
+    `The channel has accepted no message since ${since}.`,
+    why,
+    'Warmwarden keeps the messages in its outbox and sends them when the channel works again. The page lists those that stay undelivered.',
+    `Test the channel: \`${command} channels test ${name}\``,
+  ];
+}
+
+function titled(name: string): string {
+  return name === heartbeatName ? name : `channel ${name}`;
+}
+
+/**
+ * Returns the moment since which no channel for people has accepted a message, according to the alerts, or null if one
+ * does or there is none.
+ */
+export function unheardSince(
+  channels: Iterable<{ readonly name: string; readonly type: string }>,
+  alerts: Iterable<Alert>,
+): EpochMs | null {
+  const failing = [...alerts].filter(({ rule, status }) => rule === 'channel_failing' && status === 'firing');
+  const sinceOf = new Map(failing.map(({ object, since }) => [object, since]));
+  const people = [...channels].filter((channel) => isForPeople(channel) && channel.type !== 'removed');
+  const since = people.flatMap(({ name }) => sinceOf.get(name) ?? []);
+  return people.length === 0 || since.length < people.length ? null : Math.max(...since);
+}
+
+// config_wrong
+
+/** Maximum patterns or problems in a message. */
+const linesShown = 5;
+
+export function idleSubject(account: string) {
+  return accountSubject('config_wrong', account, 'patterns');
+}
+
+/**
+ * config_wrong, patterns: fires after two lists in a row. `account` is the account of the lists, or noAccount for
+ * patterns of routes. `idle` is null if the mailboxes are unknown. `alert` is the current one; a further pattern makes
+ * it worse.
+ */
+export function configMatchesNothing(
+  account: string,
+  idle: readonly IdlePattern[] | null,
+  { alert, command }: { readonly alert: Alert | undefined; readonly command: string },
+): Condition {
+  const all = idle ?? [];
+  const shown = all.slice(0, linesShown);
+  const whose = account === noAccount ? 'routes' : account;
+  const isNew = ({ place, pattern }: IdlePattern) =>
+    !alert?.facts.sentences.some((said) => said.startsWith(`${place} "${pattern}"`));
+  return condition(idleSubject(account), {
+    active: idle === null ? 'unknown' : idle.length > 0,
+    observations: 2,
+    worse: shown.some(isNew),
+    firing: () => [
+      `${whose}: ${counted(all.length, 'pattern')} of the configuration match${all.length === 1 ? 'es' : ''} no mailbox`,
+      ...shown.map((one) => `${idleText(one)}.`),
+      all.length > linesShown &&
+        `${counted(all.length - linesShown, 'more pattern')}: \`${command} doctor\` lists them all.`,
+      account === noAccount
+        ? 'No alert about a mailbox takes such a route.'
+        : 'An exclude that matches nothing leaves its mailboxes guarded, and an override changes none.',
+      `Correct the pattern, or remove it, and run \`${command} reload\`.`,
+    ],
+    ended: () => [`${whose}: no pattern of the configuration is without a mailbox`],
+    numbers: () => ({ patterns: all.length }),
+  });
+}
+
+/** config_wrong, reload. `problems` are sentences without secrets, empty if the newest configuration is in force. */
+export function configReloadFailed(problems: readonly string[], command: string): Condition {
+  const more = problems.length - linesShown;
+  return condition(accountSubject('config_wrong', noAccount, 'reload'), {
+    active: problems.length > 0,
+    firing: () => [
+      'the new configuration was refused',
+      ...problems.slice(0, linesShown),
+      more > 0 && `${counted(more, 'more problem')}: \`${command} check\` lists them all.`,
+      `The previous configuration stays in force. Correct the file, then run \`${command} reload\`.`,
+    ],
+    ended: () => ['the newest configuration is in force'],
+    numbers: () => ({ problems: problems.length }),
+  });
+}
+
+// crashed
+
+export interface Crash {
+  readonly at: EpochMs;
+  /** Part of a sentence, such as `account acme: its request loop ended with an error`. */
+  readonly why: string;
+}
+
+/** Returns the condition. `crash` is null once a process has run for a while. */
+export function crashed(crash: Crash | null, zone: string): Condition {
+  return condition(accountSubject('crashed', noAccount), {
+    active: crash !== null,
+    firing: () => [
+      'Warmwarden ended by itself',
+      crash && `Warmwarden ended at ${momentText(crash.at, zone)}: ${crash.why}.`,
+      'It guarded no mailbox until its restart, and lost nothing. If this alert stays, `/readyz` names the accounts that are not guarded. The log has the error: please report it.',
+    ],
+    ended: () => ['Warmwarden runs again'],
+  });
+}
+
+// store_failing
+
+const storeSubject = accountSubject('store_failing', noAccount);
+
+export const storeFingerprint = fingerprintOf(storeSubject);
+
+/** Returns the condition. `failure` is null if the store works; `loss` is what the working store lacked. */
+export function storeFailing(failure: StoreFailure | null, loss: Loss | null = null): Condition {
+  return condition(storeSubject, {
+    active: failure !== null,
+    firing: () => [
+      storeTitle,
+      failure && sentence(failure.said),
+      'Warmwarden takes no action that it cannot record. It may be unable to send other alerts until the store works again.',
+      failure?.remedy,
+    ],
+    ended: () => [
+      'the store works again',
+      (loss?.stops ?? 0) === 0
+        ? 'Warmwarden guards, records its decisions and acts on them again.'
+        : 'Warmwarden guards and records its decisions again. It does not act where an emergency stop is in force.',
+      loss && lossText(loss),
+    ],
+  });
+}
+
+/** Returns the transition for an alert that fires for another reason than announced, one that needs a person. */
+export function worsened(alert: Alert, failure: StoreFailure, at: EpochMs): Transition {
+  return { kind: 'worsened', at, alert: { ...alert, facts: storeFailing(failure).facts } };
+}
+
+/** Returns the end of a failure together with its beginning, which could not be recorded at the time. */
+export function withBeginning(end: AlertChanges, begunAt: EpochMs): AlertChanges {
+  const beginnings = end.transitions.map((transition) => ({ ...transition, kind: 'firing' as const, at: begunAt }));
+  return { ...end, transitions: [...beginnings, ...end.transitions] };
+}

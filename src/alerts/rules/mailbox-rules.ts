@@ -1,0 +1,297 @@
+// Rules of one mailbox besides its bounces: its connection and status, how much it sends, how its emails are received,
+// and what became of Warmwarden's own changes.
+
+import { dailyRows, inboxRatio, lastDays, sumOf } from '../../core/daily-counts.ts';
+import { saysDisconnected } from '../../core/guard/run-state.ts';
+import { type MailboxState, typedName } from '../../core/mailbox.ts';
+import { isWarmupMode, limitsOn, maxPerDay } from '../../core/policy.ts';
+import { addDays, dayMs, hourMs, type IsoDate, utcDate } from '../../core/time.ts';
+import { explainVerdict, sentence } from '../../core/wording/explain.ts';
+import { counted, momentText, onDatesText, percentText } from '../../core/wording/phrases.ts';
+import { ageNumber, type Condition, condition, type MailboxContext, subjectOf } from '../condition.ts';
+
+// mailbox_unwell
+
+/**
+ * mailbox_unwell, connection: fires after two observations. The list shows only a status, so it cannot resolve an error
+ * that the detail still shows, and an old detail is no second observation.
+ */
+export function mailboxDisconnected(
+  answered: 'mailbox' | 'mailboxes',
+  mailbox: MailboxState,
+  { now }: MailboxContext,
+): Condition {
+  const { email, detail, entry } = mailbox;
+  const status = (answered === 'mailbox' ? detail?.answer.status : entry.answer.status) ?? null;
+  const error = detail?.answer.connection === 'error' ? detail.answer.connectionError : null;
+  return condition(subjectOf('mailbox_unwell', mailbox, 'connection'), {
+    active: answered === 'mailbox' ? byDetail(mailbox) : byList(mailbox),
+    observations: 2,
+    firing: () => [
+      `${email}: disconnected`,
+      `The mailbox app has lost its connection to ${email}, so it neither sends nor receives.`,
+      error && `The error: ${sentence(error)}`,
+      `Its status is ${status ?? 'not shown'}. Connect it again in the mailbox app.`,
+    ],
+    ended: () => [`${email}: connected again`, `${email} is connected. Its status is ${status ?? 'not shown'}.`],
+    numbers: () => ({
+      status,
+      connection_error: error,
+      ...ageNumber((answered === 'mailbox' ? detail : entry)?.at, now),
+    }),
+  });
+}
+
+function byDetail({ detail, entry }: MailboxState): Condition['active'] {
+  if (!detail) return 'unknown';
+  const { connection, status } = detail.answer;
+  if (connection === 'error' || saysDisconnected(status)) return true;
+  return connection === 'unclear' || saysDisconnected(entry.answer.status) ? 'unknown' : false;
+}
+
+function byList({ detail, entry }: MailboxState): Condition['active'] {
+  const { status } = entry.answer;
+  if (saysDisconnected(status)) return true;
+  const isFine = !detail || (detail.answer.connection === 'connected' && !saysDisconnected(detail.answer.status));
+  return isFine && status !== null ? false : 'unknown';
+}
+
+/**
+ * mailbox_unwell, status: the API reports a status that is not known to be normal. Fires after two observations, so a
+ * word that is gone at the next look does not count.
+ */
+export function mailboxStatusUnknown(
+  answered: 'mailbox' | 'mailboxes',
+  mailbox: MailboxState,
+  context: MailboxContext,
+): Condition {
+  const { email } = mailbox;
+  const isStrange = (word: string | null | undefined) => typeof word === 'string' && !isKnown(word, context);
+  const [listed, detailed] = [mailbox.entry.answer.status, mailbox.detail?.answer.status];
+  const [here, elsewhere] = answered === 'mailbox' ? [detailed, listed] : [listed, detailed];
+  return condition(subjectOf('mailbox_unwell', mailbox, 'status'), {
+    severity: 'warning',
+    active: isStrange(here) ? true : here && !isStrange(elsewhere) ? false : 'unknown',
+    observations: 2,
+    firing: () => [
+      `${email}: unknown mailbox status "${here}"`,
+      `The API reports the status "${here}" for ${email}. Warmwarden does not know what it means.`,
+      'Warmwarden guards the mailbox as usual: it goes by the status of the warm-up.',
+      'Look at the mailbox in the mailbox app. If the status is normal, add the word to alerts.rules.mailbox_unwell.known.',
+    ],
+    ended: () => [
+      `${email}: the mailbox status is ${here ?? 'not shown'}`,
+      `The API reports the status ${here ?? 'not shown'}, which is normal.`,
+    ],
+    numbers: () => ({ status: here ?? null }),
+  });
+}
+
+function isKnown(word: string, { rules, usualWords }: MailboxContext): boolean {
+  const status = word.trim().toLowerCase();
+  const known = [...usualWords, ...rules.mailboxUnwell.known.map((one) => one.toLowerCase())];
+  return status === '' || known.includes(status) || saysDisconnected(status);
+}
+
+// sending_over_limit
+
+/** Day with more emails than allowed. */
+interface Excess {
+  readonly date: IsoDate;
+  readonly sent: number;
+  readonly daily: number | null;
+  readonly mode: number | null;
+}
+
+/**
+ * sending_over_limit counts yesterday and today, and tomorrow if the API's day is ahead, and ends when none of these is
+ * over. Unknown if the statistics were not read today, if counts make no sense, or if limits are unknown.
+ */
+export function sendingOverLimit(mailbox: MailboxState, { now, command }: MailboxContext): Condition {
+  const found = excessOf(mailbox, now);
+  const excess = typeof found === 'object' ? found : null;
+  return condition(subjectOf('sending_over_limit', mailbox), {
+    active: excess ? true : found === 'none' ? false : 'unknown',
+    firing: () => [
+      `${mailbox.email}: sends more emails than allowed`,
+      ...(excess ? excessSentences(excess, mailbox, command) : []),
+    ],
+    ended: () => [`${mailbox.email}: sends within its daily limit again`],
+    numbers: () => ({
+      date: excess?.date ?? null,
+      sent: excess?.sent ?? null,
+      daily_limit: excess?.daily ?? null,
+      mode_max_per_day: excess?.mode ?? null,
+    }),
+  });
+}
+
+function excessOf({ stats, memory }: MailboxState, now: number): Excess | 'none' | 'unknown' {
+  const today = utcDate(now);
+  const limits = memory?.limits ?? [];
+  if (!stats?.answer.rows || utcDate(stats.at) !== today || limits.at(-1)?.day !== today) return 'unknown';
+  const rows = dailyRows(stats.answer, now);
+  const yesterday = addDays(today, -1);
+  let isKnown = true;
+  for (const { date, sent } of rows.slice(rows.findLastIndex((row) => row.date < yesterday) + 1).reverse()) {
+    const on = limitsOn(limits, date);
+    const valid = sent !== null && Number.isInteger(sent) && sent >= 0;
+    if (!valid || !on || (on.daily === null && on.mode === null)) isKnown = false;
+    else if (isOver(sent, on.daily) || isOver(sent, on.mode)) return { date, sent, ...on };
+  }
+  return isKnown ? 'none' : 'unknown';
+}
+
+function isOver(sent: number, limit: number | null): boolean {
+  return limit !== null && sent > limit;
+}
+
+function excessSentences(
+  { date, sent, daily, mode: most }: Excess,
+  mailbox: MailboxState,
+  command: string,
+): readonly string[] {
+  const mode = mailbox.warmup?.answer.mode ?? null;
+  const over = [
+    isOver(sent, daily) ? `its daily limit of ${daily}` : '',
+    isOver(sent, most) ? `the maximum of its mode, which is ${most} a day` : '',
+  ].filter((text) => text !== '');
+  const name = typedName(mailbox);
+  const lower = isWarmupMode(mode) ? ` Or lower the daily limit: \`${command} limit ${name} ${maxPerDay[mode]}\`.` : '';
+  return [
+    `It sent ${counted(sent, 'email')} ${onDatesText(date, date)}. That is more than ${over.join(', and more than ')}.`,
+    'Warmwarden changed nothing because of this.',
+    `Find out what sends from the mailbox.${lower} To stop the warm-up, pause it: \`${command} pause ${name}\`.`,
+  ];
+}
+
+// reputation_low
+
+/** Calendar days that both causes examine. */
+const days = 7;
+/** Points by which a value must recover beyond its threshold before the alert ends. */
+const hysteresisPoints = 5;
+const onePointPpm = 10_000;
+
+/** reputation_low, inbox rate: the share of delivered emails that reached the inbox, pooled over seven days. */
+export function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxContext): Condition {
+  const { inboxBelowPpm: belowPpm, minMails } = rules.reputationLow;
+  const rows = lastDays(dailyRows(mailbox.stats?.answer, now), days);
+  const ratio = inboxRatio(rows);
+  const delivered = sumOf(rows, 'delivered') ?? 0;
+  const ppm = ratio === null || delivered < minMails ? null : Math.round(ratio * 1e6);
+  const share = () => (ppm === null ? '' : percentText(ppm, belowPpm));
+  const [from, to] = [rows[0]?.date, rows.at(-1)?.date];
+  const reached = () =>
+    `Of ${counted(delivered, 'delivered email')}${from && to ? ` ${onDatesText(from, to)}` : ''}, ${share()} reached the inbox. The threshold is ${percentText(belowPpm)}.`;
+  return condition(subjectOf('reputation_low', mailbox, 'inbox rate'), {
+    active: ppm === null ? 'unknown' : between(ppm < belowPpm, ppm >= belowPpm + hysteresisPoints * onePointPpm),
+    firing: () => [
+      `${mailbox.email}: only ${share()} of emails reach the inbox`,
+      reached(),
+      'Warmwarden changed nothing because of this. Check what the mailbox sends and to whom, and check the DNS of its domain.',
+    ],
+    ended: () => [`${mailbox.email}: ${share()} of emails reach the inbox again`, reached()],
+    numbers: () => ({
+      inbox_percent: ppm === null ? null : ppm / onePointPpm,
+      below_percent: belowPpm / onePointPpm,
+      delivered,
+    }),
+  });
+}
+
+/**
+ * reputation_low, health score: the score is below the best of seven days. Older days do not count, so the alert ends
+ * by itself.
+ */
+export function healthScoreDrop(mailbox: MailboxState, { rules, now }: MailboxContext): Condition {
+  const { scoreDrop: points } = rules.reputationLow;
+  const score = mailbox.entry.answer.healthScore;
+  const from = addDays(utcDate(now), 1 - days);
+  const scores = dailyRows(mailbox.stats?.answer, now).flatMap(({ date, healthScore }) =>
+    date >= from && typeof healthScore === 'number' ? healthScore : [],
+  );
+  const best = scores.length === 0 ? null : Math.max(...scores);
+  const drop = best === null || score === null ? null : best - score;
+  return condition(subjectOf('reputation_low', mailbox, 'health score'), {
+    active: drop === null ? 'unknown' : between(drop >= points, drop <= points - hysteresisPoints),
+    firing: () => [
+      `${mailbox.email}: health score fell from ${best} to ${score}`,
+      `The API's health score was ${best} within the last ${days} days and is ${score} now. It fell by ${counted(Number(drop?.toFixed(2)), 'point')}; the threshold is ${points}.`,
+      'Warmwarden changed nothing because of this. Check the bounces, placement, DNS and blacklists of the mailbox.',
+    ],
+    ended: () => [
+      `${mailbox.email}: health score is ${score ?? 'not shown'} again`,
+      `The health score is at most ${counted(points - hysteresisPoints, 'point')} below the best of the last ${days} days.`,
+    ],
+    numbers: () => ({ health_score: score, best_of_seven_days: best }),
+  });
+}
+
+/** Returns the state of a value with hysteresis: it speaks for the alert, against it, or lies between. */
+function between(isBad: boolean, isGood: boolean): Condition['active'] {
+  return isBad ? true : isGood ? false : 'unknown';
+}
+
+// contested and recovery_without_effect
+
+/** Time after the switch within which recovery lowers the daily limit to its maximum. */
+const effectWithinMs = 24 * hourMs;
+/** Length of a recovery after which a person should look at it. */
+const overdueAfterMs = 45 * dayMs;
+
+/** contested: two outside reversals within a day. The guard does not enter a quarrel. */
+export function contested(mailbox: MailboxState): Condition {
+  const verdict = mailbox.verdict?.answer;
+  return condition(subjectOf('contested', mailbox), {
+    active: verdict ? verdict.reason === 'contested' : 'unknown',
+    firing: () => [
+      `${mailbox.email}: somebody reversed Warmwarden's changes`,
+      verdict && explainVerdict(verdict),
+      'Find out which person or tool changes it. Warmwarden judges the mailbox again after a day.',
+    ],
+    ended: () => [`${mailbox.email}: no longer contested`],
+    numbers: () => claimNumbers(mailbox),
+  });
+}
+
+/** recovery_without_effect, daily limit: a day after the switch, the limit is over the maximum of recovery mode. */
+export function recoveryWithoutEffect(mailbox: MailboxState, { now, command, rules }: MailboxContext): Condition {
+  const claim = mailbox.memory?.claim;
+  const limit = mailbox.warmup?.answer.dailyLimit ?? null;
+  const most = maxPerDay.recovery;
+  const ripe = claim?.kind === 'recovery' && now - claim.since >= effectWithinMs;
+  const name = typedName(mailbox);
+  return condition(subjectOf('recovery_without_effect', mailbox, 'daily limit'), {
+    active: !ripe ? false : limit === null ? 'unknown' : limit > most,
+    firing: () => [
+      `${mailbox.email}: recovery mode without effect`,
+      `It has been in recovery mode since ${momentText(claim?.since ?? now, rules.timeZone)}, but its daily limit is still ${limit} emails, over the ${most} that recovery mode should allow.`,
+      `Lower the daily limit: \`${command} limit ${name} ${most}\`. If that has no effect either, pause the warm-up: \`${command} pause ${name}\`.`,
+    ],
+    ended: () => [`${mailbox.email}: recovery mode works, or has ended`],
+    numbers: () => claimNumbers(mailbox),
+  });
+}
+
+/** recovery_without_effect, overdue: a recovery of Warmwarden that lasts too long. */
+export function recoveryOverdue(mailbox: MailboxState, { now, rules }: MailboxContext): Condition {
+  const claim = mailbox.memory?.claim;
+  const verdict = mailbox.verdict?.answer;
+  return condition(subjectOf('recovery_without_effect', mailbox, 'overdue'), {
+    active: claim?.kind === 'recovery' && now - claim.since >= overdueAfterMs,
+    firing: () => [
+      `${mailbox.email}: in recovery for over 45 days`,
+      `Warmwarden switched it to recovery mode on ${momentText(claim?.since ?? now, rules.timeZone)}, and it has not been clean enough to go back.`,
+      verdict && explainVerdict(verdict),
+      'Look for the cause: its recipient list, its DNS, its reputation. Or set the mode yourself.',
+    ],
+    ended: () => [`${mailbox.email}: no longer in recovery for over 45 days`],
+    numbers: () => claimNumbers(mailbox),
+  });
+}
+
+function claimNumbers({ memory }: MailboxState): Condition['facts']['numbers'] {
+  const claim = memory?.claim;
+  return { claim: claim?.kind ?? null, since: claim ? new Date(claim.since).toISOString() : null };
+}
