@@ -210,11 +210,10 @@ export function isStop({ rule, object }: Alert): boolean {
 /** End of a stop: a person removed it, or it expired. */
 export type WritesEnd = { readonly by: string; readonly reason: string } | 'expired';
 
-const unchanged: Readonly<Record<WriteScope['kind'], string>> = {
-  everything: 'any mailbox',
-  account: 'the mailboxes of the account',
-  mailbox: 'this mailbox',
-};
+function unchangedText(scope: WriteScope): string {
+  if (scope.kind === 'everything') return 'any mailbox';
+  return scope.kind === 'account' ? `the mailboxes of account ${scope.account}` : 'this mailbox';
+}
 
 /** Returns the condition of a stop. `end` is null while the stop is on. */
 export function writesOffCondition(
@@ -234,7 +233,7 @@ export function writesOffCondition(
       firing: () => [
         `writes are OFF for ${about}`,
         sentence(`Switched off by ${by} on ${momentText(since, timeZone)}: ${reason}`),
-        `Warmwarden does not change ${unchanged[scope.kind]}. It keeps polling and notifies you of what it would have done. ${untilText ? `Writes will be on again on ${untilText}.` : 'Writes stay off until a person allows them again.'}`,
+        `Warmwarden does not change ${unchangedText(scope)}. It keeps polling and notifies you of what it would have done. ${untilText ? `Writes will be on again on ${untilText}.` : 'Writes stay off until a person allows them again.'}`,
         `To allow writes now: \`${writesOnCommand(scope, command)}\`.`,
       ],
       ended: () => [
