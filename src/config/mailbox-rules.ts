@@ -7,13 +7,13 @@ import { formatPath, type Path } from '../world/schema/problem.ts';
 import type { AccountConfig, Config, GuardOverride, GuardSettings, RouteConfig } from './config.ts';
 import { profiled, type Setting } from './settings.ts';
 
-export interface MailboxName {
+export interface ListedMailbox {
   readonly email: string;
   readonly id: string;
 }
 
 /** True if the account's include and exclude lists select the mailbox. Exclusion takes precedence. */
-export function selects(account: Pick<AccountConfig, 'mailboxes'>, mailbox: MailboxName): boolean {
+export function selects(account: Pick<AccountConfig, 'mailboxes'>, mailbox: ListedMailbox): boolean {
   const { include, exclude } = account.mailboxes;
   return (
     include.some((pattern) => namesMailbox(pattern, mailbox)) &&
@@ -61,13 +61,13 @@ interface GuardedByOverrides {
 }
 
 /** Policy of a mailbox: the account's guard, then every override that matches, in order. */
-export function resolvePolicy({ guard, overrides }: GuardedByOverrides, mailbox: MailboxName): Policy {
+export function resolvePolicy({ guard, overrides }: GuardedByOverrides, mailbox: ListedMailbox): Policy {
   const matching = overrides.filter(({ match }) => namesMailbox(match, mailbox));
   return policyOf(matching.reduce((settings, override) => mergeGuard(settings, override.guard), guard));
 }
 
 /** Tags of the account, then those of every override that matches, without repeats. */
-export function tagsOf(account: Pick<AccountConfig, 'tags' | 'overrides'>, mailbox: MailboxName): readonly string[] {
+export function tagsOf(account: Pick<AccountConfig, 'tags' | 'overrides'>, mailbox: ListedMailbox): readonly string[] {
   const matching = account.overrides.filter(({ match, tags }) => tags.length > 0 && namesMailbox(match, mailbox));
   return [...new Set([...account.tags, ...matching.flatMap(({ tags }) => tags)])];
 }
@@ -113,7 +113,7 @@ export interface MailboxSettings {
 }
 
 export function settingsFor(
-  mailbox: MailboxName,
+  mailbox: ListedMailbox,
   config: Config,
   settings: readonly Setting[],
 ): readonly MailboxSettings[] {

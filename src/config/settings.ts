@@ -11,7 +11,7 @@ import { hiddenMark, hideIn, isSecretAt } from './hiding.ts';
 // The schema as JSON Schema: one source for editors, the documentation and `check --show`.
 
 /** Subset of JSON Schema that the schema of the file uses. */
-export interface Shape {
+export interface FileShape {
   readonly type?: string;
   /** Name of the kind of value for people: duration, share, cron. */
   readonly title?: string;
@@ -23,17 +23,17 @@ export interface Shape {
   readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
-  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly properties?: Readonly<Record<string, FileShape>>;
   readonly required?: readonly string[];
-  readonly items?: Shape;
-  readonly anyOf?: readonly Shape[];
-  readonly oneOf?: readonly Shape[];
+  readonly items?: FileShape;
+  readonly anyOf?: readonly FileShape[];
+  readonly oneOf?: readonly FileShape[];
 }
 
-let made: Shape | null = null;
+let made: FileShape | null = null;
 
-/** Shape of the file as a person writes it, with the defaults. */
-export function fileShape(): Shape {
+/** FileShape of the file as a person writes it, with the defaults. */
+export function fileShape(): FileShape {
   made ??= z.toJSONSchema(configSchema, {
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
@@ -44,11 +44,11 @@ export function fileShape(): Shape {
       const written = z.globalRegistry.get(zodSchema)?.['default'];
       if (written !== undefined) jsonSchema.default = written as never;
     },
-  }) as Shape;
+  }) as FileShape;
   return made;
 }
 
-export function variantsOf(shape: Shape): readonly Shape[] {
+export function variantsOf(shape: FileShape): readonly FileShape[] {
   return shape.anyOf ?? shape.oneOf ?? [shape];
 }
 
@@ -84,7 +84,7 @@ export function settingsOf(source: SettingsSource): readonly Setting[] {
     const shown = hidden ? hiddenMark : hideDeep(value, source.secrets);
     found.push({ path, value: shown, from, secret: hidden ? [value].flat().join('\n') : null });
   };
-  const walk = (shape: Shape, value: unknown, path: Path, inOverride: boolean): void => {
+  const walk = (shape: FileShape, value: unknown, path: Path, inOverride: boolean): void => {
     const variant = variantFor(shape, value);
     if (isMapping(value) && variant.properties) {
       for (const [key, inner] of Object.entries(variant.properties)) {
@@ -97,7 +97,7 @@ export function settingsOf(source: SettingsSource): readonly Setting[] {
       for (const [index, item] of value.entries()) walk(variant.items, item, [...path, index], inOverride);
     } else add(path, value, source.originOf(path));
   };
-  const unwritten = (shape: Shape, path: Path): void => {
+  const unwritten = (shape: FileShape, path: Path): void => {
     if (shape.properties) {
       if (shape.default === undefined && !isWholeByDefault(shape)) return;
       for (const [key, inner] of Object.entries(shape.properties)) unwritten(inner, [...path, key]);
@@ -168,17 +168,17 @@ function byName(settings: readonly Setting[]): ReadonlyMap<string, Setting> {
   return new Map(settings.map((setting) => [nameOf(setting.path), setting]));
 }
 
-function variantFor(shape: Shape, value: unknown): Shape {
+function variantFor(shape: FileShape, value: unknown): FileShape {
   const variants = variantsOf(shape);
   if (Array.isArray(value)) return variants.find(({ items }) => items) ?? shape;
   if (!isMapping(value)) return shape;
-  const fits = ({ properties }: Shape) =>
+  const fits = ({ properties }: FileShape) =>
     properties !== undefined && (properties['type']?.const ?? value['type']) === value['type'];
   return variants.find(fits) ?? shape;
 }
 
 /** True if an unwritten section is in force: all of its keys have defaults. */
-function isWholeByDefault({ properties = {} }: Shape): boolean {
+function isWholeByDefault({ properties = {} }: FileShape): boolean {
   return Object.values(properties).every((inner) => inner.default !== undefined);
 }
 

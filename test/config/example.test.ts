@@ -1,22 +1,21 @@
 // config.example.yaml against the schema: every key stands in it, every default is the schema's.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { guardSchema } from '../../src/config/guard-schema.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { policyOf } from '../../src/config/mailbox-rules.ts';
-import { fileShape, type Shape } from '../../src/config/settings.ts';
+import { type FileShape, fileShape } from '../../src/config/settings.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { readDocument } from '../../src/world/schema/document.ts';
 import { checkAgainst } from '../../src/world/schema/problem.ts';
+import { ConfigFolder } from '../support/config-folder.ts';
 
 const file = join(import.meta.dirname, '../../config.example.yaml');
 const text = readFileSync(file, 'utf8');
 const shape = fileShape();
 
 /** Every key of the schema with its path; `[]` stands for the items of a list. */
-function keysOf(of: Shape, path = ''): { path: string; shape: Shape }[] {
+function keysOf(of: FileShape, path = ''): { path: string; shape: FileShape }[] {
   const own = Object.entries(of.properties ?? {}).flatMap(([key, inner]) => {
     const here = path === '' ? key : `${path}.${key}`;
     return [{ path: here, shape: inner }, ...keysOf(inner, here)];
@@ -83,17 +82,11 @@ const environment = {
   HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
   RECIPE_KEY: 'sk_live_5678',
 };
-const folder = mkdtempSync(join(tmpdir(), 'warmwarden-example-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function load(yaml: string, env: NodeJS.ProcessEnv) {
-  writeFileSync(join(folder, 'config.yaml'), yaml);
-  return loadConfig(join(folder, 'config.yaml'), env);
-}
+const folder = new ConfigFolder();
 
 /** What `check` says about it. */
 function checked(yaml: string, env: NodeJS.ProcessEnv) {
-  const loaded = load(yaml, env);
+  const loaded = folder.load(yaml, env);
   const said = (problems: readonly { readonly message: string }[]) => problems.map(({ message }) => message);
   return loaded.ok
     ? { problems: [], warnings: said(loaded.warnings) }
@@ -152,7 +145,7 @@ describe('a token or key of the example that is taken in as it stands', () => {
     const taken = text.replace(new RegExp(`^ *${empty}.*\n(?: *# .*\n)+`, 'm'), (section) =>
       uncommented(section).replace(/^.*\n/, ''),
     );
-    const loaded = load(taken, environment);
+    const loaded = folder.load(taken, environment);
     const problems = loaded.ok ? [] : loaded.problems.map(({ path, message }) => [path, message]);
     expect(problems).toEqual([[place, expect.stringMatching(/64 hex digits: .*`warmwarden token new NAME --/)]]);
   });
@@ -160,12 +153,11 @@ describe('a token or key of the example that is taken in as it stands', () => {
 
 describe('leaving a key out', () => {
   const configOf = (tree: unknown) => {
-    const loaded = load(JSON.stringify(tree), environment);
-    if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+    const { config } = folder.accept(JSON.stringify(tree), environment);
     // Written defaults and left out ones are the same policy.
     return {
-      ...loaded.config,
-      accounts: loaded.config.accounts.map((one) => ({ ...one, guard: policyOf(one.guard) })),
+      ...config,
+      accounts: config.accounts.map((one) => ({ ...one, guard: policyOf(one.guard) })),
     };
   };
   const example = treeOf(withChannels);
@@ -194,7 +186,7 @@ describe('the schema', () => {
 
   test("shows the guard's defaults as the model has them", () => {
     const guard = shape.properties?.['guard'] ?? {};
-    const defaults = (of: Shape): unknown =>
+    const defaults = (of: FileShape): unknown =>
       of.properties
         ? Object.fromEntries(Object.entries(of.properties).map(([key, inner]) => [key, defaults(inner)]))
         : of.default;

@@ -1,22 +1,12 @@
 // `alerts.rules` of the file -> RuleSettings: what is not written is the default, what is written counts.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
-import { defaultRuleSettings, type RuleSettings } from '../../src/core/rule-settings.ts';
+import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { minuteMs } from '../../src/core/time.ts';
+import { ConfigFolder } from '../support/config-folder.ts';
 
-function settingsOf(rules: object): RuleSettings {
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-rules-'));
-  const file = join(folder, 'config.yaml');
-  const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
-  writeFileSync(file, JSON.stringify({ accounts, alerts: { rules } }));
-  const loaded = loadConfig(file, {});
-  rmSync(folder, { recursive: true });
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
-  return loaded.config.alerts.rules;
-}
+const place = new ConfigFolder();
+const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
+const settingsOf = (rules: object) => place.accept(JSON.stringify({ accounts, alerts: { rules } })).config.alerts.rules;
 
 test('a file that says nothing of rules has the defaults', () => {
   expect(settingsOf({})).toMatchObject(defaultRuleSettings);

@@ -1,19 +1,15 @@
 // The settings in force, as `check --show` prints them: a file of their own, with origins and without secrets.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { settingsText } from '../../src/cli/check.ts';
 import { KnownSecrets } from '../../src/config/hiding.ts';
-import { loadConfig, type ValidConfig } from '../../src/config/load.ts';
 import { settingsFor } from '../../src/config/mailbox-rules.ts';
 import { changesBetween } from '../../src/config/settings.ts';
 import type { Path } from '../../src/world/schema/problem.ts';
+import { ConfigFolder } from '../support/config-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'warmwarden-settings-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-writeFileSync(join(folder, 'key'), 'sk_live_hush_of_a_file\n');
+const place = new ConfigFolder();
+place.write('key', 'sk_live_hush_of_a_file\n');
 const environment = { KEY: 'sk_live_hush_of_the_environment', RATE: '70' };
 const variable = (name: string) => `\${${name}}`;
 const hook = `whsec_${Buffer.from('a hook with thirty-two characters').toString('base64')}`;
@@ -28,13 +24,7 @@ const file = [
   'guard: {near_limit: 70%}\n',
 ].join('');
 
-function load(text: string): ValidConfig {
-  writeFileSync(join(folder, 'config.yaml'), text);
-  const loaded = loadConfig(join(folder, 'config.yaml'), environment);
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
-  return loaded;
-}
-
+const load = (text: string) => place.accept(text, environment);
 const lines = (text: string) => text.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
 
 describe('the settings in force', () => {

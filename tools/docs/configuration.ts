@@ -1,5 +1,5 @@
 // docs/configuration.md: every key with its kind, default and meaning, from the schema.
-import { fileShape, type Shape, variantsOf } from '../../src/config/settings.ts';
+import { type FileShape, fileShape, variantsOf } from '../../src/config/settings.ts';
 
 const head = `# Configuration
 
@@ -70,11 +70,11 @@ export function configurationText(): string {
 
 interface Row {
   readonly key: string;
-  readonly shape: Shape;
+  readonly shape: FileShape;
   readonly required: boolean;
 }
 
-function sectionText(key: string, shape: Shape): string {
+function sectionText(key: string, shape: FileShape): string {
   const rows = rowsOf(shape, key);
   const lines = rows.map(({ key: path, shape: inner, required }) => {
     const written = inner.default === undefined || inner.properties ? '' : `\`${JSON.stringify(inner.default)}\``;
@@ -93,7 +93,7 @@ function sectionText(key: string, shape: Shape): string {
 }
 
 /** The keys below a shape. Where a list holds several types of a thing, each type has its own: `channels[slack].url`. */
-function rowsOf(shape: Shape, path: string): readonly Row[] {
+function rowsOf(shape: FileShape, path: string): readonly Row[] {
   return variantsOf(shape).flatMap((variant) => {
     const { properties = {}, items, required } = variant;
     const type = properties['type']?.const;
@@ -108,7 +108,7 @@ function rowsOf(shape: Shape, path: string): readonly Row[] {
   });
 }
 
-function kindOf(shape: Shape): string {
+function kindOf(shape: FileShape): string {
   if (shape.const !== undefined) return `\`${String(shape.const)}\``;
   if (shape.enum) return shape.enum.map((word) => `\`${String(word)}\``).join(', ');
   if (shape.anyOf ?? shape.oneOf) return [...new Set(variantsOf(shape).map(kindOf))].join(', or ');

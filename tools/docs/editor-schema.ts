@@ -1,5 +1,5 @@
 // config.schema.json: what an editor needs to help with the configuration file.
-import { fileShape, type Shape, variantsOf } from '../../src/config/settings.ts';
+import { type FileShape, fileShape, variantsOf } from '../../src/config/settings.ts';
 
 /** Ends with a line break. */
 export function editorSchemaText(): string {
@@ -12,11 +12,11 @@ export function editorSchemaText(): string {
 }
 
 /** What ${NAME} stands for is known at run time only: a string with it is right for a number and a word, too. */
-const substituted: Shape = { type: 'string', pattern: '\\$\\{' };
+const substituted: FileShape = { type: 'string', pattern: '\\$\\{' };
 
-function lenient(shape: Shape): Shape {
+function lenient(shape: FileShape): FileShape {
   const { properties, items, anyOf, oneOf } = shape;
-  const inner: Shape = {
+  const inner: FileShape = {
     ...shape,
     ...(properties && {
       properties: Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, lenient(value)])),
@@ -34,6 +34,6 @@ function lenient(shape: Shape): Shape {
   return { ...kept, anyOf: [rest, substituted] };
 }
 
-function without(shape: Shape, key: keyof Shape): Shape {
+function without(shape: FileShape, key: keyof FileShape): FileShape {
   return Object.fromEntries(Object.entries(shape).filter(([name]) => name !== key));
 }

@@ -6,7 +6,7 @@ import type { Failure, Result } from '../../api/http/failure.ts';
 import { forecastOf, type Gaps, gapsOf, ownLimitsOf } from '../../api/poll/forecast.ts';
 import { cutText } from '../../api/stats-days.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
-import { type MailboxName, patternsOf, resolvePolicy, routePatterns, selects } from '../../config/mailbox-rules.ts';
+import { type ListedMailbox, patternsOf, resolvePolicy, routePatterns, selects } from '../../config/mailbox-rules.ts';
 import { type Route, routes } from '../../core/answers.ts';
 import type { Forecast } from '../../core/mailbox.ts';
 import { idlePatterns, idleText } from '../../core/mailbox-pattern.ts';
@@ -44,8 +44,8 @@ interface AskedAccount {
   readonly health: string;
   /** Reason why its mailboxes are not known, or null if they are. */
   readonly failure: string | null;
-  readonly listed: readonly MailboxName[];
-  readonly selected: readonly MailboxName[];
+  readonly listed: readonly ListedMailbox[];
+  readonly selected: readonly ListedMailbox[];
   /** Sentences about includes, excludes and overrides that match no mailbox. */
   readonly idleRules: readonly string[];
   /** Failed kinds of requests about a mailbox; `isJudged` if Warmwarden needs the answer to judge. */
@@ -159,7 +159,7 @@ type InTurn = <Answer>(kind: Route, ask: () => Answered<Answer>) => Answered<Ans
 async function tryKinds(
   client: MailboxApi,
   account: AccountConfig,
-  selected: readonly MailboxName[],
+  selected: readonly ListedMailbox[],
   inTurn: InTurn,
 ): Promise<Pick<AskedAccount, 'refused' | 'cut'>> {
   const refused: AskedAccount['refused'][number][] = [];
