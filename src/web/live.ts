@@ -7,9 +7,7 @@ import { systemClock } from '../world/world.ts';
 import { noQuery, refuse } from './refusals.ts';
 
 export interface LiveLimits {
-  /** Largest number of concurrent streams. */
   readonly readers: number;
-  /** Pause between two checks for a change. */
   readonly tickMs: number;
   /** Longest pause between two events: a view also changes with time, and with data that only the store has. */
   readonly beatMs: number;
@@ -19,7 +17,6 @@ export interface LiveLimits {
 
 export const usualLimits: LiveLimits = { readers: 200, tickMs: secondMs, beatMs: 15 * secondMs, lifeMs: 10 * minuteMs };
 
-/** Seconds after which a refused browser may retry. */
 const retrySeconds = 30;
 
 export interface LiveParts {

@@ -66,7 +66,6 @@ function troublesOf({ fleet, world, timeZone }: RouteParts, isFleet: boolean) {
   };
 }
 
-/** Path and query of a page, without the parameter for live updates. */
 function addressOf(c: Context, pathPrefix: string): string {
   const { pathname, searchParams } = new URL(c.req.url);
   searchParams.delete('refresh');

@@ -2,16 +2,13 @@
 import { didYouMean } from '../core/nearest.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 
-/** A query parameter. `read` returns null for a value that does not match `wanted`. */
 export interface Parameter<Value> {
   readonly wanted: string;
   /** JSON Schema of the values, for /openapi.json; the items of a list are separated by commas. */
   readonly schema: Readonly<Record<string, unknown>>;
   readonly read: (found: string) => Value | null;
   readonly required?: true;
-  /** Default value if the parameter is absent. */
   readonly usual?: Value;
-  /** Description for /openapi.json. */
   readonly meaning?: string;
 }
 
@@ -24,7 +21,6 @@ export type Query<S extends Shape> = {
     : ValueOf<S[Name]> | undefined;
 };
 
-/** Longest part of a found value that an error shows, in characters. */
 const maxFoundShown = 60;
 
 /** Reads all parameters, or returns all errors. Refuses unknown parameters: a mistyped filter must not show all. */
@@ -56,12 +52,10 @@ function shown(found: string): string {
   return visibleText(found.length > maxFoundShown ? `${found.slice(0, maxFoundShown)}…` : found);
 }
 
-/** Adds a description for /openapi.json to a parameter. */
 export function means<P extends Parameter<unknown>>(meaning: string, parameter: P): P {
   return { ...parameter, meaning };
 }
 
-/** Parameter that limits the number of rows of `what` in a list. */
 export function limitOf(what: string, usual: number, most = 1_000) {
   return { ...whole(1, most), usual, meaning: `How many ${what} at most; ${usual} when left out.` };
 }
@@ -82,7 +76,6 @@ export function someOf<const Word extends string>(...words: readonly Word[]): Pa
   return { wanted: `one or several of ${words.join(', ')}, with commas between`, schema, read };
 }
 
-/** Parameter with a whole number in digits. */
 export function whole(least: number, most = 999_999_999): Parameter<number> {
   const read = (found: string) => {
     const number = /^\d{1,16}$/.test(found) ? Number(found) : Number.NaN;
@@ -97,7 +90,6 @@ export function upTo(maxCharacters: number): Parameter<string> {
   return { wanted: `at most ${maxCharacters} characters`, schema: { type: 'string', maxLength: maxCharacters }, read };
 }
 
-/** Parameter that names a mailbox. */
 export const mailboxName: Parameter<string> = {
   wanted: 'an address, an id or ACCOUNT/ADDRESS',
   schema: { type: 'string', minLength: 1 },
@@ -117,7 +109,6 @@ interface Parts {
 }
 type KeyOf<Kinds extends readonly (keyof Parts)[]> = { readonly [Index in keyof Kinds]: Parts[Kinds[Index]] };
 
-/** Longest cursor that Warmwarden creates. */
 const maxCharacters = 4_000;
 
 export function cursorAfter(key: Key): string {
@@ -147,7 +138,6 @@ function isA(kind: keyof Parts, part: unknown): boolean {
   return kind === 'whole' ? Number.isSafeInteger(part) : Number.isFinite(part);
 }
 
-/** Comparison as for Array.sort. */
 function compare(a: Key, b: Key): number {
   for (let index = 0; index < a.length; index += 1) {
     const [part, other] = [a[index], b[index]];
@@ -162,7 +152,6 @@ interface Paged<Row> {
   readonly next: string | null;
 }
 
-/** Makes a page of rows that were read in order, with at most one row more than `limit`. */
 export function pageOf<Row>(read: readonly Row[], keyOf: (row: Row) => Key, limit: number): Paged<Row> {
   const rows = read.slice(0, limit);
   const last = rows.at(-1);

@@ -63,7 +63,6 @@ export const refusals = {
 
 export type RefusalWord = keyof typeof refusals;
 
-/** Message of `not_allowed` for a viewer who requests a change. */
 export const operatorsOnly = 'Only a token with the role operator may do this.';
 
 /** JSON body of a refusal, with its status. `message`: sentences. */
@@ -72,7 +71,6 @@ export function refusalJson<Word extends RefusalWord>(error: Word, message: stri
   return { status, body: { error, message } } as const;
 }
 
-/** Refuses a request: with JSON on the routes for programs, with a page for people. */
 export function refuse(c: Context, error: RefusalWord, message: string) {
   const { status, title } = refusals[error];
   return isForPeople(c) ? c.html(noticePage(title, message), status) : c.json({ error, message }, status);
@@ -102,8 +100,6 @@ export const noQuery: MiddlewareHandler = async (c, next) => {
   const query = readQuery({}, queryOf(c));
   return 'wrong' in query ? refuse(c, 'bad_request', query.wrong) : next();
 };
-
-// Reads the body of a request as text, up to a limit.
 
 export const maxBodyBytes = 64 * 1024;
 

@@ -19,7 +19,6 @@ import type { RecipeRouteParts } from './recipes/recipe-routes.ts';
 
 export interface AccessParts {
   readonly world: World;
-  /** Host that the server listens on. */
   readonly host: string;
   /** Current setting, which a reload may change. */
   readonly auth: () => Auth;
@@ -27,7 +26,6 @@ export interface AccessParts {
   readonly trustedProxies: () => readonly Network[];
   /** Current names from `server.allowed_hosts`. */
   readonly allowedHosts: () => readonly string[];
-  /** Configured address of the page, or null. */
   readonly publicUrl: string | null;
   /** Prefix of the paths in the browser, for example `/warmwarden`, or empty. */
   readonly pathPrefix: string;
@@ -39,13 +37,11 @@ export type RankingPolicy = Pick<Policy, 'nearLimitPpm' | 'enforce'>;
 
 export type PolicyOf = (mailbox: MailboxState) => RankingPolicy;
 
-/** Tags that people gave to mailboxes. */
 export interface Tags {
   readonly all: () => readonly string[];
   readonly of: (mailbox: MailboxState) => readonly string[];
 }
 
-/** A setting as people see it. */
 export interface ShownSetting {
   /** Name such as `guard.min_bounces` or `accounts[0].name`. */
   readonly name: string;
@@ -55,14 +51,11 @@ export interface ShownSetting {
   readonly from: string;
 }
 
-/** Readiness of the daemon to guard. */
 export interface Readiness {
   readonly ready: boolean;
-  /** Missing conditions, in words. */
   readonly reasons: readonly string[];
 }
 
-/** Store of the audit log. */
 export interface HistorySource {
   commands(query: HistoryPlace<number>): Promise<readonly CommandEntry[]>;
   guardActions(query: HistoryPlace<string>): Promise<readonly Action[]>;
@@ -85,7 +78,6 @@ interface HistoryPlace<Id> {
   readonly limit: number;
 }
 
-/** Store of the entries. Each list is sorted newest first. */
 export interface ExplainSource {
   entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<Entries>;
 }
@@ -103,16 +95,13 @@ export interface RouteParts extends AccessParts {
   readonly fleet: Fleet;
   readonly metrics: Metrics;
   readonly ready: () => Readiness;
-  /** Decisions, newest first. */
   readonly decisions: (account: string, id: string, limit: number) => Promise<readonly RecordedDecision[]>;
   readonly history: HistorySource;
   readonly entries: ExplainSource;
   /** Transitions of alerts, newest first. `before`: returns only those before the transition with this number. */
   readonly transitions: (limit: number, before?: number) => Promise<readonly StoredTransition[]>;
-  /** Deliveries, newest first. */
   readonly deliveries: (limit: number, before?: DeliveryPlace) => Promise<readonly ListedDelivery[]>;
   readonly explain: (verdict: Verdict) => string;
-  /** Current policy of a mailbox. */
   readonly policyOf: PolicyOf;
   /** IANA name of the time zone for times in sentences, the same as in alerts. */
   readonly timeZone: () => string;
@@ -121,7 +110,6 @@ export interface RouteParts extends AccessParts {
   readonly tags: Tags;
   readonly trend: FleetTrend;
   readonly recipes: RecipeRouteParts;
-  /** Version of Warmwarden. */
   readonly version: string;
 }
 

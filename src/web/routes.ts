@@ -69,7 +69,6 @@ function nothingHere(path: string): string {
     : 'No page has this address.';
 }
 
-/** Creates the document on the first request, because it is rarely requested. */
 function documentOf({ version, publicUrl, pathPrefix }: RouteParts): () => string {
   let made: string | null = null;
   return () => {

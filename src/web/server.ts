@@ -12,7 +12,6 @@ import { createRoutes } from './routes.ts';
 
 export interface ServerPlace {
   readonly host: string;
-  /** Port, or 0 for any free port. */
   readonly port: number;
   /** Certificate and key as PEM, or null for http. */
   readonly tls: TlsFiles | null;
@@ -20,9 +19,7 @@ export interface ServerPlace {
 }
 
 export interface ServerOptions extends RouteParts, ServerPlace {
-  /** Limits of the stream of live pages, or absent for the defaults. */
   readonly liveLimits?: LiveLimits;
-  /** Limits of connections, or absent for the defaults. */
   readonly connectionLimits?: ConnectionLimits;
 }
 
@@ -148,7 +145,6 @@ async function close(server: Server | TlsServer, { wrongTokens, closing, connect
 
 /** Limits that leave files and memory of the machine for the guard's own requests. */
 export interface ConnectionLimits {
-  /** Largest number of connections. While there are more, only probes are answered. */
   readonly connections: number;
   /** A client that reads nothing of a response for this long is disconnected. */
   readonly stallMs: number;
@@ -161,13 +157,10 @@ const forProbes = 20;
 const probed = ['/healthz', '/readyz', '/metrics'];
 
 interface Connections {
-  /** Returns true if a request for a path may be answered. */
   readonly mayAsk: (path: () => string) => boolean;
-  /** Closes all connections, including those without a request. */
   readonly cut: () => void;
 }
 
-/** Limits the connections of a server that does not listen yet. */
 function limitConnections(server: Server | TlsServer, { connections, stallMs }: ConnectionLimits): Connections {
   const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

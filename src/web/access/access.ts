@@ -15,7 +15,6 @@ import { formOf, ownFormOf } from './forms.ts';
 import { browserKeyOf, formTokenOf, Sessions, setBrowserKey } from './sessions.ts';
 import { tooManyWrong, type WrongTokens } from './wrong-tokens.ts';
 
-/** Identity behind a request. */
 export interface Asker {
   /** Name of the token, or null if no tokens are configured. */
   readonly name: string | null;
@@ -24,9 +23,7 @@ export interface Asker {
   readonly signedIn: boolean;
 }
 
-/** Origin of a request. */
 interface Client {
-  /** Address of the client; undefined if the connection is closed. */
   readonly address: string | undefined;
   /** True if the client uses https, as far as the server or a trusted proxy knows. */
   readonly secure: boolean;
@@ -35,7 +32,6 @@ interface Client {
 declare module 'hono' {
   interface ContextVariableMap {
     client: Client;
-    /** Identity behind the request, or undefined on paths that need no token. */
     asker: Asker | undefined;
   }
 }
@@ -75,7 +71,6 @@ export function addAccess(app: Hono, parts: AccessParts, wrongTokens: WrongToken
   addSignIn(app, parts, { sessions, wrongTokens });
 }
 
-/** Visitor of the page that answers this request. */
 export function visitorOf(c: Context): Visitor {
   const asker = c.get('asker');
   const key = asker?.signedIn ? browserKeyOf(c) : null;
@@ -91,7 +86,6 @@ export function framed(c: Context, title: string, body: Markup): Markup {
   return layout({ title: `${title} · Warmwarden`, body, live: null, visitor: visitorOf(c) });
 }
 
-/** Name under which a command is recorded. */
 export function byOf(c: Context): string {
   return c.get('asker')?.name ?? 'somebody on the page';
 }
@@ -168,7 +162,6 @@ interface SignInParts {
   readonly wrongTokens: WrongTokens;
 }
 
-/** Largest length of the path to return to. */
 const maxPathLength = 4_000;
 const signInParameters = { to: upTo(maxPathLength) };
 

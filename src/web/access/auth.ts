@@ -16,7 +16,6 @@ export type Auth = 'none' | { readonly tokens: readonly Token[] };
 
 type Known = Pick<Token, 'name' | 'sha256'>;
 
-/** Finds the token for a text, or returns null. */
 export function recognize<Found extends Known>(tokens: readonly Found[], presented: string): Found | null {
   const digest = createHash('sha256').update(presented).digest();
   // Every token is compared, so that the duration does not reveal which one matched.

@@ -9,7 +9,6 @@ import type { World } from '../../world/world.ts';
 import type { Auth, Token } from './auth.ts';
 
 const keyBytes = 32;
-/** Pattern of a key in base64url. */
 const keyPattern = /^[A-Za-z0-9_-]{43}$/;
 /** A session expires after this long without use. */
 const idleLifeMs = 12 * hourMs;
@@ -74,7 +73,6 @@ export function isFormTokenOf(key: string, presented: string): boolean {
   return wanted.length === given.length && timingSafeEqual(wanted, given);
 }
 
-/** Storage of sessions. */
 export interface SessionSource {
   find(id: string): Promise<Session | null>;
   start(session: Session, limits: SessionLimits): Promise<void>;
@@ -88,7 +86,6 @@ export class Sessions {
   readonly #auth: () => Auth;
   readonly #remembered = new Map<string, Session>();
 
-  /** `auth`: current setting, which a reload may change. */
   constructor(source: SessionSource, world: World, auth: () => Auth) {
     this.#source = source;
     this.#world = world;

@@ -11,9 +11,7 @@ const maxAddresses = 100;
 
 export class WrongTokens {
   readonly #world: World;
-  /** Counts of the present minute, by address. */
   readonly #counts = new Map<string, number>();
-  /** Count for addresses without their own. */
   #elsewhere = 0;
   /** End of the present minute by the monotonic clock, or null if nothing was counted in it. */
   #endsAt: number | null = null;
@@ -37,7 +35,6 @@ export class WrongTokens {
     return count > freeTries ? Math.max(1, Math.ceil((this.#endsAt - now) / secondMs)) : null;
   }
 
-  /** Logs the remaining counts. */
   close(): void {
     this.#closing.abort();
     this.#log();
@@ -53,7 +50,6 @@ export class WrongTokens {
   }
 }
 
-/** Text of the response that replaces a further 401. */
 export function tooManyWrong(waitSeconds: number): string {
   return `Too many wrong tokens came from this address: try again in ${waitSeconds} s. A correct token is accepted at any time.`;
 }

@@ -52,7 +52,6 @@ export function addCommands(app: Hono, parts: CommandParts): void {
   });
 }
 
-/** Returns the command of a request, or its refusal. */
 function opened(c: Context, { fleet, operate }: CommandParts, pattern: string, asked: URLSearchParams) {
   if (!visitorOf(c).mayOperate) return { refused: refuse(c, 'not_allowed', operatorsOnly) };
   const mailbox = (account: string, id: string) => fleet.mailbox(account, id);

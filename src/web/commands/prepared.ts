@@ -13,7 +13,6 @@ export const commandPatterns = [
   ...(['/mailboxes', '/silences', '/writes', '/breaker', '/activity', '/deliveries'] as const),
 ] as const;
 
-/** Texts of the address or the form, by parameter. */
 type Values = Readonly<Record<string, string>>;
 
 interface Command {
@@ -21,11 +20,8 @@ interface Command {
   /** Title. `subject`: the mailboxes of a mailbox command. */
   readonly title: (subject: string, values: Values) => string;
   readonly button: string;
-  /** Path of the page that leads here. */
   readonly back?: string;
-  /** Title of the folded section that holds the fields. */
   readonly folded?: string;
-  /** Parameters that identify the command. */
   readonly given?: readonly string[];
   /** Fields, each with its default value. */
   readonly fields?: readonly CommandField[];
@@ -138,7 +134,6 @@ const commands: Readonly<Record<string, Command>> = {
   },
 };
 
-/** A single request of a command. */
 export interface PreparedRequest {
   /** Subject of the request if the command has several; empty for a single one. */
   readonly name: string;
@@ -165,7 +160,6 @@ export interface PreparedAt {
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
 }
 
-/** Largest number of mailboxes on one page of the table. */
 const maxMailboxes = 100;
 const maxValueLength = 1_000;
 

@@ -141,7 +141,6 @@ export function openIncidentFacts(incidents: readonly Incident[]) {
 /** Largest number of mailboxes that the response lists per incident; `mailboxes` is the full count. */
 const membersListed = 100;
 
-/** Orders open incidents first, and within each kind the newest. */
 const incidentKey = ({ id, beganAt, endedAt }: Incident) => (endedAt === null ? [0, -beganAt, id] : [1, -endedAt, id]);
 
 export const incidentsRoute = fleetRoute({
@@ -199,7 +198,6 @@ function alertFacts(one: Alert) {
 
 export const maxAlerts = 1_000;
 
-/** Orders alerts by severity, then by age. */
 const alertKey = ({ severity, since, fingerprint }: Alert) => [severities.indexOf(severity), -since, fingerprint];
 
 export const alertsAnswer = z.strictObject({

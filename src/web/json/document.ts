@@ -177,7 +177,6 @@ export function parametersOf({ names = {}, query = {} }: Described): readonly De
   return [...inPath, ...inQuery];
 }
 
-/** Method and path of a route as OpenAPI writes them: `GET /api/mailboxes/{account}/{id}`. */
 export function templateOf({ route }: Described): string {
   return route.replace(/:(\w+)/g, '{$1}');
 }

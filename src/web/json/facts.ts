@@ -65,7 +65,6 @@ const verdictFields = {
 
 const verdict = z.strictObject(verdictFields).meta({ id: 'verdict', description: 'A decision of the guard.' });
 
-/** Verdict with its time. */
 export const datedVerdict = z.strictObject({ at: moment, ...verdictFields });
 
 const dayCounts = listOf(z.strictObject({ date: z.iso.date(), sent: count.nullable(), bounced: count.nullable() }));
@@ -187,7 +186,6 @@ export function changeFacts(change: Change, zone: string) {
   return { ...change, seenAt: change.at, text: changeSentence(change, zone) };
 }
 
-/** Verdict with derived figures. */
 function verdictFacts(verdict: Verdict, explain: Explain) {
   const { sent, bounced, limitPpm } = verdict;
   return {

@@ -17,7 +17,6 @@ import { historyRoute } from './history.ts';
 import { explainRoute, mailboxRoute } from './mailbox.ts';
 import { type Described, type FleetRoute, type JsonRoute, jsonContent } from './route.ts';
 
-/** Sources of the answers of the daemon's socket. */
 export type AnswerParts = PictureParts &
   Pick<RouteParts, 'history' | 'entries' | 'deliveries' | 'transitions' | 'settings' | 'tags' | 'trend'>;
 
@@ -46,7 +45,6 @@ export async function jsonAnswer(name: string, asked: URLSearchParams, parts: An
 
 const plain = { 'text/plain': z.string() };
 
-/** `document` returns the OpenAPI document as JSON. */
 type ProbeParts = Pick<RouteParts, 'ready'> & { readonly document: () => string };
 
 export const probeRoutes: readonly JsonRoute<ProbeParts>[] = [
@@ -95,7 +93,6 @@ export const probeRoutes: readonly JsonRoute<ProbeParts>[] = [
   },
 ];
 
-/** Description of the route that `addMetrics` of the room metrics serves. */
 export const metricsRoute: Described = {
   route: 'GET /metrics',
   id: 'getMetrics',

@@ -201,7 +201,6 @@ export const explainAnswer = z.strictObject({
 
 export type Explanation = z.infer<typeof explainAnswer>;
 
-/** Largest `limit` of a query. */
 export const maxEntriesShown = 1_000;
 
 /** Parameter with a time. A `+` in a query is a space. */

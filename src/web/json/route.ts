@@ -21,7 +21,6 @@ export type Access = 'anybody' | 'any_role' | 'viewer' | 'operator' | 'key';
 
 export interface DescribedAnswer {
   readonly description: string;
-  /** Schemas by content type. */
   readonly content: Readonly<Record<string, z.ZodType>>;
   /** Headers that are always sent, with their meanings. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -30,18 +29,15 @@ export interface DescribedAnswer {
 export interface Described {
   /** Method and path as hono writes them: `GET /api/mailboxes/:account/:id`. */
   readonly route: string;
-  /** Unique name: the operationId. */
   readonly id: string;
   readonly tag: keyof typeof tags;
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
-  /** Meaning of each name in the path. */
   readonly names?: Readonly<Record<string, string>>;
   /** Parameters of the query. The query is ignored if absent. */
   readonly query?: Shape;
   readonly body?: z.ZodType;
-  /** Answers by status. */
   readonly answers: Readonly<Record<number, DescribedAnswer>>;
 }
 

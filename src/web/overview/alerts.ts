@@ -47,9 +47,7 @@ export function gravestFirst(a: Alert, b: Alert): number {
 
 export interface AlertGroup {
   readonly first: Alert;
-  /** Alerts that the entry names in addition. */
   readonly others: readonly Alert[];
-  /** Number of alerts in the entry; 1 if the entry is a single alert. */
   readonly count: number;
 }
 
@@ -59,7 +57,6 @@ const named = 3;
 
 /** Firing alerts: one entry each, or one entry for all alerts of a rule and severity if there are many. */
 export class FiringAlerts {
-  /** Most severe first. */
   readonly all: readonly Alert[];
   readonly groups: readonly AlertGroup[];
 
@@ -75,7 +72,6 @@ export class FiringAlerts {
     });
   }
 
-  /** Number of alerts, of all severities or of one. */
   count(severity?: Severity): number {
     return severity === undefined ? this.all.length : this.all.filter((one) => one.severity === severity).length;
   }
@@ -119,10 +115,8 @@ export class WideAlerts {
   }
 }
 
-/** An alert that was resolved, or a single event. */
 export interface PastAlert {
   readonly kind: 'resolved' | 'event';
-  /** Time of the end or of the event. */
   readonly at: EpochMs;
   readonly alert: Alert;
 }
@@ -153,7 +147,6 @@ export async function readPast(
 }
 
 const deliveriesARead = 300;
-/** Largest number of reads for one response. */
 const maxReads = 20;
 /** Longest time from a transition of an alert to its message: groups wait minutes. */
 const toldWithinMs = hourMs;

@@ -21,7 +21,6 @@ export interface DataAge {
   unread: number;
 }
 
-/** Age of each kind of data of some mailboxes. */
 export function dataAges(mailboxes: Iterable<MailboxState>): Readonly<Record<Kind, DataAge>> {
   const age = (): DataAge => ({ oldest: null, newest: null, unread: 0 });
   const ages = { stats: age(), warmup: age(), detail: age(), dns: age(), blacklist: age() };

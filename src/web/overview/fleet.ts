@@ -29,7 +29,6 @@ export interface MailboxRow {
   /** Number of blacklists with the mailbox, 'listed' if they could not be counted, or null if unknown. */
   readonly listings: number | 'listed' | null;
   readonly statsAt: EpochMs | null;
-  /** Firing alerts about this mailbox, most severe first. */
   readonly alerts: readonly Alert[];
 }
 
@@ -53,10 +52,8 @@ const heldEmergency = -1 - gravities.critical * stateOrder.length;
 export interface RankedMailbox {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
-  /** True if the configuration lets Warmwarden act on the mailbox. */
   readonly enforced: boolean;
   readonly alerts: readonly Alert[];
-  /** Urgency; lower is worse. */
   readonly urgency: number;
   /** Bounce rate as a share of the limit, or -1 if nothing was counted. */
   readonly closeness: number;
@@ -89,12 +86,10 @@ function rank(
   return { mailbox, state, enforced, alerts, urgency, closeness };
 }
 
-/** True for an emergency that Warmwarden has not acted on. */
 export function isHeldEmergency(state: GuardState, verdict: Verdict | null): boolean {
   return state === 'held' && verdict !== null && verdict.emergency !== null;
 }
 
-/** Urgency of a mailbox in a state with these alerts; lower is worse. */
 export function urgencyWith(state: GuardState, alerts: readonly Alert[]): number {
   const gravest = Math.max(0, ...alerts.map(({ severity }) => gravities[severity]));
   return stateOrder.indexOf(state) - gravest * stateOrder.length;
@@ -131,7 +126,6 @@ const orders = {
 } as const;
 export type Sorting = keyof typeof orders;
 
-/** Sort key of the worst-first order. */
 export function rankKey({ urgency, closeness, mailbox: { email, id, account } }: RankedMailbox) {
   return [urgency, -closeness, email, id, account] as const;
 }
@@ -212,7 +206,6 @@ function holdCauseOf({ mailbox, state, enforced }: RankedMailbox, fleet: Fleet):
   return fleet.account(mailbox.account)?.keyWrites === false ? 'readOnlyKey' : null;
 }
 
-/** Mailboxes in each state. Mailboxes of an unread account that were OK when last read count as not judged. */
 export function countsNow({ counts, okWhenRead }: Pick<FleetTotals, 'counts' | 'okWhenRead'>): StateCounts {
   return { ...counts, ok: counts.ok - okWhenRead, not_judged: counts.not_judged + okWhenRead };
 }
@@ -221,13 +214,11 @@ export const noTags: Tags = { all: () => [], of: () => [] };
 
 const maxFilterLength = 200;
 
-/** Filters of GET /api/fleet and of the page. */
 export const fleetFilters = {
   q: means('Words that the address, account, id, state or mode must contain.', upTo(maxFilterLength)),
   state: means("One of the guard's states.", oneOf(...guardStates)),
 };
 
-/** Parameters of the page. */
 export const pageParameters = {
   ...fleetFilters,
   page: whole(1),
@@ -263,13 +254,11 @@ const rowsAPage = 50;
 
 export interface FleetTablePage {
   readonly rows: readonly MailboxRow[];
-  /** Number of rows in the selection, on all pages. */
   readonly total: number;
   readonly page: number;
   readonly pages: number;
 }
 
-/** Rows of one page. */
 export function selectPage(
   { ranked }: Picture,
   selection: Selection,

@@ -16,12 +16,9 @@ export interface Group {
   readonly mailboxes: number | null;
   /** Number of mailboxes in each state. States without mailboxes are absent. */
   readonly states: ReadonlyMap<GuardState, number>;
-  /** Number of firing alerts about the mailboxes, or about their domains, IP addresses or accounts. */
   readonly alerts: number;
-  /** Emails in the windows of the verdicts. */
   readonly sent: number;
   readonly bounced: number;
-  /** Urgency of the worst mailbox; lower is worse. */
   readonly urgency: number;
 }
 
@@ -64,7 +61,6 @@ export const usualGrouping: Grouping = 'account';
 
 type GroupParts = RankingParts & Pick<RouteParts, 'tags'>;
 
-/** Reads the groups; those that need a person come first. */
 export function readGroups(parts: GroupParts, by: Grouping): readonly Group[] {
   const { fleet, tags, world } = parts;
   const silences = fleet.silences(world.clock.now());

@@ -16,7 +16,6 @@ import type { FiringAlerts } from './alerts.ts';
 
 export type StateCounts = Readonly<Record<GuardState, number>>;
 
-/** Sums over all mailboxes. */
 export interface FleetTotals {
   readonly counts: StateCounts;
   /** Number of `ok` mailboxes that were OK when last read: their account can't be read or is not polled at present. */
@@ -24,27 +23,20 @@ export interface FleetTotals {
   /** Held mailboxes by cause, other than an action that has not been carried out yet. */
   readonly heldBy: Readonly<Record<'breaker' | 'readOnlyKey' | 'enforcementOff', number>>;
   readonly providers: ReadonlySet<string>;
-  /** Time at which the first mailbox was seen, or null without mailboxes. */
   readonly firstSeenAt: EpochMs | null;
-  /** Time of the oldest statistics, or null without any. */
   readonly oldestStatsAt: EpochMs | null;
-  /** Number of mailboxes whose statistics were never read. */
   readonly unread: number;
 }
 
 export interface HeadlineFacts extends Pick<FleetTotals, 'counts' | 'okWhenRead' | 'heldBy'> {
   readonly accounts: readonly AccountState[];
   readonly firing: FiringAlerts;
-  /** Open incidents, newest first. */
   readonly incidents: readonly Incident[];
   readonly recentActions: readonly Action[];
   readonly ready: { readonly ready: boolean; readonly reasons: readonly string[] };
   readonly guarding: readonly Guarding[];
-  /** Failure of the store, or null while it works. */
   readonly storeFailure: StoreFailure | null;
-  /** Emergency stops in force. */
   readonly writesOff: readonly WritesOff[];
-  /** First sweeps in progress. */
   readonly sweeps: readonly SweepProgress[];
   readonly now: EpochMs;
   /** Command that runs this program, for the advice. */
@@ -63,7 +55,6 @@ export type Tone = (typeof tones)[number];
 export interface Headline {
   readonly tone: Tone;
   readonly sentence: string;
-  /** Advice for a person. */
   readonly advice: string;
 }
 
@@ -109,7 +100,6 @@ function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
   };
 }
 
-/** Headline if every account fails: all numbers on the page are old. */
 function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'now'>): Headline | null {
   const failing = failingOf(facts);
   if (failing.length === 0 || failing.length < facts.accounts.length) return null;
@@ -160,7 +150,6 @@ function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now
   return `${what}: no request of ${who} has succeeded for ${duration(now - since)}.`;
 }
 
-/** Headline if no mailbox can be judged. */
 function unknownHeadline({ counts, accounts, sweeps, command }: HeadlineFacts): Headline | null {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const unjudged = accounts.filter((account) => account.unjudged);
@@ -181,7 +170,6 @@ function unknownHeadline({ counts, accounts, sweeps, command }: HeadlineFacts): 
   return null;
 }
 
-/** Largest number of emergency stops that the headline names. */
 const stopsNamed = 3;
 
 /**
@@ -335,7 +323,6 @@ function sentenceOn(names: readonly string[], sentence: (of: string) => string):
   return names.length === 0 ? null : sentence(namesOf(names));
 }
 
-/** Advice about unreadable accounts, then about accounts whose key can't write. Null if there are none. */
 function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string | null {
   const failing = failingOf({ accounts });
   const rejected = namesIn(failing, ({ keyRejected }) => keyRejected);
@@ -362,12 +349,10 @@ function warningsText(count: number): string {
   return count === 1 ? ' The warning below can wait until morning.' : ' The warnings below can wait until morning.';
 }
 
-/** Sweeps that have not read the data for verdicts yet. */
 function judgingOf(sweeps: readonly SweepProgress[]): readonly SweepProgress[] {
   return sweeps.filter(({ part }) => part === 'judging');
 }
 
-/** Progress of the first sweep, or null if none is in progress. */
 function sweepSentence({ sweeps, now, zone }: HeadlineFacts): string | null {
   const judging = judgingOf(sweeps);
   return judging.length === 0 ? null : `${sweepsText(judging, { now, zone })}.`;
@@ -383,12 +368,10 @@ interface AccountFacts {
   readonly accounts: readonly AccountState[];
 }
 
-/** True if the configuration includes mailboxes by name that are missing from the account's list. */
 function isLacking({ unlisted }: AccountState): boolean {
   return unlisted.length > 0;
 }
 
-/** Sentence for the headline, or none if every list is complete. */
 function unlistedSentence({ accounts }: AccountFacts): readonly string[] {
   const count = accounts.reduce((sum, { unlisted }) => sum + unlisted.length, 0);
   if (count === 0) return [];
@@ -476,7 +459,6 @@ function heldAdvice({ firing, command, zone }: HeadlineFacts): string {
   return `The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time. If the bounces are real, carry the actions out: \`${command} breaker release\`. ${otherwise}`;
 }
 
-/** Time from which Warmwarden acts without a release, or null if it waits for a release. */
 export function actsFrom({ facts }: Alert): EpochMs | null {
   const time = facts.numbers['acts_from'];
   return typeof time === 'string' ? Date.parse(time) : null;
@@ -486,10 +468,8 @@ function namesIn(accounts: readonly AccountState[], which: (account: AccountStat
   return accounts.filter(which).map(({ name }) => name);
 }
 
-/** Largest number of accounts that a sentence names. */
 const namesShown = 5;
 
-/** Names the first ones and counts the others. */
 function namesOf(names: readonly string[]): string {
   return firstText(names, namesShown);
 }

@@ -24,7 +24,6 @@ export const historyCursor = cursorOf('whole', 'whole', 'text');
 export interface HistoryQuery extends Query<typeof historyFilters> {
   readonly since: EpochMs;
   readonly mailbox: MailboxState | null;
-  /** True to include actions of Warmwarden. */
   readonly actions: boolean;
   readonly cursor: Query<{ cursor: typeof historyCursor }>['cursor'];
   readonly limit: number;

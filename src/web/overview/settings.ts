@@ -3,9 +3,7 @@
 import type { ShownSetting } from '../route-parts.ts';
 
 export interface SettingSelection {
-  /** Words that the name or the value must contain. Matches all if empty. */
   readonly text: string;
-  /** True to select only settings that differ from the default. */
   readonly changedOnly: boolean;
 }
 

@@ -43,7 +43,6 @@ export class FleetTrend {
     this.#parts = parts;
   }
 
-  /** Days, oldest first; empty if no statistics were read. */
   read(): Promise<readonly TrendDay[]> {
     const now = this.#parts.world.clock.now();
     const isFresh = this.#summedAt !== null && now - this.#summedAt < freshMs && now >= this.#summedAt;
@@ -81,7 +80,6 @@ export class FleetTrend {
     return acted;
   }
 
-  /** Mailboxes that were held at any time of each day. */
   async #held(first: IsoDate, now: EpochMs): Promise<ReadonlyMap<IsoDate, ReadonlySet<string>>> {
     const held = new Map<IsoDate, Set<string>>();
     const begin = Date.parse(first);

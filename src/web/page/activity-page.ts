@@ -45,7 +45,6 @@ ${newest || earlier ? html`<nav class="pages" aria-label="Pages">${newest} ${ear
   return { title: 'Activity · Warmwarden', body };
 });
 
-/** Word for each end, and the class that colours it. */
 const ends: Readonly<Record<string, readonly [string, string]>> = {
   done: ['done', 'confirmed'],
   no_change: [alreadySo, 'none'],
@@ -66,7 +65,6 @@ ${outcome === '' ? '' : outcome.split('\n').map((line) => html`<p class="muted">
 </li>`;
 }
 
-/** Reasons for which Warmwarden acts. */
 const actingReasons: readonly Reason[] = ['bounce_rate_over_limit', 'repeat_offender', 'emergency', 'clean_volume'];
 
 function activityForm({ by, mailbox, operation, reason }: ActivityFilter, people: readonly string[]): Markup {

@@ -145,8 +145,6 @@ ${newest?.length === 0 ? html`<p class="muted">There are no messages yet.</p>` :
   );
 }
 
-// The silences in force: the number of muted alerts, the author, the reason, and the end of each.
-
 export const silencesPlace = place('/silences', {}, ({ fleet, world }) => {
   const { command, clock } = world;
   const now = clock.now();

@@ -9,7 +9,6 @@ import { ago, type Markup, prose, text } from './parts/elements.ts';
 export interface CommandText {
   readonly title: string;
   readonly button: string;
-  /** Path of the page that led here. */
   readonly back: string;
   /** Title of a folded section that holds the choices, below the button: the button must be usable at once. */
   readonly folded?: string;
@@ -23,35 +22,29 @@ export interface CommandField {
   readonly kind: 'text' | 'number' | 'choice' | 'duration';
   readonly options?: readonly string[];
   readonly hint?: string;
-  /** True if a duration may be left empty. */
   readonly optional?: boolean;
 }
 
 /** Effect of the command on one subject, or the reason why it has none. */
 export interface CommandEffect {
-  /** Name of the subject, or empty if the command has only one. */
   readonly name: string;
   readonly outcome: CommandOutcome;
 }
 
 export interface CommandPageParts {
   readonly text: CommandText;
-  /** Path of the form. */
   readonly path: string;
   readonly fields: readonly CommandField[];
   /** Names and values of hidden fields. */
   readonly given: readonly (readonly [name: string, value: string])[];
-  /** Effects, or empty while a choice is missing. */
   readonly effects: readonly CommandEffect[];
   /** Plan that the reader agrees to, or null if there is nothing to carry out. */
   readonly plan: string | null;
   readonly formToken: string;
   readonly reason: string;
-  /** Error about the submitted form, or null. */
   readonly problem: string | null;
 }
 
-/** Largest length of a reason, in characters. */
 export const maxReasonLength = 1_000;
 
 export function commandPage(parts: CommandPageParts): Markup {
@@ -105,7 +98,6 @@ function hidden(pairs: readonly (readonly [string, string])[]): readonly Markup[
   return pairs.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
 }
 
-/** A command that was started on the page. */
 export interface CommandRun {
   readonly text: CommandText;
   readonly by: string;

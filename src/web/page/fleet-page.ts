@@ -85,7 +85,6 @@ ${mailboxesPanel(parts, picture, selection)}`;
   return { title: `${headline.tone === 'calm' ? '' : '● '}${headline.sentence} · Warmwarden`, body };
 });
 
-/** Emergency stops with a link here; the others have links at their alerts. */
 const stopsOffered = 3;
 
 /** Links that end each emergency stop, for people without a shell. */
@@ -114,7 +113,6 @@ function folded(items: readonly Markup[]): Markup {
 ${rest.length > 0 && html`<details><summary>${rest.length} more</summary><ol class="events">${rest}</ol></details>`}`;
 }
 
-/** Alerts on the page, where a group counts once. */
 const alertsShown = 20;
 
 function alertsPanel({ fleet }: RouteParts, { firing, now }: Picture): Markup {
@@ -183,7 +181,6 @@ function stateLinks(selection: Selection, { counts }: Picture): Markup {
   return html`<nav aria-label="Filter by state"><ul class="chips">${link(undefined, 'All', all)}${present.map((state) => link(state, stateWords[state], counts[state]))}${narrowed}</ul></nav>`;
 }
 
-/** Columns of the table, with the order of each and its direction. */
 const columns: readonly (readonly [string, Sorting?, ('ascending' | 'descending')?])[] = [
   ['State', 'worst', 'descending'],
   ['Mailbox', 'address', 'ascending'],

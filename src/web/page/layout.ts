@@ -6,15 +6,12 @@ import type { EpochMs } from '../../core/time.ts';
 import { commandBar, selectionBar } from './parts/command-links.ts';
 import type { Markup } from './parts/elements.ts';
 
-// Visitor of a page, as far as the page shows it.
-
 /** Hidden field that proves for which browser a form was made. */
 export const formTokenField = 'form_token';
 
 export interface Visitor {
   /** Name of the token, or null if no tokens are configured. */
   readonly name: string | null;
-  /** True if the page offers commands. */
   readonly mayOperate: boolean;
   /** Form token of a signed-in browser, or null if there is no session to end. */
   readonly signOutToken: string | null;
@@ -22,9 +19,7 @@ export interface Visitor {
 
 interface LiveFrame {
   readonly now: EpochMs;
-  /** True if the reader paused live updates. */
   readonly still: boolean;
-  /** Path and query of the page. */
   readonly address: string;
 }
 
@@ -33,9 +28,7 @@ interface LayoutParts {
   readonly body: Markup | readonly Markup[];
   /** Data for live updates, or null for a static page. */
   readonly live: LiveFrame | null;
-  /** Banner about general problems; absent on pages that have none. */
   readonly banner?: Markup | string;
-  /** True if the emergency stop is on for all accounts. */
   readonly isStopped?: boolean;
   /** True if the page will change soon, without a change of the fleet. */
   readonly isMoving?: boolean;
@@ -43,7 +36,6 @@ interface LayoutParts {
   readonly visitor: Visitor | null;
 }
 
-/** Views in the order of the navigation. */
 const places = [
   ['/', 'Fleet'],
   ['/groups', 'Groups'],
@@ -125,7 +117,6 @@ function clock({ now, still, address }: LiveFrame): Markup {
   return html`<p class="clock"><span>As of <time id="as-of" datetime="${iso}" title="${iso}" data-show="clock">${iso.slice(11, 19)} UTC</time></span> ${toggle}</p>`;
 }
 
-/** Page with a single sentence: not found, not allowed, or an internal error. */
 export function noticePage(title: string, sentence: string): Markup {
   return layout({
     title: `${title} · Warmwarden`,
@@ -135,12 +126,8 @@ export function noticePage(title: string, sentence: string): Markup {
   });
 }
 
-// Sign-in form with a token. It replaces a page that needs a token.
-
 interface SignInPageParts {
-  /** Path to show after the sign-in. */
   readonly to: string;
-  /** Reason why the last attempt failed, or null if there was none. */
   readonly problem: string | null;
 }
 

@@ -62,12 +62,10 @@ const isoDate: Parameter<string> = {
 
 interface MailboxFacts extends Pick<RouteParts, 'fleet' | 'explain'> {
   readonly row: MailboxRow;
-  /** Actions and changes by others up to now, newest first. */
   readonly actions: readonly Action[];
   readonly changes: readonly Change[];
   readonly now: EpochMs;
   readonly command: string;
-  /** IANA name of the time zone for displayed times. */
   readonly zone: string;
 }
 
@@ -233,7 +231,6 @@ function listingsOf({ mailbox: { blacklist } }: MailboxRow): Markup {
   return html`<strong class="bad">on ${found === null ? 'some' : numberText(found)}${of}</strong>${lists.length > 0 && `: ${lists.map(text).join(', ')}`}`;
 }
 
-/** A change by a person, the vendor, or another tool. */
 function changeItem({ what, from, to, at }: Change, now: EpochMs): Markup {
   return html`<li><p class="line"><strong>${what.replaceAll('_', ' ')}</strong> ${text(from ?? 'nothing')} → ${text(to ?? 'nothing')} <span class="muted">seen ${ago(at, now)}</span></p></li>`;
 }
@@ -259,15 +256,12 @@ function decidedWhen({ since, until, count }: RecordedDecision, now: EpochMs): M
   return html`${numberText(count)} answers, the first ${ago(since, now)}, the last ${ago(until, now)}`;
 }
 
-/** Form that selects the decisions of a day. It works without a script. */
 function dayForm({ mailbox }: MailboxRow, until: EpochMs, now: EpochMs): Markup {
   const path = `${mailboxPath(mailbox)}#decisions`;
   return html`<form class="filter" action="${path}" method="get">
 <label for="day">Until the end of (UTC)</label> <input id="day" name="day" type="date" value="${utcDate(until)}" max="${utcDate(now)}">
 <button type="submit">Show</button> ${until < now && html`<a href="${path}">Show the newest</a>`}</form>`;
 }
-
-// Advice about the mailbox by its state, in one or two sentences.
 
 /** Tone of the top of the mailbox's page, by state; calm for the others. */
 const tones: Readonly<Partial<Record<GuardState, Tone>>> = {

@@ -6,7 +6,6 @@ import type { RefusalWord } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import type { Markup } from './parts/elements.ts';
 
-/** A page without its frame. */
 export interface View {
   readonly title: string;
   readonly body: Markup;
@@ -23,7 +22,6 @@ type Names = Readonly<Record<string, string>>;
 type Found = View | Refused;
 
 export interface Place {
-  /** Path with parameters, such as `/mailboxes/:account/:id`. */
   readonly path: string;
   readonly read: (parts: RouteParts, names: Names, query: URLSearchParams) => Promise<Found>;
 }

@@ -41,8 +41,8 @@ function recipesPage({ recipes, broken }: RecipeList): View {
       html`<li><p class="bad">${text(file)}</p>${problems.map((problem) => html`<p class="muted">${text(problem)}</p>`)}</li>`,
   );
   const body = html`<h1>Recipes</h1>
-${html`${wrong.length === 0 ? '' : html`<section class="panel" aria-labelledby="broken-recipes"><h2 id="broken-recipes">Files that are not valid recipes</h2><ul class="plain">${wrong}</ul></section>`}
-<section class="panel" aria-label="Recipes">${items.length === 0 ? html`<p class="muted">There are no recipes.</p>` : html`<ul class="plain">${items}</ul>`}</section>`}`;
+${wrong.length > 0 && html`<section class="panel" aria-labelledby="broken-recipes"><h2 id="broken-recipes">Files that are not valid recipes</h2><ul class="plain">${wrong}</ul></section>`}
+<section class="panel" aria-label="Recipes">${items.length === 0 ? html`<p class="muted">There are no recipes.</p>` : html`<ul class="plain">${items}</ul>`}</section>`;
   return { title: 'Recipes · Warmwarden', body };
 }
 
@@ -62,7 +62,6 @@ function scheduleLine({ schedule }: Recipe): Markup | string {
   return html`<p class="muted">Runs on the schedule <code>${text(schedule.cron)}</code> (${text(schedule.timeZone)})${does}.</p>`;
 }
 
-/** Recipe with this id, or null. */
 export async function recipeOf(service: RecipeService, wanted: string): Promise<Recipe | null> {
   const { recipes } = await service.list();
   return recipes.find(({ id }) => id === wanted) ?? null;
@@ -123,7 +122,6 @@ interface RunFacts {
   readonly now: EpochMs;
 }
 
-/** Number of rows of a run on one page. */
 const rowsShown = 100;
 const runParameters = { offset: whole(0) };
 
@@ -167,16 +165,37 @@ function runLinks(run: Run, recipe: Recipe | null): Markup | string {
   return isPlan && run.rowCount > 0 ? doLink(`${runPath(run.id)}?do=apply`, 'Carry it out') : '';
 }
 
-// Forms of a recipe: the parameters of a run, and the mailboxes that an applied run will change.
+// Forms of a recipe: the parameters of a run, the mailboxes that an applied run will change, and the end of a run.
 
 /** Prefix of a parameter's name in the form: no recipe can collide with the form's other fields. */
 export const parameterPrefix = 'parameter.';
 
+interface RecipeForm {
+  readonly crumbs: Markup;
+  readonly title: string;
+  readonly body: Markup;
+  readonly problems: readonly string[];
+  /** Path of the form, which is also the page to go back to. */
+  readonly path: string;
+  readonly fields: Markup | readonly Markup[];
+  readonly button: string;
+  readonly back?: string;
+  readonly formToken: string;
+}
+
+function recipeForm({ crumbs, title, body, problems, path, fields, button, back, formToken }: RecipeForm): Markup {
+  return html`<nav class="crumbs" aria-label="Where you are">${crumbs}</nav>
+<section class="panel command" aria-labelledby="command"><h1 id="command">${text(title)}</h1>
+${problems.map((problem) => html`<p class="bad" role="alert">${prose(problem)}</p>`)}
+${body}
+<form method="post" action="${path}"><input type="hidden" name="${formTokenField}" value="${formToken}">${fields}
+<p class="line"><button class="primary" type="submit">${button}</button> <a href="${path}">${back ?? 'Cancel'}</a></p></form>
+</section>`;
+}
+
 export interface RunFormParts {
   readonly recipe: Recipe;
-  /** Values that the reader entered so far, by parameter. */
   readonly given: Readonly<Record<string, string>>;
-  /** Errors about the values, in sentences. */
   readonly problems: readonly string[];
   readonly formToken: string;
 }
@@ -184,14 +203,15 @@ export interface RunFormParts {
 export function runForm({ recipe, given, problems, formToken }: RunFormParts): Markup {
   const { id, title, description, parameters, operation } = recipe;
   const dry = html`<p>This is a dry run: it changes nothing, and shows what Warmwarden would do with each mailbox.</p>`;
-  return html`<nav class="crumbs" aria-label="Where you are"><a href="/recipes">Recipes</a> › <a href="${recipePath(id)}">${text(title)}</a></nav>
-<section class="panel command" aria-labelledby="command"><h1 id="command">Run “${text(title)}”</h1>
-<p>${text(description)}</p>${operation === null ? '' : dry}
-${problems.map((problem) => html`<p class="bad" role="alert">${prose(problem)}</p>`)}
-<form method="post" action="${recipePath(id)}"><input type="hidden" name="${formTokenField}" value="${formToken}">
-${parameters.map((parameter) => parameterField(parameter, given[parameter.name]))}
-<p class="line"><button class="primary" type="submit">${operation === null ? 'Run' : 'Show the effect'}</button> <a href="${recipePath(id)}">Cancel</a></p></form>
-</section>`;
+  return recipeForm({
+    crumbs: html`<a href="/recipes">Recipes</a> › <a href="${recipePath(id)}">${text(title)}</a>`,
+    title: `Run “${title}”`,
+    body: html`<p>${text(description)}</p>${operation !== null && dry}`,
+    path: recipePath(id),
+    fields: parameters.map((parameter) => parameterField(parameter, given[parameter.name])),
+    button: operation === null ? 'Run' : 'Show the effect',
+    ...{ problems, formToken },
+  });
 }
 
 function parameterField(parameter: Parameter, given: string | undefined): Markup {
@@ -214,40 +234,42 @@ function control({ type, oneOf, minimum, maximum, required }: Parameter, value: 
   return html`<input type="number" step="${type === 'integer' ? '1' : 'any'}" value="${value}"${limit('min', minimum)}${limit('max', maximum)} autocomplete="off" ${common}>`;
 }
 
-export interface ApplyFormParts {
+export interface PlanFormParts {
   readonly recipe: Recipe;
-  /** First rows of the dry run to apply. */
+  /** Run of the form, with its first rows. */
   readonly planned: RowPage;
-  /** Error sentence, or null. */
   readonly problem: string | null;
   readonly formToken: string;
 }
 
-export function applyForm({ recipe, planned, problem, formToken }: ApplyFormParts): Markup {
+export function applyForm({ recipe, planned, problem, formToken }: PlanFormParts): Markup {
   const { run, rows } = planned;
   const left = run.rowCount - rows.length;
   const more = html`<p class="muted">${counted(left, 'more row is', 'more rows are')} on the page of the <a href="${runPath(run.id)}?offset=${rows.length}">dry run</a>.</p>`;
-  return html`<nav class="crumbs" aria-label="Where you are"><a href="${runPath(run.id)}">Back to the dry run</a></nav>
-<section class="panel command" aria-labelledby="command"><h1 id="command">Carry out “${text(recipe.title)}”</h1>
-${problem === null ? '' : html`<p class="bad" role="alert">${prose(problem)}</p>`}
-<p>Warmwarden will do this with each mailbox whose outcome is “planned”, and with no other. It looks at each mailbox again first.</p>
-<form method="post" action="${runPath(run.id)}"><input type="hidden" name="${formTokenField}" value="${formToken}"><input type="hidden" name="do" value="apply">
-<p class="line"><button class="primary" type="submit">Carry it out</button> <a href="${runPath(run.id)}">Cancel</a></p></form>
-</section>
-<section class="panel" aria-labelledby="effect"><h2 id="effect">What will happen</h2>${rowsTable(run.columns, rows)}${left > 0 ? more : ''}</section>`;
+  const form = recipeForm({
+    crumbs: html`<a href="${runPath(run.id)}">Back to the dry run</a>`,
+    title: `Carry out “${recipe.title}”`,
+    body: html`<p>Warmwarden will do this with each mailbox whose outcome is “planned”, and with no other. It looks at each mailbox again first.</p>`,
+    problems: problem === null ? [] : [problem],
+    path: runPath(run.id),
+    fields: html`<input type="hidden" name="do" value="apply">`,
+    button: 'Carry it out',
+    formToken,
+  });
+  return html`${form}
+<section class="panel" aria-labelledby="effect"><h2 id="effect">What will happen</h2>${rowsTable(run.columns, rows)}${left > 0 && more}</section>`;
 }
 
-export interface CancelFormParts {
-  readonly recipe: Recipe;
-  readonly run: Run;
-  readonly formToken: string;
-}
-
-export function cancelForm({ recipe, run, formToken }: CancelFormParts): Markup {
-  return html`<nav class="crumbs" aria-label="Where you are"><a href="${runPath(run.id)}">Back to the run</a></nav>
-<section class="panel command" aria-labelledby="command"><h1 id="command">Cancel the run of “${text(recipe.title)}”</h1>
-<p>Warmwarden ends the run. What the run has changed stays changed.</p>
-<form method="post" action="${runPath(run.id)}"><input type="hidden" name="${formTokenField}" value="${formToken}"><input type="hidden" name="do" value="cancel">
-<p class="line"><button class="primary" type="submit">Cancel the run</button> <a href="${runPath(run.id)}">Back</a></p></form>
-</section>`;
+export function cancelForm({ recipe, planned: { run }, formToken }: PlanFormParts): Markup {
+  return recipeForm({
+    crumbs: html`<a href="${runPath(run.id)}">Back to the run</a>`,
+    title: `Cancel the run of “${recipe.title}”`,
+    body: html`<p>Warmwarden ends the run. What the run has changed stays changed.</p>`,
+    problems: [],
+    path: runPath(run.id),
+    fields: html`<input type="hidden" name="do" value="cancel">`,
+    button: 'Cancel the run',
+    back: 'Back',
+    formToken,
+  });
 }

@@ -38,7 +38,6 @@ ${left > 0 && html`<p class="muted">${counted(left, 'more setting is', 'more set
   return { title: 'Configuration · Warmwarden', body };
 });
 
-/** The runbooks page, which the links in messages lead to. */
 export const runbooksPlace = place('/runbooks', {}, ({ world: { command } }) => {
   const items = alertRules.map((rule) => {
     const { means, done, todo } = runbookOf(rule, command);

@@ -25,14 +25,12 @@ import { csvOf, jsonOf, rowsARead } from './run-rows.ts';
 export interface Caller {
   readonly name: string;
   readonly role: 'viewer' | 'operator';
-  /** Plan of the key, or null if requests are not limited. */
   readonly plan: KeyPlan | null;
 }
 
 export interface RecipeRouteParts {
   readonly service: RecipeService;
   readonly world: World;
-  /** Caller of the Authorization header, or null if the key is unknown. */
   readonly callerOf: (authorization: string | undefined) => Caller | null;
 }
 
@@ -173,7 +171,6 @@ const othersRun = "Only a key with the role operator may cancel another key's ru
 
 export const recipeRoutes = [listRecipes, startRun, listRuns, getRun, cancelRun] as const;
 
-/** Downloads of all rows of a run, for the page. */
 export const downloadRoutes: readonly JsonRoute<Pick<RecipeRouteParts, 'service'>>[] = (
   [
     ['csv', 'downloadCsv', { 'text/csv': z.string() }, csvOf],

@@ -25,7 +25,6 @@ function csvCell(cell: Cell): string {
   return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }
 
-/** Rows of one page. */
 export const rowsARead = 500;
 
 /** Reads page by page, so that the memory never holds all rows of a run. `limit` is null for all rows. */

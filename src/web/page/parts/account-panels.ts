@@ -30,11 +30,9 @@ import {
 } from './elements.ts';
 import { deliveryItem } from './items.ts';
 
-/** Number of messages in the folded list. */
 const deliveriesListed = 20;
 /** Largest number of listed accounts: those with problems come first, and the others are counted. */
 const accountsListed = 8;
-/** Largest number of mailboxes that a note names. */
 const mailboxesNamed = 10;
 
 interface AccountsPanelParts extends Reading {
@@ -107,7 +105,6 @@ function keyNote({ keyWrites }: AccountState, lastWriteAt: EpochMs | null, now: 
     : html`<p class="muted">Warmwarden last changed a mailbox of this account ${ago(lastWriteAt, now)}. The next action shows whether the key may still write.</p>`;
 }
 
-/** The request budget, and the resulting age of each kind of data. */
 function dataAge(forecast: Forecast): Markup {
   const ages = forecast.mailboxes === 0 ? '' : `; ${agesText(forecast)}`;
   return html`<p class="${forecast.fits ? 'muted' : 'bad'}">${sumText(forecast)}${ages}.</p>
@@ -165,9 +162,6 @@ ${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undeliv
 <p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message has been sent since Warmwarden started.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
 }
 
-// Open incidents: the common cause of their mailboxes, the actions of Warmwarden, and advice.
-
-/** Largest number of mailboxes that are listed with an incident; /api/incidents has more. */
 const named = 5;
 
 export function incidentsPanel(incidents: readonly Incident[], now: EpochMs): Markup {
@@ -203,8 +197,6 @@ ${[...doneTexts(members), incidentAdvice(cause)].map((sentence) => html`<p>${pro
 ${left > 0 ? html`<p class="muted">${counted(left, 'more mailbox is', 'more mailboxes are')} in it${whereAll(cause)}.</p>` : ''}
 </li>`;
 }
-
-// The silences in force: the muted alerts, and the author of each silence.
 
 export function silencesPanel(silences: readonly Silence[], command: string): Markup {
   const items = silences.map(

@@ -11,12 +11,10 @@ import type { TrendDay } from '../../overview/trend.ts';
 import { type Markup, table, text } from './elements.ts';
 
 export interface DayChartParts {
-  /** Rows, oldest first, one per date. */
   readonly rows: readonly DailyRow[];
   /** Limit in force at the end of a day (UTC), or null if unknown. */
   readonly limitOn: (date: IsoDate) => Ppm | null;
   readonly actions: readonly Action[];
-  /** Changes that others made. */
   readonly changes: readonly Change[];
   /** Firing alerts, which are drawn on the day on which each began. */
   readonly alerts: readonly Alert[];
@@ -37,7 +35,6 @@ interface ChartDay {
 
 const daysShown = 30;
 const rateDays = 7;
-/** Sizes in units of the drawing. */
 const chart = { width: 720, left: 60, sentTop: 14, sentHeight: 96, rateTop: 140, rateHeight: 72, bottom: 232 } as const;
 
 export function dayChart(parts: DayChartParts): Markup {
@@ -118,7 +115,6 @@ ${day.limitPpm === null ? '' : limitLine(day.limitPpm, maxRate, { x, step })}
 </g>`;
 }
 
-/** Vertical line over the whole chart. */
 function markLine(className: 'act' | 'changed', x: number): Markup {
   return html`<line class="${className}" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="0" y2="${chart.rateTop + chart.rateHeight}"/>`;
 }
@@ -174,7 +170,6 @@ function dayTable(days: readonly ChartDay[]): Markup {
 
 // The whole fleet per day: emails sent, bounced, number of actions, and number of held mailboxes.
 
-/** Sizes in units of the drawing. */
 const stripSize = { width: 360, height: 64, gap: 3 } as const;
 
 export function trendPanel(days: readonly TrendDay[]): Markup | string {

@@ -17,7 +17,6 @@ import type { WriteScope } from '../../../core/write-scope.ts';
 import type { Markup } from './elements.ts';
 
 const silenceLasts = '4h';
-/** Largest number of accounts with their own link in one alert. */
 const stopsOffered = 3;
 
 /** Link that prepares a command. Elements with `class="do"` are hidden from viewers. */
@@ -69,7 +68,6 @@ function stopLinks({ facts: { accounts = [], numbers } }: Alert): readonly Marku
   return accounts.map((account) => doLink(writesPath(true, { account }), `Writes off: ${account}`));
 }
 
-/** Commands for a group of alerts of one rule. */
 export function ruleCommands(alert: Alert): Markup | '' {
   if (isDisarming(alert)) return '';
   return html`<p class="line">${doLink(silencePath({ rule: [alert.rule] }, silenceLasts), 'Silence this rule for 4 h')}</p>`;

@@ -10,7 +10,6 @@ import { duration, numberText, share, visibleText } from '../../../core/wording/
 import { stateWords } from '../../../core/wording/states.ts';
 
 export type Markup = ReturnType<typeof html>;
-/** What stands inside of an element. */
 export type Content = Markup | string | readonly (Markup | string)[];
 
 /** Meaning of each state, shown as a tooltip. */
@@ -82,7 +81,6 @@ export function severityBadge(severity: Severity): Markup {
   return html`<span class="badge ${severity}">${severity}</span>`;
 }
 
-/** Links to the neighbouring pages of a long list, if there are any. */
 export function pageLinks(
   { page, pages }: { readonly page: number; readonly pages: number },
   pathOf: (page: number) => string,
@@ -95,7 +93,6 @@ export function pageLinks(
   return html`<nav class="pages" aria-label="Pages">${link(page - 1, '← Before')} <span>Page ${page} of ${pages}</span> ${link(page + 1, 'After →')}</nav>`;
 }
 
-/** Path with the parameters that have a value. */
 export function pathTo(path: string, parameters: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(parameters).flatMap(([name, value]) =>
     value ? [[name, String(value)] as [string, string]] : [],
@@ -106,13 +103,11 @@ export function pathTo(path: string, parameters: Readonly<Record<string, string 
 interface Choice {
   readonly name: string;
   readonly label: string;
-  /** Words for no choice. */
   readonly all: string;
   readonly values: readonly string[];
   readonly chosen: string | undefined;
 }
 
-/** Select of a filter form. Empty without values. */
 export function choice({ name, label, all, values, chosen }: Choice): Markup | '' {
   const offered = [...new Set(chosen ? [...values, chosen] : values)];
   if (offered.length === 0) return '';
@@ -121,7 +116,6 @@ export function choice({ name, label, all, values, chosen }: Choice): Markup | '
   return html`<select name="${name}" aria-label="${label}"><option value="">${all}</option>${offered.map(option)}</select>`;
 }
 
-/** Link that narrows a list, with the number of its rows. */
 export function chip({
   path,
   word,
@@ -138,13 +132,11 @@ export function chip({
   return html`<li><a class="chip ${tone}" href="${path}"${isChosen && html` aria-current="true"`}>${word}${total !== undefined && html` <b>${numberText(total)}</b>`}</a></li>`;
 }
 
-/** Panel with a heading. */
 export function panel(id: string, heading: Markup | string, body: Content): Markup {
   return html`<section class="panel" aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>
 ${body}</section>`;
 }
 
-/** Heading with the number of what the panel lists. */
 export function headingWith(heading: string, total: number): Markup {
   return html`${heading} <span class="count">${numberText(total)}</span>`;
 }
@@ -153,7 +145,6 @@ interface Table {
   readonly caption: string;
   readonly className: string;
   readonly headings: readonly string[];
-  /** Cells of each row; the first one is the heading of the row. */
   readonly rows: readonly (readonly Content[])[];
 }
 
@@ -174,7 +165,6 @@ export function cell(heading: string, content: Content, className = ''): Markup 
   return html`<td role="cell" class="${className}" data-heading="${heading}">${content}</td>`;
 }
 
-/** Value in a weak colour, for what is unknown. */
 export function muted(words: string): Markup {
   return html`<span class="muted">${words}</span>`;
 }
@@ -182,7 +172,6 @@ export function muted(words: string): Markup {
 interface RatedRow {
   readonly state: GuardState;
   readonly verdict: Verdict | null;
-  /** Bounces per million sent, or null if nothing was counted. */
   readonly ratePpm: Ppm | null;
 }
 

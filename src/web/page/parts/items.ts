@@ -25,7 +25,6 @@ interface ActionItemParts {
   readonly action: Action;
   readonly explain: (verdict: Verdict) => string;
   readonly now: EpochMs;
-  /** True to name the mailbox with a link to its page. */
   readonly link: boolean;
 }
 
@@ -46,7 +45,6 @@ const wanted: Readonly<Record<ActionKind, string>> = {
   limit: 'Set the target daily limit',
 };
 
-/** Word for each state of an action, and the class that colours it. */
 const stateWords: Readonly<Record<ActionState, { readonly word: string; readonly tone: string }>> = {
   planned: { word: 'planned', tone: 'waiting' },
   open: { word: 'in progress', tone: 'waiting' },
@@ -103,7 +101,6 @@ interface AlertItemParts {
   readonly now: EpochMs;
   /** Messages about the alert, newest first. Absent if the list shows none, or null if they are unknown. */
   readonly sent?: readonly ListedDelivery[] | null;
-  /** Silence that mutes the messages, or null. */
   readonly silence: Silence | null;
 }
 
@@ -127,7 +124,6 @@ export function alertGroupItem({ first, others, count }: AlertGroup, path: strin
 ${ruleCommands(first)}</li>`;
 }
 
-/** Title of an alert, with a link to the page of its subject if there is one. */
 export function alertTitle(alert: Alert): Markup {
   const title = breakable(alert.facts.title);
   if (alert.rule === 'guard_held') return html`<a href="${pathTo('/', { state: 'held' })}">${title}</a>`;
@@ -145,7 +141,6 @@ function sentOf({ firingAt }: Alert, sent: readonly ListedDelivery[], now: Epoch
   return html`<p class="muted">No message about it yet: a first message waits, so that alerts that belong together are one message. Where no route or channel takes the alert, none is sent.</p>`;
 }
 
-/** Channel and state of each message about the alert. */
 export function sentList(sent: readonly ListedDelivery[], now: EpochMs): Markup {
   if (sent.length === 0) return html`<p class="muted">Warmwarden has no record of a message about it.</p>`;
   const items = sent.map((delivery) => {
