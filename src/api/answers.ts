@@ -21,7 +21,7 @@ import {
   type WarmupAnswer,
 } from '../core/answers.ts';
 import { isWarmupMode } from '../core/policy.ts';
-import { isoDateOf } from '../core/time.ts';
+import { isIsoDate } from '../core/time.ts';
 import { jsonText, quote, saysMore } from './http/failure.ts';
 
 /**
@@ -257,7 +257,7 @@ function readRow(raw: unknown): StatsRow {
   const row = fieldsOf(raw);
   const { date } = row;
   return {
-    date: typeof date === 'string' ? isoDateOf(date) : null,
+    date: typeof date === 'string' && isIsoDate(date) ? date : null,
     sent: readDecimal(row['sent']),
     bounced: readDecimal(row['bounced']),
     delivered: readDecimal(row['delivered']),

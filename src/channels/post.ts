@@ -5,9 +5,10 @@ import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { maxHeaderBytes } from '../api/http/exchange.ts';
 import { ProxyError } from '../api/http/failure.ts';
+import { readRetryAfter, retryAfterInBody } from '../api/http/retry-after.ts';
 import { wayOutTo } from '../api/http/way-out.ts';
 import { directly, type Egress } from '../core/egress.ts';
-import { type EpochMs, minuteMs, readRetryAfter, retryAfterInBody } from '../core/time.ts';
+import { type EpochMs, minuteMs } from '../core/time.ts';
 import { type Clock, systemClock } from '../world/world.ts';
 import { type Channel, type Hook, maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts';
 

@@ -1,30 +1,11 @@
 // A stats answer as one row a calendar day, and sums over it that are null as soon as one part is unknown.
-import type { StatsAnswer, StatsRow } from './answers.ts';
-import { addDays, dayOf, type EpochMs, type IsoDate, isIsoDate, isWeekend, utcDate } from './time.ts';
+import type { StatsAnswer } from './answers.ts';
+import { type DailyRow, readDays } from './guard/rows.ts';
+import { addDays, dayOf, type EpochMs, type IsoDate, isWeekend } from './time.ts';
 
-export interface DailyRow extends StatsRow {
-  readonly date: IsoDate;
-}
-
-/** Mail time zones run at most a day ahead of UTC; rows later than that are a mistake of the API's. */
-const maxDaysAhead = 1;
-
-/** The rows by date, oldest first. Of two rows of one date the one with more sent (then more bounced) counts, as for the guard. */
+/** The rows by date, the oldest first, as the guard reads them: each date once, the future left out. */
 export function dailyRows(stats: StatsAnswer | undefined, now: EpochMs): readonly DailyRow[] {
-  const lastDate = addDays(utcDate(now), maxDaysAhead);
-  const byDate = new Map<IsoDate, DailyRow>();
-  for (const row of stats?.rows ?? []) {
-    const { date } = row;
-    if (date === null || !isIsoDate(date) || date > lastDate) continue;
-    const other = byDate.get(date);
-    if (!other || isFuller(row, other)) byDate.set(date, { ...row, date });
-  }
-  return [...byDate.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
-}
-
-function isFuller(row: StatsRow, other: StatsRow): boolean {
-  const more = (row.sent ?? -1) - (other.sent ?? -1);
-  return more > 0 || (more === 0 && (row.bounced ?? -1) > (other.bounced ?? -1));
+  return readDays(stats?.rows ?? [], now).days;
 }
 
 /** Rows from `from` to `to`, both included. */

@@ -1,5 +1,5 @@
 // Globs and ids by which the configuration selects mailboxes, and those of them that match none.
-import { didYouMean, mostMistyped } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
 
 // Globs as the configuration writes them: * for any run of characters, ? for one, letters without case.
 
@@ -54,46 +54,33 @@ interface PatternSubject {
   readonly email: string;
 }
 
-/** Largest number of names that suggestions are picked from. */
-const mostCompared = 2_000;
-
 /** The patterns that match none of the mailboxes. */
 export function idlePatterns(
   patterns: readonly MailboxPattern[],
   mailboxes: readonly PatternSubject[],
 ): readonly IdlePattern[] {
-  if (patterns.length === 0) return [];
-  const names = patterns.every(isGlob) ? new Set<string>() : namesOf(mailboxes);
-  const isIdle = (one: MailboxPattern) => {
-    const { pattern } = one;
-    if (isGlob(one)) return !mailboxes.some((mailbox) => namesMailbox(pattern, mailbox));
-    return !names.has(pattern) && !names.has(pattern.toLowerCase());
-  };
-  return patterns.filter(isIdle).map((one) => ({ ...one, hint: hintFor(one.pattern, mailboxes) }));
+  const names = new Set(patterns.length === 0 ? [] : mailboxes.flatMap(({ id, email }) => [id, email.toLowerCase()]));
+  const isIdle = ({ pattern }: MailboxPattern) =>
+    isGlob(pattern)
+      ? !mailboxes.some((mailbox) => namesMailbox(pattern, mailbox))
+      : !names.has(pattern) && !names.has(pattern.toLowerCase());
+  return patterns
+    .filter(isIdle)
+    .map((one) => ({ ...one, hint: didYouMean(one.pattern, likeliest(one.pattern, mailboxes)) }));
 }
 
-/** Ids as they are, addresses in lower case. */
-function namesOf(mailboxes: readonly PatternSubject[]): ReadonlySet<string> {
-  return new Set(mailboxes.flatMap(({ id, email }) => [id, email.toLowerCase()]));
-}
-
-function isGlob({ pattern }: Pick<MailboxPattern, 'pattern'>): boolean {
+function isGlob(pattern: string): boolean {
   return /[*?]/.test(pattern);
 }
 
-/** The mistyped part is most often the domain of a glob, or one address. */
-function hintFor(pattern: string, mailboxes: readonly PatternSubject[]): string {
-  return didYouMean(pattern, likeliest(pattern, mailboxes.slice(0, mostCompared)), mostMistyped);
-}
-
+/** What may have been meant: an address or an id, or, of a glob, the same before another domain where it matches. */
 function likeliest(pattern: string, mailboxes: readonly PatternSubject[]): readonly string[] {
   const at = pattern.lastIndexOf('@');
-  if (!isGlob({ pattern })) return mailboxes.map(({ id, email }) => (at < 0 ? id : email));
+  if (!isGlob(pattern)) return mailboxes.map(({ id, email }) => (at < 0 ? id : email));
   if (at < 0) return [];
   const local = pattern.slice(0, at);
-  const fitting = mailboxes.map(({ email }) => email).filter((email) => fitsGlob(`${local}@*`, email));
-  const domains = new Set(fitting.map((email) => email.slice(email.lastIndexOf('@') + 1)));
-  return [...domains].map((domain) => `${local}@${domain}`);
+  const fitting = mailboxes.filter(({ email }) => fitsGlob(`${local}@*`, email));
+  return [...new Set(fitting.map(({ email }) => `${local}@${email.slice(email.lastIndexOf('@') + 1)}`))];
 }
 
 /** `accounts[0].mailboxes.exclude[1] "*@acme.exmaple" matches no mailbox (did you mean *@acme.example?)` */

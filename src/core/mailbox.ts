@@ -11,7 +11,7 @@ import type {
   WarmupAnswer,
 } from './answers.ts';
 import type { GuardMemory } from './guard/memory.ts';
-import { suggestion } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
 import { type EpochMs, minuteMs } from './time.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -113,13 +113,14 @@ export function namedMailbox(
   if (!mailbox) {
     const named = name.slice(name.indexOf('/') + 1);
     const elsewhere = named === name ? undefined : all.find((one) => isCalled(named, one));
-    const hint = elsewhere
-      ? ` Account ${elsewhere.account} guards ${elsewhere.email}: name ${elsewhere.account}/${elsewhere.email}.`
-      : suggestion(
-          named,
-          all.map(({ email }) => email),
-        );
-    return { wrong: `No guarded mailbox is called ${name}.${hint}` };
+    if (elsewhere) {
+      const { account, email } = elsewhere;
+      return {
+        wrong: `No guarded mailbox is called ${name}. Account ${account} guards ${email}: name ${account}/${email}.`,
+      };
+    }
+    const emails = all.map(({ email }) => email);
+    return { wrong: `No guarded mailbox is called ${name}${didYouMean(named, emails)}.` };
   }
   if (others.length === 0) return { mailbox };
   const found = [mailbox, ...others];

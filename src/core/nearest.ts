@@ -1,48 +1,20 @@
 // The known word that somebody probably meant.
 
-/** ` (did you mean X?)` for the nearest of `known`, or an empty string when none is near, or differs in more letters. */
-export function didYouMean(word: string, known: readonly string[], mostEdits = Number.POSITIVE_INFINITY): string {
-  const near = nearest(word, known, mostEdits);
-  return near === null ? '' : ` (did you mean ${near}?)`;
-}
-
-/** Number of suggested names. */
-const mostSuggested = 3;
 /** Largest number of names that are compared letter by letter. */
 const mostCompared = 2_000;
 /** A name that differs in more letters is another one: addresses of a domain are alike. */
-export const mostMistyped = 2;
-/** An address that begins otherwise is not compared: people look up what they wrote. */
-const sameLetters = 2;
+const mostMistyped = 2;
 
-/**
- * ` Did you mean X, Y or Z?` for those of `known` that hold the word; without one, for the nearest that begins with the same
- * letters; or an empty string.
- */
-export function suggestion(word: string, known: readonly string[]): string {
-  const wanted = word.toLowerCase();
-  const holding = wanted === '' ? [] : known.filter((name) => name.toLowerCase().includes(wanted));
-  const begun = wanted.slice(0, sameLetters);
-  const alike = () => known.filter((name) => name.toLowerCase().startsWith(begun)).slice(0, mostCompared);
-  const meant = holding.length > 0 ? holding : [nearest(word, alike(), mostMistyped)].filter((name) => name !== null);
-  const [last, ...others] = [...new Set(meant)].slice(0, mostSuggested).reverse();
-  if (last === undefined) return '';
-  return ` Did you mean ${others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`}?`;
-}
-
-/** The known word with the fewest edits, when those are at most a third of its letters (or one, in short words). */
-function nearest(word: string, known: readonly string[], mostEdits: number): string | null {
-  let best: string | null = null;
-  let fewest = Number.POSITIVE_INFINITY;
-  for (const candidate of known) {
+/** ` (did you mean X?)` for the nearest of `known`, or an empty string when none is near. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  let [best, fewest] = ['', Number.POSITIVE_INFINITY];
+  for (const candidate of known.slice(0, mostCompared)) {
     const count = edits(word.toLowerCase(), candidate.toLowerCase());
-    const most = Math.min(Math.max(1, Math.floor(candidate.length / 3)), candidate.length - 1);
-    if (count < fewest && count <= Math.min(most, mostEdits)) {
-      best = candidate;
-      fewest = count;
-    }
+    // At most a third of its letters, or one in short words.
+    const most = Math.min(mostMistyped, Math.max(1, Math.floor(candidate.length / 3)), candidate.length - 1);
+    if (count <= most && count < fewest) [best, fewest] = [candidate, count];
   }
-  return best;
+  return best === '' ? '' : ` (did you mean ${best}?)`;
 }
 
 /** Number of letters to insert, remove, replace or swap with their neighbour on the way from `a` to `b`. */

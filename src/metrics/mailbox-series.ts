@@ -1,15 +1,8 @@
 // Metric series of one mailbox, as a pure function of its state. Unknown values give no sample.
 
 import { dnsRecords, measuredAt } from '../core/answers.ts';
-import {
-  type DailyRow,
-  dailyRows,
-  inboxCount,
-  inboxRatio,
-  lastDays,
-  rowsBetween,
-  sumOf,
-} from '../core/daily-counts.ts';
+import { dailyRows, inboxCount, inboxRatio, lastDays, rowsBetween, sumOf } from '../core/daily-counts.ts';
+import type { DailyRow } from '../core/guard/rows.ts';
 import {
   dailyLimitOf,
   domainOf,

@@ -5,7 +5,7 @@ import { isDisarming } from '../alerts/rules/protection-rule.ts';
 import { type AlertMatch, matchText, type Silence } from '../core/alert.ts';
 import { alertRules } from '../core/alert-rules.ts';
 import { fitsGlob, namesMailbox } from '../core/mailbox-pattern.ts';
-import { suggestion } from '../core/nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import type { CommandOutcome } from '../core/operator-command.ts';
 import { type EpochMs, secondMs } from '../core/time.ts';
 import { counted, momentText } from '../core/wording/phrases.ts';
@@ -59,12 +59,12 @@ function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | nul
     globs?.find((glob) => !names.some((name) => fitsGlob(glob, name)));
   const rule = unknown(match.rule, alertRules);
   if (rule !== undefined)
-    return `No alert rule is called ${rule}.${suggestion(rule, alertRules)} The rules are: ${alertRules.join(', ')}.`;
+    return `No alert rule is called ${rule}${didYouMean(rule, alertRules)}. The rules are: ${alertRules.join(', ')}.`;
   const rules = alertRules.filter((name) => match.rule?.some((glob) => fitsGlob(glob, name)));
   if (rules.length > 0 && rules.every((name) => isDisarming({ rule: name })))
     return `No silence mutes ${rules.join(' or ')}: people are always notified when protection is off.`;
   const account = unknown(match.account, accounts);
-  return account === undefined ? null : `No account is called ${account}.${suggestion(account, accounts)}`;
+  return account === undefined ? null : `No account is called ${account}${didYouMean(account, accounts)}.`;
 }
 
 function effectOf(name: string, { match, until }: Silence, { fleet, rules }: CommandRooms): readonly string[] {

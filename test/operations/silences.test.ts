@@ -74,9 +74,9 @@ test('a silence that fits nothing, or everything, is refused with what there is'
     messages: ['A silence needs at least one of: a rule, an account, a mailbox, a domain, an object or a severity.'],
   });
   expect((await ask({ rule: ['dns_fialing'] })).messages[0]).toMatch(
-    /^No alert rule is called dns_fialing\. Did you mean dns_failing\? The rules are: not_guarded/,
+    /^No alert rule is called dns_fialing \(did you mean dns_failing\?\)\. The rules are: not_guarded/,
   );
-  expect((await ask({ account: ['acne'] })).messages).toEqual(['No account is called acne. Did you mean acme?']);
+  expect((await ask({ account: ['acne'] })).messages).toEqual(['No account is called acne (did you mean acme?).']);
   expect(await ask({ rule: ['protection_*'] })).toEqual({
     result: 'invalid',
     messages: ['No silence mutes protection_off: people are always notified when protection is off.'],

@@ -1,8 +1,9 @@
 // When a message is tried again: what the receiver asks for, and how long we wait by ourselves.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { readRetryAfter } from '../../src/api/http/retry-after.ts';
 import { deliveryAfter } from '../../src/core/delivery.ts';
-import { dayMs, hourMs, minuteMs, readRetryAfter, secondMs } from '../../src/core/time.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { type SettledAttempt, settlementOf } from '../../src/outbox/channel-outbox.ts';
 import { sampleDelivery } from './sample-delivery.ts';
 

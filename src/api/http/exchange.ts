@@ -3,7 +3,7 @@
 
 import { Agent } from 'undici';
 import type { Egress } from '../../core/egress.ts';
-import { type EpochMs, minuteMs, readRetryAfter, retryAfterInBody } from '../../core/time.ts';
+import { type EpochMs, minuteMs } from '../../core/time.ts';
 import { nextTurn } from '../../world/world.ts';
 import {
   causes,
@@ -27,6 +27,7 @@ import {
   receive,
 } from './receive.ts';
 import type { Redactor } from './redactor.ts';
+import { readRetryAfter, retryAfterInBody } from './retry-after.ts';
 import { type WayOut, wayOutTo } from './way-out.ts';
 
 const usualDeadlines: Deadlines = { headersMs: 15_000, idleMs: 10_000, totalMs: 30_000 };

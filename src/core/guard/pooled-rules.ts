@@ -1,7 +1,7 @@
 // Findings in pooled counts: of a domain over its limits, and of an account with a shifted bounce rate. Alerts only: neither
 // leads to an action. docs/guard.md, "Beyond one mailbox".
 import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
-import type { CountedDay, LimitedDays } from './window.ts';
+import type { LimitedDays } from './window.ts';
 
 /** Sums over some days of some mailboxes. */
 export interface PooledSum {
@@ -53,82 +53,56 @@ export interface Part {
   readonly days: LimitedDays | null;
 }
 
-interface DaySum {
-  sent: number;
-  bounced: number;
-  allowed: number;
-}
+/** A running mailbox whose newest row is older than this is stale and not counted; one that sends nothing may have no rows. */
+const quietDays = 2;
 
+/** The counts of several mailboxes pooled by day: those of a domain, and all of an account. Made anew for each look. */
 export class Pool<Of extends Part = Part> {
-  readonly parts: Of[] = [];
-  readonly #days = new Map<IsoDate, DaySum>();
-  readonly #standings: Record<Standing, number> = { counted: 0, unknown: 0, pending: 0 };
-  /** The newest day with a bounce, and with an email, of each mailbox that has one. */
-  readonly #newest: Readonly<Record<'bounced' | 'sent', IsoDate[]>> = { bounced: [], sent: [] };
+  readonly parts: readonly Of[];
 
-  add(part: Of): void {
-    this.parts.push(part);
-    this.#standings[part.standing] += 1;
-    const { days, limitOn } = part.days ?? { days: [], limitOn: () => 0 };
-    for (const day of days) this.#addDay(day, limitOn(day.date));
-    for (const what of ['bounced', 'sent'] as const) {
-      const newest = days.findLast((day) => day[what] > 0);
-      if (newest) this.#newest[what].push(newest.date);
-    }
+  constructor(parts: readonly Of[]) {
+    this.parts = parts;
   }
 
   /** Number of mailboxes with that standing. */
   of(standing: Standing): number {
-    return this.#standings[standing];
+    return this.parts.filter((part) => part.standing === standing).length;
   }
 
   /** Number of days with rows from one date to another, both included. */
   daysWithRows(from: IsoDate, to: IsoDate): number {
-    return [...this.#days.keys()].filter((date) => date >= from && date <= to).length;
+    return new Set(this.#dates().filter((date) => date >= from && date <= to)).size;
   }
 
   /** Sums from one date to another, both included. */
   sum(from: IsoDate, to: IsoDate): PooledSum {
-    const sum: DaySum = { sent: 0, bounced: 0, allowed: 0 };
-    for (const [date, day] of this.#days) if (date >= from && date <= to) addTo(sum, day);
-    return sum;
-  }
-
-  /** The newest day with a bounce; null without any. */
-  bouncedOn(): IsoDate | null {
-    return newestOf(this.#newest.bounced);
+    let [sent, bounced, allowed] = [0, 0, 0];
+    for (const { days } of this.parts) {
+      for (const day of days?.days ?? []) {
+        if (day.date < from || day.date > to) continue;
+        sent += day.sent;
+        bounced += day.bounced;
+        allowed += (days?.limitOn(day.date) ?? 0) * day.sent;
+      }
+    }
+    return { sent, bounced, allowed };
   }
 
   /** Number of mailboxes that bounced, or sent, on this day or later. */
   since(from: IsoDate, what: 'bounced' | 'sent'): number {
-    return this.#newest[what].filter((date) => date >= from).length;
+    return this.parts.filter(({ days }) => days?.days.some((day) => day.date >= from && day[what] > 0)).length;
   }
 
   /** The day on which the windows end: the newest with rows, at most two days ago; null without rows. */
   lastDay(now: EpochMs): IsoDate | null {
-    const newest = newestOf([...this.#days.keys()]);
-    const earliest = addDays(utcDate(now), -quietDays);
-    return newest !== null && newest < earliest ? earliest : newest;
+    const [newest, earliest] = [this.#dates().reduce((a, b) => (a > b ? a : b), ''), addDays(utcDate(now), -quietDays)];
+    if (newest === '') return null;
+    return newest < earliest ? earliest : newest;
   }
 
-  #addDay({ date, sent, bounced }: CountedDay, limitPpm: number): void {
-    const sum = this.#days.get(date) ?? { sent: 0, bounced: 0, allowed: 0 };
-    addTo(sum, { sent, bounced, allowed: limitPpm * sent });
-    this.#days.set(date, sum);
+  #dates(): readonly IsoDate[] {
+    return this.parts.flatMap(({ days }) => days?.days.map(({ date }) => date) ?? []);
   }
-}
-
-/** A running mailbox whose newest row is older than this is stale and not counted; one that sends nothing may have no rows. */
-const quietDays = 2;
-
-function addTo(sum: DaySum, { sent, bounced, allowed }: PooledSum): void {
-  sum.sent += sent;
-  sum.bounced += bounced;
-  sum.allowed += allowed;
-}
-
-function newestOf(dates: readonly IsoDate[]): IsoDate | null {
-  return dates.reduce<IsoDate | null>((newest, date) => (newest === null || date > newest ? date : newest), null);
 }
 
 /** The mailboxes of an account, as a whole and by domain. */
@@ -137,16 +111,9 @@ export interface Pools<Of extends Part = Part> {
   readonly domains: ReadonlyMap<string, Pool<Of>>;
 }
 
-export function poolsOf<Of extends Part>(parts: Iterable<Of>): Pools<Of> {
-  const whole = new Pool<Of>();
-  const domains = new Map<string, Pool<Of>>();
-  for (const part of parts) {
-    whole.add(part);
-    const domain = domains.get(part.domain) ?? new Pool<Of>();
-    domains.set(part.domain, domain);
-    domain.add(part);
-  }
-  return { whole, domains };
+export function poolsOf<Of extends Part>(parts: readonly Of[]): Pools<Of> {
+  const domains = [...Map.groupBy(parts, ({ domain }) => domain)];
+  return { whole: new Pool(parts), domains: new Map(domains.map(([name, own]) => [name, new Pool(own)])) };
 }
 
 /** A domain is looked at over the last so many days, and each shorter stretch of them. */
@@ -156,8 +123,6 @@ const domainDays = 7;
 const bouncesBeyondLimits = 3;
 /** Number of a domain's mailboxes that must have bounces. For one of two, bounce_burst is the alert. */
 const [fewestBouncing, mostBouncing] = [2, 3];
-
-const million = 1_000_000;
 
 /** The first that is looked for of a domain's newest day, its newest two, and so on up to seven; null without such a one. */
 function stretchOf(domain: Pool, now: EpochMs, isIt: (sum: PooledSum, from: IsoDate) => boolean): PooledWindow | null {
@@ -175,12 +140,12 @@ function stretchOf(domain: Pool, now: EpochMs, isIt: (sum: PooledSum, from: IsoD
 export function domainExcess(domain: Pool, now: EpochMs): DomainExcess | null {
   // An unknown mailbox may be a third one with bounces.
   const mailboxes = domain.of('counted') + domain.of('unknown');
-  if (mailboxes < fewestBouncing || domain.bouncedOn() === null) return null;
+  if (mailboxes < fewestBouncing) return null;
   const excess = stretchOf(
     domain,
     now,
     ({ bounced, allowed }, from) =>
-      (bounced - bouncesBeyondLimits) * million >= allowed &&
+      (bounced - bouncesBeyondLimits) * 1e6 >= allowed &&
       domain.since(from, 'bounced') >= Math.min(mailboxes, mostBouncing),
   );
   if (!excess) return null;
@@ -193,7 +158,7 @@ export function domainWeek(domain: Pool, now: EpochMs): DomainWeek | null {
   const last = domain.lastDay(now);
   if (last === null) return null;
   const week = stretchOf(domain, now, (_, from) => from === addDays(last, 1 - domainDays));
-  const over = stretchOf(domain, now, ({ bounced, allowed }) => bounced * million > allowed);
+  const over = stretchOf(domain, now, ({ bounced, allowed }) => bounced * 1e6 > allowed);
   return week && { ...week, isWithinLimits: over === null };
 }
 
@@ -215,7 +180,7 @@ export function accountShift({ whole, domains: pools }: Pools, now: EpochMs): Ac
   const last = { ...whole.sum(from, to), from, to };
   const before = { ...whole.sum(earliest, until), from: earliest, to: until };
   if (before.sent === 0) return null;
-  const domains = [...pools.values()].filter((pool) => (pool.bouncedOn() ?? '') >= from).length;
+  const domains = [...pools.values()].filter((pool) => pool.since(from, 'bounced') > 0).length;
   const usual = before.bounced * last.sent;
   const isDoubled = last.bounced * before.sent >= 2 * usual;
   const isMore = (last.bounced - bouncesBeyondRate) * before.sent >= usual;

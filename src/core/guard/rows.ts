@@ -9,19 +9,15 @@ export interface Counts {
 }
 
 /** A day that the API reported. It is unreadable when a count is missing, negative or no integer. */
-interface ReportedDay {
+export interface DailyRow extends StatsRow {
   readonly date: IsoDate;
-  readonly sent: number | null;
-  readonly bounced: number | null;
-  readonly delivered?: number | null;
-  readonly bounceRatePercent?: number | null;
 }
 
 export interface Days {
   /** Each date once, the oldest first. */
-  readonly days: readonly ReportedDay[];
+  readonly days: readonly DailyRow[];
   /** Second row of a date that has several: of the rows that do not count, the one with the most bounces. */
-  readonly others: ReadonlyMap<IsoDate, ReportedDay>;
+  readonly others: ReadonlyMap<IsoDate, DailyRow>;
   /** The counts of each day could be read. */
   readonly areReadable: boolean;
   /** The newest date that is not in the future: the end of every window. null without rows. */
@@ -39,7 +35,7 @@ function isCount(value: number | null): value is number {
 }
 
 /** True if both counts of a day are readable. */
-export function isCounted<Of extends Omit<ReportedDay, 'date'>>(day: Of): day is Of & Counts {
+export function isCounted<Of extends Pick<StatsRow, keyof Counts>>(day: Of): day is Of & Counts {
   return isCount(day.sent) && isCount(day.bounced);
 }
 
@@ -67,7 +63,7 @@ export function sendingDaysAfter({ days }: Days, date: IsoDate): readonly IsoDat
  * Picks one of two rows of a date: more sent, then more bounced, then fewer delivered, then the higher rate. An
  * unreadable row makes the day unreadable.
  */
-function settleDouble(a: ReportedDay, b: ReportedDay): ReportedDay {
+function settleDouble(a: DailyRow, b: DailyRow): DailyRow {
   if (!isCounted(a)) return a;
   if (!isCounted(b)) return b;
   if (a.sent !== b.sent) return a.sent > b.sent ? a : b;
@@ -87,8 +83,8 @@ function rateWarning(row: StatsRow): string | null {
 /** Reads the rows of a stats answer. Rows dated more than one day after today in UTC are left out, with a warning. */
 export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
   const latest = latestDay(now);
-  const byDate = new Map<IsoDate, ReportedDay>();
-  const others = new Map<IsoDate, ReportedDay>();
+  const byDate = new Map<IsoDate, DailyRow>();
+  const others = new Map<IsoDate, DailyRow>();
   const warnings = new Set<string>();
   let undated = false;
   for (const row of rows) {
@@ -122,7 +118,7 @@ export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
   };
 }
 
-function keepOther(others: Map<IsoDate, ReportedDay>, day: ReportedDay): void {
+function keepOther(others: Map<IsoDate, DailyRow>, day: DailyRow): void {
   if (!isCounted(day)) return;
   const known = others.get(day.date);
   if (!known || !isCounted(known)) others.set(day.date, day);
@@ -131,20 +127,20 @@ function keepOther(others: Map<IsoDate, ReportedDay>, day: ReportedDay): void {
 }
 
 /** Two rows that cannot be read do not differ. */
-function hasSameCounts(one: ReportedDay, other: ReportedDay): boolean {
+function hasSameCounts(one: DailyRow, other: DailyRow): boolean {
   const [are, areToo] = [isCounted(one), isCounted(other)];
   return are === areToo && (!are || (one.sent === other.sent && one.bounced === other.bounced));
 }
 
 /** A row for tomorrow that counts nothing is no newest day: some APIs always have one. */
-function withEnds(days: readonly ReportedDay[], latest: IsoDate): Pick<Days, 'days' | 'anchor' | 'oldest'> {
+function withEnds(days: readonly DailyRow[], latest: IsoDate): Pick<Days, 'days' | 'anchor' | 'oldest'> {
   const last = days.at(-1);
   const isBlank = days.length > 1 && last?.date === latest && last.sent === 0 && last.bounced === 0;
   return { days, anchor: days.at(isBlank ? -2 : -1)?.date ?? null, oldest: days[0]?.date ?? null };
 }
 
 /** The day of a date; null when there is no row of it. */
-export function dayOn({ days }: Days, date: IsoDate): ReportedDay | null {
+export function dayOn({ days }: Days, date: IsoDate): DailyRow | null {
   let [low, high] = [0, days.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -190,7 +186,7 @@ export function pool({ days }: Days, range: { from: IsoDate; to: IsoDate }, evid
   return { sent, bounced };
 }
 
-function evidenceOf(day: ReportedDay, evidence: EvidenceStart | null): Counts {
+function evidenceOf(day: DailyRow, evidence: EvidenceStart | null): Counts {
   const counts = isCounted(day) ? day : noMail;
   if (!evidence || day.date > evidence.from) return counts;
   if (day.date < evidence.from) return noMail;
@@ -210,7 +206,7 @@ export interface CountsFinding extends Counts {
 /** The same days by another source. */
 interface OtherReading {
   readonly by: Exclude<Doubt['by'], 'earlier_answer'>;
-  readonly days: readonly ReportedDay[];
+  readonly days: readonly DailyRow[];
   /** The reading takes bounces away, on days with more bounces than emails alone. */
   readonly denies?: true;
 }
@@ -219,7 +215,7 @@ interface OtherReading {
 const rateTolerancePercent = 0.01;
 
 /** The bounces that a day's rate stands for; null: it agrees with the counts, or says nothing. A rate ends at 100 %, bounces do not. */
-function bouncesByRate({ sent, bounced, bounceRatePercent: percent = null }: ReportedDay): number | null {
+function bouncesByRate({ sent, bounced, bounceRatePercent: percent }: DailyRow): number | null {
   if (!sent || bounced === null || percent === null || percent < 0) return null;
   if (bounced >= sent && percent >= 100) return null;
   if (Math.abs((bounced * 100) / sent - percent) <= rateTolerancePercent) return null;
@@ -243,7 +239,7 @@ export function contradictionIn(days: Days, today: IsoDate, find: (days: Days) =
 /** Other readings of the same days. The list is nearly always empty. */
 function readingsOf({ days, others }: Days, today: IsoDate): readonly OtherReading[] {
   const readings: OtherReading[] = [];
-  const add = (by: OtherReading['by'], bouncesOf: (day: ReportedDay & Counts) => number | null, denies?: true) => {
+  const add = (by: OtherReading['by'], bouncesOf: (day: DailyRow & Counts) => number | null, denies?: true) => {
     let differs = false;
     const read = days.map((day) => {
       const bounced = isCounted(day) ? bouncesOf(day) : null;
@@ -270,12 +266,12 @@ function readingsOf({ days, others }: Days, today: IsoDate): readonly OtherReadi
   return readings;
 }
 
-function differsFromDelivered({ sent, bounced, delivered }: ReportedDay): boolean {
-  return sent !== null && bounced !== null && typeof delivered === 'number' && delivered !== sent - bounced;
+function differsFromDelivered({ sent, bounced, delivered }: DailyRow): boolean {
+  return sent !== null && bounced !== null && delivered !== null && delivered !== sent - bounced;
 }
 
 /** Emails of a day that did not arrive. Those of today and yesterday may still be on their way: such a day counts its bounces. */
-function undelivered({ date, sent, bounced, delivered = null }: ReportedDay & Counts, today: IsoDate): number | null {
+function undelivered({ date, sent, bounced, delivered }: DailyRow & Counts, today: IsoDate): number | null {
   if (delivered === null || !(delivered >= 0 && delivered <= sent)) return null;
   return date < addDays(today, -1) ? sent - delivered : Math.min(bounced, sent - delivered);
 }

@@ -2,7 +2,8 @@
 import { html } from 'hono/html';
 import type { Action } from '../../../core/action.ts';
 import type { Alert } from '../../../core/alert.ts';
-import { type DailyRow, rowsBetween, sumOf } from '../../../core/daily-counts.ts';
+import { rowsBetween, sumOf } from '../../../core/daily-counts.ts';
+import type { DailyRow } from '../../../core/guard/rows.ts';
 import type { Change } from '../../../core/mailbox.ts';
 import type { Ppm } from '../../../core/policy.ts';
 import { addDays, type IsoDate, utcDate } from '../../../core/time.ts';

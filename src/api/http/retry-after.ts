@@ -1,0 +1,75 @@
+// Retry-After in every form that servers send it. RFC 9110 section 10.2.3; docs/faults.md H11.
+import { type EpochMs, secondMs } from '../../core/time.ts';
+
+/** Header names in lower case, as undici gives them. */
+type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const shortestMs = secondMs;
+
+/**
+ * Wait that the server asks for, 1 s to `longestMs`, rounded up to whole milliseconds; the longest of several. Returns
+ * null without the header or a readable value. A date counts from the response's own Date, so that a wrong clock on
+ * either side does no harm.
+ */
+export function readRetryAfter(headers: ResponseHeaders, now: EpochMs, longestMs: number): number | null {
+  const waits = listOf(headers['retry-after'])
+    .flatMap(piecesOf)
+    .map((text) => waitMs(text.trim(), headers, now));
+  const readable = waits.filter((wait) => wait !== null);
+  if (readable.length === 0) return null;
+  return Math.min(longestMs, Math.max(shortestMs, ...readable));
+}
+
+/** Fields that services use for the same wait in a body, with their unit in milliseconds. */
+const bodyFields: Readonly<Record<string, number>> = {
+  retry_after: secondMs,
+  retryAfter: secondMs,
+  retry_after_seconds: secondMs,
+  retry_after_ms: 1,
+};
+
+/** The same wait when it stands only in a JSON body, at the top or inside `error`; null when it does not. */
+export function retryAfterInBody(text: string, longestMs: number): number | null {
+  const waits = objectsOf(text).flatMap((fields) =>
+    Object.entries(bodyFields).map(([field, unitMs]) => {
+      const said = fields[field];
+      const value = typeof said === 'string' || typeof said === 'number' ? String(said).trim() : '';
+      return plainNumber.test(value) ? Math.ceil(Number(value) * unitMs) : null;
+    }),
+  );
+  const readable = waits.filter((wait) => wait !== null);
+  return readable.length === 0 ? null : Math.min(longestMs, Math.max(shortestMs, ...readable));
+}
+
+/** The body and its `error`, as far as they are objects. */
+function objectsOf(text: string): readonly Readonly<Record<string, unknown>>[] {
+  try {
+    const body: unknown = JSON.parse(text);
+    const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : null;
+    return [body, error].filter((value) => typeof value === 'object' && value !== null) as Record<string, unknown>[];
+  } catch {
+    return [];
+  }
+}
+
+const plainNumber = /^[+-]?\d+(\.\d+)?$/;
+
+/** Several headers that a gateway joined. A date has a comma of its own. */
+function piecesOf(text: string): readonly string[] {
+  const pieces = text.split(',');
+  return pieces.every((piece) => plainNumber.test(piece.trim())) ? pieces : [text];
+}
+
+function waitMs(text: string, headers: ResponseHeaders, now: EpochMs): number | null {
+  if (plainNumber.test(text)) return Math.ceil(Number(text) * secondMs);
+  // An HTTP date begins with a weekday; Date.parse takes much else for a date.
+  const until = /^[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(until)) return null;
+  const answered = Date.parse(listOf(headers['date'])[0] ?? '');
+  return until - (Number.isNaN(answered) ? now : answered);
+}
+
+function listOf(value: string | readonly string[] | undefined): readonly string[] {
+  if (value === undefined) return [];
+  return typeof value === 'string' ? [value] : value;
+}
