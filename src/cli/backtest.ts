@@ -1,5 +1,6 @@
 // `warmwarden backtest`: what this guard, or another one, would have done to the fleet over the API's history.
 import { Command } from 'commander';
+import { z } from 'zod';
 import { takeSlot } from '../api/budget.ts';
 import { type Answered, MailboxApi } from '../api/client.ts';
 import type { Failure } from '../api/http/failure.ts';
@@ -13,10 +14,12 @@ import { secondMs } from '../core/time.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { counted, countedOf } from '../core/wording/phrases.ts';
 import { reasonWords } from '../core/wording/states.ts';
+import { jsonOf } from '../world/schema/json.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
-import { guardOf, loadConfigured } from './configured.ts';
+import { guardOf, loadConfigured } from './configuration.ts';
 import { exitDone, exitFailed } from './errors.ts';
 import { type Answers, configOption, jsonOption, wholeNumber } from './options.ts';
+import { replayTotals } from './shapes/shapes.ts';
 import { type TableColumn, tableLines } from './terminal.ts';
 
 /** The API returns no more days. */
@@ -190,41 +193,22 @@ function replayed(
   return { ...name, mode: past.mode, guards: replays };
 }
 
-function replayJson(replay: Replay) {
+function replayJson({ actions, ...replay }: Replay) {
   return {
+    ...jsonOf(z.strictObject(replayTotals), replay),
     from: replay.from,
     to: replay.to,
-    interventions: replay.interventions,
-    days_in_recovery: replay.daysInRecovery,
-    days_paused: replay.daysPaused,
-    days_held: replay.daysHeld,
-    sent: replay.sent,
-    bounced: replay.bounced,
-    bounces_avoided: replay.bouncesAvoided,
-    sends_lost: replay.sendsLost,
-    actions: replay.actions.map(({ date, kind, verdict }) => ({
-      date,
-      action: kind,
-      reason: verdict.reason,
-      sent: verdict.sent,
-      bounced: verdict.bounced,
-      explanation: explainVerdict(verdict),
-    })),
+    actions: actions.map(({ date, kind, verdict }) => {
+      const { reason, sent, bounced } = verdict;
+      return { date, action: kind, reason, sent, bounced, explanation: explainVerdict(verdict) };
+    }),
   };
 }
 
 function sumOf(counts: readonly Omit<Totals, 'guard'>[]): Omit<Totals, 'guard'> {
-  const sum = (key: keyof Omit<Totals, 'guard'>) => counts.reduce((all, one) => all + one[key], 0);
-  return {
-    interventions: sum('interventions'),
-    days_in_recovery: sum('days_in_recovery'),
-    days_paused: sum('days_paused'),
-    days_held: sum('days_held'),
-    sent: sum('sent'),
-    bounced: sum('bounced'),
-    bounces_avoided: sum('bounces_avoided'),
-    sends_lost: sum('sends_lost'),
-  };
+  const names = Object.keys(replayTotals) as (keyof typeof replayTotals)[];
+  const sum = (name: keyof typeof replayTotals) => counts.reduce((all, one) => all + one[name], 0);
+  return Object.fromEntries(names.map((name) => [name, sum(name)])) as Omit<Totals, 'guard'>;
 }
 
 const actionWords: Readonly<Record<GuardActionKind, string>> = {

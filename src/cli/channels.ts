@@ -9,7 +9,7 @@ import { secondMs } from '../core/time.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { spanText } from '../core/wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
-import { channelOf, heartbeatArgument } from './configured.ts';
+import { alertsOf } from './configuration.ts';
 import { CommandError, exitFailed } from './errors.ts';
 import { type ChangeOptions, operate, withChangeOptions } from './operations.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
@@ -48,14 +48,20 @@ export function channelsCommand(): Command {
     .addCommand(resend);
 }
 
+/** Name of the heartbeat on the command line, unless a channel has it. */
+const heartbeatArgument = 'heartbeat';
+
+/** Needs no keys of accounts, so that a channel can be tried before they are there. */
 async function tryOut(name: string, { config: file, json = false }: TestOptions): Promise<void> {
+  const alerts = alertsOf(file);
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
-  const { channel: settings, names, heartbeat, timeZone } = channelOf(file, name);
-  const channel =
-    settings && createChannel(settings, { world, pageUrl: null, publicUrl: null, timeZone: () => timeZone });
+  const settings = alerts.channels.find((one) => one.name === name);
+  const timeZone = () => alerts.rules.timeZone;
+  const channel = settings && createChannel(settings, { world, pageUrl: null, publicUrl: null, timeZone });
+  const heartbeat = name === heartbeatArgument ? alerts.heartbeat : null;
   const began = world.clock.monotonic();
   const asked = channel ? testOf(channel, world) : heartbeat && pingOf(heartbeat, world.clock);
-  if (asked === null) throw unknownChannel(name, names);
+  if (asked === null) throw unknownChannel(name, alerts.channels);
   const result = await asked;
   const tookMs = Math.round(world.clock.monotonic() - began);
   const messages = [...saidOf(name, result, spanText(tookMs)), ...bodyOf(result)];
@@ -66,10 +72,11 @@ async function tryOut(name: string, { config: file, json = false }: TestOptions)
   await channel?.close?.();
 }
 
-function unknownChannel(name: string, names: readonly string[]): CommandError {
+function unknownChannel(name: string, channels: readonly { readonly name: string }[]): CommandError {
   if (name === heartbeatArgument)
     return new CommandError('unknown_name', 'No heartbeat is configured (alerts.heartbeat).');
-  const known = names.length === 0 ? 'none is configured' : `configured: ${names.join(', ')}`;
+  const names = channels.map((one) => one.name).join(', ');
+  const known = names === '' ? 'none is configured' : `configured: ${names}`;
   return new CommandError('unknown_name', `No channel is called ${name}; ${known}.`);
 }
 

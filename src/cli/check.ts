@@ -8,7 +8,7 @@ import { type Origin, originText, type Setting, valueText } from '../config/sett
 import { counted } from '../core/wording/phrases.ts';
 import { readCatalogue, scheduleDoubts } from '../recipes/catalogue.ts';
 import { formatPath, formatProblem, type Path } from '../world/schema/problem.ts';
-import { loadConfigured } from './configured.ts';
+import { loadConfigured } from './configuration.ts';
 import { CommandError } from './errors.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 

@@ -1,24 +1,34 @@
-// Configuration of a command that only needs places or the retention. A problem becomes the error that ends the
+// Configuration of a command: all of it, one section, or only its places. A problem becomes the error that ends the
 // command.
 import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadPlaces, loadRetention, type Places, usualStore } from '../config/places.ts';
+import { inconsistencies } from '../config/checks.ts';
+import { type AlertsConfig, alertsWithProxy, type GuardSettings } from '../config/config.ts';
+import { guardSchema } from '../config/guard-schema.ts';
+import { loadConfig, proxiesOf, type ValidConfig, withEgress } from '../config/load.ts';
+import { loadPart, loadPlaces, loadRetention, type Places, usualStore } from '../config/places.ts';
+import { checkPart, readSource } from '../config/source.ts';
 import type { Retention, StorePlace } from '../core/store-failure.ts';
 import { socketPathOf } from '../operations/socket.ts';
 import { shellPath } from '../world/command-name.ts';
 import { formatProblem, type Problem } from '../world/schema/problem.ts';
+import { section } from '../world/schema/section.ts';
 import { CommandError } from './errors.ts';
 import { configVariable, notFound } from './options.ts';
 
 /** Example configuration that ships with the program. */
 const example = fileURLToPath(new URL('../../config.example.yaml', import.meta.url));
 
+/** Error with every problem on a line of its own. */
+function problemsError(file: string, problems: readonly Problem[]): CommandError {
+  const lines = problems.map((problem) => formatProblem(file, problem));
+  return new CommandError('configuration', lines.join('\n'), problems);
+}
+
 /** Error with every problem on a line of its own, or with how to create a missing file. */
 export function configurationError(file: string, problems: readonly Problem[]): CommandError {
-  if (existsSync(file)) {
-    const lines = problems.map((problem) => formatProblem(file, problem));
-    return new CommandError('configuration', lines.join('\n'), problems);
-  }
+  if (existsSync(file)) return problemsError(file, problems);
   const begin = `cp ${shellPath(example, process.cwd())} config.yaml`;
   const name = `Name your file with --config FILE or in ${configVariable}. To create one: ${begin}`;
   return new CommandError('configuration', `${notFound(file)}\n${name}`, problems);
@@ -65,4 +75,32 @@ export function findRetention(file: string): Retention {
 /** Place of the store. Throws the error above. */
 export function findStore(file: string): StorePlace {
   return findPlaces(file).store;
+}
+
+/** Loads the configuration, or only `sections`. Throws a CommandError with every problem of what it loads. */
+export function loadConfigured(file: string, sections: Parameters<typeof loadConfig>[2] = null): ValidConfig {
+  const loaded = loadConfig(file, process.env, sections);
+  if (loaded.ok) return loaded;
+  throw configurationError(file, loaded.problems);
+}
+
+/** Reads the alerts and the proxy; the rest of the file is not checked. Throws the error above. */
+export function alertsOf(file: string): AlertsConfig {
+  const part = loadPart(file, process.env, alertsWithProxy, ['alerts', 'proxy', 'proxy_file']);
+  if ('problems' in part) throw configurationError(file, part.problems);
+  return withEgress(part.checked.alerts, proxiesOf(part.checked.proxy, process.env));
+}
+
+/** Reads the guard section of a whole configuration, or of a file without accounts. Throws a CommandError with every problem. */
+export function guardOf(file: string): GuardSettings {
+  const source = readSource(file);
+  if (!('tree' in source)) throw problemsError(file, source);
+  const tree: Readonly<Record<string, unknown>> = { ...source.tree };
+  // In a file without accounts, a key other than guard is a mistake.
+  const written = tree['accounts'] === undefined ? tree : { guard: tree['guard'] ?? {} };
+  const schema = section({ guard: guardSchema });
+  const folder = dirname(resolve(file));
+  const part = checkPart({ source, written, schema, environment: process.env, folder, rules: inconsistencies });
+  if ('problems' in part) throw problemsError(file, part.problems);
+  return part.checked.guard;
 }

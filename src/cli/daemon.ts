@@ -82,13 +82,21 @@ interface DaemonAnswer {
 
 /**
  * Sends one request, and never sends it twice. Rejects with the CommandError `no_daemon` if no daemon answers, or if it
- * falls silent before or during the request.
+ * falls silent during the request.
  */
 export async function ask(address: DaemonAddress, asked: DaemonRequest): Promise<DaemonAnswer> {
   const over = new AbortController();
+  const silent = 'stopped answering. It may or may not have carried out the request:';
+  const watched = async () => {
+    for (;;) {
+      await systemClock().sleep(silentAfterMs, over.signal);
+      if (over.signal.aborted) throw new Error('the answer is here');
+      await signOfLife(address, `${silent} \`${commandName} history\` shows what it did.`);
+    }
+  };
   try {
     await daemonListens(address);
-    return await Promise.race([exchange(address, asked, over.signal), silenceDuring(address, over.signal)]);
+    return await Promise.race([exchange(address, asked, over.signal), watched()]);
   } catch (error) {
     throw error instanceof CommandError ? error : absence(address, error);
   } finally {
@@ -103,38 +111,23 @@ export async function ask(address: DaemonAddress, asked: DaemonRequest): Promise
 export async function daemonListens(address: DaemonAddress): Promise<boolean> {
   const clock = systemClock();
   const until = clock.monotonic() + startsWithinMs;
+  const isStarting = () => !isHttp(address) && starterOf(pathOf(address), clock.now()) !== null;
   for (;;) {
-    const sign = await signOfLife(address);
-    if (sign === 'silent')
-      throw silence(address, `has not answered for ${silentAfterMs / 1_000} s. Nothing was changed.`);
-    if (sign === 'alive') return true;
-    const isStarting = !isHttp(address) && starterOf(pathOf(address), clock.now()) !== null;
-    if (!isStarting || clock.monotonic() >= until) return false;
+    if (await signOfLife(address, `has not answered for ${silentAfterMs / 1_000} s. Nothing was changed.`)) return true;
+    if (!isStarting() || clock.monotonic() >= until) return false;
     await clock.sleep(lookAgainMs);
   }
 }
 
-/** State of the daemon; any response is a sign of life. */
-async function signOfLife(address: DaemonAddress): Promise<'alive' | 'silent' | 'absent'> {
+/** True if a daemon responds, whatever it says. Rejects with a sentence that says `silent` if one listens in silence. */
+async function signOfLife(address: DaemonAddress, silent: string): Promise<boolean> {
   const late = AbortSignal.timeout(silentAfterMs);
   try {
     await exchange(address, { path: isHttp(address) ? '/healthz' : '/version' }, late);
-    return 'alive';
+    return true;
   } catch {
-    return late.aborted ? 'silent' : 'absent';
-  }
-}
-
-/** Rejects once the daemon shows no sign of life. */
-async function silenceDuring(address: DaemonAddress, over: AbortSignal): Promise<never> {
-  for (;;) {
-    await systemClock().sleep(silentAfterMs, over);
-    if (over.aborted) throw new Error('the answer is here');
-    if ((await signOfLife(address)) === 'silent')
-      throw silence(
-        address,
-        `stopped answering. It may or may not have carried out the request: \`${commandName} history\` shows what it did.`,
-      );
+    if (late.aborted) throw silence(address, silent);
+    return false;
   }
 }
 

@@ -2,18 +2,20 @@
 
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
+import { z } from 'zod';
 import { readStats } from '../api/answers.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
-import { judge, situationOf } from '../core/guard/judge.ts';
+import { admit, closedBreaker, heldByBreaker } from '../core/guard/breaker.ts';
+import { judge, type Situation, situationOf } from '../core/guard/judge.ts';
 import { firstSight } from '../core/guard/memory.ts';
 import { errorText } from '../core/nearest.ts';
-import { percent, ratePpm, warmupModes } from '../core/policy.ts';
-import type { Verdict } from '../core/verdict.ts';
+import { defaultPolicy, onePercentPpm, type Policy, percent, ratePpm, warmupModes } from '../core/policy.ts';
+import type { EpochMs } from '../core/time.ts';
+import type { EvidenceStart, RunState, Verdict } from '../core/verdict.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { failureOf } from '../world/schema/small-file.ts';
 import { systemClock } from '../world/world.ts';
-import { guardOf } from './configured.ts';
-import { decideCases } from './decide/cases.ts';
+import { guardOf } from './configuration.ts';
 import { CommandError } from './errors.ts';
 import { jsonOption, printJson } from './options.ts';
 
@@ -88,21 +90,171 @@ function verdictOf({ mode, stats, config }: DecideOptions) {
 }
 
 function printed(verdict: Verdict) {
-  const rate = ratePpm(verdict);
-  return {
-    action: verdict.action,
-    reason: verdict.reason,
-    sent: verdict.sent,
-    bounced: verdict.bounced,
-    rate_percent: rate === null ? null : rounded(percent(rate)),
-    limit_percent: verdict.limitPpm === null ? null : percent(verdict.limitPpm),
-    window_from: verdict.windowFrom,
-    window_to: verdict.windowTo,
-    explanation: explainVerdict(verdict),
-  };
+  const { windowFrom: window_from, windowTo: window_to } = verdict;
+  return { ...factsOf(verdict), window_from, window_to, explanation: explainVerdict(verdict) };
 }
 
-/** Rounds to four decimals, as a ledger needs. */
-function rounded(value: number): number {
-  return Math.round(value * 10_000) / 10_000;
+/** Rates have at most four decimals. */
+function factsOf(verdict: Verdict) {
+  const { action, reason, sent, bounced, limitPpm } = verdict;
+  const rate = ratePpm(verdict);
+  const rate_percent = rate === null ? null : Math.round(percent(rate) * 10_000) / 10_000;
+  return { action, reason, sent, bounced, rate_percent, limit_percent: limitPpm === null ? null : percent(limitPpm) };
+}
+
+// Cases: vectors in the format of guard/vectors.json become situations, verdicts become rows.
+
+const number = z.number();
+/** Case in the form of the file. */
+export const caseSchema = z.object({
+  id: z.string(),
+  mode: z.string().nullable().describe('The warm-up mode.'),
+  now: z.iso.datetime(),
+  stats: z.unknown().describe('The days of the stats answer.'),
+  config: z
+    .object({
+      window_days: number,
+      window_max_days: number,
+      min_bounces: number,
+      on_breach: z.enum(['recovery', 'pause', 'alert']),
+      on_recovery_breach: z.enum(['pause', 'alert']),
+      burst: z.enum(['alert', 'act']),
+      emergency_min_bounces: number,
+      emergency_rate_pct: number,
+      emergency_days: number,
+      max_interventions: number,
+      stale_after_days: number,
+      breaker_pct: number,
+      breaker_min_mailboxes: number,
+      breaker_min_domains: number,
+      limits_pct: z.partialRecord(z.enum(warmupModes), number),
+    })
+    .partial()
+    .default({}),
+  state: z
+    .object({
+      paused: z.boolean(),
+      not_running: z.boolean(),
+      evidence_from: z.iso.date().nullable(),
+      emergency_from: z.iso.date().nullable(),
+      recent_interventions: number,
+      first_sight: z.boolean().describe('Warmwarden has not seen the mailbox before. Default: false.'),
+    })
+    .partial()
+    .default({}),
+  fleet: z.object({ active: number, pending: number, distinct_domains: number }).nullish(),
+  weekdays_only: z.boolean().optional(),
+});
+
+type Case = z.infer<typeof caseSchema>;
+
+/** Rows of the cases, in the order of the file. Throws an Error that names the case and the field. */
+export function decideCases(cases: readonly unknown[]) {
+  return cases.map((raw, index) => {
+    const parsed = caseSchema.safeParse(raw);
+    if (!parsed.success) {
+      const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+      throw new Error(`case ${index}: ${issues.join('; ')}`);
+    }
+    return decideCase(parsed.data);
+  });
+}
+
+function decideCase(one: Case) {
+  const now = Date.parse(one.now);
+  const policy = policyOfCase(one.config);
+  const found = judge(policy, situationOfCase(one, policy, now));
+  const verdict = one.fleet ? underPressure(found, policy, pressureOf(one.fleet)) : found;
+  return { id: one.id, ...factsOf(verdict), window_days: verdict.windowDays };
+}
+
+/**
+ * Situation with the case's memory. At first sight this is only an earlier intervention, for an address that is back.
+ */
+function situationOfCase(one: Case, policy: Policy, now: EpochMs): Situation {
+  const rows = readStats({ stats: one.stats })?.rows ?? null;
+  const sight = { mode: one.mode, run: runOf(one.state), rows, now };
+  const look = { ...sight, statsAt: now, weekdaysOnly: one.weekdays_only ?? false };
+  const isFirst = one.state.first_sight ?? false;
+  const state = { recentInterventions: one.state.recent_interventions ?? 0 };
+  const evidence = startOf(one.state.evidence_from);
+  const emergencyEvidence = startOf(one.state.emergency_from);
+  const situation = { ...situationOf(policy, firstSight(policy, sight), look, isFirst), ...state };
+  return isFirst ? situation : { ...situation, evidence, emergencyEvidence, foundBreachAt: null };
+}
+
+function runOf(state: Case['state']): RunState {
+  if (state.paused) return 'paused';
+  return state.not_running ? 'not_running' : 'running';
+}
+
+function startOf(from: string | null | undefined): EvidenceStart | null {
+  return from ? { from, before: null } : null;
+}
+
+/** Part of the fleet that acts at the same time as a mailbox. */
+export interface FleetPressure {
+  /** Running mailboxes. */
+  readonly active: number;
+  /** Mailboxes acted on or held for an action within the breaker's window, this one included. */
+  readonly pending: number;
+  readonly distinctDomains: number;
+}
+
+/** Applies the circuit breaker to a verdict on one mailbox of a fleet that is known only by its counts. */
+export function underPressure(verdict: Verdict, { breaker }: Policy, pressure: FleetPressure): Verdict {
+  if (verdict.action !== 'recovery' && verdict.action !== 'pause') return verdict;
+  const { active, pending, distinctDomains } = pressure;
+  const entries = Array.from({ length: pending }, (_, index) => ({
+    key: `case/${index}`,
+    account: 'case',
+    email: `${index}@${index % distinctDomains}.example`,
+    domain: `${index % distinctDomains}.example`,
+    at: 0,
+    held: false,
+    firstSight: false,
+    weight: 0,
+  }));
+  const [candidate, ...others] = entries;
+  if (!candidate) return verdict;
+  const state = { ...closedBreaker, entries: others };
+  const given = { policy: breaker, running: () => active, now: 0 };
+  return admit(state, { ...candidate, statsAt: 0 }, given).admitted ? verdict : heldByBreaker(verdict);
+}
+
+function pressureOf(fleet: NonNullable<Case['fleet']>): FleetPressure {
+  return { active: fleet.active, pending: fleet.pending, distinctDomains: fleet.distinct_domains };
+}
+
+/** Converts percent to parts per million; the cases use percent, exact to four decimals. */
+function ppm(percentage: number): number {
+  return Math.round(percentage * onePercentPpm);
+}
+
+function policyOfCase(config: Case['config']): Policy {
+  const { emergency, maxInterventions, breaker, limitsPpm } = defaultPolicy;
+  const limits = Object.entries(config.limits_pct ?? {}).map(([mode, limit]) => [mode, ppm(limit)]);
+  return {
+    ...defaultPolicy,
+    windowDays: config.window_days ?? defaultPolicy.windowDays,
+    windowMaxDays: config.window_max_days ?? defaultPolicy.windowMaxDays,
+    minBounces: config.min_bounces ?? defaultPolicy.minBounces,
+    onBreach: config.on_breach ?? defaultPolicy.onBreach,
+    onRecoveryBreach: config.on_recovery_breach ?? defaultPolicy.onRecoveryBreach,
+    burst: config.burst ?? defaultPolicy.burst,
+    staleAfterDays: config.stale_after_days ?? defaultPolicy.staleAfterDays,
+    emergency: {
+      minBounces: config.emergency_min_bounces ?? emergency.minBounces,
+      ratePpm: config.emergency_rate_pct === undefined ? emergency.ratePpm : ppm(config.emergency_rate_pct),
+      days: config.emergency_days ?? emergency.days,
+    },
+    maxInterventions: { ...maxInterventions, count: config.max_interventions ?? maxInterventions.count },
+    breaker: {
+      ...breaker,
+      sharePpm: config.breaker_pct === undefined ? breaker.sharePpm : ppm(config.breaker_pct),
+      minMailboxes: config.breaker_min_mailboxes ?? breaker.minMailboxes,
+      minDomains: config.breaker_min_domains ?? breaker.minDomains,
+    },
+    limitsPpm: { ...limitsPpm, ...Object.fromEntries(limits) },
+  };
 }

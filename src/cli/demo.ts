@@ -23,7 +23,7 @@ import { formatProblem } from '../world/schema/problem.ts';
 import { type Clock, type MovedClock, movedClock, standardOutput, type World, worldOn } from '../world/world.ts';
 import { configVariable } from './options.ts';
 import { handleSignals } from './run/process.ts';
-import { goOnWithoutOutputs, wrapped } from './terminal.ts';
+import { coloured, goOnWithoutOutputs, wrapped } from './terminal.ts';
 
 /** Default speed: ten simulated minutes a second, so that a morning takes half a minute. */
 const defaultSpeed = 600;
@@ -60,11 +60,7 @@ async function demo(speed: number, port: number | undefined): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-demo-'));
   const command = commandFor(fileIn(folder));
   const world = { ...worldOn(clock, { level: 'silent', format: 'json' }), command };
-  const story = createStory({
-    write: (text) => output.write(text),
-    colour: process.stdout.isTTY === true,
-    clock,
-  });
+  const story = createStory((text) => output.write(text), clock);
   const secret = `whsec_${randomBytes(24).toString('base64')}`;
   const receiver = await startReceiver(secret, (message) => story.received(message));
   const simulator = await startSimulator({ world, scenario: 'bounce-storm' });
@@ -77,7 +73,7 @@ async function demo(speed: number, port: number | undefined): Promise<void> {
     await clear();
     throw error;
   });
-  story.begin({ page: daemon.url, simulator: simulator.url, key: demoKey, speed, command });
+  output.write(greeting(daemon.url, simulator.url, speed, command));
   const ended = new AbortController();
   const running = Promise.all([clock.pace(speed, ended.signal), follow(daemon, story, clock, ended.signal)]);
   handleSignals(
@@ -157,18 +153,8 @@ server: {listen: "${listen}"}
   return { file, started, load };
 }
 
-/** Addresses and settings of the demo. */
-interface DemoPlaces {
-  readonly page: string;
-  readonly simulator: string;
-  readonly key: string;
-  readonly speed: number;
-  /** Words that start a command for the demo's daemon. */
-  readonly command: string;
-}
-
+/** Story of the demo in the terminal. */
 export interface Story {
-  begin(beginning: DemoPlaces): void;
   /** Tells what has changed in the fleet since the last look. */
   look(fleet: Fleet): void;
   /** Tells about a message that arrived at the receiver. */
@@ -177,47 +163,34 @@ export interface Story {
   say(text: string): void;
 }
 
-export interface StoryOptions {
-  readonly write: (text: string) => void;
-  readonly colour: boolean;
-  readonly clock: Clock;
-}
-
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const indent = ' '.repeat(11);
 /** Characters in a line, on any terminal. */
 const width = 80;
 const widthOfText = width - indent.length;
 
-type Paint = (code: number, text: string) => string;
+/** Greeting: what the demo is, its addresses, and commands to try. `command`: words that start a command for it. */
+export function greeting(page: string, simulator: string, speed: number, command: string): string {
+  return `
+${coloured('bold', 'Warmwarden')} guards the warm-up of email mailboxes.
+In this demo it guards a simulated fleet: one second here is ${spanText(speed * secondMs)} there.
+Times are in UTC, on the clock of the fleet.
 
-/** Greeting: what the demo is, its addresses, and commands to try. */
-function greeting({ page, simulator, key, speed, command }: DemoPlaces, paint: Paint): string {
-  return [
-    '',
-    `${paint(1, 'Warmwarden')} guards the warm-up of email mailboxes.`,
-    `In this demo it guards a simulated fleet: one second here is ${spanText(speed * secondMs)} there.`,
-    'Times are in UTC, on the clock of the fleet.',
-    '',
-    `  status page   ${paint(36, `${page}/`)}`,
-    `  metrics       ${paint(36, `${page}/metrics`)}`,
-    `  mailbox API   ${paint(36, `${simulator}/v1/health`)}`,
-    `  API key       ${key}`,
-    '',
-    'In another terminal:',
-    `  ${command} status`,
-    '',
-    'Ctrl-C ends the demo.',
-    '',
-  ].join('\n');
+  status page   ${coloured('cyan', `${page}/`)}
+  metrics       ${coloured('cyan', `${page}/metrics`)}
+  mailbox API   ${coloured('cyan', `${simulator}/v1/health`)}
+  API key       ${demoKey}
+
+In another terminal:
+  ${command} status
+
+Ctrl-C ends the demo.
+`;
 }
 
-export function createStory({ write, colour, clock }: StoryOptions): Story {
-  const paint: Paint = (code, text) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
-  const bold = (text: string) => paint(1, text);
-  const dim = (text: string) => paint(2, text);
+export function createStory(write: (text: string) => void, clock: Clock): Story {
   const seen = new Set<string>();
-  const outcomes = new Map<Action['kind'], string>();
+  const kinds = new Set<Action['kind']>();
   let greeted = false;
   let concluded = false;
 
@@ -225,34 +198,28 @@ export function createStory({ write, colour, clock }: StoryOptions): Story {
     const at = new Date(clock.now());
     return `${weekdays[at.getUTCDay()]} ${at.toISOString().slice(11, 16)}`;
   };
+  const below = (text: string, mark = '') => {
+    for (const line of wrapped(text, widthOfText - mark.length)) write(`${indent}${mark}${line}\n`);
+  };
   const event = (mark: string, title: string, text: string) => {
-    write(`\n${dim(moment())}  ${mark} ${bold(title)}\n`);
-    for (const line of wrapped(text, widthOfText)) write(`${indent}${line}\n`);
+    write(`\n${coloured('dim', moment())}  ${mark} ${coloured('bold', title)}\n`);
+    below(text);
   };
-  const acted = (action: Action) => {
-    const took = action.openedAt && action.settledAt ? ((action.settledAt - action.openedAt) / 1_000).toFixed(1) : '0';
-    const { email, kind } = action;
+  const acted = ({ kind, email, verdict, openedAt, settledAt }: Action) => {
+    const took = openedAt && settledAt ? ((settledAt - openedAt) / secondMs).toFixed(1) : '0';
     const done = kind === 'pause' ? `PAUSED the warm-up of ${email}` : `switched ${email} to RECOVERY mode`;
-    const mark = action.kind === 'pause' ? paint(31, '■') : paint(33, '▼');
-    event(mark, `Warmwarden ${done}`, `${explainVerdict(action.verdict)} Read back after ${took} s.`);
-    outcomes.set(action.kind, action.email);
-  };
-  const conclude = () => {
-    concluded = true;
-    write(
-      `\n${paint(32, '✔')} ${bold('One mailbox is in recovery mode, one is paused, and both alerts were sent.')}\n`,
-    );
-    write('  The daemon continues. Look at the status page, or press Ctrl-C to end the demo.\n');
+    const mark = kind === 'pause' ? coloured('red', '■') : coloured('yellow', '▼');
+    event(mark, `Warmwarden ${done}`, `${explainVerdict(verdict)} Read back after ${took} s.`);
+    kinds.add(kind);
   };
 
   return {
-    begin: (addresses) => write(greeting(addresses, paint)),
     look(fleet) {
       const judged = [...fleet.mailboxes()].filter((mailbox) => mailbox.verdict !== null);
       if (!greeted && judged.length > 0 && judged.length === fleet.mailboxCount()) {
         greeted = true;
         event(
-          paint(32, '●'),
+          coloured('green', '●'),
           `Warmwarden guards ${counted(judged.length, 'mailbox', 'mailboxes')}`,
           'All of them are within their bounce limits. Their sending day begins.',
         );
@@ -264,19 +231,21 @@ export function createStory({ write, colour, clock }: StoryOptions): Story {
       }
     },
     received(message) {
-      if (message.kind === 'webhook') {
-        const signature = message.signed ? 'signature verified' : 'SIGNATURE WRONG';
-        const text = `The webhook received ${message.type}: ${message.bytes} bytes, ${signature}, id ${message.id}`;
-        for (const line of wrapped(text, widthOfText)) write(`${indent}${dim(line)}\n`);
-      } else {
-        write(`\n${indent}${dim(`${moment()}, in Slack:`)}\n`);
-        for (const line of wrapped(message.title, widthOfText - 2)) write(`${indent}${dim('│')} ${bold(line)}\n`);
-        const lines = message.lines.flatMap(({ text, command }) =>
-          command ? [`  ${text}`] : wrapped(text, widthOfText - 2),
-        );
-        for (const line of lines) write(`${indent}${dim('│')} ${line}\n`);
+      if (message.kind === 'slack') {
+        write(`\n${indent}${coloured('dim', `${moment()}, in Slack:`)}\n`);
+        below(message.title, '│ ');
+        for (const { text, command } of message.lines)
+          if (command) write(`${indent}│   ${text}\n`);
+          else below(text, '│ ');
+        return;
       }
-      if (!concluded && outcomes.has('recovery') && outcomes.has('pause') && message.kind === 'webhook') conclude();
+      const signature = message.signed ? 'signature verified' : 'SIGNATURE WRONG';
+      below(`The webhook received ${message.type}: ${message.bytes} bytes, ${signature}, id ${message.id}`);
+      if (concluded || !kinds.has('recovery') || !kinds.has('pause')) return;
+      concluded = true;
+      const title = 'One mailbox is in recovery mode, one is paused, and both alerts were sent.';
+      write(`\n${coloured('green', '✔')} ${coloured('bold', title)}\n`);
+      write('  The daemon continues. Look at the status page, or press Ctrl-C to end the demo.\n');
     },
     say: (text) => write(`\n${text}\n`),
   };

@@ -180,7 +180,8 @@ export function usualStore(path: string): string {
   return pathOf(placeOf(storeSchema.parse({}), dirname(resolve(path))));
 }
 
-function loadPart<Schema extends z.ZodType>(
+/** Reads only these keys of the file. */
+export function loadPart<Schema extends z.ZodType>(
   path: string,
   environment: Environment,
   schema: Schema,

@@ -27,27 +27,21 @@ const retryMs = 50;
 /** Maximum wait of the last lines of a process for a slow reader. */
 const exitWaitMs = 1_000;
 const exitStepMs = 10;
-const newLine = Buffer.of(10);
+const newLine = 10;
 /** Errors of a full pipe, as opposed to a broken one. */
 const stalls = ['EAGAIN', 'EWOULDBLOCK'];
 
-interface WaitingLines {
-  readonly bytes: Buffer;
-  /** Count of dropped lines that this line reports, or null for a line of the log. */
-  readonly reports: number | null;
-}
-
 export class Output {
   readonly #options: OutputOptions;
-  readonly #waiting: WaitingLines[] = [];
-  #waitingBytes = 0;
-  /** Bytes of the first waiting line that are already written. */
-  #begun = 0;
-  /** True if a line broke off halfway: the next one begins on a new line. */
+  /** Bytes for a stalled reader. */
+  #waiting: Buffer = Buffer.alloc(0);
+  /** True if the last written byte ended no line. */
   #torn = false;
   #retrying = false;
   #dropped = 0;
-  #reported = 0;
+  #unreported = 0;
+  /** Dropped lines that a report among the waiting bytes counts. */
+  #reporting = 0;
 
   constructor(options: OutputOptions) {
     this.#options = options;
@@ -60,8 +54,16 @@ export class Output {
 
   /** Writes a line, keeps it for a stalled reader, or drops it. Returns at once and never throws. */
   write(line: string): void {
-    if (this.#waiting.length === 0) this.#report();
-    this.#add({ bytes: Buffer.from(line), reports: null });
+    const isIdle = this.#waiting.length === 0;
+    const report = isIdle && this.#unreported > 0 ? this.#options.droppedLine(this.#unreported) : '';
+    const bytes = Buffer.from(`${isIdle && this.#torn ? '\n' : ''}${report}${line}`);
+    if (this.#waiting.length + bytes.length > maxWaitingBytes) {
+      this.#drop(1);
+      return;
+    }
+    if (report !== '') [this.#reporting, this.#unreported] = [this.#unreported, 0];
+    this.#waiting = Buffer.concat([this.#waiting, bytes]);
+    if (!this.#retrying) this.#drain();
   }
 
   /** Writes the rest at the end of the process, blocking for at most `exitWaitMs`. */
@@ -73,45 +75,23 @@ export class Output {
     }
   }
 
-  #report(): void {
-    if (this.#dropped === this.#reported) return;
-    const text = this.#options.droppedLine(this.#dropped - this.#reported);
-    this.#add({ bytes: Buffer.from(text), reports: this.#dropped });
+  #drop(lines: number): void {
+    this.#dropped += lines;
+    this.#unreported += lines;
   }
 
-  #add(line: WaitingLines): void {
-    if (this.#waitingBytes + line.bytes.length > maxWaitingBytes) {
-      this.#drop(line);
-      return;
-    }
-    this.#waiting.push(line);
-    this.#waitingBytes += line.bytes.length;
-    if (!this.#retrying) this.#drain();
-  }
-
-  #drop({ reports }: WaitingLines): void {
-    if (reports === null) this.#dropped += 1;
-  }
-
-  /** Writes as much as it can of the waiting lines. After a stall, reports at once how many were dropped. */
   #drain(): void {
     try {
-      while (this.#waiting[0]) this.#writeOn(this.#waiting[0]);
+      while (this.#waiting.length > 0) {
+        const written = this.#options.write(this.#waiting);
+        if (written > 0) this.#torn = this.#waiting[written - 1] !== newLine;
+        this.#waiting = this.#waiting.subarray(written);
+      }
+      this.#reporting = 0;
     } catch (error) {
       if (stalls.includes((error as NodeJS.ErrnoException).code ?? '')) this.#retryLater();
       else this.#giveUp();
     }
-  }
-
-  #writeOn(line: WaitingLines): void {
-    const { write } = this.#options;
-    if (this.#torn && write(newLine) > 0) this.#torn = false;
-    this.#begun += write(line.bytes.subarray(this.#begun));
-    if (this.#begun < line.bytes.length) return;
-    this.#begun = 0;
-    this.#waiting.shift();
-    this.#waitingBytes -= line.bytes.length;
-    if (line.reports !== null) this.#reported = line.reports;
   }
 
   #retryLater(): void {
@@ -120,16 +100,19 @@ export class Output {
     this.#options.patience.later(retryMs, () => {
       this.#retrying = false;
       this.#drain();
-      if (this.#waiting.length === 0) this.#report();
+      if (this.#waiting.length === 0 && this.#unreported > 0) this.write('');
     });
   }
 
   /** Discards the waiting lines, for a full disk or a reader that has died. The next line tries again. */
   #giveUp(): void {
-    this.#torn ||= this.#begun > 0;
-    this.#begun = 0;
-    this.#waitingBytes = 0;
-    for (const line of this.#waiting.splice(0)) this.#drop(line);
+    // A line break at the beginning ends a line that broke off before.
+    const lines = this.#waiting.subarray(1).filter((byte) => byte === newLine).length;
+    const reports = this.#reporting > 0 ? 1 : 0;
+    this.#waiting = Buffer.alloc(0);
+    this.#unreported += this.#reporting;
+    this.#reporting = 0;
+    this.#drop(Math.max(0, lines - reports));
   }
 }
 

@@ -1,6 +1,6 @@
 // How output is laid out: tables, and a demo of 80 columns.
 import { expect, test } from 'vitest';
-import { createStory } from '../../src/cli/demo.ts';
+import { createStory, greeting } from '../../src/cli/demo.ts';
 import { tableLines } from '../../src/cli/terminal.ts';
 import { systemClock } from '../../src/world/world.ts';
 
@@ -22,15 +22,9 @@ test('the demo is told in lines of at most 80 letters, and names the command for
   const write = (more: string) => {
     text += more;
   };
-  const story = createStory({ write, colour: false, clock: systemClock() });
+  const story = createStory(write, systemClock());
   const command = 'WARMWARDEN_CONFIG=/tmp/x/demo.yaml warmwarden';
-  story.begin({
-    page: 'http://127.0.0.1:7025',
-    simulator: 'http://127.0.0.1:40000',
-    key: 'sk_live_x',
-    speed: 600,
-    command,
-  });
+  write(greeting('http://127.0.0.1:7025', 'http://127.0.0.1:40000', 600, command));
   const lines = [
     { text: 'word '.repeat(50).trim(), command: false },
     { text: `${command} resume acme/a@b.example`, command: true },

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { judgeMailbox, newMailbox } from '../../src/account/record/observe.ts';
-import { decideCases } from '../../src/cli/decide/cases.ts';
+import { decideCases } from '../../src/cli/decide.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import { judge, situationOf } from '../../src/core/guard/judge.ts';
 import { afterSight, firstSight, type GuardMemory } from '../../src/core/guard/memory.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { underPressure } from '../../src/cli/decide/cases.ts';
+import { underPressure } from '../../src/cli/decide.ts';
 import { judge, situationOf } from '../../src/core/guard/judge.ts';
 import { firstSight } from '../../src/core/guard/memory.ts';
 import { defaultPolicy, warmupModes } from '../../src/core/policy.ts';

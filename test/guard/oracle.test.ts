@@ -1,7 +1,7 @@
 // The guard against a second reading of its policy: both must say the same of every situation.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { underPressure } from '../../src/cli/decide/cases.ts';
+import { underPressure } from '../../src/cli/decide.ts';
 import { judge } from '../../src/core/guard/judge.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { dayMs } from '../../src/core/time.ts';

@@ -1,6 +1,6 @@
 // A second reading of the guard's policy, written from its description alone and in another shape than src/core/guard:
 // day numbers instead of dates, one array indexed by age in days, exact big integers instead of floating point.
-import type { FleetPressure } from '../../src/cli/decide/cases.ts';
+import type { FleetPressure } from '../../src/cli/decide.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import type { Situation } from '../../src/core/guard/judge.ts';
 import type { Policy } from '../../src/core/policy.ts';

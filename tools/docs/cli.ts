@@ -1,6 +1,6 @@
 // docs/cli.md: every command with its options, its examples and what it prints with --json, from commander's commands and the shapes.
 import type { Argument, Command, Option } from 'commander';
-import { caseSchema } from '../../src/cli/decide/cases.ts';
+import { caseSchema } from '../../src/cli/decide.ts';
 import { errorKinds, exitMeanings } from '../../src/cli/errors.ts';
 import { examples } from '../../src/cli/examples.ts';
 import { allCommands } from '../../src/cli/main.ts';

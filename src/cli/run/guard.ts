@@ -4,7 +4,7 @@ import { loadConfig } from '../../config/load.ts';
 import { startDaemon } from '../../daemon/daemon.ts';
 import { formatProblem } from '../../world/schema/problem.ts';
 import { systemClock, type World, worldOn } from '../../world/world.ts';
-import { loadConfigured } from '../configured.ts';
+import { loadConfigured } from '../configuration.ts';
 import { goOnWithoutOutputs } from '../terminal.ts';
 import { bySignal, endOnSignal, endOrRestart, handleSignals, waitForStart } from './process.ts';
 

@@ -102,8 +102,7 @@ const verdicts = z.union([
   ),
 ]);
 
-const totals = {
-  guard: text.describe('The file that the guard comes from.'),
+export const replayTotals = {
   interventions: count,
   days_in_recovery: count,
   days_paused: count,
@@ -113,6 +112,7 @@ const totals = {
   bounces_avoided: number,
   sends_lost: number,
 };
+const totals = { guard: text.describe('The file that the guard comes from.'), ...replayTotals };
 const replayed = z.strictObject({
   ...totals,
   from: z.iso.date().nullable(),
