@@ -78,10 +78,7 @@ type BacktestAnswer = Answers['backtest'];
 type Backtested = BacktestAnswer['mailboxes'][number];
 type Totals = BacktestAnswer['totals'][number];
 
-/**
- * Runs a backtest and returns its exit code: 0 done, 1 if something could not be read. Throws a CommandError for a
- * mistake in a file.
- */
+/** Returns the exit code: 0 done, 1 if something could not be read. Throws a CommandError for a wrong file. */
 export async function backtest(options: BacktestOptions, surroundings: Surroundings): Promise<number> {
   const { world, print } = surroundings;
   const { json = false, days } = options;
@@ -118,10 +115,7 @@ interface HistoryReading {
   readonly days: number;
 }
 
-/**
- * Backtests an account's mailboxes in the order of its list, and returns failures of the account as a whole. Never
- * rejects for an API failure.
- */
+/** Backtests the mailboxes in the order of the list. Never rejects for an API failure. */
 async function backtestAccount(
   account: AccountConfig,
   guards: readonly ComparedGuard[],

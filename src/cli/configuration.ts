@@ -34,10 +34,7 @@ export function configurationError(file: string, problems: readonly Problem[]): 
   return new CommandError('configuration', `${notFound(file)}\n${name}`, problems);
 }
 
-/**
- * Places of the store and the recipes, for commands that connect to the daemon or read its store. Ignores other
- * problems of the file, and does not need the daemon's environment. Throws the error above.
- */
+/** Places of the store and the recipes; needs neither the rest of the file nor the daemon's environment. */
 export function findPlaces(file: string): Extract<Places, { ok: true }> {
   const places = loadPlaces(file, process.env);
   if (places.ok) return places;
@@ -45,9 +42,8 @@ export function findPlaces(file: string): Extract<Places, { ok: true }> {
 }
 
 /**
- * Address of the configuration's daemon; a file that cannot be read at the moment (half-written, empty, gone) has none.
- * `mayBeUsual`: in that case uses a daemon on the default store; unsuitable for commands that could harm another
- * daemon. Throws the error above.
+ * Address of the configuration's daemon. `mayBeUsual`: if the file cannot be read now, uses a daemon on the default
+ * store, which may be another one.
  */
 export function findDaemon(file: string, mayBeUsual: boolean): StorePlace {
   const places = loadPlaces(file, process.env);

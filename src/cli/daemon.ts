@@ -80,10 +80,7 @@ interface DaemonAnswer {
   readonly said: string;
 }
 
-/**
- * Sends one request, and never sends it twice. Rejects with the CommandError `no_daemon` if no daemon answers, or if it
- * falls silent during the request.
- */
+/** Sends one request, never twice. Rejects with `no_daemon` if no daemon answers, or if it falls silent meanwhile. */
 export async function ask(address: DaemonAddress, asked: DaemonRequest): Promise<DaemonAnswer> {
   const over = new AbortController();
   const silent = 'stopped answering. It may or may not have carried out the request:';
@@ -162,10 +159,7 @@ function silence(address: DaemonAddress, said: string): CommandError {
   return new CommandError('no_daemon', `A daemon${named} has this store but ${said} ${silenceAdvice(holder)}`);
 }
 
-/**
- * Remedy for a daemon that does not answer: a suspended process need not be ended. `holder`: its description in the
- * store, or null.
- */
+/** Remedy for a daemon that does not answer. `holder`: its description in the store, or null. */
 function silenceAdvice(holder: string | null): string {
   const pid = /^process (\d+) /.exec(holder ?? '')?.[1];
   if (pid !== undefined && isSuspended(pid))

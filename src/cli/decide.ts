@@ -168,9 +168,7 @@ function decideCase(one: Case) {
   return { id: one.id, ...factsOf(verdict), window_days: verdict.windowDays };
 }
 
-/**
- * Situation with the case's memory. At first sight this is only an earlier intervention, for an address that is back.
- */
+/** Situation with the case's memory; at first sight that is only an earlier intervention. */
 function situationOfCase(one: Case, policy: Policy, now: EpochMs): Situation {
   const rows = readStats({ stats: one.stats })?.rows ?? null;
   const sight = { mode: one.mode, run: runOf(one.state), rows, now };

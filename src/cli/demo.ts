@@ -28,9 +28,7 @@ import { coloured, goOnWithoutOutputs, wrapped } from './terminal.ts';
 /** Default speed: ten simulated minutes a second, so that a morning takes half a minute. */
 const defaultSpeed = 600;
 const defaultPort = 7025;
-/**
- * Interval at which the story reads the fleet, in simulated time: shorter than the time in which any message is sent.
- */
+/** Interval of looks at the fleet, in simulated time: shorter than it takes to send any message. */
 const lookEveryMs = 10_000;
 
 export function demoCommand(): Command {
@@ -108,10 +106,7 @@ async function follow(daemon: Daemon, story: Story, clock: MovedClock, signal: A
   }
 }
 
-/**
- * Starts on a free port if the default port is in use, since a demo must not fail for that. Keeps to a port that the
- * user chose.
- */
+/** Starts on a free port if the default one is in use, but keeps to a port that the user chose. */
 async function startOn(
   port: number | undefined,
   sourceOn: (listen: string) => ConfigSource,

@@ -60,10 +60,7 @@ const kindsByName: Readonly<Record<string, ErrorKind>> = {
   StoreError: 'no_store',
 };
 
-/**
- * Shows the error that ended a command, and returns its exit code. `json`: prints `{"error": {...}}` on standard output
- * instead of words on standard error. `debug`: prints the stack.
- */
+/** Shows the error that ended a command, and returns its exit code. `debug`: prints the stack. */
 export function showError(
   error: unknown,
   { json, debug }: { readonly json: boolean; readonly debug: boolean },

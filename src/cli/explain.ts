@@ -69,19 +69,13 @@ function story({
   return [...head, ...joined, ...entries.flatMap(({ lines }) => lines), ...older];
 }
 
-/**
- * First line. `is`: the words before the mode, which is the current one even if the question is about an earlier
- * moment.
- */
+/** First line. The mode is the current one even if the question is about an earlier moment. */
 function headOf({ email, account, mode, claim }: Explanation['mailbox'], is: string, when: When): string {
   const claimed = claim ? `; ${claim.kind} by Warmwarden since ${when(claim.since)}` : '';
   return `${email} on account ${account}, ${is} ${mode ?? 'unknown'}${claimed}`;
 }
 
-/**
- * Lines of an action: `22 November 10:02 UTC: pause by ann, confirmed`, then a possible explanation, the effect, and
- * the person's words.
- */
+/** Lines of an action: what, by whom, its state; then possible causes, the effect, and the person's words. */
 function actionLines(action: Explanation['actions'][number], when: When): readonly string[] {
   const { planned_at: at, kind, target_mode: mode, target_limit: limit, by, state, causes, text } = action;
   const what = kind === 'mode' ? `mode ${mode}` : kind === 'limit' ? `limit ${limit}` : kind;

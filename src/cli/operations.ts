@@ -72,9 +72,7 @@ export async function change(
   report(outcome, json);
 }
 
-/**
- * Prints a successful outcome, and sets the exit code. Throws a CommandError with the sentences of any other outcome.
- */
+/** Prints a successful outcome. Throws a CommandError with the sentences of any other outcome. */
 function report({ result, messages, counts }: CommandOutcome, json: boolean): void {
   if (result === 'changed' || result === 'failed' || result === 'invalid')
     throw new CommandError(result, messages.join('\n'));
@@ -96,10 +94,7 @@ export function declined(): CommandError {
   return new CommandError('declined', 'Nothing was done.');
 }
 
-/**
- * Asks the person at the terminal whether to go on with this effect. Asks on stderr, since a program may read the
- * output.
- */
+/** Asks the person at the terminal, on stderr, since a program may read the output. */
 export async function agrees(effect: readonly string[]): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {

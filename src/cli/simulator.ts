@@ -140,9 +140,7 @@ async function run(flags: SimulatorFlags): Promise<void> {
   output.write('The simulator has stopped.\n');
 }
 
-/**
- * Clock of the fleet. The default is real time, since only real time survives a laptop's sleep without falling behind.
- */
+/** Clock of the fleet: real time by default, since only that survives a laptop's sleep. */
 function fleetClock({ speed, start }: SimulatorFlags, signal: AbortSignal): { clock: Clock; pacing: Promise<void> } {
   const real = systemClock();
   if (speed === 1 && start === undefined) return { clock: real, pacing: Promise.resolve() };

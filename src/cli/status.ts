@@ -37,11 +37,7 @@ async function status(options: StatusOptions): Promise<void> {
   printLines(statusLines(answer, all ? answer.mailboxes.length : mailboxesShown));
 }
 
-/**
- * True if everything configured is guarded at this moment. False for an account that can't be read (for any reason) or
- * has not been read yet, for one of which no mailbox can be judged, for one whose key may not write, and for a mailbox
- * that is included by name and missing from every list.
- */
+/** False while an account is unread, unjudged or unlisted, its key may not write, or the store fails. */
 function guardsAll(answer: FleetAnswer): boolean {
   const { accounts, not_guarded: notGuarded, store_failure: storeFailure } = answer;
   if (storeFailure !== null || notGuarded.length > 0) return false;
@@ -102,10 +98,7 @@ function saidBesides({ accounts, incidents, headline }: FleetAnswer): readonly s
   ].map(visibleText);
 }
 
-/**
- * Lines of the most severe alerts: many of one rule share a line, a silenced one says until when and by whom, and the
- * last line counts the rest.
- */
+/** The most severe alerts: many of one rule share a line, and the last line counts the rest. */
 function alertLines({ alert_groups: groups, alerts_firing: firing, time_zone: zone }: FleetAnswer): readonly string[] {
   if (groups.length === 0) return [];
   const named = groups.slice(0, alertsNamed);

@@ -37,10 +37,7 @@ interface Sources extends Pick<Startup, 'operate'> {
   readonly zone: string;
 }
 
-/**
- * Reasons for not being ready. docs/operating.md says who notices each of them, and test/scenario/not-ready.test.ts
- * shows it.
- */
+/** Reasons for not being ready. docs/operating.md says who notices each of them. */
 export const causes = {
   start: ({ operate }) => (operate ? [] : ['the first sweep has not started']),
   store: ({ fleet: { storeFailure, storeFailingSince }, zone }) => {

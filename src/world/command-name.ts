@@ -15,8 +15,8 @@ export interface Started {
 const bin = fileURLToPath(new URL('../../src/bin.js', import.meta.url));
 
 /**
- * Words that start this program again: `warmwarden` if it is on the PATH, `npx warmwarden` if npm started it, else the
- * path by which it was started, as in `node src/bin.js`. `warmwarden` if something else started it, such as a test.
+ * Words that start this program again: `warmwarden` if it is on the PATH or something else started it, such as a test,
+ * `npx warmwarden` under npm, else its path, as in `node src/bin.js`.
  */
 export function commandNameOf({ argv, execPath, env, cwd }: Started): string {
   const path = argv[1] ?? '';

@@ -4,10 +4,7 @@ import { createBell, type Log, systemClock, type World } from './world.ts';
 
 // Teardown of started parts: last in, first out, each within a bounded time.
 
-/**
- * Time after which a part that does not end is abandoned, with a line in the log. Real time, since sockets are slow in
- * it.
- */
+/** Real time after which a part that does not end is abandoned, with a line in the log. */
 const stopDeadlineMs = 12_000;
 
 export class Teardowns {
@@ -71,15 +68,9 @@ export interface Loop {
 const retryMs = 5_000;
 /** Interval of the watchdog's looks. */
 export const lookEveryMs = 15_000;
-/**
- * Time without a successful step, beyond the allowed duration of a step, after which a loop counts as stopped. It is
- * counted in looks, so that a suspended process is not late.
- */
+/** Time without a successful step after which a loop counts as stopped; counted in looks, so a suspension is not late. */
 const stoppedAfterMs = 3 * 60_000;
-/**
- * Delay of a wake-up that shows that the whole process was suspended: deadlines may have passed while answers waited to
- * be read.
- */
+/** Delay of a wake-up that shows that the whole process was suspended. */
 const sleptMs = 5_000;
 
 /** Begins the loops; they end with the part of the daemon that has these teardowns. */
@@ -114,8 +105,8 @@ export class Loops {
   }
 
   /**
-   * Creates a loop. `step` returns the wait for the next step, milliseconds; a step that rejects is logged and retried.
-   * `longestMs`: allowed duration of a step, added to the usual time after which the loop counts as stopped.
+   * Creates a loop. `step` returns the wait for the next step; a step that rejects is logged and retried.
+   * `longestMs`: allowed duration of a step.
    */
   create(task: string, step: () => Promise<number>, longestMs = 0): Loop {
     const { clock, log } = this.#world;

@@ -117,9 +117,8 @@ export class Output {
 }
 
 /**
- * Writer to a descriptor that another process opened. A pipe or a terminal gets a non-blocking descriptor of our own,
- * since `O_NONBLOCK` on the shared one would change it for all of its users, and any of them could remove it. Sockets
- * can't be opened again, and Node made them non-blocking when `process.stdout` was touched. Files do not block.
+ * Writer to a descriptor of another process. A pipe or a terminal gets a non-blocking descriptor of our own, since
+ * `O_NONBLOCK` on the shared one would change it for all users. A socket is non-blocking already; files do not block.
  */
 export function writerTo(descriptor: number): WriteBytes {
   let opened: number | null = null;

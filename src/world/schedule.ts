@@ -109,8 +109,8 @@ const named: Readonly<Record<string, string>> = {
 };
 
 /**
- * Calls node-cron as rarely as it can: its matcher formats each instant with Intl, which takes some 20 microseconds. In
- * UTC an instant is a run if its day, hour, minute and second each fit, so each is matched separately, and once.
+ * Matches day, hour, minute and second each by itself, and once: node-cron formats each instant with Intl, which takes
+ * some 20 microseconds.
  */
 function partsOf(expression: string, stepMs: number): NewestBefore {
   const fields = (named[expression.trim().toLowerCase()] ?? expression).trim().split(/\s+/);

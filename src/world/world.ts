@@ -303,9 +303,8 @@ export function droppedLines(log: Log): number {
 }
 
 /**
- * Pino logger on standard output, with the time of the given clock. A line is written at once or, if the reader has
- * stalled, when it reads again; a line that cannot be written is dropped and counted. `hide` is the last safeguard: it
- * removes secrets from every line before it is written.
+ * Pino logger on standard output. A line that a stalled reader does not take waits; one that cannot be written is
+ * dropped and counted. `hide` removes secrets from every line.
  */
 export function createLog(options: LogOptions, clock: Clock, hide: Hide = (line) => line): Log {
   if (options.level === 'silent') return logTo(() => {}, options, clock, hide);

@@ -152,10 +152,7 @@ async function askAccount(account: AccountConfig, asking: Asking): Promise<Asked
 
 type InTurn = <Answer>(kind: Route, ask: () => Answered<Answer>) => Answered<Answer>;
 
-/**
- * Requests each kind of answer about a mailbox once. A mailbox without a warm-up shows nothing about the others, so the
- * next one is tried.
- */
+/** Requests each kind of answer once. A mailbox without a warm-up shows nothing, so the next one is tried. */
 async function tryKinds(
   client: MailboxApi,
   account: AccountConfig,

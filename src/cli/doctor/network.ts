@@ -20,10 +20,7 @@ import { type Examined, reporter } from './examined.ts';
 
 const ports: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443', 'smtp:': '587', 'smtps:': '465' };
 
-/**
- * Reason why the connection failed, in words or as a code, or null if it succeeded. Does not examine the certificate of
- * an `smtps` server.
- */
+/** Reason why the connection failed, or null if it succeeded. Ignores the certificate of an `smtps` server. */
 export function connectionFailure(url: string, egress: Egress = directly): Promise<string | null> {
   const { connect, forward, proxy } = wayOutTo(url, egress);
   const { protocol, hostname, host, port } = new URL(forward?.origin ?? url);
@@ -128,10 +125,7 @@ export async function seeDaemon(storePath: string): Promise<SeenDaemon | { reado
   }
 }
 
-/**
- * Findings about the daemon. `active`: findings of the store about the active process on another machine, or null if
- * there can be none.
- */
+/** `active`: findings of the store about the active process on another machine, or null if there can be none. */
 export function examineDaemon(
   seen: SeenDaemon | { readonly absence: string },
   active: readonly Examined[] | null = null,
@@ -148,10 +142,7 @@ export function examineDaemon(
   ];
 }
 
-/**
- * Finding with the daemon's headline. The advice refers to lines on the page and in `status`, so it is quoted only for
- * a failure of the store.
- */
+/** The advice refers to lines on the page and in `status`, so only a failure of the store quotes it. */
 function saidBy({ headline, advice, tone, store_failure: failure }: FleetAnswer): Examined {
   const said = `A daemon runs on this store. It says: ${headline}`;
   if (failure) return daemon('problem', `${said} ${advice}`);

@@ -18,19 +18,13 @@ import { bytesText } from '../terminal.ts';
 import { type Examined, reporter } from './examined.ts';
 
 const store = reporter('store');
-/**
- * A backup, and an upgrade that rewrites a table, need as much space again as the store. With less than this, a day of
- * a large fleet may fill the disk.
- */
+/** With less than this, a backup, an upgrade, or a day of a large fleet may fill the disk. */
 const leastFreeBytes = 256 * 1024 * 1024;
 
 /** Space that a start needs for the WAL and its index. */
 const leastToStartBytes = 40 * 1024;
 
-/**
- * Findings about a store and the process that is active on it; `active` is null if the store's folder shows that
- * process.
- */
+/** `active` describes the active process; null if the store's folder shows it. */
 export interface StoreLines {
   readonly checks: readonly Examined[];
   readonly active: readonly Examined[] | null;
@@ -45,10 +39,7 @@ export async function examineStore(places: Extract<Places, { ok: true }>): Promi
   return { checks: serverLines(place, seen, accountNames), active: activeLines(seen) };
 }
 
-/**
- * Examines a store file. Rejects with one sentence if it can't be read; a full disk, which prevents reading as well, is
- * reported as a finding instead.
- */
+/** Rejects with one sentence if the store can't be read, except for a full disk, which is a finding. */
 async function examineFile(path: string): Promise<readonly Examined[]> {
   try {
     return await examineContent(path);
@@ -225,10 +216,7 @@ export function examineFiles(files: Files): readonly Examined[] {
   return wrong.length > 0 ? wrong : [permission('ok', `The files are protected, and ${userName()} can use them.`)];
 }
 
-/**
- * True if a reader of this value can use it: not the digest of a token, nor an address that has neither a password nor
- * a path. The path of a database is its name.
- */
+/** True if a reader can use this value: not a digest, nor an address without a password and a path. */
 export function isReadersGain(secret: string | null): boolean {
   if (secret === null || /^[0-9a-f]{64}$/i.test(secret)) return false;
   if (!URL.canParse(secret)) return true;
@@ -280,10 +268,7 @@ function storeFiles(place: StorePlace): readonly Examined[] {
   );
 }
 
-/**
- * Store file, and its folder if that contains nothing else. SQLite gives the files beside the store the mode of the
- * store.
- */
+/** Store file, and its folder if that contains nothing else. */
 function filesOf(path: string): readonly string[] {
   const folder = dirname(path);
   if (!existsSync(path)) return [];

@@ -185,9 +185,7 @@ export function renamesOf(before: readonly KnownAccount[], after: readonly Known
   });
 }
 
-/**
- * Moves of a change of configuration: renamed accounts, and mailboxes of removed accounts that another account lists.
- */
+/** Renamed accounts, and mailboxes of removed accounts that another account lists. */
 export function movesOf(before: Config, after: Config, fleet: Fleet): readonly AccountMove[] {
   const renames = renamesOf(before.accounts.map(knownAccount), after.accounts.map(knownAccount));
   const stay = new Set([...after.accounts.map(({ name }) => name), ...renames.map(({ from }) => from)]);
@@ -233,10 +231,7 @@ function leftChangedText(dropped: readonly MailboxState[]): readonly string[] {
   ];
 }
 
-/**
- * Moves mailboxes after the loops of their former accounts have ended. Rejects if the store can't be written: nothing
- * has moved in that case.
- */
+/** Moves mailboxes after the loops of their former accounts have ended. Rejects if nothing could be moved. */
 export async function moveMailboxes(
   { fleet, store, group, turns, world, onTransitions }: RecorderRooms,
   { moves, accounts }: { readonly moves: readonly AccountMove[]; readonly accounts: readonly AccountConfig[] },

@@ -124,10 +124,7 @@ export class Duties {
     });
   }
 
-  /**
-   * Ends the loops of these accounts after their writes were read back. The loops keep polling until all are ready to
-   * end. Never rejects: an error still ends the loop, and is returned.
-   */
+  /** Ends the loops of these accounts once their writes were read back. Never rejects; returns the errors. */
   async retire(names: readonly string[]): Promise<readonly Retired[]> {
     const failures = await Promise.all(names.map((name) => this.#wrapUp(name)));
     const retired = await Promise.all(names.map((name) => this.#end(name)));
@@ -181,10 +178,7 @@ export class Duties {
     });
   }
 
-  /**
-   * Updates the circuit breakers to the accounts of the configuration in force: an account that has left an API, or the
-   * configuration, is no longer held there. Rejects if the store can't be written.
-   */
+  /** Releases accounts that left an API or the configuration from its breaker. Rejects if the store can't be written. */
   async withdrawUnguarded(): Promise<void> {
     await withdrawUnguarded(this.#rooms, () => this.#guardedApis());
   }

@@ -58,10 +58,7 @@ export class ReloadAlerts {
     await this.#attempt();
   }
 
-  /**
-   * Like `reloaded`, but also for the last channels, `gone`, before they are removed, so that they get the message:
-   * nobody could be notified later.
-   */
+  /** Like `reloaded`, before the last channels, `gone`, are removed, so that they get the message. */
   async channelsGone(reload: Reloaded, gone: readonly string[], file: string): Promise<void> {
     const removed = channelsRemoved({ channels: gone, file, by: reload.by, at: reload.at }, this.#words(reload.after));
     const lost = tune([...this.#lostBy(reload), removed], reload.after.alerts.rules);
@@ -69,10 +66,7 @@ export class ReloadAlerts {
     await this.#attempt();
   }
 
-  /**
-   * Looks once: records new and ended alerts, and changes through the passage of time. Rejects if the store can't be
-   * written.
-   */
+  /** Records new and ended alerts, and changes through the passage of time. Rejects if the store can't be written. */
   async look(): Promise<void> {
     const { fleet, store, turns, world, onTransitions: recorded } = this.#rooms;
     await turns.take(async () => {

@@ -69,10 +69,7 @@ export class Reloader {
     this.#inForce = parts.source.started;
   }
 
-  /**
-   * Reloads the configuration. Never rejects; a refused configuration changes nothing. A reload reads the file when it
-   * begins, so equal requests that wait become one.
-   */
+  /** Never rejects; a refused configuration changes nothing. Equal requests that wait become one. */
   reload(request: ReloadRequest): Promise<CommandOutcome> {
     return this.#reloads.ask(request);
   }
@@ -163,10 +160,7 @@ export class Reloader {
     ];
   }
 
-  /**
-   * Adds new accounts to the picture from the store. Steps that can fail as a whole come first, while nothing has
-   * changed yet.
-   */
+  /** Adds new accounts to the picture. It can fail as a whole, so it comes before any change. */
   async #showAdded({ accounts }: Config, added: readonly string[]): Promise<void> {
     const { fleet, store, turns } = this.#parts.rooms;
     if (added.length === 0) return;
@@ -174,10 +168,7 @@ export class Reloader {
     await turns.take(async () => showAccounts(fleet, await store.loadPicture(added), news));
   }
 
-  /**
-   * Replaces the configuration. Resolves to sentences about what the store could not record. Begins every configured
-   * account, or ends the process.
-   */
+  /** Replaces the configuration, or ends the process. Resolves to sentences about what could not be recorded. */
   async #swap(loaded: ValidConfig, { impact, moves }: Consequences, by: string): Promise<readonly string[]> {
     const { live, duties, notifying, rooms, alerts, source, crash } = this.#parts;
     const { turns, world } = rooms;

@@ -82,9 +82,7 @@ const lasting: readonly (readonly [RegExp, string])[] = [
   [/^Missing closing ["']/, 'this quotation mark is never closed'],
 ];
 
-/**
- * Translates a complaint. An unknown message is cut at its first colon, because the parser quotes the file after it.
- */
+/** Translates a complaint. An unknown message is cut at its first colon, because the parser quotes the file after it. */
 function diagnose(complaint: Complaint, text: string): Mistake {
   const { message, offset } = complaint;
   const ofLine = brokenLine(complaint, text);
@@ -134,10 +132,7 @@ export interface SourceDocument {
   readonly tree: unknown;
   /** Findings such as repeated keys or excessive nesting. */
   readonly findings: readonly Finding[];
-  /**
-   * Paths of unquoted values that end before a # without a space after it. The text after the # may have been meant as
-   * part of the value.
-   */
+  /** Paths of unquoted values that end before a # without a space after it: the rest may belong to the value. */
   readonly cut: readonly Path[];
   /** Returns the place of the path's value or key, or of the nearest parent that exists. */
   placeOf(path: Path, at: 'value' | 'key'): { readonly line: number; readonly column: number };
@@ -221,10 +216,7 @@ function parsed(text: string, lineCounter: LineCounter) {
 const namesNoAnchor = 'names an anchor that does not exist: a value that begins with * must be in quotes';
 const anotherBegins = 'a second document begins here, but the file must have only one';
 
-/**
- * Returns the place of a mistake. The parser notices an open quotation mark at the end of the file, but its beginning
- * helps more.
- */
+/** Returns the place of a mistake: of an open quotation mark its beginning, which the parser does not give. */
 function noticedAt({ message, pos: [offset] }: YAMLError, document: Document.Parsed): number {
   let at = offset;
   if (!message.startsWith('Missing closing')) return at;

@@ -85,10 +85,7 @@ function missingText(path: Path): string {
   return typeof key === 'string' && secretKeys.has(key) ? `${isMissing}: write ${key} or ${key}_file` : isMissing;
 }
 
-/**
- * Words an issue whose schema has no message of its own. The message never quotes the value, because it may be a
- * secret.
- */
+/** Words an issue whose schema has no message. Never quotes the value, because it may be a secret. */
 function plainWords(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

@@ -22,9 +22,7 @@ export function readDuration(text: string, maxMs = maxDurationMs): number | stri
   return ms > maxMs ? `"${text}" is longer than ${maxMs / millisecondsOf.d}d` : ms;
 }
 
-/**
- * Returns the parts per million, or a sentence about the mistake. Works on the decimal digits, never through a float.
- */
+/** Returns the parts per million, or a sentence about the mistake. Never goes through a float. */
 function readShare(text: string): Ppm | string {
   const parts = /^(\d{1,6})(?:\.(\d+))?\s*%$/.exec(text.trim());
   if (!parts) return `"${text}" is not a share: write it with %, such as 10% or 0.5%`;
@@ -237,10 +235,7 @@ export function serviceUrl() {
   });
 }
 
-/**
- * Address to which paths are appended. `trimmed` checks the address without slashes at its end, and returns the output
- * or an error.
- */
+/** Address to which paths are appended. `trimmed` gets it without slashes at its end, and returns it or an error. */
 export function baseUrl(trimmed: (url: string) => string | { readonly wrong: string }) {
   return z.string().transform((value, context) => {
     const wrong = urlComplaint(value) ?? (/[?#]/.test(value) ? 'must have no ? and no #: paths are added to it' : null);

@@ -5,9 +5,7 @@ import { certificate, isPlainHttpBeyondLoopback, truth } from './scalars.ts';
 
 /** Refuses the value of a key, which is named as in the file. */
 type Refuse = (key: string, message: string) => void;
-/**
- * Rule between keys of a section, named as in the file. A rule runs even if a value is invalid, so it must check types.
- */
+/** Rule between keys, named as in the file. It runs even if a value is invalid, so it must check types. */
 type SectionRule = (keys: Readonly<Record<string, unknown>>, refuse: Refuse) => void;
 
 /** Output of a section; a key that the file does not have is absent. */
@@ -16,9 +14,8 @@ type Present<Fields> = { readonly [Key in keyof Fields]: ReadonlyLists<Exclude<F
 type ReadonlyLists<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value;
 
 /**
- * Mapping with exactly these keys. The shape has the program's names, such as `groupWaitMs`; the file has them in snake
- * case and without the unit, `group_wait`. A secret has a second form in the file, KEY_file. Unknown keys have one
- * message each, joined by line breaks in the order of the issue's keys; problem.ts separates them.
+ * Mapping with exactly these keys. The shape has the program's names (`groupWaitMs`), the file has `group_wait`; a
+ * secret may also be KEY_file. Unknown keys have one message each, joined by line breaks; problem.ts separates them.
  */
 export function section<const Shape extends z.ZodRawShape>(shape: Shape, rule: SectionRule = () => {}) {
   const names = Object.keys(shape).map((name) => ({ name, key: fileKeyOf(name) }));
@@ -122,10 +119,7 @@ export function privateAuthority() {
 /** Keys, named as in the file, whose values are secrets. */
 export const secretKeys = new Set<string>();
 
-/**
- * Marks a value that is never shown and that a separate file may hold (KEY_file). `writeOnly` is JSON Schema's word for
- * it.
- */
+/** Marks a value that is never shown and that a separate file may hold. `writeOnly` is JSON Schema's word for it. */
 export function secret<Value extends z.ZodType>(value: Value): Value {
   return value.meta({ writeOnly: true });
 }

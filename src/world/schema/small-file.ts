@@ -5,9 +5,8 @@ const mebibyte = 1024 * 1024;
 const maxFileBytes = mebibyte;
 
 /**
- * Returns the file's text, or the reason why it cannot be read, as the end of a sentence. A link to a regular file is
- * accepted. A FIFO or device is not opened: a FIFO would block, a device may never end, and opening one can have side
- * effects.
+ * Returns the file's text, or the reason why it cannot be read, as the end of a sentence. Opens no FIFO and no device:
+ * it would block, may never end, or have side effects.
  */
 export function readSmallFile(
   path: string,
@@ -47,10 +46,7 @@ function contentOf(file: number, maxBytes: number): { readonly text: string } | 
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Decodes UTF-8 and drops the byte order mark that some editors add. UTF-16 without that mark would read as UTF-8 full
- * of NULs.
- */
+/** Decodes UTF-8 without the byte order mark. UTF-16 would read as UTF-8 full of NULs. */
 function textIn(bytes: Buffer): { readonly text: string } | { readonly failure: string } {
   const failure = 'it is not UTF-8 text; save it as UTF-8';
   if (bytes.includes(0)) return { failure };
