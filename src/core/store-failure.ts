@@ -11,7 +11,7 @@ export interface StoreFailure {
   readonly lasting: boolean;
   /**
    * True if the next write (and read, where reads failed) ends the failure: there was no connection, or no write at
-   * all. Otherwise the failed operation itself has to succeed.
+   * all. Otherwise other work than a probe has to succeed.
    */
   readonly untilWritten?: boolean;
   /** True if the failure often ends by itself, such as a lost connection or a lock. Otherwise a person has to act. */
@@ -28,7 +28,7 @@ export interface StoreTrouble {
   /** Reads and writes. */
   readonly failures: number;
   readonly newest: StoreFailure | null;
-  /** True if the failed operations have succeeded since. */
+  /** True if the store was written to since, and read from if a read had failed. */
   readonly isOver: boolean;
 }
 

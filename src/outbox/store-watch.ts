@@ -30,10 +30,8 @@ const soundAfterMs = 30 * secondMs;
 const longestSoundAfterMs = hourMs;
 /** Wait after the first relapse; each further relapse doubles it. */
 const relapsedSoundAfterMs = 2 * minuteMs;
-/**
- * Time for which a failure is shown if the failed work is not retried; otherwise it is shown until the work succeeds.
- */
-const shownForMs = minuteMs;
+/** Time for which the failure of a statement is shown. A store that was not reached is shown until it is. */
+const shownForMs = 30 * secondMs;
 
 /**
  * Health of the store for the life of the process: a failure from before it took over the messages is not reported as
@@ -72,7 +70,8 @@ export class StoreHealth {
     const { fleet, world, store } = this.#parts;
     const { newest, isOver } = store.trouble;
     const sinceMs = world.clock.monotonic() - this.#failedAt;
-    const shown = newest && (newest.lasting || (!isOver && sinceMs < shownForMs)) ? newest : null;
+    const isPresent = newest?.untilWritten ? !isOver : sinceMs < shownForMs;
+    const shown = newest && (newest.lasting || isPresent) ? newest : null;
     if (shown && !fleet.storeFailure) {
       world.log.error({ failure: shown.said, remedy: shown.remedy }, 'The store is failing.');
     }

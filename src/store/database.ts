@@ -1,6 +1,6 @@
 // Interface of a database under the store, implemented by `sqlite.ts` and `postgres.ts`.
 import type { StoreFailure, StoreTrouble } from '../core/store-failure.ts';
-import { type FailedStatements, NotOursError, refusalOf } from './failure.ts';
+import { NotOursError, refusalOf } from './failure.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import type { Lease } from './lease.ts';
 import type { LeaseOptions } from './postgres/lease.ts';
@@ -41,8 +41,6 @@ export interface Database {
    */
   readonly fence: Transact;
   readonly lease: Lease;
-  /** Statements of reads and writes that failed. */
-  readonly statements: FailedStatements;
   /** Explains a failed read or write to people. Called once per failure. */
   failureOf(error: unknown): StoreFailure;
   /** Converts an error for the caller of a read or write, where people may read it. */
@@ -72,32 +70,38 @@ export class Gate {
   readonly #database: Database;
   #failures = 0;
   #newest: StoreFailure | null = null;
-  /** True if a statement caused the newest failure, which then ends when the same statement succeeds. */
-  #isOfStatement = false;
   /**
-   * Kinds of access that failed and have not succeeded since. The server may refuse connections that read while it
-   * accepts those that write.
+   * Accesses that have to succeed before the newest failure is over: a write, and a read if one failed. The server may
+   * refuse connections that read while it accepts those that write.
    */
-  readonly #failing = new Set<AccessKind>();
-  #wroteSince = false;
-  #heartbeatFails = false;
+  readonly #owed = new Set<AccessKind>();
   #listener: () => void = () => {};
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  readonly read: Read = (work) => this.#noticing('read', () => work(this.#database.db));
+  readonly read: Read = async (work) => {
+    const result = await this.#noticing('read', () => work(this.#database.db));
+    this.#owed.delete('read');
+    return result;
+  };
 
-  readonly write: Transact = (work) =>
-    this.#noticing('write', async () => {
-      const result = await this.#database.fence(work);
-      this.#wroteSince = true;
-      return result;
-    });
+  readonly write: Transact = async (work) => {
+    const result = await this.#noticing('write', () => this.#database.fence(work));
+    this.#owed.delete('write');
+    return result;
+  };
+
+  /** Writes to prove that the store is reached. This does not prove that a failed statement works again. */
+  async prove(work: (trx: Db) => Promise<void>): Promise<void> {
+    await this.#noticing('write', () => this.#database.fence(work));
+    if (this.#newest?.untilWritten) this.#owed.delete('write');
+  }
 
   get trouble(): StoreTrouble {
-    return { failures: this.#failures, newest: this.#newest, isOver: this.#isOver };
+    const isOver = this.#newest === null || (!this.#newest.lasting && this.#owed.size === 0);
+    return { failures: this.#failures, newest: this.#newest, isOver };
   }
 
   /** Called after each failure. There is one listener. */
@@ -105,45 +109,27 @@ export class Gate {
     this.#listener = listener;
   }
 
-  /** Records a failed read or write that did not go through the gate. */
-  notice(error: unknown): void {
+  /** Records a failure, also one of a heartbeat or of a check for damage, which do not go through the gate. */
+  notice(error: unknown, kind: AccessKind = 'write'): void {
     if (error instanceof NotOursError) return;
     const failure = refusalOf(error) ?? this.#database.failureOf(error);
     this.#failures += 1;
     if (failure.lasting || !this.#newest?.lasting) this.#newest = failure;
-    this.#isOfStatement = this.#database.statements.has(error);
-    this.#wroteSince = false;
+    this.#owed.add(kind).add('write');
     this.#listener();
-  }
-
-  /** Records why this process lost its duty, or null if it has it. Heartbeats do not go through the gate. */
-  heartbeat(overdue: Error | null): void {
-    this.#heartbeatFails = overdue !== null;
-    if (overdue) this.notice(overdue);
   }
 
   /** Clears failures after a long time without a new one, although no later access proved that they ended. */
   forgetTrouble(): void {
-    this.#database.statements.forget();
-    this.#failing.clear();
+    this.#owed.clear();
     if (!this.#newest?.lasting) this.#newest = null;
-  }
-
-  get #isOver(): boolean {
-    if (!this.#newest) return true;
-    if (this.#newest.lasting || this.#heartbeatFails) return false;
-    if (this.#newest.untilWritten) return this.#wroteSince && this.#failing.size === 0;
-    return this.#isOfStatement && this.#wroteSince && this.#database.statements.areOver;
   }
 
   async #noticing<Result>(kind: AccessKind, work: () => Promise<Result>): Promise<Result> {
     try {
-      const result = await work();
-      this.#failing.delete(kind);
-      return result;
+      return await work();
     } catch (error) {
-      if (!(error instanceof NotOursError)) this.#failing.add(kind);
-      this.notice(error);
+      this.notice(error, kind);
       throw this.#database.forCaller(error);
     }
   }

@@ -1,7 +1,6 @@
 // Explains a failed read or write of the store to people: the cause and the remedy.
 
 import { dirname } from 'node:path';
-import type { LogEvent } from 'kysely';
 import { errorText } from '../core/nearest.ts';
 import type { StoreFailure } from '../core/store-failure.ts';
 import type { Tables } from './schema/tables.ts';
@@ -155,39 +154,4 @@ const damaged = (file: string) =>
 
 function literal(value: string | number): string {
   return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`;
-}
-
-// Statements that failed and have not succeeded since. The store has recovered once it accepts the statements that
-// failed.
-
-/** Start of the first value. Rows and ids differ, but the text before is the same for each run of a statement. */
-const firstValue = /[$?]/;
-
-export class FailedStatements {
-  /** Failed statements, each up to its first value. */
-  readonly #failed = new Set<string>();
-  readonly #errors = new WeakSet<object>();
-
-  /** Receives each query after it has ended. */
-  readonly listen = (event: LogEvent): void => {
-    if (event.level === 'query' && this.#failed.size === 0) return;
-    const [statement = ''] = event.query.sql.split(firstValue, 1);
-    if (event.level === 'query') return void this.#failed.delete(statement);
-    this.#failed.add(statement);
-    if (event.error instanceof Error) this.#errors.add(event.error);
-  };
-
-  /** True if a statement failed with the error. */
-  has(error: unknown): boolean {
-    return error instanceof Error && this.#errors.has(error);
-  }
-
-  /** True if every failed statement has succeeded since. */
-  get areOver(): boolean {
-    return this.#failed.size === 0;
-  }
-
-  forget(): void {
-    this.#failed.clear();
-  }
 }

@@ -7,7 +7,7 @@ import { errorText } from '../core/nearest.ts';
 import type { PostgresPlace, StoreFailure } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Database, Rim, Sleep, Transact } from './database.ts';
-import { AtRiskError, FailedStatements, NotOursError, StoreError } from './failure.ts';
+import { AtRiskError, NotOursError, StoreError } from './failure.ts';
 import { lockedOrNull, nameOfHolder } from './file/lock.ts';
 import { OutageNote } from './file/outage-note.ts';
 import { create, lockOf } from './file/place.ts';
@@ -56,7 +56,6 @@ class PostgresDatabase implements Database {
   warnings: readonly string[] = [];
   readonly news: readonly string[] = [];
   readonly fileCare = null;
-  readonly statements = new FailedStatements();
   /**
    * True while the outcome of a COMMIT is unknown. Another transaction would increment the version that shows the
    * outcome.
@@ -82,8 +81,7 @@ class PostgresDatabase implements Database {
     const pool = this.#reach.pool(urgent, 1, 'reads');
     this.#heartbeats = new Kysely<Tables>({ dialect: new StoreDialect({ pool }, { statement: '3s', lock: '500ms' }) });
     this.lease = new PostgresLease(place, this.#heartbeats, lease ?? null);
-    const kysely = (pool: PostgresPool) =>
-      new Kysely<Tables>({ dialect: new StoreDialect({ pool }), log: this.statements.listen });
+    const kysely = (pool: PostgresPool) => new Kysely<Tables>({ dialect: new StoreDialect({ pool }) });
     this.#writer = kysely(this.#reach.pool(config, 1, 'writes'));
     this.db = kysely(this.#reach.pool(config, readers, 'reads'));
   }

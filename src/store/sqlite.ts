@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { StoreFailure } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Database, FileCare, Transact } from './database.ts';
-import { FailedStatements, failureOf, lostWalError, movedError } from './failure.ts';
+import { failureOf, lostWalError, movedError } from './failure.ts';
 import { connect, type FileConnection, type QueryListener, storeError } from './file/connection.ts';
 import { DamageWatch } from './file/damage.ts';
 import { begin, type OutageNote, type StoreBeginning } from './file/outage-note.ts';
@@ -24,33 +24,23 @@ const pagesKept = 1_024;
 
 /** Opens and migrates the file. Throws StoreError or NewerStoreError, each with one sentence. */
 export async function openSqlite(path: string, now: EpochMs, listen?: QueryListener): Promise<Database> {
-  const statements = new FailedStatements();
-  const connection = connect(path, (event) => {
-    statements.listen(event);
-    listen?.(event);
-  });
+  const connection = connect(path, listen);
   try {
     await migrate(connection.db);
     const { db, file, note } = connection;
     const beginning = await begin(db, connection, now);
     note.keep({ opened: { file: identityOf(file), wal: identityOf(`${file}-wal`) } });
-    return new SqliteDatabase(path, connection, { statements, beginning });
+    return new SqliteDatabase(path, connection, beginning);
   } catch (error) {
     await connection.close();
     throw storeError(path, error);
   }
 }
 
-interface OpenedStore {
-  readonly statements: FailedStatements;
-  readonly beginning: StoreBeginning;
-}
-
 class SqliteDatabase implements Database, FileCare {
   readonly lease = ownLease;
   readonly fileCare = this;
   readonly db: Db;
-  readonly statements: FailedStatements;
   readonly note: OutageNote;
   readonly warnings: readonly string[];
   readonly news: readonly string[];
@@ -63,9 +53,8 @@ class SqliteDatabase implements Database, FileCare {
   #closing: Promise<void> | null = null;
 
   /** Takes the opened store at `path`, to which `begin` has already written. */
-  constructor(path: string, connection: FileConnection, { statements, beginning }: OpenedStore) {
+  constructor(path: string, connection: FileConnection, beginning: StoreBeginning) {
     this.db = connection.db;
-    this.statements = statements;
     this.note = connection.note;
     this.warnings = [...connection.warnings, ...beginning.warnings];
     this.news = beginning.news;

@@ -315,9 +315,9 @@ export class Store {
     return this.#gate.trouble;
   }
 
-  /** Records why this process lost its duty, or null if it has it. A heartbeat is neither a read nor a write. */
+  /** Counts a failed heartbeat, which is neither a read nor a write. */
   heartbeat(overdue: Error | null): void {
-    this.#gate.heartbeat(overdue);
+    if (overdue) this.#gate.notice(overdue);
   }
 
   /** Clears failures after a long time without a new one. */
@@ -347,6 +347,6 @@ export class Store {
     await fileCare?.tidy();
     // The check runs in the background: writes need not wait for it.
     void fileCare?.lookForDamage().then((error) => error && this.#gate.notice(error));
-    await this.#gate.write((trx) => setMeta(trx, 'alive_at', String(now)));
+    await this.#gate.prove((trx) => setMeta(trx, 'alive_at', String(now)));
   }
 }

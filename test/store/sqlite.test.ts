@@ -234,7 +234,7 @@ test('a folder that does not exist yet is made', async () => {
   await store.close();
 });
 
-test('a statement that fails is over once the same statement succeeds, and not before; a refused file once it is back', async () => {
+test('a statement that failed is over once work succeeds, not by a probe; a refused file once a probe succeeds', async () => {
   const path = newFile();
   const store = await Store.open(path, now);
   const beside = new DatabaseSync(path);
