@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants, DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Action } from '../core/action.ts';
-import type { MailboxDetail, MailboxEntry } from '../core/answers.ts';
+import type { MailboxDetail, MailboxEntry, StatsAnswer } from '../core/answers.ts';
 import { dailyRows } from '../core/daily-counts.ts';
 import type { GuardMemory } from '../core/guard/memory.ts';
 import { guardStateOf } from '../core/guard/run-state.ts';
@@ -16,7 +16,6 @@ import type { Verdict } from '../core/verdict.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { pausedText } from '../core/wording/states.ts';
 import type { TableRead } from '../store/postgres/reading.ts';
-import { storedStats } from '../store/rows.ts';
 import { baseTables, views } from './views.ts';
 
 /** Facts that the views take from the running program. Sent to the child process as JSON. */
@@ -169,14 +168,11 @@ function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
   database.function('now_ms', pure, () => facts.now);
   database.function('account_facts', pure, () => accountFacts);
   database.function('domain_of', pure, (email) => domainOf(String(email)));
-  database.function('day_rows', pure, (answer) =>
-    JSON.stringify(
-      dailyRows(
-        given('day_rows', answer, (text) => storedStats(text, {})),
-        facts.now,
-      ),
-    ),
-  );
+  database.function('day_rows', pure, (answer) => {
+    const stats = read<StatsAnswer>('day_rows', answer);
+    if (stats.rows === undefined) throw unreadable('day_rows', answer);
+    return JSON.stringify(dailyRows(stats, facts.now));
+  });
   database.function('explain_verdict', pure, (verdict) =>
     verdict === null ? null : explainVerdict(verdictOf('explain_verdict', verdict)),
   );
@@ -220,18 +216,18 @@ function verdictOf(name: string, argument: unknown): Verdict {
   return read<Verdict>(name, argument);
 }
 
+/** Reads an argument of the function `name`, which a SELECT may call, too. */
 function read<Value>(name: string, argument: unknown): Value {
-  return given<Value>(name, argument, JSON.parse);
+  try {
+    return JSON.parse(String(argument));
+  } catch {
+    throw unreadable(name, argument);
+  }
 }
 
-/** Reads an argument of the function `name`, which a SELECT may call, too. Throws an Error that quotes the argument. */
-function given<Value>(name: string, argument: unknown, reading: (text: string) => Value): Value {
-  const text = String(argument);
-  try {
-    return reading(text);
-  } catch {
-    throw new Error(
-      `${name} takes the values of the views, but was given ${text.slice(0, 40)}. If a view did, a row of the store is damaged: \`warmwarden store check\` names it`,
-    );
-  }
+function unreadable(name: string, argument: unknown): Error {
+  const text = String(argument).slice(0, 40);
+  return new Error(
+    `${name} takes the values of the views, but was given ${text}. If a view did, a row of the store is damaged: \`warmwarden store check\` names it`,
+  );
 }

@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 import { StoreError } from './failure.ts';
 import { openPostgres } from './postgres.ts';
 import { rowsAPiece, upsert } from './rows.ts';
-import type { Db, Tables } from './schema/tables.ts';
+import { type Db, type Tables, tableNames } from './schema/tables.ts';
 import { openSqlite } from './sqlite.ts';
 
 type CopiedRow = Readonly<Record<string, unknown>> & { readonly rowid: number };
@@ -46,24 +46,17 @@ export async function copyStore(from: string, to: PostgresPlace, now: EpochMs): 
 }
 
 async function copyTables(source: Database, target: Database, to: PostgresPlace): Promise<readonly CopiedTable[]> {
-  const tables = await tablesOf(source.db);
   return target.fence(async (trx) => {
-    await refuseFilled(trx, tables, to);
+    await refuseFilled(trx, to);
     const copied: CopiedTable[] = [];
-    for (const table of tables) copied.push({ table, rows: await copyTable(source.db, trx, table) });
+    for (const table of tableNames) copied.push({ table, rows: await copyTable(source.db, trx, table) });
     await continueIds(trx);
     return copied;
   });
 }
 
-async function tablesOf(db: Db): Promise<readonly (keyof Tables)[]> {
-  const { rows } = await sql<{ name: keyof Tables }>`
-    SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`.execute(db);
-  return rows.map(({ name }) => name);
-}
-
-async function refuseFilled(trx: Db, tables: readonly (keyof Tables)[], to: PostgresPlace): Promise<void> {
-  for (const table of tables.filter((name) => name !== 'meta')) {
+async function refuseFilled(trx: Db, to: PostgresPlace): Promise<void> {
+  for (const table of tableNames.filter((name) => name !== 'meta')) {
     const row = await trx.selectFrom(table).select(sql<number>`1`.as('one')).limit(1).executeTakeFirst();
     if (row) throw new StoreError(`The store ${nameOf(to)} already holds data: copy into an empty database.`);
   }

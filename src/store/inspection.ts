@@ -4,9 +4,8 @@ import { sql } from 'kysely';
 import { dayMs } from '../core/time.ts';
 import { DamagedRowError, type RowKey } from './failure.ts';
 import { sizeOf } from './file/place.ts';
-import { parsed, storedNames, storedStats } from './rows.ts';
-import { keyOf } from './schema/baseline.ts';
-import type { Db, Tables } from './schema/tables.ts';
+import { parsed, storedNames } from './rows.ts';
+import { type Db, jsonColumns, keyOf, type Tables } from './schema/tables.ts';
 import { oldRows, type UpkeepPlan } from './upkeep.ts';
 
 /** A database that is open for reading. */
@@ -143,29 +142,6 @@ function sizeOfTable({ table, bytes, rows, recent, oldest, old }: CountedTable, 
 
 // A sound store: readable JSON, and rows that are consistent with one another.
 
-/** Columns that hold JSON. */
-const jsonColumns: readonly (readonly [table: keyof Tables, column: string])[] = [
-  ['mailboxes', 'memory'],
-  ['observations', 'answer'],
-  ['decisions', 'verdict'],
-  ['decisions', 'days'],
-  ['decisions', 'first_days'],
-  ['actions', 'action'],
-  ['changes', 'change'],
-  ['writes_off', 'off'],
-  ['breakers', 'head'],
-  ['breaker_entries', 'entry'],
-  ['alerts', 'alert'],
-  ['announcements', 'announcement'],
-  ['silences', 'silence'],
-  ['incidents', 'incident'],
-  ['transitions', 'transition'],
-  ['deliveries', 'alerts'],
-  ['runs', 'run'],
-  ['run_rows', 'rows'],
-  ['ledgers', 'ledger'],
-];
-
 /** Largest number of problems that are named per kind. */
 export const namedAtMost = 20;
 const rowsARead = 200;
@@ -190,7 +166,7 @@ const rules: readonly (readonly [sentence: (what: string) => string, select: str
 /** Unreadable rows, and rows that are inconsistent with one another, in sentences. */
 export async function rowProblems(db: Db): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const [table, column] of jsonColumns) found.push(...(await unreadableRows(db, table, column)));
+  for (const { table, column } of jsonColumns) found.push(...(await unreadableRows(db, table, column)));
   for (const [sentence, select] of rules) {
     const { rows } = await sql<{ what: string }>`${sql.raw(select)} LIMIT ${sql.lit(namedAtMost)}`.execute(db);
     found.push(...rows.map(({ what }) => sentence(what)));
@@ -219,8 +195,7 @@ async function unreadableRows(db: Db, table: keyof Tables, column: string): Prom
 /** True if the daemon could parse the JSON. */
 function isReadable(table: keyof Tables, key: RowKey, json: string): boolean {
   try {
-    if (key['route'] === 'stats') storedStats(json, key);
-    else if (table === 'deliveries') storedNames(json, String(key['id']));
+    if (table === 'deliveries') storedNames(json, String(key['id']));
     else parsed(json, table, key);
     return true;
   } catch {

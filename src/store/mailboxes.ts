@@ -6,7 +6,7 @@ import type { GuardMemory } from '../core/guard/memory.ts';
 import { type Change, changesShown, type MailboxState } from '../core/mailbox.ts';
 import type { Verdict } from '../core/verdict.ts';
 import { loadKnownAccounts } from './accounts.ts';
-import { inPieces, parsed, storedAction, storedStats } from './rows.ts';
+import { inPieces, parsed, storedAction } from './rows.ts';
 import { addressColumn, type Db, type Tables } from './schema/tables.ts';
 
 type StoredMailbox = Selectable<Tables['mailboxes']>;
@@ -134,8 +134,7 @@ async function loadObservations(db: Db, some: Some): Promise<ReadonlyMap<string,
     const key = { account, mailbox_id, route };
     const newest = observations.get(mailbox_id) ?? {};
     observations.set(mailbox_id, newest);
-    if (route === 'stats') newest.stats = { at, answer: storedStats(answer, key) };
-    else newest[route as Exclude<keyof Newest, 'stats'>] = { at, answer: parsed(answer, 'observations', key) };
+    newest[route as keyof Newest] = { at, answer: parsed(answer, 'observations', key) };
   }
   return observations;
 }

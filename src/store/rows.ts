@@ -3,12 +3,10 @@
 
 import { type Insertable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
-import type { StatsAnswer, StatsRow } from '../core/answers.ts';
 import type { WritesOff } from '../core/write-scope.ts';
 import { nextTurn } from '../world/world.ts';
 import { DamagedRowError, type RowKey } from './failure.ts';
-import { keyOf } from './schema/baseline.ts';
-import type { Db, Tables } from './schema/tables.ts';
+import { type Db, keyOf, type Tables } from './schema/tables.ts';
 
 /** Parses a stored object or list. Throws DamagedRowError. */
 export function parsed<Value>(json: string, table: keyof Tables, key: RowKey): Value {
@@ -35,33 +33,6 @@ export function storedNames(text: string, id: string): readonly string[] {
   const names = parsed<unknown>(text, 'deliveries', { id });
   if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names;
   throw new DamagedRowError('deliveries', { id });
-}
-
-// Statistics, stored as one list per day.
-
-/** Counts of a day in stored order, after the date. */
-const countFields = [
-  ...['sent', 'bounced', 'delivered', 'opened', 'replied', 'spamLanded'],
-  ...['inboxRatePercent', 'bounceRatePercent', 'healthScore'],
-] as readonly Exclude<keyof StatsRow, 'date'>[];
-
-/** `{"rows":[["2026-03-04",12,0,...]]}` */
-export function statsText({ rows }: StatsAnswer): string {
-  return JSON.stringify({ rows: rows?.map((row) => [row.date, ...countFields.map((field) => row[field])]) ?? null });
-}
-
-/** Parses the statistics in an observation's row with this key. Throws DamagedRowError. */
-export function storedStats(text: string, key: RowKey): StatsAnswer {
-  const { rows } = parsed<{ rows: readonly (readonly (string | number | null)[])[] | null }>(text, 'observations', key);
-  if (rows !== null && !(Array.isArray(rows) && rows.every(isStoredDay)))
-    throw new DamagedRowError('observations', key);
-  return { rows: rows?.map(rowOf) ?? null };
-}
-
-const isStoredDay = (day: unknown) => Array.isArray(day) && day.length === 1 + countFields.length;
-
-function rowOf([date, ...counts]: readonly (string | number | null)[]): StatsRow {
-  return { date, ...Object.fromEntries(countFields.map((field, at) => [field, counts[at]])) } as StatsRow;
 }
 
 // Splits long lists into batches, with a turn of the event loop between two: awaited statements alone never yield to

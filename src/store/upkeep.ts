@@ -7,8 +7,7 @@ import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
 import type { Loop, Loops } from '../world/loop.ts';
 import type { World } from '../world/world.ts';
 import type { Transact } from './database.ts';
-import { keyOf } from './schema/baseline.ts';
-import type { Db, Tables } from './schema/tables.ts';
+import { type Db, keyOf, type Tables } from './schema/tables.ts';
 
 export interface UpkeepPlan {
   readonly now: EpochMs;

@@ -7,7 +7,7 @@ import type { Change, MailboxState } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import { writeBreaker } from './breakers.ts';
 import type { DecisionRecord, StoredRoute, TickRecord } from './records.ts';
-import { inPieces, lastOfEach, statsText, upsert } from './rows.ts';
+import { inPieces, lastOfEach, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
 export async function writeTicks(db: Db, records: readonly TickRecord[]): Promise<void> {
@@ -84,9 +84,8 @@ function writeObservations(db: Db, answered: readonly AnsweredRoute[]): Promise<
 function rowOf({ mailbox, route }: AnsweredRoute) {
   const observed = observationOf(mailbox, route);
   if (!observed) return [];
-  const { account, id: mailbox_id, stats } = mailbox;
-  const answer = route === 'stats' && stats ? statsText(stats.answer) : JSON.stringify(observed.answer);
-  return [{ account, mailbox_id, route, observed_at: observed.at, answer }];
+  const { account, id: mailbox_id } = mailbox;
+  return [{ account, mailbox_id, route, observed_at: observed.at, answer: JSON.stringify(observed.answer) }];
 }
 
 function observationOf(mailbox: MailboxState, route: StoredRoute): Observed<unknown> | null {

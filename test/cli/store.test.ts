@@ -134,7 +134,7 @@ test('a store that is sound is said to be, and what is damaged is named', async 
     `INSERT INTO observations (account, mailbox_id, route, observed_at, answer) VALUES ('acme', ?, 'stats', 1, ?)`,
   );
   for (let index = 0; index < 250; index += 1) stats.run(`m${index}`, '{"rows":[]}');
-  stats.run('m9-odd', '{}');
+  stats.run('m9-odd', '5');
   stats.run('m9-half', '{half');
   expect((await run('check')).stderr.split('\n').slice(0, -2)).toEqual([
     `The store ${path} has 3 problems:`,
@@ -198,7 +198,7 @@ test('a row that holds no object is named too, also in a table that is read seld
   const database = new DatabaseSync(path);
   database.exec(`INSERT INTO breakers (api, head) VALUES ('https://api.example', '7');
     INSERT INTO ledgers (account, ledger) VALUES ('acme', '{half');
-    INSERT INTO observations VALUES ('acme', 'm1', 'stats', 1, '{"rows":5}')`);
+    INSERT INTO observations VALUES ('acme', 'm1', 'stats', 1, 'null')`);
   expect((await run('check')).stderr.split('\n').slice(0, -2)).toEqual([
     `The store ${path} has 3 problems:`,
     "A row of the table observations can't be read: its column answer is damaged (account = 'acme', mailbox_id = 'm1', route = 'stats').",

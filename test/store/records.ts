@@ -66,7 +66,7 @@ export function arrivedMailbox(id: string, changes: Partial<MailboxState> = {}):
 const pass = { status: 'pass', pass: true, record: 'v=spf1 -all' };
 
 /** The answers of every route, with texts that are not plain. */
-export const dayRow: StatsRow = {
+const dayRow: StatsRow = {
   date: '2026-03-10',
   sent: 12,
   bounced: 1,

@@ -2,8 +2,7 @@
 // released, a new column goes into the baseline.
 import { sql } from 'kysely';
 import { upsert } from '../rows.ts';
-import { baseline } from './baseline.ts';
-import type { Db } from './tables.ts';
+import { baseline, type Db } from './tables.ts';
 
 interface Migration {
   readonly up: (db: Db) => Promise<void>;

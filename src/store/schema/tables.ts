@@ -1,127 +1,177 @@
-// Types of the tables for Kysely. Times are epoch milliseconds; JSON columns hold model types as text.
-import { type Generated, type Kysely, sql } from 'kysely';
+// The schema: tables with their columns, keys and indexes, and the types that Kysely has of them. Times are epoch
+// milliseconds.
+import { type CreateTableBuilder, type Generated, type Kysely, sql } from 'kysely';
 
-export interface Tables {
-  meta: { key: string; value: string };
-  ledgers: { account: string; ledger: string };
+/**
+ * `serial` is an auto-increment primary key; `json` is text that holds a model type; `?` allows null, `=0` is a default.
+ */
+type ColumnType = 'serial' | 'text' | 'text?' | 'json' | 'json?' | 'bigint' | 'bigint?' | 'bigint=0';
+
+/** `lease` and `fence` exist on PostgreSQL only (postgres/lease.ts). */
+const columns = {
+  // The schema version, and single values. It exists before any schema (migrations.ts).
+  meta: { key: 'text', value: 'text' },
   mailboxes: {
-    account: string;
-    mailbox_id: string;
-    email: string;
-    first_seen_at: number;
-    missing_lists: number;
-    /** Time at which the departure was confirmed, or null while the mailbox is present. */
-    left_at: number | null;
-    /** JSON: GuardMemory. */
-    memory: string | null;
-  };
-  /** The newest answer of each route. */
-  observations: { account: string; mailbox_id: string; route: string; observed_at: number; answer: string };
-  /** Spans: consecutive verdicts with the same decision. */
+    ...{ account: 'text', mailbox_id: 'text', email: 'text', first_seen_at: 'bigint', missing_lists: 'bigint' },
+    // `left_at`: the confirmed departure, or null while the mailbox is present. `memory`: GuardMemory.
+    ...{ left_at: 'bigint?', memory: 'json?' },
+  },
+  // The newest answer of each route.
+  observations: { account: 'text', mailbox_id: 'text', route: 'text', observed_at: 'bigint', answer: 'json' },
+  // Spans: consecutive verdicts with the same decision. `verdict` and `days` are the newest, `first_*` those at `since`.
   decisions: {
-    id: Generated<number>;
-    account: string;
-    mailbox_id: string;
-    since: number;
-    until: number;
-    judged: number;
-    action: string;
-    reason: string;
-    /** JSON: the newest verdict of the span. */
-    verdict: string;
-    /** JSON: DecisionDay[] that the newest verdict rests on. */
-    days: string;
-    /** Emails in the window at `since`. */
-    first_sent: number;
-    first_days: string;
-  };
-  actions: {
-    id: string;
-    account: string;
-    mailbox_id: string;
-    state: string;
-    planned_at: number;
-    action: string;
-  };
-  /** Changes that others made. */
-  changes: { id: Generated<number>; account: string; mailbox_id: string; at: number; change: string };
-  /** The audit log: commands with requester, time, reason and outcome. */
+    ...{ id: 'serial', account: 'text', mailbox_id: 'text', since: 'bigint', until: 'bigint', judged: 'bigint' },
+    ...{ action: 'text', reason: 'text', verdict: 'json', days: 'json', first_sent: 'bigint', first_days: 'json' },
+  },
+  actions: { id: 'text', account: 'text', mailbox_id: 'text', state: 'text', planned_at: 'bigint', action: 'json' },
+  // Changes that others made.
+  changes: { id: 'serial', account: 'text', mailbox_id: 'text', at: 'bigint', change: 'json' },
+  // The audit log. `name`: the operation; `command`: in words; `account`: null for several or all; `result`: null while
+  // the command runs.
   operator_commands: {
-    id: Generated<number>;
-    at: number;
-    by: string;
-    /** Operation. */
-    name: string;
-    /** Command in words. */
-    command: string;
-    /** Account of the command, or null for several or all. */
-    account: string | null;
-    reason: string;
-    /** Result, or null while the command runs. */
-    result: string | null;
-    ended_at: number | null;
-    outcome: string;
-  };
-  /** The mailboxes that a command names. */
-  command_mailboxes: { command_id: number; account: string; mailbox_id: string; email: string };
-  /** Emergency stops by people, by the key of their scope. */
-  writes_off: { scope: string; off: string };
-  /** State of each breaker without its entries, by base_url. */
-  breakers: { api: string; head: string };
-  /** Mailboxes that a breaker counts or holds, in the order of `place`. */
-  breaker_entries: { api: string; key: string; place: number; entry: string };
-  alerts: { fingerprint: string; account: string; mailbox_id: string | null; status: string; alert: string };
-  announcements: { fingerprint: string; announcement: string };
-  notified_groups: { group_name: string; notified_at: number };
-  /** Incidents. `ended_at` is null for an open one. */
-  incidents: { id: string; began_at: number; ended_at: number | null; incident: string };
-  silences: { id: string; until: number; silence: string };
-  /** Signed-in browsers, by the SHA-256 of their cookie. */
-  sessions: { id: string; token: string; started_at: number; used_at: number };
-  transitions: { id: Generated<number>; at: number; transition: string; notified: number };
+    ...{ id: 'serial', at: 'bigint', by: 'text', command: 'text', reason: 'text', outcome: 'text', name: 'text' },
+    ...{ account: 'text?', result: 'text?', ended_at: 'bigint?' },
+  },
+  command_mailboxes: { command_id: 'bigint', account: 'text', mailbox_id: 'text', email: 'text' },
+  // Emergency stops by people, by the key of their scope.
+  writes_off: { scope: 'text', off: 'json' },
+  // State of each breaker by base_url, and the mailboxes that it counts or holds, in the order of `place`.
+  breakers: { api: 'text', head: 'json' },
+  breaker_entries: { api: 'text', key: 'text', place: 'bigint', entry: 'json' },
+  alerts: { fingerprint: 'text', account: 'text', mailbox_id: 'text?', status: 'text', alert: 'json' },
+  // `ended_at` is null for an open incident.
+  incidents: { id: 'text', began_at: 'bigint', ended_at: 'bigint?', incident: 'json' },
+  silences: { id: 'text', until: 'bigint', silence: 'json' },
+  transitions: { id: 'serial', at: 'bigint', transition: 'json', notified: 'bigint' },
+  announcements: { fingerprint: 'text', announcement: 'json' },
+  notified_groups: { group_name: 'text', notified_at: 'bigint' },
+  // `alerts`: fingerprints.
   deliveries: {
-    id: string;
-    channel: string;
-    group_name: string;
-    sequence: number;
-    payload: string;
-    title: string;
-    state: string;
-    attempts: number;
-    created_at: number;
-    next_attempt_at: number;
-    settled_at: number | null;
-    detail: string | null;
-    /** JSON: fingerprints. */
-    alerts: string;
-    begun_at: number | null;
-    receipt: string | null;
-  };
-  /** Runs of recipes. `run` is null for a pruned run. */
+    ...{ id: 'text', channel: 'text', group_name: 'text', sequence: 'bigint', payload: 'text', title: 'text' },
+    ...{ state: 'text', attempts: 'bigint', created_at: 'bigint', next_attempt_at: 'bigint', settled_at: 'bigint?' },
+    ...{ detail: 'text?', alerts: 'json', begun_at: 'bigint?', receipt: 'text?' },
+  },
+  // Runs of recipes. `owner`: the requester, whose limit the run counts against; `bytes`: with its rows. A pruned run has
+  // neither a `run` nor an owner.
   runs: {
-    id: string;
-    recipe: string;
-    created_at: number;
-    ended: number;
-    run: string | null;
-    /** Requester, whose limit the run counts against, or null for a pruned run. */
-    owner: string | null;
-    /** Size of the run with its rows, or 0 for a pruned run. */
-    bytes: Generated<number>;
+    ...{ id: 'text', recipe: 'text', created_at: 'bigint', ended: 'bigint', run: 'json?', owner: 'text?' },
+    ...{ bytes: 'bigint=0' },
+  },
+  // `count` rows of a run from `first_row` on, as a JSON array.
+  run_rows: { run_id: 'text', first_row: 'bigint', count: 'bigint', rows: 'json' },
+  ledgers: { account: 'text', ledger: 'json' },
+  // Signed-in browsers, by the SHA-256 of their cookie.
+  sessions: { id: 'text', token: 'text', started_at: 'bigint', used_at: 'bigint' },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, ColumnType>>>>;
+
+type ValueOf<Type extends ColumnType> = Type extends 'serial' | 'bigint=0'
+  ? Generated<number>
+  : Type extends `bigint${string}`
+    ? number | (Type extends `${string}?` ? null : never)
+    : string | (Type extends `${string}?` ? null : never);
+
+export type Tables = {
+  -readonly [Name in keyof typeof columns]: {
+    -readonly [Column in keyof (typeof columns)[Name]]: (typeof columns)[Name][Column] extends infer Type extends
+      ColumnType
+      ? ValueOf<Type>
+      : never;
   };
-  /** Rows of a run: `count` of them from `first_row` on, as a JSON array. */
-  run_rows: { run_id: string; first_row: number; count: number; rows: string };
-}
+};
 
 /** A connection to the store, or a transaction in it. */
 export type Db = Kysely<Tables>;
 
+export const tableNames = Object.keys(columns) as readonly (keyof Tables)[];
+
+/** Columns of all tables that hold JSON. */
+export const jsonColumns = Object.entries(columns).flatMap(([table, types]) =>
+  Object.entries(types).flatMap(([column, type]) =>
+    type.startsWith('json') ? [{ table: table as keyof Tables, column }] : [],
+  ),
+);
+
 /** An address in the form of its index: the database lowercases only ASCII letters. */
-export const address = 'lower("email")';
+const address = 'lower("email")';
 export const addressColumn = sql<string>`${sql.raw(address)}`;
 
-/**
- * Decisions whose mailboxes are shown as held. The list is written out, because a query can use the index only then.
- */
-export const heldReason = "reason IN ('first_sight', 'circuit_breaker')";
+/** Decisions whose mailboxes are shown as held. The list is written out, because a query can use the index only then. */
+const heldReason = "reason IN ('first_sight', 'circuit_breaker')";
 export const isHeld = sql<boolean>`${sql.raw(heldReason)}`;
+
+const keys: Readonly<Partial<Record<string, readonly string[]>>> = {
+  meta: ['key'],
+  mailboxes: ['account', 'mailbox_id'],
+  observations: ['account', 'mailbox_id', 'route'],
+  actions: ['id'],
+  command_mailboxes: ['command_id', 'account', 'mailbox_id'],
+  writes_off: ['scope'],
+  breakers: ['api'],
+  breaker_entries: ['api', 'key'],
+  alerts: ['fingerprint'],
+  incidents: ['id'],
+  silences: ['id'],
+  announcements: ['fingerprint'],
+  notified_groups: ['group_name'],
+  deliveries: ['id'],
+  runs: ['id'],
+  run_rows: ['run_id', 'first_row'],
+  ledgers: ['account'],
+  sessions: ['id'],
+};
+
+/** The columns of a table's primary key. */
+export const keyOf = (table: string): readonly string[] => keys[table] ?? ['id'];
+
+/** Indexes for each query that is frequent, or that reads a growing table. */
+const indexes: readonly string[] = [
+  'actions_by_age ON actions (planned_at, id)',
+  'actions_of_mailbox ON actions (account, mailbox_id, planned_at)',
+  'changes_by_age ON changes (at)',
+  'changes_of_mailbox ON changes (account, mailbox_id, id)',
+  'commands_by_time ON operator_commands (at)',
+  'commands_of_mailbox ON command_mailboxes (account, mailbox_id)',
+  'commands_under_way ON operator_commands (result, id) WHERE result IS NULL',
+  'decisions_by_age ON decisions (since)',
+  `decisions_held ON decisions (until, id) WHERE ${heldReason}`,
+  'decisions_of_mailbox ON decisions (account, mailbox_id, id)',
+  'deliveries_by_age ON deliveries (created_at, sequence)',
+  'deliveries_by_channel ON deliveries (channel, state, sequence)',
+  'deliveries_by_state ON deliveries (state, settled_at, id)',
+  'deliveries_of_channel ON deliveries (channel, sequence)',
+  'incidents_by_end ON incidents (ended_at)',
+  'mailboxes_by_departure ON mailboxes (left_at, account, mailbox_id)',
+  `mailboxes_departed ON mailboxes (account, ${address}) WHERE left_at IS NOT NULL`,
+  'runs_kept ON runs (created_at) WHERE owner IS NOT NULL',
+  'runs_of_owner ON runs (owner, created_at, bytes)',
+  'runs_of_recipe ON runs (recipe, created_at)',
+  'runs_remembered ON runs (run, id) WHERE run IS NULL',
+  'runs_under_way ON runs (ended, id) WHERE ended = 0',
+  'sessions_of_token ON sessions (token, used_at)',
+  'transitions_by_age ON transitions (at)',
+  'transitions_not_notified ON transitions (notified, id)',
+];
+
+/** Creates every table and index in an empty database. */
+export async function baseline(db: Db): Promise<void> {
+  for (const [name, types] of Object.entries(columns)) if (name !== 'meta') await createTable(db, name, types);
+  for (const index of indexes) await sql.raw(`CREATE INDEX ${index}`).execute(db);
+}
+
+async function createTable(db: Db, name: string, types: Readonly<Record<string, ColumnType>>): Promise<void> {
+  let table: CreateTableBuilder<string, string> = db.schema.createTable(name);
+  for (const [column, type] of Object.entries(types)) {
+    table = table.addColumn(column, typeOf(type), (definition) => {
+      if (type === 'serial') return definition.primaryKey().autoIncrement();
+      if (type.endsWith('?')) return definition;
+      return type.endsWith('=0') ? definition.notNull().defaultTo(0) : definition.notNull();
+    });
+  }
+  const key = keys[name];
+  await (key ? table.addPrimaryKeyConstraint(`${name}_key`, [...key]) : table).execute();
+}
+
+function typeOf(type: ColumnType): 'integer' | 'text' | 'bigint' {
+  if (type === 'serial') return 'integer';
+  return type.startsWith('bigint') ? 'bigint' : 'text';
+}
