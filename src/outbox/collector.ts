@@ -70,8 +70,6 @@ export class Collector {
   readonly #lastNotified = new Map<string, EpochMs>();
   /** End of the aftermath of an account's outage, which explains its old data. */
   readonly #explainedUntil = new Map<string, EpochMs>();
-  /** Notifications that wait for a channel. */
-  readonly #waiting = new WaitingForChannel();
   /** Callers that wait for the next look, in which no group waits. */
   readonly #hurried: (() => void)[] = [];
   /** Time of the next look, on the monotonic scale. */
@@ -140,7 +138,7 @@ export class Collector {
     // announced. A failing store is announced without the store; its beginning is recorded with its end.
     const isRecorded = ({ rule, status }: Alert) => status === 'firing' && rule !== 'store_failing';
     const firing = [...fleet.alerts()].filter(isRecorded);
-    const unnotified = await this.#unnotified();
+    const unnotified = await this.#parts.store.outbox.unnotifiedTransitions(lookLimit);
     const now = this.#now(announced);
     const { repeatIntervalMs, ...waits } = settings();
     const { groupWaitMs, groupIntervalMs } = hurries ? { groupWaitMs: 0, groupIntervalMs: 0 } : waits;
@@ -161,7 +159,7 @@ export class Collector {
       timing,
     });
     const isHeard = this.#parts.channels().length > 0;
-    const made = isHeard ? notifications : this.#waiting.rest(notifications, { unnotified, announced, now });
+    const made = isHeard ? notifications : unheard({ unnotified, announced, firing, now });
     const all = [...made, ...this.#pauseEnds(announced, now)];
     const early = earlySteps({
       unnotified,
@@ -172,13 +170,6 @@ export class Collector {
     });
     await this.#record({ notifications: all, early, incidents, firing }, announced, now);
     return full ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
-  }
-
-  async #unnotified(): Promise<readonly StoredTransition[]> {
-    const { world, store } = this.#parts;
-    const all = await store.outbox.unnotifiedTransitions(lookLimit);
-    if (this.#parts.channels().length > 0) this.#waiting.end();
-    return this.#waiting.others(all, world.clock.now());
   }
 
   async #known(): Promise<Map<string, Announcement>> {
@@ -339,62 +330,34 @@ function aloneInItsGroup(one: Routed): Pick<RoutedGroup, 'group' | 'news'> {
   return { group: groupOf(one.transition.alert), news: [one] };
 }
 
-// Notifications that wait while there is no channel at all: events, and the ends of announced alerts. Bounded. Firing
-// alerts need not wait: a new channel is notified of them.
-
-/**
- * Longest wait of a notification; older ones are on the page only. A time in the future, from before the clock was set
- * back, is not old.
- */
+/** Longest wait of news for a first channel; older news is on the page only. */
 const longestWaitMs = 3 * dayMs;
-/** Largest number of waiting notifications; the newest stay. */
+/** Largest number of transitions that wait for a first channel; the newest stay. */
 const mostWaiting = 1_000;
 
-interface LookResult {
+/** News without any channel. */
+interface UnheardNews {
   readonly unnotified: readonly StoredTransition[];
   /** Announcements by fingerprint. */
   readonly announced: ReadonlyMap<string, Announcement>;
+  readonly firing: readonly Alert[];
   readonly now: EpochMs;
 }
 
-class WaitingForChannel {
-  /** Moments at which stored, unnotified transitions began to wait, by id. */
-  readonly #since = new Map<number, EpochMs>();
-
-  /** Ends the wait because there is a channel. */
-  end(): void {
-    this.#since.clear();
-  }
-
-  /** Transitions that do not wait, including those that waited too long. */
-  others(unnotified: readonly StoredTransition[], now: EpochMs): readonly StoredTransition[] {
-    for (const [id, at] of this.#since) if (now - at >= longestWaitMs) this.#since.delete(id);
-    return this.#since.size === 0 ? unnotified : unnotified.filter(({ id }) => !this.#since.has(id));
-  }
-
-  /** Notifications that a look without a channel still processes; the others wait from now on. */
-  rest(notifications: readonly Notification[], { unnotified, announced, now }: LookResult): readonly Notification[] {
-    const isKnown = (known: Announcement | undefined) => known !== undefined && known.channels?.length !== 0;
-    const mayWait = ({ kind, at, alert }: Transition) =>
-      now - at < longestWaitMs &&
-      (kind === 'event' || (kind === 'resolved' && isKnown(announced.get(alert.fingerprint))));
-    const news = new Set(
-      notifications.flatMap((one) => one.news.filter(mayWait)).map(({ alert }) => alert.fingerprint),
-    );
-    const due = new Set(notifications.flatMap(({ ids }) => ids));
-    for (const { id, transition } of unnotified)
-      if (due.has(id) && news.has(transition.alert.fingerprint)) this.#since.set(id, transition.at);
-    const newest = [...this.#since.keys()].sort((one, other) => other - one);
-    for (const id of newest.slice(mostWaiting)) this.#since.delete(id);
-    const waits = new Set(
-      unnotified.filter(({ id }) => this.#since.has(id)).map(({ transition }) => transition.alert.fingerprint),
-    );
-    return notifications
-      .map((one) => ({
-        ...one,
-        ids: one.ids.filter((id) => !this.#since.has(id)),
-        news: one.news.filter((step) => !(mayWait(step) && waits.has(step.alert.fingerprint))),
-      }))
-      .filter(({ ids, news: left, late }) => ids.length + left.length + late.length > 0);
-  }
+/**
+ * Transitions that do not wait for a first channel: steps of alerts that came and went, and old or too many others. What
+ * fires waits, whatever its age.
+ */
+function unheard({ unnotified, announced, firing, now }: UnheardNews): readonly Notification[] {
+  const fires = new Set(firing.map(({ fingerprint }) => fingerprint));
+  const latest = new Map(unnotified.map(({ transition }) => [transition.alert.fingerprint, transition.kind]));
+  const cameAndWent = (name: string) =>
+    latest.get(name) === 'resolved' && (announced.get(name)?.channels ?? []).length === 0;
+  const others = unnotified.filter(({ transition }) => !fires.has(transition.alert.fingerprint));
+  const waiting = others.filter(
+    ({ transition: { at, alert } }) => now - at < longestWaitMs && !cameAndWent(alert.fingerprint),
+  );
+  const kept = new Set(waiting.slice(-mostWaiting));
+  const ids = others.filter((one) => !kept.has(one)).map(({ id }) => id);
+  return ids.length === 0 ? [] : [{ group: manyGroup, ids, news: [], late: [] }];
 }
