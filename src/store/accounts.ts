@@ -2,12 +2,11 @@
 import { actionUnder } from '../core/action.ts';
 import { moveEntries } from '../core/guard/breaker.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
-import { loadBreakers, writeBreaker } from './breakers.ts';
 import { loadWritesOff } from './people.ts';
 import type { AccountMove, AccountsRecord, KnownAccount } from './records.ts';
 import { inPieces, parsed, storedAction, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
-import { writeAction, writeAlerts } from './writes.ts';
+import { loadBreakers, writeAction, writeAlerts, writeBreaker } from './writes.ts';
 
 /** Tables with the newest state, one row per mailbox, and tables with history. */
 const newest = ['mailboxes', 'observations'] as const;

@@ -1,14 +1,162 @@
-// Decisions, actions and changes by others about a mailbox, including the earlier ids of its address.
+// History: commands of people, actions of the guard, decisions, and changes by others.
 import { type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
+import type { AlertChanges } from '../core/alert.ts';
 import { type DecisionDay, goingOn, type HeldSpan, type RecordedDecision } from '../core/decision.ts';
 import type { Change, MailboxState } from '../core/mailbox.ts';
+import type { CommandEnd, CommandEntry, CommandName, Requester } from '../core/operator-command.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
-import type { Verdict } from '../core/verdict.ts';
+import type { Reason, Verdict } from '../core/verdict.ts';
 import { nextTurn } from '../world/world.ts';
 import type { Gate } from './database.ts';
-import { parsed, storedAction } from './rows.ts';
+import { inPieces, isAfter, parsed, storedAction } from './rows.ts';
 import { type Db, isHeld, type Tables } from './schema/tables.ts';
+import { writeAlerts } from './writes.ts';
+
+/** A command that starts. */
+export interface CommandBegin extends CommandName, Requester {
+  readonly at: EpochMs;
+}
+
+export interface CommandSettlement {
+  readonly id: number;
+  readonly end: CommandEnd;
+  readonly outcome: string;
+  readonly at: EpochMs;
+  /** Alerts that the command changed. */
+  readonly alerts: AlertChanges;
+}
+
+/** Filter for the audit log. Entries must match all given fields. */
+export interface HistoryQuery<Id> {
+  readonly since: EpochMs;
+  /**
+   * Position in the list: returns only entries that are older, or of the same time with a lower id. Starts with the
+   * newest entry if null or absent.
+   */
+  readonly before?: { readonly at: EpochMs; readonly id: Id } | null;
+  /** Mailbox, with all ids that its address had. */
+  readonly mailbox: { readonly account: string; readonly ids: readonly string[] } | null;
+  /** Requester of a command. Any if null or absent. */
+  readonly by?: string | null;
+  /** Operation of a command, or kind of an action. Any if null or absent. */
+  readonly operation?: string | null;
+  /** Reason of an action. Any if null or absent. */
+  readonly reason?: Reason | null;
+  readonly limit: number;
+}
+
+export class AuditLog {
+  readonly #gate: Gate;
+
+  constructor(gate: Gate) {
+    this.#gate = gate;
+  }
+
+  /** Records a command before it runs. Returns the id of the new entry. */
+  beginCommand({ at, by, reason, name, command, account, mailboxes }: CommandBegin): Promise<number> {
+    return this.#gate.write(async (trx) => {
+      const { id } = await trx
+        .insertInto('operator_commands')
+        .values({ at, by, reason, name, command, account, result: null, ended_at: null, outcome: '' })
+        .returning('id')
+        .executeTakeFirstOrThrow();
+      const rows = mailboxes.map((one) => ({
+        ...{ command_id: id, account: one.account },
+        ...{ mailbox_id: one.id, email: one.email },
+      }));
+      await inPieces(rows, (some) => trx.insertInto('command_mailboxes').values(some).execute());
+      return id;
+    });
+  }
+
+  /** Records the outcome of a command, and its changes of alerts. */
+  async endCommand({ id, end, outcome, at, alerts }: CommandSettlement): Promise<void> {
+    await this.#gate.write(async (trx) => {
+      const ended = { result: end, outcome, ended_at: at };
+      await trx.updateTable('operator_commands').set(ended).where('id', '=', id).execute();
+      await writeAlerts(trx, alerts);
+    });
+  }
+
+  /** Commands without an outcome, oldest first: their process ended before they did. */
+  unendedCommands(): Promise<readonly CommandEntry[]> {
+    return this.#gate.read(async (db) => {
+      const begun = db.selectFrom('operator_commands').select(commandColumns).where('result', 'is', null);
+      return withMailboxes(db, await begun.orderBy('id').execute());
+    });
+  }
+
+  /** Commands, newest first. */
+  commands(query: HistoryQuery<number>): Promise<readonly CommandEntry[]> {
+    return this.#gate.read((db) => loadCommands(db, query));
+  }
+
+  /** The guard's own actions, newest first. */
+  guardActions(query: HistoryQuery<string>): Promise<readonly Action[]> {
+    return this.#gate.read((db) => loadGuardActions(db, query));
+  }
+}
+
+/** Returns commands, newest first. */
+async function loadCommands(
+  db: Db,
+  { since, before, mailbox, by, operation, limit }: HistoryQuery<number>,
+): Promise<readonly CommandEntry[]> {
+  let query = db.selectFrom('operator_commands').select(commandColumns).where('at', '>=', since);
+  if (by != null) query = query.where('by', '=', by);
+  if (operation != null) query = query.where('name', '=', operation);
+  if (mailbox) {
+    const about = db
+      .selectFrom('command_mailboxes')
+      .select('command_id')
+      .where('account', '=', mailbox.account)
+      .where('mailbox_id', 'in', mailbox.ids);
+    query = query.where('id', 'in', about);
+  }
+  if (before) query = query.where(isAfter(['at', 'id'], [before.at, before.id]));
+  return withMailboxes(db, await query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute());
+}
+
+/** The guard's own actions, newest first. */
+export async function loadGuardActions(
+  db: Db,
+  { since, before, mailbox, operation, reason, limit }: HistoryQuery<string>,
+): Promise<readonly Action[]> {
+  let query = db.selectFrom('actions').select(['id', 'action']).where('planned_at', '>=', since);
+  if (mailbox) query = query.where('account', '=', mailbox.account).where('mailbox_id', 'in', mailbox.ids);
+  if (before) query = query.where(isAfter(['planned_at', 'id'], [before.at, before.id]));
+  if (operation != null) query = query.where(sql<boolean>`json_extract(action, '$.kind') = ${operation}`);
+  // The JSON of an action contains a reason once, in its verdict.
+  if (reason != null) query = query.where('action', 'like', `%"reason":"${reason}"%`);
+  // Actions with a requester are excluded: they are listed as commands.
+  const guards = query.where(sql<boolean>`json_extract(action, '$.by') IS NULL`);
+  const rows = await guards.orderBy('planned_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
+  return rows.map(storedAction);
+}
+
+const commandColumns = [
+  ...(['id', 'at', 'by', 'name', 'command', 'account', 'reason', 'result', 'ended_at', 'outcome'] as const),
+];
+
+type CommandRow = Pick<Selectable<Tables['operator_commands']>, (typeof commandColumns)[number]>;
+
+async function withMailboxes(db: Db, rows: readonly CommandRow[]): Promise<readonly CommandEntry[]> {
+  const named: Selectable<Tables['command_mailboxes']>[] = [];
+  await inPieces(rows, async (some) => {
+    const ids = some.map(({ id }) => id);
+    named.push(...(await db.selectFrom('command_mailboxes').selectAll().where('command_id', 'in', ids).execute()));
+  });
+  const ofCommand = Map.groupBy(named, ({ command_id }) => command_id);
+  return rows.map(({ result, ended_at: endedAt, ...row }) => ({
+    ...row,
+    end: result as CommandEnd | null,
+    endedAt,
+    mailboxes: (ofCommand.get(row.id) ?? []).map(({ account, mailbox_id: id, email }) => ({ account, id, email })),
+  }));
+}
+
+// What was decided, done and changed about a mailbox, including the earlier ids of its address.
 
 export interface MailboxEntries {
   /** Newest first. */

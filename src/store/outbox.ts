@@ -25,7 +25,7 @@ import type {
 } from '../core/records.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
 import type { Gate } from './database.ts';
-import { inPieces, parsed, storedAction, storedNames, upsert } from './rows.ts';
+import { inPieces, isAfter, parsed, storedAction, storedNames, upsert } from './rows.ts';
 import { setMeta } from './schema/migrations.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
@@ -48,9 +48,6 @@ interface ChannelCount {
   readonly channel: string;
   readonly count: number;
 }
-
-/** Position after all deliveries. */
-const behindNone: DeliveryPlace = { createdAt: Number.MAX_SAFE_INTEGER, sequence: 0, id: '' };
 
 export class StoredOutbox {
   readonly #gate: Gate;
@@ -143,20 +140,13 @@ export class StoredOutbox {
   }
 
   /** The newest deliveries, newest first. `before`: returns only those after this one in the list. */
-  recentDeliveries(limit: number, before: DeliveryPlace = behindNone): Promise<readonly ListedDelivery[]> {
+  recentDeliveries(limit: number, before?: DeliveryPlace): Promise<readonly ListedDelivery[]> {
     return this.#gate.read(async (db) => {
-      const { createdAt: at, sequence, id } = before;
-      const query = db
-        .selectFrom('deliveries')
-        .select([...progressColumns, 'alerts'])
-        .where('created_at', '<=', at)
-        .where((row) =>
-          row.or([
-            row('created_at', '<', at),
-            row('sequence', '<', sequence),
-            row.and([row('sequence', '=', sequence), row('id', '<', id)]),
-          ]),
-        );
+      let query = db.selectFrom('deliveries').select([...progressColumns, 'alerts']);
+      if (before) {
+        const { createdAt, sequence, id } = before;
+        query = query.where(isAfter(['created_at', 'sequence', 'id'], [createdAt, sequence, id]));
+      }
       const inOrder = query.orderBy('created_at', 'desc').orderBy('sequence', 'desc').orderBy('id', 'desc');
       return (await inOrder.limit(limit).execute()).map(listedDelivery);
     });

@@ -11,11 +11,10 @@ import { AtRiskError, NotOursError, StoreError } from './failure.ts';
 import { lockedOrNull, nameOfHolder } from './file/lock.ts';
 import { OutageNote } from './file/outage-note.ts';
 import { create, lockOf } from './file/place.ts';
-import { clientConfig, poolOf, reached, StoreDialect } from './postgres/connection.ts';
+import { clientConfig, poolOf, Reach, reached, StoreDialect } from './postgres/connection.ts';
 import { doubtsOf } from './postgres/examination.ts';
 import { failureOf, forCaller, isAway, isReadOnly, openingError, postgresError } from './postgres/failure.ts';
 import { fenceVersion, PostgresLease, raiseFence } from './postgres/lease.ts';
-import { Reach } from './postgres/reach.ts';
 import { migrationStepMs, prepare, upgrade } from './postgres/setup.ts';
 import type { Db, Tables } from './schema/tables.ts';
 

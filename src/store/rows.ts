@@ -1,7 +1,7 @@
 // Converts JSON in rows of the store into values of the model. A row with other content is damaged: the error names it,
 // so that a person can look at it and delete it.
 
-import { type Insertable, sql } from 'kysely';
+import { type Insertable, type RawBuilder, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { WritesOff } from '../core/write-scope.ts';
 import { nextTurn } from '../world/world.ts';
@@ -33,6 +33,11 @@ export function storedNames(text: string, id: string): readonly string[] {
   const names = parsed<unknown>(text, 'deliveries', { id });
   if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names;
   throw new DamagedRowError('deliveries', { id });
+}
+
+/** Matches the rows of a list, newest first, that come after a place in it. */
+export function isAfter(columns: readonly string[], place: readonly (string | number)[]): RawBuilder<boolean> {
+  return sql<boolean>`(${sql.join(columns.map((column) => sql.ref(column)))}) < (${sql.join(place)})`;
 }
 
 // Splits long lists into batches, with a turn of the event loop between two: awaited statements alone never yield to

@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import { hasEnded, type Run, type RunPlace } from '../core/recipe.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Gate } from './database.ts';
-import { parsed, upsert } from './rows.ts';
+import { isAfter, parsed, upsert } from './rows.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
 /** Consecutive rows of a run. */
@@ -94,12 +94,7 @@ export class StoredRuns {
   newest(recipe: string, limit: number, before: RunPlace | null = null): Promise<readonly Run[]> {
     return this.#gate.read(async (db) => {
       let query = db.selectFrom('runs').select(['id', 'run']).where('recipe', '=', recipe).where('run', 'is not', null);
-      if (before) {
-        const { createdAt: at, id } = before;
-        query = query
-          .where('created_at', '<=', at)
-          .where((row) => row.or([row('created_at', '<', at), row('id', '<', id)]));
-      }
+      if (before) query = query.where(isAfter(['created_at', 'id'], [before.createdAt, before.id]));
       const rows = await query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
       return rows.map(({ id, run }) => parsed<Run>(run ?? '', 'runs', { id }));
     });

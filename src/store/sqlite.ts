@@ -1,11 +1,11 @@
 // The store in one SQLite file, which this process holds alone.
+import { Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
 import type { StoreFailure } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Database, FileCare, Transact } from './database.ts';
-import { failureOf, lostWalError, movedError } from './failure.ts';
+import { DamagedFileError, failureOf, isDamage, lostWalError, movedError } from './failure.ts';
 import { connect, type FileConnection, type QueryListener, storeError } from './file/connection.ts';
-import { DamageWatch } from './file/damage.ts';
 import { begin, type OutageNote, type StoreBeginning } from './file/outage-note.ts';
 import { identityOf, sizeOf } from './file/place.ts';
 import { ownLease } from './lease.ts';
@@ -125,5 +125,67 @@ class SqliteDatabase implements Database, FileCare {
     for (const [path, identity] of this.#opened)
       if (identityOf(path) !== identity) throw path === this.#file ? movedError(path) : lostWalError(path);
     this.#connection.lock.hold();
+  }
+}
+
+// Damage to pages of the file. SQLite serves pages from its cache, so reads alone do not show it.
+
+/** SQLite's report on all pages, and its result code if the check failed. */
+export interface PagesFound {
+  readonly said: string;
+  readonly errcode: number | null;
+}
+
+/** Least time between two checks, in real time: a check of 300 MB takes a third of a second of CPU. */
+const restMs = (bytes: number) => Math.max(1_000, bytes / 10_000);
+
+const threadFile = new URL(`./file/damage-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+
+/** Checks all pages in a thread, one check at a time, with a pause after each. */
+class DamageWatch {
+  readonly #file: string;
+  #worker: Worker | null = null;
+  #isResting = false;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** Returns null if SQLite finds no damage, or if it is too soon to check. Never rejects. */
+  async look(): Promise<DamagedFileError | null> {
+    if (this.#worker || this.#isResting) return null;
+    const found = await this.#lookInThread();
+    this.#rest();
+    if (found === null || found.said === 'ok' || !isDamage(found.errcode)) return null;
+    return new DamagedFileError(found.said);
+  }
+
+  /** Ends the running check, which closes its connection. */
+  async close(): Promise<void> {
+    this.#isResting = true;
+    await this.#worker?.terminate();
+  }
+
+  /** Resolves to null if the thread can't be started or was ended. */
+  #lookInThread(): Promise<PagesFound | null> {
+    return new Promise((resolve) => {
+      const worker = new Worker(threadFile, { workerData: this.#file, env: {} });
+      this.#worker = worker;
+      worker.unref();
+      worker.once('message', resolve);
+      worker.once('error', () => resolve(null));
+      worker.once('exit', () => {
+        this.#worker = null;
+        resolve(null);
+      });
+    });
+  }
+
+  #rest(): void {
+    this.#isResting = true;
+    const over = AbortSignal.timeout(restMs(sizeOf(this.#file)));
+    over.addEventListener('abort', () => {
+      this.#isResting = false;
+    });
   }
 }

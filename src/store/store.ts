@@ -10,17 +10,22 @@ import type { EpochMs } from '../core/time.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { nextTurn } from '../world/world.ts';
 import { loadKnownAccounts, moveMailboxes, writeAccounts } from './accounts.ts';
-import { AuditLog } from './audit.ts';
-import { writeBreaker } from './breakers.ts';
 import { type Database, Gate, type Rim } from './database.ts';
 import type { QueryListener } from './file/connection.ts';
 import type { OutageNote } from './file/outage-note.ts';
-import { FleetDays, loadDecisions, loadEntries, type MailboxEntries } from './history.ts';
+import { AuditLog, FleetDays, loadDecisions, loadEntries, type MailboxEntries } from './history.ts';
 import type { Lease } from './lease.ts';
-import { loadDeparted, type MailboxLike, type SameApi } from './mailboxes.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadWritesOff, StoredSessions, writeSilence, writesOffOver } from './people.ts';
-import { loadLedgers, loadPicture, type StoredPicture, writeLedgers } from './picture.ts';
+import {
+  loadDeparted,
+  loadLedgers,
+  loadPicture,
+  type MailboxLike,
+  type SameApi,
+  type StoredPicture,
+  writeLedgers,
+} from './picture.ts';
 import type { AccountsRecord, BreakerMove, KnownAccount, ListRecord, TickRecord, WritesRecord } from './records.ts';
 import { inPieces, storedAction } from './rows.ts';
 import { StoredRuns } from './runs.ts';
@@ -31,6 +36,7 @@ import {
   forgetAnswers,
   writeAction,
   writeAlerts,
+  writeBreaker,
   writeChanges,
   writeEntries,
   writeMailbox,

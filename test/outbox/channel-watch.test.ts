@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { hourMs } from '../../src/core/time.ts';
-import { watchChannels } from '../../src/outbox/channel-watch.ts';
+import { watchChannels } from '../../src/outbox/notifier.ts';
 import { movedClock } from '../../src/world/world.ts';
 import { start } from '../alerts/samples.ts';
 import { memoryOutbox } from './memory-outbox.ts';

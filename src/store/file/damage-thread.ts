@@ -1,7 +1,7 @@
 // Thread that checks every page of the store's file and its WAL, on its own connection.
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { PagesFound } from './damage.ts';
+import type { PagesFound } from '../sqlite.ts';
 
 function lookAt(path: string): PagesFound {
   try {

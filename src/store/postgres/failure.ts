@@ -3,7 +3,7 @@ import { errorText } from '../../core/nearest.ts';
 import { nameOf, type PostgresPlace, type StoreFailure } from '../../core/store-failure.ts';
 import { DamagedRowError, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
-import { OldPrimaryError } from './reach.ts';
+import { OldPrimaryError } from './connection.ts';
 import { settingRole, sqlName } from './setup.ts';
 
 /** A failure of PostgreSQL or its connection, in sentences. */

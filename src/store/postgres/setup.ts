@@ -15,8 +15,7 @@ import {
   setMeta,
 } from '../schema/migrations.ts';
 import type { Db } from '../schema/tables.ts';
-import { schema } from './connection.ts';
-import { isOldPrimary, newestAt, OldPrimaryError, serverOf } from './reach.ts';
+import { isOldPrimary, newestAt, OldPrimaryError, schema, serverOf } from './connection.ts';
 
 // Formats a name of the configuration for a statement that people run.
 
