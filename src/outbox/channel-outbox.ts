@@ -10,11 +10,9 @@ import type { Outbox } from './outbox-store.ts';
 
 /** Maximum number of pending deliveries in one look: large enough to pass by messages that can't be sent. */
 const lookLimit = 100;
-/** Period for which an undelivered message is counted with its channel. */
 const undeliveredShownMs = 7 * dayMs;
 
 interface ChannelContents {
-  /** Deliveries in order of sequence, including those that are not due yet. */
   readonly pending: readonly Delivery[];
   readonly counts: Omit<OutboxCount, 'channel'>;
 }
@@ -45,7 +43,6 @@ export class ChannelOutbox {
     await this.catchUp();
   }
 
-  /** Records the missing outcomes, up to the first that still can't be recorded. */
   async catchUp(): Promise<void> {
     for (const [id, settlements] of this.#unrecorded) {
       try {
@@ -67,7 +64,6 @@ export class ChannelOutbox {
     return { pending: this.#afterOutcomes(pending), counts };
   }
 
-  /** Deliveries as the store would have them after every outcome. */
   #afterOutcomes(stored: readonly Delivery[]): readonly Delivery[] {
     if (!this.isBehind) return stored;
     // A delivery that is gone from the store (it was replaced, say) needs no record.
@@ -86,7 +82,6 @@ export class ChannelOutbox {
 const triesInOrder = 3;
 
 interface Turn {
-  /** Delivery that is due, or null if none is. */
   readonly delivery: Delivery | null;
   /** Milliseconds until the next delivery is due; 0 with a delivery, Infinity without any. */
   readonly waitMs: number;
@@ -102,7 +97,6 @@ interface TurnContext {
   readonly revived: (id: string) => boolean;
 }
 
-/** Chooses the next delivery. `pending`: in order of sequence. */
 export function nextDelivery(pending: readonly Delivery[], patience: TurnContext): Turn {
   const free = firstOfEachAlert(pending).map((delivery) => ({ delivery, wait: waitOf(delivery, patience) }));
   const due = free.filter(({ wait }) => wait <= 0).map(({ delivery }) => delivery);
@@ -124,7 +118,6 @@ export function newestOf(
   return { sent: same.at(-1) ?? delivery, replaced: same.slice(0, -1) };
 }
 
-/** Deliveries that are the first about each of their alerts. */
 function firstOfEachAlert(pending: readonly Delivery[]): readonly Delivery[] {
   const covered = new Set<string>();
   return pending.filter(({ alerts }) => {
@@ -155,7 +148,6 @@ const longestRetryMs = 15 * minuteMs;
  */
 const refusedWaitsMs = [15 * secondMs, minuteMs, 4 * minuteMs, longestRetryMs];
 const giveUpAfterMs = dayMs;
-/** Wait before the next attempt at a receiver that answered 410. */
 export const goneAgainMs = hourMs;
 /** Attempts before a delivery is given up for its age: after two days without power a message deserves them. */
 const minAttempts = 5;
@@ -165,9 +157,7 @@ type FailedOutcome = Extract<SendOutcome, { readonly kind: 'failed' | 'refused' 
 export interface SettledAttempt {
   readonly delivery: Delivery;
   readonly outcome: SendOutcome;
-  /** Consecutive refusals of this delivery, including this attempt. */
   readonly refusals: number;
-  /** Random number in [0, 1) for full jitter. */
   readonly random: number;
   readonly now: EpochMs;
 }

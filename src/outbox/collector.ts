@@ -19,7 +19,6 @@ import {
 } from './incidents.ts';
 import type { RecordingParts } from './outbox-store.ts';
 
-/** Settings for the grouping and routing of messages. */
 export interface NotifySettings {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
@@ -32,13 +31,10 @@ export interface NotifySettings {
 
 export interface CollectorParts extends RecordingParts {
   readonly settings: () => NotifySettings;
-  /** The base_url of an account, or null if it is not configured. */
   readonly apiOf: (account: string) => string | null;
-  /** Base of the links to the page, or null if there is no page. */
   readonly pageUrl: string | null;
 }
 
-/** Results of one look. */
 interface LookOutcome {
   readonly notifications: readonly Notification[];
   readonly early: readonly EarlyStep[];
@@ -46,7 +42,6 @@ interface LookOutcome {
   readonly firing: readonly Alert[];
 }
 
-/** Maximum number of transitions in one look. */
 const lookLimit = 10_000;
 /** Interval of the looks without a wake-up, in case that one was missed. Reminders depend on it. */
 export const idleMs = 30_000;
@@ -55,24 +50,19 @@ export const idleMs = 30_000;
  * worst.
  */
 const maxMessagesALook = 4;
-/** Group of such a message. */
 const manyGroup = 'many';
 /** Period after the end of a cause in which an alert may still be its consequence: the next round of polls ends it. */
 const aftermathMs = 30 * minuteMs;
 
 export class Collector {
   readonly #parts: CollectorParts;
-  /** Announcements by fingerprint, or null until they are loaded from the store. */
   #announced: Map<string, Announcement> | null = null;
-  /** Time at the last look. */
   #seenAt = Number.POSITIVE_INFINITY;
-  /** Moment of each group's latest announcement. */
   readonly #lastNotified = new Map<string, EpochMs>();
   /** End of the aftermath of an account's outage, which explains its old data. */
   readonly #explainedUntil = new Map<string, EpochMs>();
   /** Callers that wait for the next look, in which no group waits. */
   readonly #hurried: (() => void)[] = [];
-  /** Time of the next look, on the monotonic scale. */
   #lookAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: CollectorParts) {
@@ -110,7 +100,6 @@ export class Collector {
     return channelsFor(alert, this.#parts.settings().routes, channels);
   }
 
-  /** Looks once if the time has come. Returns the wait for the next look, milliseconds. */
   async step(): Promise<number> {
     const { clock } = this.#parts.world;
     const early = this.#lookAt - clock.monotonic();
@@ -130,7 +119,6 @@ export class Collector {
     return Math.max(0, this.#lookAt - clock.monotonic());
   }
 
-  /** Records due messages. Returns the wait until more may be due, milliseconds. */
   async #look(hurries: boolean): Promise<number> {
     const { settings, fleet } = this.#parts;
     const announced = await this.#known();
@@ -206,7 +194,6 @@ export class Collector {
       silences.some(({ match }) => mutes(match, alert));
   }
 
-  /** Ends of pauses that a channel follows. */
   #pauseEnds(announced: ReadonlyMap<string, Announcement>, now: EpochMs): readonly Notification[] {
     const { fleet } = this.#parts;
     const silences = fleet.silences(now);
@@ -301,7 +288,6 @@ export class Collector {
     return joinedChannels(alert, announced.get(alert.fingerprint), settings().routes, channels());
   }
 
-  /** Makes a message for each group and channel; in a storm one for each channel. */
   #deliveriesOf(groups: readonly Pick<RoutedGroup, 'group' | 'news'>[], now: EpochMs): readonly NewDelivery[] {
     const deliveries: NewDelivery[] = [];
     for (const channel of this.#parts.channels()) {
@@ -335,10 +321,8 @@ const longestWaitMs = 3 * dayMs;
 /** Largest number of transitions that wait for a first channel; the newest stay. */
 const mostWaiting = 1_000;
 
-/** News without any channel. */
 interface UnheardNews {
   readonly unnotified: readonly StoredTransition[];
-  /** Announcements by fingerprint. */
   readonly announced: ReadonlyMap<string, Announcement>;
   readonly firing: readonly Alert[];
   readonly now: EpochMs;

@@ -68,19 +68,14 @@ export function deliveryId(parts: readonly string[]): string {
   return `msg_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`;
 }
 
-// Notification log after the messages of a look.
-
 export interface RoutedGroup {
   readonly group: string;
   readonly news: readonly Routed[];
-  /** True if the group is an incident. */
   readonly inIncident: boolean;
 }
 
-/** Announcements of one look. */
 interface LookAnnouncements {
   readonly groups: readonly RoutedGroup[];
-  /** Steps that are announced before their group. */
   readonly early: readonly EarlyStep[];
   /** News for the channels that were not notified when the alert fired. */
   readonly late: readonly Routed[];
@@ -88,10 +83,8 @@ interface LookAnnouncements {
 }
 
 interface KnownBefore {
-  /** Announcements before the look, by fingerprint. */
   readonly before: ReadonlyMap<string, Announcement>;
   readonly now: EpochMs;
-  /** Channels that follow pauses. */
   readonly followers: readonly string[];
 }
 
@@ -99,7 +92,6 @@ export function notificationLogAfter(
   { groups, early, late, incidents }: LookAnnouncements,
   { before, now, followers }: KnownBefore,
 ): NotificationLogChanges {
-  // The last announcement of each alert, by fingerprint, counts.
   const known = new Map<string, Announcement>();
   const put = (one: Announcement | null) => {
     if (one) known.set(one.fingerprint, one);

@@ -22,13 +22,10 @@ interface DigestPicture {
   readonly timeZone: string;
   readonly mailboxes: Iterable<MailboxState>;
   readonly alerts: Iterable<Alert>;
-  /** Incidents in progress, and those that ended recently. */
   readonly incidents: readonly Incident[];
-  /** Channels with waiting messages, and their number. */
   readonly waiting: readonly { readonly name: string; readonly pending: number }[];
 }
 
-/** Maximum number of lines in a section; the page has the rest. */
 const maxLines = 10;
 
 /** Makes the message even if there is nothing to report: its arrival shows that the guard works. */
@@ -112,10 +109,8 @@ function byWeight(one: Alert, other: Alert): number {
 // Sends the digest at its time, and once after a downtime in which it was due.
 
 export interface DigestSettings {
-  /** Cron expression in the time zone. */
   readonly at: string;
   readonly timeZone: string;
-  /** Names of channels. */
   readonly channels: readonly string[];
 }
 
@@ -125,7 +120,6 @@ interface DigesterParts extends RecordingParts {
 
 export class Digester {
   readonly #parts: DigesterParts;
-  /** End of the newest digest's period, or null until it is loaded from the store. */
   #until: EpochMs | null = null;
   /** Time up to which no digest was due, so that it is not checked again. */
   #askedUntil = Number.NEGATIVE_INFINITY;
@@ -134,7 +128,6 @@ export class Digester {
     this.#parts = parts;
   }
 
-  /** Records a due digest. Returns the wait for the next look, milliseconds. */
   async step(): Promise<number> {
     const settings = this.#parts.settings();
     if (!settings) return minuteMs;

@@ -12,7 +12,6 @@ export interface HeartbeatSettings extends PingTarget {
   readonly intervalMs: number;
 }
 
-/** Outcome of the pings, in the form of a channel's state. */
 export type PingState = Pick<ChannelState, 'lastSuccessAt' | 'failingSince' | 'lastFailure' | 'refusesSetup'>;
 
 const notPinged: PingState = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
@@ -30,12 +29,10 @@ const polledWithinMs = 15 * minuteMs;
 
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
-  /** Trouble at the last look; empty while the heartbeat pings. */
   #wrong = '';
   /** True after the first step: a daemon that has just begun has polled no account yet. */
   #begun = false;
   #pings = notPinged;
-  /** True once the process is ending. */
   #isEnding = false;
 
   constructor(parts: HeartbeatParts) {
@@ -47,7 +44,6 @@ export class Heartbeat {
     this.#isEnding = true;
   }
 
-  /** State of the pings, or null if none is configured. */
   get pings(): PingState | null {
     return this.#parts.settings() && this.#pings;
   }
@@ -67,7 +63,6 @@ export class Heartbeat {
     return wanted.intervalMs;
   }
 
-  /** Troubles in sentences; empty if all is well. */
   async #whatIsWrong(now: EpochMs): Promise<readonly string[]> {
     const { store, fleet } = this.#parts;
     await store.proveWritable(now);

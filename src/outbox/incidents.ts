@@ -39,14 +39,11 @@ interface LookInput {
 
 export interface IncidentsOfLook {
   readonly all: readonly Incident[];
-  /** Id of the incident that a transition belongs to, or null if there is none. */
   readonly of: (transition: Transition) => string | null;
   readonly isDue: (id: string) => boolean;
-  /** Incidents that differ from the store's. */
   readonly changed: readonly Incident[];
 }
 
-/** Derives the incidents from the picture and the unnotified transitions. */
 export function lookAtIncidents(
   fleet: Fleet,
   seen: LookInput,
@@ -105,7 +102,6 @@ function idOf({ cause, kind, beganAt, members }: Omit<Incident, 'id'>): string {
   return `inc_${createHash('sha256').update(parts).digest('base64url').slice(0, 21)}`;
 }
 
-/** Receivers of an incident's messages, and the configuration in force. */
 export interface IncidentReaders extends Omit<IncidentLook, 'sharing'> {
   readonly fleet: Fleet;
   readonly apiOf: (account: string) => string | null;
@@ -114,10 +110,8 @@ export interface IncidentReaders extends Omit<IncidentLook, 'sharing'> {
 }
 
 export interface IncidentNews {
-  /** Incident to be stored. */
   readonly incident: Incident;
   readonly messages: readonly { readonly channel: string; readonly message: GroupMessage }[];
-  /** Alerts that the last message names as still firing. */
   readonly outlasting: readonly Alert[];
 }
 

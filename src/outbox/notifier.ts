@@ -37,18 +37,14 @@ export interface NotifierParts extends NotifyParts {
   readonly alwaysMs?: number;
   readonly channels: readonly Channel[];
   readonly settings: NotifierSettings;
-  /** Base of the links in messages, or null if there is no page. */
   readonly pageUrl: string | null;
-  /** The base_url of an account, or null if it is not configured. */
   readonly apiOf: (account: string) => string | null;
 }
 
 export interface Notifier {
-  /** Begins to send, including the messages that an earlier process left. Call it only once. */
   start(): void;
   /** Ends after the attempts in progress, at most 10 s of real time. Unsent messages stay in the outbox. */
   stop(): Promise<void>;
-  /** Wakes the notifier after a commit. Cheap; call it after every commit that has transitions. */
   wake(): void;
   /**
    * Replaces the channels and settings. A channel that is the same object goes on undisturbed; a removed or replaced
@@ -57,7 +53,6 @@ export interface Notifier {
    * seconds for this.
    */
   reconfigure(channels: readonly Channel[], settings: NotifierSettings): Promise<void>;
-  /** Undelivered messages, and the way to resend them. */
   readonly undelivered: {
     channels(): readonly string[];
     find(which: WhichUndelivered): ReturnType<Outbox['undelivered']>;
@@ -65,7 +60,6 @@ export interface Notifier {
   };
 }
 
-/** A channel with the loop that sends through it. */
 interface Sending {
   readonly channel: Channel;
   readonly sender: Sender;
@@ -164,7 +158,6 @@ async function end(sendings: readonly Sending[]): Promise<void> {
   await Promise.all(sendings.map(({ loop, channel }) => loop.stop().then(() => channel.close?.())));
 }
 
-/** Resends undelivered messages unchanged. Returns their number by channel. */
 async function resend(ids: readonly string[], sendings: readonly Sending[], { store, world }: NotifierParts) {
   const counts = await store.outbox.resendDeliveries(ids, world.clock.now());
   for (const { channel, sender, loop } of sendings) {
@@ -197,7 +190,6 @@ const everyMs = 30_000;
 
 const nothingKnown = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
 
-/** Looks once at the channels: records findings, then shows them. Returns the wait for the next look, milliseconds. */
 export async function watchChannels(parts: ChannelWatchParts, heartbeat: PingState | null = null): Promise<number> {
   const { world, fleet, channels, settings } = parts;
   // A channel of a process that has just started may have no state yet: an alert about it continues.
@@ -214,9 +206,6 @@ export async function watchChannels(parts: ChannelWatchParts, heartbeat: PingSta
   return everyMs;
 }
 
-// Watch of the silences: a silence that mutes everything is an alert that no silence mutes.
-
-/** Looks once at the silences: records findings, then shows them. Returns the wait for the next look, milliseconds. */
 async function watchSilences(parts: ChannelWatchParts): Promise<number> {
   const { world, fleet, settings } = parts;
   const { rules } = settings();

@@ -18,7 +18,6 @@ export interface SenderParts extends NotifyParts {
   readonly maySend?: () => boolean;
   /** See AttemptPatience. */
   readonly alwaysMs?: number;
-  /** True if people were notified through the channel that the alert fires. */
   readonly hasNotified: (alert: Alert) => boolean;
 }
 
@@ -26,9 +25,7 @@ export interface SenderParts extends NotifyParts {
 const failuresOfAnOutage = 3;
 /** Interval at which the store is retried for outcomes that it could not record. */
 const behindMs = 5_000;
-/** Longest time that a removed channel may take for its last messages. */
 const lastMessagesMs = 15_000;
-/** Wait before the next check of the lease. */
 const notOursMs = 1_000;
 /** Wait before the next look at upkeep: at a start the notification log is not loaded yet. */
 const nothingToKeepUpMs = 5_000;
@@ -50,13 +47,10 @@ export class Sender {
   #askedUntil = Number.NEGATIVE_INFINITY;
   /** Monotonic time until which nothing is retried, because the channel failed. */
   #restsUntil = Number.NEGATIVE_INFINITY;
-  /** Consecutive failures, of any message. */
   #failures = 0;
-  /** Consecutive refusals of each refused delivery. */
   readonly #refusals = new Map<string, number>();
   /** Deliveries tried since the end of an outage, or null if there was none. */
   #triedSinceOutage: Set<string> | null = null;
-  /** True if the receiver's last answer was 410. */
   #isGone = false;
   /** Consecutive messages that were sent completely and got no answer. */
   #unanswered = 0;
@@ -83,12 +77,10 @@ export class Sender {
     this.#restsUntil = Number.NEGATIVE_INFINITY;
   }
 
-  /** Shortens attempts from now on, including the one in progress. */
   end(): void {
     this.#isEnding = true;
   }
 
-  /** Makes at most one attempt. Returns the wait for the next step, milliseconds. */
   async step(): Promise<number> {
     const { clock } = this.#parts.world;
     if (this.#outbox.isBehind) await this.#outbox.catchUp();
@@ -114,7 +106,6 @@ export class Sender {
     }
   }
 
-  /** Runs the upkeep, or sends one delivery. Returns the wait until more is due. */
   async #take(): Promise<number> {
     const { world } = this.#parts;
     const now = world.clock.monotonic();
@@ -230,7 +221,6 @@ export class Sender {
     }
   }
 
-  /** Applies an outcome to the channel as a whole. */
   #onOutcome(outcome: SendOutcome, random: number): void {
     const { clock } = this.#parts.world;
     if (outcome.kind === 'unanswered') {
@@ -285,7 +275,6 @@ export class Sender {
     log.error({ ...what, resend: `${command} channels resend --delivery ${id}` }, 'A message is undelivered.');
   }
 
-  /** Puts the channel into the picture that pages and scrapes read. */
   async #show(): Promise<void> {
     const { name, type } = this.#channel;
     const { pending, oldestPendingAt, undelivered } = (await this.#outbox.contents()).counts;

@@ -28,7 +28,6 @@ import type { NotifyParts, RecordingParts } from './outbox-store.ts';
  */
 const soundAfterMs = 30 * secondMs;
 const longestSoundAfterMs = hourMs;
-/** Wait after the first relapse; each further relapse doubles it. */
 const relapsedSoundAfterMs = 2 * minuteMs;
 /** Time for which the failure of a statement is shown. A store that was not reached is shown until it is. */
 const shownForMs = 30 * secondMs;
@@ -39,7 +38,6 @@ const shownForMs = 30 * secondMs;
  */
 export class StoreHealth {
   readonly #parts: NotifyParts;
-  /** Monotonic time of the latest failure. */
   #failedAt = Number.NEGATIVE_INFINITY;
   #soundAfterMs = soundAfterMs;
   readonly #heartbeat: () => void;
@@ -56,7 +54,6 @@ export class StoreHealth {
     });
   }
 
-  /** Called after each failure. There is one listener. */
   onFailure(listener: () => void): void {
     this.#listener = listener;
   }
@@ -83,7 +80,6 @@ export class StoreHealth {
     return null;
   }
 
-  /** Milliseconds until the store has worked for long enough; 0 once it has. */
   get unsoundMs(): number {
     return Math.max(0, this.#failedAt + this.#soundAfterMs - this.#parts.world.clock.monotonic());
   }
@@ -98,8 +94,6 @@ export class StoreHealth {
     this.#failedAt = now;
   }
 }
-
-// Alert about the store.
 
 export interface StoreWatchParts extends RecordingParts {
   readonly health: StoreHealth;
@@ -120,7 +114,6 @@ const unprovenMs = minuteMs;
  * while its answer waited.
  */
 const justAwakeMs = 15_000;
-/** Time after which a new cause of the same outage is announced. */
 const newCauseAfterMs = 30_000;
 /** Longest wait of a look for receivers, in real time: an attempt may go on during later looks. */
 const lookWaitsMs = 10_000;
@@ -134,32 +127,24 @@ export class StoreWatch {
   #kept: string | null = null;
   /** Loss of the store that replaces the one that an earlier process called failing. */
   #loss: Loss | null = null;
-  /** True once the outage of an earlier process, if any, was loaded. */
   #tookOver = false;
   /** Monotonic time until which an outage that an earlier process announced may still last. */
   #unprovenUntil = Number.NEGATIVE_INFINITY;
   /** Transition for the channels while the store fails, or null. */
   #telling: Transition | null = null;
-  /** Number of failures seen so far. */
   #failures: number;
-  /** Remedies that messages about this outage named. */
   readonly #remedies = new Set<string>();
   /** Newer remedy, and the monotonic time since which it applies. */
   #newCause: { readonly remedy: string; readonly since: number } | null = null;
   /** Names of channels that accepted an earlier cause of the same outage. */
   readonly #informed = new Set<string>();
-  /** Names of channels that accepted the message. */
   readonly #notified = new Set<string>();
   /** Names of channels that do not want the message, or must not be tried twice. */
   readonly #settled = new Set<string>();
-  /** Consecutive refusals of each channel. */
   readonly #refusals = new Map<string, number>();
-  /** Monotonic times until which channels that did not accept the message are not tried again. */
   readonly #restsUntil = new Map<string, number>();
-  /** Names of channels with an attempt in progress. */
   readonly #underWay = new Set<string>();
   readonly #ending = new AbortController();
-  /** Monotonic time of the next try at channels that did not accept the message. */
   #tellAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: StoreWatchParts) {
@@ -183,11 +168,9 @@ export class StoreWatch {
     this.#ending.abort();
   }
 
-  /** Looks once. Returns the wait for the next look, milliseconds. */
   async step(): Promise<number> {
     const { world, store, fleet, settings, recorded } = this.#parts;
     const now = world.clock.now();
-    // The store counts this failure like that of any write.
     await store.proveWritable(now).catch(() => {});
     await this.#takeOver();
     const before = this.#firing();
@@ -313,7 +296,6 @@ export class StoreWatch {
     this.#kept = notified.join();
   }
 
-  /** Makes one attempt for each channel that has not accepted the message. */
   async #tell(transition: Transition): Promise<void> {
     const { channels, settings, world } = this.#parts;
     const now = world.clock.monotonic();

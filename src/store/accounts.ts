@@ -8,7 +8,6 @@ import { inPieces, parsed, storedAction, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 import { loadBreakers, writeAction, writeAlerts, writeBreaker } from './writes.ts';
 
-/** Tables with the newest state, one row per mailbox, and tables with history. */
 const newest = ['mailboxes', 'observations'] as const;
 const history = ['decisions', 'changes', 'actions', 'command_mailboxes'] as const;
 
@@ -135,11 +134,8 @@ async function moveHeld(db: Db, moves: readonly AccountMove[]): Promise<void> {
   }
 }
 
-// All accounts that were ever configured on the store, with their APIs: they locate the mailboxes of removed accounts.
-
 const prefix = 'account|';
 
-/** Reads every account that was ever configured, in its last configuration, sorted by name. */
 export async function loadKnownAccounts(db: Db): Promise<readonly KnownAccount[]> {
   const rows = await db.selectFrom('meta').selectAll().where('key', 'like', `${prefix}%`).orderBy('key').execute();
   return rows.map(({ key, value }) => ({

@@ -18,7 +18,6 @@ export interface CopiedTable {
 
 export interface StoreCopy {
   readonly tables: readonly CopiedTable[];
-  /** Findings about the files at the source path, in sentences. */
   readonly warnings: readonly string[];
 }
 

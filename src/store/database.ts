@@ -6,10 +6,8 @@ import type { Lease } from './lease.ts';
 import type { LeaseOptions } from './postgres/lease.ts';
 import type { Db } from './schema/tables.ts';
 
-/** Runs the statements of a business event as one transaction. */
 export type Transact = <Result>(work: (trx: Db) => Promise<Result>) => Promise<Result>;
 
-/** Waits for `ms` milliseconds; never rejects. */
 export type Sleep = (ms: number) => Promise<void>;
 
 /** Dependencies of a store in a long-running process. A command passes none. */
@@ -20,7 +18,6 @@ export interface Rim {
   readonly lease?: LeaseOptions;
 }
 
-/** Upkeep that a file needs and a server does by itself. */
 export interface FileCare {
   /** Gives back disk space beyond the usual size. Called from time to time; never rejects. */
   tidy(): Promise<void>;
@@ -34,22 +31,17 @@ export interface FileCare {
 }
 
 export interface Database {
-  /** Connection for reads. */
   readonly db: Db;
   /**
    * Runs a transaction. Every transaction goes through here, and is refused if this process no longer owns the store.
    */
   readonly fence: Transact;
   readonly lease: Lease;
-  /** Explains a failed read or write to people. Called once per failure. */
   failureOf(error: unknown): StoreFailure;
   /** Converts an error for the caller of a read or write, where people may read it. */
   forCaller(error: unknown): unknown;
-  /** Describes a failure to open the store, or to read it at start, in one sentence with a remedy. */
   sentence(error: unknown): Error;
-  /** Upkeep of a store in a file, or null for a server, which does it by itself. */
   readonly fileCare: FileCare | null;
-  /** Outage note beside the store. */
   readonly note: OutageNote;
   /** Risks to the store from other users or from a failure of its server: sentences for the log. */
   readonly warnings: readonly string[];
@@ -63,7 +55,6 @@ export interface Database {
 
 type AccessKind = 'read' | 'write';
 
-/** Runs queries. */
 type Read = <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>;
 
 export class Gate {

@@ -10,7 +10,6 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
-/** Another process holds the store. */
 export class HeldStoreError extends StoreError {
   /** `process 123 on host, since ...`, or `another process`. */
   readonly holder: string;
@@ -34,7 +33,6 @@ export class AtRiskError extends StoreError {
 /** Another process has the lease. The store is intact, and this process ends. */
 export class NotOursError extends AtRiskError {}
 
-/** The file under the open handle is no longer the one at its path. */
 export function movedError(file: string): AtRiskError {
   return new AtRiskError(
     `${file} was deleted or replaced while Warmwarden was running: what Warmwarden writes now would be lost`,
@@ -53,7 +51,6 @@ export function lostWalError(file: string): AtRiskError {
   );
 }
 
-/** Key of a row, by column. */
 export type RowKey = Readonly<Record<string, string | number>>;
 
 /** A row with unreadable content. The message names table and row; the caller that knows the file adds its name. */
@@ -74,7 +71,6 @@ export class DamagedRowError extends StoreError {
   }
 }
 
-/** Primary result codes of SQLite. */
 const busy = 5;
 const readOnly = [3, 8, 14, 23];
 const ioError = 10;
@@ -87,19 +83,16 @@ const full = 13;
 const fullForIndex = 4874;
 const protocol = 15;
 
-/** SQLite's primary result code, or null if another component failed. */
 function codeOf(error: unknown): number | null {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : null;
   if (code === fullForIndex) return full;
   return typeof code === 'number' ? code & 0xff : null;
 }
 
-/** True if the disk has no space left. */
 export function isFull(error: unknown): boolean {
   return codeOf(error) === full;
 }
 
-/** True if another process holds the file at the moment. */
 function isLocked(error: unknown): boolean {
   const code = codeOf(error);
   return code === busy || code === protocol;
@@ -112,7 +105,6 @@ export function refusalOf(error: unknown): StoreFailure | null {
     : null;
 }
 
-/** SQLite reports that its pages are inconsistent. */
 export class DamagedFileError extends StoreError {
   readonly errcode = corrupt;
 }
@@ -143,7 +135,6 @@ function remedyOf(file: string, code: number | null, error: unknown): string {
   return `Check ${file} and its folder ${dirname(file)}; the log has the cause.`;
 }
 
-/** Remedy for a damaged row of the file, with a command if one is safe. */
 export function deletionOf(file: string, { deletion }: DamagedRowError): string {
   const advice = `Stop Warmwarden, and put a backup in the place of ${file}, or keep a copy of it and delete the row`;
   return deletion === null ? `${advice}.` : `${advice}: sqlite3 ${file} "${deletion}"`;

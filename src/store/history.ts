@@ -13,7 +13,6 @@ import { inPieces, isAfter, parsed, storedAction } from './rows.ts';
 import { type Db, isHeld, type Tables } from './schema/tables.ts';
 import { writeAlerts } from './writes.ts';
 
-/** A command that starts. */
 export interface CommandBegin extends CommandName, Requester {
   readonly at: EpochMs;
 }
@@ -23,7 +22,6 @@ export interface CommandSettlement {
   readonly end: CommandEnd;
   readonly outcome: string;
   readonly at: EpochMs;
-  /** Alerts that the command changed. */
   readonly alerts: AlertChanges;
 }
 
@@ -35,13 +33,9 @@ export interface HistoryQuery<Id> {
    * newest entry if null or absent.
    */
   readonly before?: { readonly at: EpochMs; readonly id: Id } | null;
-  /** Mailbox, with all ids that its address had. */
   readonly mailbox: { readonly account: string; readonly ids: readonly string[] } | null;
-  /** Requester of a command. Any if null or absent. */
   readonly by?: string | null;
-  /** Operation of a command, or kind of an action. Any if null or absent. */
   readonly operation?: string | null;
-  /** Reason of an action. Any if null or absent. */
   readonly reason?: Reason | null;
   readonly limit: number;
 }
@@ -70,7 +64,6 @@ export class AuditLog {
     });
   }
 
-  /** Records the outcome of a command, and its changes of alerts. */
   async endCommand({ id, end, outcome, at, alerts }: CommandSettlement): Promise<void> {
     await this.#gate.write(async (trx) => {
       const ended = { result: end, outcome, ended_at: at };
@@ -87,18 +80,15 @@ export class AuditLog {
     });
   }
 
-  /** Commands, newest first. */
   commands(query: HistoryQuery<number>): Promise<readonly CommandEntry[]> {
     return this.#gate.read((db) => loadCommands(db, query));
   }
 
-  /** The guard's own actions, newest first. */
   guardActions(query: HistoryQuery<string>): Promise<readonly Action[]> {
     return this.#gate.read((db) => loadGuardActions(db, query));
   }
 }
 
-/** Returns commands, newest first. */
 async function loadCommands(
   db: Db,
   { since, before, mailbox, by, operation, limit }: HistoryQuery<number>,
@@ -118,7 +108,6 @@ async function loadCommands(
   return withMailboxes(db, await query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute());
 }
 
-/** The guard's own actions, newest first. */
 export async function loadGuardActions(
   db: Db,
   { since, before, mailbox, operation, reason, limit }: HistoryQuery<string>,
@@ -159,14 +148,11 @@ async function withMailboxes(db: Db, rows: readonly CommandRow[]): Promise<reado
 // What was decided, done and changed about a mailbox, including the earlier ids of its address.
 
 export interface MailboxEntries {
-  /** Newest first. */
   readonly decisions: readonly RecordedDecision[];
   readonly actions: readonly Action[];
-  /** Changes that others made. */
   readonly changes: readonly Change[];
 }
 
-/** Reads the entries up to a moment, at most `limit` of each kind. */
 export async function loadEntries(
   db: Db,
   mailbox: MailboxState,
@@ -213,9 +199,6 @@ export async function loadEntries(
   };
 }
 
-// Reads decisions as the spans that people see.
-
-/** Columns for `readDecision`. */
 const decisionColumns = [
   ...['id', 'since', 'until', 'judged'],
   ...['verdict', 'days', 'first_sent', 'first_days'],
@@ -223,7 +206,6 @@ const decisionColumns = [
 
 type DecisionRow = Pick<Selectable<Tables['decisions']>, (typeof decisionColumns)[number]>;
 
-/** The newest decisions on a mailbox, newest first. */
 export async function loadDecisions(
   db: Db,
   mailbox: { readonly account: string; readonly id: string },
@@ -240,7 +222,6 @@ export async function loadDecisions(
   return rows.map(readDecision);
 }
 
-/** Throws DamagedRowError. */
 function readDecision({ id, since, until, judged, ...row }: DecisionRow): RecordedDecision {
   const json = <Value>(text: string) => parsed<Value>(text, 'decisions', { id });
   return {

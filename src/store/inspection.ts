@@ -8,12 +8,9 @@ import { parsed, storedNames } from './rows.ts';
 import { type Db, jsonColumns, keyOf, type Tables } from './schema/tables.ts';
 import { oldRows, type UpkeepPlan } from './upkeep.ts';
 
-/** A database that is open for reading. */
 export interface ReadableDatabase {
   readonly db: Db;
-  /** Describes a failed read in one sentence. */
   readonly sentence: (error: unknown) => Error;
-  /** Returns the schema version of the database. */
   readonly schema: () => Promise<number>;
   readonly sizes: (asked: UpkeepPlan) => Promise<StoreSizes>;
   readonly problems: () => Promise<readonly string[]>;
@@ -21,7 +18,6 @@ export interface ReadableDatabase {
 
 export interface TableSize {
   readonly table: string;
-  /** Size with indexes. */
   readonly bytes: number;
   readonly rows: number;
   /** Growth over the last week, or null if the rows have no time or the store is too young. */
@@ -39,7 +35,6 @@ export interface StoreSizes {
    * cleaned up yet.
    */
   readonly freeBytes: number;
-  /** Largest first. */
   readonly tables: readonly TableSize[];
 }
 
@@ -79,14 +74,12 @@ export async function serverSizes(db: Db, asked: UpkeepPlan): Promise<StoreSizes
   };
 }
 
-/** SQL expression of the time at which a row `t` was created, by table. */
 const createdAt: Readonly<Record<string, string>> = {
   ...{ decisions: 'since', changes: 'at', transitions: 'at', deliveries: 'created_at', mailboxes: 'first_seen_at' },
   ...{ actions: 'planned_at', operator_commands: 'at', runs: 'created_at' },
   run_rows: '(SELECT created_at FROM runs WHERE id = run_id)',
 };
 
-/** Sizes of the given tables, in their order. */
 async function tableSizes(
   db: Db,
   tables: readonly Pick<TableSize, 'table' | 'bytes'>[],
@@ -119,7 +112,6 @@ const leastSpanMs = dayMs;
 
 interface RowCounts {
   readonly rows: number;
-  /** Rows of the last week. */
   readonly recent: number;
   readonly oldest: number | null;
   readonly old: number;
@@ -142,7 +134,6 @@ function sizeOfTable({ table, bytes, rows, recent, oldest, old }: CountedTable, 
 
 // A sound store: readable JSON, and rows that are consistent with one another.
 
-/** Largest number of problems that are named per kind. */
 export const namedAtMost = 20;
 const rowsARead = 200;
 
@@ -163,7 +154,6 @@ const rules: readonly (readonly [sentence: (what: string) => string, select: str
   ],
 ];
 
-/** Unreadable rows, and rows that are inconsistent with one another, in sentences. */
 export async function rowProblems(db: Db): Promise<readonly string[]> {
   const found: string[] = [];
   for (const { table, column } of jsonColumns) found.push(...(await unreadableRows(db, table, column)));
@@ -192,7 +182,6 @@ async function unreadableRows(db: Db, table: keyof Tables, column: string): Prom
   }
 }
 
-/** True if the daemon could parse the JSON. */
 function isReadable(table: keyof Tables, key: RowKey, json: string): boolean {
   try {
     if (table === 'deliveries') storedNames(json, String(key['id']));

@@ -6,7 +6,6 @@ export interface Lease {
   readonly isShared: boolean;
   /** True if the previous process ended without releasing the lease: its last POST may still be in progress. */
   readonly isInherited: boolean;
-  /** True if the lease has not expired. */
   readonly isHeld: boolean;
   /** True if a POST that starts now ends before another process can take the lease. */
   mayPost(): boolean;
@@ -14,7 +13,6 @@ export interface Lease {
   readonly overdue: Error | null;
 }
 
-/** Lease of a process whose store is not shared. */
 export const ownLease: Lease = {
   isShared: false,
   isInherited: false,
@@ -39,7 +37,6 @@ export const inheritedWaitMs = postMs + readBackMs;
 /** A larger difference between two readings means that the machine slept, or that the clock was set. */
 const toleratedJumpMs = 2_000;
 
-/** A moment on both clocks, in milliseconds. */
 export interface Moment {
   /** Monotonic clock: never jumps, and stops while the machine sleeps. */
   readonly monotonic: number;

@@ -10,7 +10,6 @@ import type { Db } from './schema/tables.ts';
 import type { UpkeepPlan } from './upkeep.ts';
 
 export class Ledger {
-  /** Name for people. The file of a SQLite store. */
   readonly #name: string;
   readonly #database: ReadableDatabase;
 
@@ -33,7 +32,6 @@ export class Ledger {
     });
   }
 
-  /** Like `open`, but also for PostgreSQL. */
   static async at(place: StorePlace): Promise<Ledger> {
     if (typeof place === 'string') return Ledger.open(place);
     const { readPostgres } = await import('./postgres/reading.ts');
@@ -44,12 +42,10 @@ export class Ledger {
     await this.#database.db.destroy();
   }
 
-  /** Size of the store, and of its rows past their retention. */
   sizes(asked: UpkeepPlan): Promise<StoreSizes> {
     return this.#read(() => this.#database.sizes(asked));
   }
 
-  /** Problems of the store, in sentences; empty if it is sound. Reads the whole store. */
   problems(): Promise<readonly string[]> {
     return this.#read(() => this.#database.problems());
   }
@@ -82,14 +78,11 @@ export class Ledger {
   }
 }
 
-/** Problems of a file: damaged pages, or otherwise inconsistent rows. */
 async function fileProblems(db: Db): Promise<readonly string[]> {
   const damages = await damageOf(db);
-  // Rows are not checked if pages are damaged.
   return damages.length > 0 ? damages.map((said) => `The file is damaged: ${said.trim()}.`) : rowProblems(db);
 }
 
-/** Damage as SQLite describes it. */
 async function damageOf(db: Db): Promise<readonly string[]> {
   try {
     const check = sql<{ integrity_check: string }>`PRAGMA integrity_check(${sql.lit(namedAtMost)})`;

@@ -38,7 +38,6 @@ interface DigestRecord {
   readonly until: EpochMs;
 }
 
-/** A message whose delivery was given up. */
 interface GivenUpMessage {
   readonly id: string;
   readonly channel: string;
@@ -56,7 +55,6 @@ export class StoredOutbox {
     this.#gate = gate;
   }
 
-  /** Transitions without a delivery, oldest first. */
   unnotifiedTransitions(limit: number): Promise<readonly StoredTransition[]> {
     return this.#gate.read(async (db) => {
       const unnotified = db.selectFrom('transitions').select(['id', 'transition']).where('notified', '=', 0);
@@ -64,12 +62,10 @@ export class StoredOutbox {
     });
   }
 
-  /** Alerts that people were notified of, with times: the initial state of the notifier. */
   loadNotificationLog(): Promise<NotificationLog> {
     return this.#gate.read(loadNotificationLog);
   }
 
-  /** Marks transitions as notified, stores the notification log, and writes the resulting deliveries. */
   recordDeliveries({ transitionIds, notificationLog, incidents, deliveries, now }: DeliveryRecord): Promise<void> {
     return this.#gate.write(async (trx) => {
       await inPieces(transitionIds, (ids) =>
@@ -81,7 +77,6 @@ export class StoredOutbox {
     });
   }
 
-  /** Pending deliveries of a channel, in the order of sending. */
   pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]> {
     return this.#gate.read(async (db) => {
       const rows = await db
@@ -101,12 +96,10 @@ export class StoredOutbox {
     return this.#gate.write((trx) => moveDelivery(trx, id, { kind: 'begun', at: now }));
   }
 
-  /** Counts an attempt and stores its outcome. */
   settleDelivery(id: string, settlement: DeliverySettlement): Promise<void> {
     return this.#gate.write((trx) => moveDelivery(trx, id, settlement));
   }
 
-  /** Messages whose delivery was given up, in the order of sending. */
   undelivered({ channel, delivery }: WhichUndelivered): Promise<readonly GivenUpMessage[]> {
     return this.#gate.read((db) => {
       let dead = db.selectFrom('deliveries').select(['id', 'channel']).where('state', '=', 'dead');
@@ -124,12 +117,10 @@ export class StoredOutbox {
     return this.#gate.write((trx) => resendDeliveries(trx, wanted, now));
   }
 
-  /** Every channel with pending deliveries, or with deliveries given up since `deadSince`. */
   outboxState(deadSince: EpochMs): Promise<readonly OutboxCount[]> {
     return this.#gate.read((db) => outboxState(db, deadSince));
   }
 
-  /** Transitions of alerts, newest first. `before`: returns only those before the transition with this number. */
   recentTransitions(limit: number, before?: number): Promise<readonly StoredTransition[]> {
     return this.#gate.read(async (db) => {
       const all = db.selectFrom('transitions').select(['id', 'transition']);
@@ -139,7 +130,6 @@ export class StoredOutbox {
     });
   }
 
-  /** The newest deliveries, newest first. `before`: returns only those after this one in the list. */
   recentDeliveries(limit: number, before?: DeliveryPlace): Promise<readonly ListedDelivery[]> {
     return this.#gate.read(async (db) => {
       let query = db.selectFrom('deliveries').select([...progressColumns, 'alerts']);
@@ -152,7 +142,6 @@ export class StoredOutbox {
     });
   }
 
-  /** End of the period that the newest digest covered, or null if there was no digest. */
   digestedUntil(): Promise<EpochMs | null> {
     return this.#gate.read(async (db) => {
       const row = await db.selectFrom('meta').select('value').where('key', '=', digestKey).executeTakeFirst();
@@ -165,7 +154,6 @@ export class StoredOutbox {
     return this.#gate.read((db) => digestFacts(db, since));
   }
 
-  /** Records the deliveries of a digest and the end of its period. */
   recordDigest({ deliveries, until }: DigestRecord): Promise<void> {
     return this.#gate.write(async (trx) => {
       for (const delivery of deliveries) await insertDelivery(trx, delivery, until);
@@ -221,7 +209,6 @@ const progressColumns = [
 
 type Progress = Pick<Delivery, 'state' | 'attempts' | 'nextAttemptAt' | 'settledAt' | 'begunAt' | 'receipt'>;
 
-/** Columns that change with the state. */
 function progressOf(delivery: Progress) {
   return {
     state: publicState(delivery),
@@ -235,7 +222,6 @@ function progressOf(delivery: Progress) {
 
 async function resendDeliveries(trx: Db, wanted: readonly string[], now: EpochMs): Promise<readonly ChannelCount[]> {
   const counts = new Map<string, number>();
-  // Applies the result of `deliveryAfter` to all deliveries in one statement.
   const again = progressOf(untried(now));
   await inPieces(wanted, async (ids) => {
     const dead = trx.updateTable('deliveries').set(again).where('id', 'in', ids).where('state', '=', 'dead');
@@ -333,7 +319,6 @@ async function loadNotificationLog(db: Db): Promise<NotificationLog> {
   };
 }
 
-/** Runs in the caller's transaction. */
 async function writeNotificationLog(
   trx: Db,
   { announced, ended, groups }: NotificationLogChanges,
@@ -349,12 +334,8 @@ async function writeNotificationLog(
   await upsert(trx, 'notified_groups', notified);
 }
 
-// Stored incidents: open ones, and the most recently ended ones.
-
-/** Number of ended incidents that a start loads. */
 const endedLoaded = 50;
 
-/** Open incidents, and the newest ended ones. */
 export async function loadIncidents(db: Db): Promise<readonly Incident[]> {
   const all = db.selectFrom('incidents').select(['id', 'incident']);
   const open = await all.where('ended_at', 'is', null).execute();
@@ -362,7 +343,6 @@ export async function loadIncidents(db: Db): Promise<readonly Incident[]> {
   return [...open, ...ended].map(({ id, incident }) => parsed<Incident>(incident, 'incidents', { id }));
 }
 
-/** Runs in the caller's transaction. */
 async function writeIncidents(trx: Db, incidents: readonly Incident[]): Promise<void> {
   await upsert(
     trx,

@@ -15,7 +15,6 @@ export async function writeSilence(trx: Db, silence: Silence, now: EpochMs): Pro
   await upsert(trx, 'silences', [{ id: silence.id, until: silence.until, silence: JSON.stringify(silence) }]);
 }
 
-/** Silences that have not expired at `now`, ordered by end. */
 export async function loadSilences(db: Db, now: EpochMs): Promise<readonly Silence[]> {
   const rows = await db
     .selectFrom('silences')
@@ -26,7 +25,6 @@ export async function loadSilences(db: Db, now: EpochMs): Promise<readonly Silen
   return rows.map(({ id, silence }) => parsed<Silence>(silence, 'silences', { id }));
 }
 
-/** Emergency stops, including expired ones that were not deleted yet. */
 export async function loadWritesOff(db: Db): Promise<readonly WritesOff[]> {
   return (await db.selectFrom('writes_off').selectAll().execute()).map(storedWritesOff);
 }
@@ -51,7 +49,6 @@ export class StoredSessions {
     this.#gate = gate;
   }
 
-  /** Returns null if the session does not exist or has ended. */
   async find(id: string): Promise<Session | null> {
     const row = await this.#gate.read((db) =>
       db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst(),

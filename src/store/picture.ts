@@ -18,22 +18,18 @@ import { inPieces, parsed, storedAction, upsert } from './rows.ts';
 import { addressColumn, type Db, type Tables } from './schema/tables.ts';
 import { loadBreakers } from './writes.ts';
 
-/** Stored data from which a start builds the picture of the fleet. */
 export interface StoredPicture {
   readonly mailboxes: readonly MailboxState[];
   readonly alerts: readonly Alert[];
   readonly actions: readonly Action[];
   readonly breakers: readonly BreakerRecord[];
-  /** Open incidents, and the most recently ended ones. */
   readonly incidents: readonly Incident[];
   readonly writesOff: readonly WritesOff[];
-  /** Silences, including expired ones. */
   readonly silences: readonly Silence[];
 }
 
 const recentActions = 100;
 
-/** Reads the whole picture, with the mailboxes of the given accounts or of all. */
 export async function loadPicture(db: Db, accounts: readonly string[] | null = null): Promise<StoredPicture> {
   const alerts = await db.selectFrom('alerts').select(['fingerprint', 'alert']).execute();
   const actions = db.selectFrom('actions').select(['id', 'action']).orderBy('planned_at', 'desc').limit(recentActions);
@@ -48,8 +44,6 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
   };
 }
 
-// Writes the ledgers of accounts for the process that takes the lease over.
-
 export function writeLedgers(trx: Db, ledgers: readonly AccountLedger[]): Promise<void> {
   return upsert(
     trx,
@@ -58,7 +52,6 @@ export function writeLedgers(trx: Db, ledgers: readonly AccountLedger[]): Promis
   );
 }
 
-/** Ledgers of all accounts that ever had one. */
 export async function loadLedgers(db: Db): Promise<readonly AccountLedger[]> {
   const rows = await db.selectFrom('ledgers').selectAll().execute();
   return rows.map(({ account, ledger }) => parsed<AccountLedger>(ledger, 'ledgers', { account }));
@@ -68,7 +61,6 @@ export async function loadLedgers(db: Db): Promise<readonly AccountLedger[]> {
 
 type StoredMailbox = Selectable<Tables['mailboxes']>;
 
-/** Some mailboxes of one account. */
 interface Some {
   readonly account: string;
   readonly ids: readonly string[];
@@ -170,7 +162,6 @@ async function pieceInFull(db: Db, some: Some, rows: readonly StoredMailbox[]): 
   });
 }
 
-/** The newest answer of each route. */
 interface Newest {
   mailboxes?: MailboxState['entry'];
   warmup?: NonNullable<MailboxState['warmup']>;
@@ -222,7 +213,6 @@ async function loadActions(db: Db, some: Some): Promise<Map<string, Action>> {
   return new Map(rows.map((row) => [row.mailbox_id, storedAction(row)]));
 }
 
-/** The newest changes of each mailbox, oldest first. */
 async function loadChanges(db: Db, some: Some): Promise<Map<string, readonly Change[]>> {
   const age = sql<number>`row_number() over (partition by mailbox_id order by id desc)`;
   const ranked = db

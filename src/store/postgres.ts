@@ -18,7 +18,6 @@ import { fenceVersion, PostgresLease, raiseFence } from './postgres/lease.ts';
 import { migrationStepMs, prepare, upgrade } from './postgres/setup.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
-/** Number of connections that read concurrently. */
 const readers = 4;
 /** Timeout of a heartbeat, after which its connection is closed: a late heartbeat is worth less than the next one. */
 const heartbeatMs = 4_000;
@@ -27,7 +26,6 @@ const askAgainMs = 1_000;
 
 const restart = 'Start PostgreSQL or repair the network; Warmwarden then continues by itself.';
 
-/** Opens and migrates the database. Throws StoreError or NewerStoreError, each with one sentence. */
 export async function openPostgres(place: PostgresPlace, now: EpochMs, rim: Rim = {}): Promise<Database> {
   const at = await reached(place).catch((error: unknown) => Promise.reject(openingError(place, error)));
   const opened = new PostgresDatabase(at, now, rim);
@@ -44,7 +42,6 @@ class PostgresDatabase implements Database {
   readonly #place: PostgresPlace;
   readonly #sleep: Sleep | null;
   readonly lease: PostgresLease;
-  /** Name for people. */
   readonly #name: string;
   readonly #reach: Reach;
   /** Single connection, so that transactions run in the order of the requests, as on SQLite. */

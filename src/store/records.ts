@@ -9,18 +9,15 @@ import type { EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import type { WritesOff } from '../core/write-scope.ts';
 
-/** A verdict to record. */
 export interface DecisionRecord {
   readonly verdict: Verdict;
   readonly at: EpochMs;
   /** True if the verdict extends the span of the previous verdict. */
   readonly unchanged: boolean;
-  /** Number of answers with this verdict since the row was written, including this answer. */
   readonly judged: number;
   readonly days: readonly DecisionDay[];
 }
 
-/** A kind of answer whose newest instance is stored per mailbox. */
 export type StoredRoute = Exclude<Route, 'health'>;
 
 /** Answers about one mailbox and all resulting changes. */
@@ -28,13 +25,9 @@ export interface TickRecord {
   readonly mailbox: MailboxState;
   /** True if the row of the mailbox itself must be written: its memory or its address. */
   readonly remembers: boolean;
-  /** Routes with new answers. */
   readonly answered: readonly StoredRoute[];
-  /** Changes that others made since the last poll. */
   readonly changes: readonly Change[];
-  /** Verdicts in order. */
   readonly decisions: readonly DecisionRecord[];
-  /** Actions that the answers planned or settled. */
   readonly actions: readonly Action[];
   readonly alerts: AlertChanges;
   /** Breaker of the mailbox's API, or null if the answer did not change it. */
@@ -42,7 +35,6 @@ export interface TickRecord {
 }
 
 export interface BreakerRecord {
-  /** The base_url of the API. */
   readonly api: string;
   readonly state: BreakerState;
 }
@@ -55,7 +47,6 @@ export interface BreakerMove extends BreakerRecord {
 /** Change of the emergency stop: a switch by a person, or the expiry of a part. */
 export interface WritesRecord {
   readonly off: readonly WritesOff[];
-  /** Keys of scopes. */
   readonly on: readonly string[];
   readonly alerts: AlertChanges;
 }
@@ -67,25 +58,19 @@ export interface AccountMove {
   readonly ids: readonly string[] | null;
 }
 
-/** An account in its last configuration. */
 export interface KnownAccount {
   readonly name: string;
-  /** The base_url. */
   readonly api: string;
-  /** The digest of base_url and key. */
   readonly digest: string;
 }
 
-/** Accounts, and mailboxes whose account has another name now. */
 export interface AccountsRecord {
-  /** All configured accounts. */
   readonly accounts: readonly KnownAccount[];
   /** Moves that apply at the same time: two accounts may swap their names. */
   readonly moves: readonly AccountMove[];
   readonly alerts: AlertChanges;
 }
 
-/** Changes that a mailbox list causes. */
 export interface ListRecord {
   readonly account: string;
   /** Mailboxes that other accounts guarded before, or still have state of. None if absent. */

@@ -51,7 +51,6 @@ export function lastOfEach<Row>(rows: readonly Row[], keyOf: (row: Row) => strin
   return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
 }
 
-/** Processes rows batch by batch. Does nothing without rows. */
 export async function inPieces<Row>(
   rows: readonly Row[],
   work: (piece: readonly Row[]) => Promise<unknown>,
@@ -71,7 +70,6 @@ export function upsert<Table extends keyof Tables>(
 ): Promise<void> {
   const key = keyOf(table);
   const cellOf = (row: Insertable<Tables[Table]>, column: string) => (row as Record<string, unknown>)[column];
-  // PostgreSQL refuses a statement that writes a row twice.
   const last = lastOfEach(rows, (row) => JSON.stringify(key.map((column) => cellOf(row, column))));
   return inPieces(last, (piece) => {
     const columns = Object.keys(piece[0] ?? {});

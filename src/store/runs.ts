@@ -6,7 +6,6 @@ import type { Gate } from './database.ts';
 import { isAfter, parsed, upsert } from './rows.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
-/** Consecutive rows of a run. */
 export interface RowChunk {
   readonly firstRow: number;
   readonly count: number;
@@ -16,7 +15,6 @@ export interface RowChunk {
 
 /** Time for which a pruned run is remembered, so that "gone" can be told from "never there". */
 const rememberedMs = 366 * 24 * 60 * 60_000;
-/** Largest number of pruned runs that are remembered. */
 const maxRemembered = 100_000;
 
 /** Limits for the size of runs and their rows. If a limit is reached, the oldest ended runs are deleted. */
@@ -31,7 +29,6 @@ export const usualRoom: RunRoom = { ownerBytes: 128 * 1024 * 1024, bytes: 512 * 
 /** Space that is freed per write in addition to the added bytes: a store far above its limit shrinks step by step. */
 const clearedAheadBytes = 256 * 1024;
 
-/** Storage of a runner for its runs. */
 export type RunLedger = Pick<StoredRuns, 'write' | 'read' | 'chunks' | 'newest' | 'unended' | 'pruneOne'>;
 
 export class StoredRuns {
@@ -75,7 +72,6 @@ export class StoredRuns {
     });
   }
 
-  /** Returns the chunks with rows from `offset` on, at most `limit` chunks. */
   chunks(id: string, offset: number, limit: number): Promise<readonly RowChunk[]> {
     return this.#gate.read(async (db) => {
       const rows = await db
@@ -90,7 +86,6 @@ export class StoredRuns {
     });
   }
 
-  /** Runs of a recipe, newest first. */
   newest(recipe: string, limit: number, before: RunPlace | null = null): Promise<readonly Run[]> {
     return this.#gate.read(async (db) => {
       let query = db.selectFrom('runs').select(['id', 'run']).where('recipe', '=', recipe).where('run', 'is not', null);
@@ -100,7 +95,6 @@ export class StoredRuns {
     });
   }
 
-  /** Runs that an earlier process did not finish. */
   unended(): Promise<readonly Run[]> {
     return this.#gate.read(async (db) => {
       // A literal matches the partial index; a parameter would not.
@@ -149,28 +143,23 @@ export class StoredRuns {
 
 type KeptRun = Pick<Selectable<Tables['runs']>, 'id' | 'bytes' | 'created_at'>;
 
-/** Size of the runs of one owner, or of all runs if the owner is null. */
 async function totalBytes(db: Db, owner: string | null): Promise<number> {
   const sum = db.selectFrom('runs').select((of) => of.fn.sum<number | null>('bytes').as('bytes'));
   const row = await (owner === null ? sum.where('owner', '>', '') : sum.where('owner', '=', owner)).executeTakeFirst();
   return Number(row?.bytes ?? 0);
 }
 
-/** The oldest ended run of one owner, or of all owners if the owner is null. */
 async function oldestEnded(db: Db, owner: string | null): Promise<KeptRun | null> {
   const ended = db.selectFrom('runs').select(['id', 'bytes', 'created_at']).where('ended', '=', 1);
-  // Pruned runs have no owner.
   const kept = owner === null ? ended.where('owner', 'is not', null) : ended.where('owner', '=', owner);
   return (await kept.where('created_at', '>=', 0).orderBy('created_at').limit(1).executeTakeFirst()) ?? null;
 }
 
-/** Deletes the content of a run; its id stays. */
 async function prune(db: Db, { id }: KeptRun): Promise<void> {
   await db.deleteFrom('run_rows').where('run_id', '=', id).execute();
   await db.updateTable('runs').set({ run: null, owner: null, bytes: 0 }).where('id', '=', id).execute();
 }
 
-/** Deletes pruned runs that are older than `before`, and the oldest ones above the limit. */
 async function forget(db: Db, before: EpochMs): Promise<void> {
   const tooMany = db
     .selectFrom('runs')

@@ -22,7 +22,6 @@ const largeWalBytes = 2 * 1024 * 1024;
 const pagesAStep = 256;
 const pagesKept = 1_024;
 
-/** Opens and migrates the file. Throws StoreError or NewerStoreError, each with one sentence. */
 export async function openSqlite(path: string, now: EpochMs, listen?: QueryListener): Promise<Database> {
   const connection = connect(path, listen);
   try {
@@ -52,7 +51,6 @@ class SqliteDatabase implements Database, FileCare {
   readonly #damage: DamageWatch;
   #closing: Promise<void> | null = null;
 
-  /** Takes the opened store at `path`, to which `begin` has already written. */
   constructor(path: string, connection: FileConnection, beginning: StoreBeginning) {
     this.db = connection.db;
     this.note = connection.note;
@@ -87,7 +85,6 @@ class SqliteDatabase implements Database, FileCare {
     if (sizeOf(this.#wal) <= largeWalBytes) return;
     try {
       this.#refuseMoved();
-      // SQLite does not truncate the WAL while a reader is active.
       await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(this.db);
     } catch {
       // The next write reports the failure.
@@ -166,7 +163,6 @@ class DamageWatch {
     await this.#worker?.terminate();
   }
 
-  /** Resolves to null if the thread can't be started or was ended. */
   #lookInThread(): Promise<PagesFound | null> {
     return new Promise((resolve) => {
       const worker = new Worker(threadFile, { workerData: this.#file, env: {} });

@@ -45,10 +45,8 @@ import {
   writeTicks,
 } from './writes.ts';
 
-/** Records that are written between two turns of the event loop. */
 const ticksAPiece = 25;
 
-/** Key in `meta`: beginning of the last outage that was ended. */
 const outageEnded = 'outage_ended';
 
 export class Store {
@@ -59,7 +57,6 @@ export class Store {
   readonly sessions: StoredSessions;
   readonly audit: AuditLog;
   readonly days: FleetDays;
-  /** Runs of recipes with their rows. */
   readonly runs: StoredRuns;
   readonly lease: Lease;
 
@@ -91,10 +88,6 @@ export class Store {
     await this.#database.close();
   }
 
-  /**
-   * Reads the fleet in the state that the last process stored, with the mailboxes of the given accounts or of all.
-   * Throws StoreError, with one sentence.
-   */
   async loadPicture(accounts: readonly string[] | null = null): Promise<StoredPicture> {
     try {
       return await this.#gate.read((db) => loadPicture(db, accounts));
@@ -103,18 +96,15 @@ export class Store {
     }
   }
 
-  /** Records an answer, its verdict and all resulting changes: memory, actions, alerts. */
   recordTick(record: TickRecord): Promise<void> {
     return this.recordTicks([record]);
   }
 
-  /** Records several answers in one transaction. */
   async recordTicks(records: readonly TickRecord[]): Promise<void> {
     if (records.length === 0) return;
     await this.#gate.write((trx) => inPieces(records, (piece) => writeTicks(trx, piece), ticksAPiece));
   }
 
-  /** Records the row of a mailbox. */
   async recordMailbox(mailbox: MailboxState): Promise<void> {
     await this.#gate.write((trx) => writeMailbox(trx, mailbox));
   }
@@ -131,14 +121,12 @@ export class Store {
     });
   }
 
-  /** Records a person's change, and the guard's action that it replaces. */
   async recordActions(actions: readonly Action[]): Promise<void> {
     await this.#gate.write(async (trx) => {
       for (const action of actions) await writeAction(trx, action);
     });
   }
 
-  /** Confirmed changes by the guard and by people since a moment, oldest first. */
   confirmedSince(since: EpochMs): Promise<readonly Action[]> {
     return this.#gate.read(async (db) => {
       const rows = await db
@@ -152,7 +140,6 @@ export class Store {
     });
   }
 
-  /** Departed mailboxes that may be the same as the given ones, in their last state. */
   departed(
     account: string,
     like: readonly MailboxLike[],
@@ -182,7 +169,6 @@ export class Store {
     });
   }
 
-  /** Records a mailbox list: new, absent and departed mailboxes. */
   async recordList(record: ListRecord): Promise<void> {
     await this.#gate.write(async (trx) => {
       for (const move of record.moves ?? []) await moveMailboxes(trx, move);
@@ -198,12 +184,10 @@ export class Store {
     });
   }
 
-  /** Records alerts that changed with time or with the state of an account. */
   async recordAlerts(changes: AlertChanges): Promise<void> {
     await this.#gate.write((trx) => writeAlerts(trx, changes));
   }
 
-  /** Records a breaker that a person or other accounts changed, and its alert. */
   async recordBreaker({ breaker, alerts }: { breaker: BreakerMove | null; alerts: AlertChanges }): Promise<void> {
     await this.#gate.write(async (trx) => {
       if (breaker) await writeBreaker(trx, breaker);
@@ -211,7 +195,6 @@ export class Store {
     });
   }
 
-  /** Records the emergency stop: scopes that are off from now on, and keys of scopes that are on again. */
   async recordWrites(record: WritesRecord): Promise<void> {
     await this.#gate.write(async (trx) => {
       const gone = [...record.on, ...record.off.map(({ scope }) => scopeKey(scope))];
@@ -225,32 +208,26 @@ export class Store {
       this.keepStops(this.#note.stops.filter(({ scope }) => !record.on.includes(scopeKey(scope))));
   }
 
-  /** Records a new or changed silence: an expired one has its end as `until`. */
   recordSilence(silence: Silence, now: EpochMs): Promise<void> {
     return this.#gate.write((trx) => writeSilence(trx, silence, now));
   }
 
-  /** Every account that was ever configured, in its last configuration, sorted by name. */
   knownAccounts(): Promise<readonly KnownAccount[]> {
     return this.#gate.read(loadKnownAccounts);
   }
 
-  /** Records the configured accounts, and moves the mailboxes that are now guarded under another account name. */
   recordAccounts(record: AccountsRecord): Promise<void> {
     return this.#gate.write((trx) => writeAccounts(trx, record));
   }
 
-  /** Emergency stops in the store. */
   writesOff(): Promise<readonly WritesOff[]> {
     return this.#gate.read(loadWritesOff);
   }
 
-  /** The newest decisions on a mailbox, newest first. */
   decisionsOf(account: string, id: string, limit: number): Promise<readonly RecordedDecision[]> {
     return this.#gate.read((db) => loadDecisions(db, { account, id }, limit));
   }
 
-  /** Decisions, actions and changes about a mailbox up to a moment. */
   entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<MailboxEntries> {
     return this.#gate.read((db) => loadEntries(db, mailbox, { until, limit }));
   }
@@ -263,9 +240,6 @@ export class Store {
     return this.#note.keep({ outage });
   }
 
-  /**
-   * Writes the emergency stops in force into the note beside the store, for a next process that finds the store lost.
-   */
   keepStops(stops: readonly WritesOff[]): void {
     this.#note.keep({ stops });
   }
@@ -296,47 +270,38 @@ export class Store {
     this.#note.keep({ outage: null });
   }
 
-  /** Writes the ledgers of accounts for the process that guards them next. */
   async saveLedgers(ledgers: readonly AccountLedger[]): Promise<void> {
     await this.#gate.write((trx) => writeLedgers(trx, ledgers));
   }
 
-  /** Ledgers of all accounts, in a store whose lease is shared. */
   ledgers(): Promise<readonly AccountLedger[]> {
     return this.#gate.read(loadLedgers);
   }
 
-  /** Warnings about a working store: sentences for the log. */
   get warnings(): readonly string[] {
     return this.#database.warnings;
   }
 
-  /** Other facts about the opening of the store: sentences for the log. */
   get news(): readonly string[] {
     return this.#database.news;
   }
 
-  /** Failures of reads and writes since the store was opened. */
   get trouble(): StoreTrouble {
     return this.#gate.trouble;
   }
 
-  /** Counts a failed heartbeat, which is neither a read nor a write. */
   heartbeat(overdue: Error | null): void {
     if (overdue) this.#gate.notice(overdue);
   }
 
-  /** Clears failures after a long time without a new one. */
   forgetTrouble(): void {
     this.#gate.forgetTrouble();
   }
 
-  /** Called after each failure. There is one listener. */
   onTrouble(listener: () => void): void {
     this.#gate.onTrouble(listener);
   }
 
-  /** Upkeep steps that keep the store small. */
   duties(plan: UpkeepPlan): readonly UpkeepDuty[] {
     const { fileCare } = this.#database;
     const forgetting = forgettingDuties(this.#gate.write, plan);

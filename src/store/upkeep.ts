@@ -15,7 +15,6 @@ export interface UpkeepPlan {
 }
 
 export interface UpkeepDuty {
-  /** Name of the deleted data, for the log. */
   readonly what: string;
   /** Runs one small step. Returns false if nothing is left to do. */
   step(): Promise<boolean>;
@@ -52,7 +51,6 @@ export function oldRows({ now, retention }: UpkeepPlan): Readonly<Record<string,
     },
     'old changes by others': { table: 'changes', isOld: sql`t.at < ${before(retention.changesMs)}` },
     'old steps of alerts': { table: 'transitions', isOld: sql`t.at < ${sentBefore} AND t.notified = 1` },
-    // Undelivered messages stay, because they can be sent again.
     'sent messages': {
       table: 'deliveries',
       isOld: sql`t.state IN ('sent', 'replaced') AND t.settled_at < ${sentBefore}`,
@@ -92,7 +90,6 @@ export function oldRows({ now, retention }: UpkeepPlan): Readonly<Record<string,
 /** Rows per step, so that a step takes a few milliseconds. */
 const rowsAStep = 100;
 
-/** Duties that delete old rows, each step in a transaction of its own. */
 export function forgettingDuties(write: Transact, plan: UpkeepPlan): readonly UpkeepDuty[] {
   return Object.entries(oldRows(plan)).map(([what, { table, isOld }]) => {
     const key = sql.join(keyOf(table).map((column) => sql.ref(column)));
@@ -109,7 +106,6 @@ interface UpkeepParts {
   readonly world: World;
   readonly loops: Loops;
   readonly store: { duties(plan: UpkeepPlan): readonly UpkeepDuty[] };
-  /** Currently configured retention. */
   readonly retention: () => Retention;
   /** Milliseconds by which this machine's clock is ahead of the APIs' clocks, or null if no API was reached yet. */
   readonly aheadMs: () => number | null;

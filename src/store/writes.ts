@@ -41,7 +41,6 @@ export function writeMailboxes(
   );
 }
 
-/** Row of a mailbox, apart from its departure. */
 export function mailboxRow(mailbox: MailboxState) {
   return {
     ...{ account: mailbox.account, mailbox_id: mailbox.id, email: mailbox.email },
@@ -50,7 +49,6 @@ export function mailboxRow(mailbox: MailboxState) {
   };
 }
 
-/** Writes the list entry of each mailbox. */
 export function writeEntries(db: Db, mailboxes: readonly MailboxState[]): Promise<void> {
   return writeObservations(
     db,
@@ -71,7 +69,6 @@ export async function forgetAnswers(db: Db, account: string, mailboxes: readonly
   );
 }
 
-/** A mailbox and the route with the new answer. */
 export interface AnsweredRoute {
   readonly mailbox: MailboxState;
   readonly route: StoredRoute;
@@ -175,7 +172,6 @@ const alertRow = (alert: Alert) => ({
 // Circuit breakers: one head per API and one row per entry, so that the size of a write does not grow with the number of
 // held mailboxes.
 
-/** Reads the breakers of all APIs. */
 export async function loadBreakers(db: Db): Promise<readonly BreakerRecord[]> {
   const heads = await db.selectFrom('breakers').selectAll().execute();
   const rows = await db.selectFrom('breaker_entries').selectAll().orderBy('place').execute();
@@ -190,7 +186,6 @@ export async function loadBreakers(db: Db): Promise<readonly BreakerRecord[]> {
   }));
 }
 
-/** Writes the head and the entries that changed. */
 export async function writeBreaker(db: Db, { api, before, state }: BreakerMove): Promise<void> {
   const { gone, added } = entriesBetween(before.entries, state.entries);
   await inPieces(gone, (some) =>

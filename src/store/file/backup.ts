@@ -54,9 +54,7 @@ function removeDeadParts(part: string): void {
       const path = join(folder, name);
       if (writtenAt(part) - writtenAt(path) > deadAfterMs) rmSync(path, { force: true });
     }
-  } catch {
-    // The backup continues if the folder can't be listed or another user owns a part.
-  }
+  } catch {}
 }
 
 function refuseExisting(file: string): void {

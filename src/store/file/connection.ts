@@ -23,7 +23,6 @@ import { StoreLock } from './lock.ts';
 import { OutageNote } from './outage-note.ts';
 import { closeToOthers, identityOf, prepare } from './place.ts';
 
-/** Largest number of prepared statements. */
 const maxPrepared = 200;
 
 /** SQLite waits this long for the lock of another process, and blocks the whole process meanwhile. */
@@ -37,7 +36,6 @@ function storable(parameter: unknown): SQLInputValue {
   return (typeof parameter === 'string' ? withoutNul(parameter) : parameter) as SQLInputValue;
 }
 
-/** A statement of better-sqlite3, as Kysely's SQLite dialect expects it. */
 type PreparedStatement = ReturnType<SqliteDatabase['prepare']>;
 
 /**
@@ -98,7 +96,6 @@ const writerDialect = (database: DatabaseSync): Dialect => ({
 
 export interface FileConnection {
   readonly db: Db;
-  /** The real file if the path is a link. */
   readonly file: string;
   readonly lock: StoreLock;
   readonly note: OutageNote;
@@ -107,7 +104,6 @@ export interface FileConnection {
   close(): Promise<void>;
 }
 
-/** Receives each query after it has ended. */
 export type QueryListener = (event: LogEvent) => void;
 
 /** Opens the file for this process alone. Throws StoreError when the folder can't be written, the file is no database, or another process holds it. */
@@ -142,7 +138,6 @@ export function connect(path: string, listen: QueryListener = () => {}): FileCon
   }
 }
 
-/** Opens the file for reading beside the process that writes it. Throws StoreError. */
 export function connectReadOnly(path: string): Db {
   try {
     // SQLite would delete the WAL beside an empty file.
@@ -181,7 +176,6 @@ function refuseForeign(database: DatabaseSync, path: string): void {
   );
 }
 
-/** Describes any failure of the file in one sentence with a remedy. */
 export function storeError(path: string, error: unknown): Error {
   if (error instanceof DamagedRowError) {
     return new StoreError(`The store ${path} is damaged: ${error.message}. ${deletionOf(path, error)}`);

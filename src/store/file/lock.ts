@@ -44,7 +44,6 @@ export class StoreLock {
 
 const stopOne = 'Stop one of the two.';
 
-/** Acquires the lock, or returns null if another process has it. */
 export function lockedOrNull(path: string): DatabaseSync | null {
   const lock = new DatabaseSync(path);
   try {
@@ -80,14 +79,12 @@ function holderOf(file: string): string | null {
   }
 }
 
-/** Name of this process as holder in the store. */
 export const nameOfHolder = (now: EpochMs) =>
   `process ${process.pid} on ${hostname()}, since ${new Date(now).toISOString()}`;
 
 /** Usual upper limit of a start: an older process that does not respond has another problem. */
 const startsWithinMs = 5 * minuteMs;
 
-/** Living holder if it started so recently that it may still be starting, or null. */
 export function starterOf(file: string, now: EpochMs): string | null {
   const holder = livingHolder(file);
   const [, since = ''] = /, since (\S+)$/.exec(holder ?? '') ?? [];

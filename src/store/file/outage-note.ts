@@ -10,7 +10,6 @@ import { nameOfHolder } from './lock.ts';
 import { fileMode, noteOf } from './place.ts';
 
 interface Noted {
-  /** Outage that people were notified of, or null if there is none or they were also notified of its end. */
   readonly outage: NotifiedOutage | null;
   readonly stops: readonly WritesOff[];
   /** Device and inode of the file and of its WAL. Null for PostgreSQL. */
@@ -22,7 +21,6 @@ export class OutageNote {
   readonly #found: boolean;
   #noted: Noted;
 
-  /** Reads the note beside the store in the file. */
   constructor(file: string) {
     this.#path = noteOf(file);
     const found = notedIn(textIn(this.#path));
@@ -30,7 +28,6 @@ export class OutageNote {
     this.#noted = found ?? { outage: null, stops: [], opened: null };
   }
 
-  /** True if an earlier process left the note. */
   get found(): boolean {
     return this.#found;
   }
@@ -64,7 +61,6 @@ export class OutageNote {
   }
 }
 
-/** Returns an empty text if the file cannot be read. */
 function textIn(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -73,7 +69,6 @@ function textIn(path: string): string {
   }
 }
 
-/** Returns null if the note was not written completely. */
 function notedIn(text: string): Noted | null {
   try {
     const { outage = null, stops = [], opened = null } = JSON.parse(text);
@@ -83,7 +78,6 @@ function notedIn(text: string): Noted | null {
   }
 }
 
-/** Facts about the opening of the store: sentences for the log. */
 export interface StoreBeginning {
   readonly news: readonly string[];
   readonly warnings: readonly string[];
@@ -114,7 +108,6 @@ export function begin(
   });
 }
 
-/** Adds the stops that are still in force and that the store lacks. Returns their number. */
 async function restoreStops(trx: Db, stops: readonly WritesOff[], now: EpochMs): Promise<number> {
   const known = new Set((await trx.selectFrom('writes_off').select('scope').execute()).map(({ scope }) => scope));
   const lacking = stops.filter((stop) => isOff(stop, now) && !known.has(scopeKey(stop.scope)));

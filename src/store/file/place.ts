@@ -16,13 +16,11 @@ import { basename, dirname } from 'node:path';
 
 export const fileMode = 0o600;
 const folderMode = 0o700;
-/** Mode bits for other users. */
 const others = 0o077;
 
 export const lockOf = (file: string) => `${file}.lock`;
 export const noteOf = (file: string) => `${file}.failing`;
 
-/** Files beside the store's file: SQLite's and Warmwarden's. */
 const companionsOf = (file: string) => [
   ...[`${file}-wal`, `${file}-shm`],
   ...[lockOf(file), `${lockOf(file)}-journal`, noteOf(file)],
@@ -104,7 +102,6 @@ export function identityOf(path: string): string {
   return found ? `${found.dev}:${found.ino}` : 'not there';
 }
 
-/** Size in bytes, or 0 if the file is absent. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

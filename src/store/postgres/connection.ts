@@ -36,7 +36,6 @@ export function clientConfig(place: PostgresPlace, withinMs = answerMs): pg.Clie
   return {
     ...{ host, port, database, user, types },
     ...(password !== null && { password }),
-    // Certificate and host name are verified, like verify-full in libpq.
     ssl: tls.kind === 'off' ? false : { rejectUnauthorized: true, ...(tls.ca !== null && { ca: tls.ca }) },
     application_name: 'warmwarden',
     ...(place.isPooled !== true && { options: `-c search_path=${schema} -c statement_timeout=${withinMs}` }),
@@ -47,14 +46,12 @@ export function clientConfig(place: PostgresPlace, withinMs = answerMs): pg.Clie
   };
 }
 
-/** Settings of a connection that only reads. */
 export function readerConfig(place: PostgresPlace, withinMs = answerMs): pg.ClientConfig {
   const config = clientConfig(place, withinMs);
   const { options } = config;
   return { ...config, ...(options !== undefined && { options: `${options} -c default_transaction_read_only=on` }) };
 }
 
-/** Error of a pooler that does not support a connection setting. */
 const unknownSetting = '08P01';
 
 /**
@@ -83,7 +80,6 @@ export function tolerant<Client extends pg.ClientBase>(client: Client): Client {
   return client;
 }
 
-/** A pool for one purpose; connections are opened on demand. */
 export function poolOf(config: pg.PoolConfig, max: number): pg.Pool {
   const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: 60_000 });
   pool.on('error', () => {});
@@ -93,7 +89,6 @@ export function poolOf(config: pg.PoolConfig, max: number): pg.Pool {
 
 // PostgreSQL behind Kysely: runs the same statements as SQLite, and translates the parts in which the dialects differ.
 
-/** Type numbers of PostgreSQL. */
 const int8 = 20;
 
 /** Parses 64-bit integers as numbers: times in milliseconds, counts and ids stay far below 2^53. */
@@ -102,7 +97,6 @@ const types = {
     id === int8 ? Number : pg.types.getTypeParser(id, format as 'text'),
 };
 
-/** Longest duration of a statement in a transaction, and of a wait for a lock. */
 interface TransactionLimits {
   readonly statement: string;
   readonly lock: string;
@@ -177,7 +171,6 @@ function storable(parameter: unknown): unknown {
   return typeof parameter === 'string' ? withoutNul(parameter) : parameter;
 }
 
-/** Time of the server, epoch milliseconds. */
 export const nowMs = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
 // The server behind each connection. After a failover the address leads to another server, and a connection to the
@@ -192,11 +185,9 @@ const overdue = 'Query read timeout';
  */
 export class Reach {
   readonly #place: PostgresPlace;
-  /** True if the newest server is stored for the next process. */
   readonly #keeps: boolean;
   #generation = 0;
   #newest: Server | null;
-  /** Server behind each connection, once determined. */
   readonly #servers = new WeakMap<object, Server | 'unknown'>();
 
   constructor(place: PostgresPlace, keeps: boolean) {
@@ -205,7 +196,6 @@ export class Reach {
     this.#newest = newestAt(place);
   }
 
-  /** Number that changes when connections must be reopened. */
   get generation(): number {
     return this.#generation;
   }
@@ -238,7 +228,6 @@ export class Reach {
     if (this.#keeps) keepNewest(this.#place, server);
   }
 
-  /** Creates a pool of connections that write, or that only read. */
   pool(config: pg.ClientConfig, max: number, kind: 'writes' | 'reads'): PostgresPool {
     const generations = new WeakMap<object, number>();
     const opening = () => {
@@ -307,7 +296,6 @@ const question = `SELECT system_identifier::text AS system, CASE WHEN NOT pg_is_
 
 interface TimelineRow {
   readonly system: string;
-  /** Eight hexadecimal digits, or null on a standby. */
   readonly timeline: string | null;
 }
 
@@ -363,7 +351,6 @@ export function isOldPrimary({ system, timeline }: Server, newest: Server | null
 }
 
 export class OldPrimaryError extends AtRiskError {
-  /** Additional advice for a person who starts Warmwarden. */
   readonly atStart: string;
 
   constructor(place: PostgresPlace, { timeline }: Server, newest: Server | null) {

@@ -14,25 +14,18 @@ import { hasLease, hasStore, isReady, refuseForeign, refuseServer, settingRole, 
 export type SchemaState = 'absent' | 'earlier' | 'ready';
 
 export interface Examination {
-  /** PostgreSQL's version, as the server reports it. */
   readonly version: string;
   readonly state: SchemaState;
-  /** Missing rights of the role, in sentences with the statement that grants them. */
   readonly lacking: readonly string[];
-  /** Warnings that a start would log. */
   readonly doubts: readonly string[];
-  /** Free connections, or null behind a pooler. */
   readonly connections: FreeConnections | null;
   /** Milliseconds by which the server's clock is ahead of this machine's. */
   readonly aheadMs: number;
-  /** Content of the store, or null if it can't be read in its state. */
   readonly content: Content | null;
 }
 
 export interface Content {
-  /** Active process, or null if none sends heartbeats. */
   readonly active: { readonly name: string; readonly version: string } | null;
-  /** Accounts that have mailboxes in the store. */
   readonly accounts: readonly string[];
 }
 
@@ -41,7 +34,6 @@ const nothing: Content = { active: null, accounts: [] };
 /** Rejects with StoreError or NewerStoreError, in one sentence, like a start. */
 export async function examinePostgres(named: PostgresPlace, clock: { now(): EpochMs }): Promise<Examination> {
   const place = await reached(named).catch((error: unknown) => Promise.reject(postgresError(named, error)));
-  // Connects like a start, with the settings of the role.
   const db: Db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf(clientConfig(place), 1) }) });
   try {
     await refuseServer(db, place);
@@ -88,16 +80,11 @@ async function stateOf(db: Db, place: PostgresPlace): Promise<SchemaState> {
 }
 
 interface Rights {
-  /** True if the role may create a schema in the database. */
   readonly creates: boolean;
-  /** True if the schema exists. */
   readonly there: boolean;
   readonly sees: boolean;
-  /** True if the role may create objects in the schema. */
   readonly adds: boolean;
-  /** A table that another role owns, or null. */
   readonly foreign: string | null;
-  /** Tables that the role can't read or write. */
   readonly closed: readonly string[];
 }
 
@@ -166,9 +153,7 @@ async function aheadMs(db: Db, clock: { now(): EpochMs }): Promise<number> {
 const spareConnections = connectionsAProcess + 2;
 
 export interface FreeConnections {
-  /** Number of connections that a role without superuser rights could still open. */
   readonly free: number;
-  /** Remedy if too few connections are free. */
   readonly remedy: string;
 }
 
@@ -260,7 +245,6 @@ async function serverDoubts(db: Db, place: PostgresPlace): Promise<readonly stri
   return [...said, ...(await timeoutDoubts(db, place))];
 }
 
-/** Warnings for the log of a start that has connected. */
 export async function doubtsOf(db: Db, place: PostgresPlace): Promise<readonly string[]> {
   const connections = await connectionsOf(db, place);
   const few =

@@ -6,7 +6,6 @@ import { NewerStoreError } from '../schema/migrations.ts';
 import { OldPrimaryError } from './connection.ts';
 import { settingRole, sqlName } from './setup.ts';
 
-/** A failure of PostgreSQL or its connection, in sentences. */
 class PostgresFailure extends StoreError {
   /** Original error. Private, because a log would repeat it. */
   readonly #raw: unknown;
@@ -163,7 +162,6 @@ export function postgresError(place: PostgresPlace, given: unknown): Error {
   return given instanceof PostgresFailure && isAway(given) ? given : openingError(place, given);
 }
 
-/** Describes a failure to open the store in one sentence with a remedy. The process ends after it. */
 export function openingError(place: PostgresPlace, given: unknown): Error {
   const error = PostgresFailure.rawOf(given);
   if (error instanceof DamagedRowError)

@@ -12,18 +12,14 @@ import { nowMs } from './connection.ts';
 import { forCaller } from './failure.ts';
 
 const beatEveryMs = 3_000;
-/** Time between two checks of a standby: it takes over within this time after an orderly end of the active process. */
 const lookEveryMs = 500;
 /** A command refuses to run if the last heartbeat is more recent than this, by the server's clock. */
 const livingMs = 20_000;
 
-/** Dependencies of a process that shares the lease. */
 export interface LeaseOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Name for people: host and process. */
   readonly name: string;
-  /** Version of Warmwarden. */
   readonly version: string;
   /**
    * Reports that this process is a standby. `active` has the lease; `failure` is the reason why the lease can't be
@@ -36,14 +32,11 @@ export interface LeaseOptions {
 
 interface LeaseRow {
   readonly fence: number;
-  /** Process that has the lease, or null if it was released. */
   readonly holder: string | null;
   readonly beat: number;
-  /** Time of the server's clock, epoch milliseconds. */
   readonly now: number;
 }
 
-/** The active process, or null if none sends heartbeats. */
 export async function activeProcess(db: Db): Promise<{ readonly name: string; readonly version: string } | null> {
   const { rows } = await sql<{ name: string; version: string }>`SELECT holder AS name, version FROM lease
     WHERE holder IS NOT NULL AND ${nowMs} - beat_at < ${livingMs}`.execute(db);
@@ -77,13 +70,11 @@ export class PostgresLease implements Lease {
   /** Options, or null in a command, which uses the store briefly and neither waits for the lease nor renews it. */
   readonly #options: LeaseOptions | null;
   readonly #bell: Bell | null;
-  /** Fencing number, or 0 if this process does not have the lease. */
   #fence = 0;
   #isInherited = false;
   /** Time at which the last acknowledged heartbeat was sent. */
   #sent: Moment | null = null;
   #failure: Error | null = null;
-  /** Number of consecutive failed heartbeats. */
   #failures = 0;
   #isEnding = false;
   #loop: Promise<void> | null = null;
@@ -96,7 +87,6 @@ export class PostgresLease implements Lease {
     this.#bell = options && createBell(options.clock);
   }
 
-  /** The fencing number of this process. */
   get fence(): number {
     return this.#fence;
   }
@@ -141,7 +131,6 @@ export class PostgresLease implements Lease {
     await releasing.catch(() => {});
   }
 
-  /** Reports the loss of the lease: this process can no longer write, and must end. */
   lose(why: string): void {
     if (this.#isEnding) return;
     this.#isEnding = true;

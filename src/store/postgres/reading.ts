@@ -15,13 +15,11 @@ import { hasStore, isReady } from './setup.ts';
 
 const wholeTableMs = 10 * minuteMs;
 
-/** Rejects with StoreError. */
 export async function readPostgres(named: PostgresPlace): Promise<ReadableDatabase> {
   const place = await reached(named).catch((error: unknown) => Promise.reject(postgresError(named, error)));
   const reader = (withinMs?: number) =>
     new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf(readerConfig(place, withinMs), 1) }) });
   const db = reader();
-  /** Runs statements that read a whole table, with a longer timeout. */
   const patiently = async <Value>(read: (patient: Db) => Promise<Value>) => {
     const patient = reader(wholeTableMs);
     return read(patient).finally(() => patient.destroy());
@@ -50,7 +48,6 @@ export async function readPostgres(named: PostgresPlace): Promise<ReadableDataba
 
 // Rows of some tables in one snapshot, for a process that queries them with SQLite.
 
-/** Part of a table to read. */
 export interface TableRead {
   readonly table: string;
   readonly columns: readonly string[];

@@ -17,8 +17,6 @@ import {
 import type { Db } from '../schema/tables.ts';
 import { isOldPrimary, newestAt, OldPrimaryError, schema, serverOf } from './connection.ts';
 
-// Formats a name of the configuration for a statement that people run.
-
 /** Quotes a name with other letters, which PostgreSQL would otherwise read as a different name. */
 export function sqlName(name: string): string {
   return /^[a-z_][a-z0-9_$]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
@@ -29,11 +27,9 @@ export function settingRole({ user, database }: PostgresPlace, timeout: string, 
   return `ALTER ROLE ${sqlName(user)} IN DATABASE ${sqlName(database)} SET ${timeout} = '${seconds}s';`;
 }
 
-/** Statement that takes the advisory lock of migrations. */
 const migrationLock = sql`SELECT pg_advisory_xact_lock(927336, 2)`;
 const oldestKey = 'oldest_compatible';
 
-/** Timeout of one migration step, and of the wait for another process that migrates. */
 export const migrationStepMs = 10 * minuteMs;
 
 /**
@@ -72,7 +68,6 @@ async function locked(db: Db, work: (trx: Db) => Promise<void>): Promise<void> {
   });
 }
 
-/** Adds the tables of the lease if they are missing. */
 async function addLease(trx: Db): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS lease (one boolean PRIMARY KEY DEFAULT true CHECK (one), fence bigint NOT NULL, holder text,
     version text NOT NULL, beat bigint NOT NULL, beat_at bigint NOT NULL)`.execute(trx);
@@ -85,7 +80,6 @@ export async function hasLease(db: Db): Promise<boolean> {
   return rows[0]?.there === true;
 }
 
-/** True if any version has created the store. */
 export async function hasStore(db: Db): Promise<boolean> {
   const { rows } = await sql<{ there: boolean }>`
     SELECT to_regclass(${`${schema}.meta`}) IS NOT NULL AS there`.execute(db);
@@ -128,7 +122,6 @@ export async function refuseServer(db: Db, place: PostgresPlace): Promise<void> 
     );
 }
 
-/** Throws StoreError if the schema belongs to another program. */
 export async function refuseForeign(trx: Db, place: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ table: string }>`
     SELECT tablename AS "table" FROM pg_tables WHERE schemaname = ${schema} ORDER BY 1`.execute(trx);
@@ -138,7 +131,6 @@ export async function refuseForeign(trx: Db, place: PostgresPlace): Promise<void
   throw new StoreError(`The store ${nameOf(place)} can't be used: ${whose}. Set store.url to another database.`);
 }
 
-/** Adds SQLite's function that reads a value from JSON. */
 async function addFunctions(trx: Db): Promise<void> {
   await sql`CREATE OR REPLACE FUNCTION json_extract(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE
     AS $$ SELECT document::json ->> substr(path, 3) $$`.execute(trx);

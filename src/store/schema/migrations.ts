@@ -15,7 +15,6 @@ interface Migration {
 
 const migrations: readonly Migration[] = [{ up: baseline, olderMayWrite: false }];
 
-/** Schema version that this version writes. */
 export const schemaVersion = migrations.length;
 
 /** The oldest schema version whose program may write to a store of this version. */
@@ -54,12 +53,10 @@ export function refuseNewer(version: number): void {
   );
 }
 
-/** Schema version of the store, or 0 if it has none yet. */
 export async function schemaOf(db: Db): Promise<number> {
   return Number((await metaOf(db, 'schema_version')) ?? 0);
 }
 
-/** Value of a key in `meta`, or null if it was never set. */
 export async function metaOf(db: Db, key: string): Promise<string | null> {
   const row = await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst();
   return row?.value ?? null;

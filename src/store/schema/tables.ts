@@ -16,7 +16,6 @@ const columns = {
     // `left_at`: the confirmed departure, or null while the mailbox is present. `memory`: GuardMemory.
     ...{ left_at: 'bigint?', memory: 'json?' },
   },
-  // The newest answer of each route.
   observations: { account: 'text', mailbox_id: 'text', route: 'text', observed_at: 'bigint', answer: 'json' },
   // Spans: consecutive verdicts with the same decision. `verdict` and `days` are the newest, `first_*` those at `since`.
   decisions: {
@@ -24,7 +23,6 @@ const columns = {
     ...{ action: 'text', reason: 'text', verdict: 'json', days: 'json', first_sent: 'bigint', first_days: 'json' },
   },
   actions: { id: 'text', account: 'text', mailbox_id: 'text', state: 'text', planned_at: 'bigint', action: 'json' },
-  // Changes that others made.
   changes: { id: 'serial', account: 'text', mailbox_id: 'text', at: 'bigint', change: 'json' },
   // The audit log. `name`: the operation; `command`: in words; `account`: null for several or all; `result`: null while
   // the command runs.
@@ -33,7 +31,6 @@ const columns = {
     ...{ account: 'text?', result: 'text?', ended_at: 'bigint?' },
   },
   command_mailboxes: { command_id: 'bigint', account: 'text', mailbox_id: 'text', email: 'text' },
-  // Emergency stops by people, by the key of their scope.
   writes_off: { scope: 'text', off: 'json' },
   // State of each breaker by base_url, and the mailboxes that it counts or holds, in the order of `place`.
   breakers: { api: 'text', head: 'json' },
@@ -45,7 +42,6 @@ const columns = {
   transitions: { id: 'serial', at: 'bigint', transition: 'json', notified: 'bigint' },
   announcements: { fingerprint: 'text', announcement: 'json' },
   notified_groups: { group_name: 'text', notified_at: 'bigint' },
-  // `alerts`: fingerprints.
   deliveries: {
     ...{ id: 'text', channel: 'text', group_name: 'text', sequence: 'bigint', payload: 'text', title: 'text' },
     ...{ state: 'text', attempts: 'bigint', created_at: 'bigint', next_attempt_at: 'bigint', settled_at: 'bigint?' },
@@ -79,12 +75,10 @@ export type Tables = {
   };
 };
 
-/** A connection to the store, or a transaction in it. */
 export type Db = Kysely<Tables>;
 
 export const tableNames = Object.keys(columns) as readonly (keyof Tables)[];
 
-/** Columns of all tables that hold JSON. */
 export const jsonColumns = Object.entries(columns).flatMap(([table, types]) =>
   Object.entries(types).flatMap(([column, type]) =>
     type.startsWith('json') ? [{ table: table as keyof Tables, column }] : [],
@@ -120,7 +114,6 @@ const keys: Readonly<Partial<Record<string, readonly string[]>>> = {
   sessions: ['id'],
 };
 
-/** The columns of a table's primary key. */
 export const keyOf = (table: string): readonly string[] => keys[table] ?? ['id'];
 
 /** Indexes for each query that is frequent, or that reads a growing table. */
@@ -152,7 +145,6 @@ const indexes: readonly string[] = [
   'transitions_not_notified ON transitions (notified, id)',
 ];
 
-/** Creates every table and index in an empty database. */
 export async function baseline(db: Db): Promise<void> {
   for (const [name, types] of Object.entries(columns)) if (name !== 'meta') await createTable(db, name, types);
   for (const index of indexes) await sql.raw(`CREATE INDEX ${index}`).execute(db);
