@@ -54,7 +54,9 @@ function removeDeadParts(part: string): void {
       const path = join(folder, name);
       if (writtenAt(part) - writtenAt(path) > deadAfterMs) rmSync(path, { force: true });
     }
-  } catch {}
+  } catch {
+    // The folder or a part may belong to another user.
+  }
 }
 
 function refuseExisting(file: string): void {
