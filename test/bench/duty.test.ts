@@ -30,16 +30,6 @@ test('an account lists its own mailboxes, and every body is one that the daemon 
   expect(await api.notified('daemon')).toMatchObject({ unread: 45, polls: { mailboxes: 1, blacklist: 1 } });
 });
 
-test('a storm disconnects every mailbox, a departure takes a tenth of the list', async () => {
-  await using api = await BenchApi.start({ ...shape, mailboxesPerAccount: 20 });
-  const listed = async () => readMailboxes(JSON.parse(await get(api, 'mailboxes')))?.mailboxes ?? [];
-  await api.notified('daemon', 'storm');
-  expect((await listed()).every(({ status }) => status === 'disconnected')).toBe(true);
-  expect(readDetail(JSON.parse(await get(api, `mailboxes/${idOf(3)}`)))?.connection).toBe('error');
-  await api.notified('daemon', 'departure');
-  expect(await listed()).toHaveLength(18);
-});
-
 /** How many of so many answers differed from the one before. */
 async function changedOf(times: number, ask: () => Promise<string>): Promise<number> {
   let [changed, last] = [0, await ask()];
@@ -62,13 +52,6 @@ test.each([
   });
   expect(changed).toBeGreaterThan(40);
   expect(changed).toBeLessThan(80);
-});
-
-test('in stillness no answer differs from the one before', async () => {
-  await using api = await BenchApi.start(shape);
-  await api.notified('daemon', 'stillness');
-  expect(await changedOf(50, () => get(api, `stats?mailbox_id=${idOf(0)}&days=30`))).toBe(0);
-  expect(await changedOf(50, () => get(api, 'mailboxes'))).toBe(0);
 });
 
 test.runIf(hasProc)('the floor asks in the proportions of the daemon, and its cost is told', async () => {

@@ -1,11 +1,11 @@
 // Answers as gateways and balancers shape them: large heads, a 503 that says for how long, connections that are kept for a minute.
 import { request } from 'undici';
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { calmPoll, goOnDuty } from '../account/duty.ts';
 import { answer, clientOf, startScripted } from '../api/scripted-server.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { type Asked, type Fault, OtherApi } from '../support/other-api.ts';
+import { type Fault, OtherApi } from '../support/other-api.ts';
 
 test('an answer with 60 KB of headers is read', async () => {
   const cookies = Array.from({ length: 15 }, (_, index) => `c${index}=${'x'.repeat(4_000)}`);
@@ -37,20 +37,6 @@ test('503 with Retry-After: nothing is asked for that long, and everything goes 
   expect(
     api.log.slice(from).filter(({ path, status }) => path === '/v1/stats' && status === 200).length,
   ).toBeGreaterThan(0);
-});
-
-test('503 with Retry-After of one kind of answer is obeyed there, and nowhere else', async () => {
-  await using api = await OtherApi.start();
-  api.add('a@a.example');
-  api.add('b@b.example');
-  const isDns = ({ path }: Asked) => path === '/v1/dns';
-  api.fault = (asked) => (isDns(asked) ? maintenance(900) : undefined);
-  await using duty = await goOnDuty({ other: api });
-  await duty.run(hourMs);
-  const asked = api.log.filter(isDns).map(({ at }) => at);
-  // Of two mailboxes, each at most every 15 minutes.
-  expect(asked.length).toBeLessThanOrEqual(10);
-  expect(['a@a.example', 'b@b.example'].map((email) => duty.reason(email))).toEqual(['ok', 'ok']);
 });
 
 test('an idle connection is kept for 75 s, longer than balancers keep theirs', async () => {

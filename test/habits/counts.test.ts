@@ -1,10 +1,7 @@
 // Counts that are left out, that vanish, or that contradict each other. The API is not the simulator: each test writes the days itself.
 import { describe, expect, test } from 'vitest';
 import { addDays, dayMs, hourMs, type IsoDate, isWeekend, minuteMs, utcDate } from '../../src/core/time.ts';
-import { scenarios } from '../../tools/simulator/scenarios.ts';
-import { calmPoll, type Duty } from '../account/duty.ts';
-import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { OtherApi } from '../support/other-api.ts';
+import type { Duty } from '../account/duty.ts';
 import { type DayOf, empty, type Row, rarely, readAgain, usual, watching } from '../support/watching.ts';
 
 const names = async (duty: Duty) => [...new Set(await duty.notified())];
@@ -138,20 +135,6 @@ describe('counts that vanish', () => {
     expect([at.reason(box), at.firing('guard_blind', box) !== undefined]).toEqual(['missing_counts', true]);
   });
 
-  test('statistics that become empty: not judged, told at the second answer; they come back and it ends', async () => {
-    await using at = await watching(['m1', 'm2', 'm3']);
-    const [box] = at.boxes;
-    await readAgain(at, box, 2);
-    at.tell(box, []);
-    await readAgain(at, box, 1);
-    expect([at.state(box), at.firing('guard_blind', box)]).toEqual(['not_judged', undefined]);
-    await readAgain(at, box, 1);
-    expect(at.firing('guard_blind', box)).toBeDefined();
-    at.tell(box, () => usual);
-    await readAgain(at, box, 2);
-    expect([at.state(box), at.firing('guard_blind', box)]).toEqual(['ok', undefined]);
-  });
-
   test('of a whole account, also from the start: one alert stands for its mailboxes', async () => {
     for (const isFromStart of [true, false]) {
       await using at = await watching(['m1', 'm2', 'm3', 'm4']);
@@ -184,26 +167,6 @@ describe('counts that vanish', () => {
     await readAgain(at, third, 2);
     expect(third.status).toBe('paused');
   });
-});
-
-test('people get one message about the account whose statistics become empty, and one when they are back', async () => {
-  await using api = await OtherApi.start();
-  const key = api.addKey();
-  const boxes = ['m1', 'm2', 'm3', 'm4', 'm5'].map((name) => api.add(`${name}@${name}.example`));
-  const account = { name: 'agency', base_url: api.url, api_key: key, requests_per_minute: 6_000, headroom: '0%' };
-  const scenario = { ...scenarios.calm, fleet: [] };
-  await using stage = await startMovedDaemon({ scenario, poll: calmPoll, file: { accounts: [account] } });
-  api.now = () => stage.clock.now();
-  await stage.run(hourMs);
-  for (const box of boxes) box.statsInstead = [];
-  await stage.run(3 * hourMs);
-  for (const box of boxes) box.statsInstead = undefined;
-  await stage.run(3 * hourMs);
-  const said = stage.receiver.alerts().map(({ rule, status, mailbox }) => [rule, status, mailbox]);
-  expect(said).toEqual([
-    ['guard_blind', 'firing', null],
-    ['guard_blind', 'resolved', null],
-  ]);
 });
 
 describe('contradictions in a row', () => {

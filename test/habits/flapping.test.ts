@@ -3,7 +3,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { pagerdutyChannel } from '../../src/channels/pagerduty.ts';
 import type { Alert, Transition } from '../../src/core/alert.ts';
-import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import { amelia, stormOf } from '../account/duty.ts';
 import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
 import { people } from '../channels/people.ts';
@@ -88,59 +88,6 @@ test('the first message comes at once, and an action is told whatever flaps', as
   box.status = 'active';
   await daemon.run(15 * minuteMs);
   expect(messages().slice(before).join()).toMatch(/warm-up paused/);
-});
-
-test('PagerDuty is told of an end within a minute, whatever group_interval is', async () => {
-  const pager = await startReceiver(() => 0);
-  pager.answer = status(202, {}, '{"status":"success"}');
-  const channel = { name: 'pager', type: 'pagerduty', url: pager.url, routing_key: 'R'.repeat(32), allow_http: true };
-  const hook = (url: string, secret: string) => ({ name: 'hook', type: 'webhook', url, secret });
-  const { daemon, breaks, messages } = await stage();
-  open.push(pager);
-  const { hookUrl, secret } = daemon.receiver;
-  await daemon.reload((config) => {
-    config.alerts = { channels: [hook(hookUrl, secret), channel], ...{ group_interval: '1h' } };
-  });
-  const actions = () => pager.received.map(({ body }) => JSON.parse(body).event_action as string);
-  breaks(true);
-  await daemon.run(2 * minuteMs);
-  const triggered = actions().length;
-  expect(actions()).toEqual(Array(triggered).fill('trigger'));
-  const told = messages().length;
-  breaks(false);
-  await daemon.run(minuteMs);
-  expect(actions().slice(triggered)).toEqual(Array(triggered).fill('resolve'));
-  const keys = pager.received.map(({ body }) => JSON.parse(body).dedup_key as string);
-  expect(new Set(keys).size).toBe(triggered);
-  // People wait for their group, as before; PagerDuty hears nothing twice.
-  expect(messages()).toHaveLength(told);
-  await daemon.run(2 * hourMs);
-  expect([messages().length - told, actions().length]).toEqual([2, 2 * triggered]);
-});
-
-test('what fires again before people heard of its end is open in PagerDuty again', async () => {
-  const { daemon, breaks, pager, events } = await stage();
-  const { hookUrl, secret } = daemon.receiver;
-  await daemon.reload((config) => {
-    const hook = { name: 'hook', type: 'webhook', url: hookUrl, secret };
-    const channel = { name: 'pager', type: 'pagerduty', url: pager.url, routing_key: 'R'.repeat(32), allow_http: true };
-    config.alerts = { channels: [hook, channel], ...{ group_interval: '10m' } };
-  });
-  breaks(true);
-  await daemon.run(2 * minuteMs);
-  breaks(false);
-  await daemon.run(minuteMs);
-  const before = events().length;
-  breaks(true);
-  await daemon.run(15 * minuteMs);
-  const [first] = events();
-  expect(events().slice(before)).toContainEqual(
-    expect.objectContaining({ event_action: 'trigger', dedup_key: first?.dedup_key }),
-  );
-  breaks(false);
-  await daemon.run(45 * minuteMs);
-  const open = new Map(events().map(({ dedup_key, event_action }) => [dedup_key, event_action]));
-  expect([...open.values()].every((action) => action === 'resolve')).toBe(true);
 });
 
 test.each([

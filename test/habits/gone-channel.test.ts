@@ -56,16 +56,6 @@ test('each critical alert asks again at once, and what works then gets all that 
   expect(at.states()).toEqual(['sent', 'sent', 'sent', 'sent']);
 });
 
-test('channel_failing fires within a minute, and ends when a message is taken', async () => {
-  await using at = await stage();
-  at.rig.commit(warning('one'));
-  await at.rig.clock.advance(90 * secondMs);
-  expect([...at.rig.fleet.alerts()].map(({ rule, object }) => [rule, object])).toEqual([['channel_failing', 'hook']]);
-  at.receiver.answer = status(200);
-  await at.rig.clock.advance(hourMs + minuteMs);
-  expect([...at.rig.fleet.alerts()]).toEqual([]);
-});
-
 test('what has waited for a day is undelivered, and everything younger waits on', async () => {
   await using at = await stage();
   for (let hour = 0; hour < 40; hour += 1) {
@@ -78,41 +68,4 @@ test('what has waited for a day is undelivered, and everything younger waits on'
     if (age > dayMs + hourMs + minuteMs) expect(state).toBe('dead');
     if (age < dayMs) expect(state).toBe('pending');
   }
-});
-
-test('a person who has messages sent again need not wait for the hour', async () => {
-  await using at = await stage();
-  at.rig.commit(warning('one'));
-  await at.rig.clock.advance(dayMs + hourMs + minuteMs);
-  at.receiver.answer = status(200);
-  const [dead] = await at.rig.notifier.undelivered.find({ channel: 'hook', delivery: null });
-  expect(at.states()).toEqual(['dead']);
-  await at.rig.notifier.undelivered.resend([dead?.id ?? '']);
-  await at.rig.clock.advance(minuteMs);
-  expect(at.states()).toEqual(['sent']);
-});
-
-test('a receiver that answered 410 once gets within the hour that the store fails', async () => {
-  await using at = await stage();
-  at.rig.store.broken = new Error('disk full');
-  await at.rig.clock.advance(57 * minuteMs);
-  expect(at.receiver.received).toHaveLength(1);
-  at.receiver.answer = status(200);
-  await at.rig.clock.advance(5 * minuteMs);
-  const rules = () => at.receiver.received.map(({ body }) => JSON.parse(body).data.rule);
-  expect(rules()).toEqual(['store_failing', 'store_failing']);
-  await at.rig.clock.advance(2 * hourMs);
-  expect(rules()).toHaveLength(2);
-});
-
-test('a receiver that refuses for an hour that the store fails is asked seldom, and gets it a quarter of an hour later', async () => {
-  await using at = await stage();
-  at.receiver.answer = status(400);
-  at.rig.store.broken = new Error('disk full');
-  await at.rig.clock.advance(hourMs);
-  const refused = at.receiver.received.length;
-  expect(refused).toBeLessThan(9);
-  at.receiver.answer = status(200);
-  await at.rig.clock.advance(16 * minuteMs);
-  expect(at.receiver.received).toHaveLength(refused + 1);
 });

@@ -1,5 +1,5 @@
 // A dead man's switch that does not take the ping protects nobody: people hear of it, and doctor and a test show it.
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { shapes } from '../../src/cli/shapes/shapes.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import { start } from '../alerts/samples.ts';
@@ -8,7 +8,6 @@ import { startReceiver, status } from '../outbox/receiver.ts';
 import { hookTo, rigWith } from '../outbox/rig.ts';
 import { commandLine } from '../support/command-line.ts';
 import { Workplace } from '../support/process.ts';
-import { until } from '../support/until.ts';
 
 test.each([
   ['404 is told within two minutes', 404, 2, true],
@@ -36,41 +35,6 @@ test.each([
     await rig.clock.advance(minuteMs);
   }
   expect(alerts().map((one) => one['status'])).toEqual(['firing', 'resolved']);
-});
-
-test('a heartbeat has a minute for its answer, as a message has', async () => {
-  const deadlines = vi.spyOn(AbortSignal, 'timeout');
-  await using switchOf = await startReceiver(() => start);
-  await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs / 2 } });
-  polled(rig);
-  await rig.clock.advance(minuteMs);
-  expect(switchOf.received.length).toBeGreaterThan(0);
-  expect(deadlines.mock.calls.flat()).toContain(minuteMs);
-  deadlines.mockRestore();
-});
-
-test('a heartbeat that never answers does not delay the end of Warmwarden', async () => {
-  await using switchOf = await startReceiver(() => start);
-  switchOf.answer = () => {};
-  const rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs / 2 } }, { alwaysMs: 150 });
-  polled(rig);
-  const goesOn = rig.clock.advance(minuteMs);
-  await until('it is pinged', () => switchOf.received.length === 1);
-  await rig[Symbol.asyncDispose]();
-  await goesOn;
-});
-
-test('a heartbeat that is taken out of the configuration is no alert any more', async () => {
-  await using switchOf = await startReceiver(() => start);
-  switchOf.answer = status(404);
-  const heartbeat = { url: switchOf.url, intervalMs: minuteMs / 2 };
-  await using rig = rigWith(() => [], { heartbeat });
-  polled(rig);
-  await rig.clock.advance(3 * minuteMs);
-  expect([...rig.fleet.alerts()].map(({ object }) => object)).toEqual(['the heartbeat']);
-  await rig.reconfigure([], { heartbeat: null });
-  await rig.clock.advance(minuteMs);
-  expect([...rig.fleet.alerts()]).toEqual([]);
 });
 
 test('doctor and `channels test heartbeat` ping it', async () => {

@@ -120,18 +120,3 @@ test.each([
     expect((await fetch(`${daemon.url()}/readyz`)).status).toBe(200);
   },
 );
-
-test('a mailbox whose warm-up alone is no longer given is not judged by what it said', async () => {
-  const { api, bare } = await apiWith(['/v1/warmup']);
-  await using _ = api;
-  api.fault = ({ method, path, mailboxId }) =>
-    isOver && method === 'GET' && mailboxId === bare.id && path === '/v1/warmup'
-      ? { ...missing, status: 500 }
-      : undefined;
-  let isOver = false;
-  await using duty = await goOnDuty({ other: api });
-  await duty.run(hourMs);
-  isOver = true;
-  await duty.run(3 * hourMs);
-  expect([stateOf(duty, bare.email), duty.alert('stale_data')?.status]).toEqual(['not_judged', 'firing']);
-});

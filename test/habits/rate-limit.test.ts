@@ -107,13 +107,6 @@ test('an API that answers with long 429s: told within ten minutes', async () => 
   await duty.until(() => alerts(duty).some(({ rule }) => rule === 'budget_too_small'), 11 * minuteMs);
 });
 
-test('a Remaining that is always the same is not another tool', async () => {
-  await using api = await apiSaying(12, () => ({ limit: 100, remaining: 57 }));
-  await using duty = await goOnDuty({ other: api, statsIntervalMinMs: minuteMs, headroomPpm: null });
-  await duty.run(20 * minuteMs);
-  expect([account(duty)?.requestsPerMinute, duty.api().budget.headroomPpm]).toEqual([97, 30_000]);
-});
-
 test('half of the limit is left to other tools: a burst of 30 meets room, at any time', async () => {
   const api = await OtherApi.start();
   await using _ = api;

@@ -61,20 +61,6 @@ async function runsOf(stage: MovedDaemon, recipe: string): Promise<readonly List
   return ((await answer.json()) as { runs: ListedRun[] }).runs;
 }
 
-test('a restart in the middle of the week starts no recipe of Sunday', async () => {
-  await using api = await OtherApi.start();
-  const ann = api.add('ann@d1.example');
-  await using stage = await begin(api);
-  await stage.awayUntil(at('2026-03-15T17:55'));
-  await stage.run(10 * minuteMs);
-  expect(api.posts()).toHaveLength(1);
-  ann.status = 'active';
-  await stage.awayUntil(at('2026-03-20T10:00'));
-  await stage.run(10 * minuteMs);
-  expect(api.posts()).toHaveLength(1);
-  expect([(await runsOf(stage, 'weekend')).length, (await runsOf(stage, 'report')).length]).toEqual([1, 1]);
-});
-
 test('a change that was missed by more than an hour is told, once, and a report is made up for', async () => {
   await using api = await OtherApi.start();
   const ann = api.add('ann@d1.example');

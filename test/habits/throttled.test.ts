@@ -45,18 +45,6 @@ test.each([60, 900, null])(
   },
 );
 
-test('a 429 to everything stops everything, also when it first comes to a change', async () => {
-  await using api = await OtherApi.start();
-  const box = api.add('a@a.example');
-  await using duty = await goOnDuty({ other: api });
-  await duty.run(hourMs);
-  api.fault = () => says(429, 600);
-  box.days = week(40, 6);
-  const from = api.log.length;
-  await duty.run(10 * minuteMs);
-  expect(api.log.length - from).toBeLessThanOrEqual(4);
-});
-
 test('503 with Retry-After on one route stops that route, and an emergency is acted on in time', async () => {
   await using api = await OtherApi.start();
   const boxes = Array.from({ length: 20 }, (_, index) => api.add(`m${index}@m${index}.example`));

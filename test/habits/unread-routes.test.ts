@@ -85,23 +85,3 @@ test('a judged mailbox whose warm-up and statistics become 404 is not judged, un
   await duty.run(2 * hourMs);
   expect([states(), firing(duty)]).toEqual([['ok', 'ok', 'ok'], []]);
 });
-
-test('judged mailboxes of which half become 404 are one message of the account', async () => {
-  await using api = await OtherApi.start();
-  const boxes = ['a', 'b', 'c', 'd'].map((name) => api.add(`${name}@${name}.example`));
-  const gone = boxes.slice(0, 2).map(({ id }) => id);
-  let isOver = false;
-  api.fault = ({ method, path, mailboxId }) =>
-    isOver && method === 'GET' && judging.includes(path) && gone.includes(mailboxId ?? '') ? answer(404) : undefined;
-  await using daemon = await startMovedDaemon({ other: api, poll: calmPoll });
-  await daemon.run(hourMs);
-  isOver = true;
-  await daemon.run(4 * hourMs);
-  expect((await fetch(`${daemon.url()}/readyz`)).status).toBe(200);
-  isOver = false;
-  await daemon.run(2 * hourMs);
-  expect(daemon.receiver.alerts().map(({ title }) => title)).toEqual([
-    'agency: the counts of 2 of 4 running mailboxes cannot be judged',
-    'agency: bounces can be judged again',
-  ]);
-});

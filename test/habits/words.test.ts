@@ -1,12 +1,10 @@
 // Words and shapes that the document of the API does not show: a listing without names, a DNS word of its own, a mode in capitals, and a
 // connection error that is none. The API is not the simulator.
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { calmPoll, type Duty, goOnDuty } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
-import { Workplace } from '../support/process.ts';
 
 async function apiWith(change: Partial<OtherMailbox>) {
   const api = await OtherApi.start();
@@ -61,12 +59,6 @@ test('which DNS words pass, fail or are unclear stands in the configuration', as
   await daemon.run(2 * hourMs);
   const told = daemon.receiver.alerts().filter(({ rule }) => rule === 'dns_failing');
   expect(told).toMatchObject([{ status: 'firing', severity: 'critical' }]);
-});
-
-test('a DNS word in two lists is a mistake of the configuration', () => {
-  using workplace = new Workplace();
-  const loaded = loadConfig(workplace.configure({ api: { dns_words: { failing: ['pass'] } } }), {});
-  expect(JSON.stringify(loaded)).toContain('\\"pass\\" is in both passing and failing');
 });
 
 test('a status word that nobody knows is named where it stops the guard, with the key that lists it', async () => {

@@ -2,7 +2,6 @@
 // The tests wait for ten seconds again and again: side by side they take a third of the time.
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { spawnRpc } from '../support/bare-rpc.ts';
 import { Stage } from '../support/guarded.ts';
 import { Running } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -93,23 +92,6 @@ test.concurrent('over --url too, and it does nothing of it when it continues', a
   expect((await run(['status'])).code).toBe(0);
   expect((await run(['history'])).said).not.toContain('pause');
   expect(stage.api.posts(mailbox)).toEqual([]);
-});
-
-test.concurrent('an MCP client gets a sentence for each call beside a frozen daemon, and rows when the daemon continues', async () => {
-  await using stage = await Stage.open();
-  stage.api.add(box);
-  const daemon = stage.start();
-  await daemon.onDuty();
-  await using server = spawnRpc(['mcp', '--config', stage.config]);
-  const { rpc } = server;
-  await rpc.initialize();
-  await rpc.tools();
-  daemon.kill('SIGSTOP');
-  const { isError, content } = await rpc.call('breaches');
-  expect(isError).toBe(true);
-  expect(content[0]?.text).toContain('has this store but has not answered for 10 s. Nothing was changed.');
-  daemon.kill('SIGCONT');
-  expect((await rpc.call('breaches')).structuredContent.status).toBe('succeeded');
 });
 
 test.concurrent.each(['the socket', 'a URL'])(

@@ -60,27 +60,6 @@ describe('a large WAL', () => {
     await store.proveWritable(now);
     expect(walBytes()).toBeLessThan(mib / 4);
   });
-
-  test.runIf(canMount)(
-    'on a real disk: the WAL grew until it was full, and gives all of it back when another file makes room',
-    async () => {
-      const folder = smallDisk(6 * mib);
-      const { path, store, walBytes, write } = await opened(folder);
-      writeFileSync(join(folder, 'filler'), Buffer.alloc(mib));
-      const other = reader(path);
-      const fill = async () => {
-        for (let count = 0; count < 40; count += 1) await write();
-      };
-      await expect(fill()).rejects.toThrow('full');
-      expect(walBytes()).toBeGreaterThan(4 * mib);
-      await expect(write()).rejects.toThrow('full');
-      other.close();
-      rmSync(join(folder, 'filler'));
-      await store.proveWritable(now);
-      expect(walBytes()).toBeLessThan(mib / 4);
-      await write();
-    },
-  );
 });
 
 test.runIf(canMount)('the note beside the store can change on a disk that is full', () => {

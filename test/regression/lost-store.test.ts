@@ -151,21 +151,6 @@ describe('a start beside the note of a store that failed', () => {
     await third.close();
   });
 
-  test('says nothing where the store has the stops', async () => {
-    const { path, store, writesOff } = await next([stopOf(everywhere)], () => {});
-    const known = await writesOff();
-    expect([known, store.warnings]).toMatchObject([
-      [{ by: 'ann' }],
-      ['The store lacked an emergency stop that was in force before. Warmwarden restored that emergency stop.'],
-    ]);
-    await store.keepOutage(outage);
-    store.keepStops(known);
-    await store.close();
-    const again = await Store.open(path, now + 1);
-    expect([(await again.loadPicture()).writesOff, again.warnings, again.news]).toEqual([known, [], []]);
-    await again.close();
-  });
-
   test('does not put a stop in force again that a person ended before the store was seen to work', async () => {
     const path = join(newFolder(), 'warmwarden.db');
     const failing = await Store.open(path, now);

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
 import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { bin } from '../support/process.ts';
-import { Fifo, freePort, guardsAndTells, linesOf, openStage, Unheard } from '../support/unheard.ts';
+import { Fifo, guardsAndTells, linesOf, openStage, Unheard } from '../support/unheard.ts';
 import { until } from '../support/until.ts';
 
 describe.concurrent('O1: the guard starts and goes on, and every action is told, when standard output', () => {

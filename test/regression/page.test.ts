@@ -58,16 +58,3 @@ test('of 2,000 firing alerts of one rule the pages make one entry, which leads t
   expect(namedIn(all)).toEqual(Array.from({ length: 50 }, (_, index) => index + 50));
   expect(all).toContain(`aria-label="Every rule, not only ${rule}"`);
 });
-
-test('up to five firing alerts of one rule are entries of their own, twenty on the page of the fleet', async () => {
-  const fleet = exampleFleet();
-  const five = Array.from({ length: 5 }, (_, index) => index);
-  for (const rule of ['stale_data', 'blacklisted', 'mailbox_unwell', 'mailbox_missing', 'reputation_low'] as const)
-    for (const index of five) fleet.putAlert(alert({ rule, object: `x${index}` }));
-  await using server = await serve(fleet);
-  const body = (await ask(`${server.url}/`, { accept: 'text/html' })).body.toString();
-  expect(body.match(/<li id="alert-/g)).toHaveLength(20);
-  expect(body).toContain(
-    '6 more alerts are firing, and none is more severe than these: see <a href="/alerts">all alerts</a>',
-  );
-});

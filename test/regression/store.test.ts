@@ -213,17 +213,6 @@ test('a failure that rolls back by itself is told as what it is, not as a failed
   expect((await store.loadPicture()).alerts).toHaveLength(1);
 });
 
-test.each(['begin immediate', 'commit'] as const)('a write that fails at its %s leaves nothing behind', async (at) => {
-  const { store, write } = await opened();
-  {
-    using writes = failWrites((nth) => nth === 1, { at });
-    await expect(write()).rejects.toThrow('database or disk is full');
-    expect([(await store.loadPicture()).alerts, writes.failed]).toEqual([[], 1]);
-    await write();
-  }
-  expect((await store.loadPicture()).alerts).toHaveLength(1);
-});
-
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 /** Of the folder and every file in it. */
 const modes = (folder: string) =>

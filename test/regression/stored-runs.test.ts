@@ -91,28 +91,7 @@ test('a run that goes on is never deleted; one that has no room left is told so,
   expect(await kept([endless.id, await ran('bot')])).toHaveLength(1);
 });
 
-test('a store that was too large before shrinks a little with each write and each pruning, not at once', async () => {
-  const ids: string[] = [];
-  const roomy = runs;
-  runs = new StoredRuns(new Gate(database));
-  for (let count = 0; count < 20; count += 1) ids.push(await ran('bot'));
-  runs = roomy;
-  ids.push(await ran('bot'));
-  const left = await kept(ids);
-  expect(left.length).toBeGreaterThan(5);
-  expect(left.length).toBeLessThan(15);
-  while (await runs.pruneOne(0));
-  expect(await stored()).toBeLessThanOrEqual(1_000 * kibibyte);
-});
-
 describe('without a daemon', () => {
-  test('runs are kept in memory within a limit', async () => {
-    const memory = new MemoryRuns(300 * kibibyte);
-    for (let count = 0; count < 10; count += 1) await memory.write(run('me', 'succeeded'), [chunk(0, 100 * kibibyte)]);
-    expect(await memory.newest('at-risk', 20)).toHaveLength(3);
-    expect(await memory.write(run('me'), [chunk(0, 400 * kibibyte)])).toBe('no_room');
-  });
-
   test('a run whose rows do not fit fails with one clear sentence', async () => {
     const recipes = mkdtempSync(join(folder, 'recipes-'));
     const select = 'WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r WHERE x < 5000) SELECT x FROM r';

@@ -22,13 +22,3 @@ test('a mailbox list that cannot be read fires an alert after five minutes, whic
   await duty.run(3 * minuteMs);
   expect(await duty.notified()).toEqual(['firing api_unwell', 'resolved api_unwell']);
 });
-
-test('an API that answers nothing is told of as that', async () => {
-  await using duty = await goOnDuty({ scenario: stormOf(oliver), poll });
-  await duty.until(() => duty.asked('/v1/stats') > 0);
-  duty.between.meddle = () => ({ status: 500, body: 'no' });
-  await duty.run(10 * minuteMs);
-  const notified = await duty.notified();
-  expect(notified).toContain('firing not_guarded');
-  expect(notified).not.toContain('firing api_unwell');
-});

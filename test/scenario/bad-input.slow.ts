@@ -3,10 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
 import { Store } from '../../src/store/store.ts';
-import { formatProblem } from '../../src/world/schema/problem.ts';
-import { commandLine } from '../support/command-line.ts';
 import { OtherApi } from '../support/other-api.ts';
 import { type Running, runDaemon, Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -40,12 +37,6 @@ async function runToEnd(config: string): Promise<{ readonly code: number | null;
   return { code, lines: daemon.stderr.trimEnd().split('\n') };
 }
 
-/** What the command says about such a file on stderr, without a process of its own for each. */
-function complaints(file: string): readonly string[] {
-  const loaded = loadConfig(file, {});
-  return loaded.ok ? [] : loaded.problems.map((problem) => formatProblem(file, problem));
-}
-
 /** A server that gives every request the same answer. */
 async function sayingAlways(
   status: number,
@@ -68,63 +59,6 @@ async function sayingAlways(
 function listening(server: Server): Promise<void> {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 }
-
-describe.concurrent('a configuration that is wrong', () => {
-  it('is told with all its problems at once, each with its place, and exits with 2', async () => {
-    using workplace = new Workplace();
-    const { code, lines } = await runToEnd(
-      workplace.configure(`accounts:
-  - name: acme
-    base_url: not an address
-    api_key: ${key}
-    pln: pro
-poll: {stats: "every day"}
-guard: {near_limit: 80, min_bounces: 0}
-server: {listen: "0.0.0.0:7025"}
-alerts:
-  channels: [{name: hook, type: webhook, url: "https://hooks.example.com/", secret: "${hookSecret}x?"}]
-`),
-    );
-    expect(code).toBe(2);
-    const expected = [
-      [':3:15 ', 'base_url', 'https://'],
-      [':5:5 ', 'pln', 'did you mean plan?'],
-      [':6:15 ', 'poll.stats', 'cron'],
-      [':7:21 ', 'guard.near_limit', '%'],
-      [':7:38 ', 'guard.min_bounces', 'at least 1'],
-      [':8:18 ', 'server.listen', 'token'],
-      [':10:', 'alerts.channels[0].secret', 'openssl rand'],
-    ];
-    expect(lines).toHaveLength(expected.length);
-    for (const [index, parts] of expected.entries()) for (const part of parts) expect(lines[index]).toContain(part);
-  });
-
-  it('says what to write instead of a base_url that ends in /v1', () => {
-    using workplace = new Workplace();
-    for (const ending of ['/v1', '/v1/']) {
-      const lines = complaints(workplace.configure(configOf(`https://mailboxes.example.com${ending}`)));
-      expect(lines).toHaveLength(1);
-      expect(lines[0]).toMatch(/base_url: .*\/v1.*write https:\/\/mailboxes\.example\.com$/);
-    }
-  });
-
-  it('may be missing, empty, a folder or no YAML', async () => {
-    using workplace = new Workplace();
-    const cases = [
-      [workplace.path('nowhere.yaml'), 'does not exist'],
-      [workplace.folder, 'is a folder'],
-      [workplace.configure('', 'empty.yaml'), 'is empty'],
-      [workplace.configure('accounts:\n\t- name: x\n', 'tabs.yaml'), 'indented with a tab'],
-    ] as const;
-    for (const [file, said] of cases) {
-      const lines = complaints(file);
-      expect(lines.join('\n')).toContain(said);
-      expect(lines[0]).toContain(`${file}:`);
-    }
-    const { code, stderr } = await commandLine(['run', '--config', cases[0][0]]);
-    expect([code, stderr.split('\n').slice(0, 1)]).toEqual([2, [`${cases[0][0]} does not exist.`]]);
-  });
-});
 
 describe('an API that can’t be used', () => {
   it('is told once for each account, with what to check; it is not hammered, and the daemon stays up', async () => {

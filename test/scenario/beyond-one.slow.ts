@@ -38,26 +38,6 @@ it('a domain over its limits is announced once, through a restart, while none of
   expect(stage.posts).toEqual([]);
 });
 
-it('the alert about a domain ends with its mailboxes', async () => {
-  const acme = [1, 2, 3, 4, 5].map((number) => mailboxOf('acme.example', number, 'aggressive'));
-  const scenario = {
-    name: 'leaves',
-    summary: 'It leaves.',
-    fleet: [...acme, mailboxOf('calm.example', 1, 'slow')],
-    incidents: [together],
-  };
-  await using stage = await startMovedDaemon({ scenario, poll });
-  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'shared_bounces');
-  await stage.until('the domain to be told', () => notified().length > 0, 5 * hourMs);
-  const exclude = (config: { accounts: Record<string, unknown>[] }) => {
-    for (const account of config.accounts) account['mailboxes'] = { exclude: ['*@acme.example'] };
-  };
-  await stage.reload(exclude, { force: true });
-  await stage.until('its end', () => notified().length > 1, 2 * hourMs);
-  expect(stage.notified('shared_bounces')).toEqual(['firing', 'resolved']);
-  expect(notified()[1]?.sentences[0]).toBe('No guarded mailbox of the domain is in warm-up any more.');
-});
-
 it('a bounce rate that doubles on five domains is announced for the account, and ends when the rate is as before', async () => {
   const fleet = [1, 2, 3, 4, 5].flatMap((domain) =>
     [1, 2, 3].map((number) => mailboxOf(`d${domain}.example`, number, 'aggressive')),

@@ -39,18 +39,4 @@ describe('what a reload switches off', () => {
       'resolved: enforcement is on again for all accounts',
     ]);
   });
-
-  it('an account that is removed is announced, repeated daily for three days, and then no more', async () => {
-    await using stage = await begin();
-    await stage.run(10 * minuteMs);
-    await stage.ask({ dryRun: true });
-    await stage.reload((config) => config.accounts.splice(1), { force: true });
-    await stage.run(4 * dayMs);
-    expect(titles(stage).map((title) => title.replace(/account \w+/, 'account X'))).toEqual([
-      'firing: account X is no longer guarded',
-      'reminder: account X is no longer guarded',
-      'reminder: account X is no longer guarded',
-      'resolved: account X is still not guarded, and this is the last reminder',
-    ]);
-  });
 });

@@ -1,7 +1,6 @@
 // A first sweep of a fleet that is big for its plan: it has the budget, and what is news while it goes on is told at once.
 import { expect, it } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
-import type { FleetAnswer } from '../../src/web/json/fleet.ts';
 import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 import { poll, settled } from './three-domains.ts';
@@ -32,23 +31,6 @@ it('scores that fall all over the fleet do not slow the first sweep: it has the 
   await stage.until('every mailbox was read', judged, hourMs);
   // 120 requests: seven of the nine in a minute are left for them, and of these one in eight goes to scores that fell.
   expect(stage.clock.now() - start).toBeLessThan(21 * minuteMs);
-});
-
-it('page, JSON and status say how far it is, and it ends when they said', async () => {
-  const fleet = Array.from({ length: 40 }, (_, number) => settled(number));
-  await using stage = await startMovedDaemon({
-    scenario: { name: 'calm', summary: 'Nothing happens.', fleet, incidents: [] },
-    poll: often,
-    account: { ...small, requests_per_minute: 20 },
-  });
-  await stage.run(3 * minuteMs);
-  const answer = (await (await fetch(`${stage.url()}/api/fleet`)).json()) as FleetAnswer;
-  const sweep = answer.accounts[0]?.first_sweep;
-  expect(sweep).toMatchObject({ part: 'judging', mailboxes: 40, read: expect.any(Number) });
-  expect(answer.headline).toContain(`${sweep?.read} of 40 mailboxes read, done in about`);
-  const said = Date.parse(sweep?.done_at ?? '');
-  await stage.until('all are judged', () => stage.fleet().sweep('agency')?.part !== 'judging', 20 * minuteMs);
-  expect(Math.abs(stage.clock.now() - said)).toBeLessThan(2 * minuteMs);
 });
 
 it('a bounce wave over mailboxes that were judged already: recoveries and the hold are told while the sweep goes on', async () => {
@@ -107,24 +89,4 @@ it('what a sweep found is told when its account leaves the configuration, and af
   await stage.run(minuteMs);
   expect(acted().map(({ mailbox }) => mailbox)).toEqual([theirs, mine]);
   expect(stage.fleet().sweep('agency')?.part).toBe('judging');
-});
-
-it('one mailbox that never answers does not hold up the end of the sweep, nor what it found', async () => {
-  const fleet = Array.from({ length: 20 }, (_, number) => settled(number));
-  const [mute = '', bad = ''] = fleet.map(({ email }) => email);
-  await using stage = await startMovedDaemon({
-    scenario: {
-      name: 'mute',
-      summary: 'One does not answer, one is over.',
-      fleet,
-      incidents: [badDay(bad)],
-      faults: [{ fault: 'service-unavailable', mailbox: mute }],
-    },
-    poll: often,
-    account: { ...small, requests_per_minute: 50 },
-  });
-  await stage.until('the sweep goes on', () => stage.fleet().sweep('agency') !== undefined, minuteMs);
-  await stage.until('it is over', () => stage.fleet().sweep('agency') === undefined, 10 * minuteMs);
-  await stage.run(minuteMs);
-  expect(stage.notified('guard_acted')).toEqual(['event']);
 });

@@ -80,19 +80,6 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     expect(stage.breaker()).toMatchObject({ openSince: null });
   });
 
-  it('jumps while two accounts share it: the breaker counts both, and one message tells of it', async () => {
-    const second = sixty.filter((_, number) => number % 2 === 0).map(({ email }) => email);
-    await using stage = await startMovedDaemon({ scenario: scenarioOf(sixty, [jump('*')]), poll, second });
-    await stage.until('the trip', () => stage.breaker().openSince !== null, 4 * hourMs);
-    await stage.run(50 * minuteMs);
-    expect(stage.posts.length).toBeGreaterThan(0);
-    expect(stage.posts.length).toBeLessThan(6);
-    const held = stage.breaker().entries.filter((entry) => entry.held);
-    expect(held).toHaveLength(60 - stage.posts.length);
-    expect(new Set(held.map(({ account }) => account))).toEqual(new Set(['agency', 'second']));
-    expect(toldOfHold(stage)).toEqual(['firing']);
-  });
-
   it('jumps in one domain: that is a cause of its own, and all 20 are acted upon', async () => {
     await using stage = await startMovedDaemon({ scenario: scenarioOf(sixty, [jump(`*@${domains[0]}`)]), poll });
     await stage.run(4 * hourMs);
@@ -162,19 +149,5 @@ describe.concurrent('a daemon that begins on a fleet in trouble', () => {
     await stage.run(5 * minuteMs);
     expect(stage.posts.map(({ email }) => email).sort()).toEqual(emails(over).sort());
     expect(toldOfHold(stage)).toEqual(['firing', 'reminder', 'resolved']);
-  });
-
-  it('holds nothing any more when the held mailbox leaves the account', async () => {
-    const often = { ...poll, mailboxes: '*/5 * * * *' };
-    await using stage = await startMovedDaemon({ scenario: troubled, poll: often });
-    await stage.until('the hold', () => stage.breaker().openSince !== null, 30 * minuteMs);
-    await stage.run(10 * minuteMs);
-    const [held, ...others] = stage.breaker().entries.filter((entry) => entry.held);
-    expect(others).toEqual([]);
-    stage.simulator.fleet.remove(held?.email ?? '');
-    await stage.run(30 * minuteMs);
-    expect(stage.breaker()).toMatchObject({ openSince: null });
-    expect(toldOfHold(stage)).toEqual(['firing', 'resolved']);
-    expect(stage.posts).toHaveLength(5);
   });
 });

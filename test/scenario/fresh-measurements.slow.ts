@@ -1,10 +1,7 @@
-// DNS and blacklists come from a cache of the API: where an answer decides, a fresh measurement is asked for (docs/faults.md T5).
-import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { scenarios } from '../../tools/simulator/scenarios.ts';
 import { scrape } from '../support/scrape.ts';
-import { until } from '../support/until.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
 
 const oliver = 'oliver.hart@northbeam.example';
@@ -40,18 +37,6 @@ test('T5: a record that stops passing is measured again before it is announced, 
   const checkedAt = Date.parse(stage.mailbox(oliver).dns?.answer.checkedAt ?? '') / 1_000;
   const metrics = await scrape(stage.url());
   expect(metrics.value('measurement_timestamp_seconds', { mailbox: oliver, route: 'dns' })).toBe(checkedAt);
-});
-
-test('an operator who refreshes a mailbox gets fresh measurements, once an hour', async () => {
-  await using stage = await startMovedDaemon({ scenario: { ...scenarios.calm, fleet }, poll });
-  await stage.run(10 * minuteMs);
-  const fresh = () => stage.simulator.requests.filter(({ path }) => path.includes('refresh=true')).length;
-  await stage.command('refresh', { mailbox: oliver });
-  await stage.run(2 * minuteMs);
-  expect(fresh()).toBe(2);
-  await stage.command('refresh', { mailbox: oliver });
-  await stage.run(2 * minuteMs);
-  expect(fresh()).toBe(2);
 });
 
 /** The requests to a path so far, and those of them that asked for a fresh measurement. */
@@ -105,44 +90,4 @@ test('T5: a measurement that stays old although a fresh one was asked for is ann
   stage.simulator.faults.clear();
   await stage.until('its end', () => stage.notified('stale_data').length > 1, hourMs);
   expect(stage.notified('stale_data')).toEqual(['firing', 'resolved']);
-});
-
-test('a blacklist check that can not be read four times in a row is announced, once for the mailbox', async () => {
-  const hourly = { ...poll, dns: '0 * * * *', blacklist: '50 * * * *' };
-  await using stage = await startMovedDaemon({ scenario: { ...scenarios.calm, fleet }, poll: hourly });
-  await stage.run(10 * minuteMs);
-  stage.simulator.faults.add({ fault: 'page-with-200', route: 'blacklist' });
-  await stage.run(3 * hourMs);
-  expect(stage.notified('stale_data')).toEqual([]);
-  await stage.run(2 * hourMs);
-  expect(stage.notified('stale_data')).toEqual(['firing']);
-  stage.simulator.faults.clear();
-  await stage.until('its end', () => stage.notified('stale_data').length > 1, 2 * hourMs);
-});
-
-test('the recipe refresh-dns asks for fresh measurements of what fails', async () => {
-  const digest = createHash('sha256').update('ww_operator').digest('hex');
-  const keys = [{ name: 'boss', sha256: digest, plan: 'agency', role: 'operator' }];
-  const broken = { kind: 'dns', mailbox: oliver, records: ['spf'], from: 0, until: 8 * hourMs } as const;
-  await using stage = await startMovedDaemon({
-    scenario: { name: 'dns', summary: 'SPF fails.', fleet, incidents: [broken] },
-    poll: { ...poll, dns: '0 */6 * * *' },
-    file: { recipes: { api_keys: keys } },
-  });
-  await stage.until('the failure to be told', () => stage.notified('dns_failing').length === 1, 5 * hourMs);
-  await stage.run(hourMs);
-  const before = askedOf(stage, '/v1').fresh.length;
-  const run = await fetch(`${stage.url()}/v1/recipes/refresh-dns/runs`, {
-    method: 'POST',
-    headers: { authorization: 'Bearer ww_operator', 'content-type': 'application/json' },
-    body: JSON.stringify({ parameters: {}, apply: true }),
-  });
-  expect(run.status).toBe(202);
-  await until('the recipe to ask', async () => {
-    await stage.run(secondMs);
-    return askedOf(stage, '/v1').fresh.length > before;
-  });
-  await stage.run(minuteMs);
-  const fresh = askedOf(stage, '/v1').fresh.slice(before);
-  expect(fresh.map(({ path }) => path.split('?')[0]).sort()).toEqual(['/v1/blacklist', '/v1/dns']);
 });

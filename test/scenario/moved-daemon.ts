@@ -175,9 +175,9 @@ export async function startMovedDaemon(options: MovedOptions) {
   };
 
   /** What the daemon says to a reload, while the clock goes on. */
-  const ask = async (how: HowToReload): Promise<CommandOutcome> => {
+  const ask = async ({ force = false, dryRun = false }: HowToReload): Promise<CommandOutcome> => {
     const waiting = { over: false };
-    const reloading = daemon.reload({ by: 'a test', force: false, dryRun: false, ...how });
+    const reloading = daemon.reload({ by: 'a test', force, dry_run: dryRun });
     void reloading.finally(() => {
       waiting.over = true;
     });

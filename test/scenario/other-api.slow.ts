@@ -283,82 +283,6 @@ describe.concurrent('a daemon for each', () => {
       const recoveries = (outcome: string) => metrics.value('guard_actions_total', { action: 'recovery', outcome });
       expect([recoveries('confirmed'), recoveries('unconfirmed')]).toEqual([3, 1]);
     });
-
-    it('says NO ACTION TAKEN when the key may not write, does not try again at once, and goes on watching', async () => {
-      await using stage = await Stage.open({ key: { write: false } });
-      const refused = stage.api.add('refused@a.example', { days: overBalanced });
-      stage.start();
-      const alert = await sentEverywhere(stage, refused, 'guard_action_failed');
-      expect(alert.severity).toBe('critical');
-      expect(alert.sentences.join(' ')).toContain('NO ACTION TAKEN');
-      await moreRounds(stage, refused, 2);
-      expect(stage.api.posts(refused)).toHaveLength(1);
-      const metrics = await stage.metrics();
-      // The refusal of one mailbox says nothing of the key.
-      expect(metrics.value('account_writable', { account: 'acme' })).toBeUndefined();
-      expect(metrics.value('guard_actions_total', { action: 'recovery', outcome: 'refused' })).toBe(1);
-    });
-
-    it('leaves a mailbox alone that a person changed between the verdict and the POST', async () => {
-      await using stage = await Stage.open();
-      const quick = stage.api.add('quick@a.example', { days: overBalanced });
-      const paused = stage.api.add('paused@a.example', { days: overBalanced });
-      stage.api.fault = ({ path, mailboxId }) => {
-        if (path !== '/v1/warmup') return undefined;
-        if (mailboxId === quick.id && stage.api.reads('/v1/stats', quick).length >= 2) quick.mode = 'recovery';
-        if (mailboxId === paused.id && stage.api.reads('/v1/stats', paused).length >= 2) paused.status = 'paused';
-        return undefined;
-      };
-      stage.start();
-      await until('both to be changed', () => quick.mode === 'recovery' && paused.status === 'paused');
-      await Promise.all([moreRounds(stage, quick, 2), moreRounds(stage, paused, 2)]);
-      expect(stage.api.posts()).toEqual([]);
-    });
-
-    it('goes on after failures of one mailbox, of the whole API and of the rate limit, and then acts once', async () => {
-      await using stage = await Stage.open();
-      const breach = stage.api.add('breach@a.example', { days: overBalanced });
-      const broken = stage.api.add('broken@a.example', { days: overBalanced });
-      const html = { kind: 'answer', status: 502, body: '<html>Bad gateway</html>' } as const;
-      let failures = 0;
-      let throttles = 0;
-      stage.api.fault = ({ method, path, mailboxId }) => {
-        if (mailboxId === broken.id && path === '/v1/stats') return { ...html, status: 200 };
-        if (method !== 'GET') return undefined;
-        if (failures < 3) {
-          failures += 1;
-          return html;
-        }
-        // In the midst of a sweep, when everything else is due too. A refused health check says nothing about the key.
-        if (stage.api.log.length < 12 || throttles > 0 || path === '/v1/health') return undefined;
-        throttles += 1;
-        return { kind: 'answer', status: 429, body: '{"error":"slow down"}', headers: { 'retry-after': '3' } };
-      };
-      stage.start();
-      await sentEverywhere(stage, breach, 'guard_acted');
-      await moreRounds(stage, breach, 2);
-      expect(stage.api.posts().map(({ body }) => body)).toEqual([toRecovery(breach)]);
-      const stopped = stage.api.log.find(({ status }) => status === 429)?.at ?? 0;
-      // A request that was on its way already is no sin.
-      const early = stage.api.log.filter(({ at }) => at > stopped + 1_000 && at < stopped + 2_900);
-      expect(early).toEqual([]);
-    });
-
-    it('delivers what a receiver refused for a while, under the same id', async () => {
-      await using stage = await Stage.open();
-      const breach = stage.api.add('breach@a.example', { days: overBalanced });
-      const refusals = { slack: 0, hook: 0 };
-      stage.receiver.answer = (to) => {
-        refusals[to] += 1;
-        return refusals[to] <= 2 ? 503 : 200;
-      };
-      stage.start();
-      await sentEverywhere(stage, breach, 'guard_acted');
-      const ids = stage.receiver.notified.filter(({ to }) => to === 'hook').map(({ headers }) => headers['webhook-id']);
-      expect(ids.length).toBeGreaterThanOrEqual(3);
-      expect(new Set(ids.slice(0, 3)).size).toBe(1);
-      expect(alertsSentOf(stage, breach, 'guard_acted')).toHaveLength(1);
-    });
   });
 
   describe('the rules of the house', () => {
@@ -374,31 +298,6 @@ describe.concurrent('a daemon for each', () => {
       await moreRounds(stage, deep, 2);
       expect(stage.api.posts().map(({ body }) => body)).toEqual([toPause(deep)]);
       await endsCleanly(stage, 'SIGINT');
-    });
-
-    it('writes nothing with enforce: false, but tells the breach; it ends at SIGTERM with exit code 0', async () => {
-      await using stage = await Stage.open({ file: { guard: { enforce: false } } });
-      const breach = stage.api.add('breach@a.example', { days: overBalanced });
-      stage.start();
-      await sentEverywhere(stage, breach, 'bounce_over_limit');
-      await moreRounds(stage, breach, 2);
-      expect(stage.api.posts()).toEqual([]);
-      await endsCleanly(stage, 'SIGTERM');
-    });
-
-    it('ends at SIGTERM in the middle of an action, and a new process confirms it without a second POST', async () => {
-      await using stage = await Stage.open();
-      const breach = stage.api.add('breach@a.example', { days: overBalanced });
-      stage.api.fault = ({ method }) => (method === 'POST' ? { kind: 'delay', ms: 1_000 } : undefined);
-      stage.start();
-      await until('the POST', () => stage.api.posts().length > 0);
-      stage.daemon.kill('SIGTERM');
-      expect(await stage.daemon.ended).toEqual({ code: 0, signal: null });
-      stage.start();
-      const alert = await sentEverywhere(stage, breach, 'guard_acted');
-      expect(alert.numbers).toMatchObject({ outcome: 'confirmed' });
-      await moreRounds(stage, breach, 2);
-      expect(stage.api.posts(breach)).toHaveLength(1);
     });
   });
 });

@@ -1,7 +1,7 @@
 // A rate over the limit with too few bounces to act on: shown and told everywhere, and acted on with the next bounce.
 import { expect, it } from 'vitest';
 import { guardStates } from '../../src/core/mailbox.ts';
-import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { scrape } from '../support/scrape.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
@@ -58,28 +58,4 @@ it('one bounce of a slow mailbox is over_limit everywhere and told as info; the 
   await stage.until('the end to be told', () => notified().length > 1, hourMs);
   expect(notified()[1]).toMatchObject({ status: 'resolved' });
   expect(stage.posts).toMatchObject([{ email: slow.email, change: 'recovery' }]);
-});
-
-it('a mailbox found in recovery mode with a breach is announced at once as a warning, and paused by the next bounce', async () => {
-  const found: MailboxSpec = { email: 'found@acme.example', provider: 'google', mode: 'recovery', startedDaysAgo: 60 };
-  const badDay: Incident = { kind: 'bounce', mailbox: found.email, rate: 0.3, from: -5 * dayMs, until: -4 * dayMs };
-  const next: Incident = { kind: 'bounce', mailbox: found.email, rate: 1, from: 3 * hourMs, until: 4 * hourMs };
-  await using stage = await startMovedDaemon({
-    scenario: { name: 'found', summary: 'Found in recovery.', fleet: [found], incidents: [badDay, next] },
-    poll,
-  });
-  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'bounce_over_limit');
-  await stage.until('the finding to be told', () => notified().length > 0, hourMs);
-  expect(notified()).toMatchObject([{ status: 'firing', severity: 'warning', mailbox: found.email }]);
-  expect(notified()[0]?.sentences[0]).toMatch(
-    /over the recovery limit of 0\.3 %.*already in recovery mode and over its bounce limit, so earlier bounces/,
-  );
-  const states = await shownStates(stage.url() ?? '', found.email);
-  expect(states).toMatchObject({ json: 'over_limit', metrics: ['over_limit'] });
-
-  // Also by a process that knows it from the store only.
-  await stage.restart();
-  expect(stage.posts).toEqual([]);
-  await stage.until('the pause', () => stage.mailbox(found.email).memory?.claim?.kind === 'pause', 5 * hourMs);
-  expect(stage.posts).toMatchObject([{ email: found.email, change: 'pause' }]);
 });

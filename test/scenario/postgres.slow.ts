@@ -112,23 +112,3 @@ test('a second daemon stands by, and goes on when the first one ends, in good or
   two.days = week(40, 4);
   await actedOnce(two);
 });
-
-test('commands and recipes find the daemon, and the emergency stop the store', async () => {
-  const { stage } = await open();
-  await using _stage = stage;
-  const said = async (...args: readonly string[]) => {
-    await using command = new Running([...args, '--config', stage.config]);
-    const { code } = await command.ended;
-    expect([code, command.output]).toEqual([0, expect.not.stringContaining(password)]);
-    return command.stdout;
-  };
-  expect(await said('recipes', 'run', 'fleet-overview')).toContain('fleet.example');
-  expect(await said('check', '--show')).not.toContain(password);
-  await using doctor = new Running(['doctor', '--config', stage.config]);
-  await doctor.ended;
-  expect(doctor.output).toContain('PostgreSQL answers');
-  expect(doctor.output).not.toContain(password);
-  stage.daemon.kill('SIGTERM');
-  expect((await stage.daemon.ended).code).toBe(0);
-  expect(await said('writes', 'off', '--yes', '--reason', 'a test', '--for', '1h')).toContain('next start');
-});

@@ -1,8 +1,6 @@
 // Recipes on a whole daemon: the rows of every built-in one against what the API and the page say, and what `do:` does.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
@@ -217,47 +215,10 @@ describe('the rows of a built-in recipe are what the API says', () => {
     expect(domains.reduce((all, row) => all + Number(row['sent']), 0)).toBe(sent);
     expect(domains[0]).toMatchObject({ domain: 'fernhill.example', dns_failing: 'dkim' });
   });
-
-  test('failed-deliveries: none, because all arrived', async () => {
-    expect((await run('failed-deliveries')).rows).toEqual([]);
-    const { deliveries } = await api<{ deliveries: readonly Json[] }>('/api/deliveries');
-    expect(deliveries.every(({ state }) => state === 'sent')).toBe(true);
-  });
 });
 
 describe('a recipe that does something', () => {
   const domain = 'northbeam.example';
-  const pauses = () => stage.posts.filter(({ change }) => change === 'pause').length;
-
-  test('only plans until it is applied', async () => {
-    const before = pauses();
-    const { rows } = await run('pause-domain', { domain }, keys.operator);
-    expect(rows.length).toBeGreaterThan(1);
-    expect(rows.every((row) => row['outcome'] === 'planned' && String(row['message']).includes('will pause'))).toBe(
-      true,
-    );
-    await stage.run(minuteMs);
-    expect(pauses()).toBe(before);
-  });
-
-  test('is refused to a viewer, and for what only asks', async () => {
-    const body = (parameters: Json) => JSON.stringify({ parameters, apply: true });
-    const refused = await ask('/v1/recipes/pause-domain/runs', { method: 'POST', body: body({ domain }) });
-    expect([refused.status, await refused.json()]).toMatchObject([403, { error: 'not_allowed' }]);
-    const asks = await ask('/v1/recipes/at-risk/runs', { method: 'POST', body: body({}), key: keys.operator });
-    expect(asks.status).toBe(400);
-  });
-
-  test('is refused with a plan that is no dry run of it', async () => {
-    const other = await run('at-risk');
-    const body = JSON.stringify({ parameters: { domain }, apply: true, plan: other.id });
-    const refused = await ask('/v1/recipes/pause-domain/runs', { method: 'POST', body, key: keys.operator });
-    expect([refused.status, await refused.json()]).toMatchObject([
-      400,
-      { message: `${other.id} is not a finished dry run of pause-domain with these parameters.` },
-    ]);
-  });
-
   test('applied, acts through the guarded path and says what came of each', async () => {
     const { rows } = await run('pause-domain', { domain }, keys.operator, true);
     expect(rows.map((row) => row['outcome'])).toEqual(rows.map(() => 'done'));
@@ -283,35 +244,6 @@ describe('a recipe that does something', () => {
 });
 
 describe('a recipe of the user', () => {
-  const own = (name: string, text: string) => {
-    mkdirSync(join(stage.folder, 'recipes'), { recursive: true });
-    writeFileSync(join(stage.folder, 'recipes', name), text);
-  };
-
-  test('is there at once, runs by its schedule in its time zone, and is not hidden by a broken one', async () => {
-    own('broken.yaml', 'id: broken\ntitle: x\ndescription: y\nselect: SELEC 1\n');
-    own(
-      'noon.yaml',
-      `id: noon\ntitle: Noon\ndescription: At noon in New York.\nselect: SELECT count(*) AS mailboxes FROM mailboxes
-schedule: {cron: "0 12 * * *", time_zone: America/New_York}\n`,
-    );
-    const list = await api<{ recipes: readonly Json[]; broken: readonly Json[] }>('/v1/recipes');
-    expect(list.recipes.find(({ id }) => id === 'noon')).toMatchObject({ built_in: false, writes: false });
-    expect(list.recipes).toHaveLength(16);
-    expect(list.broken).toEqual([{ file: 'broken.yaml', problems: ['broken.yaml:4:9 select: must be one SELECT'] }]);
-    const { runs: before } = await api<{ runs: readonly Json[] }>('/v1/recipes/noon/runs');
-    expect(before).toEqual([]);
-    // 12:00 in New York is 16:00 UTC on that day: daylight saving time has begun there, and not yet in Europe.
-    await stage.run(hourMs);
-    const runs = await until('the scheduled run', async () => {
-      const answer = await api<{ runs: readonly Json[] }>('/v1/recipes/noon/runs');
-      return answer.runs[0]?.['status'] === 'succeeded' ? answer.runs : undefined;
-    });
-    expect(runs).toHaveLength(1);
-    expect(runs[0]).toMatchObject({ by: 'schedule', row_count: 1 });
-    expect(String(runs[0]?.['created_at'])).toMatch(/^2026-03-10T16:00:0/);
-  });
-
   test('shows its rows after a restart, and is gone after its retention', async () => {
     const { id } = await run('fleet-overview');
     await stage.restart();

@@ -1,5 +1,4 @@
 // Reloading as an operator does it: a signal, the command, the HTTP route, and a secret that is rotated in its file.
-import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { request } from 'undici';
@@ -7,12 +6,6 @@ import { describe, expect, it } from 'vitest';
 import { commandLine } from '../support/command-line.ts';
 import { Stage } from '../support/guarded.ts';
 import { until } from '../support/until.ts';
-
-const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
-const tokens = [
-  { name: 'ann', sha256: sha256('operator-token'), role: 'operator' },
-  { name: 'eyes', sha256: sha256('viewer-token'), role: 'viewer' },
-];
 
 describe.concurrent('a running daemon', () => {
   it('reloads over HTTP from its own page only, on SIGHUP, and for `warmwarden reload` without the daemon’s variables', async () => {
@@ -67,32 +60,6 @@ describe.concurrent('a running daemon', () => {
     stage.daemon.kill('SIGHUP');
     await stage.daemon.onDuty();
     await stage.daemon.said('configuration reloaded');
-  });
-
-  it('reloads over HTTP for an operator, and for nobody else', async () => {
-    await using stage = await Stage.open({ file: { server: { listen: '127.0.0.1:0', auth: { tokens } } } });
-    stage.start();
-    const url = await stage.daemon.onDuty();
-    const ask = async (headers: Record<string, string>, query = '') => {
-      const answer = await request(`${url}/-/reload${query}`, { method: 'POST', headers });
-      return [answer.statusCode, await answer.body.json()] as const;
-    };
-    const operator = { authorization: 'Bearer operator-token' };
-    expect((await ask({}))[0]).toBe(401);
-    expect((await ask({ authorization: 'Bearer viewer-token' }))[0]).toBe(403);
-    expect((await ask({ ...operator, origin: 'http://evil.example' }))[0]).toBe(403);
-    expect(await ask(operator, '?dry_run=true')).toEqual([
-      200,
-      {
-        result: 'planned',
-        messages: [expect.stringContaining('nothing changes')],
-        plan: expect.any(String),
-      },
-    ]);
-    expect((await ask(operator))[0]).toBe(200);
-    // The tokens are taken over too.
-    stage.workplace.configure('nothing');
-    expect((await ask(operator))[0]).toBe(409);
   });
 
   it('takes over a key that is rotated in its file', async () => {

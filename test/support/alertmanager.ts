@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { freePort } from './prometheus.ts';
+import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
 /** An alert as GET /api/v2/alerts shows it, as far as tests read it. */

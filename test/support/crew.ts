@@ -23,38 +23,22 @@ export interface Slot {
   readonly workplace: Workplace;
   readonly proxy: CuttingProxy;
   readonly config: string;
-  readonly env: NodeJS.ProcessEnv;
   daemon: Running;
   /** Nothing starts it again. */
   isEnding: boolean;
 }
 
-export interface CrewOptions {
-  readonly headroom?: string;
-  /** Keys of `alerts.rules`. */
-  readonly rules?: object;
-  /** Keys of `poll`; without: everything every two seconds. */
-  readonly poll?: object;
-  /** What is in the environment of each. */
-  readonly envOf?: (index: number) => NodeJS.ProcessEnv;
-}
-
 /** Keys and channel are the crew's own; `place`: where the database is for this replica. */
-function fileFor(
-  accounts: ReadonlyMap<string, OtherApi>,
-  receiver: Receiver,
-  place: PostgresPlace,
-  { headroom = '0%', rules = {}, poll = {} }: CrewOptions,
-): object {
+function fileFor(accounts: ReadonlyMap<string, OtherApi>, receiver: Receiver, place: PostgresPlace): object {
   return {
     accounts: [...accounts].map(([name, api]) => ({
       name,
       base_url: api.url,
       api_key: [...api.keys.keys()][0],
       requests_per_minute: 1_200,
-      headroom,
+      headroom: '0%',
     })),
-    poll: { ...Object.fromEntries(routes.map((route) => [route, everyTwoSeconds])), ...poll },
+    poll: Object.fromEntries(routes.map((route) => [route, everyTwoSeconds])),
     // So many breaches an hour would be bad data anywhere else.
     guard: { breaker: { min_mailboxes: beyondAll, max_mailboxes: beyondAll } },
     alerts: {
@@ -62,12 +46,9 @@ function fileFor(
       group_wait: '0s',
       group_interval: '1s',
       // What they tell waits half an hour for an incident.
-      rules: {
-        ...Object.fromEntries(
-          alertRules.filter((rule) => ruleBook[rule].isSymptom).map((rule) => [rule, { enabled: false }]),
-        ),
-        ...rules,
-      },
+      rules: Object.fromEntries(
+        alertRules.filter((rule) => ruleBook[rule].isSymptom).map((rule) => [rule, { enabled: false }]),
+      ),
     },
     store: { url: `postgres://${place.user}@${place.host}:${place.port}/${place.database}`, tls: 'off' },
     server: { listen: '127.0.0.1:0' },
@@ -93,12 +74,7 @@ export class Crew implements AsyncDisposable {
     this.#place = place;
   }
 
-  static async start(
-    postgres: TestPostgres,
-    processes: number,
-    names: readonly string[],
-    options: CrewOptions = {},
-  ): Promise<Crew> {
+  static async start(postgres: TestPostgres, processes: number, names: readonly string[]): Promise<Crew> {
     const accounts = new Map<string, OtherApi>();
     for (const name of names) {
       const api = await OtherApi.start();
@@ -110,9 +86,8 @@ export class Crew implements AsyncDisposable {
     for (let index = 0; index < processes; index += 1) {
       const proxy = await CuttingProxy.before(crew.#place);
       const workplace = new Workplace();
-      const config = workplace.configure(fileFor(accounts, crew.receiver, proxy.place, options));
-      const env = options.envOf?.(index) ?? {};
-      const slot: Slot = { workplace, proxy, config, env, daemon: runDaemon(config, env), isEnding: false };
+      const config = workplace.configure(fileFor(accounts, crew.receiver, proxy.place));
+      const slot: Slot = { workplace, proxy, config, daemon: runDaemon(config), isEnding: false };
       void supervised(slot);
       crew.slots.push(slot);
     }
@@ -135,7 +110,7 @@ export class Crew implements AsyncDisposable {
 
   /** A new process where the one before has ended, or is about to. */
   restart(slot: Slot): void {
-    slot.daemon = runDaemon(slot.config, slot.env);
+    slot.daemon = runDaemon(slot.config);
     void supervised(slot);
   }
 
@@ -204,7 +179,7 @@ async function supervised(slot: Slot): Promise<void> {
     if (slot.isEnding || code !== 1) return;
     await sleep(lookEveryMs);
     if (slot.isEnding) return;
-    slot.daemon = runDaemon(slot.config, slot.env);
+    slot.daemon = runDaemon(slot.config);
   }
 }
 

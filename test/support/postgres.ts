@@ -17,11 +17,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
+import { freePort } from './free-port.ts';
 import { sharedFolder } from './shared-folder.ts';
 import { until } from './until.ts';
 
@@ -266,13 +266,4 @@ function copyOf(native: string): string {
     rmSync(part, { recursive: true });
   }
   return copy;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

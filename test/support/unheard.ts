@@ -2,10 +2,10 @@
 import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { request } from 'undici';
 import { expect } from 'vitest';
 import { parse } from 'yaml';
+import { freePort } from './free-port.ts';
 import { Stage } from './guarded.ts';
 import { week } from './other-api.ts';
 import { bin, inherited, root, Workplace } from './process.ts';
@@ -64,15 +64,6 @@ export class Fifo implements Disposable {
     for (const end of this.#open) closeSync(end);
     this.#place[Symbol.dispose]();
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Routes that fit no account are warnings at the start, in all more than the buffers of a pipe or socket and ours hold. */
