@@ -17,7 +17,6 @@ import {
   label,
   listen,
   network,
-  pathPrefix,
   pattern,
   publicUrl,
   refuse as refuseValue,
@@ -295,12 +294,7 @@ const server = section(
     listen: keyed(listen(), '127.0.0.1:7025', 'host:port of page, metrics and health.'),
     publicUrl: orNull(
       publicUrl(),
-      'The address at which people open the page, for the links in messages. Default: the address in listen.',
-    ),
-    pathPrefix: optional(
-      pathPrefix(),
-      undefined,
-      'The path below which a reverse proxy serves the page, such as /warmwarden. Default: the path in public_url.',
+      'The address at which people open the page, for the links in messages; a reverse proxy serves the page below its path. Default: the address in listen.',
     ),
     trustedProxies: keyed(
       z.array(network()),
@@ -322,18 +316,15 @@ const server = section(
     ),
   },
   (keys, refuse) => {
-    const { listen: at, public_url: url, path_prefix: prefix, auth } = keys;
+    const { listen: at, auth } = keys;
     const host = (at as Partial<ServerConfig> | undefined)?.host;
     if (auth === undefined && typeof host === 'string' && !isLoopback(host))
       refuse('listen', 'is open to other machines without a token: write auth with tokens, or auth: none');
-    // Links in messages begin with public_url, links on the page with path_prefix.
-    if (typeof url === 'string' && typeof prefix === 'string' && URL.canParse(url) && pathIn(url) !== prefix)
-      refuse('path_prefix', 'must be the path in public_url: write the same path in both');
   },
-).transform(({ listen: at, auth, pathPrefix: prefix, ...keys }) => ({
+).transform(({ listen: at, auth, ...keys }) => ({
   ...keys,
   ...at,
-  pathPrefix: prefix ?? pathIn(keys.publicUrl),
+  pathPrefix: pathIn(keys.publicUrl),
   auth: auth ?? ('none' as const),
 }));
 type ServerConfig = z.output<typeof server>;

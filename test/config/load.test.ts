@@ -145,10 +145,9 @@ describe('the server', () => {
 describe('a server behind a proxy', () => {
   const serverOf = (text: string) => accepted(`${account}server: {${text}}\n`).server;
 
-  test('has the path of its public address in front of its own paths, unless one is written', () => {
+  test('has the path of its public address in front of its own paths', () => {
     expect(serverOf('public_url: "https://ops.example.com/warm/warden/"').pathPrefix).toBe('/warm/warden');
     expect(serverOf('public_url: "https://ops.example.com"').pathPrefix).toBe('');
-    expect(serverOf('path_prefix: /warmwarden/').pathPrefix).toBe('/warmwarden');
   });
 
   test('trusts addresses and networks', () => {

@@ -182,16 +182,6 @@ export function publicUrl() {
   });
 }
 
-/** Path under which a proxy serves the page. Output: without a slash at its end. */
-export function pathPrefix() {
-  return z.string().transform((value, context) => {
-    const trimmed = value.replace(/\/+$/, '');
-    return /^(\/[A-Za-z0-9._~-]+)*$/.test(trimmed)
-      ? trimmed
-      : refuse(context, `"${value}" is not a path: write /warmwarden`);
-  });
-}
-
 /** Address, or network in CIDR notation. */
 export function network() {
   return z
