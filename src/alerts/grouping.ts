@@ -1,10 +1,12 @@
-// Groups transitions that belong together into one message: a group is an account with a rule. Pure.
+// Groups transitions that belong together into one message, and names them: a group is an account with a rule. Pure.
 
 import { type Alert, isCause, type Severity, severities, type Transition } from '../core/alert.ts';
 import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../core/time.ts';
+import type { Reason } from '../core/verdict.ts';
+import { isTooFew } from './quiet-ends.ts';
 
 /** Content of one message. */
 export interface GroupMessage {
@@ -23,8 +25,8 @@ export interface GroupMessage {
   /** Moment at which the message was made. */
   readonly at: EpochMs;
   /**
-   * Transitions, one per fingerprint: ongoing alerts before ended ones, the worst first, then the newest. The last ones
-   * of a storm are in no order. Empty only if there is an incident.
+   * Transitions, one per fingerprint: ongoing alerts before ended ones, the worst first, then the newest. Empty only if
+   * there is an incident.
    */
   readonly transitions: readonly Transition[];
   /** Incident of all transitions, or null if they belong to none. */
@@ -70,12 +72,13 @@ const foundGroup = 'found';
 const longestKeptMs = hourMs;
 
 /**
- * Returns the group of an alert: its account, rule, and cause where the rule has several. Each
- * part of the protection that is off is a group of its own. Unstable alerts of an account
- * form one group, because they come and go together.
+ * Returns the group of an alert: its account, rule, and cause where the rule has several. Each part of the protection
+ * that is off is a group of its own. Unstable alerts of an account form one group, because they come and go together. A
+ * read-only key is announced with the failed actions that show it.
  */
 export function groupOf({ account, rule, object, unstable }: Alert): string {
   if (unstable) return `${account}|unstable`;
+  if (rule === 'not_guarded' && object === 'key read-only') return `${account}|guard_action_failed`;
   const isApart = isCause({ rule, object }) || rule === 'protection_off';
   return isApart ? `${account}|${rule}|${object}` : `${account}|${rule}`;
 }
@@ -183,73 +186,20 @@ export function incidentMessageOf(
 
 /** Returns the message for the transitions that a channel wants, one per fingerprint, or null if there are none. */
 export function messageOf(group: string, wanted: readonly Transition[], now: EpochMs): GroupMessage | null {
-  const parts = new MessageParts();
-  for (const transition of wanted) parts.put(transition);
-  return parts.message(group, now);
-}
-
-/** Builds a message. Transitions are added one by one, because a storm has as many of them as mailboxes. */
-export class MessageParts {
-  /** Transitions by rank. A storm has few ranks, each with many transitions. */
-  readonly #sorts = new Map<number, Alike>();
-  readonly #kinds = new Set<Transition['kind']>();
-  readonly #accounts = new Set<string>();
-
-  put(transition: Transition): void {
-    const rank = rankOf(transition);
-    const alike = this.#sorts.get(rank) ?? new Alike();
-    this.#sorts.set(rank, alike);
-    alike.put(transition);
-    this.#kinds.add(transition.kind);
-    this.#accounts.add(transition.alert.account);
-  }
-
-  /** Returns the message, or null if it has no transitions. */
-  message(group: string, now: EpochMs): GroupMessage | null {
-    const sorts = [...this.#sorts].sort(([a], [b]) => a - b).map(([, alike]) => alike.newestFirst());
-    const some = sorts.flatMap((alike) => alike.slice(0, 1));
-    const [first] = some;
-    if (!first) return null;
-    const { account, rule } = first.alert;
-    return {
-      group,
-      account: this.#accounts.size === 1 ? account : null,
-      rule: some.every(({ alert }) => alert.rule === rule) ? rule : null,
-      kind: group === foundGroup ? 'found' : (kindsByWeight.find((kind) => this.#kinds.has(kind)) ?? first.kind),
-      severity: worstOf(some.map(({ alert }) => alert.severity)),
-      at: now,
-      transitions: sorts.flat(),
-      incident: null,
-    };
-  }
-}
-
-/**
- * Minimum number of sorted transitions of a rank, more than a person reads. Sorting a whole storm would hold up
- * everything else.
- */
-const inOrderAtLeast = 1_000;
-
-/** Transitions of one rank. */
-class Alike {
-  readonly #newest: Transition[] = [];
-  readonly #others: Transition[] = [];
-
-  put(transition: Transition): void {
-    this.#newest.push(transition);
-    if (this.#newest.length < 2 * inOrderAtLeast) return;
-    this.#sort();
-    this.#others.push(...this.#newest.splice(inOrderAtLeast));
-  }
-
-  newestFirst(): readonly Transition[] {
-    this.#sort();
-    return [...this.#newest, ...this.#others];
-  }
-
-  #sort(): void {
-    this.#newest.sort((one, other) => other.at - one.at);
-  }
+  const [first] = wanted;
+  if (!first) return null;
+  const { account, rule } = first.alert;
+  const kinds = new Set(wanted.map(({ kind }) => kind));
+  return {
+    group,
+    account: wanted.every(({ alert }) => alert.account === account) ? account : null,
+    rule: wanted.every(({ alert }) => alert.rule === rule) ? rule : null,
+    kind: group === foundGroup ? 'found' : (kindsByWeight.find((kind) => kinds.has(kind)) ?? first.kind),
+    severity: worstOf(wanted.map(({ alert }) => alert.severity)),
+    at: now,
+    transitions: wanted.toSorted((a, b) => rankOf(a) - rankOf(b) || b.at - a.at),
+    incident: null,
+  };
 }
 
 /** Returns the worst severity, or info if there is none. */
@@ -294,36 +244,24 @@ export function countsByRule(transitions: readonly Transition[]): readonly RuleC
   return [...counts.values()];
 }
 
-// Joins groups that are announced at the same time and have one cause. Pure.
+/** Reasons for which Warmwarden acts. An alert that ends with one of these is no all-clear. */
+const actingReasons: readonly unknown[] = ['bounce_rate_over_limit', 'repeat_offender', 'emergency'] satisfies Reason[];
 
-interface Announced {
-  readonly group: string;
-  readonly transitions: readonly Transition[];
+function isActedOn({ rule, facts }: Pick<Alert, 'rule' | 'facts'>): boolean {
+  return rule === 'bounce_over_limit' && actingReasons.includes(facts.numbers['reason']);
 }
-
-const readOnlyKey = 'key read-only';
 
 /**
- * Joins guard_action_failed to the message about a read-only key, because the refused change shows that the key may not
- * write.
+ * Returns the name of several alerts of one rule. The name for bounces over the limit says whether Warmwarden acts on
+ * them: some are too few for that, and some have ended.
  */
-export function joinedGroups(groups: readonly Announced[]): readonly Announced[] {
-  const readOnlyKeys = new Set(
-    groups.filter(({ transitions }) => transitions.some(isReadOnlyKey)).map(({ group }) => group),
-  );
-  const joined = new Map<string, readonly Transition[]>();
-  for (const { group, transitions } of groups) {
-    const [first] = transitions;
-    const ofKey =
-      first?.alert.rule === 'guard_action_failed'
-        ? groupOf({ ...first.alert, rule: 'not_guarded', object: readOnlyKey })
-        : group;
-    const of = readOnlyKeys.has(ofKey) ? ofKey : group;
-    joined.set(of, [...(joined.get(of) ?? []), ...transitions]);
-  }
-  return [...joined].map(([group, transitions]) => ({ group, transitions }));
-}
-
-function isReadOnlyKey({ alert: { rule, object } }: Transition): boolean {
-  return rule === 'not_guarded' && object === readOnlyKey;
+export function groupName(rule: AlertRule, alerts: readonly Pick<Transition, 'kind' | 'alert'>[]): string {
+  if (rule !== 'bounce_over_limit') return ruleBook[rule].name;
+  const goOn = alerts.filter(({ kind, alert }) => kind !== 'resolved' && alert.rule === rule);
+  const few = goOn.filter(({ alert }) => isTooFew(alert)).length;
+  const name = ruleBook.bounce_over_limit.name;
+  if (goOn.length === 0)
+    return alerts.some(({ alert }) => isActedOn(alert)) ? `${name}: Warmwarden can act again` : name;
+  if (few === 0) return `${name}, NO ACTION TAKEN`;
+  return few === goOn.length ? `${name}, too few to act on` : `${name}, ${goOn.length - few} WITHOUT ACTION`;
 }

@@ -2,7 +2,7 @@
 // do. Pure.
 
 import type { Alert } from '../core/alert.ts';
-import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
+import { alertRules, ruleBook } from '../core/alert-rules.ts';
 import type {
   Incident,
   IncidentCause,
@@ -86,17 +86,17 @@ export function firingOf(
 
 function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], look: IncidentLook): readonly string[] {
   const own = firingOf(incident, members, look.firing);
+  const also = countsText(own.filter(({ rule }) => ruleBook[rule].isSymptom));
+  const isAny = (wanted: MemberState) => members.some(({ state }) => state === wanted);
   return [
     commonText(incident, members, look),
     ...doneTexts(members),
     ...own.filter(({ rule }) => ruleBook[rule].shows === 'sender').map(({ facts }) => `${facts.title}.`),
-    ...symptomTexts(own),
-    ...(members.some(({ state }) => state === 'held')
-      ? [`To carry out the held actions now: \`${look.command} breaker release\`.`]
-      : []),
+    also && `Also seen: ${also}.`,
+    isAny('held') ? `To carry out the held actions now: \`${look.command} breaker release\`.` : '',
     incidentAdvice(incident.cause),
-    ...(members.some(({ state }) => state === 'paused') ? [campaignsUntouched] : []),
-  ];
+    isAny('paused') ? campaignsUntouched : '',
+  ].filter((text) => text !== '');
 }
 
 /** Names the shared cause as such, with the number of mailboxes that share it and are not in the incident. */
@@ -120,24 +120,10 @@ function nounOf({ attribute }: IncidentCause): string {
   return attribute === 'base_url' ? 'API' : attribute;
 }
 
-function symptomTexts(own: readonly Alert[]): readonly string[] {
-  const seen = countsText(own.filter(({ rule }) => ruleBook[rule].isSymptom));
-  return seen === '' ? [] : [`Also seen: ${seen}.`];
-}
-
-/** Lists the alerts that outlast the incident and need no action, because bounces count for days. */
-function outlastingTexts(own: readonly Alert[]): readonly string[] {
-  const seen = countsText(own.filter(callsForNothing));
-  return seen === '' ? [] : [`Still firing: ${seen}. You get no message when this ends.`];
-}
-
 function countsText(alerts: readonly Alert[]): string {
-  const counts = alertRules.map((rule) => [rule, countOf(alerts, rule)] as const);
-  return listText(counts.filter(([, count]) => count > 0).map(([rule, count]) => `${ruleBook[rule].name} (${count})`));
-}
-
-function countOf(alerts: readonly Alert[], wanted: AlertRule): number {
-  return alerts.filter(({ rule }) => rule === wanted).length;
+  const counts = Map.groupBy(alerts, ({ rule }) => rule);
+  const rules = alertRules.filter((rule) => counts.has(rule));
+  return listText(rules.map((rule) => `${ruleBook[rule].name} (${counts.get(rule)?.length})`));
 }
 
 function endSentences(
@@ -146,18 +132,16 @@ function endSentences(
   { zone, firing }: IncidentLook,
 ): readonly string[] {
   const { beganAt, endedAt, movedAt } = incident;
-  const counts = (state: MemberState) => members.filter((one) => one.state === state).length;
+  const isAny = (wanted: MemberState) => members.some(({ state }) => state === wanted);
+  // Alerts that outlast the incident and need no action, because bounces count for days.
+  const still = countsText(firingOf(incident, members, firing).filter(callsForNothing));
   return [
     `It lasted from ${momentText(beganAt, zone)} to ${momentText(movedAt, zone)}, ${spanText(movedAt - beganAt)}. Since then no mailbox was added and none is waiting for an action.`,
     ...(endedAt === null ? [] : doneTexts(members)),
-    ...outlastingTexts(firingOf(incident, members, firing)),
-    ...(counts('paused') > 0
-      ? ['A paused warm-up stays paused until you resume it: clean the recipient list first.']
-      : []),
-    ...(counts('recovery') > 0
-      ? ['Warmwarden switches the mailboxes in recovery mode back by itself when they stay clean.']
-      : []),
-  ];
+    still && `Still firing: ${still}. You get no message when this ends.`,
+    isAny('paused') ? 'A paused warm-up stays paused until you resume it: clean the recipient list first.' : '',
+    isAny('recovery') ? 'Warmwarden switches the mailboxes in recovery mode back by itself when they stay clean.' : '',
+  ].filter((text) => text !== '');
 }
 
 function keyOf({ account, mailboxId }: IncidentMailbox): string {

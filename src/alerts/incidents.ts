@@ -199,29 +199,21 @@ interface Grounds {
   readonly shows: (account: string, domain: string, incident: Incident) => boolean;
 }
 
-/**
- * Index for assigning transitions to incidents. Built once for many, because a storm has as many alerts as mailboxes.
- */
+/** Index for assigning transitions to incidents, because a storm has as many alerts as mailboxes. */
 export interface Belonging extends Grounds {
   readonly open: readonly Incident[];
   /** Incidents by the fingerprint of an alert that is about no single mailbox. */
   readonly byAlert: ReadonlyMap<string, Incident>;
   /** Incidents by the key of a mailbox. */
-  readonly byMember: ReadonlyMap<string, readonly Incident[]>;
+  readonly byMember: ReadonlyMap<string, readonly { readonly incident: Incident }[]>;
 }
 
 export function belongingTo(open: readonly Incident[], grounds: Grounds): Belonging {
-  const byAlert = new Map<string, Incident>();
-  const byMember = new Map<string, Incident[]>();
-  for (const incident of open) {
-    for (const fingerprint of incident.alerts) if (!byAlert.has(fingerprint)) byAlert.set(fingerprint, incident);
-    for (const member of incident.members) {
-      const key = keyOf(member);
-      const known = byMember.get(key);
-      if (known) known.push(incident);
-      else byMember.set(key, [incident]);
-    }
-  }
+  const byAlert = new Map(
+    open.toReversed().flatMap((incident) => incident.alerts.map((fingerprint) => [fingerprint, incident] as const)),
+  );
+  const members = open.flatMap((incident) => incident.members.map((member) => ({ key: keyOf(member), incident })));
+  const byMember = Map.groupBy(members, ({ key }) => key);
   return { ...grounds, open, byAlert, byMember };
 }
 
@@ -255,7 +247,8 @@ function isGraver(alert: Alert, announced: IncidentAnnouncement | null): boolean
 /** Returns the incidents that an alert is about. */
 function concerned(alert: Alert, belonging: Belonging): readonly Incident[] {
   const { account, mailboxId } = alert;
-  if (isOfMember(alert)) return belonging.byMember.get(mailboxKey(account, mailboxId ?? '')) ?? [];
+  const ofMember = belonging.byMember.get(mailboxKey(account, mailboxId ?? '')) ?? [];
+  if (isOfMember(alert)) return ofMember.map(({ incident }) => incident);
   return belonging.open.filter((incident) => concerns(incident, alert, belonging));
 }
 

@@ -1,7 +1,23 @@
-// Finds what mailboxes that bounce at the same time have in common: the narrowest cause that explains them, or none.
-// Pure; the result does not depend on the order of the mailboxes. docs/alerts.md, "Incidents", has the rules in words.
-import { type IncidentCause, type IncidentMailbox, type SharedAttribute, sharedAttributes } from '../core/incident.ts';
-import { domainOf } from '../core/mailbox.ts';
+// Finds the mailboxes whose bounces the guard or an alert noticed recently, and what those that bounce at the same time
+// have in common: the narrowest cause that explains them, or none. Pure; the result does not depend on the order of the
+// mailboxes. docs/alerts.md, "Incidents", has the rules in words.
+
+import type { Action } from '../core/action.ts';
+import type { Alert, Severity, Transition } from '../core/alert.ts';
+import { ruleBook } from '../core/alert-rules.ts';
+import { type BreakerState, heldEntries } from '../core/guard/breaker.ts';
+import {
+  type Incident,
+  type IncidentCause,
+  type IncidentMailbox,
+  type MemberState,
+  memberStates,
+  type SharedAttribute,
+  sharedAttributes,
+} from '../core/incident.ts';
+import { domainOf, type MailboxState, mailboxKey } from '../core/mailbox.ts';
+import { dayMs, type EpochMs, hourMs } from '../core/time.ts';
+import { worstOf } from './grouping.ts';
 
 /** Mailbox whose bounces the guard or an alert noticed. */
 export interface Affected {
@@ -13,6 +29,180 @@ export interface Affected {
   /** Attributes that it may share; each is null if unknown. */
   readonly traits: Readonly<Record<SharedAttribute, string | null>>;
 }
+
+/** Maximum age of an occurrence that can begin an incident. */
+const noticedForMs = dayMs;
+/** Time after the first sight of a mailbox in which a finding begins no incident, because the trouble may be older. */
+const firstSeenForMs = hourMs;
+
+export interface AffectedFacts {
+  readonly now: EpochMs;
+  readonly mailboxes: Iterable<MailboxState>;
+  readonly firing: readonly Alert[];
+  readonly breakers: Iterable<readonly [api: string, state: BreakerState]>;
+  /** Transitions without a notification, which show how severe an action is. */
+  readonly unnotified: readonly Transition[];
+  /** Returns the base_url of an account, or null if the account is not configured. */
+  readonly apiOf: (account: string) => string | null;
+}
+
+/** Returns the affected mailboxes by key. */
+export function affectedMailboxes(facts: AffectedFacts): ReadonlyMap<string, Affected> {
+  const { now, firing, breakers, unnotified, apiOf } = facts;
+  const alerts = byMailbox(firing.filter(({ rule }) => ruleBook[rule].shows === 'bounces'));
+  const held = heldSince(breakers);
+  const acted = byMailbox(unnotified.map(({ alert }) => alert).filter(({ rule }) => rule === 'guard_acted'));
+  const found = new Map<string, Affected>();
+  for (const mailbox of facts.mailboxes) {
+    const key = mailboxKey(mailbox.account, mailbox.id);
+    const steps = [
+      ...(isTooFew(mailbox) ? [] : (alerts.get(key) ?? [])).map(stepOfAlert),
+      ...stepOfHold(held.get(key)),
+      ...stepOfAction(mailbox.action, acted.get(key) ?? []),
+    ];
+    const one = memberOf(mailbox, steps, now);
+    if (one) found.set(key, { key, mailbox: one, kinds: mainKinds(mailbox), traits: traitsOf(mailbox, apiOf) });
+  }
+  return found;
+}
+
+/**
+ * Returns the mailbox as part of an incident, or null if nothing about it is recent or everything was found at first
+ * sight.
+ */
+function memberOf(mailbox: MailboxState, steps: readonly MemberStep[], now: EpochMs): IncidentMailbox | null {
+  const recent = steps.filter(({ since, goesOn }) => goesOn || since > now - noticedForMs);
+  const worst = recent.toSorted((a, b) => memberStates.indexOf(a.state) - memberStates.indexOf(b.state))[0];
+  if (!worst || worst.since < mailbox.firstSeenAt + firstSeenForMs) return null;
+  const verdict = mailbox.verdict?.answer;
+  const { account, id: mailboxId, email } = mailbox;
+  const counts = { sent: verdict?.sent ?? 0, bounced: verdict?.bounced ?? 0 };
+  const severity = worstOf(recent.map((one) => one.severity));
+  const goesOn = recent.some((one) => one.goesOn);
+  const { state, since } = worst;
+  return { account, mailboxId, email, state, since, ...counts, severity, goesOn };
+}
+
+interface MemberStep {
+  readonly state: MemberState;
+  readonly since: EpochMs;
+  readonly severity: Severity;
+  readonly goesOn: boolean;
+}
+
+/**
+ * Returns true if the bounces are too few to act on. Such mailboxes are part of no incident, because every large fleet
+ * has some on most days.
+ */
+function isTooFew({ verdict }: MailboxState): boolean {
+  return verdict?.answer.reason === 'insufficient_evidence';
+}
+
+function stepOfAlert({ rule, severity, firingAt, since }: Alert): MemberStep {
+  return { state: rule === 'bounce_burst' ? 'burst' : 'not_acted', since: firingAt ?? since, severity, goesOn: true };
+}
+
+function stepOfHold(since: EpochMs | undefined): readonly MemberStep[] {
+  return since === undefined ? [] : [{ state: 'held', since, severity: 'critical', goesOn: true }];
+}
+
+function stepOfAction(action: Action | null, events: readonly Alert[]): readonly MemberStep[] {
+  if (!action || action.by !== null || (action.kind !== 'recovery' && action.kind !== 'pause')) return [];
+  if (action.state === 'planned' || action.state === 'dropped') return [];
+  const usual = action.kind === 'pause' ? 'critical' : 'warning';
+  const severity = worstOf([usual, ...events.map((one) => one.severity)]);
+  const failed = action.state === 'refused' || action.state === 'unconfirmed';
+  const state = failed ? 'failed' : action.kind === 'pause' ? 'paused' : 'recovery';
+  return [{ state, since: action.openedAt, severity, goesOn: action.state === 'open' || action.nextTryAt !== null }];
+}
+
+/**
+ * Returns the start of the breaker's hold by mailbox key. Mailboxes held at first sight are left out, because their
+ * trouble may be older.
+ */
+function heldSince(breakers: AffectedFacts['breakers']): ReadonlyMap<string, EpochMs> {
+  const held = new Map<string, EpochMs>();
+  for (const [, state] of breakers) {
+    for (const { key, at, firstSight } of heldEntries(state)) if (!firstSight) held.set(key, state.openSince ?? at);
+  }
+  return held;
+}
+
+function byMailbox(alerts: readonly Alert[]): ReadonlyMap<string, readonly Alert[]> {
+  const ofMailboxes = alerts.filter(({ mailboxId }) => mailboxId !== null);
+  return Map.groupBy(ofMailboxes, ({ account, mailboxId }) => mailboxKey(account, mailboxId ?? ''));
+}
+
+/**
+ * Returns the domains, as `ACCOUNT DOMAIN`, of an incident's mailboxes and of the mailboxes that share its cause and
+ * kind of bounce without being over a limit themselves.
+ */
+export function domainsShowing(
+  { cause, kind, members }: Pick<Incident, 'cause' | 'kind' | 'members'>,
+  mailboxes: Iterable<MailboxState>,
+  apiOf: AffectedFacts['apiOf'],
+): ReadonlySet<string> {
+  const found = new Set(members.map(domainKeyOf));
+  for (const mailbox of mailboxes) {
+    if (kind === null || !mainKinds(mailbox).includes(kind)) continue;
+    if (traitOf(mailbox, cause.attribute, apiOf) === cause.value) found.add(domainKeyOf(mailbox));
+  }
+  return found;
+}
+
+function domainKeyOf({ account, email }: { readonly account: string; readonly email: string }): string {
+  return domainKey(account, domainOf(email));
+}
+
+export function domainKey(account: string, domain: string): string {
+  return `${account} ${domain}`;
+}
+
+/** Returns the most frequent kinds of the recent bounces, such as `block (policy_block)`. */
+function mainKinds({ warmup }: MailboxState): readonly string[] {
+  const kinds = (warmup?.answer.recentBounces ?? []).flatMap(({ type, category }) =>
+    type === null && category === null
+      ? []
+      : (category === null ? `${type}` : `${type ?? 'bounce'} (${category})`).toLowerCase(),
+  );
+  const counts = countsOf(kinds);
+  const most = Math.max(...counts.values());
+  return [...counts].filter(([, count]) => count === most).map(([kind]) => kind);
+}
+
+function countsOf(words: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}
+
+/** Returns the attributes that a mailbox may share with others. */
+function traitsOf(mailbox: MailboxState, apiOf: AffectedFacts['apiOf']): Affected['traits'] {
+  const traits = sharedAttributes.map((attribute) => [attribute, traitOf(mailbox, attribute, apiOf)] as const);
+  return Object.fromEntries(traits) as Record<SharedAttribute, string | null>;
+}
+
+/** Returns an attribute of a mailbox, or null if it is unknown. */
+export function traitOf(
+  mailbox: MailboxState,
+  attribute: SharedAttribute,
+  apiOf: AffectedFacts['apiOf'],
+): string | null {
+  switch (attribute) {
+    case 'domain':
+      return domainOf(mailbox.email);
+    case 'ip':
+      return mailbox.blacklist?.answer.ip ?? null;
+    case 'provider':
+      return mailbox.entry.answer.provider?.toLowerCase() ?? null;
+    case 'account':
+      return mailbox.account;
+    case 'base_url':
+      return apiOf(mailbox.account);
+  }
+}
+
+// The common cause.
 
 /** Mailboxes with one kind of bounce and a common cause. */
 export interface Shared {
@@ -73,8 +263,7 @@ export function sharedCauses(
  * mailboxes have counts.
  */
 function byMainKind(affected: readonly Affected[]): ReadonlyMap<string | null, readonly Affected[]> {
-  const counts = new Map<string, number>();
-  for (const { kinds } of affected) for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  const counts = countsOf(affected.flatMap(({ kinds }) => kinds));
   const byCount = (a: string, b: string) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0) || compare(a, b);
   return Map.groupBy(affected, ({ kinds }) => kinds.toSorted(byCount)[0] ?? null);
 }
@@ -120,9 +309,9 @@ function candidatesOf(attribute: SharedAttribute, pool: readonly Affected[]): re
 function isEnough({ cause: { attribute }, members }: SharedValue): boolean {
   if (members.length < leastMembers[attribute]) return false;
   if (attribute === 'domain') return true;
-  const domains = domainCounts(members);
-  const largest = domains.reduce((most, count) => Math.max(most, count), 0);
-  return domains.length >= leastDomains && isSpread(largest, members.length);
+  const domains = countsOf(members.map(({ mailbox }) => domainOf(mailbox.email)));
+  const largest = [...domains.values()].reduce((most, count) => Math.max(most, count), 0);
+  return domains.size >= leastDomains && isSpread(largest, members.length);
 }
 
 /**
@@ -132,15 +321,6 @@ function isEnough({ cause: { attribute }, members }: SharedValue): boolean {
 function isMoreThanChance({ cause, members }: SharedValue, sharing: Search['sharing']): boolean {
   if (cause.attribute === 'domain') return true;
   return members.length >= leastMembers[cause.attribute] + Math.floor(sharing(cause) / oneMoreEvery);
-}
-
-function domainCounts(members: readonly Affected[]): readonly number[] {
-  const counts = new Map<string, number>();
-  for (const { mailbox } of members) {
-    const domain = domainOf(mailbox.email);
-    counts.set(domain, (counts.get(domain) ?? 0) + 1);
-  }
-  return [...counts.values()];
 }
 
 /**

@@ -1,7 +1,6 @@
 // A message as plain text, in the order in which people read it: the headline, its subject, the list, the links. Each
 // channel writes it in its own form and within its own limits. Pure.
-import { groupName } from '../alerts/group-name.ts';
-import { countsByRule, type GroupMessage } from '../alerts/grouping.ts';
+import { countsByRule, type GroupMessage, groupName } from '../alerts/grouping.ts';
 import { isPause } from '../alerts/routing.ts';
 import { isDisarming } from '../alerts/rules/protection-rule.ts';
 import type { Alert, Severity, Transition } from '../core/alert.ts';

@@ -1,6 +1,6 @@
 // Turns recorded transitions, and alerts that last, into deliveries once their groups have waited long enough.
 import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
-import { groupOf, joinedGroups, MessageParts } from '../alerts/grouping.ts';
+import { groupOf, messageOf } from '../alerts/grouping.ts';
 import { hasCause, isExplained, isStoodFor } from '../alerts/incidents.ts';
 import { type Notification, notificationsOf, type Routed, withLinks } from '../alerts/notifications.ts';
 import { type AlertRoute, channelsFor, isForPeople, joinedChannels, mutes, pauseEnd } from '../alerts/routing.ts';
@@ -297,13 +297,9 @@ export class Collector {
         if (transitions.some(({ foretold }) => !(foretold && channel.forPeople))) wanted.push({ group, transitions });
       }
       const storm = wanted.length > maxMessagesALook;
-      const messages = storm
-        ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }]
-        : joinedGroups(wanted);
+      const messages = storm ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }] : wanted;
       for (const { group, transitions } of messages) {
-        const parts = new MessageParts();
-        for (const one of transitions) parts.put(one);
-        const message = parts.message(group, now);
+        const message = messageOf(group, transitions, now);
         const delivery = message && deliveryOf(channel, message, this.#parts.world.log);
         if (delivery) deliveries.push(delivery);
       }

@@ -1,7 +1,6 @@
 // The incidents of one look: which begin, go on or end, their members, and the messages that are due.
 
 import { createHash } from 'node:crypto';
-import { affectedMailboxes, domainKey, domainsShowing, traitOf } from '../alerts/affected.ts';
 import { type GroupMessage, incidentMessageOf, messageOf } from '../alerts/grouping.ts';
 import { firingOf, type IncidentLook, messageIncident } from '../alerts/incident-message.ts';
 import {
@@ -16,6 +15,7 @@ import {
 } from '../alerts/incidents.ts';
 import type { Routed } from '../alerts/notifications.ts';
 import { type AlertRoute, channelsFor, type RoutedChannel } from '../alerts/routing.ts';
+import { affectedMailboxes, domainKey, domainsShowing, traitOf } from '../alerts/shared-cause.ts';
 import type { Alert, Transition } from '../core/alert.ts';
 import { type AlertRule, ruleBook } from '../core/alert-rules.ts';
 import type { StoredTransition } from '../core/delivery.ts';

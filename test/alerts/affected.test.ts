@@ -1,6 +1,6 @@
 // Who is affected, in a fleet in which nearly nobody is: the others are passed by, with pauses for whoever waits.
 import { expect, test } from 'vitest';
-import { affectedMailboxes } from '../../src/alerts/affected.ts';
+import { affectedMailboxes } from '../../src/alerts/shared-cause.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { action, alert, mailbox, now } from '../web/example-fleet.ts';
 

@@ -1,6 +1,6 @@
 // Who hears what, when, in one message: grouping and routing.
 import { expect, test } from 'vitest';
-import { dueGroups, type GroupTiming, messageOf } from '../../src/alerts/grouping.ts';
+import { dueGroups, type GroupTiming, groupName, messageOf } from '../../src/alerts/grouping.ts';
 import { channelsFor } from '../../src/alerts/routing.ts';
 import type { Transition } from '../../src/core/alert.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
@@ -96,20 +96,6 @@ test('firing comes before resolved, the worst and the newest first; several rule
   expect(mixed).toMatchObject({ account: null, rule: null });
 });
 
-test('the message of a storm has each of its alerts once, and the newest thousand of the worst first', () => {
-  const times = Array.from({ length: 5_000 }, (_, number) => (number * 1_237) % 5_000);
-  const critical = times.map((at) => firing(sampleAlert(at, { severity: 'critical' }), start + at));
-  const transitions = [...times.map((at) => firing(sampleAlert(5_000 + at), start + at)), ...critical];
-  const ordered = messageOf('g', transitions, start)?.transitions ?? [];
-  expect(new Set(ordered)).toEqual(new Set(transitions));
-  expect(ordered).toHaveLength(10_000);
-  const newest = (number: number) => Array.from({ length: number }, (_, before) => start + 4_999 - before);
-  for (const [from, severity] of [[0, 'critical'] as const, [5_000, 'warning'] as const]) {
-    const first = ordered.slice(from, from + 1_000);
-    expect(first.map(({ at, alert }) => [at, alert.severity])).toEqual(newest(1_000).map((at) => [at, severity]));
-  }
-});
-
 test('routes: without any, warning and critical go everywhere; with some, every match adds its channels', () => {
   const names = ['ops', 'hook'];
   const channels = names.map((name) => ({ name, type: 'slack' }));
@@ -129,4 +115,25 @@ test('routes: without any, warning and critical go everywhere; with some, every 
   expect(to({ email: null, mailboxId: null })).toEqual([]);
   const slow = [{ match: { mailbox: ['*a*a*a*a*a*a*a*a*a*b'] }, channels: names }];
   expect(channelsFor(sampleAlert(1, { email: 'a'.repeat(2_000) }), slow, channels)).toEqual([]);
+});
+
+const over = (reason: string) =>
+  sampleAlert(1, { rule: 'bounce_over_limit', facts: { title: '', sentences: [], numbers: { reason } } });
+const few = firing(over('insufficient_evidence'));
+const breach = firing(over('bounce_rate_over_limit'));
+const ended = resolved(over('ok'));
+
+test.each([
+  ['breaches', [breach, breach], 'bounces over the limit, NO ACTION TAKEN'],
+  ['too few bounces', [few, few, ended], 'bounces over the limit, too few to act on'],
+  ['both', [few, breach, few], 'bounces over the limit, 1 WITHOUT ACTION'],
+  ['ends', [ended, ended], 'bounces over the limit'],
+  [
+    'ends because Warmwarden acts',
+    [resolved(over('emergency')), resolved(over('repeat_offender'))],
+    'bounces over the limit: Warmwarden can act again',
+  ],
+  ['such an end and another breach', [resolved(over('emergency')), breach], 'bounces over the limit, NO ACTION TAKEN'],
+])('several alerts about %s', (_what, alerts, name) => {
+  expect(groupName('bounce_over_limit', alerts)).toBe(name);
 });

@@ -1,7 +1,7 @@
 // One incident is one message that leads with its cause, one more when it gets worse or wider, and one when it ends.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { traitOf } from '../../src/alerts/affected.ts';
+import { traitOf } from '../../src/alerts/shared-cause.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { acted, invalid, policyBlock } from '../alerts/incident-samples.ts';
 import { firing, sampleAlert } from '../alerts/samples.ts';
