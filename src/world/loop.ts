@@ -68,7 +68,7 @@ export interface Loop {
 const retryMs = 5_000;
 /** Interval of the watchdog's looks. */
 export const lookEveryMs = 15_000;
-/** Time without a successful step after which a loop counts as stopped; counted in looks, so a suspension is not late. */
+/** Time without a successful step after which a loop counts as stopped; in looks, so a suspension is not late. */
 const stoppedAfterMs = 3 * 60_000;
 /** Delay of a wake-up that shows that the whole process was suspended. */
 const sleptMs = 5_000;

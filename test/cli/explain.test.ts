@@ -52,14 +52,6 @@ test('tells the breach, the action and what came after, newest first', async () 
   expect(text.indexOf('No emails were sent yet')).toBeLessThan(text.indexOf('bounce rate over limit'));
 });
 
-test('gives one time for one event: the claim begins with the request, as its action says', async () => {
-  const { mailbox, actions } = JSON.parse((await explain(amelia, '--json')).stdout);
-  const [{ text, settled_at: settledAt }] = actions;
-  expect(mailbox).toMatchObject({ claim: { kind: 'recovery' }, paused: null });
-  expect(Date.parse(mailbox.claim.since)).toBeLessThan(Date.parse(settledAt));
-  expect(text).toContain(`at ${mailbox.claim.since.slice(11, 16)} UTC, confirmed`);
-});
-
 test('says when there are older entries than it shows', async () => {
   const one = await explain(amelia, '--limit', '1');
   expect(one.stdout).toMatch(/\nThere are older entries: --limit shows more of them\.\n$/);
@@ -101,13 +93,6 @@ test('gives each time in alerts.time_zone, and programs times in UTC', async () 
   }
   const { time_zone: zone, decisions } = JSON.parse((await explainIn('Europe/Berlin', amelia, '--json')).stdout);
   expect([zone, decisions[0].since]).toEqual(['Europe/Berlin', expect.stringMatching(/Z$/)]);
-});
-
-test('gives programs the same as JSON', async () => {
-  const { mailbox, decisions, actions } = JSON.parse((await explain(amelia, '--json')).stdout);
-  expect(mailbox.email).toBe(amelia);
-  expect(decisions.length).toBeGreaterThan(1);
-  expect(actions).toMatchObject([{ kind: 'recovery', state: 'confirmed' }]);
 });
 
 test('says in one sentence what it can’t do', async () => {

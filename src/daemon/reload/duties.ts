@@ -178,7 +178,7 @@ export class Duties {
     });
   }
 
-  /** Releases accounts that left an API or the configuration from its breaker. Rejects if the store can't be written. */
+  /** Releases accounts that left an API or the configuration from its breaker. Rejects if that can't be stored. */
   async withdrawUnguarded(): Promise<void> {
     await withdrawUnguarded(this.#rooms, () => this.#guardedApis());
   }

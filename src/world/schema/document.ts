@@ -82,7 +82,7 @@ const lasting: readonly (readonly [RegExp, string])[] = [
   [/^Missing closing ["']/, 'this quotation mark is never closed'],
 ];
 
-/** Translates a complaint. An unknown message is cut at its first colon, because the parser quotes the file after it. */
+/** Translates a complaint. An unknown message is cut at its first colon: the parser quotes the file after it. */
 function diagnose(complaint: Complaint, text: string): Mistake {
   const { message, offset } = complaint;
   const ofLine = brokenLine(complaint, text);

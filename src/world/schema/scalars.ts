@@ -13,6 +13,7 @@ import { cronSchedule } from '../schedule.ts';
 const millisecondsOf = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const maxDurationMs = 366 * millisecondsOf.d;
 const durationHint = 'write a number and a unit, such as 250ms, 30s, 5m, 4h or 1d';
+const shareHint = 'write shares with %, such as 10% or 0.5%';
 
 /** Returns the milliseconds, or a sentence about the mistake. */
 export function readDuration(text: string, maxMs = maxDurationMs): number | string {
@@ -39,32 +40,32 @@ function durationText(ms: number): string {
 
 /** Duration from `minMs` to `maxMs`. Output: milliseconds. */
 export function duration(minMs = 0, maxMs = maxDurationMs) {
-  return text('a duration', (value) => `is the number ${value}: ${durationHint}`).transform((value, context) => {
-    const ms = readDuration(value, maxMs);
-    if (typeof ms === 'number' && ms >= minMs) return ms;
-    return refuse(context, typeof ms === 'string' ? ms : `"${value}" is shorter than ${durationText(minMs)}`);
-  });
+  return quantity('a duration', durationHint, (text) => durationWithin(text, minMs, maxMs));
 }
 
 /** Duration, or null if the file says `never`. Output: milliseconds. */
 export function durationOrNever() {
-  return text('a duration or never', (value) => `is the number ${value}: ${durationHint}, or never`).transform(
-    (value, context) => {
-      if (value === 'never') return null;
-      const ms = readDuration(value);
-      if (typeof ms === 'number' && ms >= 1_000) return ms;
-      return refuse(context, typeof ms === 'string' ? `${ms}, or never` : `"${value}" is shorter than 1s`);
-    },
-  );
+  return quantity('a duration or never', `${durationHint}, or never`, (text) => {
+    if (text === 'never') return null;
+    const ms = durationWithin(text, 1_000, maxDurationMs);
+    return typeof ms === 'string' && ms.endsWith(durationHint) ? `${ms}, or never` : ms;
+  });
+}
+
+function durationWithin(text: string, minMs: number, maxMs: number): number | string {
+  const ms = readDuration(text, maxMs);
+  return typeof ms === 'string' || ms >= minMs ? ms : `"${text}" is shorter than ${durationText(minMs)}`;
 }
 
 /** Share from `min` to `max`, both inclusive and in parts per million. Output: parts per million. */
 export function share(min: Ppm, max: Ppm) {
-  return text('a share', (value) => `is the number ${value}: write shares with %, such as 10% or 0.5%`).transform(
-    (value, context) => {
-      const ppm = shareWithin(value, min, max);
-      return typeof ppm === 'number' ? ppm : refuse(context, ppm);
-    },
+  return quantity('a share', shareHint, (text) => shareWithin(text, min, max));
+}
+
+/** Share as in `share`, or null if the file says `auto`. */
+export function shareOrAuto(min: Ppm, max: Ppm) {
+  return quantity('a share or auto', `${shareHint}, or auto`, (text) =>
+    text.trim() === 'auto' ? null : shareWithin(text, min, max),
   );
 }
 
@@ -74,14 +75,22 @@ function shareWithin(text: string, min: Ppm, max: Ppm): Ppm | string {
   return `"${text}" is not between ${min / 10_000}% and ${max / 10_000}%`;
 }
 
-/** Share as in `share`, or null if the file says `auto`. */
-export function shareOrAuto(min: Ppm, max: Ppm) {
-  const hint = 'write shares with %, such as 10% or 0.5%, or auto';
-  return text('a share or auto', (value) => `is the number ${value}: ${hint}`).transform((value, context) => {
-    if (value.trim() === 'auto') return null;
-    const ppm = shareWithin(value, min, max);
-    return typeof ppm === 'number' ? ppm : refuse(context, ppm);
-  });
+/**
+ * Text that `read` turns into the output, or into a sentence about the mistake. `wanted` becomes the `title` in editors
+ * and the documentation.
+ */
+function quantity<Value extends number | null>(wanted: string, hint: string, read: (text: string) => Value | string) {
+  const error = ({ input }: { readonly input?: unknown }) => {
+    if (input === undefined) return undefined;
+    return typeof input === 'number' ? `is the number ${input}: ${hint}` : `must be ${wanted}`;
+  };
+  return z
+    .string({ error })
+    .meta({ title: wanted.replace(/^an? /, '') })
+    .transform((text, context) => {
+      const value = read(text);
+      return typeof value === 'string' ? refuse(context, value) : value;
+    });
 }
 
 /** Whole number, also from digits in a string, which is what ${NAME} leaves. */
@@ -201,18 +210,6 @@ export function network() {
 export function refuse(context: z.RefinementCtx, message: string): never {
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
-}
-
-/** Text whose error names the wanted kind of value. The kind becomes the `title` in editors and the documentation. */
-function text(wanted: string, ofNumber: (value: number) => string) {
-  return z
-    .string({
-      error: (issue) => {
-        if (issue.input === undefined) return undefined;
-        return typeof issue.input === 'number' ? ofNumber(issue.input) : `must be ${wanted}`;
-      },
-    })
-    .meta({ title: wanted.replace(/^an? /, '') });
 }
 
 // Addresses of services. Their messages never quote them, because an address may be a secret.
