@@ -103,30 +103,23 @@ function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
 function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'now'>): Headline | null {
   const failing = failingOf(facts);
   if (failing.length === 0 || failing.length < facts.accounts.length) return null;
-  const rejected = namesIn(failing, ({ keyRejected }) => keyRejected);
+  const rejected = failing.filter(({ keyRejected }) => keyRejected);
   const cause = failing.find((account) => account.lastFailure !== null)?.lastFailure;
   return {
     tone: 'unknown',
     sentence: outageSentence(facts),
     advice:
       rejected.length > 0
-        ? `The API rejects the key of ${namesOf(rejected)}. ${replaceKey}`
+        ? `The API rejects the key of ${namesIn(rejected)}. ${replaceKey}`
         : `The data shown is the last that could be read.${cause ? ` The last failure: ${cause}` : ''}`,
   };
 }
 
 /** Accounts that are starting. The present state of their mailboxes is unknown, so none of them counts as fine. */
 function startingOf({ accounts, guarding }: Pick<HeadlineFacts, 'accounts' | 'guarding'>): readonly string[] {
-  const unlisted = namesIn(accounts, ({ listed, failingSince }) => !listed && failingSince === null);
+  const unlisted = accounts.filter(({ listed, failingSince }) => !listed && failingSince === null);
   const unpolled = guarding.flatMap(({ account, startingSince }) => (startingSince === null ? [] : [account]));
-  return [...new Set([...unlisted, ...unpolled])];
-}
-
-function startingSentence(names: readonly string[]): readonly string[] {
-  if (names.length === 0) return [];
-  const [who, their] =
-    names.length === 1 ? [`Account ${names[0]} is`, 'its'] : [`${counted(names.length, 'account')} are`, 'their'];
-  return [`${who} starting: ${their} mailbox list has not been read yet.`];
+  return [...new Set([...unlisted.map(({ name }) => name), ...unpolled])];
 }
 
 function failingOf({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly AccountState[] {
@@ -151,23 +144,25 @@ function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now
 }
 
 function unknownHeadline({ counts, accounts, sweeps, command }: HeadlineFacts): Headline | null {
-  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const total = totalOf(counts);
   const unjudged = accounts.filter((account) => account.unjudged);
   const [cause] = unjudged;
   if (cause?.unjudged && failingOf({ accounts }).length === 0)
     return {
       tone: 'alarm',
-      sentence: `NOT GUARDED: ${noneJudged} of ${namesOf(unjudged.map(({ name }) => name))}.`,
+      sentence: `NOT GUARDED: ${noneJudged} of ${namesIn(unjudged)}.`,
       advice: `The API of ${cause.name} answers, but refuses what Warmwarden judges by: ${sentenceOf(cause.unjudged.detail)}`,
     };
-  if (total > 0 && counts.not_judged === total && judgingOf(sweeps).length === 0) {
-    return {
-      tone: 'unknown',
-      sentence: total === 1 ? 'The one mailbox is not judged.' : `None of the ${mailboxes(total)} is judged.`,
-      advice: `This is normal right after a start, until Warmwarden has read the statistics and the warm-up once. If it lasts, Warmwarden cannot judge the data that the API sends: the page of a mailbox and \`${command} explain MAILBOX\` say why.`,
-    };
-  }
-  return null;
+  if (total === 0 || counts.not_judged < total || judgingOf(sweeps).length > 0) return null;
+  return {
+    tone: 'unknown',
+    sentence: total === 1 ? 'The one mailbox is not judged.' : `None of the ${mailboxes(total)} is judged.`,
+    advice: `This is normal right after a start, until Warmwarden has read the statistics and the warm-up once. If it lasts, Warmwarden cannot judge the data that the API sends: the page of a mailbox and \`${command} explain MAILBOX\` say why.`,
+  };
+}
+
+function totalOf(counts: StateCounts): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 const stopsNamed = 3;
@@ -188,7 +183,7 @@ function writesOffHeadline(facts: HeadlineFacts): Headline | null {
   if (everywhere) return { tone: 'alarm', sentence, advice };
   const fleet = fleetHeadline(facts);
   const quiet = fleet.tone === 'calm' || fleet.tone === 'acted';
-  const waits = facts.counts.paused_by_guard > 0 || warningsOf(facts) > 0;
+  const waits = facts.counts.paused_by_guard > 0 || facts.firing.count('warning') > 0;
   return {
     tone: quiet ? 'acted' : fleet.tone,
     sentence: `${sentence} ${fleet.sentence}`,
@@ -210,8 +205,8 @@ function stopText({ scope, by, reason, until }: WritesOff, { command, zone }: He
 }
 
 function fleetHeadline(facts: HeadlineFacts): Headline {
-  const { counts, firing } = facts;
-  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const { counts, firing, accounts, incidents, now, zone } = facts;
+  const total = totalOf(counts);
   if (total === 0) {
     return {
       tone: 'unknown',
@@ -222,39 +217,36 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   const critical = firing.count('critical');
   const isDown = failingOf(facts).length > 0;
   const starting = startingOf(facts);
+  const unlisted = accounts.reduce((sum, account) => sum + account.unlisted.length, 0);
+  const [incident] = incidents;
+  const judging = judgingOf(facts.sweeps);
   const isOld = isDown || starting.length > 0;
-  const states = counts.ok === total ? allFine(total, critical, isOld) : stateSentence(facts);
-  const known = counts.not_judged < total ? [states] : [];
-  const sweep = sweepSentence(facts);
   const parts = [
-    ...unlistedSentence(facts),
-    ...(isDown ? [outageSentence(facts)] : []),
-    ...startingSentence(starting),
-    ...incidentSentence(facts),
-    ...(critical === 0 ? [] : [`${counted(critical, 'critical alert')}.`]),
-    ...(sweep === null ? [states] : [sweep, ...known]),
+    unlisted > 0 &&
+      `NOT GUARDED: ${counted(unlisted, 'mailbox', 'mailboxes')} that the configuration includes ${unlisted === 1 ? 'is' : 'are'} not in the mailbox list.`,
+    isDown && outageSentence(facts),
+    starting.length === 1 && `Account ${starting[0]} is starting: its mailbox list has not been read yet.`,
+    starting.length > 1 &&
+      `${counted(starting.length, 'account')} are starting: their mailbox list has not been read yet.`,
+    incident && incidents.length === 1 && `${incidentTitle(incident, incident.members, 'UTC')}.`,
+    incidents.length > 1 && `${counted(incidents.length, 'incident')}.`,
+    critical > 0 && `${counted(critical, 'critical alert')}.`,
+    judging.length > 0 && `${sweepsText(judging, { now, zone })}.`,
+    (judging.length === 0 || counts.not_judged < total) &&
+      (counts.ok === total ? allFine(total, critical, isOld) : stateSentence(facts)),
   ];
-  const sentence = parts.join(' ');
-  return { tone: toneOf(facts, critical), sentence, advice: adviceOf(facts, critical) };
+  return {
+    tone: toneOf(facts, critical),
+    sentence: parts.filter(Boolean).join(' '),
+    advice: accountsAdvice(facts) ?? adviceOf(facts, critical),
+  };
 }
 
-/** Describes the open incidents: a common cause says more than a count of alerts. */
-function incidentSentence({ incidents }: HeadlineFacts): readonly string[] {
-  const [only, ...others] = incidents;
-  if (!only) return [];
-  return others.length === 0
-    ? [`${incidentTitle(only, only.members, 'UTC')}.`]
-    : [`${counted(incidents.length, 'incident')}.`];
-}
-
-/**
- * Describes a fleet below its limits. OK requires that no critical alert fires and that all mailboxes can be read;
- * otherwise the sentence covers only the bounces.
- */
+/** Describes a fleet below its limits. It is OK only if no critical alert fires and all mailboxes can be read. */
 function allFine(total: number, critical: number, isOld: boolean): string {
   const all = total === 1 ? 'The one mailbox' : `All ${mailboxes(total)}`;
-  const [is, its] = total === 1 ? ['is', 'its bounce limit'] : ['are', 'their bounce limits'];
-  if (isOld) return `${all} ${total === 1 ? 'was' : 'were'} below ${its} when last read.`;
+  const [is, was, its] = total === 1 ? ['is', 'was', 'its bounce limit'] : ['are', 'were', 'their bounce limits'];
+  if (isOld) return `${all} ${was} below ${its} when last read.`;
   return critical > 0 ? `${all} ${is} below ${its}.` : `${all} ${is} OK.`;
 }
 
@@ -264,7 +256,8 @@ function toneOf(facts: HeadlineFacts, critical: number): Tone {
   if (critical > 0 || counts.held > 0 || failed || accounts.some(({ keyWrites }) => keyWrites === false))
     return 'alarm';
   const isOld = failingOf(facts).length + startingOf(facts).length > 0;
-  if (counts.not_judged > 0 || isOld || accounts.some((one) => isEmpty(one) || isLacking(one))) return 'unknown';
+  if (counts.not_judged > 0 || isOld || accounts.some((one) => isEmpty(one) || one.unlisted.length > 0))
+    return 'unknown';
   return counts.paused_by_guard + counts.recovering > 0 ? 'acted' : 'calm';
 }
 
@@ -285,100 +278,72 @@ function stuckActions({ recentActions, now }: HeadlineFacts): readonly Action[] 
   );
 }
 
+/** Words of the first line that applies. */
 function adviceOf(facts: HeadlineFacts, critical: number): string {
-  const { counts, firing, sweeps } = facts;
-  const trouble = accountsAdvice(facts);
-  if (trouble !== null) return trouble;
+  const { counts, firing, sweeps, command } = facts;
   const stuck = stuckActions(facts).length;
-  if (stuck > 0)
-    return `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${facts.command} history --guard\` show why.`;
-  const alertsSay = `Start with the critical ${critical === 1 ? 'alert' : 'alerts'} below.`;
-  if (counts.held > 0 && firing.hasOf('guard_held')) return heldAdvice(facts);
-  if (counts.held > 0 && critical > 0)
-    return `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${alertsSay}`;
-  if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';
-  if (critical > 0) return alertsSay;
-  const unguarded = `${emptyText(facts)}${unlistedText(facts)}`;
-  // Warnings are omitted in this case, because one of them may be about these accounts.
-  const warnings = unguarded === '' ? warningsText(warningsOf(facts)) : unguarded;
-  if (counts.paused_by_guard > 0)
-    return `Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.${warnings}`;
-  if (counts.recovering > 0)
-    return warnings === ''
-      ? 'Nothing to do now: Warmwarden has acted and keeps watching.'
-      : `Warmwarden has acted and keeps watching.${warnings}`;
-  if (judgingOf(sweeps).length > 0 && counts.not_judged > 0)
-    return `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${warnings}`;
-  if (startingOf(facts).length > 0) return `Wait a moment.${warnings}`;
-  if (unguarded !== '') return unguarded.trimStart();
-  if (warnings !== '') return `Nothing is urgent.${warnings}`;
-  if (firing.count() === 0 && counts.not_judged > 0)
-    return `Warmwarden cannot guard a mailbox that it does not judge: \`${facts.command} explain MAILBOX\` says why.`;
-  return firing.count() > 0 ? 'Nothing is urgent. The alerts below can wait until morning.' : 'Nothing to do.';
+  const start = `Start with the critical ${critical === 1 ? 'alert' : 'alerts'} below.`;
+  const unguarded = unguardedText(facts);
+  const warned = firing.count('warning');
+  // Warnings are omitted after `unguarded`, because one of them may be about these accounts.
+  const also =
+    unguarded || (warned > 0 ? ` The ${warned === 1 ? 'warning' : 'warnings'} below can wait until morning.` : '');
+  const isHeld = counts.held > 0;
+  const lines: readonly (readonly [when: boolean, words: string])[] = [
+    [
+      stuck > 0,
+      `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${command} history --guard\` show why.`,
+    ],
+    [isHeld && firing.hasOf('guard_held'), heldAdvice(facts)],
+    [isHeld && critical > 0, `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${start}`],
+    [isHeld, 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.'],
+    [critical > 0, start],
+    [
+      counts.paused_by_guard > 0,
+      `Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.${also}`,
+    ],
+    [counts.recovering > 0 && also === '', 'Nothing to do now: Warmwarden has acted and keeps watching.'],
+    [counts.recovering > 0, `Warmwarden has acted and keeps watching.${also}`],
+    [
+      judgingOf(sweeps).length > 0 && counts.not_judged > 0,
+      `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${also}`,
+    ],
+    [startingOf(facts).length > 0, `Wait a moment.${also}`],
+    [unguarded !== '', unguarded.trimStart()],
+    [also !== '', `Nothing is urgent.${also}`],
+    [
+      firing.count() === 0 && counts.not_judged > 0,
+      `Warmwarden cannot guard a mailbox that it does not judge: \`${command} explain MAILBOX\` says why.`,
+    ],
+    [firing.count() > 0, 'Nothing is urgent. The alerts below can wait until morning.'],
+  ];
+  return lines.find(([when]) => when)?.[1] ?? 'Nothing to do.';
 }
 
 const blind = 'Warmwarden cannot guard the mailboxes of';
 
-function sentenceOn(names: readonly string[], sentence: (of: string) => string): string | null {
-  return names.length === 0 ? null : sentence(namesOf(names));
-}
-
+/** Advice about unreadable accounts, then about accounts whose key can't write, or null if there are none. */
 function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string | null {
   const failing = failingOf({ accounts });
-  const rejected = namesIn(failing, ({ keyRejected }) => keyRejected);
-  const down = namesIn(failing, ({ keyRejected }) => !keyRejected);
-  const readOnly = namesIn(accounts, ({ keyWrites }) => keyWrites === false);
+  const rejected = failing.filter(({ keyRejected }) => keyRejected);
+  const down = failing.filter(({ keyRejected }) => !keyRejected);
+  const readOnly = accounts.filter(({ keyWrites }) => keyWrites === false);
   const sentences = [
-    sentenceOn(down, (of) => `${blind} ${of} while their API is down. Their last failure is below.`),
-    sentenceOn(rejected, (of) => `${blind} ${of}, because the API rejects the key. ${replaceKey}`),
-    sentenceOn(
-      readOnly,
-      (of) => `The key of ${of} may not write: Warmwarden does NOT act on breaches there. Replace the key.`,
-    ),
-  ].filter((sentence) => sentence !== null);
+    down.length > 0 && `${blind} ${namesIn(down)} while their API is down. Their last failure is below.`,
+    rejected.length > 0 && `${blind} ${namesIn(rejected)}, because the API rejects the key. ${replaceKey}`,
+    readOnly.length > 0 &&
+      `The key of ${namesIn(readOnly)} may not write: Warmwarden does NOT act on breaches there. Replace the key.`,
+  ].filter(Boolean);
   return sentences.length === 0 ? null : sentences.join(' ');
 }
 
-/** Number of warnings. Warnings without a mailbox count, because they also need a person. */
-function warningsOf({ firing }: HeadlineFacts): number {
-  return firing.count('warning');
-}
-
-function warningsText(count: number): string {
-  if (count === 0) return '';
-  return count === 1 ? ' The warning below can wait until morning.' : ' The warnings below can wait until morning.';
-}
-
+/** Sweeps that have not read the data for verdicts yet. */
 function judgingOf(sweeps: readonly SweepProgress[]): readonly SweepProgress[] {
   return sweeps.filter(({ part }) => part === 'judging');
 }
 
-function sweepSentence({ sweeps, now, zone }: HeadlineFacts): string | null {
-  const judging = judgingOf(sweeps);
-  return judging.length === 0 ? null : `${sweepsText(judging, { now, zone })}.`;
-}
-
 function mailboxes(count: number): string {
   return counted(count, 'mailbox', 'mailboxes');
-}
-
-// Accounts whose mailbox list lacks configured mailboxes, which are not guarded.
-
-interface AccountFacts {
-  readonly accounts: readonly AccountState[];
-}
-
-function isLacking({ unlisted }: AccountState): boolean {
-  return unlisted.length > 0;
-}
-
-function unlistedSentence({ accounts }: AccountFacts): readonly string[] {
-  const count = accounts.reduce((sum, { unlisted }) => sum + unlisted.length, 0);
-  if (count === 0) return [];
-  const are = count === 1 ? 'is' : 'are';
-  return [
-    `NOT GUARDED: ${counted(count, 'mailbox', 'mailboxes')} that the configuration includes ${are} not in the mailbox list.`,
-  ];
 }
 
 /** True if the account's list was read but no mailbox is selected: the configuration may be wrong. */
@@ -386,20 +351,13 @@ export function isEmpty({ listed, forecast }: AccountState): boolean {
   return listed && forecast?.mailboxes === 0;
 }
 
-/** Advice for accounts without a selected mailbox, with a leading space; empty if there is no such account. */
-function emptyText({ accounts }: AccountFacts): string {
-  const empty = namesIn(accounts, isEmpty);
-  return empty.length === 0
-    ? ''
-    : ` No mailbox of ${namesOf(empty)} is guarded: the mailbox list is empty, or the configuration selects no mailbox in it. Check whether the key can see the mailboxes, and check \`include\` and \`exclude\`.`;
-}
-
-/** Advice for accounts whose list lacks mailboxes, with a leading space; empty if there is no such account. */
-function unlistedText({ accounts }: AccountFacts): string {
-  const lacking = namesIn(accounts, isLacking);
-  return lacking.length === 0
-    ? ''
-    : ` Check the spelling in \`include\` of ${namesOf(lacking)}, and whether ${lacking.length === 1 ? 'its key' : 'their keys'} can see every mailbox.`;
+/** Advice for accounts without a selected mailbox, or whose list lacks mailboxes; each sentence has a leading space. */
+function unguardedText({ accounts }: Pick<HeadlineFacts, 'accounts'>): string {
+  const empty = accounts.filter(isEmpty);
+  const lacking = accounts.filter(({ unlisted }) => unlisted.length > 0);
+  const nothing = ` No mailbox of ${namesIn(empty)} is guarded: the mailbox list is empty, or the configuration selects no mailbox in it. Check whether the key can see the mailboxes, and check \`include\` and \`exclude\`.`;
+  const spelling = ` Check the spelling in \`include\` of ${namesIn(lacking)}, and whether ${lacking.length === 1 ? 'its key' : 'their keys'} can see every mailbox.`;
+  return `${empty.length > 0 ? nothing : ''}${lacking.length > 0 ? spelling : ''}`;
 }
 
 /**
@@ -464,12 +422,12 @@ export function actsFrom({ facts }: Alert): EpochMs | null {
   return typeof time === 'string' ? Date.parse(time) : null;
 }
 
-function namesIn(accounts: readonly AccountState[], which: (account: AccountState) => boolean): readonly string[] {
-  return accounts.filter(which).map(({ name }) => name);
-}
-
 const namesShown = 5;
 
-function namesOf(names: readonly string[]): string {
-  return firstText(names, namesShown);
+/** Names the first accounts and counts the others. */
+function namesIn(accounts: readonly AccountState[]): string {
+  return firstText(
+    accounts.map(({ name }) => name),
+    namesShown,
+  );
 }
