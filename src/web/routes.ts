@@ -4,7 +4,7 @@ import { compress } from 'hono/compress';
 import { getPath } from 'hono/utils/url';
 import { addMetrics } from '../metrics/metrics-route.ts';
 import { addAccess } from './access/access.ts';
-import type { WrongTokens } from './access/wrong-tokens.ts';
+import type { WrongTokens } from './access/auth.ts';
 import { addCommands } from './commands/command-routes.ts';
 import { openApiDocument } from './json/document.ts';
 import { fleetRoutes, probeRoutes } from './json/json-routes.ts';

@@ -4,7 +4,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { systemClock } from '../world/world.ts';
-import { WrongTokens } from './access/wrong-tokens.ts';
+import { WrongTokens } from './access/auth.ts';
 import { type LiveLimits, usualLimits } from './live.ts';
 import { pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';

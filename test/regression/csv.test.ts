@@ -1,6 +1,6 @@
 // Cells that spreadsheets of other countries computed: a semicolon begins a cell there, and = has a full-width form.
 import { expect, test } from 'vitest';
-import { csvLine } from '../../src/web/recipes/run-rows.ts';
+import { csvLine } from '../../src/web/recipes/recipe-routes.ts';
 
 const formula = /^\s*[=+\-@|%＝＋－＠]/;
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { networkOf, WrongTokens } from '../../src/web/access/wrong-tokens.ts';
+import { networkOf, WrongTokens } from '../../src/web/access/auth.ts';
 import { callersOf } from '../../src/web/recipes/recipe-routes.ts';
 import type { World } from '../../src/world/world.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';

@@ -1,7 +1,7 @@
 // The routes of the server, as docs/http-api.md writes them: `GET /api/mailboxes/{account}/{id}`.
 
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import { WrongTokens } from '../../src/web/access/wrong-tokens.ts';
+import { WrongTokens } from '../../src/web/access/auth.ts';
 import { usualLimits } from '../../src/web/live.ts';
 import type { RouteParts } from '../../src/web/route-parts.ts';
 import { createRoutes } from '../../src/web/routes.ts';

@@ -10,10 +10,8 @@ import { readQuery, upTo } from '../query.ts';
 import { isForPeople, noQuery, queryOf, refuse } from '../refusals.ts';
 import { pathBehind } from '../rim.ts';
 import type { AccessParts } from '../route-parts.ts';
-import { authenticate, isOwnHost, mayRead, type Role, recognize } from './auth.ts';
-import { formOf, ownFormOf } from './forms.ts';
-import { browserKeyOf, formTokenOf, Sessions, setBrowserKey } from './sessions.ts';
-import { tooManyWrong, type WrongTokens } from './wrong-tokens.ts';
+import { authenticate, isOwnHost, mayRead, type Role, recognize, tooManyWrong, type WrongTokens } from './auth.ts';
+import { browserKeyOf, formOf, formTokenOf, ownFormOf, Sessions, setBrowserKey } from './sessions.ts';
 
 export interface Asker {
   /** Name of the token, or null if no tokens are configured. */

@@ -4,7 +4,7 @@ import type { Context, Hono } from 'hono';
 import { failure } from '../../operations/plan.ts';
 import { systemClock } from '../../world/world.ts';
 import { byOf, framed, visitorOf } from '../access/access.ts';
-import { formTokenFor, ownFormOf } from '../access/forms.ts';
+import { formTokenFor, ownFormOf } from '../access/sessions.ts';
 import {
   type CommandEffect,
   type CommandRun,

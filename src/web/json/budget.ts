@@ -1,15 +1,53 @@
 // GET /api/budget: the request budget of each account's key, and the age of each kind of data. GET /api/configuration:
 // the settings in force, without secrets.
 import { z } from 'zod';
-import type { Forecast } from '../../core/mailbox.ts';
-import { secondMs } from '../../core/time.ts';
+import type { AccountState, Forecast, MailboxState } from '../../core/mailbox.ts';
+import { type EpochMs, secondMs } from '../../core/time.ts';
 import { mendText, sumText } from '../../core/wording/forecast.ts';
-import { type DataKind, dataAges, dataKinds, inNeedFirst } from '../overview/budget.ts';
-import { settingsThat } from '../overview/settings.ts';
 import { cursorOf, limitOf, means, oneOf, pageAfter, upTo } from '../query.ts';
 import type { RouteParts, ShownSetting } from '../route-parts.ts';
 import { answerTimeOf, count, firstSweep, listOf, moment, nextCursor, number, sweepFacts, text } from './facts.ts';
 import { fleetRoute } from './route.ts';
+
+/** Kinds of data about a mailbox, in people's words, with the route that reads each. */
+export const dataKinds = [
+  { kind: 'stats', word: 'Statistics', route: 'stats' },
+  { kind: 'warmup', word: 'Warm-up', route: 'warmup' },
+  { kind: 'detail', word: 'Connection', route: 'mailbox' },
+  { kind: 'dns', word: 'DNS', route: 'dns' },
+  { kind: 'blacklist', word: 'Blacklists', route: 'blacklist' },
+] as const;
+
+export type DataKind = (typeof dataKinds)[number];
+
+type Kind = DataKind['kind'];
+
+export interface DataAge {
+  oldest: EpochMs | null;
+  newest: EpochMs | null;
+  unread: number;
+}
+
+export function dataAges(mailboxes: Iterable<MailboxState>): Readonly<Record<Kind, DataAge>> {
+  const age = (): DataAge => ({ oldest: null, newest: null, unread: 0 });
+  const ages = { stats: age(), warmup: age(), detail: age(), dns: age(), blacklist: age() };
+  for (const mailbox of mailboxes) {
+    for (const { kind } of dataKinds) {
+      const [known, at] = [ages[kind], mailbox[kind]?.at ?? null];
+      if (at === null) known.unread += 1;
+      else {
+        known.oldest = Math.min(known.oldest ?? at, at);
+        known.newest = Math.max(known.newest ?? at, at);
+      }
+    }
+  }
+  return ages;
+}
+
+/** Sort key: accounts whose budget is too small come first, then by name. */
+export function inNeedFirst({ forecast, name }: AccountState): readonly [number, string] {
+  return [forecast?.fits === false ? 0 : 1, name];
+}
 
 const forecast = z.strictObject({
   mailboxes: count,
@@ -106,6 +144,20 @@ function dataFacts(ages: ReturnType<typeof dataAges>, forecast: Forecast | null)
     DataKind['kind'],
     ReturnType<typeof ofKind>
   >;
+}
+
+export interface SettingSelection {
+  readonly text: string;
+  readonly changedOnly: boolean;
+}
+
+export function settingsThat(settings: readonly ShownSetting[], { text, changedOnly }: SettingSelection) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return settings.filter(
+    ({ name, value, from }) =>
+      (!changedOnly || from !== 'default') &&
+      words.every((word) => name.toLowerCase().includes(word) || value.toLowerCase().includes(word)),
+  );
 }
 
 const filter = { q: means('Words that the name or the value must contain.', upTo(200)) };

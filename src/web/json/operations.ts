@@ -5,7 +5,7 @@ import { type OperationName, operationNames, operationShapes } from '../../opera
 import { failure } from '../../operations/plan.ts';
 import { jsonOf } from '../../world/schema/json.ts';
 import { operatorOf, reloaderOf } from '../access/auth.ts';
-import { isFromAnyPage } from '../access/forms.ts';
+import { isFromAnyPage } from '../access/sessions.ts';
 import { means, oneOf } from '../query.ts';
 import { bodyText, maxBodyBytes, operatorsOnly, refuse } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';

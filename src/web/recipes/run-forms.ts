@@ -2,7 +2,7 @@
 import type { Context, Hono } from 'hono';
 import type { RecipeRefusal } from '../../core/recipe.ts';
 import { byOf, framed, visitorOf } from '../access/access.ts';
-import { formTokenFor, ownFormOf } from '../access/forms.ts';
+import { formTokenFor, ownFormOf } from '../access/sessions.ts';
 import { applyForm, cancelForm, parameterPrefix, recipeOf, runForm, runPath } from '../page/recipes-page.ts';
 import { noQuery, operatorsOnly, queryOf, refuse, statusOfRefusal } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
