@@ -51,8 +51,7 @@ async function mcp(options: McpOptions): Promise<void> {
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const note = (text: string) => process.stderr.write(`warmwarden mcp: ${text}\n`);
   const opened = options.baseUrl === undefined ? openStore(options.config, world) : openService(options, world);
-  const server = serveTools({ input: process.stdin, output: process.stdout }, { ...opened, version, note }, world);
-  await server.closed;
+  await serveTools({ input: process.stdin, output: process.stdout }, { ...opened, version, note }, world);
   await Promise.race([opened.close(), world.clock.sleep(closeDeadlineMs)]);
   process.exit(0);
 }

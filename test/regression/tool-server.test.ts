@@ -35,7 +35,7 @@ async function connected(onTrigger: () => Promise<void> = async () => {}) {
     lookEveryMs: 3_600_000,
     note: (text: string) => void notes.push(text),
   };
-  serveTools(wire, options, stillWorld());
+  void serveTools(wire, options, stillWorld());
   await rpc.initialize();
   return { rpc, wire, started, notes };
 }

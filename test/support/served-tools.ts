@@ -16,10 +16,10 @@ export async function served(clock: Clock = systemClock(), foreign = true) {
   const { rpc, wire } = pairedRpc();
   const noted: string[] = [];
   const note = (text: string) => noted.push(text);
-  const server = serveTools(wire, { service: { api, foreign }, version: '1', lookEveryMs, note }, world);
+  const closed = serveTools(wire, { service: { api, foreign }, version: '1', lookEveryMs, note }, world);
   const end = async () => {
     rpc.end();
-    await server.closed;
+    await closed;
     await api.close();
     await host[Symbol.asyncDispose]();
   };

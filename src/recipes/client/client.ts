@@ -14,15 +14,7 @@ import { Redactor } from '../../api/http/redactor.ts';
 import { directly, type Egress } from '../../core/egress.ts';
 import { minuteMs, secondMs } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
-import {
-  objectOf,
-  type RecipeEntry,
-  type RecipePage,
-  type RunRecord,
-  readRecipes,
-  readRun,
-  refusalIn,
-} from './answers.ts';
+import { objectOf, type RecipePage, type RunRecord, readRecipes, readRun, refusalIn } from './answers.ts';
 
 const maxPages = 50;
 const noRoute: readonly number[] = [404, 405, 501];
@@ -37,11 +29,7 @@ export interface RecipeApiOptions {
   readonly egress?: Egress;
 }
 
-export interface ServiceRecipes {
-  readonly recipes: readonly RecipeEntry[];
-  readonly unreadable: number;
-  /** Problems of recipes that the service does not list, quoted. */
-  readonly problems: readonly string[];
+export interface ServiceRecipes extends Omit<RecipePage, 'entries'> {
   /** True if the list goes on, and no next page is known. */
   readonly truncated: boolean;
 }

@@ -132,10 +132,6 @@ interface ToolServerOptions {
   readonly note: (text: string) => void;
 }
 
-interface ToolServer {
-  readonly closed: Promise<void>;
-}
-
 const instructions = `Each tool is a saved recipe: a question about a fleet of email mailboxes that are being warmed up. \
 A tool with the parameter apply can act; without apply: true, it only shows what it would do. An answer holds one page of \
 rows; ${followTool} with next_cursor gives the next, and follows a run that has not ended. ${dataNote}`;
@@ -194,8 +190,8 @@ interface Wire {
   readonly output: Writable;
 }
 
-/** Serves one connection until its input ends. */
-export function serveTools(wire: Wire, options: ToolServerOptions, world: World): ToolServer {
+/** Serves one connection. Resolves when its input has ended. */
+export function serveTools(wire: Wire, options: ToolServerOptions, world: World): Promise<void> {
   const session = new ToolSession(options, world);
   const stopping = new AbortController();
   // The SDK drops what is under way when its input ends: it sees the end only when the last answers are out.
@@ -219,7 +215,7 @@ export function serveTools(wire: Wire, options: ToolServerOptions, world: World)
     options.note(name === 'ZodError' ? 'a message that is not JSON-RPC was ignored' : message);
   serveStdio(({ era }) => session.newServer(era), { transport, onerror });
   void session.watch(stopping.signal);
-  return { closed };
+  return closed;
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
