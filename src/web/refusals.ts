@@ -93,9 +93,7 @@ export function queryOf(c: Context): URLSearchParams {
   return new URL(c.req.url).searchParams;
 }
 
-/**
- * Refuses every query parameter, for routes without any: an ignored `?dry_run=true` of an operation would be dangerous.
- */
+/** Refuses every query parameter: an ignored `?dry_run=true` of an operation would be dangerous. */
 export const noQuery: MiddlewareHandler = async (c, next) => {
   const query = readQuery({}, queryOf(c));
   return 'wrong' in query ? refuse(c, 'bad_request', query.wrong) : next();
@@ -103,10 +101,7 @@ export const noQuery: MiddlewareHandler = async (c, next) => {
 
 export const maxBodyBytes = 64 * 1024;
 
-/**
- * Reads the body, or returns null if it is too large. Hono's own limit fails on a chunked body, because it creates a
- * Request of node-server.
- */
+/** Reads the body, or returns null if it is too large. Hono's own limit fails on a chunked body. */
 export async function bodyText({ body }: Request): Promise<string | null> {
   const decoder = new TextDecoder();
   let text = '';

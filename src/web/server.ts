@@ -43,10 +43,7 @@ const closeGraceMs = 1_000;
 /** Timeouts of an incomplete request: slow clients must not accumulate. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
-/**
- * Idle timeout of a connection. It is longer than that of load balancers (60 s), which must not send requests into a
- * closing connection.
- */
+/** Idle timeout of a connection: longer than the 60 s of load balancers, which must not ask on a closing connection. */
 const keepAliveMs = 75_000;
 /** Interval at which Node.js checks these timeouts; its default is 30 s. */
 const lookForSlowEveryMs = 5_000;

@@ -36,9 +36,7 @@ declare module 'hono' {
 
 const openPaths: readonly string[] = ['/healthz', '/readyz', '/openapi.json', '/sign-in'];
 
-/**
- * True for paths without a token: recipes have their own keys, and the sign-in form needs the style and the scripts.
- */
+/** True for paths without a token. Recipes have keys of their own, and the sign-in form needs style and scripts. */
 function isOpen(path: string): boolean {
   return openPaths.includes(path) || path.startsWith('/v1/') || path.startsWith('/assets/');
 }

@@ -45,10 +45,7 @@ export function operatorOf(auth: Auth, authorization: string | undefined): strin
   return token?.role === 'operator' ? token.name : null;
 }
 
-/**
- * Like `operatorOf`, but for a reload. Without tokens every request may reload, because a reload only applies the
- * configuration file.
- */
+/** Like `operatorOf`, for a reload. Without tokens everybody may reload, because a reload only applies the file. */
 export function reloaderOf(auth: Auth, authorization: string | undefined): string | null {
   return auth === 'none' ? 'somebody over HTTP' : operatorOf(auth, authorization);
 }

@@ -126,10 +126,7 @@ export class Sessions {
     await this.#source.end(id);
   }
 
-  /**
-   * Reads a session, or takes it from memory if the store does not respond: a signed-in person stays signed in during
-   * an outage.
-   */
+  /** Reads a session, or takes it from memory: a signed-in person stays signed in while the store is down. */
   async #find(id: string): Promise<Session | null> {
     try {
       const session = await this.#source.find(id);
@@ -174,10 +171,7 @@ export function isFromAnyPage(c: Context): boolean {
   return c.req.header('origin') !== undefined || c.req.header('sec-fetch-site') !== undefined;
 }
 
-/**
- * Returns false for a browser's request from another site. `publicUrl`: address of the page, for proxies that change
- * the Host.
- */
+/** Returns false for a browser's request from another site. Proxies may change the Host, but not `publicUrl`. */
 function isFromOurPage(c: Context, publicUrl: string | null): boolean {
   const site = c.req.header('sec-fetch-site');
   if (site !== undefined) return site === 'same-origin' || site === 'none';
@@ -189,10 +183,7 @@ function isFromOurPage(c: Context, publicUrl: string | null): boolean {
   return from === c.req.header('host')?.toLowerCase() || (publicUrl !== null && from === new URL(publicUrl).host);
 }
 
-/**
- * Reads the fields of a form that a browser sends from one of the server's own pages, even if the form was made for
- * another browser.
- */
+/** Reads a form of one of the server's own pages, even if it was made for another browser. */
 export async function formOf(c: Context, publicUrl: string | null): Promise<Sent> {
   if (!isFromOurPage(c, publicUrl)) {
     return { refused: refuse(c, 'cross_site', 'Another site sent this request, so Warmwarden did nothing.') };
@@ -217,10 +208,7 @@ export async function ownFormOf(c: Context, publicUrl: string | null): Promise<S
 const staleForm =
   'This form is no longer valid, so Warmwarden did nothing. Go back, reload the page, and send the form again. The browser must accept cookies.';
 
-/**
- * Value of a form's hidden field. Sets a key if the browser has none, because forms are tied to a browser even if
- * nobody signs in.
- */
+/** Value of a form's hidden field. Sets a key if the browser has none: forms are tied to a browser without a sign-in. */
 export function formTokenFor(c: Context): string {
   const known = browserKeyOf(c);
   const key = known ?? newBrowserKey();

@@ -45,10 +45,7 @@ export interface HeadlineFacts extends Pick<FleetTotals, 'counts' | 'okWhenRead'
   readonly zone: string;
 }
 
-/**
- * calm: no problems. acted: the guard acted, and everything is contained. alarm: a person should look. unknown: the
- * state is unknown.
- */
+/** calm: no problems. acted: Warmwarden acted, and all is contained. alarm: a person should look. unknown: state unknown. */
 export const tones = ['calm', 'acted', 'alarm', 'unknown'] as const;
 export type Tone = (typeof tones)[number];
 
@@ -128,10 +125,7 @@ function failingOf({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly Acco
 
 const replaceKey = 'Put a valid key into the configuration and reload it.';
 
-/**
- * Describes the outage. For several accounts, the duration is the shortest among them. An API that only rejects keys is
- * not down.
- */
+/** Describes the outage, by the shortest one of several accounts. An API that only rejects keys is not down. */
 function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now'>): string {
   const failing = failingOf({ accounts });
   const since = Math.max(...failing.map((account) => account.failingSince ?? now));
@@ -167,10 +161,7 @@ function totalOf(counts: StateCounts): number {
 
 const stopsNamed = 3;
 
-/**
- * Headline for emergency stops. A stop of all writes comes before everything else; for a narrower stop, the headline of
- * the fleet follows as usual.
- */
+/** Headline for emergency stops. After a stop that does not cover everything, the headline of the fleet follows. */
 function writesOffHeadline(facts: HeadlineFacts): Headline | null {
   const { writesOff, accounts } = facts;
   if (writesOff.length === 0) return null;
@@ -360,10 +351,7 @@ function unguardedText({ accounts }: Pick<HeadlineFacts, 'accounts'>): string {
   return `${empty.length > 0 ? nothing : ''}${lacking.length > 0 ? spelling : ''}`;
 }
 
-/**
- * Sentence such as `1 mailbox paused by Warmwarden, 2 recovering, 9 OK.`: the first part names the unit. An unreadable
- * mailbox is never OK.
- */
+/** Sentence such as `1 mailbox paused by Warmwarden, 9 OK.`. An unreadable mailbox is never OK. */
 function stateSentence(facts: HeadlineFacts): string {
   const { counts, okWhenRead } = facts;
   const others = stateParts.map(
@@ -403,10 +391,7 @@ const stateParts: readonly (readonly [GuardState, string])[] = [
   ['no_warmup', 'without a warm-up'],
 ];
 
-/**
- * Advice while the circuit breaker holds actions: release them, or prevent the actions that Warmwarden takes without a
- * release.
- */
+/** Advice while the circuit breaker holds actions: release them, or prevent them. */
 function heldAdvice({ firing, command, zone }: HeadlineFacts): string {
   const holds = firing.groups.filter(({ first }) => first.rule === 'guard_held');
   const [from] = holds.flatMap(({ first }) => actsFrom(first) ?? []).sort((a, b) => a - b);

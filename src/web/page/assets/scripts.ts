@@ -3,10 +3,7 @@
 // Shows times in the reader's time zone with the offset, and ages by the daemon's clock. Without the script, times are
 // in UTC, ages are those at the time of the page, and the page says so. Served as /assets/local-times.js.
 
-/**
- * `data-show` on a <time> selects the format of its text; its title always has the moment. The words match
- * roughSpanText.
- */
+/** The attribute `data-show` of a <time> selects the format of its text. The words match roughSpanText. */
 export const localTimes = `'use strict';
 const day = { year: 'numeric', month: 'short', day: 'numeric' };
 const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'shortOffset' };
@@ -52,21 +49,21 @@ const source = document.documentElement.dataset.events;
 const asOf = document.getElementById('as-of');
 const broken = document.getElementById('broken');
 const news = document.getElementById('news');
-/** A moment by two clocks of this machine: one stops while it sleeps, the other is set by people. */
+/** Returns a moment by two clocks: one stops while the machine sleeps, and people may set the other. */
 const moment = () => ({ steady: performance.now(), wall: Date.now() });
 const msSince = ({ steady, wall }) => Math.max(performance.now() - steady, Date.now() - wall);
 /** The server sends something every 15 seconds. */
 const silentMs = 30_000;
-/** Time on the daemon's clock of which the page is, and when it was fetched. */
+/** Time of the page on the daemon's clock, and the moment of its fetch. */
 let heard = asOf ? new Date(asOf.dateTime).getTime() : 0, heardAt = moment();
 const now = () => heard + msSince(heardAt);
-/** The open stream, when it brought something last, and why this page is not live, or null. */
+/** The open stream, the moment of its last event, and the reason why the page is not live, or null. */
 let stream = null, stirredAt = moment(), reason = null;
 let failures = 0, retryAt = 0, retry = 0;
-/** When the view is fetched next; Infinity: nothing has changed. */
+/** Time of the next fetch, or Infinity if nothing has changed. */
 let dueAt = Infinity, fetchedAt = 0, isFetching = false;
 
-/** Makes one element like another, keeping whatever of it stays the same. The contents of a form belong to the reader. */
+/** Makes an element like another one, and keeps what stays the same. The contents of a form belong to the reader. */
 function morph(from, to) {
   if (from.nodeType !== to.nodeType || from.nodeName !== to.nodeName) return void from.replaceWith(to);
   if (from.nodeType !== Node.ELEMENT_NODE) {
@@ -82,7 +79,7 @@ function morph(from, to) {
   arrange(from, [...to.childNodes]);
 }
 const keyOf = (node) => node.id || node.getAttribute?.('aria-labelledby') || '';
-/** Makes the children of an element these. A child with a key is found again wherever it stood. */
+/** Replaces the children of an element. A child with a key is kept wherever it stands. */
 function arrange(parent, wanted) {
   const byKey = new Map([...parent.children].map((child) => [keyOf(child), child]));
   byKey.delete('');
@@ -100,7 +97,7 @@ function arrange(parent, wanted) {
   }
   while (at) drop();
 }
-/** Puts a fetched page in the place of this one. */
+/** Replaces this page with a fetched one. */
 function show(page) {
   const focused = document.activeElement;
   const tone = () => document.querySelector('.headline')?.className;
@@ -110,14 +107,14 @@ function show(page) {
   showTimes(page, heard);
   document.title = page.title;
   morph(document.body, page.body);
-  // Only when the whole changed its colour is it read out: a page that talks every few seconds is switched off.
+  // Screen readers hear only a change of colour: a page that talks every few seconds is switched off.
   if (tone() !== before) news.textContent = document.querySelector('h1')?.textContent ?? '';
   if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true });
 }
 const ask = (address) =>
   fetch(address, { headers: { accept: 'text/event-stream, text/html' }, signal: stream.signal, redirect: 'manual' });
 const pageOf = async (answer) => new DOMParser().parseFromString(await answer.text(), 'text/html');
-/** Not all pages fetch at once, and none more often than every 5 seconds. */
+/** Plans a fetch: pages do not all fetch at once, and none more often than every 5 seconds. */
 function changed() {
   if (dueAt === Infinity) dueAt = Math.max(performance.now() + 1_000 + Math.random() * 2_000, fetchedAt + 5_000);
 }
@@ -155,7 +152,7 @@ function close() {
   dueAt = Infinity;
   clearTimeout(retry);
 }
-/** Not an EventSource: that does not say why a server refuses. */
+/** Opens the stream. An EventSource would not say why a server refuses. */
 async function connect() {
   close();
   const mine = stream = new AbortController();
@@ -174,13 +171,13 @@ async function connect() {
       }
     } else why = refusal(answer, await pageOf(answer));
   } catch {
-    // It was closed, here or there.
+    // One side closed the stream.
   }
   if (stream === mine) fail(why);
 }
 function refusal(answer, page) {
   if (answer.type === 'opaqueredirect' || answer.status === 401) return 'You are no longer signed in.';
-  // A proxy's own page.
+  // A proxy sent a page of its own.
   if (answer.ok) return 'Something else answers in place of Warmwarden, for example a sign-in page.';
   return page.querySelector('#main p')?.textContent ?? 'No answer from Warmwarden (status ' + answer.status + ').';
 }
@@ -188,7 +185,7 @@ function refusal(answer, page) {
 function fail(why) {
   close();
   failures += 1;
-  // A connection that comes back at once is not worth a word.
+  // The reader need not know of a connection that comes back at once.
   if (failures > 1 || !why.startsWith('No answer') || msSince(heardAt) > silentMs) reason = why;
   const waitMs = Math.min(60_000, 1_000 * 2 ** (failures - 1)) * (0.75 + Math.random() / 2);
   retryAt = performance.now() + waitMs;
@@ -206,13 +203,13 @@ function tell() {
   const next = stream ? '' : ' Next try in ' + Math.max(0, seconds) + ' s.';
   when.textContent = spanText(now() - heard) + ' ago.' + next;
 }
-/** Each second. A server that was silent for long, also while this machine slept, is asked again. */
+/** Runs each second. Asks a server again that was silent for long, also while this machine slept. */
 function look() {
   if (stream && msSince(stirredAt) > silentMs) fail('No answer from Warmwarden.');
   else if (stream && !isFetching && performance.now() >= dueAt) refresh();
   tell();
 }
-/** A slash goes to the filter; j and k go down and up the rows of a table, Enter opens one: it is a link; x selects one. */
+/** Keys: a slash goes to the filter, j and k to the next and the previous row of a table, and x selects the row. */
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input:not([type=checkbox]), select, textarea')) return;
   if (event.key === 'x') document.activeElement?.closest('tr')?.querySelector('input[type=checkbox]')?.click();

@@ -84,18 +84,12 @@ ${forecast && dataAge(forecast)}
 </li>`;
 }
 
-/**
- * Age of the oldest waiting poll. Empty during an outage: a failed poll is due since its last scheduled run, which may
- * be before the outage.
- */
+/** Age of the oldest waiting poll. Empty during an outage, before which a failed poll may have been due. */
 export function oldestPoll({ oldestDueAt, failingSince }: AccountState, now: EpochMs): string {
   return oldestDueAt === null || failingSince !== null ? '' : `, the oldest for ${duration(now - oldestDueAt)}`;
 }
 
-/**
- * Note about the rights of the key. A key that has not written since Warmwarden has it may or may not have the right to
- * write.
- */
+/** Note about the rights of the key: unknown until Warmwarden has written with it. */
 function keyNote({ keyWrites }: AccountState, lastWriteAt: EpochMs | null, now: EpochMs): Markup | string {
   if (keyWrites === true) return '';
   if (keyWrites === false)

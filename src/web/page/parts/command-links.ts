@@ -58,10 +58,7 @@ export function alertCommands(alert: Alert, silence: Silence | null): Markup {
   return html`<p class="line">${first} ${isDisarming(alert) ? '' : second}</p>`;
 }
 
-/**
- * Links that prevent the held actions, for each account or, if there are many, for all. Empty if Warmwarden waits for a
- * release.
- */
+/** Links that prevent the held actions, for each account or for all. Empty if Warmwarden waits for a release. */
 function stopLinks({ facts: { accounts = [], numbers } }: Alert): readonly Markup[] {
   if (numbers['acts_from'] === undefined) return [];
   if (accounts.length > stopsOffered) return [doLink(writesPath(true), 'Writes off')];

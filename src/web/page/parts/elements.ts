@@ -26,10 +26,7 @@ const stateMeanings: Readonly<Record<GuardState, string>> = {
   not_judged: 'the guard cannot judge it: data is missing, old or not understood',
 };
 
-/**
- * Makes invisible characters visible in text from other sources. `html` escapes the result, between tags and in
- * attributes.
- */
+/** Makes invisible characters visible in text from other sources. `html` escapes the result. */
 export const text = visibleText;
 
 /** Age such as "7 min ago", with the moment in the title. */
