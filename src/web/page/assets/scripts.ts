@@ -79,7 +79,7 @@ function morph(from, to) {
   arrange(from, [...to.childNodes]);
 }
 const keyOf = (node) => node.id || node.getAttribute?.('aria-labelledby') || '';
-/** Replaces the children of an element. A child with a key is kept wherever it stands. */
+/** Replaces the children of an element. A child with a key is kept, wherever it was. */
 function arrange(parent, wanted) {
   const byKey = new Map([...parent.children].map((child) => [keyOf(child), child]));
   byKey.delete('');
