@@ -48,6 +48,7 @@ function withCommandsApart(line: string): readonly SlackLine[] {
 function plain(text: string): string {
   return text
     .replace(/<([^|>]+)\|([^>]+)>/g, '$2 ($1)')
+    .replace(/^\*(.*)\*$/gm, '$1')
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&');
