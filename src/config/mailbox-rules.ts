@@ -72,32 +72,17 @@ export function tagsOf(account: Pick<AccountConfig, 'tags' | 'overrides'>, mailb
   return [...new Set([...account.tags, ...matching.flatMap(({ tags }) => tags)])];
 }
 
-/** Merges `later` over `earlier`, key by key, also inside emergency, breaker and similar mappings. */
-export function mergeGuard(earlier: GuardSettings, later: GuardSettings): GuardSettings {
-  return {
-    ...earlier,
-    ...later,
-    emergency: { ...earlier.emergency, ...later.emergency },
-    maxInterventions: { ...earlier.maxInterventions, ...later.maxInterventions },
-    restore: { ...earlier.restore, ...later.restore },
-    breaker: { ...earlier.breaker, ...later.breaker },
-    limitsPpm: { ...earlier.limitsPpm, ...later.limitsPpm },
-  };
+const mappings = ['emergency', 'maxInterventions', 'restore', 'breaker', 'limitsPpm'] as const;
+
+/** Merges `later` over `earlier`, key by key, also inside the mappings. */
+export function mergeGuard<Earlier extends GuardSettings | Policy>(earlier: Earlier, later: GuardSettings): Earlier {
+  const merged = mappings.map((key) => [key, { ...earlier[key], ...later[key] }]);
+  return { ...earlier, ...later, ...Object.fromEntries(merged) };
 }
 
 /** Policy of settings: the defaults, then the profile's changes, then the explicit keys. */
-export function policyOf(settings: GuardSettings): Policy {
-  const { profile, ...explicit } = settings;
-  const policy = {
-    ...defaultPolicy,
-    ...(profile === 'literal' ? literalProfile : {}),
-    ...explicit,
-    emergency: { ...defaultPolicy.emergency, ...explicit.emergency },
-    maxInterventions: { ...defaultPolicy.maxInterventions, ...explicit.maxInterventions },
-    restore: { ...defaultPolicy.restore, ...explicit.restore },
-    breaker: { ...defaultPolicy.breaker, ...explicit.breaker },
-    limitsPpm: { ...defaultPolicy.limitsPpm, ...explicit.limitsPpm },
-  };
+export function policyOf({ profile, ...explicit }: GuardSettings): Policy {
+  const policy = mergeGuard<Policy>({ ...defaultPolicy, ...(profile === 'literal' ? literalProfile : {}) }, explicit);
   // loadConfig refuses a window above its maximum in the guard and in every override, but two overrides together can
   // still make one.
   return { ...policy, windowMaxDays: Math.max(policy.windowMaxDays, policy.windowDays) };
