@@ -174,7 +174,7 @@ function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
     return JSON.stringify(dailyRows(stats, facts.now));
   });
   database.function('explain_verdict', pure, (verdict) =>
-    verdict === null ? null : explainVerdict(verdictOf('explain_verdict', verdict)),
+    verdict === null ? null : explainVerdict(read<Verdict>('explain_verdict', verdict)),
   );
   database.function('paused_text', pure, (claim, actions, changes) =>
     pausedText(
@@ -192,7 +192,7 @@ function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
     const { usual, others } = facts.nearLimitPpm;
     const [verdict = null, memory = null, entry = null, detail = null] = known;
     const seen = {
-      verdict: verdict === null ? null : { at: facts.now, answer: verdictOf('guard_state', verdict) },
+      verdict: verdict === null ? null : { at: facts.now, answer: read<Verdict>('guard_state', verdict) },
       memory: memory === null ? null : read<GuardMemory>('guard_state', memory),
       entry: { at: facts.now, answer: read<MailboxEntry>('guard_state', entry) },
       detail: detail === null ? null : { at: facts.now, answer: read<MailboxDetail>('guard_state', detail) },
@@ -212,11 +212,6 @@ function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
   });
 }
 
-function verdictOf(name: string, argument: unknown): Verdict {
-  return read<Verdict>(name, argument);
-}
-
-/** Reads an argument of the function `name`, which a SELECT may call, too. */
 function read<Value>(name: string, argument: unknown): Value {
   try {
     return JSON.parse(String(argument));
