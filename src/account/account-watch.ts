@@ -9,17 +9,15 @@ import { type MeasuredRoute, measuredRoutes, type Route } from '../core/answers.
 import type { MailboxState, SweepPart } from '../core/mailbox.ts';
 import { daysNeeded, type Ppm } from '../core/policy.ts';
 import { dayMs, type EpochMs, minuteMs, secondMs } from '../core/time.ts';
+import { lookEveryMs } from '../world/loop.ts';
 import type { Schedule } from '../world/schedule.ts';
-import { type Clock, endsWithin, nextTurn } from '../world/world.ts';
+import { type Clock, endsWithin, type Log, nextTurn } from '../world/world.ts';
 import { AccountHealth } from './account-health.ts';
 import { Actor } from './act/actor.ts';
-import type { AccountLease } from './act/rooms.ts';
-import { Agenda, Staleness } from './agenda.ts';
-import { Cadence } from './cadence.ts';
+import type { AccountLease } from './act/conditions.ts';
+import { Agenda, Cadence, FreshMeasurements, Staleness } from './agenda.ts';
 import { FirstSweep } from './first-sweep.ts';
-import { FreshMeasurements } from './fresh-measurements.ts';
 import { Poller, Retries, type WatchRooms } from './poller.ts';
-import { Pulse } from './pulse.ts';
 import { releaseContest } from './record/breakers.ts';
 import type { GuardedAccount } from './record/guarded-account.ts';
 import { mustWait } from './record/guards.ts';
@@ -36,6 +34,69 @@ const noSpareForMs = 10 * minuteMs;
 /** A stopped loop ends at once unless it hangs. A POST in progress has its own, shorter deadline. */
 const loopsEndWithinMs = 10 * secondMs;
 const actionsEndWithinMs = 40 * secondMs;
+
+// Liveness of the loops. A stuck loop ends the process: see daemon/watchdog.ts.
+
+/** Loops that have to turn: for requests, for due polls, and for changes by time alone. */
+const loopNames = ['request', 'schedule', 'time'] as const;
+type LoopName = (typeof loopNames)[number];
+
+/**
+ * Number of looks after which a loop without a turn is stuck. A waiting loop turns at least every 30 s, whatever it
+ * waits for.
+ */
+const stuckAfterLooks = 60_000 / lookEveryMs;
+
+export class Pulse {
+  readonly #account: string;
+  readonly #log: Log;
+  /**
+   * Looks since the last turn of each loop. Looks are counted instead of time because a suspended process does not look
+   * either.
+   */
+  readonly #quiet: Record<LoopName, number> = { request: 0, schedule: 0, time: 0 };
+  readonly #turned = new Set<LoopName>();
+  readonly #begun = Promise.withResolvers<void>();
+  #broken: LoopName | null = null;
+
+  constructor(account: string, log: Log) {
+    this.#account = account;
+    this.#log = log;
+  }
+
+  /** Resolves when every loop has turned at least once. */
+  get begun(): Promise<void> {
+    return this.#begun.promise;
+  }
+
+  /** Part of a sentence about a loop that ended, or null if none did. */
+  get failure(): string | null {
+    return this.#broken && `its ${this.#broken} loop ended with an error`;
+  }
+
+  /** Called by the watchdog. Returns a part of a sentence about an ended or stuck loop, or null if all loops turn. */
+  look(): string | null {
+    if (this.failure) return this.failure;
+    for (const loop of loopNames) this.#quiet[loop] += 1;
+    const stuck = loopNames.find((loop) => this.#quiet[loop] > stuckAfterLooks);
+    return stuck ? `its ${stuck} loop has been stuck for a minute` : null;
+  }
+
+  /** Runs a loop until the signal aborts. Never rejects: an error is logged and marks the loop as broken. */
+  async keep(loop: LoopName, signal: AbortSignal, run: (turned: () => void) => Promise<void>): Promise<void> {
+    try {
+      await run(() => {
+        this.#quiet[loop] = 0;
+        this.#turned.add(loop);
+        if (this.#turned.size === loopNames.length) this.#begun.resolve();
+      });
+      if (!signal.aborted) throw new Error('it ended unexpectedly');
+    } catch (error) {
+      this.#broken ??= loop;
+      this.#log.error({ account: this.#account, loop, err: error }, 'a loop of an account failed');
+    }
+  }
+}
 
 export interface AccountWatchOptions extends GuardedAccount {
   /** Latest due times of each kind of answer. */
@@ -248,11 +309,10 @@ export class AccountWatch {
   /**
    * Takes over mailboxes of another account, which the fleet shows under this one already. To be called within a turn.
    */
-  async adopt(mailboxes: readonly MailboxState[]): Promise<void> {
-    const { signal } = this.#stop;
+  adopt(mailboxes: readonly MailboxState[]): void {
     this.#recorder.joined(mailboxes);
-    await this.#agenda.join(mailboxes, signal);
-    for (const { id } of mailboxes) this.#actor.attend(id, signal);
+    this.#agenda.join(mailboxes);
+    for (const { id } of mailboxes) this.#actor.attend(id, this.#stop.signal);
     this.askList();
   }
 

@@ -1,109 +1,89 @@
-// Agenda of an account: the polls that answers, lists and people put into its queue, and their times.
+// Agenda of an account: what is polled next, and when. The schedules, answers, lists and people put polls into its queue.
 
-import { judgedRoutes, type MailboxRoute, mailboxRoutes } from '../api/poll/poll.ts';
+import { judgedRoutes, type MailboxRoute, mailboxRoutes, type Poll, pollKey } from '../api/poll/poll.ts';
 import type { PollQueue } from '../api/poll/queue.ts';
 import { riskOf } from '../api/poll/risk.ts';
-import type { MeasuredRoute, StaleMeasurement } from '../core/answers.ts';
+import { type Alert, fingerprintOf, isToBeSeenAgain } from '../core/alert.ts';
+import { alertRules, ruleBook } from '../core/alert-rules.ts';
+import { type MeasuredRoute, measuredRoutes, type Route, type StaleMeasurement } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import type { MailboxState } from '../core/mailbox.ts';
+import { domainOf, type MailboxState } from '../core/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
-import { type Clock, inTurns, type World } from '../world/world.ts';
-import { type Cadence, staleRuns } from './cadence.ts';
+import { turnEveryMs } from '../core/write-scope.ts';
+import type { Schedule } from '../world/schedule.ts';
+import { type Clock, nextTurn, type World } from '../world/world.ts';
 import { isUnjudged, readAt } from './first-sweep.ts';
-import type { FreshMeasurements } from './fresh-measurements.ts';
 import type { GuardedAccount } from './record/guarded-account.ts';
 import type { RosterChanges } from './record/roster.ts';
-import { HeldBreaches, secondLooksDue, wantsSecondLook } from './second-look.ts';
 
-/** Wait before a second look, for example at a breach at first sight or at a record that stopped passing. */
-const secondLookAfterMs = minuteMs;
+// Cadence: asks the schedules, at each of their steps, which kinds of answers have become due.
 
-interface AgendaParts {
-  readonly world: World;
-  readonly fleet: Fleet;
-  readonly queue: PollQueue;
-  readonly fresh: FreshMeasurements;
-  readonly policyFor: GuardedAccount['policyFor'];
-}
+/** Number of due polls without an answer after which each kind of answer is stale. */
+const staleRuns = { stats: 3, warmup: 3, dns: 4, blacklist: 4 } as const;
+type Staling = keyof typeof staleRuns;
+const stalingRoutes = Object.keys(staleRuns) as readonly Staling[];
 
-export class Agenda {
-  readonly #parts: AgendaParts;
-  readonly #heldBreaches = new HeldBreaches();
+export class Cadence {
+  readonly #schedules: Readonly<Record<Route, Schedule>>;
+  readonly #clock: Clock;
+  /** Due times of the last polls since the start, oldest first. */
+  readonly #runs: Record<Staling, readonly EpochMs[]> = { stats: [], warmup: [], dns: [], blacklist: [] };
+  /** Last time that the clock showed. */
+  #seenAt: EpochMs = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: AgendaParts) {
-    this.#parts = parts;
+  constructor(schedules: Readonly<Record<Route, Schedule>>, clock: Clock) {
+    this.#schedules = schedules;
+    this.#clock = clock;
+  }
+
+  /** True if statistics were due at least once. */
+  get statsWereDue(): boolean {
+    return this.#runs.stats.length > 0;
   }
 
   /**
-   * Queues mailboxes. A mailbox that was never judged is read first. An answer of an earlier process is read again by
-   * the cadence, or soon if an alert waits for a second look.
+   * Returns the time before which answers are stale, by the number of due polls since, or -Infinity if there were too
+   * few.
    */
-  async join(mailboxes: readonly MailboxState[], signal: AbortSignal): Promise<void> {
-    const [first] = mailboxes;
-    if (!first) return;
-    const again = secondLooksDue(this.#parts.fleet.alertsOf(first.account));
-    const [unjudged, judged] = [mailboxes.filter(isUnjudged), mailboxes.filter((one) => !isUnjudged(one))];
-    await inTurns([...unjudged, ...judged], (piece) => this.#join(piece, again), { signal });
+  staleFrom(route: Staling): EpochMs {
+    this.#now();
+    return this.#runs[route].at(-staleRuns[route]) ?? Number.NEGATIVE_INFINITY;
   }
 
-  #join(mailboxes: readonly MailboxState[], again: ReturnType<typeof secondLooksDue>): void {
-    const { queue, world } = this.#parts;
-    const now = world.clock.monotonic();
-    const aheadMs = now - world.clock.now();
-    for (const mailbox of mailboxes) {
-      const lastRead = mailboxRoutes.flatMap((route) => {
-        const at = readAt(mailbox, route);
-        return at === null ? [] : [[route, at + aheadMs] as const];
-      });
-      queue.join(mailbox.id, Object.fromEntries(lastRead), now);
-      for (const route of again(mailbox)) this.#lookAgain(mailbox, route, now);
-      this.#weigh(mailbox);
+  /**
+   * Reports the routes that have become due, step by step, until the signal aborts. Each turn of the loop calls
+   * `turned`.
+   */
+  async keep(due: (routes: readonly Route[]) => void, signal: AbortSignal, turned: () => void): Promise<void> {
+    const routes = Object.keys(this.#schedules) as Route[];
+    const stepMs = Math.min(...Object.values(this.#schedules).map((schedule) => schedule.stepMs));
+    let asked = this.#now();
+    while (!signal.aborted) {
+      turned();
+      await this.#clock.sleep(Math.min(stepMs - (this.#clock.now() % stepMs), turnEveryMs), signal);
+      const now = this.#now();
+      if (Math.floor(now / stepMs) === Math.floor(asked / stepMs)) continue;
+      // The same minute begins for all accounts of a daemon.
+      await this.#clock.busy(() => nextTurn());
+      const ran = routes.filter((route) => this.#schedules[route].dueBetween(asked, now));
+      for (const route of stalingRoutes)
+        if (ran.includes(route)) this.#runs[route] = [...this.#runs[route], now].slice(-staleRuns[route]);
+      due(ran);
+      asked = now;
     }
   }
 
-  leave(mailboxes: readonly MailboxState[]): void {
-    for (const { id } of mailboxes) this.#parts.queue.leave(id);
-  }
-
-  /** Queues polls that changed entries of the list ask for. */
-  stir(stirred: RosterChanges['stirred']): void {
-    const { queue, world } = this.#parts;
-    const now = world.clock.monotonic();
-    for (const { id, routes } of stirred) for (const route of routes) queue.add({ route, mailboxId: id }, now, 'soon');
-  }
-
-  /** Updates the queue after an answer about a mailbox: its risk may have changed, or it needs a second look. */
-  answered(mailbox: MailboxState, route: MailboxRoute): void {
-    const { fleet, fresh, queue, world } = this.#parts;
-    const { id: mailboxId } = mailbox;
-    this.#weigh(mailbox);
-    const now = world.clock.monotonic();
-    const poll = { route, mailboxId };
-    if (fresh.isWanted(poll)) queue.add(poll, fresh.mayAskFrom(poll));
-    if (this.#heldBreaches.isFirst(mailbox)) queue.add({ route: 'stats', mailboxId }, now + secondLookAfterMs);
-    if (wantsSecondLook(mailbox, route, (fingerprint) => fleet.alert(fingerprint)))
-      this.#lookAgain(mailbox, route, now);
-  }
-
   /**
-   * Queues a second look. It waits until a fresh measurement is allowed, as an earlier look would show the same one.
+   * Returns the time. If the clock was set back, polls that were due later than now count as due a minute ago: any
+   * answer from now on would otherwise seem older than they are.
    */
-  #lookAgain({ id: mailboxId }: MailboxState, route: MailboxRoute, now: number): void {
-    const { fresh, queue } = this.#parts;
-    const poll = { route, mailboxId };
-    queue.add(poll, Math.max(now + secondLookAfterMs, fresh.mayAskFrom(poll)), 'soon');
-  }
-
-  /** Queues polls of a mailbox as soon as the budget allows. */
-  ask(mailboxId: string, routes: readonly MailboxRoute[]): void {
-    const now = this.#parts.world.clock.monotonic();
-    for (const route of routes) this.#parts.queue.add({ route, mailboxId }, now);
-  }
-
-  #weigh(mailbox: MailboxState): void {
-    const { policyFor, queue, world } = this.#parts;
-    const risk = riskOf(mailbox, policyFor(mailbox).minBounces, world.clock.now());
-    if (risk) queue.weigh(mailbox.id, risk);
+  #now(): EpochMs {
+    const now = this.#clock.now();
+    if (now < this.#seenAt)
+      for (const route of stalingRoutes)
+        this.#runs[route] = this.#runs[route].map((at) => Math.min(at, now - minuteMs));
+    this.#seenAt = now;
+    return now;
   }
 }
 
@@ -165,5 +145,217 @@ export class Staleness {
   #roundMs(kinds: number): number {
     const { mailboxes, pacePerMinute } = this.#parts;
     return Math.max(minuteMs, (kinds * mailboxes() * minuteMs) / pacePerMinute());
+  }
+}
+
+// Second looks: alerts that wait for a second observation, and breaches that are held.
+
+/** The pending or firing alert of a fingerprint. */
+type AlertOf = (fingerprint: string) => Alert | undefined;
+
+/** Returns true if an alert waits for another answer of that route about the mailbox, its domain or its IP address. */
+function wantsSecondLook(mailbox: MailboxState, route: Route, alertOf: AlertOf): boolean {
+  return alertsShownBy(mailbox, route, alertOf).some(isToBeSeenAgain);
+}
+
+/**
+ * Returns the routes of a mailbox that alerts of its account wait for. An alert of a domain or an IP address waits for
+ * the mailbox that it was seen with.
+ */
+function secondLooksDue(alerts: Iterable<Alert>): (mailbox: MailboxState) => readonly MailboxRoute[] {
+  const waiting = Map.groupBy(
+    [...alerts].filter(isToBeSeenAgain),
+    ({ mailboxId, facts }) => mailboxId ?? facts.numbers['seen_with'],
+  );
+  return (mailbox) => {
+    const about = new Map(
+      [mailbox.id, mailbox.email].flatMap((one) => waiting.get(one) ?? []).map((alert) => [alert.fingerprint, alert]),
+    );
+    const alertOf = (fingerprint: string) => about.get(fingerprint);
+    return about.size === 0 ? [] : mailboxRoutes.filter((route) => wantsSecondLook(mailbox, route, alertOf));
+  };
+}
+
+/**
+ * Returns true if the next answer of that route may fire or resolve an alert. It should then be a fresh measurement.
+ */
+function mayDecide(mailbox: MailboxState, route: Route, alertOf: AlertOf): boolean {
+  return alertsShownBy(mailbox, route, alertOf).length > 0;
+}
+
+/**
+ * Returns the alerts that an answer of the route may change. Lookup is by fingerprint: in a storm an account has as
+ * many alerts as mailboxes, and each answer asks.
+ */
+function alertsShownBy(mailbox: MailboxState, route: Route, alertOf: AlertOf): readonly Alert[] {
+  const rules = alertRules.filter((rule) => ruleBook[rule].seenTwiceBy?.includes(route));
+  if (rules.length === 0) return [];
+  const { account, id, email, dns, blacklist } = mailbox;
+  const causes = route === 'mailbox' ? ['connection', 'status'] : [route];
+  const objects = [dns?.answer.domain, domainOf(email), blacklist?.answer.ip].filter((one) => typeof one === 'string');
+  const abouts = [
+    ...causes.map((object) => ({ mailboxId: id, object })),
+    ...objects.map((object) => ({ mailboxId: null, object })),
+  ];
+  return rules.flatMap((rule) =>
+    abouts.flatMap((about) => alertOf(fingerprintOf({ rule, account, email: null, ...about })) ?? []),
+  );
+}
+
+/** Breaches at first sight, or held by the breaker. Each is read once more soon; after that the cadence is enough. */
+class HeldBreaches {
+  /** Mailboxes that the breaker holds and that were queued for a second look. */
+  readonly #held = new Set<string>();
+
+  isFirst({ id, verdict }: MailboxState): boolean {
+    const reason = verdict?.answer.reason;
+    if (reason === 'first_sight') return true;
+    if (reason !== 'circuit_breaker') this.#held.delete(id);
+    else if (!this.#held.has(id)) return Boolean(this.#held.add(id));
+    return false;
+  }
+}
+
+// Fresh measurements: the API measures DNS and blacklists now, instead of answering from its cache (refresh=true).
+
+/** Minimum interval of fresh measurements of one mailbox and kind. Each costs the API lookups. */
+const atMostEveryMs = hourMs;
+
+export class FreshMeasurements {
+  readonly #account: string;
+  readonly #fleet: Fleet;
+  /** Measurements that a person wants, by pollKey. */
+  readonly #wanted = new Set<string>();
+  /** Times of the last fresh measurements on the monotonic clock, by pollKey. */
+  readonly #askedAt = new Map<string, number>();
+
+  constructor(account: string, fleet: Fleet) {
+    this.#account = account;
+    this.#fleet = fleet;
+  }
+
+  /**
+   * Marks the measurements of a mailbox as wanted by a person. The mark stays until a fresh measurement is requested.
+   */
+  want(mailboxId: string): void {
+    for (const route of measuredRoutes) this.#wanted.add(pollKey({ route, mailboxId }));
+  }
+
+  isWanted(poll: Poll): boolean {
+    return this.#wanted.has(pollKey(poll));
+  }
+
+  /** Returns the earliest time, on the monotonic clock, at which the poll may request a fresh measurement. */
+  mayAskFrom(poll: Poll): number {
+    return (this.#askedAt.get(pollKey(poll)) ?? Number.NEGATIVE_INFINITY) + atMostEveryMs;
+  }
+
+  leave(mailboxId: string): void {
+    for (const route of measuredRoutes) {
+      this.#wanted.delete(pollKey({ route, mailboxId }));
+      this.#askedAt.delete(pollKey({ route, mailboxId }));
+    }
+  }
+
+  /**
+   * Returns true if the next poll should request a fresh measurement, and records the request: a person wants it, or
+   * the answer may fire or resolve an alert. `now` is on the monotonic clock.
+   */
+  take(poll: Poll, now: number): boolean {
+    const key = pollKey(poll);
+    const mailbox = this.#fleet.mailbox(this.#account, poll.mailboxId ?? '');
+    if (!mailbox || now < this.mayAskFrom(poll)) return false;
+    const wanted = this.#wanted.delete(key);
+    if (!wanted && !mayDecide(mailbox, poll.route, (fingerprint) => this.#fleet.alert(fingerprint))) return false;
+    this.#askedAt.set(key, now);
+    return true;
+  }
+}
+
+/** Wait before a second look, for example at a breach at first sight or at a record that stopped passing. */
+const secondLookAfterMs = minuteMs;
+
+interface AgendaParts {
+  readonly world: World;
+  readonly fleet: Fleet;
+  readonly queue: PollQueue;
+  readonly fresh: FreshMeasurements;
+  readonly policyFor: GuardedAccount['policyFor'];
+}
+
+export class Agenda {
+  readonly #parts: AgendaParts;
+  readonly #heldBreaches = new HeldBreaches();
+
+  constructor(parts: AgendaParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Queues mailboxes. A mailbox that was never judged is read first. An answer of an earlier process is read again by
+   * the cadence, or soon if an alert waits for a second look.
+   */
+  join(mailboxes: readonly MailboxState[]): void {
+    const [first] = mailboxes;
+    if (!first) return;
+    const again = secondLooksDue(this.#parts.fleet.alertsOf(first.account));
+    const { queue, world } = this.#parts;
+    const now = world.clock.monotonic();
+    const aheadMs = now - world.clock.now();
+    const [unjudged, judged] = [mailboxes.filter(isUnjudged), mailboxes.filter((one) => !isUnjudged(one))];
+    for (const mailbox of [...unjudged, ...judged]) {
+      const lastRead = mailboxRoutes.flatMap((route) => {
+        const at = readAt(mailbox, route);
+        return at === null ? [] : [[route, at + aheadMs] as const];
+      });
+      queue.join(mailbox.id, Object.fromEntries(lastRead), now);
+      for (const route of again(mailbox)) this.#lookAgain(mailbox, route, now);
+      this.#weigh(mailbox);
+    }
+  }
+
+  leave(mailboxes: readonly MailboxState[]): void {
+    for (const { id } of mailboxes) this.#parts.queue.leave(id);
+  }
+
+  /** Queues polls that changed entries of the list ask for. */
+  stir(stirred: RosterChanges['stirred']): void {
+    const { queue, world } = this.#parts;
+    const now = world.clock.monotonic();
+    for (const { id, routes } of stirred) for (const route of routes) queue.add({ route, mailboxId: id }, now, 'soon');
+  }
+
+  /** Updates the queue after an answer about a mailbox: its risk may have changed, or it needs a second look. */
+  answered(mailbox: MailboxState, route: MailboxRoute): void {
+    const { fleet, fresh, queue, world } = this.#parts;
+    const { id: mailboxId } = mailbox;
+    this.#weigh(mailbox);
+    const now = world.clock.monotonic();
+    const poll = { route, mailboxId };
+    if (fresh.isWanted(poll)) queue.add(poll, fresh.mayAskFrom(poll));
+    if (this.#heldBreaches.isFirst(mailbox)) queue.add({ route: 'stats', mailboxId }, now + secondLookAfterMs);
+    if (wantsSecondLook(mailbox, route, (fingerprint) => fleet.alert(fingerprint)))
+      this.#lookAgain(mailbox, route, now);
+  }
+
+  /**
+   * Queues a second look. It waits until a fresh measurement is allowed, as an earlier look would show the same one.
+   */
+  #lookAgain({ id: mailboxId }: MailboxState, route: MailboxRoute, now: number): void {
+    const { fresh, queue } = this.#parts;
+    const poll = { route, mailboxId };
+    queue.add(poll, Math.max(now + secondLookAfterMs, fresh.mayAskFrom(poll)), 'soon');
+  }
+
+  /** Queues polls of a mailbox as soon as the budget allows. */
+  ask(mailboxId: string, routes: readonly MailboxRoute[]): void {
+    const now = this.#parts.world.clock.monotonic();
+    for (const route of routes) this.#parts.queue.add({ route, mailboxId }, now);
+  }
+
+  #weigh(mailbox: MailboxState): void {
+    const { policyFor, queue, world } = this.#parts;
+    const risk = riskOf(mailbox, policyFor(mailbox).minBounces, world.clock.now());
+    if (risk) queue.weigh(mailbox.id, risk);
   }
 }

@@ -9,13 +9,12 @@ import { absentWarmup, type Observed, type Route, type StatsAnswer } from '../co
 import type { MailboxState } from '../core/mailbox.ts';
 import type { StoreTrouble } from '../core/store-failure.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../core/time.ts';
-import { turnAfter, type World } from '../world/world.ts';
+import type { World } from '../world/world.ts';
 import type { AccountHealth, RequestAbout } from './account-health.ts';
 import type { Actor } from './act/actor.ts';
-import type { ActorOptions } from './act/rooms.ts';
-import type { Agenda } from './agenda.ts';
+import type { ActorOptions } from './act/conditions.ts';
+import type { Agenda, FreshMeasurements } from './agenda.ts';
 import type { FirstSweep } from './first-sweep.ts';
-import type { FreshMeasurements } from './fresh-measurements.ts';
 import type { OtherAccounts, RecorderRooms } from './record/guarded-account.ts';
 import type { AskedAt, Observation } from './record/observe.ts';
 import type { Recorder } from './record/recorder.ts';
@@ -250,7 +249,7 @@ export class Poller {
   }
 
   async #askAccount(route: Route): Promise<Failure | 'ended' | null> {
-    const { api, world } = this.#rooms;
+    const { api } = this.#rooms;
     const { health, recorder } = this.#parts;
     if (route === 'health') {
       const said = await api.health();
@@ -262,7 +261,7 @@ export class Poller {
     if (!list.ok) return list.failure;
     const changes = await recorder.listed(list.value);
     if (!changes) return 'ended';
-    await world.clock.busy(() => this.#follow(changes));
+    this.#follow(changes);
     await this.#observeAbsences();
     return null;
   }
@@ -319,16 +318,15 @@ export class Poller {
   }
 
   /** Applies the changes of a recorded list to the agenda, the first sweep and the account's health. */
-  async #follow({ arrived, absent, left, stirred, unlisted, elsewhere }: RosterChanges): Promise<void> {
+  #follow({ arrived, absent, left, stirred, unlisted, elsewhere }: RosterChanges): void {
     const { fleet, world } = this.#rooms;
-    const { account, agenda, firstSweep, health, signal } = this.#parts;
+    const { account, agenda, firstSweep, health } = this.#parts;
     const first = !health.listed;
     const mailboxes = [...fleet.mailboxesOf(account)];
-    await turnAfter(mailboxes);
     // The sweep starts before the mailboxes are polled, so that their answers count as first looks.
     if (first) firstSweep.begin(mailboxes);
     else firstSweep.join(arrived);
-    await agenda.join(first ? mailboxes : arrived, signal);
+    agenda.join(first ? mailboxes : arrived);
     agenda.stir(stirred);
     this.leave(left);
     if (left.length > 0 || absent.some(({ missingLists }) => missingLists === 1)) this.#parts.others.askLists();

@@ -9,8 +9,6 @@ import { type OwnLimit, SaidLimits, Sharing } from './limits.ts';
 import { Throttle } from './throttle.ts';
 
 const windowMs = 60_000;
-/** Maximum length of a stop that another process recorded, as for our own stops (api/http/exchange.ts). */
-const longestStopMs = 15 * windowMs;
 /**
  * A start that was late by up to this share of the gap does not delay the next. Lateness would otherwise add up to
  * unused requests.
@@ -76,7 +74,7 @@ export class Budget {
   readonly #throttle = new Throttle();
   readonly #sharing = new Sharing();
   /** Last start of each kind of request. */
-  #startedAt = new Map<RequestKind, number>();
+  readonly #startedAt = new Map<RequestKind, number>();
   readonly #configuredPpm: Ppm | null;
   #headroomPpm: Ppm;
   #share = 1;
@@ -88,47 +86,33 @@ export class Budget {
     this.#said = new SaidLimits(options.requestsPerMinute);
   }
 
-  /** Takes over the spent requests of the same key under earlier settings. */
-  follow(earlier: Budget): void {
-    this.#starts = earlier.#starts;
-    this.#pacedAt = earlier.#pacedAt;
-    this.#throttle.follow(earlier.#throttle);
-    this.#sharing.follow(earlier.#sharing);
-    this.#startedAt = earlier.#startedAt;
-  }
-
   /**
-   * Returns the ledger for the next process that uses the key. `shiftMs`: difference of the wall clock to the monotonic
+   * Returns the ledger for the next budget of the key, after a reload or a restart. `shiftMs`: difference of the wall clock to the monotonic
    * clock.
    */
   ledger(now: number, shiftMs: number): BudgetLedger {
     const { seenAt } = this.#sharing;
-    const shifted = (times: readonly number[]) => times.map((at) => at + shiftMs);
-    const throttledAt = shifted(this.#throttle.throttledAt(now));
     return {
       limit: this.#said.ofKey,
-      starts: shifted(this.#starts),
-      stoppedUntil: this.#throttle.keyUntil + shiftMs,
+      starts: this.#starts.map((at) => at + shiftMs),
       sharedAt: Number.isFinite(seenAt) ? seenAt + shiftMs : null,
-      restraint: { throttledAt, share: this.#throttle.share(now) },
+      restraint: this.#throttle.ledger(now, shiftMs),
     };
   }
 
   /**
-   * Takes over from another process that used the key until now. `ledger`: its last record, or null if there is none.
-   * Requests after that record are unknown: the first start waits for one gap, and for a minute that process's requests
-   * cannot be told from a stranger's.
+   * Takes over from the budget of the key until now. `ledger`: its last record, or null if there is none. Requests after
+   * that record are unknown: the first start waits for one gap, and for a minute its requests cannot be told from a
+   * stranger's.
    */
   takeOver(ledger: BudgetLedger | null, now: number, shiftMs: number): void {
     this.#pacedAt = now;
     const { sharedAt = null } = ledger ?? {};
     this.#sharing.takeOver(sharedAt === null ? Number.NEGATIVE_INFINITY : Math.min(now, sharedAt - shiftMs), now);
     if (!ledger) return;
-    const { limit, starts, stoppedUntil, restraint = { throttledAt: [], share: 1 } } = ledger;
-    const until = (times: readonly number[]) => times.map((at) => Math.min(now, at - shiftMs));
-    const keyUntil = Math.min(now + longestStopMs, stoppedUntil - shiftMs);
-    this.#throttle.takeOver(until(restraint.throttledAt), restraint.share, keyUntil);
-    this.#starts = [...this.#starts, ...until(starts)];
+    const { limit, starts, restraint } = ledger;
+    this.#throttle.takeOver(restraint, now, shiftMs);
+    this.#starts = [...this.#starts, ...starts.map((at) => Math.min(now, at - shiftMs))];
     this.#said.inherit(limit);
   }
 

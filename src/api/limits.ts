@@ -156,14 +156,6 @@ export class Sharing {
     const ours = this.#answeredAt.filter((at) => at > startedAt - minuteMs).length + this.#underWay;
     if (limit - remaining > ours + tolerated) this.#seenAt = now;
   }
-
-  /** Takes over the findings for the same key under earlier settings, and the requests that the API still counts. */
-  follow(earlier: Sharing): void {
-    this.#seenAt = earlier.#seenAt;
-    this.#answeredAt = earlier.#answeredAt;
-    this.#mostRemaining = earlier.#mostRemaining;
-    this.#predecessorUntil = earlier.#predecessorUntil;
-  }
 }
 
 interface RemainingReading {

@@ -10,6 +10,7 @@
 //                how long
 //   key shrinks  each 429 that lets the key wait: by a quarter,       15 minutes after the last of them
 //                down to a quarter
+import type { Restraint } from '../core/records.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
 import type { RequestKind } from './interpret.ts';
 import type { OwnLimit } from './limits.ts';
@@ -31,6 +32,8 @@ const failuresUntilPause = 5;
 const failuresUntilObeyed = 2;
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
+/** Maximum length of a stop that a ledger names, as for our own stops (api/http/exchange.ts). */
+const longestStopMs = 15 * minuteMs;
 /** Period whose stops determine the expected requests. */
 const countedMs = 10 * minuteMs;
 
@@ -186,20 +189,25 @@ export class Throttle {
     }
   }
 
-  /** Takes over the state of the same key under earlier settings. */
-  follow(earlier: Throttle): void {
-    this.#keyUntil = earlier.#keyUntil;
-    this.#throttledUntil = earlier.#throttledUntil;
-    for (const [kind, until] of earlier.#kindUntil) this.#kindUntil.set(kind, until);
-    this.#stops = earlier.#stops.map((stop) => ({ ...stop }));
-    this.#share = earlier.#share;
+  /** Returns the state for the next budget of the key. `shiftMs`: difference of the wall clock to the monotonic one. */
+  ledger(now: number, shiftMs: number): Restraint {
+    this.#forget(now);
+    return {
+      keyUntil: this.#keyUntil + shiftMs,
+      kindsUntil: Object.fromEntries([...this.#kindUntil].map(([kind, until]) => [kind, until + shiftMs])),
+      stops: this.#stops.map(({ at, until }) => ({ at: at + shiftMs, until: until + shiftMs })),
+      share: this.share(now),
+    };
   }
 
-  /** Takes over the state of another process. */
-  takeOver(throttledAt: readonly number[], share: number, keyUntil: number): void {
-    this.#stops = [...throttledAt.map((at) => ({ at, until: at })), ...this.#stops];
+  /** Takes over the state of the key's last budget. No stop is longer than one of our own could be. */
+  takeOver({ keyUntil, kindsUntil, stops, share }: Restraint, now: number, shiftMs: number): void {
+    const until = (time: number) => Math.min(now + longestStopMs, time - shiftMs);
+    const before = stops.map((stop) => ({ at: Math.min(now, stop.at - shiftMs), until: until(stop.until) }));
+    this.#stops = [...before, ...this.#stops];
     this.#share = Math.min(this.#share, share);
-    this.#keyUntil = Math.max(this.#keyUntil, keyUntil);
+    this.#keyUntil = Math.max(this.#keyUntil, until(keyUntil));
+    for (const [kind, time] of Object.entries(kindsUntil)) this.#kindUntil.set(kind as RequestKind, until(time));
   }
 
   #forget(now: number): void {

@@ -1,7 +1,7 @@
 // `warmwarden writes off|on`: the emergency stop. Without a daemon it is written into the store, where the next daemon
 // finds it.
 import { Argument, Command } from 'commander';
-import { Turns } from '../account/commit/turns.ts';
+import { Turns } from '../account/commit/group-commit.ts';
 import { loadConfig } from '../config/load.ts';
 import type { CommandOutcome } from '../core/operator-command.ts';
 import { defaultRuleSettings } from '../core/rule-settings.ts';

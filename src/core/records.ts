@@ -59,12 +59,21 @@ export interface BudgetLedger {
   readonly limit: number;
   /** Starts of the last 60 s, oldest first. */
   readonly starts: readonly EpochMs[];
-  /** Moment before which no request starts. */
-  readonly stoppedUntil: EpochMs;
   /** Moment of the latest sign of another user of the key, or null if there was none lately. */
-  readonly sharedAt?: EpochMs | null;
-  /** Moments of the 429s of the last hour, oldest first, and the share of the budget since then. */
-  readonly restraint?: { readonly throttledAt: readonly EpochMs[]; readonly share: number };
+  readonly sharedAt: EpochMs | null;
+  readonly restraint: Restraint;
+}
+
+/** Effects of 429s and failures on a key. */
+export interface Restraint {
+  /** Moment before which no request starts. */
+  readonly keyUntil: EpochMs;
+  /** Moments before which no request of a kind starts. */
+  readonly kindsUntil: Readonly<Record<string, EpochMs>>;
+  /** Waits after 429s of the last hour, oldest first. */
+  readonly stops: readonly { readonly at: EpochMs; readonly until: EpochMs }[];
+  /** Share of the budget since then. */
+  readonly share: number;
 }
 
 export interface AccountLedger {

@@ -1,7 +1,6 @@
 // Guards the accounts, notifies people, and keeps the store small. The watchdog ends the process if one of these stops.
 import { isDeepStrictEqual } from 'node:util';
-import { GroupCommit } from '../account/commit/group-commit.ts';
-import { Turns } from '../account/commit/turns.ts';
+import { GroupCommit, Turns } from '../account/commit/group-commit.ts';
 import type { RecorderRooms } from '../account/record/guarded-account.ts';
 import type { Channel } from '../channels/channel.ts';
 import { createChannel } from '../channels/channels.ts';

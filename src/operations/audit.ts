@@ -1,7 +1,7 @@
 // The audit log: records every command that changes something before it is carried out, and its outcome afterwards;
 // people are notified of it.
 
-import type { Turns } from '../account/commit/turns.ts';
+import type { Turns } from '../account/commit/group-commit.ts';
 import { operatorActedEvent } from '../alerts/rules/event-rules.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { CommandEnd, CommandEntry, CommandName, CommandOutcome, Requester } from '../core/operator-command.ts';

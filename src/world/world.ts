@@ -206,26 +206,6 @@ function beginNext(): void {
   if (waitingWorks.length > 0) setImmediate(beginNext);
 }
 
-/** Rows that are processed in one turn of the event loop. */
-const rowsATurn = 100;
-
-/** Resolves in a turn of its own if the previous work was on a long list; at once for a short one. */
-export async function turnAfter(rows: readonly unknown[]): Promise<void> {
-  if (rows.length > rowsATurn) await nextTurn();
-}
-
-/** Processes a list in pieces, with a turn of the event loop between them. Ends early if `signal` aborts. */
-export async function inTurns<Row>(
-  rows: readonly Row[],
-  work: (piece: readonly Row[]) => void,
-  { signal = null, size = rowsATurn }: { readonly signal?: AbortSignal | null; readonly size?: number } = {},
-): Promise<void> {
-  for (let from = 0; from < rows.length && !signal?.aborted; from += size) {
-    if (from > 0) await nextTurn();
-    work(rows.slice(from, from + size));
-  }
-}
-
 /** Lets a loop sleep until its time or a ring. A ring while nothing sleeps is kept for the next sleep. */
 export interface Bell {
   ring(): void;

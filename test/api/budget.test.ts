@@ -195,7 +195,7 @@ test('an API that answers each request with a long 429 leaves less and less to c
   expect([...told]).toEqual([false, true]);
   expect(budget.belief(20 * minuteMs).expected).toBe(1);
   const reloaded = budgetOf(500, 30_000);
-  reloaded.follow(budget);
+  reloaded.takeOver(budget.ledger(20 * minuteMs, 0), 20 * minuteMs, 0);
   expect(reloaded.belief(20 * minuteMs).expected).toBe(1);
   expect(budget.belief(60 * minuteMs)).toMatchObject({ configured: 500, limit: 500, expected: 485, isSlow: false });
 });

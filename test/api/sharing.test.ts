@@ -117,7 +117,7 @@ test('what was seen of others survives a change of settings', () => {
   const before = new Budget({ requestsPerMinute: 100, headroomPpm: null });
   before.throttled('stats', 1_000, 0, () => 0);
   const after = new Budget({ requestsPerMinute: 500, headroomPpm: null });
-  after.follow(before);
+  after.takeOver(before.ledger(1_000, 0), 1_000, 0);
   after.nextStartAt(hour);
   expect(after.headroomPpm).toBe(100_000);
 });

@@ -1,7 +1,7 @@
 // Work in turns: one after the other, and never so long that nothing else of the process gets a turn.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Turns } from '../../src/account/commit/turns.ts';
+import { Turns } from '../../src/account/commit/group-commit.ts';
 import { movedClock } from '../../src/world/world.ts';
 
 const busyFor = (ms: number) => {

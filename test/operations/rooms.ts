@@ -1,7 +1,7 @@
 // Operator commands, around a fleet and a store of a test.
 
 import type { AccountWatch } from '../../src/account/account-watch.ts';
-import { Turns } from '../../src/account/commit/turns.ts';
+import { Turns } from '../../src/account/commit/group-commit.ts';
 import type { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { CommandOutcome, Operate } from '../../src/core/operator-command.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';

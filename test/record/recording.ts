@@ -2,8 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GroupCommit } from '../../src/account/commit/group-commit.ts';
-import { Turns } from '../../src/account/commit/turns.ts';
+import { GroupCommit, Turns } from '../../src/account/commit/group-commit.ts';
 import type { Observation } from '../../src/account/record/observe.ts';
 import { Recorder } from '../../src/account/record/recorder.ts';
 import type { MailboxRoute } from '../../src/api/poll/poll.ts';

@@ -1,6 +1,6 @@
 // The clock was set back by a day: what was to happen soon does not wait until it has caught up.
 import { describe, expect, test } from 'vitest';
-import { Cadence } from '../../src/account/cadence.ts';
+import { Cadence } from '../../src/account/agenda.ts';
 import { elapse, step } from '../../src/alerts/engine.ts';
 import { dueStep } from '../../src/alerts/incidents.ts';
 import { tryWaitMs } from '../../src/core/action.ts';

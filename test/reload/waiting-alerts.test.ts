@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { GroupCommit } from '../../src/account/commit/group-commit.ts';
-import { Turns } from '../../src/account/commit/turns.ts';
+import { Turns } from '../../src/account/commit/group-commit.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { LiveConfig } from '../../src/config/mailbox-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';

@@ -42,7 +42,7 @@ async function begin(options: Partial<MovedOptions> = {}) {
 }
 
 /** Where each loop of an account asks the clock. */
-const places = { request: 'api/poll/lane.ts', schedule: 'account/cadence.ts', time: '#keepTime' } as const;
+const places = { request: 'api/poll/lane.ts', schedule: 'account/agenda.ts', time: '#keepTime' } as const;
 const [throws, hangs] = [
   { fault: 'throws', withinMs: minuteMs },
   { fault: 'hangs', withinMs: 2 * minuteMs },

@@ -1,12 +1,11 @@
 // Acting on one account: read, intent, POST, read back, retry. docs/guard.md, "What happens in a breach".
 
-import { type Action, alreadySo, type OpenAction, tryWaitMs } from '../../core/action.ts';
+import { type Action, type OpenAction, tryWaitMs } from '../../core/action.ts';
 import { type EpochMs, minuteMs, secondMs } from '../../core/time.ts';
-import { changedByOthers } from '../record/persons.ts';
 import type { Settlement } from '../record/plan.ts';
+import type { ActorOptions, ActorRooms } from './conditions.ts';
 import { Conditions, personWaitsMs } from './conditions.ts';
 import { logAction, Post } from './post.ts';
-import type { ActorOptions, ActorRooms } from './rooms.ts';
 
 /** Wait before a failed step is retried. After a failure of the store, the retry starts once the store works again. */
 const afterFailureMs = minuteMs;
@@ -145,17 +144,9 @@ export class Actor {
       await clock.sleep(secondMs, signal);
       return;
     }
-    if (this.#conditions.isAlreadySo(action)) {
-      await this.#rooms.recorder.dropPlanned(action, alreadySo);
-      return;
-    }
-    if (!this.#conditions.isStillOurs(action)) {
-      await this.#rooms.recorder.dropPlanned(action, changedByOthers);
-      return;
-    }
-    const tooMuch = this.#conditions.aboveMaximum(action);
-    if (tooMuch !== null) {
-      await this.#rooms.recorder.dropPlanned(action, tooMuch);
+    const obstacle = this.#conditions.obstacle(action);
+    if (obstacle !== null) {
+      await this.#rooms.recorder.dropPlanned(action, obstacle);
       return;
     }
     const lookedAt = clock.monotonic();

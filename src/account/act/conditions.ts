@@ -1,10 +1,54 @@
 // Conditions of an action before it is sent, by the present state. Makes no requests.
-import type { Action, OpenAction } from '../../core/action.ts';
+import type { MailboxApi } from '../../api/client.ts';
+import type { Failure } from '../../api/http/failure.ts';
+import type { Lane } from '../../api/poll/lane.ts';
+import type { Poll } from '../../api/poll/poll.ts';
+import { type Action, alreadySo, type OpenAction } from '../../core/action.ts';
+import type { Fleet } from '../../core/fleet/fleet.ts';
+import type { StatusWords } from '../../core/guard/run-state.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
+import type { StoreTrouble } from '../../core/store-failure.ts';
 import { minuteMs } from '../../core/time.ts';
-import { aboveMaximum, mayTakeBack } from '../record/persons.ts';
+import type { World } from '../../world/world.ts';
+import { aboveMaximum, changedByOthers, mayTakeBack } from '../record/persons.ts';
 import { actionKind, isActive, showsChange } from '../record/plan.ts';
-import type { ActorOptions, ActorRooms } from './rooms.ts';
+import type { Recorder } from '../record/recorder.ts';
+
+export interface ActorRooms {
+  readonly world: World;
+  readonly api: MailboxApi;
+  readonly lane: Lane;
+  readonly fleet: Fleet;
+  readonly recorder: Recorder;
+  readonly store: { readonly trouble: StoreTrouble };
+}
+
+/** Ownership of an account by this process, until the lease ends. */
+export interface AccountLease {
+  /** True if this process owns the account now. */
+  readonly holds: () => boolean;
+  /** True if a POST that is sent now ends before another process can own the account. */
+  readonly mayPost: () => boolean;
+  /**
+   * Wait before an open intent of a process that died is looked at, milliseconds, because its POST may be in progress;
+   * 0 for no wait.
+   */
+  readonly openWaitMs: number;
+}
+
+export interface ActorOptions {
+  readonly account: string;
+  readonly lease: AccountLease;
+  readonly words: StatusWords;
+  /** Number of days of statistics that a mailbox is judged by. */
+  readonly daysFor: (mailbox: MailboxState) => number;
+  /** Called when a POST about a mailbox was accepted, or refused with 403. */
+  readonly onWritten: (write: { readonly mailboxId: string; readonly accepted: boolean }) => void;
+  /** Called when a look failed, which may concern the whole account. */
+  readonly onFailure: (failure: Failure, poll: Poll) => void;
+  /** Called when a change was read back after a newer answer had been recorded: the mailbox has to be read again. */
+  readonly onOvertaken: (mailboxId: string) => void;
+}
 
 /** Deadline for sending a person's change. A late change is dropped, and the command reports it. */
 export const personWaitsMs = minuteMs;
@@ -47,30 +91,15 @@ export class Conditions {
   }
 
   /**
-   * Returns true if the mailbox already is as a person wants it. The guard's own actions follow a verdict on the same
-   * answer.
+   * Returns the reason not to send a person's change by the last look, or null if there is none: the mailbox is so
+   * already, others changed what the change takes back, or the mode allows no such limit. The guard's own actions
+   * follow a verdict on the same answer.
    */
-  isAlreadySo(action: Action): boolean {
-    const warmup = this.#mailbox(action.mailboxId)?.warmup;
-    return Boolean(action.by) && Boolean(warmup && showsChange(action, warmup.answer, this.#options.words));
-  }
-
-  /**
-   * Returns true if the change that the action takes back is still ours. Another person may have changed it since the
-   * request.
-   */
-  isStillOurs(action: Action): boolean {
+  obstacle(action: Action): string | null {
     const mailbox = this.#mailbox(action.mailboxId);
-    return mailbox !== undefined && mayTakeBack(action, mailbox);
-  }
-
-  /**
-   * Returns the reason not to send a limit, or null if there is none. The answer may show another mode than the person
-   * saw.
-   */
-  aboveMaximum(action: Action): string | null {
-    const mailbox = this.#mailbox(action.mailboxId);
-    return mailbox ? aboveMaximum(action, mailbox) : null;
+    if (!action.by || !mailbox) return null;
+    if (mailbox.warmup && showsChange(action, mailbox.warmup.answer, this.#options.words)) return alreadySo;
+    return mayTakeBack(action, mailbox) ? aboveMaximum(action, mailbox) : changedByOthers;
   }
 
   /** Returns true if the verdict still asks for the action. */
@@ -98,9 +127,7 @@ export class Conditions {
   }
 
   #standsAsSeen(action: Action): boolean {
-    return action.by
-      ? !this.isAlreadySo(action) && this.isStillOurs(action) && this.aboveMaximum(action) === null
-      : this.isWanted(action);
+    return action.by ? this.obstacle(action) === null : this.isWanted(action);
   }
 
   #mailbox(mailboxId: string): MailboxState | undefined {

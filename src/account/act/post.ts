@@ -5,8 +5,7 @@ import { elapsedMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
 import type { Observation } from '../record/observe.ts';
 import { type Settlement, showsChange } from '../record/plan.ts';
-import type { Conditions } from './conditions.ts';
-import type { ActorOptions, ActorRooms } from './rooms.ts';
+import type { ActorOptions, ActorRooms, Conditions } from './conditions.ts';
 
 /** Waits before the read-backs after a POST. The change may show seconds later (docs/faults.md H8). */
 const readBackWaitsMs: readonly number[] = [0, 1, 2, 4, 8].map((seconds) => seconds * secondMs);

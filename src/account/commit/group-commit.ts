@@ -6,8 +6,7 @@ import { type EpochMs, elapsedMs, minuteMs, secondMs } from '../../core/time.ts'
 import type { DecisionRecord, StoredRoute, TickRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { mailboxRow } from '../../store/writes.ts';
-import type { World } from '../../world/world.ts';
-import type { Turns } from './turns.ts';
+import { type Clock, nextTurn, type World } from '../../world/world.ts';
 
 /** Longest wait for a commit. */
 const commitEveryMs = 500;
@@ -26,6 +25,30 @@ const refusalsUntilDropped = 3;
  * second.
  */
 const judgedThatMatters = 2;
+
+// Turns: decisions are made and committed one after the other, so that each rests on the committed state before it.
+
+/** Queue of work on one store. The breaker spans accounts, so all accounts of a daemon share one queue. */
+export class Turns {
+  readonly #clock: Pick<Clock, 'busy'>;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(clock: Pick<Clock, 'busy'>) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Runs `work` after all earlier work has ended, with or without an error. Each work starts in its own turn of the
+   * event loop.
+   */
+  take<Value>(work: () => Promise<Value>): Promise<Value> {
+    const result = this.#last.then(() => this.#clock.busy(() => nextTurn())).then(work);
+    this.#last = result.catch(() => {});
+    return result;
+  }
+}
+
+// Batch of uncommitted records.
 
 export interface GroupCommitRooms {
   readonly world: Pick<World, 'clock' | 'log'>;

@@ -39,7 +39,6 @@ import { type IdlePattern, idlePatterns } from '../../core/mailbox-pattern.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { lacksCounts } from '../../core/verdict.ts';
-import { inTurns } from '../../world/world.ts';
 import { asFound, type RecorderOptions, type RecorderRooms } from './guarded-account.ts';
 import { isNearOrOver, outsideChanges, stoppedTogether } from './outside-changes.ts';
 import { isActive } from './plan.ts';
@@ -54,12 +53,6 @@ import {
   reportedMissing,
   unlistedNames,
 } from './roster.ts';
-
-/**
- * Number of mailboxes whose alerts a list changes in one turn. While V8 marks, their allocations take several times as
- * long.
- */
-const mailboxesATurn = 25;
 
 /** Effects of one answer, or of one outcome of an action. */
 export interface Happening {
@@ -186,34 +179,22 @@ export class AccountAlerts {
     return together && manyStoppedEvent(together.stopped, together.running, context);
   }
 
-  /** Returns the alert changes after a mailbox list, in turns of the event loop. */
-  async listed(changes: RosterChanges, { breaker, idle, now }: ListFindings): Promise<AlertChanges> {
+  /** Returns the alert changes after a mailbox list. */
+  listed(changes: RosterChanges, { breaker, idle, now }: ListFindings): AlertChanges {
     const { arrived, changed, repeated, left, missed, shortage } = changes;
     const { account, selects, expects, policyFor } = this.#options;
     const own = this.#own();
     const { back, forgotten } = missedMailboxes(own, { arrived, selects, expected: expects(), now });
     const [anyone] = left;
-    const parts: AlertChanges[] = [];
     const said = (mailbox: MailboxState) =>
       conditionsAfter('mailboxes', mailbox, this.#context(mailbox, policyFor(mailbox), now));
-    await inTurns(changed, (piece) => parts.push(this.#step(piece.flatMap(said), now)), { size: mailboxesATurn });
     // A repeated list entry counts as a second look. The alert fires without waiting for the polls of all other
     // mailboxes.
     const again = repeated.filter((mailbox) => this.#fleet.alertsAbout(mailbox).some(isToBeSeenAgain));
-    await inTurns(
-      again,
-      (piece) => {
-        const conditions = piece.flatMap((mailbox) => said({ ...mailbox, entry: { ...mailbox.entry, at: now } }));
-        parts.push(
-          this.#step(
-            conditions.filter(({ subject }) => this.#waitsFor(subject)),
-            now,
-          ),
-        );
-      },
-      { size: mailboxesATurn },
-    );
+    const saidAgain = again.flatMap((mailbox) => said({ ...mailbox, entry: { ...mailbox.entry, at: now } }));
     const conditions = [
+      ...changed.flatMap(said),
+      ...saidAgain.filter(({ subject }) => this.#waitsFor(subject)),
       mailboxListShort(account, shortage),
       ...missed.map((mailbox) => mailboxMissing(mailbox, true)),
       ...back.map((mailbox) => mailboxMissing(mailbox, false)),
@@ -222,12 +203,12 @@ export class AccountAlerts {
       ...this.#idleRoutes(),
       ...(breaker && anyone ? [this.#held(breaker, policyFor(anyone), now)] : []),
     ];
-    parts.push(
+    const parts = [
       this.#step(conditions, now),
       leave(this.#without(left), now),
       leave(forgotten, now, noLongerMissed),
       leave(noLongerNamed(own, expects()), now, notNamed),
-    );
+    ];
     return {
       changed: parts.flatMap((part) => part.changed),
       dropped: parts.flatMap((part) => part.dropped),

@@ -14,8 +14,7 @@ import type { Tally } from '../../core/tally.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Store } from '../../store/store.ts';
 import type { World } from '../../world/world.ts';
-import type { GroupCommit } from '../commit/group-commit.ts';
-import type { Turns } from '../commit/turns.ts';
+import type { GroupCommit, Turns } from '../commit/group-commit.ts';
 
 /** Dependencies of a recorder. */
 export interface RecorderRooms {

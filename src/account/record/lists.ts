@@ -8,7 +8,6 @@ import { type GuardedElsewhere, type MailboxState, mailboxKey, mailboxUnder } fr
 import { idlePatterns, idleText } from '../../core/mailbox-pattern.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { AccountMove } from '../../store/records.ts';
-import { inTurns, nextTurn, turnAfter } from '../../world/world.ts';
 import { nothingMoved } from '../commit/group-commit.ts';
 import type { AccountAlerts, ListFindings } from './account-alerts.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
@@ -62,18 +61,14 @@ export class Lists {
     );
     const expected = { selects, elsewhere, expects: expects() };
     const changes = compareRoster({ account, known, list, ...expected, absentSince: this.#absentSince });
-    await turnAfter(list.answer.mailboxes);
     const { arrived, moves } = await this.#remembering(changes, rivals);
     const { changed, absent, left } = changes;
-    // Three parts get a turn each: the history of returning mailboxes, the consequences of the list, and the update of
-    // the fleet.
-    if (arrived.length + absent.length + left.length > 0) await nextTurn();
     const breaker = this.#breakerAfter(left, moves);
     const moved = moves.map(({ from, to, ids }) =>
       alertsMoved(this.#rooms.fleet, { from, to, ids: new Set(ids) }, list.at),
     );
     const idle = this.#idleIn(list.answer, changes);
-    const alerts = moved.reduce(bothChanges, await this.#parts.alerts.listed(changes, { breaker, idle, now: list.at }));
+    const alerts = moved.reduce(bothChanges, this.#parts.alerts.listed(changes, { breaker, idle, now: list.at }));
     const news = arrived.length + absent.length + left.length + alerts.changed.length + alerts.dropped.length;
     if (news === 0) for (const mailbox of changed) this.#add(mailbox);
     else await this.#record({ ...changes, arrived }, { alerts, breaker, moves, at: list.at });
@@ -124,17 +119,12 @@ export class Lists {
     const moved = breaker && { api, state: breaker, before: fleet.breaker(api) };
     await store.recordList({ account, moves, present, absent, left, leftAt: at, alerts, breaker: moved });
     if (breaker) fleet.putBreaker(api, breaker);
-    await nextTurn();
     if (moves.length > 0) for (const off of await store.writesOff()) fleet.putWritesOff(off);
     this.#showMoved(moves);
     for (const mailbox of present) this.#absentSince.delete(mailbox.id);
     for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, at);
-    await inTurns([...present, ...absent], (piece) => {
-      for (const mailbox of piece) this.#parts.put(mailbox);
-    });
-    await inTurns(left, (piece) => {
-      for (const { id } of piece) this.#parts.left(id);
-    });
+    for (const mailbox of [...present, ...absent]) this.#parts.put(mailbox);
+    for (const { id } of left) this.#parts.left(id);
     this.#parts.putAlerts(alerts);
   }
 

@@ -73,10 +73,11 @@ export class Duties {
   #begin(account: AccountConfig, spent: AccountLedger['budget'] | undefined): void {
     const { clock } = this.#rooms.world;
     const { watch, api } = this.#watch(account);
-    if (spent) api.budget.takeOver(spent, clock.monotonic(), clock.now() - clock.monotonic());
+    const now = clock.monotonic();
+    if (spent) api.budget.takeOver(spent, now, clock.now() - now);
     // A loop that starts over, under any name, does not get a fresh rate limit.
     const earlier = this.#budgets.get(keyOf(account));
-    if (earlier) api.budget.follow(earlier);
+    if (earlier) api.budget.takeOver(earlier.ledger(now, 0), now, 0);
     this.#budgets.delete(keyOf(account));
     this.#duties.set(account.name, { watch, api, apiKey: account.apiKey, baseUrl: account.baseUrl });
     api.onThrottled = () => void this.#save([[account.name, api.budget]]);
