@@ -18,7 +18,6 @@ export type ActionKind = GuardActionKind | 'resume' | 'mode' | 'limit';
 export const outcomes = ['confirmed', 'refused', 'unconfirmed'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** State of the mailbox in the look before the POST. */
 export interface Before {
   readonly mode: string | null;
   readonly status: string | null;
@@ -27,13 +26,11 @@ export interface Before {
   readonly targetLimit?: number | null;
 }
 
-/** A person who asked for a change, and why. */
 export interface Person {
   readonly name: string;
   readonly reason: string;
 }
 
-/** Fields of an action in every state. */
 interface ActionFields {
   /** Unique for ever; sorts by time. */
   readonly id: string;
@@ -43,7 +40,6 @@ interface ActionFields {
   readonly kind: ActionKind;
   /** Person who asked for the action through Warmwarden, or null if the guard did. */
   readonly by: Person | null;
-  /** The mode that it sets; null where it sets none. */
   readonly targetMode: WarmupMode | null;
   /** The target daily limit that it sets, emails a day; only a `limit` has one. */
   readonly targetLimit?: number;
@@ -52,11 +48,9 @@ interface ActionFields {
   /** POSTs sent or about to be sent. All tries are one intervention. */
   readonly attempts: number;
   readonly plannedAt: EpochMs;
-  /** Sentence about the API's answer. */
   readonly detail: string | null;
   /** True if the API answered the last try with 403, which may be about the key or about this mailbox. */
   readonly forbidden?: boolean;
-  /** Sentences about possible causes of the bounces. */
   readonly causes: readonly string[];
   /** The action of ours that a person takes back with it: it is sent only while our claim on that one stands. */
   readonly undoes?: string;
@@ -66,7 +60,6 @@ interface ActionFields {
   readonly displaced?: PendingAction;
 }
 
-/** Wanted, and nothing was sent. */
 export interface PlannedAction extends ActionFields {
   readonly state: 'planned';
   readonly attempts: 0;
@@ -85,7 +78,6 @@ export interface OpenAction extends ActionFields {
   readonly nextTryAt: null;
 }
 
-/** Read back. */
 export interface ConfirmedAction extends ActionFields {
   readonly state: 'confirmed';
   readonly openedAt: EpochMs;
@@ -98,7 +90,6 @@ export interface FailedAction extends ActionFields {
   readonly state: 'refused' | 'unconfirmed';
   readonly openedAt: EpochMs;
   readonly settledAt: EpochMs;
-  /** Moment of the next try, or null if there is none. */
   readonly nextTryAt: EpochMs | null;
 }
 
@@ -124,7 +115,6 @@ export function neededNoChange({ state, detail }: Action): boolean {
   return state === 'dropped' && detail === alreadySo;
 }
 
-/** The action once its mailbox is guarded under another account. */
 export function actionUnder<Any extends Action>(action: Any, account: string): Any {
   const { displaced } = action;
   return { ...action, account, ...(displaced && { displaced: { ...displaced, account } }) };
@@ -156,14 +146,11 @@ export interface Unsuccessful {
   readonly forbidden?: boolean;
 }
 
-/** The intent to POST is recorded, after the look that saw `before`. */
 type Opened = { readonly kind: 'opened'; readonly before: Before };
-/** An answer showed the change. */
 type Confirmed = { readonly kind: 'confirmed'; readonly detail: string };
 /** Event that ends an action before it is sent (again). */
 type Dropped = { readonly kind: 'dropped'; readonly detail: string };
 
-/** Event in the life of an action, and its moment. */
 export type ActionEvent = (Opened | Confirmed | Dropped | Unsuccessful) & { readonly at: EpochMs };
 type Event<Kind> = Kind & { readonly at: EpochMs };
 

@@ -8,11 +8,9 @@ export type Severity = (typeof severities)[number];
 
 /** Content of a message about an alert: sentences and numbers, plain text, not escaped. */
 export interface AlertFacts {
-  /** Title of one line that names the subject and the trouble. */
   readonly title: string;
   /** Sentences about the trouble (with counts, limit and age of the data), the guard's action, and the remedy. */
   readonly sentences: readonly string[];
-  /** Numbers for machines, stable names in snake_case. */
   readonly numbers: Readonly<Record<string, number | string | null>>;
   /** The accounts that it concerns, when it belongs to none of them alone: what the circuit breaker of an API holds. */
   readonly accounts?: readonly string[];
@@ -21,12 +19,9 @@ export interface AlertFacts {
 /** The account of what belongs to none: an API's circuit breaker, Warmwarden's own channels, store and configuration. */
 export const noAccount = '';
 
-/** Identity and text of something that is, or is not, the case. */
 export interface Subject {
   readonly rule: AlertRule;
-  /** An account's name, or noAccount. */
   readonly account: string;
-  /** The mailbox's id and address when the rule is about one. */
   readonly mailboxId: string | null;
   readonly email: string | null;
   /** Further part of the identity: a domain, an IP address, an action's id and outcome. */
@@ -37,11 +32,9 @@ export interface Subject {
 type AlertStatus = 'pending' | 'firing' | 'resolved';
 
 export interface Alert extends Subject {
-  /** rule, account, mailbox and object, joined: the identity. */
   readonly fingerprint: string;
   readonly severity: Severity;
   readonly status: AlertStatus;
-  /** Moment at which the condition began. */
   readonly since: EpochMs;
   readonly firingAt: EpochMs | null;
   readonly resolvedAt: EpochMs | null;
@@ -152,7 +145,6 @@ export function fingerprintOf(subject: Subject): string {
   return [subject.rule, subject.account, subject.mailboxId ?? '', subject.object ?? ''].join('|');
 }
 
-/** Concatenates two sets of changes. */
 export function bothChanges(a: AlertChanges, b: AlertChanges): AlertChanges {
   return {
     changed: [...a.changed, ...b.changed],

@@ -15,25 +15,21 @@ export type Route = (typeof routes)[number];
 export interface HealthAnswer {
   readonly status: string | null;
   readonly version: string | null;
-  /** Time of the API's clock. */
   readonly timestamp: EpochMs | null;
 }
 
-/** Entry of GET /v1/mailboxes. */
 export interface MailboxEntry {
   readonly id: string;
   readonly email: string;
   readonly provider: string | null;
   readonly status: string | null;
   readonly healthScore: number | null;
-  /** Emails a day. */
   readonly dailyLimit: number | null;
   readonly warmupDay: number | null;
   /** Creation of the mailbox. The API may leave it out. */
   readonly createdAt?: EpochMs;
 }
 
-/** True if two entries of one id have the same values. */
 export function isSameEntry(a: MailboxEntry, b: MailboxEntry): boolean {
   return (
     a === b ||
@@ -53,7 +49,6 @@ export interface MailboxList {
   readonly truncated: boolean;
 }
 
-/** GET /v1/mailboxes/:id. */
 export interface MailboxDetail {
   readonly status: string | null;
   readonly healthScore: number | null;
@@ -75,13 +70,11 @@ interface WarmupConfig {
   readonly sendWindowEnd: number | null;
 }
 
-/** Bounce among the recent emails, in the API's words. */
 export interface RecentBounce {
   readonly type: string | null;
   readonly category: string | null;
 }
 
-/** Placement and schedule of the recent emails. Display only. */
 export interface RecentEmails {
   /** Number of emails with a known folder; `inSpam` counts those in a spam folder. */
   readonly placed: number;
@@ -91,7 +84,6 @@ export interface RecentEmails {
   readonly lastSentAt: EpochMs | null;
 }
 
-/** GET /v1/warmup. */
 export interface WarmupAnswer {
   /** The status word as sent; which words mean paused or running is the guard's matter. */
   readonly status: string | null;
@@ -109,7 +101,6 @@ export interface WarmupAnswer {
   readonly isAbsent?: true;
 }
 
-/** Stands for the answer about a warm-up that does not exist. */
 export const absentWarmup: WarmupAnswer = {
   status: null,
   mode: null,
@@ -173,7 +164,6 @@ export interface BlacklistAnswer {
   readonly ip: string | null;
   readonly checkedAt: string | null;
   readonly listed: boolean | null;
-  /** Names of the lists as far as they could be read. */
   readonly lists: readonly string[];
   /** Number of lists that name the mailbox, or null if it could not be counted. */
   readonly found: number | null;
@@ -203,7 +193,6 @@ export function isSameMeasurement(one: Measured | undefined, other: Measured | u
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Limits for the age of a measurement. */
 export interface StaleMeasurement {
   /** A measurement that was older than this when it was read is stale, milliseconds. */
   readonly olderThanMs: number;
@@ -213,7 +202,6 @@ export interface StaleMeasurement {
 
 // Meanings of the API's words for a DNS record. Its document shows `pass` alone.
 
-/** The words of `api.dns_words`, in lower case. */
 export interface DnsWords {
   readonly passing: readonly string[];
   readonly failing: readonly string[];

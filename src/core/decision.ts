@@ -8,23 +8,17 @@ import type { Verdict } from './verdict.ts';
 export type DecisionDay = readonly [date: IsoDate, sent: number | null, bounced: number | null];
 
 export interface RecordedDecision {
-  /** Moment of the first such verdict. */
   readonly since: EpochMs;
   /** Moment of the latest such verdict; equal to `since` after one answer. */
   readonly until: EpochMs;
-  /** Number of answers with this verdict. */
   readonly count: number;
-  /** Emails in the window at `since`. */
   readonly firstSent: number;
   /** The days as they were at `since`. */
   readonly firstDays: readonly DecisionDay[];
-  /** The newest of them. */
   readonly verdict: Verdict;
-  /** The days that the newest rests on. */
   readonly days: readonly DecisionDay[];
 }
 
-/** The days of its statistics that a verdict rests on. */
 export function daysOf({ windowFrom, windowTo }: Verdict, rows: readonly StatsRow[]): readonly DecisionDay[] {
   if (windowFrom === null || windowTo === null) return [];
   const days: DecisionDay[] = [];
@@ -33,7 +27,6 @@ export function daysOf({ windowFrom, windowTo }: Verdict, rows: readonly StatsRo
   return days;
 }
 
-/** Data that the current verdict rests on. */
 export interface JudgedBy {
   readonly verdict: Observed<Verdict> | null;
   readonly stats: Observed<{ readonly rows: readonly StatsRow[] | null }> | null;

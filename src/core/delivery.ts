@@ -8,12 +8,10 @@ export interface StoredTransition {
   readonly transition: Transition;
 }
 
-/** Fields of a delivery in every state. */
 interface Message {
   /** The same on every retry (the `webhook-id` of Standard Webhooks). */
   readonly id: string;
   readonly channel: string;
-  /** Key of the alerts that share a message. */
   readonly group: string;
   /** Grows within a channel: the order of sending. */
   readonly sequence: number;
@@ -21,17 +19,14 @@ interface Message {
   readonly alerts: readonly string[];
   /** The body, frozen when it was made: retries send the same bytes. */
   readonly payload: string;
-  /** Title of one line for the page and the terminal. */
   readonly title: string;
   readonly attempts: number;
   readonly createdAt: EpochMs;
   /** Moment of the next attempt, or of the next question to the receiver about an accepted one. */
   readonly nextAttemptAt: EpochMs;
-  /** Result of the last attempt. */
   readonly detail: string | null;
 }
 
-/** Delivery that waits to be sent, or sent again. */
 interface PendingDelivery extends Message {
   readonly state: 'pending';
   readonly settledAt: null;
@@ -61,7 +56,6 @@ export interface SettledDelivery extends Message {
   readonly state: 'sent' | 'dead' | 'replaced';
   readonly settledAt: EpochMs;
   readonly begunAt: null;
-  /** Receipt of its acceptance. */
   readonly receipt: string | null;
 }
 
@@ -73,7 +67,6 @@ type Listed<Of extends Message> = Of extends Message ? Omit<Of, 'payload'> : nev
 /** A delivery as lists show it: its text may be half a megabyte. */
 export type ListedDelivery = Listed<Delivery>;
 
-/** Sort key of the list of deliveries. */
 export type DeliveryPlace = Pick<Delivery, 'createdAt' | 'sequence' | 'id'>;
 
 /** A delivery before the store gave it its place in the channel's order. */
@@ -109,50 +102,23 @@ export interface WhichUndelivered {
 
 // Transitions of a delivery: every change of its state is one of these. Pure.
 
-/** Outcome of an attempt; `detail` is a sentence from the receiver. */
-export type AttemptSettlement = (Accepted | Failed | Settled) & { readonly at: EpochMs };
+/** Outcome of an attempt; `detail` is a sentence from the receiver. accepted: it works on it, and no attempt failed. */
+export type AttemptSettlement = { readonly at: EpochMs; readonly detail: string | null } & (
+  | { readonly kind: 'accepted'; readonly receipt: string; readonly nextAttemptAt: EpochMs }
+  | { readonly kind: 'failed'; readonly nextAttemptAt: EpochMs }
+  | { readonly kind: 'sent' | 'undelivered' }
+);
 /** Outcome of an attempt, or of a newer message sent in its place. */
-export type DeliverySettlement = AttemptSettlement | (Replaced & { readonly at: EpochMs });
+export type DeliverySettlement =
+  | AttemptSettlement
+  | { readonly kind: 'replaced'; readonly at: EpochMs; readonly detail: string };
 type Unsettled = PendingDelivery | BegunDelivery | AcceptedDelivery;
 
-/** The receiver works on it: this was no attempt that failed. */
-interface Accepted {
-  readonly kind: 'accepted';
-  readonly receipt: string;
-  readonly nextAttemptAt: EpochMs;
-  readonly detail: string | null;
-}
-
-/** Failure that leads to another attempt. */
-interface Failed {
-  readonly kind: 'failed';
-  readonly nextAttemptAt: EpochMs;
-  readonly detail: string | null;
-}
-
-interface Settled {
-  readonly kind: 'sent' | 'undelivered';
-  readonly detail: string | null;
-}
-
-/** Outcome of a delivery in whose place a newer one was sent. */
-interface Replaced {
-  readonly kind: 'replaced';
-  readonly detail: string;
-}
-
-/** An attempt that must not be repeated blindly is about to be made. */
-interface Begun {
-  readonly kind: 'begun';
-}
-
-/** A person wants it sent once more. */
-interface Resent {
-  readonly kind: 'resent';
-}
-
-/** Event in the life of a delivery, and its moment. */
-export type DeliveryEvent = DeliverySettlement | ((Begun | Resent) & { readonly at: EpochMs });
+/** begun: an attempt that must not be repeated blindly is about to be made. resent: a person wants it sent once more. */
+export type DeliveryEvent =
+  | DeliverySettlement
+  | { readonly kind: 'begun'; readonly at: EpochMs }
+  | { readonly kind: 'resent'; readonly at: EpochMs };
 
 /** The delivery after the event. Throws where the event can't happen in its state: that is a mistake of ours. */
 export function deliveryAfter(delivery: Delivery, event: DeliveryEvent): Delivery {

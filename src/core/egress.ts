@@ -2,7 +2,6 @@
 
 /** Addresses of proxies, which may hold a password; null: none. */
 export interface Proxies {
-  /** Proxy for plain http. */
   readonly http: string | null;
   readonly https: string | null;
   /** Hosts that are asked directly, as NO_PROXY lists them. */
@@ -46,7 +45,6 @@ export function isProxyUrl(url: string): boolean {
   return pathname === '/' && search === '' && hash === '' && isEscaped(username) && isEscaped(password);
 }
 
-/** True if each % of a text begins an escape. */
 export function isEscaped(text: string): boolean {
   try {
     return decodeURIComponent(text) !== null;

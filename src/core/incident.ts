@@ -17,13 +17,11 @@ export interface IncidentCause {
 export const memberStates = ['not_acted', 'failed', 'held', 'paused', 'recovery', 'burst'] as const;
 export type MemberState = (typeof memberStates)[number];
 
-/** A mailbox of an incident, as it was seen last. */
 export interface IncidentMailbox {
   readonly account: string;
   readonly mailboxId: string;
   readonly email: string;
   readonly state: MemberState;
-  /** Start of that state. */
   readonly since: EpochMs;
   /** Emails in the verdict's window. */
   readonly sent: number;
@@ -33,9 +31,7 @@ export interface IncidentMailbox {
   readonly goesOn: boolean;
 }
 
-/** Content of the last notification about an incident. */
 export interface IncidentAnnouncement {
-  /** Moment of the last notification. */
   readonly at: EpochMs;
   readonly members: number;
   readonly severity: Severity;
@@ -49,32 +45,23 @@ export interface IncidentAnnouncement {
 }
 
 export interface Incident {
-  /** Unique for ever. */
   readonly id: string;
   readonly cause: IncidentCause;
   /** The kind of bounce in the API's words; null when no bounce shows it. */
   readonly kind: string | null;
-  /** Moment at which the first mailbox was noticed. */
   readonly beganAt: EpochMs;
-  /** Moment at which the shared cause was found. */
   readonly openedAt: EpochMs;
   /** Members in the order in which they joined. No member leaves. */
   readonly members: readonly IncidentMailbox[];
   /** Fingerprints of alerts that are about no single mailbox and belong to it: what is held, a domain's DNS. */
   readonly alerts: readonly string[];
-  /** The worst so far. */
   readonly severity: Severity;
-  /** Moment at which the latest mailbox joined. */
   readonly joinedAt: EpochMs;
-  /** Moment of the latest change. */
   readonly movedAt: EpochMs;
-  /** Last notification, or null if there was none. */
   readonly announced: IncidentAnnouncement | null;
-  /** End of the incident, or null while it goes on. */
   readonly endedAt: EpochMs | null;
 }
 
-/** A mailbox in a message about its incident. */
 export interface IncidentMember {
   readonly account: string;
   readonly mailboxId: string;
@@ -96,16 +83,11 @@ export interface MessageIncident {
   readonly cause: IncidentCause;
   /** The kind of bounce in the API's words; null when it is not known. */
   readonly kind: string | null;
-  /** The worst so far. */
   readonly severity: Severity;
   readonly beganAt: EpochMs;
-  /** End of the incident, or null while it goes on. */
   readonly endedAt: EpochMs | null;
-  /** All mailboxes that are, or were, in it. */
   readonly memberCount: number;
   readonly domainCount: number;
-  /** Five worst mailboxes. */
   readonly worst: readonly IncidentMember[];
-  /** Address of the incident on the page, or null without a page. */
   readonly pageUrl: string | null;
 }

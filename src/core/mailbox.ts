@@ -17,21 +17,17 @@ import type { Verdict } from './verdict.ts';
 
 // Age of each kind of data under a cadence and a budget, and remedies.
 
-/** Kinds of answers with a limit of their own that is below what the cadence needs. */
 export interface NarrowRoutes {
   readonly routes: readonly Route[];
-  /** Requests a minute that the API allows for them. */
   readonly perMinute: number;
   readonly needsPerMinute: number;
 }
 
 export interface Forecast {
   readonly mailboxes: number;
-  /** Requests a minute that may be made at present. */
   readonly allowedPerMinute: number;
   /** The API lets nothing start for most of the time, although more is allowed. */
   readonly isHeldBack: boolean;
-  /** Requests a minute that the cadence asks for. */
   readonly asksPerMinute: number;
   /** Requests a minute that are made at most, with spare ones, in the long run. Absent in what an earlier version stored. */
   readonly usedPerMinute?: number;
@@ -45,11 +41,10 @@ export interface Forecast {
    * read sooner.
    */
   readonly calmestMs: number;
-  /** Duration of a first sweep until each mailbox can be judged, milliseconds. */
   readonly firstSweepMs: number;
   /** Remedies for a cadence that does not fit, or null if it fits. */
   readonly mend: {
-    /** A limit of the key, requests a minute, headroom included. */
+    /** A limit of the key, headroom included. */
     readonly requestsPerMinute: number;
     /** A cadence that this budget holds, milliseconds. */
     readonly statsMs: number;
@@ -73,7 +68,6 @@ export function idOfKey(key: MailboxKey): string {
   return key.slice(key.indexOf('/') + 1);
 }
 
-/** Case does not matter in an address. */
 export function isSameAddress(one: Pick<MailboxState, 'email'>, other: Pick<MailboxState, 'email'>): boolean {
   return one.email.toLowerCase() === other.email.toLowerCase();
 }
@@ -130,7 +124,6 @@ export function namedMailbox(
   return { wrong: `${name} is ambiguous: name one of ${names.join(', ')}.` };
 }
 
-/** State of a mailbox. Immutable: a tick replaces it. */
 export interface MailboxState {
   readonly account: string;
   readonly id: string;
@@ -146,7 +139,6 @@ export interface MailboxState {
   readonly blacklist: Observed<BlacklistAnswer> | null;
   readonly memory: GuardMemory | null;
   readonly verdict: Observed<Verdict> | null;
-  /** The newest action on it, whatever its state. */
   readonly action: Action | null;
   /** Latest changes by others, the oldest first; at most changesShown. */
   readonly changes: readonly Change[];
@@ -162,7 +154,6 @@ export function mailboxUnder(mailbox: MailboxState, account: string): MailboxSta
 export interface GuardedElsewhere {
   readonly id: string;
   readonly email: string;
-  /** The account that guards it. */
   readonly account: string;
 }
 
@@ -200,11 +191,9 @@ export function aheadMs(account: Pick<AccountState, 'apiHealth'> | undefined): n
 /** A failure to read the mailbox list, or the statistics or the warm-up of every mailbox, while other requests may succeed. */
 export interface ReadFailure {
   readonly since: EpochMs;
-  /** The newest failure, in a sentence. */
   readonly detail: string;
 }
 
-/** An account as the daemon finds it. */
 export interface AccountState {
   readonly name: string;
   /** Requests a minute that can be made at present. */
@@ -219,7 +208,6 @@ export interface AccountState {
   readonly lastSuccessAt: EpochMs | null;
   /** Moment since which no request succeeds, or null while they succeed. */
   readonly failingSince: EpochMs | null;
-  /** Sentence about the last failure. */
   readonly lastFailure: string | null;
   readonly keyRejected: boolean;
   /** Refusals of the key in a row; 0 once it is accepted. */
@@ -228,11 +216,8 @@ export interface AccountState {
   readonly keyWrites: boolean | null;
   /** 429s of the last hour in spite of our counting. */
   readonly throttledLastHour: number;
-  /** Moment at which this process began to watch the account. */
   readonly watchedSince: EpochMs;
-  /** A whole mailbox list was read at least once. */
   readonly listed: boolean;
-  /** Failure of the newest list, or null if it was read. */
   readonly listFailing?: ReadFailure | null;
   /** Every list that came lately could not be recorded; null, or absent, while they are, and in the first minutes. */
   readonly listUnrecorded?: ReadFailure | null;
@@ -246,7 +231,6 @@ export interface AccountState {
   readonly apiHealth: ApiHealth;
   readonly queueLength: number;
   readonly oldestDueAt: EpochMs | null;
-  /** Age of the data under the present budget, or null before the first list. */
   readonly forecast: Forecast | null;
 }
 
@@ -278,11 +262,9 @@ export function awaitsJudgement({ verdict, stats }: Pick<MailboxState, 'verdict'
  */
 export type SweepPart = 'judging' | 'details';
 
-/** Progress of a sweep over mailboxes that no process judged before. */
 export interface SweepProgress {
   readonly account: string;
   readonly since: EpochMs;
-  /** Number of mailboxes of the account. */
   readonly mailboxes: number;
   readonly part: SweepPart;
   /** Number of mailboxes with nothing of this part left to read. */
@@ -336,7 +318,6 @@ function newest<Value>(...values: readonly (Dated<Value> | null)[]): Value | nul
   return best?.value ?? null;
 }
 
-/** 0 to 100. */
 export function healthScoreOf({ entry, warmup, detail }: MailboxState): number | null {
   return newest(
     { at: entry.at, value: entry.answer.healthScore },
@@ -345,7 +326,6 @@ export function healthScoreOf({ entry, warmup, detail }: MailboxState): number |
   );
 }
 
-/** Emails a day. */
 export function dailyLimitOf({ entry, warmup, detail }: MailboxState): number | null {
   return newest(
     { at: entry.at, value: entry.answer.dailyLimit },

@@ -1,13 +1,11 @@
 // Operator commands: who asks the daemon for one and why, and what came of it. `operations` has what each takes and does.
 import type { EpochMs } from './time.ts';
 
-/** Person who asks, and the reason. */
 export interface Requester {
   readonly by: string;
   readonly reason: string;
 }
 
-/** Extent of a request. */
 export interface Confirmation {
   /** True to only describe the effect. */
   readonly dry_run?: boolean;
@@ -15,7 +13,6 @@ export interface Confirmation {
   readonly plan?: string | null;
 }
 
-/** Loading the configuration file again. */
 export interface ReloadRequest extends Confirmation {
   readonly by: string;
   readonly reason?: string;
@@ -33,7 +30,6 @@ export type CommandResult = (typeof commandResults)[number];
 
 export interface CommandOutcome {
   readonly result: CommandResult;
-  /** Sentences for the person. */
   readonly messages: readonly string[];
   /** Plan to agree to: of a dry run, and where the situation changed. */
   readonly plan?: string;
@@ -69,7 +65,6 @@ export interface CommandName {
   readonly command: string;
   /** The account that it is about; null: several, or all. */
   readonly account: string | null;
-  /** The mailboxes that it names. */
   readonly mailboxes: readonly MailboxName[];
 }
 
@@ -79,12 +74,9 @@ export type CommandEnd = 'done' | 'no_change' | 'failed' | 'interrupted' | 'unkn
 /** The name of Warmwarden in the audit log. */
 export const itself = 'Warmwarden';
 
-/** A line of the audit log. */
 export interface CommandEntry extends CommandName, Requester {
-  /** Grows with time. */
   readonly id: number;
   readonly at: EpochMs;
-  /** End of the command, or null while it is in progress. */
   readonly end: CommandEnd | null;
   readonly endedAt: EpochMs | null;
   /** Sentences, each on a line of its own; empty while it is under way. */

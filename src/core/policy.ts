@@ -67,7 +67,6 @@ export const literalProfile = { minBounces: 1, windowMaxDays: 7 } as const;
 
 /** Largest number of days of clean emails that a restore from recovery mode looks at. */
 const restoreSpanDays = 30;
-/** Largest number of days that the API gives. */
 const mostDays = 90;
 
 /** Number of days of statistics that a judgement needs. `mayRestore`: a switch to recovery of ours still stands. */
@@ -95,10 +94,8 @@ export function percent(ppm: Ppm): number {
 
 // Highest daily limits of a mailbox on its last days, as far as they were seen. Pure.
 
-/** Limits in emails, or null if unknown. */
 interface DayLimits {
   readonly daily: number | null;
-  /** The maximum of its mode. */
   readonly mode: number | null;
 }
 
@@ -107,10 +104,8 @@ export type RecentLimits = readonly (DayLimits & { readonly day: IsoDate })[];
 
 /** Today, and what yesterday is compared with: its own limits, and those of the day before. */
 const daysKept = 3;
-/** Allowance of an unknown mode. */
 const unbounded = Number.MAX_SAFE_INTEGER;
 
-/** Latest answers about a mailbox. */
 interface LimitLooks {
   readonly entry: Observed<MailboxEntry>;
   readonly warmup: Observed<WarmupAnswer> | null;

@@ -6,13 +6,11 @@ export type Cell = string | number | null;
 /** Untrusted data: addresses, statuses and error texts are what strangers wrote. */
 export type Row = Readonly<Record<string, Cell>>;
 
-/** The words of JSON Schema. */
 export const parameterTypes = ['string', 'integer', 'number', 'boolean'] as const;
 export type ParameterType = (typeof parameterTypes)[number];
 export type ParameterValue = string | number | boolean | null;
 export type ParameterValues = Readonly<Record<string, ParameterValue>>;
 
-/** Kinds of things that a text parameter may name. */
 export const namedThings = ['mailbox', 'account', 'domain'] as const;
 export type NamedThing = (typeof namedThings)[number];
 
@@ -38,7 +36,6 @@ export type Operation = (typeof operations)[number];
 export interface RecipeSchedule {
   /** Five fields, or six with seconds first. */
   readonly cron: string;
-  /** An IANA name. */
   readonly timeZone: string;
   /** True if its runs carry `do:` out; otherwise they only plan it. */
   readonly apply: boolean;
@@ -54,7 +51,6 @@ export interface Recipe {
   /** Operation of the recipe, or null if it only asks. Only an applied run writes. */
   readonly operation: Operation | null;
   readonly schedule: RecipeSchedule | null;
-  /** Shipped with Warmwarden, or a file of the user's. */
   readonly builtIn: boolean;
 }
 
@@ -65,7 +61,6 @@ export interface BrokenRecipe {
 }
 
 export interface RecipeList {
-  /** Recipes in the order of their ids. */
   readonly recipes: readonly Recipe[];
   readonly broken: readonly BrokenRecipe[];
 }
@@ -99,7 +94,6 @@ export interface Run {
   readonly id: string;
   readonly recipe: string;
   readonly status: RunStatus;
-  /** Complete: defaults are written out. */
   readonly parameters: ParameterValues;
   /** false: what `do:` says was only planned. */
   readonly apply: boolean;
@@ -110,11 +104,8 @@ export interface Run {
   readonly endedAt: EpochMs | null;
   /** Columns in the order of the SELECT; empty until the first row is known. */
   readonly columns: readonly string[];
-  /** Rows kept so far; grows while it runs. */
   readonly rowCount: number;
-  /** True if there were more rows than a run keeps. */
   readonly truncated: boolean;
-  /** Why it failed, in a sentence; null otherwise. */
   readonly error: string | null;
 }
 
@@ -146,7 +137,6 @@ export interface RecipeRefusal {
     | 'share_used'
     | 'unknown_run'
     | 'pruned';
-  /** Sentences, one a mistake. */
   readonly said: readonly string[];
 }
 
@@ -158,7 +148,6 @@ export interface RowPage {
   readonly nextOffset: number | null;
 }
 
-/** Sort key of the list of runs. */
 export type RunPlace = Pick<Run, 'createdAt' | 'id'>;
 
 /** Recipes, wherever they are: inside the daemon, over a store without one, or at a service elsewhere. */

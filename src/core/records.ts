@@ -5,10 +5,8 @@ import type { Delivery, NewDelivery } from './delivery.ts';
 import type { Incident } from './incident.ts';
 import type { EpochMs } from './time.ts';
 
-/** Notifications that must survive a restart. */
 export interface NotificationLog {
   readonly announcements: readonly Announcement[];
-  /** Moment at which each group was sent last. */
   readonly groups: readonly { readonly group: string; readonly at: EpochMs }[];
 }
 
@@ -17,11 +15,9 @@ export interface NotificationLogChanges {
   readonly announced: readonly Announcement[];
   /** Fingerprints whose alert ended; none of those that are announced: the two are written in any order, and in pieces. */
   readonly ended: readonly string[];
-  /** Groups that are sent now. */
   readonly groups: readonly string[];
 }
 
-/** Result of one look at the transitions. */
 export interface DeliveryRecord {
   /** Settled from now on, whether or not any channel wanted them. */
   readonly transitionIds: readonly number[];
@@ -33,21 +29,16 @@ export interface DeliveryRecord {
   readonly now: EpochMs;
 }
 
-/** Backlog of a channel. */
 export interface OutboxCount {
   readonly channel: string;
   readonly pending: number;
-  /** Creation of the oldest pending delivery, or null if there is none. */
   readonly oldestPendingAt: EpochMs | null;
   /** Given up since the moment that was asked for. */
   readonly undelivered: number;
 }
 
-/** Events since the last digest. */
 export interface DigestFacts {
-  /** Settled since then, oldest first. */
   readonly actions: readonly Action[];
-  /** Given up since then, oldest first. */
   readonly undelivered: readonly Delivery[];
 }
 

@@ -4,7 +4,6 @@ import { type AlertRule, alertRules, ruleBook } from './alert-rules.ts';
 import type { Ppm } from './policy.ts';
 import type { EpochMs } from './time.ts';
 
-/** Common settings of every rule. */
 export interface RuleSetting {
   /** false: its alerts end, and none begins. */
   readonly enabled: boolean;

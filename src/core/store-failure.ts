@@ -20,12 +20,9 @@ export interface StoreFailure {
   readonly isOver?: true;
 }
 
-/** A failure of the store in a few words. */
 export const storeTitle = 'the store is failing';
 
-/** Failures since the store was opened. */
 export interface StoreTrouble {
-  /** Reads and writes. */
   readonly failures: number;
   readonly newest: StoreFailure | null;
   /** True if the store was written to since, and read from if a read had failed. */
@@ -34,13 +31,11 @@ export interface StoreTrouble {
 
 /** Loss of a process that began with another store than the one that failed before. */
 export interface Loss {
-  /** The store was created, empty. */
   readonly everything: boolean;
   /** Emergency stops that the store lacked, and that are in force in it again. */
   readonly stops: number;
 }
 
-/** Sentences about lost and restored data. */
 export function lossText({ everything, stops }: Loss): string {
   const [kept, them] =
     stops === 1 ? ['emergency stop that was', 'that emergency stop'] : [`${stops} emergency stops that were`, 'them'];
@@ -54,9 +49,7 @@ export function lossText({ everything, stops }: Loss): string {
 export interface NotifiedOutage {
   /** Alert as it was announced. Its firing time identifies the outage. */
   readonly alert: Alert;
-  /** The channels that took it. */
   readonly notified: readonly string[];
-  /** Known loss of data. */
   readonly loss?: Loss;
 }
 
@@ -67,7 +60,7 @@ export interface PostgresPlace {
   readonly port: number;
   readonly database: string;
   readonly user: string;
-  /** Password, or null to send none. Never shown. */
+  /** null to send none. Never shown. */
   readonly password: string | null;
   /** Encryption of the connection. `ca`: trusted authorities in PEM, or null for those of Node.js. */
   readonly tls: { readonly kind: 'off' } | { readonly kind: 'verify'; readonly ca: string | null };
@@ -95,17 +88,13 @@ export function nameOf(place: StorePlace): string {
 // Retention of history, milliseconds.
 
 export interface Retention {
-  /** Age of decisions, from their last confirmation. */
   readonly decisionsMs: number;
-  /** Age of messages, from their sending. */
   readonly deliveriesMs: number;
   /** Age of others' changes, from the look that showed them. */
   readonly changesMs: number;
   /** Answers about a mailbox that was removed, since its removal. */
   readonly observationsMs: number;
-  /** Age of recipe runs, from their beginning. */
   readonly runsMs: number;
-  /** Age of removed mailboxes, from their removal. */
   readonly departedMs: number;
 }
 

@@ -4,13 +4,11 @@ import type { RequestCount } from './mailbox.ts';
 import type { Reason, VerdictAction } from './verdict.ts';
 
 export interface Tally {
-  /** A verdict was recorded. */
   decision(account: string, action: VerdictAction, reason: Reason): void;
   /** An action of the guard's own was settled. */
   action(account: string, kind: GuardActionKind, outcome: Outcome): void;
   /** A request to the mailbox API ended after `seconds`. */
   request(count: RequestCount, seconds: number): void;
-  /** A send was tried on a channel. */
   notification(channel: string, outcome: 'sent' | 'failed' | 'undelivered'): void;
 }
 

@@ -83,7 +83,6 @@ export type Doubt =
 /** State of the warm-up, as far as the status word and the counts tell. */
 export type RunState = 'running' | 'paused' | 'not_running' | 'unknown';
 
-/** A decision with the numbers it rests on. */
 export interface Verdict {
   readonly action: VerdictAction;
   readonly reason: Reason;
@@ -91,14 +90,12 @@ export interface Verdict {
   readonly wanted: VerdictAction;
   readonly mode: string | null;
   readonly run: RunState;
-  /** Pooled counts of the evidence window. */
   readonly sent: number;
   readonly bounced: number;
   /** Limit of the mode, or null in an unknown mode. */
   readonly limitPpm: Ppm | null;
   readonly windowFrom: IsoDate | null;
   readonly windowTo: IsoDate | null;
-  /** Calendar days in the window. */
   readonly windowDays: number;
   /** The counts that the emergency rule compared, when it fired. */
   readonly emergency: { readonly sent: number; readonly bounced: number; readonly from: IsoDate } | null;
@@ -120,9 +117,7 @@ export interface Verdict {
   readonly doubt?: Doubt | null;
   /** Progress of the way back in a recovery of ours, or null otherwise. */
   readonly restore: RestoreProgress | null;
-  /** Age of the stats answer when it was judged, milliseconds. */
   readonly dataAgeMs: number;
-  /** Oddities of the rows, in sentences. */
   readonly warnings: readonly string[];
 }
 
@@ -144,12 +139,10 @@ export interface EvidenceStart {
   readonly byOthers?: true;
 }
 
-/** A change that Warmwarden made and that still stands. */
 export interface Claim {
   readonly kind: 'recovery' | 'pause';
   readonly actionId: string;
   readonly since: EpochMs;
-  /** The mode before, for a later restore. */
   readonly previousMode: string | null;
   /** The recovery that a pause was put on top of: ours again when a person takes the pause back through Warmwarden. */
   readonly under: Claim | null;

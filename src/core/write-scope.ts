@@ -1,13 +1,11 @@
 // The emergency stop: what it is about, and how it is named wherever people read of it.
 import { type EpochMs, secondMs } from './time.ts';
 
-/** Scope of an emergency stop. */
 export type WriteScope =
   | { readonly kind: 'everything' }
   | { readonly kind: 'account'; readonly account: string }
   | { readonly kind: 'mailbox'; readonly account: string; readonly mailboxId: string; readonly email: string };
 
-/** Emergency stop: its beginning, author and reason. */
 export interface WritesOff {
   readonly scope: WriteScope;
   readonly since: EpochMs;
@@ -88,7 +86,6 @@ function shellWord(text: string): string {
 /** A loop of an account that waits, for whatever reason, turns at least this often. */
 export const turnEveryMs = 15 * secondMs;
 
-/** A configured account. */
 export interface Guarding {
   readonly account: string;
   /** Since when its loops should run, or null once all of them do. One that stops later ends the process. */

@@ -11,7 +11,6 @@ import { sentence } from '../core/wording/explain.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world/world.ts';
 
-/** Parts that every operator command works with. */
 export interface CommandRooms {
   readonly fleet: Fleet;
   readonly store: Store;

@@ -21,7 +21,6 @@ interface OtherParts {
   readonly reload: (request: ReloadRequest) => Promise<CommandOutcome>;
 }
 
-/** Operator commands over all accounts of a daemon. */
 export function createOperatorCommands(
   watches: readonly AccountWatch[],
   rooms: CommandRooms,
@@ -60,9 +59,7 @@ export function judgingAgain(watches: readonly Pick<AccountWatch, 'account' | 'j
   };
 }
 
-/** Commands of the notifier. */
 interface UndeliveredMessages {
-  /** Names of the configured channels. */
   channels(): readonly string[];
   find(which: WhichUndelivered): Promise<readonly { readonly id: string; readonly channel: string }[]>;
   /** Resends the messages that are still undelivered. Returns their number by channel. */

@@ -5,7 +5,6 @@ import { errorText } from '../core/nearest.ts';
 import type { CommandOutcome, Confirmation } from '../core/operator-command.ts';
 
 export interface Plan {
-  /** Effect in sentences for the person. */
   readonly effect: readonly string[];
   /** Exact effect: JSON that differs whenever the effect differs. Omits moments that only move with the clock. */
   readonly about: unknown;

@@ -19,7 +19,6 @@ const maxSockets = 200;
 /** Times in milliseconds after which an unfinished request is cut off. */
 const limits = { headersTimeout: 10_000, requestTimeout: 30_000 };
 
-/** JSON body with its status. */
 interface JsonAnswer {
   readonly status: number;
   readonly body: object;

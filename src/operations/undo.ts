@@ -140,7 +140,6 @@ interface UndoParts extends Pick<CommandRooms, 'fleet' | 'world'> {
   readonly request: Requester;
 }
 
-/** Number of mailboxes that a sentence names. */
 const namedAtMost = 20;
 
 /** Accounts run in parallel, since each has a budget of its own; the mailboxes of an account one after the other. */

@@ -9,7 +9,6 @@ import { type EpochMs, hourMs } from '../time.ts';
 import { visibleText } from '../wording/phrases.ts';
 import { type Guarding, isOff, scopeKey, scopesOver, type WritesOff } from '../write-scope.ts';
 
-/** A delivery channel as its loop finds it. */
 export interface ChannelState {
   readonly name: string;
   readonly type: string;
@@ -44,7 +43,6 @@ const addressKey = ({ account, email }: Named) => `${account}/${visibleText(emai
 /** Picture of the fleet that is read without the store. Its values are immutable; each put replaces one. */
 export class Fleet {
   readonly #accounts = new Map<string, AccountState>();
-  /** Mailboxes by account, then by id. */
   readonly #mailboxes = new Map<string, Map<string, MailboxState>>();
   /** Number of mailboxes by account and visible address. */
   readonly #addresses = new Map<string, number>();
@@ -57,7 +55,6 @@ export class Fleet {
   readonly #writesOff = new Map<string, WritesOff>();
   readonly #channels = new Map<string, ChannelState>();
   readonly #silences = new Map<string, Silence>();
-  /** First sweeps in progress, by account. */
   readonly #sweeps = new Map<string, SweepProgress>();
   #recentActions: readonly Action[] = [];
   #incidents: readonly Incident[] = [];
@@ -112,18 +109,15 @@ export class Fleet {
     return new Set([...failing, ...starting.map(({ account }) => account)]);
   }
 
-  /** All mailboxes that have not left, account by account. */
   *mailboxes(): IterableIterator<MailboxState> {
     for (const mailboxes of this.#mailboxes.values()) yield* mailboxes.values();
   }
-  /** Mailboxes of one account. */
   *mailboxesOf(account: string): IterableIterator<MailboxState> {
     yield* this.#mailboxes.get(account)?.values() ?? [];
   }
   mailbox(account: string, id: string): MailboxState | undefined {
     return this.#mailboxes.get(account)?.get(id);
   }
-  /** Number of mailboxes, in all or of one account. */
   mailboxCount(account?: string): number {
     if (account !== undefined) return this.#mailboxes.get(account)?.size ?? 0;
     let count = 0;
@@ -163,15 +157,12 @@ export class Fleet {
     else this.#addresses.delete(key);
   }
 
-  /** Pending and firing alerts. */
   alerts(): IterableIterator<Alert> {
     return this.#alerts.values();
   }
-  /** Alerts of one account. */
   *alertsOf(account: string): IterableIterator<Alert> {
     for (const about of this.#alertsOf.get(account)?.values() ?? []) yield* about.values();
   }
-  /** Alerts about one mailbox. */
   alertsAbout({ account, id }: Pick<MailboxState, 'account' | 'id'>): readonly Alert[] {
     return [...(this.#alertsOf.get(account)?.get(id)?.values() ?? [])];
   }
@@ -202,7 +193,6 @@ export class Fleet {
     this.#alertsOf.set(account, ofAccount.set(about, known.set(fingerprint, alert)));
   }
 
-  /** Shows committed changes of alerts. */
   putAlerts({ changed, dropped }: Pick<AlertChanges, 'changed' | 'dropped'>): void {
     for (const alert of changed) this.putAlert(alert);
     for (const fingerprint of dropped) this.removeAlert(fingerprint);
@@ -229,7 +219,6 @@ export class Fleet {
     }
   }
 
-  /** The newest first. */
   recentActions(): readonly Action[] {
     return this.#recentActions;
   }
@@ -267,7 +256,6 @@ export class Fleet {
     this.#incidents = [...open, ...ended.slice(0, endedIncidentsKept)];
   }
 
-  /** Breakers by base_url. */
   breakers(): IterableIterator<readonly [string, BreakerState]> {
     return this.#breakers.entries();
   }
@@ -278,7 +266,6 @@ export class Fleet {
     this.#revision += 1;
     this.#breakers.set(api, state);
   }
-  /** No account is guarded under the API any more. */
   removeBreaker(api: string): void {
     this.#revision += 1;
     this.#breakers.delete(api);
@@ -338,7 +325,6 @@ export class Fleet {
     this.#silences.set(silence.id, silence);
   }
 
-  /** Failure of the store, or null while it works. */
   get storeFailure(): StoreFailure | null {
     return this.#storeFailure;
   }

@@ -7,7 +7,6 @@ import type { Verdict } from '../verdict.ts';
 
 /** A mailbox that was acted on, or is held for an action. */
 export interface BreakerEntry {
-  /** `ACCOUNT/ID`. */
   readonly key: string;
   readonly account: string;
   readonly email: string;
@@ -19,7 +18,6 @@ export interface BreakerEntry {
   readonly firstSight: boolean;
   /** Gravity: bounces per million over the limit's share. Used for comparison only. */
   readonly weight: number;
-  /** True if the bounces are an emergency. */
   readonly emergency?: true;
 }
 
@@ -84,7 +82,6 @@ export interface Admission {
   readonly admitted: boolean;
 }
 
-/** Counts the running mailboxes under the breaker. Walks them all: called only where it decides. */
 type Running = () => number;
 
 /** Decides if one more action may go ahead, and returns the state after it. */

@@ -29,7 +29,6 @@ import {
 import { leftLately } from './run-state.ts';
 import { daysInclusive, type EvidenceWindow, evidenceWindow, isBreach, representativeVolume } from './window.ts';
 
-/** All that a verdict rests on. */
 export interface Situation {
   readonly mode: string | null;
   readonly run: RunState;
@@ -38,7 +37,6 @@ export interface Situation {
   /** Rows of the answer, or null if its `stats` was no array. */
   readonly rows: readonly StatsRow[] | null;
   readonly now: EpochMs;
-  /** Moment at which the stats answer was read. */
   readonly statsAt: EpochMs;
   /** The day since which no look was judged on any counts: emails of a later day speak against a word that says it does not run. */
   readonly unjudgedSince: IsoDate | null;
@@ -54,7 +52,6 @@ export interface Situation {
   readonly contested: boolean;
   /** True if the first days are over, so that no email on any day is no answer. */
   readonly expectsEmails?: boolean;
-  /** Counts that were read before and are missing now; null, or absent, if none are. */
   readonly lost?: LostCounts | null;
   /** Milliseconds by which the API's clock, and with it the rows, may be ahead of ours. */
   readonly apiAheadMs?: number;
@@ -120,7 +117,6 @@ export function judge(configured: Policy, situation: Situation): Verdict {
   };
 }
 
-/** A verdict that rests on no counts and leads to nothing. */
 export function verdictWithoutCounts(known: Pick<Verdict, 'reason' | 'mode' | 'run' | 'dataAgeMs'>): Verdict {
   return {
     ...known,
@@ -150,7 +146,6 @@ function foundUntilOf(policy: Policy, { mode, foundBreachAt, now }: Situation): 
   return now < until ? until : null;
 }
 
-/** The last days, whatever is evidence. */
 function foundWindow(days: Days, { windowDays }: Policy): Omit<EvidenceWindow, 'base'> | null {
   if (days.anchor === null) return null;
   const range = { from: addDays(days.anchor, 1 - windowDays), to: days.anchor };
@@ -324,7 +319,6 @@ function emergencyIn(days: Days, policy: Policy, evidence: EvidenceStart | null)
   return null;
 }
 
-/** The finding that the counts of some days lead to. */
 function findingIn(
   days: Days,
   { policy, situation, limitPpm }: Pick<Findings, 'policy' | 'situation'> & { readonly limitPpm: Ppm | null },
@@ -376,7 +370,6 @@ function burstIn(days: Days, limitPpm: Ppm, evidence: EvidenceStart | null): Bur
 
 // Conditions for the way back from recovery to the mode before. docs/guard.md, "After a change".
 
-/** The day of the newest bounce; null without any. */
 function lastBounce({ days }: Days): IsoDate | null {
   return days.findLast((day) => isCounted(day) && day.bounced > 0)?.date ?? null;
 }
@@ -417,7 +410,6 @@ export function isRestoreDue(progress: RestoreProgress | null): progress is Rest
 
 /** A look, and how old what it shows is. */
 export interface Look extends Sight {
-  /** Moment at which the statistics were read. */
   readonly statsAt: EpochMs;
   readonly weekdaysOnly: boolean;
   /** Day of the warm-up, or null if the API does not say. */

@@ -58,7 +58,6 @@ function sentOn(rows: readonly StatsRow[], date: IsoDate): number | null {
   return sent;
 }
 
-/** The emails that are counted on these days. */
 function sentIn(rows: readonly StatsRow[], { from, to }: Omit<LostCounts, 'sent'>): number {
   let sent = 0;
   for (let date = from; date <= to; date = addDays(date, 1)) sent += sentOn(rows, date) ?? 0;

@@ -20,11 +20,9 @@ import { evidenceWindow, isBreach } from './window.ts';
 export interface LostCounts {
   readonly from: IsoDate;
   readonly to: IsoDate;
-  /** Emails that were read on these days before. */
   readonly sent: number;
 }
 
-/** Memory of the guard about a mailbox; survives restarts. */
 export interface GuardMemory {
   readonly firstSeenAt: EpochMs;
   /** Fresh stats answers judged so far: a first breach waits for the second. */
@@ -45,7 +43,6 @@ export interface GuardMemory {
    * and once the evidence restarted.
    */
   readonly foundBreachAt?: EpochMs | null;
-  /** Confirmation times of our interventions. */
   readonly interventions: readonly EpochMs[];
   readonly claim: Claim | null;
   /** The status word that proved a pause: it means paused until the warm-up runs again, whether or not anybody listed it. */
@@ -54,13 +51,10 @@ export interface GuardMemory {
   readonly reversals: readonly EpochMs[];
   /** Ids under which this address was guarded before it came back under another one (docs/faults.md S9), the newest first. */
   readonly formerIds?: readonly string[];
-  /** Daily limits of the last days. */
   readonly limits?: RecentLimits;
-  /** Counts that the API no longer shows. */
   readonly lost?: LostCounts;
 }
 
-/** Data of one look at the mailbox. */
 export interface Sight {
   readonly mode: string | null;
   readonly run: RunState;
@@ -86,7 +80,6 @@ function fromNow(sight: Sight): EvidenceStart {
   return { from, before: countsOf(days, from) };
 }
 
-/** Evidence that begins on the first full day after this moment. */
 function fromNextFullDay(sight: Sight): EvidenceStart {
   return { from: addDays(today(sight), 1), before: null };
 }
@@ -105,7 +98,6 @@ function firstEvidence(policy: Policy, sight: Sight): Pick<GuardMemory, 'evidenc
   return { evidence: fromNow(sight), foundBreachAt: isFoundSo ? sight.now : null };
 }
 
-/** Statistics reach no further back. */
 const statsDays = 90;
 /** Limit for remembered modes: with more changes than days the newest count. */
 const earlierModesKept = 90;
@@ -157,7 +149,6 @@ export function underNewId(before: GuardMemory, formerId: string, now: EpochMs):
   };
 }
 
-/** The word of a sight in which the warm-up runs. */
 function ranUnder({ run, word }: Sight): Pick<GuardMemory, 'runningWord'> {
   return run === 'running' && word !== undefined ? { runningWord: word } : {};
 }
@@ -170,7 +161,7 @@ export function afterSight(policy: Policy, before: GuardMemory, sight: Sight): G
   const memory = withoutFuture(before, sight);
   const modes = modesAfter(memory, sight);
   const { mode } = modes;
-  const run = sight.run === 'unknown' ? memory.run : sight.run;
+  const run = runSeen(memory, sight);
   const modeChanged = memory.mode !== null && mode !== memory.mode;
   const resumed = (memory.run === 'paused' || memory.run === 'not_running') && run === 'running';
   const known = memory.evidence ? memory : { ...memory, ...firstEvidence(policy, sight) };
@@ -264,7 +255,6 @@ export function afterJudgement(
   return { ...memory, answersJudged, unjudgedSince };
 }
 
-/** A change that was read back. */
 export interface Done<Kind extends ActionKind = ActionKind> {
   readonly kind: Kind;
   readonly actionId: string;
@@ -326,8 +316,12 @@ export function afterOperatorChange(policy: Policy, memory: GuardMemory, done: D
 
 function runAfter(memory: GuardMemory, { kind }: Done, sight: Sight): RunState {
   if (kind === 'pause') return 'paused';
-  if (sight.run !== 'unknown') return sight.run;
-  return kind === 'resume' ? 'running' : memory.run;
+  return kind === 'resume' && sight.run === 'unknown' ? 'running' : runSeen(memory, sight);
+}
+
+/** An unknown run state changes nothing. */
+function runSeen(memory: GuardMemory, { run }: Sight): RunState {
+  return run === 'unknown' ? memory.run : run;
 }
 
 /** Number of reversals, within `contestedMs`, from which the guard stays out of a quarrel. */
@@ -344,12 +338,10 @@ export function isContested(memory: GuardMemory, now: EpochMs): boolean {
   return recentReversals(memory, now).length >= contestedReversals;
 }
 
-/** A person says that the guard may act again. */
 export function afterRelease(memory: GuardMemory): GuardMemory {
   return { ...memory, reversals: [] };
 }
 
-/** Interventions within the policy's last days, this moment included. */
 export function recentInterventions(memory: GuardMemory, policy: Policy, now: EpochMs): number {
   return memory.interventions.filter((at) => now - at <= policy.maxInterventions.days * dayMs).length;
 }

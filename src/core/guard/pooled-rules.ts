@@ -3,7 +3,6 @@
 import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
 import type { LimitedDays } from './window.ts';
 
-/** Sums over some days of some mailboxes. */
 export interface PooledSum {
   readonly sent: number;
   readonly bounced: number;
@@ -33,7 +32,6 @@ export interface DomainWeek extends PooledWindow {
 export interface AccountShift {
   readonly last: PooledWindow;
   readonly before: PooledWindow;
-  /** Number of domains with bounces in the last days. */
   readonly domains: number;
   /** Twice the earlier rate, and at least 12 bounces more, on at least five domains. */
   readonly isShifted: boolean;
@@ -44,9 +42,7 @@ export interface AccountShift {
 /** counted: its days are in the sums. unknown: nothing that is current is known of it. pending: not asked yet. A paused mailbox counts. */
 export type Standing = 'counted' | 'unknown' | 'pending';
 
-/** Contribution of a mailbox to its pools. */
 export interface Part {
-  /** Domain in lower case. */
   readonly domain: string;
   readonly standing: Standing;
   /** Days of a mailbox that counts; null for any other. */
@@ -64,7 +60,6 @@ export class Pool<Of extends Part = Part> {
     this.parts = parts;
   }
 
-  /** Number of mailboxes with that standing. */
   of(standing: Standing): number {
     return this.parts.filter((part) => part.standing === standing).length;
   }
@@ -74,7 +69,6 @@ export class Pool<Of extends Part = Part> {
     return new Set(this.#dates().filter((date) => date >= from && date <= to)).size;
   }
 
-  /** Sums from one date to another, both included. */
   sum(from: IsoDate, to: IsoDate): PooledSum {
     let [sent, bounced, allowed] = [0, 0, 0];
     for (const { days } of this.parts) {

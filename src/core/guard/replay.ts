@@ -18,11 +18,9 @@ export interface Past {
   readonly mode: string | null;
   readonly weekdaysOnly: boolean;
   readonly rows: readonly StatsRow[];
-  /** Moment at which the rows were read. */
   readonly now: EpochMs;
 }
 
-/** Action that the guard would have taken at the end of a day. */
 export interface ReplayedAction {
   readonly date: IsoDate;
   readonly kind: GuardActionKind;
@@ -42,14 +40,12 @@ export interface Replay {
   readonly daysPaused: number;
   /** Days on which the guard would have held: stale, unreadable or implausible counts, an unknown mode. */
   readonly daysHeld: number;
-  /** Real counts of the period. */
   readonly sent: number;
   readonly bounced: number;
   readonly bouncesAvoided: number;
   readonly sendsLost: number;
 }
 
-/** The mailbox as it would be on one day of the replay. */
 interface ReplayState {
   readonly mode: string | null;
   readonly paused: boolean;

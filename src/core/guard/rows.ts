@@ -14,11 +14,9 @@ export interface DailyRow extends StatsRow {
 }
 
 export interface Days {
-  /** Each date once, the oldest first. */
   readonly days: readonly DailyRow[];
   /** Second row of a date that has several: of the rows that do not count, the one with the most bounces. */
   readonly others: ReadonlyMap<IsoDate, DailyRow>;
-  /** The counts of each day could be read. */
   readonly areReadable: boolean;
   /** The newest date that is not in the future: the end of every window. null without rows. */
   readonly anchor: IsoDate | null;
@@ -34,7 +32,6 @@ function isCount(value: number | null): value is number {
   return value !== null && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** True if both counts of a day are readable. */
 export function isCounted<Of extends Pick<StatsRow, keyof Counts>>(day: Of): day is Of & Counts {
   return isCount(day.sent) && isCount(day.bounced);
 }
@@ -203,7 +200,6 @@ export interface CountsFinding extends Counts {
   readonly to: IsoDate;
 }
 
-/** The same days by another source. */
 interface OtherReading {
   readonly by: Exclude<Doubt['by'], 'earlier_answer'>;
   readonly days: readonly DailyRow[];

@@ -8,7 +8,6 @@ import { isBlind, type RunState, type Verdict } from '../verdict.ts';
 import type { GuardMemory } from './memory.ts';
 import { type Days, newestToday, readDays, sendingDaysAfter } from './rows.ts';
 
-/** The words of `api.status_words`, in lower case. */
 export interface StatusWords {
   readonly paused: readonly string[];
   readonly running: readonly string[];
@@ -29,7 +28,6 @@ export function wordState(status: string | null, words: StatusWords): RunState |
   return words.notRunning.includes(word) ? 'not_running' : null;
 }
 
-/** The part of the memory that a status word is read with. */
 type Remembered = Pick<GuardMemory, 'claim' | 'pauseWord' | 'runningWord' | 'unjudgedSince'>;
 
 /**
@@ -66,7 +64,6 @@ export function leftLately(days: Days, after: IsoDate, now: EpochMs): boolean {
 
 // State of the guard for a mailbox in one word, for the page, the metric and the table.
 
-/** Fields of a mailbox that its state depends on. */
 type Judged = Pick<MailboxState, 'verdict' | 'memory' | 'entry' | 'detail' | 'stats'>;
 
 /** The state of a mailbox. Before the first verdict, or with newer statistics than that, it is not judged; one that is disconnected is never ok. */
@@ -108,7 +105,6 @@ function isOverLimit({ limitPpm, bounced, sent }: Verdict): boolean {
   return limitPpm !== null && bounced * 1e6 > limitPpm * sent;
 }
 
-/** rate >= nearLimitPpm of the limit. */
 function isNearLimit(verdict: Verdict, nearLimitPpm: Ppm): boolean {
   if (verdict.limitPpm === null || verdict.bounced === 0) return false;
   return verdict.bounced * 1e12 >= verdict.limitPpm * nearLimitPpm * verdict.sent;

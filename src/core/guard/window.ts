@@ -7,7 +7,6 @@ import { type Counts, countsOn, type Days, isCounted, isInvalid, pool, readDays 
 
 // The days of one mailbox, each under the limit of the mode that it had on that day: what is pooled beyond one mailbox.
 
-/** A day whose counts could be read. */
 export interface CountedDay extends Counts {
   readonly date: IsoDate;
 }
@@ -18,13 +17,11 @@ export interface LimitedDays {
   readonly limitOn: (date: IsoDate) => Ppm;
 }
 
-/** Input for the days of a mailbox. */
 export interface DaysSource {
   readonly stats: StatsAnswer | null;
   /** Moment at which the rows were read: days in the future of it do not count. */
   readonly now: EpochMs;
   readonly mode: string | null;
-  /** The newest first. */
   readonly earlierModes: readonly EarlierMode[];
   readonly limitsPpm: Readonly<Record<WarmupMode, Ppm>>;
 }
@@ -76,7 +73,6 @@ export interface EvidenceWindow extends Counts {
   readonly to: IsoDate;
   /** Calendar days, both ends included; 0 when the evidence begins after the newest row. */
   readonly days: number;
-  /** The last `windowDays` days alone. */
   readonly base: Counts;
 }
 
@@ -90,7 +86,6 @@ export function isBreach({ sent, bounced }: Counts, limitPpm: Ppm, minBounces: n
   return bounced >= minBounces && bounced <= sent && bounced * 1e6 > limitPpm * sent;
 }
 
-/** Calendar days from one date to another, both included. */
 export function daysInclusive(from: IsoDate, to: IsoDate): number {
   return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs) + 1;
 }

@@ -8,7 +8,6 @@ import { listText, momentText } from './phrases.ts';
 
 /** A change so long before the window's first day may still explain what bounced in it. */
 const leadMs = 2 * dayMs;
-/** Number of kinds of bounces that a sentence names. */
 const kindsNamed = 3;
 
 /** Others that share something with a mailbox: how many run, and how many of them are over their limit. */

@@ -46,7 +46,6 @@ export function doneTexts(members: readonly IncidentMailbox[]): readonly string[
   });
 }
 
-/** Advice about the shared cause. */
 export function incidentAdvice({ attribute, value }: IncidentCause): string {
   switch (attribute) {
     case 'domain':
@@ -89,7 +88,6 @@ export function memberLine(one: IncidentMailbox, zone: string): string {
   return `${name}: ${counts}, ${stateWords[state]} (${momentText(since, zone)})`;
 }
 
-/** Number of domains of the members. */
 export function domainsOf(members: readonly IncidentMailbox[]): number {
   return new Set(members.map(({ email }) => domainOf(email))).size;
 }
