@@ -25,7 +25,7 @@ export function alertsCommand(): Command {
 
 async function listAlerts(options: AlertsOptions): Promise<void> {
   const { all = false, details = false, severity = severities, json = false } = options;
-  const query = { severity: severity.join(), limit: `${maxAlerts}`, ...(all ? {} : { status: 'firing' }) };
+  const query = { severity: severity.join(), limit: maxAlerts, status: all ? undefined : 'firing' };
   const answer = (await askForAll(addressOf(options), 'alerts', 'alerts', query)) as AlertsAnswer;
   const { next_cursor: _, ...whole } = answer;
   if (json) return void printJson('alerts list', { ...whole, total: answer.alerts.length });

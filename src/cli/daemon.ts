@@ -218,13 +218,13 @@ export async function askDaemon<Name extends OperationName>(
   return outcome as unknown as CommandOutcome;
 }
 
+/** Parameters of a GET. One without a value is left out. */
+type DaemonQuery = Readonly<Record<string, string | number | boolean | undefined>>;
+
 /** Answer to `GET /api/NAME`. Rejects with a CommandError if no daemon answers, or if it refuses the request. */
-export async function askFor(
-  address: DaemonAddress,
-  name: string,
-  query: Readonly<Record<string, string>> = {},
-): Promise<unknown> {
-  const asks = new URLSearchParams(query);
+export async function askFor(address: DaemonAddress, name: string, query: DaemonQuery = {}): Promise<unknown> {
+  const asks = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) asks.set(key, `${value}`);
   const path = `${isHttp(address) ? '/api/' : '/'}${name}${asks.size > 0 ? `?${asks}` : ''}`;
   const answer = await ask(address, { path });
   const said = jsonIn(answer);
@@ -237,7 +237,7 @@ export async function askForAll<List extends string, Entry>(
   address: DaemonAddress,
   name: string,
   list: List,
-  query: Readonly<Record<string, string>> = {},
+  query: DaemonQuery = {},
 ): Promise<{ readonly [Key in List]: readonly Entry[] } & { readonly next_cursor: string | null }> {
   type AnswerPage = Awaited<ReturnType<typeof askForAll<List, Entry>>>;
   const first = (await askFor(address, name, query)) as AnswerPage;

@@ -28,11 +28,10 @@ export function explainCommand(): Command {
 }
 
 async function explain(name: string, options: ExplainOptions): Promise<void> {
-  const at = options.at === undefined ? null : Date.parse(options.at);
-  if (Number.isNaN(at))
-    throw new CommandError('usage', `--at ${options.at} is not a time: write it as 2026-03-20T10:02Z`);
-  const limited = options.limit !== undefined && { limit: `${options.limit}` };
-  const query = { mailbox: name, ...(at !== null && { at: new Date(at).toISOString() }), ...limited };
+  const { at, limit } = options;
+  if (at !== undefined && Number.isNaN(Date.parse(at)))
+    throw new CommandError('usage', `--at ${at} is not a time: write it as 2026-03-20T10:02Z`);
+  const query = { mailbox: name, at: at && new Date(at).toISOString(), limit };
   const answer = (await askFor(addressOf(options), 'explain', query)) as Explanation;
   if (options.json) return void printJson('explain', answer);
   printLines(story(answer).map(visibleText));

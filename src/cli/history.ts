@@ -37,24 +37,15 @@ export function historyCommand(): Command {
 }
 
 async function history(options: HistoryOptions): Promise<void> {
-  const answer = (await askFor(addressOf(options), 'history', queryOf(options))) as HistoryPage;
+  const { mailbox, by, operation, since, guard, limit } = options;
+  // The reason may be written as printed, or as in the JSON.
+  const reason = options.reason?.replaceAll(' ', '_');
+  const since_seconds = since && since / secondMs;
+  const query = { mailbox, by, operation, reason, since_seconds, guard, limit };
+  const answer = (await askFor(addressOf(options), 'history', query)) as HistoryPage;
   const { next_cursor: next, ...rest } = answer;
   if (options.json) printJson('history', { ...rest, more: next !== null });
   else printLines(linesOf(answer));
-}
-
-function queryOf(options: HistoryOptions): Readonly<Record<string, string>> {
-  const { mailbox, by, operation, reason, since, guard = false, limit } = options;
-  return {
-    ...(mailbox !== undefined && { mailbox }),
-    ...(by !== undefined && { by }),
-    ...(operation !== undefined && { operation }),
-    // The reason may be written as printed, or as in the JSON.
-    ...(reason !== undefined && { reason: reason.replaceAll(' ', '_') }),
-    ...(since !== undefined && { since_seconds: `${since / secondMs}` }),
-    ...(guard && { guard: 'true' }),
-    ...(limit !== undefined && { limit: `${limit}` }),
-  };
 }
 
 const none =

@@ -59,7 +59,7 @@ function listCommand(): Command {
 }
 
 async function list(options: DaemonOptions): Promise<void> {
-  const answer = (await askFor(addressOf(options), 'silences', { limit: `${mostShown}` })) as SilencesAnswer;
+  const answer = (await askFor(addressOf(options), 'silences', { limit: mostShown })) as SilencesAnswer;
   const { time_zone: zone, silences } = answer;
   if (options.json) return void printJson('silence list', { time_zone: zone, silences });
   if (silences.length === 0) return void printLines(['No silence is active.']);

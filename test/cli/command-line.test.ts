@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { globalAgent } from 'node:http';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { examples } from '../../src/cli/examples.ts';
+import { examples } from '../../src/cli/main.ts';
 import { commandLine } from '../support/command-line.ts';
 import { workInEmptyFolder } from '../support/empty-folder.ts';
 import { Stage } from '../support/guarded.ts';

@@ -2,8 +2,7 @@
 import type { Argument, Command, Option } from 'commander';
 import { caseSchema } from '../../src/cli/decide.ts';
 import { errorKinds, exitMeanings } from '../../src/cli/errors.ts';
-import { examples } from '../../src/cli/examples.ts';
-import { allCommands } from '../../src/cli/main.ts';
+import { allCommands, examples } from '../../src/cli/main.ts';
 import { errorShape, shapes } from '../../src/cli/shapes/shapes.ts';
 import { idOf, shapeTable, sharedShapes } from './json-shape.ts';
 
