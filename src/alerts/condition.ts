@@ -47,7 +47,7 @@ export interface Condition {
 /** Title of a message and its sentences; empty ones are left out. */
 export type Words = readonly [title: string, ...sentences: readonly (string | false | null | undefined)[]];
 
-export interface Finding extends Partial<Omit<Condition, 'subject' | 'active' | 'facts'>> {
+export interface RuleFinding extends Partial<Omit<Condition, 'subject' | 'active' | 'facts'>> {
   readonly active: Condition['active'];
   /** Words while the trouble is there, or nothing was learned. */
   readonly firing: () => Words;
@@ -61,7 +61,7 @@ export interface Finding extends Partial<Omit<Condition, 'subject' | 'active' | 
  * Returns the condition of a rule. Without other fields it has the rule's severity, fires with the first observation,
  * and resolves with the first observation of the opposite. Its words are made when they are read: most never are.
  */
-export function condition(subject: Subject, finding: Finding): Condition {
+export function condition(subject: Subject, finding: RuleFinding): Condition {
   const { firing, ended = firing, numbers, accounts, ...given } = finding;
   return {
     subject,

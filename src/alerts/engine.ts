@@ -7,7 +7,6 @@ import {
   type AlertFacts,
   type Announcement,
   fingerprintOf,
-  severities,
   type Transition,
   type Unstable,
 } from '../core/alert.ts';
@@ -15,13 +14,28 @@ import { ruleBook } from '../core/alert-rules.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
 import type { Condition } from './condition.ts';
+import { severer } from './grouping.ts';
 import type { Routed } from './notifications.ts';
 import { endAsTold } from './quiet-ends.ts';
 
-interface Collected {
+/** Changes as they are collected, with the moment of the look. */
+interface AlertLook {
   readonly changed: Alert[];
   readonly dropped: string[];
   readonly transitions: Transition[];
+  readonly now: EpochMs;
+  readonly endedLately: FindEnded;
+}
+
+/** Returns the ended alert of a fingerprint, or undefined if none ended recently. */
+type FindEnded = (fingerprint: string) => Alert | undefined;
+
+function lookAt(now: EpochMs, endedLately: FindEnded = () => undefined): AlertLook {
+  return { changed: [], dropped: [], transitions: [], now, endedLately };
+}
+
+function changesOf({ changed, dropped, transitions }: AlertLook): AlertChanges {
+  return { changed, dropped, transitions };
 }
 
 /**
@@ -29,7 +43,6 @@ interface Collected {
  * unstable.
  */
 const calmMs = 30 * minuteMs;
-type Step = 'firing' | 'worsened' | 'resolved';
 
 /**
  * Applies conditions to the current alerts; each call may have only one condition per subject. `current` returns the
@@ -39,48 +52,49 @@ export function step(
   conditions: readonly Condition[],
   current: (fingerprint: string) => Alert | undefined,
   now: EpochMs,
-  endedLately: FindEnded = () => undefined,
+  endedLately?: FindEnded,
 ): AlertChanges {
-  const out: Collected = { changed: [], dropped: [], transitions: [] };
+  const look = lookAt(now, endedLately);
   for (const condition of conditions) {
     if (condition.active === 'unknown' && !condition.stillShown) continue;
-    const alert = live(current(fingerprintOf(condition.subject)));
-    if (condition.active === 'unknown') reword(out, condition, alert);
-    else if (condition.active) speaksFor(out, condition, alert, { now, endedLately });
-    else if (alert) speaksAgainst(out, condition, alert, now);
+    const known = current(fingerprintOf(condition.subject));
+    // The next occurrence of a resolved alert is a new alert.
+    const alert = known?.status === 'resolved' ? undefined : known;
+    if (condition.active === 'unknown') reword(look, condition, alert);
+    else if (condition.active) speaksFor(look, condition, alert);
+    else if (alert) speaksAgainst(look, condition, alert);
   }
-  return out;
+  return changesOf(look);
 }
 
 /**
  * Fires pending alerts that are due, and ends unstable ones that were calm long enough. If a pending alert began in the
  * future, the clock was set back: the alert then begins now instead of waiting for the clock to catch up.
  */
-export function elapse(alerts: Iterable<Alert>, now: EpochMs, endedLately: FindEnded = () => undefined): AlertChanges {
-  const out: Collected = { changed: [], dropped: [], transitions: [] };
+export function elapse(alerts: Iterable<Alert>, now: EpochMs, endedLately?: FindEnded): AlertChanges {
+  const look = lookAt(now, endedLately);
   for (const alert of alerts) {
     const { calm = null } = alert.unstable ?? {};
     if (alert.status === 'firing' && calm && isCalm(calm, now))
-      resolve(out, { ...alert, facts: calmFacts(calm.facts) }, now);
+      resolve(look, { ...alert, facts: calmFacts(calm.facts) });
     if (alert.status !== 'pending' || alert.firesAt === null) continue;
-    if (alert.since > now) out.changed.push({ ...alert, since: now, firesAt: now + alert.firesAt - alert.since });
-    else if (alert.firesAt <= now) tell(out, 'firing', begun(alert, { now, endedLately }), now);
+    if (alert.since > now) look.changed.push({ ...alert, since: now, firesAt: now + alert.firesAt - alert.since });
+    else if (alert.firesAt <= now) tell(look, 'firing', begun(look, alert));
   }
-  return out;
+  return changesOf(look);
 }
 
 const mailboxLeft = 'The mailbox is no longer on the account, so Warmwarden no longer watches it.';
 
 /** Ends alerts whose subject is gone. An announced alert is resolved, with the reason as its first sentence. */
 export function leave(alerts: Iterable<Alert>, now: EpochMs, why = mailboxLeft): AlertChanges {
-  const out: Collected = { changed: [], dropped: [], transitions: [] };
+  const look = lookAt(now);
   for (const alert of alerts) {
-    if (alert.status === 'pending') out.dropped.push(alert.fingerprint);
-    if (alert.status !== 'firing') continue;
-    const sentences = [why, ...alert.facts.sentences];
-    resolve(out, { ...alert, facts: { ...alert.facts, sentences } }, now);
+    const facts = { ...alert.facts, sentences: [why, ...alert.facts.sentences] };
+    if (alert.status === 'pending') look.dropped.push(alert.fingerprint);
+    if (alert.status === 'firing') resolve(look, { ...alert, facts });
   }
-  return out;
+  return changesOf(look);
 }
 
 /**
@@ -88,41 +102,31 @@ export function leave(alerts: Iterable<Alert>, now: EpochMs, why = mailboxLeft):
  * not notified again. Receivers that track state get an end under the old name and a beginning under the new one.
  */
 export function moveTo(account: string, alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
-  const out: Collected = { changed: [], dropped: [], transitions: [] };
+  const look = lookAt(now);
   for (const alert of alerts) {
     const { fingerprint: movedFrom } = alert;
     const moved = { ...alert, account, fingerprint: fingerprintOf({ ...alert, account }) };
-    if (alert.status === 'pending') out.dropped.push(movedFrom);
+    if (alert.status === 'pending') look.dropped.push(movedFrom);
     else {
       const ended: Alert = { ...alert, status: 'resolved', resolvedAt: now, seen: 0 };
-      out.changed.push(ended);
-      out.transitions.push({ kind: 'resolved', at: now, alert: ended, foretold: true });
-      out.transitions.push({ kind: 'firing', at: now, alert: moved, movedFrom });
+      look.changed.push(ended);
+      look.transitions.push({ kind: 'resolved', at: now, alert: ended, foretold: true });
+      look.transitions.push({ kind: 'firing', at: now, alert: moved, movedFrom });
     }
-    out.changed.push(moved);
+    look.changed.push(moved);
   }
-  return out;
+  return changesOf(look);
 }
 
-/** Returns the alert, or undefined if it is resolved: the next occurrence is a new alert. */
-function live(alert: Alert | undefined): Alert | undefined {
-  return alert?.status === 'resolved' ? undefined : alert;
-}
-
-function speaksFor(
-  out: Collected,
-  condition: Condition,
-  alert: Alert | undefined,
-  { now, endedLately }: { readonly now: EpochMs; readonly endedLately: FindEnded },
-): void {
+function speaksFor(look: AlertLook, condition: Condition, alert: Alert | undefined): void {
   if (alert?.status === 'firing') {
-    refresh(out, condition, alert, now);
+    refresh(look, condition, alert);
     return;
   }
+  const { now } = look;
   const since = Math.min(alert?.since ?? condition.since ?? now, now);
   const seen = (alert?.seen ?? 0) + 1;
-  const seenEnough = seen >= condition.observations;
-  const firesAt = since + condition.forMs;
+  const firesAt = seen >= condition.observations ? since + condition.forMs : null;
   const next: Alert = {
     ...condition.subject,
     fingerprint: fingerprintOf(condition.subject),
@@ -131,19 +135,16 @@ function speaksFor(
     since,
     firingAt: null,
     resolvedAt: null,
-    firesAt: seenEnough ? firesAt : null,
+    firesAt,
     seen,
     facts: condition.facts,
   };
-  if (!seenEnough || firesAt > now) out.changed.push(next);
-  else tell(out, 'firing', begun(next, { now, endedLately }), now, condition);
+  if (firesAt === null || firesAt > now) look.changed.push(next);
+  else tell(look, 'firing', begun(look, next), condition);
 }
 
-/** Returns the ended alert of a fingerprint, or undefined if none ended recently. */
-type FindEnded = (fingerprint: string) => Alert | undefined;
-
 /** Fires a pending alert that is due. It is unstable if it ended recently and its rule may come and go. */
-function begun(alert: Alert, { now, endedLately }: { readonly now: EpochMs; readonly endedLately: FindEnded }): Alert {
+function begun({ now, endedLately }: AlertLook, alert: Alert): Alert {
   const firing = { ...alert, status: 'firing', firingAt: now, firesAt: null, seen: 0 } as const;
   const last = ruleBook[alert.rule].comesAndGoes ? endedLately(alert.fingerprint) : undefined;
   if (!last || elapsedMs(last.resolvedAt ?? now, now) >= calmMs) return firing;
@@ -155,55 +156,44 @@ function begun(alert: Alert, { now, endedLately }: { readonly now: EpochMs; read
  * Updates a firing alert. Later words only change what is shown, and restart the count against the alert. People are
  * notified again only if it became more severe or clearly worse.
  */
-function refresh(out: Collected, condition: Condition, alert: Alert, now: EpochMs): void {
+function refresh(look: AlertLook, condition: Condition, alert: Alert): void {
   const { severity } = condition;
-  const severer = severities.indexOf(severity) < severities.indexOf(alert.severity);
   const isBack = alert.unstable !== undefined && alert.unstable.calm !== null;
   const unstable = isBack ? { times: (alert.unstable?.times ?? 0) + 1, calm: null } : alert.unstable;
   const facts = factsIn(condition.facts, unstable);
   const next = { ...alert, severity, seen: 0, facts, ...(unstable && { unstable }) };
-  if (severer || condition.worse) {
-    tell(out, 'worsened', next, now, condition);
-    return;
-  }
   const same = !isBack && alert.seen === 0 && alert.severity === severity && sameFacts(alert.facts, facts);
-  if (!same) out.changed.push(next);
+  if (severer(severity, alert.severity) || condition.worse) tell(look, 'worsened', next, condition);
+  else if (!same) look.changed.push(next);
 }
 
 /**
  * Updates the words of an alert whose trouble was seen again. The observation does not count, but it may concern one
  * more mailbox or have another reason by now.
  */
-function reword(out: Collected, condition: Condition, alert: Alert | undefined): void {
+function reword({ changed }: AlertLook, condition: Condition, alert: Alert | undefined): void {
   const { stillShown } = condition;
   // The words are made only if there is an alert.
   if (!alert || (typeof stillShown === 'function' && !stillShown(alert))) return;
   const facts = factsIn(condition.facts, alert.unstable);
   const { numbers } = alert.facts;
-  if (!sameFacts(alert.facts, { ...facts, numbers })) out.changed.push({ ...alert, facts });
+  if (!sameFacts(alert.facts, { ...facts, numbers })) changed.push({ ...alert, facts });
 }
 
-function speaksAgainst(out: Collected, condition: Condition, alert: Alert, now: EpochMs): void {
-  if (alert.status === 'pending') {
-    out.dropped.push(alert.fingerprint);
-    return;
-  }
-  if (alert.unstable) {
-    calms(out, condition, alert, now);
-    return;
-  }
-  const seen = alert.seen + 1;
-  if (seen < condition.clearObservations) out.changed.push({ ...alert, seen });
-  else resolve(out, { ...alert, facts: condition.facts }, now);
+function speaksAgainst(look: AlertLook, condition: Condition, alert: Alert): void {
+  if (alert.status === 'pending') look.dropped.push(alert.fingerprint);
+  else if (alert.unstable) calms(look, condition, alert);
+  else if (alert.seen + 1 < condition.clearObservations) look.changed.push({ ...alert, seen: alert.seen + 1 });
+  else resolve(look, { ...alert, facts: condition.facts });
 }
 
 /** Shows an unstable alert with its newest facts while its condition is over, and ends it after 30 minutes of calm. */
-function calms(out: Collected, { facts }: Condition, alert: Alert, now: EpochMs): void {
+function calms(look: AlertLook, { facts }: Condition, alert: Alert): void {
   const { times, calm } = alert.unstable ?? { times: 1, calm: null };
   if (!calm) {
-    const unstable = { times, calm: { since: now, facts } };
-    out.changed.push({ ...alert, seen: 0, facts: factsIn(facts, unstable), unstable });
-  } else if (isCalm(calm, now)) resolve(out, { ...alert, facts: calmFacts(facts) }, now);
+    const unstable = { times, calm: { since: look.now, facts } };
+    look.changed.push({ ...alert, seen: 0, facts: factsIn(facts, unstable), unstable });
+  } else if (isCalm(calm, look.now)) resolve(look, { ...alert, facts: calmFacts(facts) });
 }
 
 function isCalm({ since }: NonNullable<Unstable['calm']>, now: EpochMs): boolean {
@@ -221,13 +211,13 @@ function calmFacts(facts: AlertFacts): AlertFacts {
   return { ...facts, sentences: [...facts.sentences, 'It has been calm for 30 minutes.'] };
 }
 
-function resolve(out: Collected, alert: Alert, now: EpochMs): void {
-  tell(out, 'resolved', { ...alert, status: 'resolved', resolvedAt: now, seen: 0 }, now);
+function resolve(look: AlertLook, alert: Alert): void {
+  tell(look, 'resolved', { ...alert, status: 'resolved', resolvedAt: look.now, seen: 0 });
 }
 
-function tell(out: Collected, kind: Step, alert: Alert, at: EpochMs, condition?: Condition): void {
-  out.changed.push(alert);
-  out.transitions.push({ kind, at, alert, ...(condition?.worse === 'at_once' && { urgent: true }) });
+function tell(look: AlertLook, kind: 'firing' | 'worsened' | 'resolved', alert: Alert, condition?: Condition): void {
+  look.changed.push(alert);
+  look.transitions.push({ kind, at: look.now, alert, ...(condition?.worse === 'at_once' && { urgent: true }) });
 }
 
 /** Numbers that grow by themselves. A difference in these alone does not justify a write. */

@@ -49,22 +49,18 @@ export function notificationsOf(facts: NotificationFacts): {
   nextDueAt: EpochMs | null;
 } {
   const { due, nextDueAt } = dueGroups(facts.unnotified, facts.timing);
-  const notifications = new Map<string, Notification>();
   const current = new Map(facts.firing.map((alert) => [alert.fingerprint, alert]));
+  const notifications = new Map<string, Notification>();
+  const of = (group: string) => notifications.get(group) ?? { group, ids: [], news: [], late: [] };
   for (const { group, unnotified } of due) {
     const news = newsOf(unnotified, facts).map((transition) => withNewestFacts(transition, current));
-    notifications.set(group, { group, ids: unnotified.map(({ id }) => id), news, late: [] });
+    notifications.set(group, { ...of(group), ids: unnotified.map(({ id }) => id), news });
   }
-  const of = (group: string) => notifications.get(group) ?? { group, ids: [], news: [], late: [] };
-  for (const [group, again] of sayAgain(facts)) {
+  for (const [group, again] of sayAgain(facts))
     notifications.set(group, { ...of(group), news: [...of(group).news, ...again] });
-  }
-  const lateOnes = lateFor(facts);
-  if (lateOnes.length === 0) return { notifications: [...notifications.values()], nextDueAt };
-  const withNews = new Set(
-    [...notifications.values()].flatMap(({ news }) => news.map(({ alert }) => alert.fingerprint)),
-  );
-  for (const late of lateOnes) {
+  const news = [...notifications.values()].flatMap((one) => one.news);
+  const withNews = new Set(news.map(({ alert }) => alert.fingerprint));
+  for (const late of lateFor(facts)) {
     const group = groupOf(late.alert);
     if (!withNews.has(late.alert.fingerprint))
       notifications.set(group, { ...of(group), late: [...of(group).late, late] });
@@ -79,11 +75,10 @@ function namesOf(stored: readonly StoredTransition[]): ReadonlySet<string> {
 
 /** Returns the latest step of each alert, if the step changes what people know. */
 function newsOf(unnotified: readonly StoredTransition[], facts: NotificationFacts): readonly Transition[] {
-  const steps = new Map<string, Transition[]>();
-  for (const { transition } of unnotified) {
-    const { fingerprint } = transition.alert;
-    steps.set(fingerprint, [...(steps.get(fingerprint) ?? []), transition]);
-  }
+  const steps = Map.groupBy(
+    unnotified.map(({ transition }) => transition),
+    ({ alert }) => alert.fingerprint,
+  );
   return [...steps.values()].map((ofOne) => newsOfOne(ofOne, facts)).filter((news) => news !== null);
 }
 

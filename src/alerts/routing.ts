@@ -168,35 +168,21 @@ interface PauseFacts {
 }
 
 /** Returns the end of an announced pause, or null if it lasts or the announcement is about no pause. */
-export function pauseEnd({ fingerprint, at, severity }: Announcement, facts: PauseFacts): Transition | null {
+export function pauseEnd({ fingerprint, at: since, severity }: Announcement, facts: PauseFacts): Transition | null {
   const [first, account = '', ...rest] = fingerprint.split('|');
   if (first !== mark) return null;
   const mailboxId = rest.join('|');
   const mailbox = facts.mailbox(account, mailboxId);
   const email = mailbox?.entry.answer.email ?? null;
-  const about = { fingerprint, account, mailboxId, email, since: at, now: facts.now, severity };
-  if (!mailbox) return endOf(about, 'the mailbox is no longer guarded');
-  if (mailbox.memory?.run === 'running') return endOf(about, 'the warm-up runs again');
-  const end = endOf(about, 'a person silenced it');
-  return facts.silenced(end.alert) ? end : null;
-}
-
-interface About extends Pick<Alert, 'fingerprint' | 'account' | 'mailboxId' | 'email' | 'since'> {
-  readonly severity: Severity;
-  readonly now: EpochMs;
-}
-
-function endOf({ now, ...about }: About, why: string): Transition {
-  const alert: Alert = {
-    ...about,
-    rule: 'guard_acted',
-    object: null,
-    status: 'resolved',
-    firingAt: about.since,
-    resolvedAt: now,
-    firesAt: null,
-    seen: 0,
-    facts: { title: `${about.email ?? about.mailboxId}: ${why}`, sentences: [], numbers: {} },
+  const ended = (why: string): Transition => {
+    const subject = { rule: 'guard_acted', account, mailboxId, email, object: null } as const;
+    const times = { since, firingAt: since, resolvedAt: facts.now, firesAt: null, seen: 0 };
+    const about = { title: `${email ?? mailboxId}: ${why}`, sentences: [], numbers: {} };
+    const alert: Alert = { ...subject, fingerprint, severity, status: 'resolved', ...times, facts: about };
+    return { kind: 'resolved', at: facts.now, alert };
   };
-  return { kind: 'resolved', at: now, alert };
+  if (!mailbox) return ended('the mailbox is no longer guarded');
+  if (mailbox.memory?.run === 'running') return ended('the warm-up runs again');
+  const end = ended('a person silenced it');
+  return facts.silenced(end.alert) ? end : null;
 }

@@ -17,7 +17,7 @@ export interface MetricsSettings {
 }
 
 /** Counts of mailboxes that the fleet itself does not hold. */
-export interface MailboxFacts {
+export interface MailboxCounts {
   /** Returns the number of mailboxes of an account in a state, according to the newest count. */
   inState(account: string, state: GuardState): number;
   /** Returns how many mailboxes of an account Warmwarden acts on, and how many it only watches. */
@@ -29,7 +29,7 @@ export interface MailboxFacts {
 /** Computes the gauges of the fleet, without those of single mailboxes. */
 export function fleetFamilies(
   fleet: Fleet,
-  facts: MailboxFacts,
+  facts: MailboxCounts,
   { settings, now, ready }: { readonly settings: MetricsSettings; readonly now: EpochMs; readonly ready: boolean },
 ): readonly Family[] {
   return [
@@ -51,7 +51,7 @@ export function fleetFamilies(
 }
 
 /** Counts mailboxes by state. The count of an account is unknown, not 0, before its first complete list. */
-function mailboxCounts(fleet: Fleet, facts: MailboxFacts): Family {
+function mailboxCounts(fleet: Fleet, facts: MailboxCounts): Family {
   const listed = [...fleet.accounts()].filter((account) => account.listed || fleet.mailboxCount(account.name) > 0);
   const unread = fleet.unreadAccounts();
   const samples = listed.flatMap(({ name: account }) => {
@@ -67,7 +67,7 @@ function mailboxCounts(fleet: Fleet, facts: MailboxFacts): Family {
 }
 
 /** Returns the enforcement gauges. An account without known mailboxes reports its own setting. */
-function enforcement(fleet: Fleet, facts: MailboxFacts, settings: MetricsSettings): readonly Family[] {
+function enforcement(fleet: Fleet, facts: MailboxCounts, settings: MetricsSettings): readonly Family[] {
   const counted = [...fleet.accounts()].map(({ name }) => ({ account: name, ...facts.enforcement(name) }));
   return [
     gauge(
@@ -86,7 +86,7 @@ function enforcement(fleet: Fleet, facts: MailboxFacts, settings: MetricsSetting
   ];
 }
 
-function mailboxesOmitted(facts: MailboxFacts): Family {
+function mailboxesOmitted(facts: MailboxCounts): Family {
   const help = 'Number of mailboxes whose series metrics.series_limit leaves out; Warmwarden still watches them.';
   return gauge('mailboxes_omitted', help, [{ labels: {}, value: facts.omitted }]);
 }

@@ -23,7 +23,7 @@ const columns = mailboxGauges.flatMap((gauge) =>
 );
 
 /** Mailbox as it was rendered last. */
-interface Row {
+interface SeriesRow {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
   /** True if the configuration lets Warmwarden act on the mailbox. */
@@ -37,7 +37,7 @@ interface Row {
 }
 
 interface Block {
-  rows: readonly Row[];
+  rows: readonly SeriesRow[];
   /** Text of each column; null if it has no sample. */
   readonly pieces: (Piece | null)[];
 }
@@ -111,10 +111,10 @@ export class MailboxBlocks {
   }
 
   /** Returns all mailboxes in the order of the fleet: those known longest first. An unchanged one keeps its row. */
-  async #rows(blocks: readonly Block[], settings: MetricsSettings, now: EpochMs): Promise<readonly Row[]> {
+  async #rows(blocks: readonly Block[], settings: MetricsSettings, now: EpochMs): Promise<readonly SeriesRow[]> {
     const pacer = createPacer(sliceMs);
     const counts = new Map<string, AccountCounts>();
-    const rows: Row[] = [];
+    const rows: SeriesRow[] = [];
     for (const mailbox of this.#fleet.mailboxes()) {
       const { account, id } = mailbox;
       const name = settings.mailboxLabel === 'id' ? visibleText(id) : this.#fleet.nameOf(mailbox);
@@ -133,7 +133,7 @@ export class MailboxBlocks {
   }
 }
 
-function rowOf(mailbox: MailboxState, name: string, { policyOf }: MetricsSettings, now: EpochMs): Row {
+function rowOf(mailbox: MailboxState, name: string, { policyOf }: MetricsSettings, now: EpochMs): SeriesRow {
   const { nearLimitPpm, enforce: enforced } = policyOf(mailbox);
   const state = guardStateOf(mailbox, nearLimitPpm);
   const identity = labelText({ account: mailbox.account, mailbox: name });
@@ -142,21 +142,24 @@ function rowOf(mailbox: MailboxState, name: string, { policyOf }: MetricsSetting
 }
 
 /** Returns the rows that changed, as they were and as they are, or null if the number of rows changed. */
-function changesOf(before: readonly Row[], rows: readonly Row[]): readonly (readonly [Row, Row])[] | null {
+function changesOf(
+  before: readonly SeriesRow[],
+  rows: readonly SeriesRow[],
+): readonly (readonly [SeriesRow, SeriesRow])[] | null {
   if (before.length !== rows.length) return null;
-  return rows.flatMap((row, index): (readonly [Row, Row])[] => {
+  return rows.flatMap((row, index): (readonly [SeriesRow, SeriesRow])[] => {
     const known = before[index];
     return known && known !== row ? [[known, row]] : [];
   });
 }
 
-function isSame([before, row]: readonly [Row, Row], column: number, isInfo: boolean): boolean {
+function isSame([before, row]: readonly [SeriesRow, SeriesRow], column: number, isInfo: boolean): boolean {
   const hasSameLabels = before.identity === row.identity && (!isInfo || before.info === row.info);
   return hasSameLabels && Object.is(before.values[column], row.values[column]);
 }
 
 /** Returns the lines of a column. */
-function linesOf(rows: readonly Row[], column: number): string {
+function linesOf(rows: readonly SeriesRow[], column: number): string {
   const { gauge, labels } = columns[column] ?? never(column);
   let lines = '';
   for (const { identity, info, values } of rows) {

@@ -20,7 +20,7 @@ import { visibleText } from '../core/wording/phrases.ts';
 import { type Labels, prefix } from './exposition.ts';
 
 /** What the series of a mailbox are computed from. */
-interface Look {
+interface SeriesLook {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
   readonly verdict: Verdict | undefined;
@@ -32,18 +32,18 @@ interface Look {
 
 const ratioDays = 7;
 
-type Value = number | null | undefined;
+type SampleValue = number | null | undefined;
 
 /** Gauge with its series: a value for each of the words of a label, or one value. */
 interface MailboxGauge {
   readonly name: string;
   readonly help: string;
-  readonly series: readonly { readonly labels: Labels; readonly value: (look: Look) => Value }[];
+  readonly series: readonly { readonly labels: Labels; readonly value: (look: SeriesLook) => SampleValue }[];
 }
 
 const cached = 'A cached value: warmwarden_observation_timestamp_seconds says when it was read. Absent while unknown.';
 
-function one(name: string, help: string, value: (look: Look) => Value): MailboxGauge {
+function one(name: string, help: string, value: (look: SeriesLook) => SampleValue): MailboxGauge {
   return { name: `${prefix}${name}`, help: `${help} ${cached}`, series: [{ labels: {}, value }] };
 }
 
@@ -51,16 +51,16 @@ function each<Word extends string>(
   name: string,
   help: string,
   label: string,
-  values: readonly (readonly [Word, (look: Look) => Value])[],
+  values: readonly (readonly [Word, (look: SeriesLook) => SampleValue])[],
 ): MailboxGauge {
   const series = values.map(([word, value]) => ({ labels: { [label]: word }, value }));
   return { name: `${prefix}${name}`, help, series };
 }
 
 /** Returns for each word a value of 1 if it is the one of the mailbox, else 0, or none if the mailbox has no word. */
-function flags<Word extends string>(words: readonly Word[], wordOf: (look: Look) => Word | null) {
+function flags<Word extends string>(words: readonly Word[], wordOf: (look: SeriesLook) => Word | null) {
   return words.map((word) => {
-    const value = (look: Look) => {
+    const value = (look: SeriesLook) => {
       const current = wordOf(look);
       return current === null ? null : Number(current === word);
     };
@@ -74,26 +74,27 @@ const ratioOf = (ppm: Ppm | null | undefined) => (ppm == null ? null : ppm / 1e6
 const roundedOf = (count: number | null) => (count === null ? null : Math.round(count));
 
 /** Returns a sum over the days of the window. */
-const inWindow = (sum: (window: readonly DailyRow[]) => Value) => (look: Look) => look.window && sum(look.window);
+const inWindow = (sum: (window: readonly DailyRow[]) => SampleValue) => (look: SeriesLook) =>
+  look.window && sum(look.window);
 
 /** Returns a count of the verdict. A verdict without a window has counts of 0 because nothing was counted. */
-const ofVerdict = (count: (verdict: Verdict) => Value) => (look: Look) =>
+const ofVerdict = (count: (verdict: Verdict) => SampleValue) => (look: SeriesLook) =>
   look.window && look.verdict && count(look.verdict);
 
 function shareOfDelivered(field: 'replied' | 'spamLanded') {
-  return ({ week }: Look) => {
+  return ({ week }: SeriesLook) => {
     const [delivered, count] = [sumOf(week, 'delivered'), sumOf(week, field)];
     return count === null || !delivered ? null : count / delivered;
   };
 }
 
-function statusWord({ mailbox }: Look): 'active' | 'other' | 'unknown' {
+function statusWord({ mailbox }: SeriesLook): 'active' | 'other' | 'unknown' {
   const status = mailboxStatusOf(mailbox);
   if (status === null) return 'unknown';
   return status.trim().toLowerCase() === 'active' ? 'active' : 'other';
 }
 
-function modeWord({ mailbox }: Look) {
+function modeWord({ mailbox }: SeriesLook) {
   const mode = mailbox.warmup?.answer.mode;
   if (mode === undefined) return null;
   return isWarmupMode(mode) ? mode : ('unknown' as const);

@@ -6,7 +6,7 @@ import { type Loss, lossText, type StoreFailure, storeTitle } from '../../core/s
 import { type EpochMs, minuteMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { counted, momentText } from '../../core/wording/phrases.ts';
-import { accountSubject, type Condition, condition, type Finding, type Words } from '../condition.ts';
+import { accountSubject, type Condition, condition, type RuleFinding, type Words } from '../condition.ts';
 import { isForPeople } from '../routing.ts';
 
 // channel_failing
@@ -50,7 +50,7 @@ export function channelsFailing(
   ];
 }
 
-function channelCondition(name: string, finding: Finding): Condition {
+function channelCondition(name: string, finding: RuleFinding): Condition {
   const numbers = () => ({ channel: name });
   return condition(accountSubject('channel_failing', noAccount, name), {
     forMs: channelFailsForMs,
