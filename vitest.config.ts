@@ -4,9 +4,10 @@ import { defineConfig } from 'vitest/config';
 
 const days = [
   ...['account', 'act', 'habits', 'regression', 'scenario'].map((folder) => `test/${folder}/**/*.test.ts`),
-  'test/cli/check-online.test.ts',
+  'test/operations/release.test.ts',
   'test/record/account-rules.test.ts',
   'test/recipes/select.test.ts',
+  'test/store/plans.test.ts',
 ];
 
 const project = (name: string, include: readonly string[], exclude: readonly string[]) => ({

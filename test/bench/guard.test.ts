@@ -33,16 +33,11 @@ test('a slow mailbox sends the 1,423 emails of the study in 90 days, and 0.1 % o
   expect(mean((index) => sum(histories[index]?.bounced ?? new Uint16Array()))).toBeCloseTo(1.42, 0);
 });
 
-test('the literal rule raises 1.42 alarms on a slow mailbox of 0.1 %, as the study says', () => {
-  const [result] = runCell({ mode: 'slow', column: column('fp_0.1pct'), mailboxes: 1_000, seed: 3 }, [literal]);
-  expect(result).toMatchObject({ kind: 'steady' });
-  expect(result?.kind === 'steady' && Math.abs(result.interventionsPer90Days - 1.42)).toBeLessThan(0.15);
-});
-
-test('the measured rule raises less than a quarter of them', () => {
+test('the literal rule raises 1.42 alarms on a slow mailbox of 0.1 %, as the study says, and the measured rule less than a quarter', () => {
   const cell = { mode: 'slow', column: column('fp_0.1pct'), mailboxes: 1_000, seed: 3 } as const;
   const [ours, bare] = runCell(cell, [defaultPolicy, literal]);
   if (ours?.kind !== 'steady' || bare?.kind !== 'steady') throw new Error('the column is steady');
+  expect(Math.abs(bare.interventionsPer90Days - 1.42)).toBeLessThan(0.15);
   expect(ours.interventionsPer90Days).toBeLessThan(bare.interventionsPer90Days / 4);
   expect(ours.interventionsPer90Days).toBeGreaterThan(0);
 });

@@ -38,7 +38,7 @@ test('a mistyped exclude, override and route are an alert, which ends with the f
   await using stage = await startMovedDaemon({ other: api, poll, account });
   await stage.run(10 * minuteMs);
   expect(stage.notified('config_wrong')).toEqual(['firing']);
-  const told = () => stage.receiver.alerts().filter(({ rule }) => rule === 'config_wrong');
+  const told = () => stage.told('config_wrong');
   expect(told()[0]).toMatchObject({
     severity: 'warning',
     title: 'agency: 2 patterns of the configuration match no mailbox',
@@ -49,7 +49,7 @@ test('a mistyped exclude, override and route are an alert, which ends with the f
       expect.stringMatching(/reload/),
     ],
   });
-  expect(await (await fetch(`${stage.url()}/`)).text()).toContain('*@d3.exmaple');
+  expect(await stage.text('/')).toContain('*@d3.exmaple');
   await stage.run(60 * minuteMs);
   await stage.restart();
   await stage.run(10 * minuteMs);

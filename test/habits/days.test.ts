@@ -121,7 +121,7 @@ test('where no statistics are given at all, the account is NOT GUARDED everywher
   expect(ready).toMatchObject({ status: 503, text: expect.stringContaining(said) });
   expect(table).toMatchObject({ code: 1, stdout: expect.stringContaining('NOT GUARDED') });
   expect(table.stdout).toContain(said);
-  const told = daemon.receiver.alerts().filter(({ rule }) => rule === 'not_guarded');
+  const told = daemon.told('not_guarded');
   expect(told).toMatchObject([{ status: 'firing', severity: 'critical' }]);
   expect(told[0]?.sentences.join(' ')).toContain(said);
   refusing = false;

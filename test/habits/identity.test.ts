@@ -1,12 +1,7 @@
 // One workspace behind two keys: each mailbox is guarded once, under the first account that lists it, and its history goes with it.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { examineAccounts } from '../../src/cli/doctor/accounts.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
 import { type MovedDaemon, startMovedDaemon, type WrittenConfig } from '../scenario/moved-daemon.ts';
@@ -125,7 +120,7 @@ describe('one workspace behind two keys', () => {
     expect(stage.notified('guard_acted')).toEqual(['event']);
     expect(stage.fleet().breaker(api.url).entries).toHaveLength(1);
     expect(it.asked(it.keyTwo, burning) + it.asked(it.keyTwo, calm)).toBe(0);
-    const page = await (await fetch(`${stage.url()}/`)).text();
+    const page = await stage.text('/');
     expect(page).toContain('2 mailboxes of its list are guarded by account first, whose key sees them, too');
     expect(page).not.toMatch(/No mailbox of (this account|account second) is guarded/);
     const paused = await stage.command('pause', { mailbox: 'second/m2' });
@@ -200,7 +195,7 @@ describe('a mailbox that moves between accounts of one API', () => {
     await stage.run(2 * hourMs);
     expect(it.asked(it.keyTwo, burning, movedAt)).toBeGreaterThan(20);
     expect(it.modes()).toHaveLength(1);
-    const disconnected = [...stage.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_unwell');
+    const disconnected = stage.alerts('mailbox_unwell');
     expect(disconnected.map(({ account, status }) => [account, status])).toEqual([['second', 'firing']]);
     // People were notified of it already; a receiver that keeps alerts open gets its end, and the same under its new name.
     expect([stage.notified('mailbox_missing'), stage.receiver.slack().length]).toEqual([[], told]);
@@ -214,7 +209,7 @@ describe('a mailbox that moves between accounts of one API', () => {
     expect([it.guardedBy(burning), claimOf(stage, burning.email)]).toEqual([['first'], 'recovery']);
     burning.connectionError = null;
     await stage.run(hourMs);
-    expect([...stage.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_unwell')).toEqual([]);
+    expect(stage.alerts('mailbox_unwell')).toEqual([]);
     expect(it.modes()).toHaveLength(1);
   });
 
@@ -379,30 +374,28 @@ describe('an account that gets another name', () => {
     it.bounce(calm);
     await stage.run(2 * hourMs);
     expect(it.modes()).toEqual([recovery('m1', 'one')]);
-    const lost = [...stage.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_unwell');
+    const lost = stage.alerts('mailbox_unwell');
     expect(lost.map(({ account, status }) => [account, status])).toEqual([['renamed', 'firing']]);
     expect([stage.notified('guard_acted'), stage.notified('protection_off', 'account first')]).toEqual([['event'], []]);
     const history = await fetch(`${stage.url()}/api/explain?mailbox=renamed/m1`);
     expect(JSON.stringify(await history.json())).toContain('bounce_rate_over_limit');
   };
 
-  it('by a reload keeps claims, interventions, alerts and the emergency stop, and the reload says so', async () => {
-    await using it = await prepared();
-    const said = await it.stage.reload(rename);
-    expect(said.result).toBe('done');
-    expect(said.messages).toContain(
-      'account first is now called renamed: its 2 mailboxes keep their history, claims and alerts',
-    );
-    expect(said.messages.join()).not.toMatch(/no longer guarded|alert ".*" ends/);
-    await keeps(it);
-  });
-
-  it('at a restart keeps them, too', async () => {
-    await using it = await prepared();
-    await it.stage.restart(rename);
-    await it.stage.run(minuteMs);
-    await keeps(it);
-  });
+  it.each(['a reload, which says so', 'a restart'])(
+    'keeps claims, interventions, alerts and the emergency stop: by %s',
+    async (how) => {
+      await using it = await prepared();
+      if (how === 'a restart') await it.stage.restart(rename);
+      else {
+        const { messages } = await it.stage.reload(rename);
+        const kept = 'account first is now called renamed: its 2 mailboxes keep their history, claims and alerts';
+        expect(messages).toContain(kept);
+        expect(messages.join()).not.toMatch(/no longer guarded|alert ".*" ends/);
+      }
+      await it.stage.run(minuteMs);
+      await keeps(it);
+    },
+  );
 
   it('and another key at the same time keeps claims and history, found by the ids', async () => {
     await using it = await prepared();
@@ -421,7 +414,7 @@ describe('an account that gets the name that one of another API had', () => {
     Object.assign(config.accounts[0] ?? {}, { name: 'beta' });
   };
 
-  it.each(['a reload', 'a restart'])('shows nothing of the mailboxes of the other one: %s', async (how) => {
+  it('shows nothing of the mailboxes of the other one', async () => {
     await using one = await OtherApi.start();
     await using two = await OtherApi.start();
     let now = () => scenarioStart;
@@ -440,8 +433,7 @@ describe('an account that gets the name that one of another API had', () => {
     bob.connectionError = 'the login failed';
     await stage.run(hourMs);
     expect([bob.mode, stage.notified('mailbox_unwell')]).toEqual(['recovery', ['firing']]);
-    if (how === 'a reload') expect((await stage.reload(rename, { force: true })).result).toBe('done');
-    else await stage.restart(rename);
+    await stage.restart(rename);
     // A mailbox that arrives with the id of another one that was there.
     one.add('dora@acme.example', { id: '2' });
     await stage.run(20 * minuteMs);
@@ -452,7 +444,7 @@ describe('an account that gets the name that one of another API had', () => {
     expect(stage.fleet().actionsOf(stage.mailbox(anna.email))).toEqual([]);
     expect([...stage.fleet().alerts()].filter(({ email }) => email !== null)).toEqual([]);
     for (const name of ['anna@acme.example', 'dora@acme.example']) {
-      const told = await (await fetch(`${stage.url()}/api/explain?mailbox=beta/${name}`)).text();
+      const told = await stage.text(`/api/explain?mailbox=beta/${name}`);
       expect(told).not.toMatch(/bob@beta|carol@beta|bounce_rate_over_limit|recovery/);
     }
   });
@@ -476,22 +468,5 @@ describe('an account that is removed', () => {
     expect(removed.messages).toContain(
       'Warmwarden leaves as they are, in recovery mode or paused, 1 mailbox that it changed: first/burning@acme.example',
     );
-  });
-});
-
-describe('doctor', () => {
-  it('says which mailboxes an earlier account of the API guards', async () => {
-    await using api = await OtherApi.start();
-    api.add('one@acme.example', { id: 'm1' });
-    const accounts = ['first', 'second'].map((name) => ({ name, base_url: api.url, api_key: api.addKey(), ...ample }));
-    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-overlap-'));
-    const file = join(folder, 'config.yaml');
-    writeFileSync(file, JSON.stringify({ accounts }));
-    const loaded = loadConfig(file, {});
-    rmSync(folder, { recursive: true });
-    if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
-    const overlap = '1 mailbox of its list is guarded by account first, whose key sees it, too';
-    const examined = await examineAccounts(loaded.config, null);
-    expect(examined.map(({ message }) => message).join()).toContain(overlap);
   });
 });

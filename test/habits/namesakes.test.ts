@@ -36,7 +36,7 @@ it('two mailboxes of one address are told apart, and the page shows what the API
   expect(shown).toContain('sales@acme.example (m2)');
   const ambiguous = await stage.command('pause', { mailbox: 'sales@acme.example' });
   expect(ambiguous?.messages[0]).toBe('sales@acme.example is ambiguous: name one of acme/m1, acme/m2.');
-  const page = await (await fetch(`${stage.url()}/mailboxes/acme/m2`)).text();
+  const page = await stage.text('/mailboxes/acme/m2');
   const fact = (name: string) => new RegExp(`<dt>${name}</dt><dd>([^<]*)`).exec(page)?.[1]?.trim();
   expect(['Created', 'Warm-up started', 'Reply rate', 'DNS source', 'API version'].map(fact)).toEqual([
     '2026-01-05',

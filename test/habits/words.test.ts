@@ -57,7 +57,7 @@ test('which DNS words pass, fail or are unclear stands in the configuration', as
     config['api'] = { dns_words: { passing: ['pass'], failing: ['aligned'] } };
   });
   await daemon.run(2 * hourMs);
-  const told = daemon.receiver.alerts().filter(({ rule }) => rule === 'dns_failing');
+  const told = daemon.told('dns_failing');
   expect(told).toMatchObject([{ status: 'firing', severity: 'critical' }]);
 });
 

@@ -20,7 +20,7 @@ test('H21: a health check that is not ok is announced after five minutes, with i
   expect([await shown('ok'), await shown('other'), stage.notified('api_unwell')]).toEqual([0, 1, []]);
   await stage.run(4 * minuteMs);
   expect(stage.notified('api_unwell')).toEqual(['firing']);
-  const [alert] = stage.receiver.alerts().filter(({ rule }) => rule === 'api_unwell');
+  const [alert] = stage.told('api_unwell');
   expect(alert).toMatchObject({ severity: 'warning', title: 'agency: the mailbox API reports "degraded"' });
   await trouble(stage.simulator.url, 'well');
   await stage.run(10 * minuteMs);
@@ -36,7 +36,7 @@ test('a clock that differs by five minutes is announced; a time that stands stil
   stage.simulator.faults.clear();
   await trouble(stage.simulator.url, 'clock-off');
   await stage.run(8 * minuteMs);
-  const [alert] = stage.receiver.alerts().filter(({ rule }) => rule === 'clock_off');
+  const [alert] = stage.told('clock_off');
   expect(alert?.title).toBe('agency: clocks differ by 5 min');
   expect(alert?.sentences[0]).toContain('5 min behind the clock of the mailbox API');
   await trouble(stage.simulator.url, 'well');

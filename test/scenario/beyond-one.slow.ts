@@ -18,7 +18,7 @@ it('a domain over its limits is announced once, through a restart, while none of
   const calm = [1, 2, 3].map((number) => mailboxOf('calm.example', number, 'aggressive'));
   const scenario = { name: 'together', summary: 'A domain bounces.', fleet: [...acme, ...calm], incidents: [together] };
   await using stage = await startMovedDaemon({ scenario, poll });
-  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'shared_bounces');
+  const notified = () => stage.told('shared_bounces');
   await stage.until('the domain to be told', () => notified().length > 0, 5 * hourMs);
   expect(notified()).toMatchObject([
     { status: 'firing', severity: 'warning', account: 'agency', object: 'acme.example' },
@@ -46,7 +46,7 @@ it('a bounce rate that doubles on five domains is announced for the account, and
   const scenario = { name: 'everywhere', summary: 'All bounce.', fleet, incidents: [everywhere] };
   const seldom = { ...poll, stats: '5 */2 * * *', warmup: '35 */12 * * *' };
   await using stage = await startMovedDaemon({ scenario, poll: seldom });
-  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'shared_bounces');
+  const notified = () => stage.told('shared_bounces');
   await stage.until('the shift to be told', () => notified().length > 0, 8 * hourMs);
   expect(notified()).toMatchObject([{ status: 'firing', severity: 'warning', account: 'agency', mailbox: null }]);
   expect(notified()[0]?.sentences.slice(0, 3)).toEqual([

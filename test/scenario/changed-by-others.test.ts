@@ -34,7 +34,7 @@ test('a pause and a raise by others are announced; a raise near the limit is a w
     });
     expect(answer.status).toBe(200);
   };
-  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'changed_by_others');
+  const notified = () => stage.told('changed_by_others');
   const bounced = () => stage.mailbox(near.email).verdict?.answer.bounced === 1;
   await stage.until('a bounce to be judged', bounced, 8 * hourMs);
   await change(calm.email, { action: 'update_config', config: { target_daily_limit: 10 } });

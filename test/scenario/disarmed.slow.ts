@@ -22,7 +22,7 @@ describe('what a reload switches off', () => {
     await stage.reload((config) => Object.assign(config, { guard: { enforce: false } }));
     await stage.run(2 * minuteMs);
     expect(titles(stage)).toEqual(['firing: enforcement is OFF for all accounts']);
-    const [said] = stage.receiver.alerts().filter(({ rule }) => rule === 'protection_off');
+    const [said] = stage.told('protection_off');
     expect(said?.sentences.join(' ')).toMatch(
       /^Reloaded by a test on .* stays off until the configuration says guard.enforce: true/,
     );

@@ -77,7 +77,7 @@ it('what a sweep found is told when its account leaves the configuration, and af
     poll: often,
     account: small,
   });
-  const acted = () => stage.receiver.alerts().filter(({ rule }) => rule === 'guard_acted');
+  const acted = () => stage.told('guard_acted');
   const recovered = (email: string) => stage.mailbox(email).action?.state === 'confirmed';
   await stage.until('both are switched to recovery', () => recovered(mine) && recovered(theirs), 10 * minuteMs);
   await stage.run(2 * minuteMs);

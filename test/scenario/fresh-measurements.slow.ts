@@ -77,7 +77,7 @@ test('T5: a measurement that stays old although a fresh one was asked for is ann
   stage.simulator.faults.clear();
   stage.simulator.faults.add(old(30 * hourMs));
   await stage.until('the old check to be announced', () => stage.notified('stale_data').length > 0, hourMs);
-  const [notified] = stage.receiver.alerts().filter(({ rule }) => rule === 'stale_data');
+  const [notified] = stage.told('stale_data');
   expect(notified).toMatchObject({ severity: 'warning', title: `${oliver}: the DNS check is out of date` });
   expect(notified?.sentences.join(' ')).toContain('although Warmwarden asked it for a new one');
   await stage.run(2 * hourMs);

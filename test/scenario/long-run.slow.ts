@@ -182,7 +182,7 @@ describe('120 days', () => {
 
   it('tell of each action once, and never hold one', () => {
     const protecting = stage.posts.filter(({ change }) => change === 'recovery' || change === 'pause');
-    const acted = stage.receiver.alerts().filter(({ rule }) => rule === 'guard_acted');
+    const acted = stage.told('guard_acted');
     expect(acted.map(({ mailbox }) => mailbox).sort()).toEqual(protecting.map(({ email }) => email).sort());
     for (const rule of ['guard_held', 'contested', 'guard_action_failed']) expect(stage.notified(rule)).toEqual([]);
   });

@@ -18,7 +18,7 @@ test('an include that no list holds is logged, shown, and announced after two li
   });
   await stage.run(2 * minuteMs);
   const shown = async () => {
-    const page = await (await fetch(`${stage.url()}/`)).text();
+    const page = await stage.text('/');
     const metrics = await scrape(stage.url());
     return [page.includes(`includes ${typo}`), metrics.value('mailboxes_unlisted', { account: 'agency' })];
   };
@@ -33,7 +33,7 @@ test('an include that no list holds is logged, shown, and announced after two li
   );
   await stage.run(10 * minuteMs);
   expect(stage.notified('mailbox_missing')).toEqual(['firing']);
-  const [notified] = stage.receiver.alerts().filter(({ rule }) => rule === 'mailbox_missing');
+  const [notified] = stage.told('mailbox_missing');
   expect(notified).toMatchObject({ severity: 'warning', mailbox: typo, title: `${typo}: not in the mailbox list` });
   await stage.run(30 * minuteMs);
   await stage.restart();

@@ -21,7 +21,7 @@ test('a mailbox that is suspended is announced once, and once more when it is no
   stage.simulator.faults.add(edited({ status: 'suspended' }, 'mailbox'));
   await stage.run(15 * minuteMs);
   expect(stage.notified('mailbox_unwell')).toEqual(['firing']);
-  const [notified] = stage.receiver.alerts().filter(({ rule }) => rule === 'mailbox_unwell');
+  const [notified] = stage.told('mailbox_unwell');
   expect(notified).toMatchObject({ severity: 'warning', title: `${oliver}: unknown mailbox status "suspended"` });
   await stage.run(5 * hourMs);
   await stage.restart();
