@@ -48,7 +48,6 @@ export interface Notice {
  * failed: to be retried, unless `final`. With `setup`, the receiver refuses the channel's configuration (a password, a
  * key, an address), whatever the message: people are notified at once.
  * refused: the receiver blames the request (4xx); a few consecutive refusals end the delivery.
- * gone: the receiver accepts no more messages, neither this one nor any other.
  * unanswered: the message was sent completely, the receiver gave no answer, and could not recognize a repeat: it counts
  * as sent.
  * `retryAfterMs`: the receiver's Retry-After.
@@ -64,7 +63,6 @@ export type SendOutcome =
       readonly setup?: true;
     }
   | { readonly kind: 'refused'; readonly detail: string; readonly retryAfterMs: number | null }
-  | { readonly kind: 'gone'; readonly detail: string }
   | { readonly kind: 'unanswered'; readonly detail: string };
 
 /** Outcome with the receiver's `answer`, for a person who tests the channel. */

@@ -43,7 +43,7 @@ export function chatChannel(chat: Chat, settings: ChatSettings, clock: Clock): C
 }
 
 /** Statuses with which a webhook reports that its address or its key is wrong. */
-const setupStatuses = [401, 403, 404];
+const setupStatuses = [401, 403, 404, 410];
 /** Status with which a gateway reports that the receiver got the request and did not answer in time. */
 const gatewayTimeout = 504;
 
@@ -51,7 +51,6 @@ const gatewayTimeout = 504;
 function meaningOf(answer: ReceiverAnswer, { who, remedy, read }: Chat): SendResult {
   const result = resultOf(answer, who);
   if (answer.kind === 'failed') return answer.isLate ? unanswered(answer.detail) : result;
-  if (result.kind === 'gone') return result;
   const { status, retryAfterMs } = answer;
   const { reason, blamesSetup = false, isError = false } = read(answer.text);
   const because = reason === '' ? '' : ` (${reason})`;

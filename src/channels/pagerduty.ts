@@ -197,12 +197,12 @@ function keyOf(identity: string): string {
 /** Result of PagerDuty's answer: 202, or JSON with a `message` and `errors`, which may quote the key. */
 function meaningOf(answer: ReceiverAnswer, routingKey: string): SendResult {
   const result = resultOf(answer, 'PagerDuty');
-  if (answer.kind === 'failed' || result.kind === 'sent' || result.kind === 'gone') return result;
+  if (answer.kind === 'failed' || result.kind === 'sent') return result;
   const { message, errors } = fieldsIn(answer.text);
   const words = [message, errors].flat().filter((word) => typeof word === 'string');
   const said = visibleText(words.join('; ')).replaceAll(routingKey, '[hidden]');
   const detail = `PagerDuty answered ${answer.status}${said === '' ? '' : ` (${cutText(said, 200)})`}`;
-  const blamesKey = [401, 403, 404].includes(answer.status) || /routing.?key|integration.?key/i.test(said);
+  const blamesKey = [401, 403, 404, 410].includes(answer.status) || /routing.?key|integration.?key/i.test(said);
   if (answer.status < 500 && blamesKey) {
     const remedy = 'write the integration key of an Events API v2 integration as routing_key';
     return { ...setupRefused(`${detail}: ${remedy}`), answer };

@@ -153,8 +153,7 @@ export function resultOf(answer: ReceiverAnswer, who = 'the receiver'): SendResu
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'sent', answer };
   // Standard Webhooks gives 410 this meaning.
-  if (status === goneStatus)
-    return { kind: 'gone', detail: `${who} answered 410: it accepts no more messages`, answer };
+  if (status === goneStatus) return { ...setupRefused(`${who} answered 410: it accepts no more messages`), answer };
   const redirect = status >= 300 && status < 400 ? ', a redirect, which Warmwarden does not follow' : '';
   return { ...failureOf(answer, `${who} answered ${status}${redirect}`), answer };
 }

@@ -3,7 +3,7 @@
 import { maxRetryAfterMs, type SendOutcome } from '../channels/channel.ts';
 import { type AttemptSettlement, type Delivery, type DeliverySettlement, deliveryAfter } from '../core/delivery.ts';
 import type { OutboxCount } from '../core/records.ts';
-import { dayMs, type EpochMs, hourMs, minuteMs, secondMs } from '../core/time.ts';
+import { dayMs, type EpochMs, minuteMs, secondMs } from '../core/time.ts';
 import type { Clock } from '../world/world.ts';
 import { reminderAmong } from './delivery-of.ts';
 import type { Outbox } from './outbox-store.ts';
@@ -148,11 +148,10 @@ const longestRetryMs = 15 * minuteMs;
  */
 const refusedWaitsMs = [15 * secondMs, minuteMs, 4 * minuteMs, longestRetryMs];
 const giveUpAfterMs = dayMs;
-export const goneAgainMs = hourMs;
 /** Attempts before a delivery is given up for its age: after two days without power a message deserves them. */
 const minAttempts = 5;
 
-type FailedOutcome = Extract<SendOutcome, { readonly kind: 'failed' | 'refused' | 'gone' }>;
+type FailedOutcome = Extract<SendOutcome, { readonly kind: 'failed' | 'refused' }>;
 
 export interface SettledAttempt {
   readonly delivery: Delivery;
@@ -173,8 +172,7 @@ export function settlementOf(attempt: SettledAttempt): AttemptSettlement {
     return { kind: 'accepted', receipt, nextAttemptAt: now + againInMs, detail, at: now };
   }
   const attempts = delivery.attempts + 1;
-  // A receiver that answers 410 is tried too seldom for five attempts at each message.
-  const isOld = now - delivery.createdAt >= giveUpAfterMs && (attempts >= minAttempts || outcome.kind === 'gone');
+  const isOld = now - delivery.createdAt >= giveUpAfterMs && attempts >= minAttempts;
   if (isOld || isFinal(outcome, refusals)) return { kind: 'undelivered', detail, at: now };
   const wait = Math.max(leastWaitMs(outcome, refusals), backOffMs(attempts, random));
   return { kind: 'failed', nextAttemptAt: now + wait, detail, at: now };
@@ -182,7 +180,6 @@ export function settlementOf(attempt: SettledAttempt): AttemptSettlement {
 
 /** Shortest wait after an attempt: the receiver's Retry-After, or the wait for its refusal. */
 export function leastWaitMs(outcome: FailedOutcome, refusals: number): number {
-  if (outcome.kind === 'gone') return goneAgainMs;
   const least = outcome.kind === 'refused' ? (refusedWaitsMs[refusals - 1] ?? longestRetryMs) : 0;
   return Math.max(least, outcome.retryAfterMs ?? 0);
 }

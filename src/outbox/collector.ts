@@ -248,10 +248,7 @@ export class Collector {
     for (const fingerprint of notificationLog.ended) announced.delete(fingerprint);
     for (const group of notificationLog.groups) this.#lastNotified.set(group, now);
     for (const one of changed) this.#parts.fleet.putIncident(one);
-    const critical = routed.flatMap(({ news }) =>
-      news.flatMap(({ transition, to }) => (transition.alert.severity === 'critical' ? to : [])),
-    );
-    if (deliveries.length > 0) this.#parts.recorded(new Set(critical));
+    if (deliveries.length > 0) this.#parts.recorded();
   }
 
   #readers(firing: readonly Alert[], now: EpochMs): IncidentReaders {

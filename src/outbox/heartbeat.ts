@@ -90,14 +90,15 @@ export class Heartbeat {
     const { world, alwaysMs } = this.#parts;
     const { clock } = world;
     const patience = { mayGoOn: () => !this.#isEnding, alwaysMs };
-    const { kind, detail = '' } = await clock.busy(() => pingOf(to, clock, patience));
+    const result = await clock.busy(() => pingOf(to, clock, patience));
+    const { kind, detail = '' } = result;
     const now = clock.now();
     if (kind === 'sent') {
       this.#pings = { ...notPinged, lastSuccessAt: now };
       return null;
     }
     const { lastSuccessAt, failingSince } = this.#pings;
-    const refusesSetup = kind === 'refused' || kind === 'gone';
+    const refusesSetup = kind === 'refused' || (kind === 'failed' && result.setup === true);
     this.#pings = { lastSuccessAt, failingSince: failingSince ?? now, lastFailure: detail, refusesSetup };
     return detail;
   }

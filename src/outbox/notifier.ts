@@ -70,11 +70,8 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const { loops, store, fleet } = parts;
   const inForce = { channels: parts.channels, settings: parts.settings };
   let sendings: readonly Sending[] = [];
-  const recorded = (critical: ReadonlySet<string> = new Set()) => {
-    for (const { channel, sender, loop } of sendings) {
-      if (critical.has(channel.name)) sender.urge();
-      loop.ring();
-    }
+  const recorded = () => {
+    for (const { loop } of sendings) loop.ring();
   };
   const channels = () => inForce.channels;
   const collector = new Collector({ ...parts, channels, settings: () => inForce.settings, recorded });

@@ -82,6 +82,6 @@ export interface NotifyParts {
 /** Parts of a step that records something for channels. */
 export interface RecordingParts extends NotifyParts {
   readonly channels: () => readonly Channel[];
-  /** Called after a record; `critical`: names of the channels that get a critical alert from it. */
-  readonly recorded: (critical?: ReadonlySet<string>) => void;
+  /** Called after a record. */
+  readonly recorded: () => void;
 }

@@ -8,7 +8,7 @@ import type { Delivery } from '../core/delivery.ts';
 import type { ChannelState } from '../core/fleet/fleet.ts';
 import type { Tally } from '../core/tally.ts';
 import type { EpochMs } from '../core/time.ts';
-import { backOffMs, ChannelOutbox, goneAgainMs, newestOf, nextDelivery, settlementOf } from './channel-outbox.ts';
+import { backOffMs, ChannelOutbox, newestOf, nextDelivery, settlementOf } from './channel-outbox.ts';
 import { idleMs } from './collector.ts';
 import type { NotifyParts } from './outbox-store.ts';
 
@@ -51,7 +51,6 @@ export class Sender {
   readonly #refusals = new Map<string, number>();
   /** Deliveries tried since the end of an outage, or null if there was none. */
   #triedSinceOutage: Set<string> | null = null;
-  #isGone = false;
   /** Consecutive messages that were sent completely and got no answer. */
   #unanswered = 0;
   /** True once the process is ending, or the channel was removed. */
@@ -66,14 +65,9 @@ export class Sender {
     this.#outbox = new ChannelOutbox(channel.name, parts.store.outbox, parts.world.clock);
   }
 
-  /** Lets the next step try a receiver that answered 410, because the outbox has a critical message. */
-  urge(): void {
-    if (this.#isGone) this.#askedUntil = Number.NEGATIVE_INFINITY;
-  }
-
   /** Lets the next step retry, because a person asked for it. */
   revive(): void {
-    this.urge();
+    this.#askedUntil = Number.NEGATIVE_INFINITY;
     this.#restsUntil = Number.NEGATIVE_INFINITY;
   }
 
@@ -125,7 +119,6 @@ export class Sender {
     // The lease is checked right before the attempt, since the outbox may have been read long before.
     if (this.#parts.maySend?.() === false) return notOursMs;
     await this.#attempt(delivery, newestOf(delivery, pending));
-    if (this.#isGone) await this.#giveUpOld(pending.filter(({ id }) => id !== delivery.id));
     return Math.min(waitMs, toUpkeep);
   }
 
@@ -166,19 +159,6 @@ export class Sender {
         what,
         'A message was sent without an answer: Warmwarden counts it as sent, and does not send it again.',
       );
-    }
-  }
-
-  /** Gives up the old messages behind one that the receiver refused for good: the refusal applies to them, too. */
-  async #giveUpOld(others: readonly Delivery[]): Promise<void> {
-    const { world, tally } = this.#parts;
-    const outcome: SendOutcome = { kind: 'gone', detail: this.#failing?.detail ?? '' };
-    for (const delivery of others) {
-      const settlement = settlementOf({ delivery, outcome, refusals: 0, random: 0, now: world.clock.now() });
-      if (settlement.kind !== 'undelivered') continue;
-      await this.#outbox.settle(delivery.id, settlement);
-      tally.notification(this.#channel.name, settlement.kind);
-      this.#gaveUp(delivery, settlement.detail);
     }
   }
 
@@ -232,19 +212,16 @@ export class Sender {
     }
     if (outcome.kind === 'sent' || outcome.kind === 'accepted') {
       this.#unanswered = 0;
-      if (this.#isGone || this.#failures >= failuresOfAnOutage) this.#triedSinceOutage = new Set();
+      if (this.#failures >= failuresOfAnOutage) this.#triedSinceOutage = new Set();
       this.#failures = 0;
-      this.#isGone = false;
       this.#restsUntil = Number.NEGATIVE_INFINITY;
       this.#succeeded(clock.now());
       return;
     }
     this.#failures += 1;
-    this.#isGone = outcome.kind === 'gone';
     // A receiver that blames the request may accept the next one, and a final failure is not the channel's fault.
     const rests = outcome.kind === 'failed' && !outcome.final;
-    const asked = outcome.kind === 'gone' ? goneAgainMs : (outcome.retryAfterMs ?? 0);
-    this.#askedUntil = clock.monotonic() + asked;
+    this.#askedUntil = clock.monotonic() + (outcome.retryAfterMs ?? 0);
     this.#restsUntil = clock.monotonic() + (rests ? backOffMs(this.#failures, random) : 0);
     this.#failed(clock.now(), outcome);
   }
@@ -264,7 +241,7 @@ export class Sender {
     if (!this.#failing) {
       this.#parts.world.log.warn({ channel: this.#channel.name, detail }, 'The channel does not accept messages.');
     }
-    const refusesSetup = outcome.kind === 'gone' || (outcome.kind === 'failed' && outcome.setup === true);
+    const refusesSetup = outcome.kind === 'failed' && outcome.setup === true;
     this.#failing = { since: this.#failing?.since ?? now, detail, refusesSetup };
   }
 

@@ -182,7 +182,7 @@ test.each([
   ['Slack that refuses in JSON', 200, '{"ok":false,"error":"invalid_blocks"}', 'failed'],
   ['a known word of Slack', 200, 'invalid_blocks', 'failed'],
   ['Slack without the hook', 404, 'no_service', 'failed'],
-  ['an archived channel of Slack', 410, 'channel_is_archived', 'gone'],
+  ['an archived channel of Slack', 410, 'channel_is_archived', 'failed'],
   ['an error of Slack', 500, 'rollup_error', 'failed'],
 ] as const)('slack: %s (%i %s) is %s', async (_who, code, body, kind) => {
   await using receiver = await startReceiver(() => start);

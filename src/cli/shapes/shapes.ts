@@ -68,7 +68,7 @@ const outcome = z
 
 const channelTest = z.strictObject({
   channel: text,
-  outcome: z.enum(['sent', 'accepted', 'failed', 'refused', 'gone', 'unanswered']),
+  outcome: z.enum(['sent', 'accepted', 'failed', 'refused', 'unanswered']),
   status: count.nullable().describe('The HTTP status.'),
   took_seconds: number,
   messages: texts,
