@@ -7,7 +7,6 @@ import type { Change, MailboxState } from '../core/mailbox.ts';
 import type { CommandEnd, CommandEntry, CommandName, Requester } from '../core/operator-command.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
 import type { Reason, Verdict } from '../core/verdict.ts';
-import { nextTurn } from '../world/world.ts';
 import type { Gate } from './database.ts';
 import { inPieces, isAfter, parsed, storedAction } from './rows.ts';
 import { type Db, isHeld, type Tables } from './schema/tables.ts';
@@ -238,9 +237,6 @@ export interface ActedDay {
   readonly count: number;
 }
 
-/** Spans per read. If all mailboxes are held, other work runs between two reads. */
-const spansARead = 500;
-
 export class FleetDays {
   readonly #gate: Gate;
 
@@ -263,26 +259,15 @@ export class FleetDays {
     });
   }
 
-  /** Spans in which mailboxes were held, and which ended at a moment or later. Yields batches, ordered by end. */
-  async *held(since: EpochMs): AsyncGenerator<readonly HeldSpan[]> {
-    let [until, id] = [since, 0];
-    for (;;) {
-      const rows = await this.#gate.read((db) =>
-        db
-          .selectFrom('decisions')
-          .select(['id', 'account', 'mailbox_id', 'since', 'until'])
-          .where(isHeld)
-          .where((is) => is(is.refTuple('until', 'id'), '>', is.tuple(until, id)))
-          .orderBy('until')
-          .orderBy('id')
-          .limit(spansARead)
-          .execute(),
-      );
-      yield rows.map((row) => ({ account: row.account, id: row.mailbox_id, since: row.since, until: row.until }));
-      const last = rows.at(-1);
-      if (rows.length < spansARead || !last) return;
-      [until, id] = [last.until, last.id];
-      await nextTurn();
-    }
+  /** Spans in which mailboxes were held, and which ended at a moment or later. */
+  held(since: EpochMs): Promise<readonly HeldSpan[]> {
+    return this.#gate.read((db) =>
+      db
+        .selectFrom('decisions')
+        .select(['account', 'mailbox_id as id', 'since', 'until'])
+        .where(isHeld)
+        .where('until', '>=', since)
+        .execute(),
+    );
   }
 }

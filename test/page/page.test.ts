@@ -466,7 +466,7 @@ describe('the headline', () => {
         return [];
       };
       const world = stillWorld();
-      const trend = new FleetTrend({ fleet, world, days: { acted: goesOn, held: async function* () {} } });
+      const trend = new FleetTrend({ fleet, world, days: { acted: goesOn, held: async () => [] } });
       await using server = await serve(fleet, { trend });
       const body = (await ask(`${server.url}/`)).body.toString();
       expect(fleet.sweep('acme')).toMatchObject({ read: 4 });
@@ -735,10 +735,11 @@ describe('the fleet', () => {
     const span = (id: string, since: number, until: number) => ({ account: 'acme', id, since, until });
     const days = {
       acted: async () => [{ day: (now / 864e5) | 0, count: 2 }],
-      async *held() {
-        yield [span('m1', now - 60 * dayMs, now - dayMs), span('m2', now - dayMs, now - dayMs)];
-        yield [span('m1', now - dayMs + 1, now)];
-      },
+      held: async () => [
+        span('m1', now - 60 * dayMs, now - dayMs),
+        span('m2', now - dayMs, now - dayMs),
+        span('m1', now - dayMs + 1, now),
+      ],
     };
     const body = await read(fleet, '/', { trend: new FleetTrend({ fleet, world: stillWorld(), days }) });
     expect(body).toContain('at most 2 mailboxes held on one day');

@@ -154,24 +154,23 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       ]);
     });
 
-    test('what was held after a moment is read in pieces, and nothing else', async () => {
+    test('what was held after a moment is read, and nothing else', async () => {
       await using opened = await open();
-      const wanted = 501;
-      await known(opened.store, ...Array.from({ length: wanted + 3 }, (_, index) => arrivedMailbox(`m${index}`)));
+      await known(opened.store, ...['m0', 'm1', 'm2', 'm3'].map((id) => arrivedMailbox(id)));
       const judged = async (id: string, at: number, changes: Partial<Verdict>) => {
         const verdict = verdictOf(changes);
         const mailbox = arrivedMailbox(id, { verdict: { at, answer: verdict } });
         await opened.store.recordTick({ ...tick, mailbox, decisions: decided(verdict, { at }) });
       };
       const held = { action: 'hold', reason: 'circuit_breaker', wanted: 'pause' } as const;
-      for (let index = 0; index < wanted; index += 1) await judged(`m${index}`, now + 1, held);
-      await judged(`m${wanted}`, now - 1, held);
-      await judged(`m${wanted + 1}`, now + 1, { action: 'hold', reason: 'stale_data' });
-      await judged(`m${wanted + 2}`, now + 2, { ...held, reason: 'first_sight' });
-      const pieces: (readonly unknown[])[] = [];
-      for await (const piece of opened.store.days.held(now)) pieces.push(piece);
-      expect(pieces.map(({ length }) => length)).toEqual([500, 2]);
-      expect(pieces[1]?.[1]).toEqual({ account: 'acme', id: `m${wanted + 2}`, since: now + 2, until: now + 2 });
+      await judged('m0', now + 1, held);
+      await judged('m1', now - 1, held);
+      await judged('m2', now + 1, { action: 'hold', reason: 'stale_data' });
+      await judged('m3', now + 2, { ...held, reason: 'first_sight' });
+      expect(await opened.store.days.held(now)).toEqual([
+        { account: 'acme', id: 'm0', since: now + 1, until: now + 1 },
+        { account: 'acme', id: 'm3', since: now + 2, until: now + 2 },
+      ]);
     });
 
     test('a span keeps the counts and days that it began with, and the newest', async () => {

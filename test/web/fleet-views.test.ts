@@ -138,9 +138,7 @@ test('/api/fleet names the alert of a domain at each mailbox that it is about, w
 test('/api/trend has thirty days, with what Warmwarden did and held', async () => {
   const fleet = exampleFleet();
   const world = stillWorld();
-  const held = async function* () {
-    yield [{ account: 'acme', id: 'm1', since: now - minuteMs, until: now }];
-  };
+  const held = async () => [{ account: 'acme', id: 'm1', since: now - minuteMs, until: now }];
   const day = Math.floor(now / 86_400_000);
   const trend = new FleetTrend({ fleet, world, days: { acted: async () => [{ day, count: 2 }], held } });
   await using server = await serve(fleet, { trend });

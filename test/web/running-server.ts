@@ -80,7 +80,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     policyOf: () => defaultPolicy,
     settings: () => [],
     tags: noTags,
-    trend: new FleetTrend({ fleet, world, days: { acted: async () => [], held: async function* () {} } }),
+    trend: new FleetTrend({ fleet, world, days: { acted: async () => [], held: async () => [] } }),
     reload: async () => ({ result: 'done', messages: [] }),
     operate: () => null,
     history: { commands: async () => [], guardActions: async () => [] },

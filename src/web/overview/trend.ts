@@ -31,7 +31,7 @@ interface FleetTrendParts {
 interface DaySource {
   /** Days since a moment with actions of Warmwarden; `day` counts from 1970. */
   acted(since: EpochMs): Promise<readonly { readonly day: number; readonly count: number }[]>;
-  held(since: EpochMs): AsyncIterable<readonly HeldSpan[]>;
+  held(since: EpochMs): Promise<readonly HeldSpan[]>;
 }
 
 export class FleetTrend {
@@ -84,13 +84,11 @@ export class FleetTrend {
     const held = new Map<IsoDate, Set<string>>();
     const begin = Date.parse(first);
     await this.#reading(async (days) => {
-      for await (const spans of days.held(begin)) {
-        for (const { account, id, since, until } of spans) {
-          const last = utcDate(Math.min(until, now));
-          for (let date = utcDate(Math.max(since, begin)); date <= last; date = addDays(date, 1)) {
-            const mailboxes = held.get(date) ?? new Set();
-            held.set(date, mailboxes.add(mailboxKey(account, id)));
-          }
+      for (const { account, id, since, until } of await days.held(begin)) {
+        const last = utcDate(Math.min(until, now));
+        for (let date = utcDate(Math.max(since, begin)); date <= last; date = addDays(date, 1)) {
+          const mailboxes = held.get(date) ?? new Set();
+          held.set(date, mailboxes.add(mailboxKey(account, id)));
         }
       }
     });
