@@ -54,11 +54,10 @@ export function lastOfEach<Row>(rows: readonly Row[], keyOf: (row: Row) => strin
 export async function inPieces<Row>(
   rows: readonly Row[],
   work: (piece: readonly Row[]) => Promise<unknown>,
-  aPiece = rowsAPiece,
 ): Promise<void> {
-  for (let from = 0; from < rows.length; from += aPiece) {
+  for (let from = 0; from < rows.length; from += rowsAPiece) {
     if (from > 0) await nextTurn();
-    await work(rows.slice(from, from + aPiece));
+    await work(rows.slice(from, from + rowsAPiece));
   }
 }
 

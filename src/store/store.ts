@@ -8,7 +8,6 @@ import type { AccountLedger } from '../core/records.ts';
 import type { NotifiedOutage, StorePlace, StoreTrouble } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
-import { nextTurn } from '../world/world.ts';
 import { loadKnownAccounts, moveMailboxes, writeAccounts } from './accounts.ts';
 import { type Database, Gate, type Rim } from './database.ts';
 import type { QueryListener } from './file/connection.ts';
@@ -44,8 +43,6 @@ import {
   writeObservation,
   writeTicks,
 } from './writes.ts';
-
-const ticksAPiece = 25;
 
 const outageEnded = 'outage_ended';
 
@@ -102,7 +99,7 @@ export class Store {
 
   async recordTicks(records: readonly TickRecord[]): Promise<void> {
     if (records.length === 0) return;
-    await this.#gate.write((trx) => inPieces(records, (piece) => writeTicks(trx, piece), ticksAPiece));
+    await this.#gate.write((trx) => inPieces(records, (piece) => writeTicks(trx, piece)));
   }
 
   async recordMailbox(mailbox: MailboxState): Promise<void> {
@@ -179,8 +176,6 @@ export class Store {
       await writeMailboxes(trx, record.left, record.leftAt);
       await writeAlerts(trx, record.alerts);
       if (record.breaker) await writeBreaker(trx, record.breaker);
-      // COMMIT gets its own turn of the event loop: it takes long for hundreds of mailboxes.
-      await nextTurn();
     });
   }
 

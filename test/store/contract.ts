@@ -302,24 +302,6 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect(picture.alerts).toEqual([]);
     });
 
-    test('a list of thousands leaves turns of the event loop to others, who record after the whole of it', async () => {
-      await using opened = await open();
-      const many = Array.from({ length: 2_300 }, (_, index) => arrivedMailbox(`m${index}`));
-      let [turns, writing] = [0, true];
-      const others = (async () => {
-        for (; writing; turns += 1) await new Promise((resolve) => setImmediate(resolve));
-      })();
-      const written = known(opened.store, ...many);
-      // What others record meanwhile waits for the whole list.
-      const alerted = opened.store.recordAlerts({ ...noAlerts, changed: [alertOf('m1')] });
-      await written;
-      expect(turns).toBeGreaterThan(4);
-      writing = false;
-      await Promise.all([others, alerted]);
-      const picture = await (await opened.reopen()).loadPicture();
-      expect([picture.mailboxes.length, picture.alerts.length]).toEqual([2_300, 1]);
-    });
-
     test('of those who left only the ones that are asked for are read, by id or by address', async () => {
       await using opened = await open();
       const left = ['m1', 'm2', 'm3', 'm4'].map((id) => arrivedMailbox(id, { memory }));

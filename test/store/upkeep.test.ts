@@ -1,6 +1,4 @@
 // What is old is forgotten in small steps, and nothing that is still needed: whatever the store holds.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -273,55 +271,4 @@ test('thousands of old rows go in steps of a hundred, and a new store gives thei
   expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
   database.close();
   await store.close();
-});
-
-test('kill -9 while it forgets loses nothing else, and the next process goes on', async () => {
-  const path = newPath();
-  await (await Store.open(path, now)).close();
-  // Closed before the other process begins: who has the file open may hold it.
-  const onFile = <Result>(work: (database: DatabaseSync) => Result): Result => {
-    const database = new DatabaseSync(path);
-    try {
-      return work(database);
-    } finally {
-      database.close();
-    }
-  };
-  onFile((database) => {
-    database.exec('BEGIN');
-    const insert = database.prepare(
-      "INSERT INTO changes (account, mailbox_id, at, change) VALUES ('acme', 'm1', ?, '{}')",
-    );
-    for (let row = 0; row < 3_000; row += 1) insert.run(row);
-    for (let row = 0; row < 50; row += 1) insert.run(now - row);
-    database.exec('COMMIT');
-  });
-  const left = () =>
-    onFile((database) => {
-      expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
-      return database.prepare('SELECT sum(at < 1e6) AS old, sum(at > 1e6) AS young FROM changes').get();
-    }) as { readonly old: number; readonly young: number };
-  for (const steps of [1, 4, 9]) {
-    const before = left();
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'forgetter.ts'), path], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    const exited = once(child, 'exit');
-    let said = '';
-    for await (const text of child.stdout.setEncoding('utf8')) {
-      said += text;
-      child.stdin.write('on\n');
-      // Somewhere in the next step, at the latest before the one after it.
-      if (said.split('\n').length > steps) child.kill('SIGKILL');
-    }
-    await exited;
-    const after = left();
-    expect([after.young, after.old % 100]).toEqual([50, 0]);
-    expect(after.old).toBeLessThanOrEqual(before.old - 100 * steps);
-    expect(after.old).toBeGreaterThan(0);
-  }
-  const store = await Store.open(path, now);
-  await keepSmall(store);
-  await store.close();
-  expect(rowsOf(path).changes).toHaveLength(50);
 });
