@@ -1,15 +1,5 @@
 // `warmwarden store`: sizes, soundness, and a backup that a daemon starts on.
-import {
-  closeSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -97,23 +87,14 @@ test('two backups at once under one name do not spoil each other', async () => {
   expect(readdirSync(join(file, '..'))).toEqual(['backup.db']);
 });
 
-test('what a killed backup left is deleted by the next backup into that folder, and no other file', async () => {
+test('what a killed backup left is named by the next backup to that file, which leaves it there', async () => {
   const { folder, path } = place();
   await (await Store.open(path, Date.now())).close();
-  const backups = mkdtempSync(join(folder, 'backups-'));
-  const [dead, others] = ['monday.db.0a1b2c3d.warmwarden.part', 'notes.0a1b2c3d.part'];
-  const underWay = 'tuesday.db.4e5f6a7b.warmwarden.part';
-  const ageSeconds = (hours: number) => (Date.now() - hours * hourMs) / 1_000;
-  for (const [name, hours] of [
-    [dead, 2],
-    [others, 2],
-    [underWay, 0.5],
-  ] as const) {
-    writeFileSync(join(backups, name), '');
-    utimesSync(join(backups, name), ageSeconds(hours), ageSeconds(hours));
-  }
-  await backUp(path, join(backups, 'today.db'));
-  expect(readdirSync(backups).toSorted()).toEqual([others, 'today.db', underWay]);
+  writeFileSync(join(folder, 'backup.db.part'), 'left');
+  await expect(backUp(path, join(folder, 'backup.db'))).rejects.toThrow(
+    'another backup is writing it. If none is, delete it.',
+  );
+  expect(readdirSync(folder)).toContain('backup.db.part');
 });
 
 test('a store that is sound is said to be, and what is damaged is named', async () => {

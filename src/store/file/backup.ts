@@ -1,19 +1,11 @@
 // Copies a store while its daemon runs.
-import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { sql } from 'kysely';
-import { hourMs } from '../../core/time.ts';
 import { isFull, StoreError } from '../failure.ts';
 import { refuseNewer, schemaOf } from '../schema/migrations.ts';
 import { connectReadOnly, storeError } from './connection.ts';
-import { create, sizeOf } from './place.ts';
-
-/** Path of an unfinished backup. The name is random because another backup to the same file may be running. */
-const partOf = (file: string) => `${file}.${randomUUID().slice(0, 8)}.warmwarden.part`;
-const isPart = (name: string) => /\.[0-9a-f]{8}\.warmwarden\.part$/.test(name);
-/** A part that did not change for this long belongs to a killed process. */
-const deadAfterMs = hourMs;
+import { fileMode, sizeOf } from './place.ts';
 
 /**
  * Writes a consistent copy of the store at `path` into a new file that only its owner can open, while a daemon
@@ -22,12 +14,13 @@ const deadAfterMs = hourMs;
  */
 export async function backUp(path: string, file: string): Promise<number> {
   refuseExisting(file);
-  const part = partOf(file);
+  const part = `${file}.part`;
+  let isOurs = false;
   const db = connectReadOnly(path);
   try {
     refuseNewer(await schemaOf(db));
-    createCopy(part);
-    removeDeadParts(part);
+    createPart(part);
+    isOurs = true;
     await sql`VACUUM INTO ${part}`.execute(db);
     await refuseDamaged(part);
     syncToDisk(part);
@@ -36,7 +29,7 @@ export async function backUp(path: string, file: string): Promise<number> {
     syncToDisk(dirname(file));
     return sizeOf(file);
   } catch (error) {
-    rmSync(part, { force: true });
+    if (isOurs) rmSync(part, { force: true });
     if (isFull(error))
       throw new StoreError(`The disk of ${file} is full: free space there, or name a file on another disk.`);
     throw storeError(path, error);
@@ -45,29 +38,17 @@ export async function backUp(path: string, file: string): Promise<number> {
   }
 }
 
-/** Deletes the parts that killed backups left in the folder, for any target file. */
-function removeDeadParts(part: string): void {
-  const folder = dirname(part);
-  const writtenAt = (path: string) => statSync(path).mtimeMs;
-  try {
-    for (const name of readdirSync(folder).filter(isPart)) {
-      const path = join(folder, name);
-      if (writtenAt(part) - writtenAt(path) > deadAfterMs) rmSync(path, { force: true });
-    }
-  } catch {
-    // The folder or a part may belong to another user.
-  }
-}
-
 function refuseExisting(file: string): void {
   if (existsSync(file)) throw new StoreError(`${file} already exists: name another file, or delete it first.`);
 }
 
-function createCopy(part: string): void {
+function createPart(part: string): void {
   try {
-    create(part);
+    closeSync(openSync(part, 'wx', fileMode));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST')
+      throw new StoreError(`${part} already exists: another backup is writing it. If none is, delete it.`);
     const said = code === 'ENOENT' ? `the folder ${dirname(part)} does not exist` : message;
     throw new StoreError(`The backup can't be written: ${said}. Name a file in a folder that you can write to.`);
   }
