@@ -16,7 +16,7 @@ is \`WARMWARDEN_CONFIG\`, else \`./config.yaml\`, else \`/etc/warmwarden/config.
   The braces are required: Warmwarden does not replace \`$NAME\`.
 - In a value without quotes, a # after a space begins a comment. If a secret contains a #, put it in quotes.
 - \`api_key\`, \`url\` and \`secret\`, and \`cert\` and \`key\` of \`server.tls\`, can be written as \`api_key_file\` and so on: the path of a file, relative to
-  the folder of the configuration. Warmwarden watches the folder of that file: when a secret is replaced there, it uses the new one.
+  the folder of the configuration. Warmwarden reads that file every few seconds: when the secret is replaced there, it uses the new one.
 - Configuration, secrets and recipes must be regular files, or symbolic links to them: never a FIFO, a socket or a
   device. A configuration may be up to 1 MiB, and a secret or a recipe up to 64 KiB.
 - Requests to other services go through a proxy as \`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` say, or the key \`proxy\`
