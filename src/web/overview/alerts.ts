@@ -93,8 +93,9 @@ export class WideAlerts {
     for (const alert of [...alerts].filter(isFiring)) {
       const object = objectRules.has(alert.rule) && !isCause(alert) ? (alert.object ?? '') : '';
       for (const account of accountsOf(alert)) {
-        const known = this.#byPlace.get(`${account} ${object}`) ?? [];
-        this.#byPlace.set(`${account} ${object}`, [...known, alert]);
+        const known = this.#byPlace.get(`${account} ${object}`);
+        if (known) known.push(alert);
+        else this.#byPlace.set(`${account} ${object}`, [alert]);
       }
     }
   }
@@ -105,8 +106,11 @@ export class WideAlerts {
 
   about(mailbox: MailboxState): readonly Alert[] {
     if (this.#byPlace.size === 0) return [];
-    const objects = new Set(['', domainOf(mailbox.email), domainObject(mailbox), ipObject(mailbox)]);
-    return [...objects].flatMap((object) => this.#byPlace.get(`${mailbox.account} ${object}`) ?? []);
+    const found = [...this.ofAccount(mailbox.account)];
+    for (const object of new Set([domainOf(mailbox.email), domainObject(mailbox), ipObject(mailbox)])) {
+      if (object) found.push(...(this.#byPlace.get(`${mailbox.account} ${object}`) ?? []));
+    }
+    return found;
   }
 
   /** Alerts about the mailbox's domain or IP address, if its last data shows the same problem. */

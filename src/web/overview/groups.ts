@@ -65,7 +65,7 @@ export function readGroups(parts: GroupParts, by: Grouping): readonly Group[] {
   const { fleet, tags, world } = parts;
   const silences = fleet.silences(world.clock.now());
   const wide = new WideAlerts(fleet.wideAlerts());
-  const loud = new WideAlerts([...fleet.wideAlerts()].filter((alert) => silenceOf(alert, silences) === null));
+  const isLoud = (alert: Alert) => silences.length === 0 || silenceOf(alert, silences) === null;
   const unread = fleet.unreadAccounts();
   const groups = new Map<string | null, Counting>();
   const groupOf = (name: string | null, mailboxes: number | null = 0) => {
@@ -76,8 +76,9 @@ export function readGroups(parts: GroupParts, by: Grouping): readonly Group[] {
   for (const one of rankedOf(parts)) {
     const { mailbox, alerts } = one;
     const state = one.state === 'ok' && unread.has(mailbox.account) ? 'not_judged' : one.state;
-    const urgency = Math.min(one.urgency, urgencyWith(state, loud.about(mailbox)));
-    const firing = [...alerts, ...wide.about(mailbox)];
+    const about = wide.about(mailbox);
+    const urgency = Math.min(one.urgency, urgencyWith(state, about.filter(isLoud)));
+    const firing = [...alerts, ...about];
     for (const name of namesOf(one, by, tags)) count(groupOf(name), { mailbox, state, firing, urgency });
   }
   if (by === 'account') {
@@ -87,7 +88,10 @@ export function readGroups(parts: GroupParts, by: Grouping): readonly Group[] {
       for (const alert of wide.ofAccount(name)) group.firing.add(alert);
       // An unreadable account is as urgent as a mailbox that cannot be judged.
       const isRead = state !== undefined && !unread.has(name);
-      group.urgency = Math.min(group.urgency, urgencyWith(isRead ? 'ok' : 'not_judged', loud.ofAccount(name)));
+      group.urgency = Math.min(
+        group.urgency,
+        urgencyWith(isRead ? 'ok' : 'not_judged', wide.ofAccount(name).filter(isLoud)),
+      );
     }
   }
   return [...groups]
