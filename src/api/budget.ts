@@ -4,7 +4,7 @@
 import type { Ppm } from '../core/policy.ts';
 import type { BudgetLedger } from '../core/records.ts';
 import type { Clock } from '../world/world.ts';
-import type { RequestKind } from './interpret.ts';
+import type { RequestKind } from './answers.ts';
 import { type OwnLimit, SaidLimits, Sharing } from './limits.ts';
 import { Throttle } from './throttle.ts';
 

@@ -17,6 +17,7 @@ import type { Ppm, WarmupMode } from '../core/policy.ts';
 import type { Tally } from '../core/tally.ts';
 import { minuteMs } from '../core/time.ts';
 import type { World } from '../world/world.ts';
+import { type AnswerTo, type Interpreted, interpret, type RequestKind } from './answers.ts';
 import { Budget, type LimitHeaders } from './budget.ts';
 import {
   type AnswerHeaders,
@@ -31,7 +32,6 @@ import {
 } from './http/exchange.ts';
 import { type Failure, failed, type Result } from './http/failure.ts';
 import { Redactor } from './http/redactor.ts';
-import { type AnswerTo, type Interpreted, interpret, type RequestKind } from './interpret.ts';
 import { cutText, type StatsCut, StatsDays } from './stats-days.ts';
 
 export interface ClientOptions {

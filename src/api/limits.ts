@@ -3,7 +3,7 @@
 
 import type { Ppm } from '../core/policy.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
-import type { RequestKind } from './interpret.ts';
+import type { RequestKind } from './answers.ts';
 
 /** Age after which an answer no longer counts for the key's limit. */
 const countsForMs = hourMs;

@@ -12,7 +12,7 @@
 //                down to a quarter
 import type { Restraint } from '../core/records.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
-import type { RequestKind } from './interpret.ts';
+import type { RequestKind } from './answers.ts';
 import type { OwnLimit } from './limits.ts';
 
 /** Wait after a 429 without Retry-After: the length of the API's window. */

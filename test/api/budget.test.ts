@@ -1,8 +1,8 @@
 // The budget: evenly spaced, never more than allowed in any minute, and never a reason for a 429.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { RequestKind } from '../../src/api/answers.ts';
 import { Budget, type BudgetOptions } from '../../src/api/budget.ts';
-import type { RequestKind } from '../../src/api/interpret.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { movedClock } from '../../src/world/world.ts';
 import { SlidingWindow } from '../../tools/simulator/rate-limit.ts';
