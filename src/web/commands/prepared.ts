@@ -15,7 +15,7 @@ export const commandPatterns = [
 
 type Values = Readonly<Record<string, string>>;
 
-interface Command {
+interface PageCommand {
   readonly operation: OperationName;
   /** Title. `subject`: the mailboxes of a mailbox command. */
   readonly title: (subject: string, values: Values) => string;
@@ -48,7 +48,7 @@ const matchers = [
 ];
 
 /** Commands by page and the parameter `do`. Those of `/mailboxes` are also on the page of a mailbox. */
-const commands: Readonly<Record<string, Command>> = {
+const commands: Readonly<Record<string, PageCommand>> = {
   '/mailboxes pause': { operation: 'pause', title: (of) => `Pause the warm-up of ${of}`, button: 'Pause' },
   '/mailboxes resume': { operation: 'resume', title: (of) => `Resume the warm-up of ${of}`, button: 'Resume' },
   '/mailboxes mode': {

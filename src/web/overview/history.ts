@@ -21,7 +21,7 @@ export const historyFilters = {
 
 export const historyCursor = cursorOf('whole', 'whole', 'text');
 
-export interface HistoryQuery extends Query<typeof historyFilters> {
+export interface HistoryRead extends Query<typeof historyFilters> {
   readonly since: EpochMs;
   readonly mailbox: MailboxState | null;
   readonly actions: boolean;
@@ -35,7 +35,7 @@ export interface HistoryLine {
 }
 
 /** Reads one page, newest first. Commands come before actions of the same time. */
-export async function readHistory({ history }: Pick<RouteParts, 'history'>, query: HistoryQuery) {
+export async function readHistory({ history }: Pick<RouteParts, 'history'>, query: HistoryRead) {
   const { by, reason = null, operation = null, mailbox, since, limit, cursor } = query;
   const ids = mailbox && [mailbox.id, ...(mailbox.memory?.formerIds ?? [])];
   const wanted = { since, by: by || null, operation, reason, limit: limit + 1 };

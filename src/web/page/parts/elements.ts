@@ -10,7 +10,7 @@ import { duration, numberText, share, visibleText } from '../../../core/wording/
 import { stateWords } from '../../../core/wording/states.ts';
 
 export type Markup = ReturnType<typeof html>;
-export type Content = Markup | string | readonly (Markup | string)[];
+export type Inside = Markup | string | readonly (Markup | string)[];
 
 /** Meaning of each state, shown as a tooltip. */
 const stateMeanings: Readonly<Record<GuardState, string>> = {
@@ -129,7 +129,7 @@ export function chip({
   return html`<li><a class="chip ${tone}" href="${path}"${isChosen && html` aria-current="true"`}>${word}${total !== undefined && html` <b>${numberText(total)}</b>`}</a></li>`;
 }
 
-export function panel(id: string, heading: Markup | string, body: Content): Markup {
+export function panel(id: string, heading: Markup | string, body: Inside): Markup {
   return html`<section class="panel" aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>
 ${body}</section>`;
 }
@@ -142,7 +142,7 @@ interface Table {
   readonly caption: string;
   readonly className: string;
   readonly headings: readonly string[];
-  readonly rows: readonly (readonly Content[])[];
+  readonly rows: readonly (readonly Inside[])[];
 }
 
 export function table({ caption, className, headings, rows }: Table): Markup {
@@ -158,7 +158,7 @@ export function cardTable(id: string, caption: string, headings: readonly Markup
 <tbody role="rowgroup" id="${id}">${rows}</tbody></table>`;
 }
 
-export function cell(heading: string, content: Content, className = ''): Markup {
+export function cell(heading: string, content: Inside, className = ''): Markup {
   return html`<td role="cell" class="${className}" data-heading="${heading}">${content}</td>`;
 }
 
