@@ -55,7 +55,10 @@ test.each([
     '/api/alerts?severity=critical,grave',
     'severity: found "critical,grave", expected one or several of critical, warning, info, with commas between.',
   ],
-  ['/api/history?operation=paus', `operation: found "paus", expected ${historyFilters.operation.wanted}.`],
+  [
+    '/api/history?operation=paus',
+    `operation: found "paus" (did you mean pause?), expected ${historyFilters.operation.wanted}.`,
+  ],
   ['/api/history?guard=yes', 'guard: found "yes", expected one of true, false.'],
   ['/api/history?since_seconds=1h', 'since_seconds: found "1h", expected a whole number from 1 to 999999999.'],
   ['/api/explain', 'mailbox: missing, expected an address, an id or ACCOUNT/ADDRESS.'],
