@@ -23,21 +23,14 @@ export interface Condition {
   readonly severity: Severity;
   /** `unknown` if nothing was learned: the condition neither fires nor resolves nor counts. */
   readonly active: boolean | 'unknown';
-  /**
-   * True if the trouble is still visible although `active` is unknown: it counted already, or another reason keeps
-   * Warmwarden from acting. The alert takes over the words of the condition; a function selects the alerts that do.
-   */
+  /** True if the trouble is still visible although `active` is unknown: the alert then takes over these words. */
   readonly stillShown?: boolean | ((alert: Alert) => boolean);
-  /** Time that the condition must last before it fires; 0 fires at once. */
+  /** Time that the condition must last before it fires. */
   readonly forMs: number;
-  /** Number of consecutive observations before it fires: 1 or 2. */
   readonly observations: number;
   /** Number of consecutive observations of the opposite before it resolves. */
   readonly clearObservations: number;
-  /**
-   * True if the condition got clearly worse than its firing alert says, at the same severity, so people are notified
-   * again. `at_once` ignores the interval since their last notification.
-   */
+  /** True if it got clearly worse at the same severity; `at_once` ignores the interval since the last message. */
   readonly worse?: boolean | 'at_once';
   /** Start of the condition, if it is known better than "now". */
   readonly since?: EpochMs;
@@ -49,7 +42,6 @@ export type Words = readonly [title: string, ...sentences: readonly (string | fa
 
 export interface RuleFinding extends Partial<Omit<Condition, 'subject' | 'active' | 'facts'>> {
   readonly active: Condition['active'];
-  /** Words while the trouble is there, or nothing was learned. */
   readonly firing: () => Words;
   /** Words when it is over; absent if they are the same. */
   readonly ended?: () => Words;
@@ -57,10 +49,7 @@ export interface RuleFinding extends Partial<Omit<Condition, 'subject' | 'active
   readonly accounts?: readonly string[];
 }
 
-/**
- * Returns the condition of a rule. Without other fields it has the rule's severity, fires with the first observation,
- * and resolves with the first observation of the opposite. Its words are made when they are read: most never are.
- */
+/** Returns a condition that fires and resolves at once by default. Its words are made lazily: most are never read. */
 export function condition(subject: Subject, finding: RuleFinding): Condition {
   const { firing, ended = firing, numbers, accounts, ...given } = finding;
   return {
@@ -81,7 +70,6 @@ export function factsOf([title, ...texts]: Words, numbers: AlertFacts['numbers']
   return { title, sentences: texts.filter((text) => typeof text === 'string' && text !== '') as string[], numbers };
 }
 
-/** Returns the age of the data that an alert rests on, among its numbers. */
 export function ageNumber(at: EpochMs | null | undefined, now: EpochMs): AlertFacts['numbers'] {
   return { data_age_seconds: at == null ? null : Math.max(0, Math.round((now - at) / secondMs)) };
 }
@@ -89,7 +77,6 @@ export function ageNumber(at: EpochMs | null | undefined, now: EpochMs): AlertFa
 /** Fires with the first observation, and resolves with the first observation of the opposite. */
 export const atOnce = { forMs: 0, observations: 1, clearObservations: 1 } as const;
 
-/** Input of a rule besides the mailbox. */
 export interface MailboxContext {
   readonly now: EpochMs;
   readonly policy: Policy;
@@ -97,18 +84,10 @@ export interface MailboxContext {
   readonly mayWrite: boolean;
   /** Emergency stop that covers the mailbox, or null if there is none. */
   readonly writesOff: WritesOff | null;
-  /**
-   * Statistics read before this moment are stale, because several due polls brought none. -Infinity if no statistics
-   * are stale yet.
-   */
+  /** Statistics read before this moment are stale: several due polls brought none. -Infinity if none are stale. */
   readonly staleBefore: EpochMs;
-  /** A warm-up read before this moment is stale, as with `staleBefore`. */
   readonly warmupStaleBefore: EpochMs;
-  /**
-   * Returns the age at which a measurement is too old, and the moment since which polls have brought no answer at all.
-   */
   readonly staleMeasurement: (route: MeasuredRoute) => StaleMeasurement;
-  /** Mailbox before the answer, or null if no answer was applied. */
   readonly before: MailboxState | null;
   /** Words for a running or paused warm-up, in lower case. */
   readonly usualWords: readonly string[];
@@ -121,17 +100,15 @@ export interface MailboxContext {
   readonly others: (mailbox: MailboxState) => readonly Others[];
 }
 
-/** Identity for an account as a whole; `cause` is null for a rule with one cause. */
 export function accountSubject(rule: AlertRule, account: string, cause: string | null = null): Subject {
   return { rule, account, mailboxId: null, email: null, object: cause };
 }
 
-/** Identity of guard_blind for an account whose counts are missing or contradicted. It replaces the alerts of its mailboxes. */
+/** Identity of the guard_blind that replaces the alerts of an account's mailboxes. */
 export function missingCountsSubject(account: string): Subject {
   return accountSubject('guard_blind', account, 'counts');
 }
 
-/** Identity for one mailbox; `cause` is null for a rule with one cause. */
 export function subjectOf(rule: AlertRule, mailbox: MailboxState, cause: string | null = null): Subject {
   return { rule, account: mailbox.account, mailboxId: mailbox.id, email: mailbox.email, object: cause };
 }
@@ -147,22 +124,14 @@ export function eventOf(
   return { kind: 'event', at: now, alert: { ...subject, fingerprint, severity, status: 'firing', ...times, facts } };
 }
 
-// Grading of messages by the kinds of recent bounces: a permanent refusal is graver than a full mailbox. No decision
-// depends on it.
+// Grading of messages by the kinds of recent bounces. No decision depends on it.
 
-/**
- * Matches the usual words for an address or sender that is refused permanently. The API documents no words for the
- * kinds of bounces.
- */
+/** Words for an address or sender that is refused permanently. The API documents none. */
 const forGood = /(^|[^a-z])(hard|block|blocked|permanent)([^a-z]|$)/;
 
-/** Reason why a message is graver than usual. */
 export const graverText = 'All recent bounces were hard or blocks, so this alert is critical.';
 
-/**
- * Raises a warning to critical if all recent bounces are hard or blocks. Bounces that are too few to act on raise
- * nothing.
- */
+/** Raises a warning to critical if all recent bounces are hard or blocks and enough to act on. */
 export function gradedBy(mailbox: MailboxState, { minBounces }: Policy, severity: Severity): Severity {
   const bounces = mailbox.warmup?.answer.recentBounces ?? [];
   const grave = bounces.length >= Math.max(2, minBounces) && bounces.every(isForGood);
@@ -173,9 +142,9 @@ function isForGood({ type, category }: RecentBounce): boolean {
   return forGood.test((type ?? category ?? '').toLowerCase());
 }
 
-// Applies the operator's settings to the rules: severity, `for`, and whether a rule is announced at all. Pure.
+// Applies the operator's settings to the rules. Pure.
 
-/** Applies the settings to the conditions. A rule that is off is never active, so its firing alerts end. */
+/** A rule that is off is never active, so its firing alerts end. */
 export function tune(conditions: readonly Condition[], settings: RuleSettings): readonly Condition[] {
   return conditions.map((one) => {
     const { rule } = one.subject;

@@ -1,5 +1,4 @@
-// Turns conditions into alerts: pending, firing, resolved. Pure: the caller keeps the alerts and records the
-// transitions.
+// Turns conditions into alerts: pending, firing, resolved. Pure.
 
 import {
   type Alert,
@@ -18,7 +17,6 @@ import { severer } from './grouping.ts';
 import type { Routed } from './notifications.ts';
 import { endAsTold } from './quiet-ends.ts';
 
-/** Changes as they are collected, with the moment of the look. */
 interface AlertLook {
   readonly changed: Alert[];
   readonly dropped: string[];
@@ -27,7 +25,6 @@ interface AlertLook {
   readonly endedLately: FindEnded;
 }
 
-/** Returns the ended alert of a fingerprint, or undefined if none ended recently. */
 type FindEnded = (fingerprint: string) => Alert | undefined;
 
 function lookAt(now: EpochMs, endedLately: FindEnded = () => undefined): AlertLook {
@@ -38,16 +35,10 @@ function changesOf({ changed, dropped, transitions }: AlertLook): AlertChanges {
   return { changed, dropped, transitions };
 }
 
-/**
- * Time that an unstable alert must be calm before it ends. An alert that fires again within this time of its end is
- * unstable.
- */
+/** Calm before an unstable alert ends. An alert that fires again within this time of its end is unstable. */
 const calmMs = 30 * minuteMs;
 
-/**
- * Applies conditions to the current alerts; each call may have only one condition per subject. `current` returns the
- * pending or firing alert of a fingerprint.
- */
+/** Applies conditions, at most one per subject. `current` returns the pending or firing alert of a fingerprint. */
 export function step(
   conditions: readonly Condition[],
   current: (fingerprint: string) => Alert | undefined,
@@ -58,7 +49,6 @@ export function step(
   for (const condition of conditions) {
     if (condition.active === 'unknown' && !condition.stillShown) continue;
     const known = current(fingerprintOf(condition.subject));
-    // The next occurrence of a resolved alert is a new alert.
     const alert = known?.status === 'resolved' ? undefined : known;
     if (condition.active === 'unknown') reword(look, condition, alert);
     else if (condition.active) speaksFor(look, condition, alert);
@@ -68,8 +58,8 @@ export function step(
 }
 
 /**
- * Fires pending alerts that are due, and ends unstable ones that were calm long enough. If a pending alert began in the
- * future, the clock was set back: the alert then begins now instead of waiting for the clock to catch up.
+ * Fires pending alerts that are due, and ends calm unstable ones. After the clock was set back, a pending alert begins
+ * now.
  */
 export function elapse(alerts: Iterable<Alert>, now: EpochMs, endedLately?: FindEnded): AlertChanges {
   const look = lookAt(now, endedLately);
@@ -98,8 +88,8 @@ export function leave(alerts: Iterable<Alert>, now: EpochMs, why = mailboxLeft):
 }
 
 /**
- * Moves alerts to another account. A pending alert keeps its wait, and people who were notified of a firing alert are
- * not notified again. Receivers that track state get an end under the old name and a beginning under the new one.
+ * Moves alerts to another account without notifying people again. Receivers that track state get an end and a
+ * beginning.
  */
 export function moveTo(account: string, alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
   const look = lookAt(now);
@@ -152,10 +142,7 @@ function begun({ now, endedLately }: AlertLook, alert: Alert): Alert {
   return { ...firing, facts: factsIn(alert.facts, unstable), unstable };
 }
 
-/**
- * Updates a firing alert. Later words only change what is shown, and restart the count against the alert. People are
- * notified again only if it became more severe or clearly worse.
- */
+/** Later words restart the count against the alert. People are notified only if it is more severe or clearly worse. */
 function refresh(look: AlertLook, condition: Condition, alert: Alert): void {
   const { severity } = condition;
   const isBack = alert.unstable !== undefined && alert.unstable.calm !== null;
@@ -167,10 +154,7 @@ function refresh(look: AlertLook, condition: Condition, alert: Alert): void {
   else if (!same) look.changed.push(next);
 }
 
-/**
- * Updates the words of an alert whose trouble was seen again. The observation does not count, but it may concern one
- * more mailbox or have another reason by now.
- */
+/** Updates the words without counting the observation: it may concern one more mailbox or have another reason. */
 function reword({ changed }: AlertLook, condition: Condition, alert: Alert | undefined): void {
   const { stillShown } = condition;
   // The words are made only if there is an alert.
@@ -187,7 +171,7 @@ function speaksAgainst(look: AlertLook, condition: Condition, alert: Alert): voi
   else resolve(look, { ...alert, facts: condition.facts });
 }
 
-/** Shows an unstable alert with its newest facts while its condition is over, and ends it after 30 minutes of calm. */
+/** Shows an unstable alert with its newest facts, and ends it after `calmMs` of calm. */
 function calms(look: AlertLook, { facts }: Condition, alert: Alert): void {
   const { times, calm } = alert.unstable ?? { times: 1, calm: null };
   if (!calm) {
@@ -200,7 +184,6 @@ function isCalm({ since }: NonNullable<Unstable['calm']>, now: EpochMs): boolean
   return elapsedMs(since, now) >= calmMs;
 }
 
-/** Returns the facts of an alert, with a sentence about its coming and going if it is unstable. */
 function factsIn(facts: AlertFacts, unstable: Unstable | undefined): AlertFacts {
   if (!unstable) return facts;
   const much = `It comes and goes: it has come ${unstable.times} times since it was calm last. You get no message about it until it has been calm for 30 minutes.`;
@@ -220,7 +203,7 @@ function tell(look: AlertLook, kind: 'firing' | 'worsened' | 'resolved', alert: 
   look.transitions.push({ kind, at: look.now, alert, ...(condition?.worse === 'at_once' && { urgent: true }) });
 }
 
-/** Numbers that grow by themselves. A difference in these alone does not justify a write. */
+/** Numbers that grow by themselves: a difference in these alone justifies no write. */
 const growing = new Set(['data_age_seconds']);
 
 function sameFacts(one: AlertFacts, other: AlertFacts): boolean {
@@ -230,13 +213,11 @@ function sameFacts(one: AlertFacts, other: AlertFacts): boolean {
   return [...names].every((name) => growing.has(name) || one.numbers[name] === other.numbers[name]);
 }
 
-// Finds steps that receivers that track state get at once, while people wait for the message of the group: an alert
-// ended, or fires again after its end. Pure.
+// Steps that receivers that track state get at once, while people wait for the message of the group. Pure.
 
 interface EarlyFacts {
   /** Transitions in the order of their ids. */
   readonly unnotified: readonly StoredTransition[];
-  /** Ids of the transitions that are announced now. */
   readonly due: ReadonlySet<number>;
   /** Announcements that people have received, by fingerprint. */
   readonly announced: ReadonlyMap<string, Announcement>;
@@ -245,7 +226,6 @@ interface EarlyFacts {
   readonly keepers: readonly string[];
 }
 
-/** Step for some channels, with the announcement after it. */
 export interface EarlyStep extends Routed {
   readonly announcement: Announcement;
 }

@@ -1,4 +1,4 @@
-// Groups transitions that belong together into one message, and names them: a group is an account with a rule. Pure.
+// Groups transitions that belong together into one message. Pure.
 
 import { type Alert, isCause, type Severity, severities, type Transition } from '../core/alert.ts';
 import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
@@ -8,28 +8,18 @@ import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../core/time.ts';
 import type { Reason } from '../core/verdict.ts';
 import { isTooFew } from './quiet-ends.ts';
 
-/** Content of one message. */
 export interface GroupMessage {
   readonly group: string;
   /** Account of all transitions, or null if there are several. */
   readonly account: string | null;
   /** Rule of all transitions, or null if there are several. */
   readonly rule: AlertRule | null;
-  /**
-   * `found` for the findings of a first sweep, all in one message. Otherwise the most important kind among the
-   * transitions; each transition has its own kind besides.
-   */
+  /** `found` for the findings of a first sweep; otherwise the most important kind among the transitions. */
   readonly kind: Transition['kind'] | 'found';
-  /** Worst severity among the announced alerts. */
   readonly severity: Severity;
-  /** Moment at which the message was made. */
   readonly at: EpochMs;
-  /**
-   * Transitions, one per fingerprint: ongoing alerts before ended ones, the worst first, then the newest. Empty only if
-   * there is an incident.
-   */
+  /** One per fingerprint, sorted by `rankOf`. Empty only if there is an incident. */
   readonly transitions: readonly Transition[];
-  /** Incident of all transitions, or null if they belong to none. */
   readonly incident: MessageIncident | null;
 }
 
@@ -43,22 +33,15 @@ export interface GroupTiming {
   readonly now: EpochMs;
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
-  /** Returns the time of the group's last announcement, or undefined if it is too long ago to matter. */
+  /** Returns undefined if the last announcement is too long ago to matter. */
   readonly lastNotified: (group: string) => EpochMs | undefined;
-  /**
-   * True if there may be more transitions without a notification than were given. No group waits then, because the
-   * other transitions would wait behind these for ever.
-   */
+  /** True if further transitions may be unnotified. No group waits then, or these would never be reached. */
   readonly full: boolean;
-  /**
-   * Returns the moment after which an account's findings are kept until its first sweep is over, or null if no first
-   * sweep is running.
-   */
+  /** Returns the moment since which findings are kept, or null if no first sweep is running. */
   readonly keptFrom: (account: string) => EpochMs | null;
   readonly incidents: IncidentTiming;
 }
 
-/** Timing of the transitions that belong to an incident. */
 interface IncidentTiming {
   /** Returns the id of a transition's incident, or null if it belongs to none. */
   readonly of: (transition: Transition) => string | null;
@@ -66,15 +49,13 @@ interface IncidentTiming {
   readonly isDue: (id: string) => boolean;
 }
 
-/** Group of the findings of a first sweep. */
 const foundGroup = 'found';
-/** Maximum time that findings are kept. A longer sweep is announced in parts, whatever becomes of it. */
+/** Maximum time that findings are kept. A longer sweep is announced in parts. */
 const longestKeptMs = hourMs;
 
 /**
- * Returns the group of an alert: its account, rule, and cause where the rule has several. Each part of the protection
- * that is off is a group of its own. Unstable alerts of an account form one group, because they come and go together. A
- * read-only key is announced with the failed actions that show it.
+ * Each part of the protection that is off is a group of its own. Unstable alerts of an account form one group, because
+ * they come and go together. A read-only key is announced with the failed actions that show it.
  */
 export function groupOf({ account, rule, object, unstable }: Alert): string {
   if (unstable) return `${account}|unstable`;
@@ -117,8 +98,7 @@ export function dueGroups(
 }
 
 /**
- * Returns the newest step that a first sweep found, by fingerprint. An alert that ended before its announcement stays
- * with the findings. An alert with other news leaves them, and takes its findings along.
+ * Returns the newest finding by fingerprint. An alert with other news leaves the findings and takes its findings along.
  */
 function foundIn(unnotified: readonly StoredTransition[]): ReadonlyMap<string, Transition> {
   const newest = new Map<string, Transition>();
@@ -130,9 +110,7 @@ function foundIn(unnotified: readonly StoredTransition[]): ReadonlyMap<string, T
   return newest;
 }
 
-/**
- * Returns a function for the time until which a finding is kept, counted from the oldest kept finding of its account.
- */
+/** Counts the wait from the oldest kept finding of the account. */
 function keptUntilOf(found: Iterable<Transition>, timing: GroupTiming): (finding: Transition) => EpochMs {
   const { now, keptFrom, full } = timing;
   const isKept = ({ at, alert }: Transition) => !full && at <= now && at > (keptFrom(alert.account) ?? now);
@@ -154,7 +132,6 @@ function groupDueAt(group: string, members: readonly StoredTransition[], timing:
   return exempt ? afterWait : Math.max(afterWait, mayNotifyFrom(group, timing));
 }
 
-/** Returns the earliest time at which a group may be announced again. */
 export function mayNotifyFrom(group: string, timing: GroupTiming): EpochMs {
   const last = timing.lastNotified(group);
   return last === undefined ? Number.NEGATIVE_INFINITY : dueAt(last, timing.groupIntervalMs, timing.now);
@@ -164,10 +141,9 @@ function dueAt(since: EpochMs, waitMs: number, now: EpochMs): EpochMs {
   return now + waitMs - elapsedMs(since, now);
 }
 
-/** Kinds of transitions, the most important first. */
 const kindsByWeight = ['event', 'firing', 'worsened', 'reminder', 'resolved'] as const;
 
-/** Returns the message about an incident, which has no transitions if only the incident ended. */
+/** The message has no transitions if only the incident ended. */
 export function incidentMessageOf(
   incident: MessageIncident,
   wanted: readonly Transition[],
@@ -184,7 +160,7 @@ export function incidentMessageOf(
   };
 }
 
-/** Returns the message for the transitions that a channel wants, one per fingerprint, or null if there are none. */
+/** Returns one transition per fingerprint, or null if the channel wants none. */
 export function messageOf(group: string, wanted: readonly Transition[], now: EpochMs): GroupMessage | null {
   const [first] = wanted;
   if (!first) return null;
@@ -202,23 +178,18 @@ export function messageOf(group: string, wanted: readonly Transition[], now: Epo
   };
 }
 
-/** Returns the worst severity, or info if there is none. */
 export function worstOf(some: readonly Severity[]): Severity {
   const worst = some.reduce((rank, one) => Math.min(rank, severities.indexOf(one)), severities.length - 1);
   return severities[worst] ?? 'info';
 }
 
-/** Returns true if one severity is worse than another. */
 export function severer(one: Severity, other: Severity): boolean {
   return severities.indexOf(one) < severities.indexOf(other);
 }
 
 const rankOfRule = new Map(alertRules.map((rule, rank) => [rule, rank]));
 
-/**
- * Returns the rank of a transition in a message: ongoing alerts first, then the worst, then by the order of the rules.
- * Within a rank, the newest comes first.
- */
+/** Ranks ongoing alerts first, then the worst, then by the order of the rules. */
 function rankOf({ kind, alert: { severity, rule } }: Transition): number {
   const rank = Number(kind === 'resolved') * severities.length + severities.indexOf(severity);
   return rank * alertRules.length + (rankOfRule.get(rule) ?? -1);
@@ -226,13 +197,12 @@ function rankOf({ kind, alert: { severity, rule } }: Transition): number {
 
 interface RuleCount {
   readonly rule: AlertRule;
-  /** Number of the rule's alerts in a message, including ended ones. */
+  /** Includes ended alerts. */
   readonly count: number;
   readonly resolved: number;
   readonly severity: Severity;
 }
 
-/** Counts the alerts of each rule in a message, in the order of its transitions: the worst rule first. */
 export function countsByRule(transitions: readonly Transition[]): readonly RuleCount[] {
   const counts = new Map<AlertRule, { -readonly [Field in keyof RuleCount]: RuleCount[Field] }>();
   for (const { kind, alert } of transitions) {
@@ -251,10 +221,7 @@ function isActedOn({ rule, facts }: Pick<Alert, 'rule' | 'facts'>): boolean {
   return rule === 'bounce_over_limit' && actingReasons.includes(facts.numbers['reason']);
 }
 
-/**
- * Returns the name of several alerts of one rule. The name for bounces over the limit says whether Warmwarden acts on
- * them: some are too few for that, and some have ended.
- */
+/** The name for bounces over the limit says whether Warmwarden acts on them. */
 export function groupName(rule: AlertRule, alerts: readonly Pick<Transition, 'kind' | 'alert'>[]): string {
   if (rule !== 'bounce_over_limit') return ruleBook[rule].name;
   const goOn = alerts.filter(({ kind, alert }) => kind !== 'resolved' && alert.rule === rule);

@@ -1,5 +1,4 @@
-// Words of the messages about an incident: its cause and count first, then what Warmwarden did, what waits, and what to
-// do. Pure.
+// Words of the messages about an incident. Pure.
 
 import type { Alert } from '../core/alert.ts';
 import { alertRules, ruleBook } from '../core/alert-rules.ts';
@@ -27,16 +26,13 @@ import { counted, listText, momentText, spanText } from '../core/wording/phrases
 import { worstOf } from './grouping.ts';
 import { callsForNothing } from './quiet-ends.ts';
 
-/** Input of a message besides the incident. */
 export interface IncidentLook {
   readonly now: EpochMs;
-  /** Time zone for sentences, an IANA name. */
+  /** IANA name. */
   readonly zone: string;
   /** Base of links to the page, or null if there is no page. */
   readonly pageUrl: string | null;
-  /** Command line that starts this program. */
   readonly command: string;
-  /** Alerts that fire now. */
   readonly firing: readonly Alert[];
   /** Returns how many mailboxes share a cause without being in the incident, and how many mailboxes differ in it. */
   readonly sharing: (cause: IncidentCause) => { readonly spared: number; readonly others: number };
@@ -44,7 +40,7 @@ export interface IncidentLook {
 
 const worstNamed = 5;
 
-/** Returns the incident as a message shows it. `members` are the mailboxes that the reader may see, at least one. */
+/** `members` are the mailboxes that the reader may see, at least one. */
 export function messageIncident(
   incident: Incident,
   step: MessageIncident['step'],
@@ -72,7 +68,6 @@ export function messageIncident(
   };
 }
 
-/** Returns the firing alerts of an incident: its own, and those of these mailboxes. */
 export function firingOf(
   { alerts }: Pick<Incident, 'alerts'>,
   members: readonly IncidentMailbox[],
@@ -99,7 +94,6 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
   ].filter((text) => text !== '');
 }
 
-/** Names the shared cause as such, with the number of mailboxes that share it and are not in the incident. */
 function commonText({ cause, kind }: Incident, members: readonly IncidentMailbox[], look: IncidentLook): string {
   const { spared, others } = look.sharing(cause);
   const which = kind === null ? '' : `. Kind of bounce: ${kind}`;

@@ -1,5 +1,4 @@
-// Follows incidents over time: they begin with a cause that mailboxes share, grow, widen, and end when nothing goes on.
-// Pure.
+// Follows incidents over time: they begin, grow, widen, and end when nothing goes on. Pure.
 
 import { type Alert, fingerprintOf, isCause, type Transition } from '../core/alert.ts';
 import { type AlertRule, ruleBook } from '../core/alert-rules.ts';
@@ -21,15 +20,15 @@ import { type Affected, type Shared, sharedCauses } from './shared-cause.ts';
 
 /** Window in which mailboxes must be affected to begin an incident, if their cause is wider than a domain. */
 const togetherMs = hourMs;
-/** Window for mailboxes of one domain. It is longer, because three of them are far less likely to bounce by chance. */
+/** Longer than `togetherMs`: three mailboxes of one domain are far less likely to bounce by chance. */
 const togetherOnDomainMs = dayMs;
 /** Time after the last mailbox joined in which another may join: a night lies between two days of sending. */
 const joinsWithinMs = 18 * hourMs;
-/** Time after the beginning in which further mailboxes may show that the cause is wider. */
+/** Time after the beginning in which an incident may widen. */
 const widensWithinMs = 6 * hourMs;
 /** Time after which an incident is over if nothing is new and nothing goes on. */
 const quietMs = dayMs;
-/** Maximum mailboxes of one incident. Further mailboxes are announced outside of it. */
+/** Further mailboxes are announced outside of the incident. */
 const maxMembers = 5_000;
 
 interface IncidentFacts {
@@ -39,16 +38,11 @@ interface IncidentFacts {
   readonly affected: ReadonlyMap<string, Affected>;
   /** Fingerprints of alerts that keep their incident open while they fire: held actions, a domain's DNS. */
   readonly lasting: ReadonlySet<string>;
-  /** Returns a new id for an incident that begins. */
   readonly idOf: (one: Omit<Incident, 'id'>) => string;
-  /** Returns how many mailboxes of the fleet share a cause, whether they bounce or not. */
   readonly sharing: (cause: IncidentCause) => number;
 }
 
-/**
- * Returns the open and just ended incidents in the order of `open`, then the new ones. An unchanged incident is the
- * same object.
- */
+/** Returns the incidents in the order of `open`, then the new ones. An unchanged incident is the same object. */
 export function incidentsAfter(facts: IncidentFacts): readonly Incident[] {
   const { now, affected, sharing } = facts;
   const refreshed = facts.open.map((incident) => refreshedBy(incident, affected, now));
@@ -75,10 +69,7 @@ function without(some: readonly Affected[], all: readonly Affected[]): readonly 
   return [...left];
 }
 
-/**
- * Updates the mailboxes of an incident. A mailbox that is no longer affected keeps its last state, and no longer goes
- * on.
- */
+/** A mailbox that is not affected keeps its last state, and does not go on. */
 function refreshedBy(incident: Incident, affected: IncidentFacts['affected'], now: EpochMs): Incident {
   let moved = false;
   const members = incident.members.map((member) => {
@@ -91,10 +82,7 @@ function refreshedBy(incident: Incident, affected: IncidentFacts['affected'], no
   return moved ? { ...incident, members, movedAt: now } : incident;
 }
 
-/**
- * Adds mailboxes that have the kind of bounce and the cause of an incident. A mailbox that fits two incidents joins the
- * narrower one.
- */
+/** A mailbox that fits two incidents joins the narrower one. */
 function joined(incidents: readonly Incident[], free: readonly Affected[], now: EpochMs) {
   const narrowestFirst = incidents.toSorted((a, b) => breadth(a.cause.attribute) - breadth(b.cause.attribute));
   const joining = Map.groupBy(free, (one) => narrowestFirst.find((incident) => mayJoin(one, incident, now)) ?? null);
@@ -123,8 +111,7 @@ function withMembers(incident: Incident, joining: readonly Affected[], now: Epoc
 }
 
 /**
- * Widens young incidents: their mailboxes may share a wider cause with newly affected ones. If the wider cause would
- * join two incidents or split one, only the newly affected mailboxes are examined.
+ * Widens young incidents. If the wider cause would join or split incidents, only newly affected mailboxes are examined.
  */
 function widenedBy(incidents: readonly Incident[], recent: readonly Affected[], facts: IncidentFacts) {
   const young = incidents.filter((one) => mayWiden(one, facts.now));
@@ -152,7 +139,7 @@ function widenedBy(incidents: readonly Incident[], recent: readonly Affected[], 
   return { open: [...open.values()], rest, begun: [...begun, ...sharedCauses(alone, facts)] };
 }
 
-/** Returns true if a wider cause can still be announced. */
+/** A wider cause cannot be announced after the update. */
 function mayWiden({ beganAt, announced }: Incident, now: EpochMs): boolean {
   return elapsedMs(beganAt, now) <= widensWithinMs && !announced?.updated;
 }
@@ -182,29 +169,23 @@ function endedIfQuiet(incident: Incident, { now, lasting }: IncidentFacts): Inci
   return goesOn || elapsedMs(movedAt, now) < quietMs ? incident : { ...incident, endedAt: now };
 }
 
-/**
- * True for an alert that shows a mailbox's bounces or follows from them: it has no message of its own while the mailbox
- * is in an incident.
- */
+/** True for an alert about a mailbox's bounces, which has no message of its own while the mailbox is in an incident. */
 function isOfMember({ rule, mailboxId }: Alert): boolean {
   const { shows, isSymptom } = ruleBook[rule];
   return mailboxId !== null && (shows === 'bounces' || shows === 'action' || isSymptom === true);
 }
 
-/** Facts besides the incidents that decide to which incident an alert belongs. */
 interface Grounds {
-  /** Returns the keys of the mailboxes that the breaker of an API holds. */
   readonly heldKeys: (api: string) => readonly string[];
   /** Returns true if a mailbox of the domain shares the cause of the incident and its kind of bounce. */
   readonly shows: (account: string, domain: string, incident: Incident) => boolean;
 }
 
-/** Index for assigning transitions to incidents, because a storm has as many alerts as mailboxes. */
+/** Index, because a storm has as many alerts as mailboxes. */
 export interface Belonging extends Grounds {
   readonly open: readonly Incident[];
   /** Incidents by the fingerprint of an alert that is about no single mailbox. */
   readonly byAlert: ReadonlyMap<string, Incident>;
-  /** Incidents by the key of a mailbox. */
   readonly byMember: ReadonlyMap<string, readonly { readonly incident: Incident }[]>;
 }
 
@@ -217,7 +198,7 @@ export function belongingTo(open: readonly Incident[], grounds: Grounds): Belong
   return { ...grounds, open, byAlert, byMember };
 }
 
-/** Returns the incident of a transition, or null if there is none or there are several. */
+/** Returns null also if there are several. */
 export function incidentOf({ alert, found }: Transition, belonging: Belonging): Incident | null {
   const known = belonging.byAlert.get(alert.fingerprint);
   if (known) return holdsOthers(alert, known, belonging) ? null : known;
@@ -226,8 +207,8 @@ export function incidentOf({ alert, found }: Transition, belonging: Belonging): 
 }
 
 /**
- * Returns true if a breaker holds other mailboxes or emergencies, which keeps its alert out of the incident. People are
- * reminded of all held mailboxes, and an incident has only one message between its first and its last.
+ * A breaker that holds other mailboxes or emergencies stays out of the incident: people are reminded of all held ones,
+ * and an incident has only one message between its first and its last.
  */
 function holdsOthers({ rule, object, facts }: Alert, { members }: Incident, { heldKeys }: Belonging): boolean {
   if (ruleBook[rule].shows !== 'hold') return false;
@@ -236,15 +217,11 @@ function holdsOthers({ rule, object, facts }: Alert, { members }: Incident, { he
   return heldKeys(object ?? '').some((key) => !keys.has(key));
 }
 
-/**
- * Returns true if an alert is graver than everything announced, after the incident's one update. The incident is silent
- * until its end, so such an alert is announced by itself.
- */
+/** After its one update, the incident is silent until its end, so a graver alert is announced by itself. */
 function isGraver(alert: Alert, announced: IncidentAnnouncement | null): boolean {
   return announced?.updated === true && severer(alert.severity, announced.severity);
 }
 
-/** Returns the incidents that an alert is about. */
 function concerned(alert: Alert, belonging: Belonging): readonly Incident[] {
   const { account, mailboxId } = alert;
   const ofMember = belonging.byMember.get(mailboxKey(account, mailboxId ?? '')) ?? [];
@@ -255,8 +232,7 @@ function concerned(alert: Alert, belonging: Belonging): readonly Incident[] {
 function concerns(incident: Incident, alert: Alert, belonging: Belonging): boolean {
   const { rule, account, object } = alert;
   const { members, cause, announced } = incident;
-  // The incident would announce the alert only at its end. That is early enough only for symptoms, which need no action
-  // before.
+  // The incident announces the alert only at its end, which is early enough only for symptoms.
   if (announced?.updated && !ruleBook[rule].isSymptom) return false;
   switch (ruleBook[rule].shows) {
     case 'hold':
@@ -280,25 +256,20 @@ export function adopted(incident: Incident, wide: readonly Alert[], belonging: B
   return { ...incident, alerts: [...incident.alerts, ...fresh.map(({ fingerprint }) => fingerprint)] };
 }
 
-/** Time without a further mailbox before a beginning is announced, and the maximum of that wait. */
+/** Time without a further mailbox before a beginning is announced. */
 const arrivalMs = minuteMs;
 const longestArrivalMs = 5 * minuteMs;
 /** Minimum time between the first message and the next one, unless the next one is graver. */
 const settleMs = 30 * minuteMs;
 /** Time without a further mailbox before the update, so that one update covers a whole wave. */
 const waveMs = 15 * minuteMs;
-/** Maximum length of a wave. */
 const longestWaveMs = 2 * hourMs;
 
-/**
- * Counts the alerts of an incident that are no symptoms: held actions, its domain's DNS. A further one is announced at
- * once.
- */
+/** Counts the alerts that are no symptoms, such as held actions. A further one is announced at once. */
 export function graveAlerts({ alerts }: Pick<Incident, 'alerts'>): number {
   return alerts.filter((fingerprint) => !ruleBook[fingerprint.split('|', 1)[0] as AlertRule].isSymptom).length;
 }
 
-/** Returns the message that is due, or null if there is none. */
 export function dueStep(incident: Incident, now: EpochMs): 'began' | 'grew' | 'ended' | null {
   const { announced, endedAt, members, joinedAt, openedAt, cause } = incident;
   if (!announced) {
@@ -314,7 +285,7 @@ export function dueStep(incident: Incident, now: EpochMs): 'began' | 'grew' | 'e
   return (isWider || isLarger) && isSettled && elapsedMs(announced.at, now) >= settleMs ? 'grew' : null;
 }
 
-/** Raises the severity to the worst among the mailboxes and the alerts in the messages. The severity never falls. */
+/** The severity never falls. */
 export function withSeverity(incident: Incident, alerts: readonly Alert[]): Incident {
   const severities = [...incident.members, ...alerts].map(({ severity }) => severity);
   const severity = worstOf([incident.severity, ...severities]);
@@ -329,10 +300,9 @@ function breadth(attribute: SharedAttribute): number {
   return sharedAttributes.indexOf(attribute);
 }
 
-// Decides which alerts are not announced because their cause is: old data of mailboxes while the API does not answer,
-// and missing counts of a mailbox while they are missing all over the account. No other alert is held back.
+// Alerts that are not announced because their cause is: old data during an outage, and missing counts of one mailbox.
 
-/** Returns true if an outage of the account, which ended or will end at `until`, explains the alert at `now`. */
+/** `until` is the end of the outage of the alert's account, past or expected. */
 export function isExplained(alert: Alert, until: EpochMs, now: EpochMs): boolean {
   return ruleBook[alert.rule].isExplainedByOutage === true && now < until;
 }
@@ -344,7 +314,6 @@ export function isStoodFor(alert: Alert, current: (fingerprint: string) => Alert
   return current(fingerprintOf(missingCountsSubject(account)))?.status === 'firing';
 }
 
-/** Returns true if an outage fires for the account. `current` returns the alert of a fingerprint, if there is one. */
 export function hasCause(account: string, current: (fingerprint: string) => Alert | undefined): boolean {
   return outageCauses.some(
     (cause) => current(fingerprintOf(accountSubject('not_guarded', account, cause)))?.status === 'firing',

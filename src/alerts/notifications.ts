@@ -1,5 +1,4 @@
-// Selects what people are notified of now: news among the transitions without a notification, and reminders of ongoing
-// alerts. Pure; silences and inhibition come in as `muted`.
+// Selects the news and the reminders that people get now. Pure; silences and inhibition come in as `muted`.
 import { type Alert, type Announcement, accountsOf, isCause, type Severity, type Transition } from '../core/alert.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import { mailboxPath } from '../core/page-links.ts';
@@ -9,41 +8,33 @@ import { callsForNothing, endAsTold, endOf, isMoreThanTold } from './quiet-ends.
 import { isDisarming } from './rules/protection-rule.ts';
 
 export interface NotificationFacts {
-  /** Transitions in the order of their ids. */
   readonly unnotified: readonly StoredTransition[];
-  /** Announcements that people have received, by fingerprint. */
   readonly announced: ReadonlyMap<string, Announcement>;
-  /** All firing alerts, read before `unnotified` so that everything in them has been recorded. */
+  /** Read before `unnotified`, so that everything in them has been recorded. */
   readonly firing: readonly Alert[];
   /**
-   * Returns true if an alert is silenced, or explained by another one. The end of an announced alert is announced
-   * regardless.
+   * True if an alert is silenced or explained by another one. The end of an announced alert is announced regardless.
    */
   readonly muted: (alert: Alert) => boolean;
-  /** Returns true if a channel wants the alert now. */
   readonly wanted: (alert: Alert) => boolean;
   /** Returns true if a channel that was not notified of an announced alert wants it by now. */
   readonly joined: (alert: Alert) => boolean;
-  /** Interval between reminders by severity, or null if there are none. */
+  /** Null if there are no reminders. */
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   readonly timing: GroupTiming;
 }
 
-/** News of one group. */
 export interface Notification {
   readonly group: string;
-  /** Ids of the stored transitions that this notification settles, including those that are no news. */
+  /** Ids of the settled transitions, including those that are no news. */
   readonly ids: readonly number[];
-  /** News, one per fingerprint; may be empty. */
+  /** One per fingerprint; may be empty. */
   readonly news: readonly Transition[];
   /** News only for channels that were not notified when the alert fired. */
   readonly late: readonly Transition[];
 }
 
-/**
- * Returns the notifications that are due by group, and the time of the next one, or null if only an event can bring
- * one.
- */
+/** `nextDueAt` is null if only an event can make a notification due. */
 export function notificationsOf(facts: NotificationFacts): {
   notifications: readonly Notification[];
   nextDueAt: EpochMs | null;
@@ -68,7 +59,6 @@ export function notificationsOf(facts: NotificationFacts): {
   return { notifications: [...notifications.values()], nextDueAt };
 }
 
-/** Returns the fingerprints of the alerts of these transitions. */
 function namesOf(stored: readonly StoredTransition[]): ReadonlySet<string> {
   return new Set(stored.map(({ transition }) => transition.alert.fingerprint));
 }
@@ -99,14 +89,13 @@ function newsOfOne(steps: readonly Transition[], { announced, muted }: Notificat
   if (latest.kind !== 'firing' && latest.kind !== 'worsened') return latest;
   const worsened = steps.some(({ kind }) => kind === 'worsened');
   if (known && worsened) return { ...latest, kind: 'worsened' };
-  // The alert fires again before every channel got its end. People are notified if it is unstable now, and channels
-  // that got the end are notified that it fires again.
+  // The alert fires again before every channel got its end.
   if (known && !latest.alert.unstable && !known.closed) return null;
   const moved = steps.some(({ movedFrom }) => movedFrom !== undefined && announced.has(movedFrom));
   return { ...latest, kind: 'firing', ...(moved && !worsened && { foretold: true }) };
 }
 
-/** Updates the alert of a transition, which may have grown while the message waited: a longer list, a higher count. */
+/** Updates the alert, which may have grown while the message waited. */
 function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Alert>): Transition {
   const now = transition.kind === 'resolved' ? undefined : current.get(transition.alert.fingerprint);
   const isSame = now?.firingAt === transition.alert.firingAt;
@@ -115,9 +104,8 @@ function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Al
 }
 
 /**
- * Returns reminders by group. When the interval of one alert is over, all announced alerts of its group are named, so
- * that a group is repeated once and not alert by alert. Also returns alerts that were muted or had no channel when they
- * fired and no longer are, and alerts of which people know only the lesser part.
+ * A reminder names all announced alerts of its group, so that a group is repeated once and not alert by alert. Alerts
+ * that are unmuted by now, or of which people know only the lesser part, are included.
  */
 function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transition[]> {
   const { announced, muted, wanted, timing, unnotified } = facts;
@@ -150,9 +138,7 @@ function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transi
 }
 
 /**
- * Returns alerts about several accounts that came to concern another account, with channels of its own. They are new to
- * these channels, so they wait neither for the group's interval nor for its news that an alert got worse, which are for
- * the channels notified before.
+ * Returns alerts that came to concern another account. They are new to its channels, so they do not wait for the group.
  */
 function lateFor(facts: NotificationFacts): readonly Transition[] {
   const { firing, announced, muted, joined, unnotified, timing } = facts;
@@ -168,7 +154,7 @@ function lateFor(facts: NotificationFacts): readonly Transition[] {
   return firing.filter(isLate).map((alert) => ({ kind: 'firing', at: timing.now, alert }));
 }
 
-/** Returns true if the alert belongs to an incident, which repeats it only when the incident gets worse or ends. */
+/** An incident repeats its alerts only when it gets worse or ends. */
 function isOfIncident(alert: Alert, { timing }: NotificationFacts): boolean {
   return timing.incidents.of({ kind: 'reminder', at: timing.now, alert }) !== null;
 }
@@ -178,7 +164,6 @@ function isDue(alert: Alert, { at, severity }: Announcement, { repeatIntervalMs,
   return interval !== null && elapsedMs(at, timing.now) >= interval;
 }
 
-/** Adds the links to the page of what the alert is about, and to the runbook, which says what to do. */
 export function withLinks(transition: Transition, pageUrl: string | null): Transition {
   if (pageUrl === null) return transition;
   const { alert } = transition;
@@ -188,7 +173,6 @@ export function withLinks(transition: Transition, pageUrl: string | null): Trans
   return { ...transition, alert: { ...alert, facts } };
 }
 
-/** Returns the path of the mailbox or mailboxes of an alert, or null if it is about none. */
 function pagePath(alert: Alert): string | null {
   const { rule, account, mailboxId, object, facts } = alert;
   const seenWith = facts.numbers['seen_with'];
@@ -199,7 +183,6 @@ function pagePath(alert: Alert): string | null {
   return words ? `/?q=${encodeURIComponent(words)}` : null;
 }
 
-/** Transition with the channels that receive it. */
 export interface Routed {
   readonly transition: Transition;
   readonly to: readonly string[];
@@ -208,11 +191,10 @@ export interface Routed {
 export interface Telling {
   readonly announced: ReadonlyMap<string, Announcement>;
   readonly at: EpochMs;
-  /** True for a message about an incident. */
   readonly inIncident: boolean;
 }
 
-/** Returns the announcement after a transition was sent, or null if the alert does not go on. */
+/** Returns null if the alert does not go on. */
 export function announcementOf(
   { transition: { kind, alert }, to }: Routed,
   { announced, at, inIncident }: Telling,

@@ -1,27 +1,19 @@
-// Decides which ends have no message for people, because an earlier message announced them: bounces that were too few
-// to act on, and alerts that the last message of an incident named as ongoing. Receivers that track state get these
-// ends all the same. Pure.
+// Decides which ends have no message for people, because an earlier message announced them. Receivers that track state
+// get these ends all the same. Pure.
 
 import type { Alert, Announcement, Transition } from '../core/alert.ts';
 import { ruleBook } from '../core/alert-rules.ts';
 
-/** Returns true for bounces over the limit that are too few to act on. */
 export function isTooFew({ rule, facts }: Pick<Alert, 'rule' | 'facts'>): boolean {
   return rule === 'bounce_over_limit' && facts.numbers['reason'] === 'insufficient_evidence';
 }
 
-/**
- * Returns true if an alert needs no action now: symptoms, and bounces that are too few to act on. The digest lists
- * them.
- */
+/** The digest lists these alerts. */
 export function callsForNothing(alert: Alert): boolean {
   return isTooFew(alert) || ruleBook[alert.rule].isSymptom === true;
 }
 
-/**
- * Returns what the message about an alert says about its end. People who were notified of more than too few bounces are
- * notified of their end.
- */
+/** People who were notified of more than too few bounces are notified of their end. */
 export function endOf(
   alert: Alert,
   before: Announcement | undefined,
@@ -32,20 +24,16 @@ export function endOf(
   return { ...(isQuiet && { quietEnd: 'too_few' }), ...(isOnlyThere && { onlyInIncident: true }) };
 }
 
-/** Returns true if people were notified of too few bounces and the alert is about more by now. */
+/** True if people were notified of too few bounces only. */
 export function isMoreThanTold(alert: Alert, announcement: Announcement | undefined): boolean {
   return announcement?.quietEnd === 'too_few' && !isTooFew(alert);
 }
 
-/** Returns the end of an alert, marked as its announcement requires. */
 export function endAsTold(end: Transition, { quietEnd, onlyInIncident }: Announcement): Transition {
   return { ...end, ...(quietEnd && { foretold: true }), ...(!onlyInIncident && { alone: true }) };
 }
 
-/**
- * Returns the announcement of an alert that the last message of an incident named as ongoing, or null if the alert
- * needs action or a channel did not get that message.
- */
+/** Returns null if the alert needs action, or a channel did not get the incident's last message that named it. */
 export function namedAtTheEnd(
   alert: Alert,
   known: Announcement | undefined,

@@ -1,4 +1,4 @@
-// Selects the channels for an alert: those of the matching routes, or the default if there are no routes.
+// Selects the channels for an alert.
 import {
   type Alert,
   type AlertMatch,
@@ -14,23 +14,22 @@ import { fitsGlob } from '../core/mailbox-pattern.ts';
 import type { EpochMs } from '../core/time.ts';
 import { isDisarming } from './rules/protection-rule.ts';
 
-// Decides whether a route or a silence matches an alert.
+// Matching of an alert by a route or a silence.
 
-/** Returns true if a silence mutes the alert. Protection that a person took away is always announced. */
+/** Protection that a person took away is always announced. */
 export function mutes(match: AlertMatch, alert: Alert): boolean {
   return !isDisarming(alert) && matches(alert, match);
 }
 
-/** Returns the silence that mutes the alert for the longest time, or null if its messages are sent. */
+/** Returns the silence that lasts longest, or null if none mutes the alert. */
 export function silenceOf(alert: Alert, silences: readonly Silence[]): Silence | null {
   const over = silences.filter(({ match }) => mutes(match, alert));
   return over.reduce<Silence | null>((last, one) => (last && last.until >= one.until ? last : one), null);
 }
 
 /**
- * Returns true if every given field matches; one entry of a list is enough, and an empty match fits everything. An
- * alert about several accounts must match with `every` one (a silence must not mute another account's part), or with
- * just `one`.
+ * One entry of a list is enough. An alert about several accounts must match with `every` one (a silence must not mute
+ * another account's part), or with just `one`.
  */
 export function matches(alert: Alert, match: AlertMatch, accounts: 'every' | 'one' = 'every'): boolean {
   return (
@@ -59,7 +58,7 @@ function namesMailbox(patterns: readonly string[], { email, mailboxId }: Alert):
   return (mailboxId !== null && patterns.includes(mailboxId)) || (email !== null && anyGlob(patterns, email));
 }
 
-/** Returns true if a glob matches the domain of the alert's mailbox, or the domain that the alert itself is about. */
+/** Matches the domain of the alert's mailbox, or the domain that the alert itself is about. */
 function isOfDomain(globs: readonly string[], alert: Alert): boolean {
   const { email, facts } = alert;
   const object = isCause(alert) ? null : alert.object;
@@ -70,27 +69,25 @@ function isOfDomain(globs: readonly string[], alert: Alert): boolean {
 
 export interface AlertRoute {
   readonly match: AlertMatch;
-  /** Names of channels. */
   readonly channels: readonly string[];
 }
 
-/** Returns true if people read the channel: a recipe only acts. */
+/** People read every channel but a recipe, which only acts. */
 export function isForPeople({ type }: { readonly type: string }): boolean {
   return type !== 'recipe';
 }
 
-/** Severities that are sent without any route, because they may cost sleep or money. info stays on the page. */
+/** Severities that are sent without any route, because they may cost sleep or money. */
 const defaultSeverities: readonly Severity[] = ['critical', 'warning'];
 
-/** Fields of a configured channel that routing needs. */
 export interface RoutedChannel {
   readonly name: string;
   readonly type: string;
 }
 
 /**
- * Returns the names of the channels for an alert: those of every matching route, or without routes all channels for
- * warning and critical. A critical alert whose routes reach no person goes to every channel that people read.
+ * Without routes, every channel gets warning and critical. A critical alert whose routes reach no person goes to every
+ * channel that people read.
  */
 export function channelsFor(
   alert: Alert,
@@ -110,19 +107,13 @@ function namesOf(channels: readonly RoutedChannel[]): readonly string[] {
   return channels.map(({ name }) => name);
 }
 
-/**
- * Returns true if a route wants the alert. An alert about Warmwarden itself has no account, so a route by account must
- * not exclude it. An alert about several accounts matches a route for any of them.
- */
+/** An alert about Warmwarden itself has no account, so a route by account must not exclude it. */
 function wants({ match }: AlertRoute, alert: Alert): boolean {
   const { account: _account, ...rest } = match;
   return matches(alert, accountsOf(alert).length === 0 ? rest : match, 'one');
 }
 
-/**
- * Returns the channels that want the alert by now and were not notified of it, or none if the alert was not announced
- * yet.
- */
+/** Returns the channels that want an announced alert by now and were not notified of it. */
 export function joinedChannels(
   alert: Alert,
   announcement: Announcement | undefined,
@@ -133,12 +124,11 @@ export function joinedChannels(
   return known ? channelsFor(alert, routes, channels).filter((channel) => !known.includes(channel)) : [];
 }
 
-// Tracks the pauses by Warmwarden for channels that page. A pause is an event that never resolves as an alert, but its
-// page ends when the mailbox runs again, leaves, or is silenced by a person. Pure.
+// Pauses by Warmwarden for channels that page: an event never resolves, but its page ends when the mailbox runs again,
+// leaves, or is silenced by a person. Pure.
 
 const mark = 'guard_paused';
 
-/** Returns true if the transition reports that Warmwarden paused a warm-up. */
 export function isPause({ kind, alert: { rule, facts, mailboxId } }: Transition): boolean {
   const { action, outcome } = facts.numbers;
   return (
@@ -146,12 +136,11 @@ export function isPause({ kind, alert: { rule, facts, mailboxId } }: Transition)
   );
 }
 
-/** Returns the fingerprint that identifies the pause of a mailbox while it lasts. */
 export function pauseFingerprint({ account, mailboxId }: Pick<Alert, 'account' | 'mailboxId'>): string {
   return [mark, account, mailboxId ?? ''].join('|');
 }
 
-/** Returns the announcement of a pause, whose channels must be notified of its end. */
+/** The channels of the announcement must be notified of the pause's end. */
 export function pauseAnnouncement(
   { alert }: Transition,
   { channels, at }: { readonly channels: readonly string[]; readonly at: EpochMs },
@@ -159,15 +148,13 @@ export function pauseAnnouncement(
   return { fingerprint: pauseFingerprint(alert), at, severity: alert.severity, channels };
 }
 
-/** Facts that decide whether a pause is over. */
 interface PauseFacts {
   readonly now: EpochMs;
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
-  /** Returns true if a person silenced the alert. */
   readonly silenced: (alert: Alert) => boolean;
 }
 
-/** Returns the end of an announced pause, or null if it lasts or the announcement is about no pause. */
+/** Returns null if the pause lasts, or the announcement is about no pause. */
 export function pauseEnd({ fingerprint, at: since, severity }: Announcement, facts: PauseFacts): Transition | null {
   const [first, account = '', ...rest] = fingerprint.split('|');
   if (first !== mark) return null;

@@ -55,9 +55,6 @@ const rulesAfter: Readonly<Record<Route | 'time', readonly Rule[]>> = {
   health: [],
 };
 
-/**
- * Returns the conditions of the rules that the answer just applied to `mailbox`, or the passing of time, can change.
- */
 export function conditionsAfter(
   answered: Route | 'time',
   mailbox: MailboxState,

@@ -1,6 +1,5 @@
-// Finds the mailboxes whose bounces the guard or an alert noticed recently, and what those that bounce at the same time
-// have in common: the narrowest cause that explains them, or none. Pure; the result does not depend on the order of the
-// mailboxes. docs/alerts.md, "Incidents", has the rules in words.
+// Finds the recently affected mailboxes and the narrowest cause that explains those that bounce at the same time. Pure;
+// the order of the mailboxes does not matter. docs/alerts.md, "Incidents", has the rules in words.
 
 import type { Action } from '../core/action.ts';
 import type { Alert, Severity, Transition } from '../core/alert.ts';
@@ -19,18 +18,16 @@ import { domainOf, type MailboxState, mailboxKey } from '../core/mailbox.ts';
 import { dayMs, type EpochMs, hourMs } from '../core/time.ts';
 import { worstOf } from './grouping.ts';
 
-/** Mailbox whose bounces the guard or an alert noticed. */
 export interface Affected {
-  /** Key of the mailbox, `ACCOUNT/ID`. */
+  /** `ACCOUNT/ID`. */
   readonly key: string;
   readonly mailbox: IncidentMailbox;
   /** Most frequent kinds of its bounces, in the API's words; empty if no bounce is shown. */
   readonly kinds: readonly string[];
-  /** Attributes that it may share; each is null if unknown. */
+  /** Null if unknown. */
   readonly traits: Readonly<Record<SharedAttribute, string | null>>;
 }
 
-/** Maximum age of an occurrence that can begin an incident. */
 const noticedForMs = dayMs;
 /** Time after the first sight of a mailbox in which a finding begins no incident, because the trouble may be older. */
 const firstSeenForMs = hourMs;
@@ -40,13 +37,11 @@ export interface AffectedFacts {
   readonly mailboxes: Iterable<MailboxState>;
   readonly firing: readonly Alert[];
   readonly breakers: Iterable<readonly [api: string, state: BreakerState]>;
-  /** Transitions without a notification, which show how severe an action is. */
+  /** They show how severe an action is. */
   readonly unnotified: readonly Transition[];
-  /** Returns the base_url of an account, or null if the account is not configured. */
   readonly apiOf: (account: string) => string | null;
 }
 
-/** Returns the affected mailboxes by key. */
 export function affectedMailboxes(facts: AffectedFacts): ReadonlyMap<string, Affected> {
   const { now, firing, breakers, unnotified, apiOf } = facts;
   const alerts = byMailbox(firing.filter(({ rule }) => ruleBook[rule].shows === 'bounces'));
@@ -66,10 +61,7 @@ export function affectedMailboxes(facts: AffectedFacts): ReadonlyMap<string, Aff
   return found;
 }
 
-/**
- * Returns the mailbox as part of an incident, or null if nothing about it is recent or everything was found at first
- * sight.
- */
+/** Returns null if nothing is recent, or everything was found at first sight. */
 function memberOf(mailbox: MailboxState, steps: readonly MemberStep[], now: EpochMs): IncidentMailbox | null {
   const recent = steps.filter(({ since, goesOn }) => goesOn || since > now - noticedForMs);
   const worst = recent.toSorted((a, b) => memberStates.indexOf(a.state) - memberStates.indexOf(b.state))[0];
@@ -90,10 +82,7 @@ interface MemberStep {
   readonly goesOn: boolean;
 }
 
-/**
- * Returns true if the bounces are too few to act on. Such mailboxes are part of no incident, because every large fleet
- * has some on most days.
- */
+/** Such mailboxes are part of no incident, because every large fleet has some on most days. */
 function isTooFew({ verdict }: MailboxState): boolean {
   return verdict?.answer.reason === 'insufficient_evidence';
 }
@@ -116,10 +105,7 @@ function stepOfAction(action: Action | null, events: readonly Alert[]): readonly
   return [{ state, since: action.openedAt, severity, goesOn: action.state === 'open' || action.nextTryAt !== null }];
 }
 
-/**
- * Returns the start of the breaker's hold by mailbox key. Mailboxes held at first sight are left out, because their
- * trouble may be older.
- */
+/** Mailboxes held at first sight are left out, because their trouble may be older. */
 function heldSince(breakers: AffectedFacts['breakers']): ReadonlyMap<string, EpochMs> {
   const held = new Map<string, EpochMs>();
   for (const [, state] of breakers) {
@@ -133,10 +119,7 @@ function byMailbox(alerts: readonly Alert[]): ReadonlyMap<string, readonly Alert
   return Map.groupBy(ofMailboxes, ({ account, mailboxId }) => mailboxKey(account, mailboxId ?? ''));
 }
 
-/**
- * Returns the domains, as `ACCOUNT DOMAIN`, of an incident's mailboxes and of the mailboxes that share its cause and
- * kind of bounce without being over a limit themselves.
- */
+/** Returns the domains, as `ACCOUNT DOMAIN`, of the incident and of mailboxes below the limits that share its cause. */
 export function domainsShowing(
   { cause, kind, members }: Pick<Incident, 'cause' | 'kind' | 'members'>,
   mailboxes: Iterable<MailboxState>,
@@ -158,7 +141,7 @@ export function domainKey(account: string, domain: string): string {
   return `${account} ${domain}`;
 }
 
-/** Returns the most frequent kinds of the recent bounces, such as `block (policy_block)`. */
+/** Returns kinds such as `block (policy_block)`. */
 function mainKinds({ warmup }: MailboxState): readonly string[] {
   const kinds = (warmup?.answer.recentBounces ?? []).flatMap(({ type, category }) =>
     type === null && category === null
@@ -176,13 +159,11 @@ function countsOf(words: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Returns the attributes that a mailbox may share with others. */
 function traitsOf(mailbox: MailboxState, apiOf: AffectedFacts['apiOf']): Affected['traits'] {
   const traits = sharedAttributes.map((attribute) => [attribute, traitOf(mailbox, attribute, apiOf)] as const);
   return Object.fromEntries(traits) as Record<SharedAttribute, string | null>;
 }
 
-/** Returns an attribute of a mailbox, or null if it is unknown. */
 export function traitOf(
   mailbox: MailboxState,
   attribute: SharedAttribute,
@@ -202,16 +183,13 @@ export function traitOf(
   }
 }
 
-// The common cause.
-
-/** Mailboxes with one kind of bounce and a common cause. */
 export interface Shared {
   readonly cause: IncidentCause;
   readonly kind: string | null;
   readonly members: readonly Affected[];
 }
 
-/** Minimum mailboxes of an incident, by shared attribute. */
+/** Minimum mailboxes of an incident. */
 const leastMembers: Readonly<Record<SharedAttribute, number>> = {
   domain: 3,
   ip: 3,
@@ -220,31 +198,19 @@ const leastMembers: Readonly<Record<SharedAttribute, number>> = {
   account: 5,
   base_url: 5,
 };
-/**
- * Number of mailboxes sharing a cause that raises the minimum by one, because some of many bounce at the same time by
- * chance.
- */
+/** Fleet size that raises the minimum by one, because some of many bounce at the same time by chance. */
 const oneMoreEvery = 200;
-/** Minimum domains of a cause wider than a domain. It explains nothing that one or two domains explain. */
+/** A cause wider than a domain explains nothing that one or two domains explain. */
 const leastDomains = 3;
-/**
- * Returns true if a cause explains at least four in five of the mailboxes at hand. Otherwise it is not their one cause.
- */
 const explains = (some: number, all: number) => some * 5 >= all * 4;
-/** Returns true if at least a third of the mailboxes are outside the largest domain. */
 const isSpread = (largest: number, all: number) => (all - largest) * 3 >= all;
 
-/** Attributes to search, and the fleet to compare with. */
 interface Search {
   readonly attributes: readonly SharedAttribute[];
-  /** Returns how many mailboxes of the fleet share a cause, whether they bounce or not. */
   readonly sharing: (cause: IncidentCause) => number;
 }
 
-/**
- * Returns the common causes for each kind of bounce. A mailbox that shares nothing is in none of them, and no mailbox
- * is in two.
- */
+/** No mailbox is in two causes; one that shares nothing is in none. */
 export function sharedCauses(
   affected: readonly Affected[],
   { attributes = sharedAttributes, sharing }: Pick<Search, 'sharing'> & Partial<Search>,
@@ -258,10 +224,7 @@ export function sharedCauses(
   );
 }
 
-/**
- * Groups mailboxes by their main kind of bounce. Among equally frequent kinds of a mailbox, the one that most other
- * mailboxes have counts.
- */
+/** Among equally frequent kinds of a mailbox, the one that most other mailboxes have counts. */
 function byMainKind(affected: readonly Affected[]): ReadonlyMap<string | null, readonly Affected[]> {
   const counts = countsOf(affected.flatMap(({ kinds }) => kinds));
   const byCount = (a: string, b: string) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0) || compare(a, b);
@@ -282,8 +245,8 @@ function explained(pool: readonly Affected[], search: Search): readonly SharedVa
 }
 
 /**
- * Returns the narrowest candidate that explains most of the pool, unless two narrower ones do: two causes at once are
- * possible, three are not.
+ * Returns the narrowest candidate that explains most of the pool, unless two narrower ones do. Three causes at once are
+ * not considered.
  */
 function choose(pool: readonly Affected[], { attributes, sharing }: Search): SharedValue | null {
   const candidates = attributes
@@ -298,7 +261,7 @@ function choose(pool: readonly Affected[], { attributes, sharing }: Search): Sha
   return [...candidates].sort(byCount)[0] ?? null;
 }
 
-/** Returns the candidates of one attribute with enough mailboxes, the largest first. */
+/** Returns the candidates with enough mailboxes, the largest first. */
 function candidatesOf(attribute: SharedAttribute, pool: readonly Affected[]): readonly SharedValue[] {
   return [...Map.groupBy(pool, ({ traits }) => traits[attribute])]
     .flatMap(([value, members]) => (value === null ? [] : [{ cause: { attribute, value }, members }]))
@@ -314,19 +277,13 @@ function isEnough({ cause: { attribute }, members }: SharedValue): boolean {
   return domains.size >= leastDomains && isSpread(largest, members.length);
 }
 
-/**
- * Returns true if chance does not explain the number of mailboxes. A domain never needs more than the minimum, because
- * it is small and its mailboxes have a whole day.
- */
+/** A domain never needs more than the minimum, because it is small and its mailboxes have a whole day. */
 function isMoreThanChance({ cause, members }: SharedValue, sharing: Search['sharing']): boolean {
   if (cause.attribute === 'domain') return true;
   return members.length >= leastMembers[cause.attribute] + Math.floor(sharing(cause) / oneMoreEvery);
 }
 
-/**
- * Returns the larger of two candidates that together explain most mailboxes and have none in common, or null if there
- * is no such pair.
- */
+/** Returns the larger of two disjoint candidates that together explain most mailboxes. */
 function pairOf(candidates: readonly SharedValue[], all: number): SharedValue | null {
   const sorted = [...candidates].sort(byCount);
   for (const [index, one] of sorted.entries()) {
@@ -343,7 +300,6 @@ function isNarrower(one: SharedAttribute, other: SharedAttribute): boolean {
   return sharedAttributes.indexOf(one) < sharedAttributes.indexOf(other);
 }
 
-/** Compares candidates: the largest first, and among equals the narrowest. */
 function byCount(a: SharedValue, b: SharedValue): number {
   const attribute = sharedAttributes.indexOf(a.cause.attribute) - sharedAttributes.indexOf(b.cause.attribute);
   return b.members.length - a.members.length || attribute || compare(a.cause.value, b.cause.value);

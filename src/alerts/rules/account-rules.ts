@@ -7,7 +7,7 @@ import { counted, momentText, spanText } from '../../core/wording/phrases.ts';
 import { accountSubject, type Condition, condition, type Words } from '../condition.ts';
 import { budgetTooSmall, keyShared } from './budget-rule.ts';
 
-/** Causes of not_guarded for which no request of the account succeeds. */
+/** No request of the account succeeds while one of these lasts. */
 export const outageCauses = ['api down', 'key rejected'] as const;
 
 export function isOutage({ rule, object }: Pick<Alert, 'rule' | 'object'>): boolean {
@@ -16,19 +16,15 @@ export function isOutage({ rule, object }: Pick<Alert, 'rule' | 'object'>): bool
 
 /** Time without a successful request before people are notified. */
 const apiDownForMs = 3 * minuteMs;
-/** Number of consecutive rejections before the alert fires. A single one may be a hiccup of the API. */
+/** A single rejection may be a hiccup of the API. */
 const rejectionsUntilFiring = 2;
 /** Time that a deployment of the API may take. */
 const unwellForMs = 5 * minuteMs;
 /** Clock difference that is reported: longer than a response takes. */
 const clocksDifferMs = minuteMs;
-/** Maximum addresses in a sentence. */
 const namesShown = 5;
 
-/**
- * Returns the conditions from the state of an account, which is unknown before its first success or failure. `sweep` is
- * the first sweep, while it is running.
- */
+/** The state is unknown before the first success or failure. `sweep` is the first sweep, while it is running. */
 export function accountConditions(
   account: AccountState,
   now: EpochMs,
@@ -48,7 +44,7 @@ export function accountConditions(
   ];
 }
 
-/** not_guarded, api down. A rejected key is a cause of its own, so this condition is unknown then. */
+/** A rejected key is a cause of its own, so this condition is unknown then. */
 function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
   const { name, failingSince, lastSuccessAt, lastFailure } = account;
   const down = failingSince !== null;
@@ -76,7 +72,6 @@ function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
   });
 }
 
-/** not_guarded, key rejected: fires after two rejections in a row, and ends when a request with the key succeeds. */
 function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailure }: AccountState): Condition {
   const isAccepted = rejections === 0 && lastSuccessAt !== null && failingSince === null;
   return condition(accountSubject('not_guarded', name, 'key rejected'), {
@@ -91,10 +86,7 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
   });
 }
 
-/**
- * not_guarded, key read-only: the API refused changes of two mailboxes, or of one for which it accepted a change
- * before. Ends with an accepted change.
- */
+/** Fires when the API refused changes of two mailboxes, or of one for which it accepted a change before. */
 export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
   return condition(accountSubject('not_guarded', name, 'key read-only'), {
     active: keyWrites === null ? 'unknown' : !keyWrites,
@@ -108,10 +100,7 @@ export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
   });
 }
 
-/**
- * not_guarded, nothing judged: the answers needed for judging are refused or unreadable for all mailboxes of the
- * account. Unknown during an outage.
- */
+/** The answers needed for judging are refused or unreadable for all mailboxes. Unknown during an outage. */
 function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condition {
   const { name, unjudged = null, failingSince, lastSuccessAt } = account;
   const since = unjudged?.since ?? now;
@@ -132,7 +121,7 @@ function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condi
   });
 }
 
-/** api_unwell, status: the API answers, but its status is not ok. A failing health check says nothing (docs/faults.md H21). */
+/** A failing health check says nothing (docs/faults.md H21). */
 function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condition {
   return condition(accountSubject('api_unwell', name, 'status'), {
     active: health === 'unknown' ? 'unknown' : health === 'other',
@@ -151,10 +140,7 @@ function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condi
   });
 }
 
-/**
- * api_unwell, mailbox list: the list cannot be read although other requests succeed. Unknown while no request has
- * succeeded for three minutes, which not_guarded reports.
- */
+/** The list cannot be read although other requests succeed. Unknown while not_guarded reports that none does. */
 function listUnread({ name, listFailing, lastSuccessAt }: AccountState, now: EpochMs, zone: string): Condition {
   const since = listFailing?.since ?? now;
   const isAnswering = lastSuccessAt !== null && lastSuccessAt >= since && elapsedMs(lastSuccessAt, now) <= apiDownForMs;
@@ -176,7 +162,6 @@ function listUnread({ name, listFailing, lastSuccessAt }: AccountState, now: Epo
   });
 }
 
-/** clock_off: this machine's clock differs from the API's by more than a minute. */
 function clockOff({ name, apiHealth: { clockAheadMs } }: AccountState): Condition {
   const aheadMs = typeof clockAheadMs === 'number' ? clockAheadMs : 0;
   const span = spanText(Math.abs(aheadMs));
@@ -199,10 +184,7 @@ function clockOff({ name, apiHealth: { clockAheadMs } }: AccountState): Conditio
   });
 }
 
-/**
- * Shortage of a mailbox list compared with the known mailboxes. A list that is neither truncated nor lacks any leaves
- * no mailbox guarded.
- */
+/** A list that is neither truncated nor lacks any mailbox leaves no mailbox guarded. */
 export interface ListShortage {
   readonly listed: number;
   /** Known mailboxes that the list lacks and that do not count as removed yet. */
@@ -212,8 +194,8 @@ export interface ListShortage {
 }
 
 /**
- * not_guarded, mailbox list: fires after two lists in a row. `shortage` is null if the list is complete or its loss is
- * accepted. An account without any guarded mailbox gets a warning, because it may be new.
+ * Fires after two lists in a row. `shortage` is null if the list is complete or its loss is accepted. An account
+ * without any guarded mailbox gets a warning, because it may be new.
  */
 export function mailboxListShort(account: string, shortage: ListShortage | null): Condition {
   return condition(accountSubject('not_guarded', account, 'mailbox list'), {
@@ -261,7 +243,7 @@ function shortageWords(account: string, shortage: ListShortage | null): Words {
   ];
 }
 
-/** mailbox_missing: the mailbox is missing from two lists. Ends when it is listed again. */
+/** The mailbox is missing from two lists. Ends when it is listed again. */
 export function mailboxMissing(
   { account, id, email }: Pick<MailboxState, 'account' | 'id' | 'email'>,
   missing: boolean,
@@ -278,7 +260,7 @@ export function mailboxMissing(
   });
 }
 
-/** mailbox_missing for a name in the configuration that two lists do not contain. Ends when a list contains it. */
+/** Like `mailboxMissing`, for a name in the configuration. */
 export function nameUnlisted(account: string, name: string, missing: boolean): Condition {
   const subject = accountSubject('mailbox_missing', account, name);
   return condition(

@@ -31,12 +31,10 @@ import {
   type Words,
 } from '../condition.ts';
 
-/** Input of the rules of an action besides the action. */
 export type ActionContext = Pick<MailboxContext, 'now' | 'policy' | 'command' | 'rules'>;
 
 /**
- * Returns the event that reports an action with its outcome (state confirmed, refused or unconfirmed), or null if its
- * rule is switched off. Its alert is announced once and never kept among the current alerts.
+ * Returns the event of a settled action, or null if its rule is off. Its alert is never kept among the current ones.
  */
 export function actedEvent(action: Action, mailbox: MailboxState, context: ActionContext): Transition | null {
   const { now, rules } = context;
@@ -55,7 +53,6 @@ export function actedEvent(action: Action, mailbox: MailboxState, context: Actio
 /** Time that an action may wait for the request before it and for its turn in the rate limit. */
 const overdueAfterMs = 5 * minuteMs;
 
-/** Returns true if an action that protects the mailbox has been due for some time and could not be sent. */
 export function isOverdue(action: Action, now: EpochMs): boolean {
   if (action.by || action.kind === 'restore') return false;
   const { state, nextTryAt, plannedAt, settledAt, attempts } = action;
@@ -66,9 +63,8 @@ export function isOverdue(action: Action, now: EpochMs): boolean {
 }
 
 /**
- * guard_action_failed: the change was refused, is not visible after all tries, or is overdue. Ends when the change was
- * confirmed later, when a person's change was read back, or when the mailbox as read needs no action. Unknown while a
- * try is due, and after a failed change by a person, who sees its outcome at once.
+ * Ends when the change is visible, or the mailbox as read needs no action. Unknown while a try is due, and after a
+ * failed change by a person, who sees its outcome at once.
  */
 export function actionFailedCondition(
   action: Action,
@@ -88,10 +84,7 @@ export function actionFailedCondition(
   });
 }
 
-/**
- * Returns the words that end the alert of a failed action, in words that claim no more than was read, or null if
- * nothing ends it.
- */
+/** Returns words that claim no more than was read, or null if nothing ends the alert. */
 function endOf(
   action: Action,
   verdict: Verdict | undefined,
@@ -165,7 +158,6 @@ function overdueText(action: Action, zone: string): string {
   return `NO ACTION TAKEN: Warmwarden has not been able to send ${actionNoun(action)} since ${momentText(action.plannedAt, zone)}. Before a change, it reads the warm-up status of the mailbox: this request failed, or had to wait for the rate limit.`;
 }
 
-/** Describes what follows a switch to recovery if no person acts. */
 function wayBackText({ kind, state, before: { mode } }: Action, { restore }: Policy): string {
   if (kind !== 'recovery' || state !== 'confirmed' || !isWarmupMode(mode) || mode === 'recovery') return '';
   return restore.enabled
@@ -173,7 +165,6 @@ function wayBackText({ kind, state, before: { mode } }: Action, { restore }: Pol
     : 'Warmwarden does not change the mode back by itself, because guard.restore.enabled is false.';
 }
 
-/** Explains why Warmwarden paused the warm-up instead of switching to recovery. */
 function repeatText(action: Action, policy: Policy): string {
   const { count, days } = policy.maxInterventions;
   if (action.verdict.reason === 'repeat_offender') {

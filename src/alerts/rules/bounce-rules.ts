@@ -19,7 +19,6 @@ import {
 } from '../condition.ts';
 import { isTooFew as isAlertOfTooFew } from '../quiet-ends.ts';
 
-/** Time without a judgement before people are notified. */
 const blindForMs = hourMs;
 /** Share of its threshold below which a near-limit alert ends: 80 % becomes 70 %. */
 const nearLimitClearShare = 7 / 8;
@@ -27,17 +26,14 @@ const nearLimitClearShare = 7 / 8;
 /** Reasons of verdicts that end before the guard learns whether it could have judged. */
 const silentReasons: readonly Reason[] = ['stale_data', 'no_data'];
 
-/** Returns true if the verdict does not say whether the bounces are over the limit. */
 function isUnjudged({ reason }: Verdict): boolean {
   return isBlind(reason) || silentReasons.includes(reason);
 }
 
 /** Minimum share and number of an account's running mailboxes for one alert that replaces theirs. */
 const wideFrom = { share: 1 / 2, mailboxes: 2 };
-/** Share at which the alert of the account ends. */
 const wideUntilShare = 1 / 10;
 
-/** guard_blind of an account: the counts of half of its running mailboxes are missing or contradicted. */
 export function countsMissing(account: string, mailboxes: Iterable<MailboxState>, fires: boolean): Condition {
   const verdicts = [...mailboxes]
     .flatMap(({ verdict }) => verdict?.answer ?? [])
@@ -59,7 +55,7 @@ export function countsMissing(account: string, mailboxes: Iterable<MailboxState>
   });
 }
 
-/** guard_blind of a mailbox. An emergency in an unknown mode does not show whether the guard can judge. */
+/** An emergency in an unknown mode does not show whether the guard can judge. */
 export function guardBlind(answered: Route | 'time', mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   // Late bounces of earlier emails can outnumber the emails after the evidence restarted.
@@ -102,10 +98,8 @@ function blindSentences(verdict: Verdict, { warmup }: MailboxState): readonly st
 }
 
 /**
- * bounce_over_limit: a breach without an action, because Warmwarden may not act or the configuration says not to; and,
- * less severe, a rate over the limit with too few bounces to act on. Ends at the limit or below, or when Warmwarden
- * acts. Reasons that other rules report (a hold, data that cannot be judged) begin no alert here, but a firing alert
- * names the current reason.
+ * Fires for a breach without an action, and as less severe for too few bounces to act on. Reasons that other rules
+ * report begin no alert here, but a firing alert names the current reason.
  */
 export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
@@ -142,15 +136,13 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
 }
 
 /**
- * Returns the severity. Warmwarden later acts on every second mailbox with too few bounces in recovery mode, and on one
- * in ten elsewhere.
+ * Warmwarden later acts on half of the mailboxes with too few bounces in recovery mode, and on one in ten elsewhere.
  */
 function overLimitSeverity(verdict: Verdict | undefined): Severity {
   if (!verdict || !isTooFew(verdict)) return 'critical';
   return verdict.mode === 'recovery' ? 'warning' : 'info';
 }
 
-/** Returns true if the rate is over the limit with too few bounces to act on. */
 function isTooFew({ reason }: Verdict): boolean {
   return reason === 'insufficient_evidence';
 }
@@ -177,7 +169,10 @@ function wantsAction(verdict: Verdict): boolean {
 
 const notActed = 'bounces over the limit, NO ACTION TAKEN';
 
-/** Returns the reason why a wanted action is not taken, or null if it is taken, waits (see waitingOf), or none is wanted. */
+/**
+ * Returns the reason why a wanted action is not taken, or null if it is taken, waits (see waitingOf), or none is
+ * wanted.
+ */
 function hindranceOf(verdict: Verdict, context: MailboxContext): string | null {
   if (!wantsAction(verdict) || elsewhere.includes(verdict.reason)) return null;
   if (verdict.reason === 'unknown_status') return 'the status of the warm-up is neither running nor paused.';
@@ -187,10 +182,7 @@ function hindranceOf(verdict: Verdict, context: MailboxContext): string | null {
   return verdict.action === 'none' ? 'the configuration asks for an alert only (on_breach).' : null;
 }
 
-/**
- * Returns the title, the reason why Warmwarden waits although it may act, and the advice. The verdict's reason is one
- * of `elsewhere`, which other rules report, or unjudged.
- */
+/** Returns the title, the reason why Warmwarden waits although it may act, and the advice. */
 function waitingOf(
   verdict: Verdict,
   mailbox: MailboxState,
@@ -230,7 +222,6 @@ function adviceText({ reason, wanted }: Verdict, { warmup }: MailboxState): stri
   return `${change} in the mailbox app, or allow Warmwarden to act.`;
 }
 
-/** Returns advice about an unlisted status word. */
 function unknownWordAdvice(word: string | null): string {
   return word === null
     ? 'The API shows no status. Check the warm-up in the mailbox app, and pause it there if the bounces are real.'
@@ -243,7 +234,7 @@ function overLimitEnd(verdict: Verdict | undefined): string {
   return verdict && wantsAction(verdict) ? 'Warmwarden acts on its bounces again' : 'bounces are under the limit again';
 }
 
-/** bounce_near_limit, with hysteresis. Other rules report a breach. */
+/** Other rules report a breach. */
 export function bounceNearLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const endPpm = context.policy.nearLimitPpm * nearLimitClearShare;
@@ -269,7 +260,7 @@ function nearLimitActive(verdict: Verdict | undefined, context: MailboxContext):
   return share >= from * verdict.sent && verdict.bounced >= context.policy.minBounces ? true : 'unknown';
 }
 
-/** bounce_burst: bounces of the newest days that the whole window still hides. Other rules report a breach. */
+/** Bounces of the newest days that the whole window still hides. */
 export function bounceBurst(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const burst = verdict?.burst ?? null;
@@ -307,7 +298,6 @@ function burstSentences(verdict: Verdict, { sent, bounced, from }: NonNullable<V
   ];
 }
 
-/** Explains the verdict, and says when its counts were read. */
 function explained(mailbox: MailboxState, context: MailboxContext): readonly string[] {
   const verdict = mailbox.verdict?.answer;
   return verdict ? [explainVerdict(verdict), countsRead(mailbox, context)] : [];

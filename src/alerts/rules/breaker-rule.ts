@@ -9,28 +9,23 @@ import { counted, listText, momentText } from '../../core/wording/phrases.ts';
 import { everything, type WriteScope, writesOffCommand } from '../../core/write-scope.ts';
 import { accountSubject, type Condition, condition } from '../condition.ts';
 
-/** Maximum mailboxes that the message names; the page lists them all. */
+/** The page lists them all. */
 const namedMailboxes = 10;
-/** Maximum accounts that the title names and that get a command of their own. */
 const namedAccounts = 3;
 
-/** Returns the subject, which depends only on the API and not on its accounts or their order. */
+/** The subject does not depend on the API's accounts or their order. */
 export function heldSubject(api: string): Subject {
   return accountSubject('guard_held', noAccount, api);
 }
 
-/** What the rule reads besides the breaker. */
 interface HeldContext {
   readonly api: string;
-  /** Pending or firing alert of the breaker. */
   readonly alert: Alert | undefined;
   readonly windowMs: number;
   readonly now: EpochMs;
-  /** Command line that starts this program, for the command in the advice. */
   readonly command: string;
-  /** Time zone for sentences, an IANA name. */
+  /** IANA name. */
   readonly zone: string;
-  /** Returns the newest verdict on a mailbox, or undefined if none is known here. */
   readonly verdictOf: (entry: BreakerEntry) => Verdict | undefined;
 }
 
@@ -91,7 +86,6 @@ function namesText(ranked: readonly BreakerEntry[], verdictOf: (entry: BreakerEn
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Returns advice for acting on one mailbox alone, with the worst one as the example. */
 function pauseText([worst]: readonly BreakerEntry[], command: string): string {
   if (!worst) return '';
   const { account, key, email } = worst;
@@ -99,7 +93,7 @@ function pauseText([worst]: readonly BreakerEntry[], command: string): string {
   return `To pause only one mailbox now, for example: \`${command} pause ${name}\`.`;
 }
 
-/** Returns advice for preventing the actions. Doing nothing prevents them only if the breaker waits for a release. */
+/** Doing nothing prevents the actions only if the breaker waits for a release. */
 function preventText({ atFirstSight }: BreakerState, accounts: readonly string[], command: string): string {
   if (atFirstSight) return 'If the data is wrong, you need not do anything.';
   const scopes: readonly WriteScope[] =
@@ -109,9 +103,8 @@ function preventText({ atFirstSight }: BreakerState, accounts: readonly string[]
 }
 
 /**
- * Returns whether a new emergency makes the alert worse. Each one is news, even if Warmwarden acted on another one
- * meanwhile. The first one does not wait for the interval between two messages; the next message includes those that
- * follow.
+ * Each new emergency is news, even if Warmwarden acted on another one meanwhile. The first one does not wait for the
+ * interval between two messages; the next message includes those that follow.
  */
 function worseBy({ emergencies = 0 }: BreakerState, alert: Alert | undefined): Condition['worse'] {
   const known = Number(alert?.facts.numbers['emergencies_so_far'] ?? 0);
@@ -119,15 +112,12 @@ function worseBy({ emergencies = 0 }: BreakerState, alert: Alert | undefined): C
   return known === 0 ? 'at_once' : true;
 }
 
-/**
- * Returns the number of doublings. People are notified again at 2, 4, 8, ... mailboxes, which is only a handful of
- * times.
- */
+/** People are notified again at 2, 4, 8, ... mailboxes, which is only a handful of times. */
 function doublings(held: number): number {
   return Math.floor(Math.log2(Math.max(1, held)));
 }
 
-/** Describes all breaches that the breaker counted, including those that were acted on before it opened. */
+/** Describes all breaches, including those that were acted on before the breaker opened. */
 function breachText({ entries }: BreakerState): string {
   const domains = new Set(entries.map(({ domain }) => domain)).size;
   const held = entries.filter((entry) => entry.held).length;
@@ -138,7 +128,6 @@ function breachText({ entries }: BreakerState): string {
   return `${counted(entries.length, 'mailbox', 'mailboxes')} on ${counted(domains, 'domain')} ${breached}: ${actedOn}, ${held} ${held === 1 ? 'is' : 'are'} held.`;
 }
 
-/** Names the accounts, as the configuration calls them, and the host of the API that they share. */
 function nameOf(api: string, accounts: readonly string[]): string {
   const host = URL.canParse(api) ? new URL(api).host : api;
   if (accounts.length === 0) return host;

@@ -1,5 +1,4 @@
-// budget_too_small: the cadence needs more requests than the budget has, the API allows less than half of the planned
-// requests, or something else uses the key, so data gets older than it should.
+// budget_too_small: the cadence, the API or another user of the key leaves too few requests, so data gets too old.
 
 import type { AccountState, Forecast, SweepProgress } from '../../core/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
@@ -7,17 +6,14 @@ import { mendText, narrowAdvice, narrowText, slowText, sumText } from '../../cor
 import { counted, spanText } from '../../core/wording/phrases.ts';
 import { accountSubject, type Condition, condition } from '../condition.ts';
 
-/** Time that moving in a fleet, or catching up after a 429, may take. People are notified within ten minutes. */
+/** Time that moving in a fleet, or catching up after a 429, may take. */
 const tooSmallForMs = 4 * minuteMs;
-/** Length of a first sweep from which on people are notified, because its mailboxes are unguarded for too long. */
+/** The mailboxes of a longer first sweep are unguarded for too long. */
 const longSweepMs = hourMs;
 /** Number of 429s per hour that are no coincidence despite the rate limit. */
 const throttlesUntilShared = 3;
 
-/**
- * budget_too_small, shared key: fires after three 429s within an hour despite the rate limit, and ends after an hour
- * without one.
- */
+/** Fires after three 429s within an hour, and ends after an hour without one. */
 export function keyShared(account: AccountState, now: EpochMs): Condition {
   const { name, throttledLastHour, requestsPerMinute, watchedSince } = account;
   const isQuiet = throttledLastHour === 0 && now - watchedSince >= hourMs;
@@ -35,10 +31,7 @@ export function keyShared(account: AccountState, now: EpochMs): Condition {
   });
 }
 
-/**
- * budget_too_small, cadence. Unknown until the first mailbox list. `sweep` is the first sweep of the account, while it
- * is running.
- */
+/** Unknown until the first mailbox list. `sweep` is the first sweep, while it is running. */
 export function budgetTooSmall(account: AccountState, sweep: SweepProgress | undefined, now: EpochMs): Condition {
   const { name, forecast, requestsPerMinute } = account;
   const isSmall = forecast !== null && !forecast.fits;
@@ -82,10 +75,7 @@ function adviceOf(account: AccountState): string {
   return isNarrow(forecast) ? narrowAdvice : mendText(forecast);
 }
 
-/**
- * Returns true if the API slows the account down. Once there are several 429s, keyShared reports the requests that they
- * alone took away.
- */
+/** After several 429s, keyShared reports the requests that they alone took away. */
 function isSlowed({
   isSlow = false,
   limitPerMinute,
@@ -96,12 +86,10 @@ function isSlowed({
   return isSlow && (byLimit || account.throttledLastHour < throttlesUntilShared);
 }
 
-/** Returns true if the cadence needs more than twice what the API allows for some kinds of answers. */
 function isNarrow(forecast: Forecast | null): forecast is Forecast {
   return forecast?.narrow != null && forecast.narrow.needsPerMinute > 2 * forecast.narrow.perMinute;
 }
 
-/** Returns true if the sweep takes longer than `longSweepMs` from its beginning until the last mailbox can be judged. */
 function isLong({ part, since, mailboxes, read }: SweepProgress, { firstSweepMs }: Forecast, now: EpochMs): boolean {
   const leftMs = (firstSweepMs * (mailboxes - read)) / Math.max(1, mailboxes);
   return part === 'judging' && now - since + leftMs > longSweepMs;

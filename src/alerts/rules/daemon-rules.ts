@@ -1,5 +1,4 @@
-// Rules about Warmwarden itself: its channels get through, its configuration is in force, its store works, and it did
-// not end by itself.
+// Rules about Warmwarden itself: channels, configuration, store, crashes.
 import { type Alert, type AlertChanges, fingerprintOf, noAccount, type Transition } from '../../core/alert.ts';
 import { type IdlePattern, idleText } from '../../core/mailbox-pattern.ts';
 import { type Loss, lossText, type StoreFailure, storeTitle } from '../../core/store-failure.ts';
@@ -11,21 +10,20 @@ import { isForPeople } from '../routing.ts';
 
 // channel_failing
 
-/** Fields of a channel that the rule reads. */
 export interface ChannelHealth {
   readonly name: string;
   readonly lastSuccessAt: EpochMs | null;
-  /** Moment since which no send has succeeded, or null if sends succeed or none was tried. */
+  /** Null if sends succeed or none was tried. */
   readonly failingSince: EpochMs | null;
   readonly lastFailure: string | null;
 }
 
 const channelFailsForMs = 15 * minuteMs;
 
-/** Name under which the heartbeat is watched. No channel can have it. */
+/** No channel can have this name. */
 export const heartbeatName = 'the heartbeat';
 
-/** Returns the conditions of every channel, of the heartbeat, and of each removed channel that still has an alert. */
+/** Includes the heartbeat and each removed channel that still has an alert. */
 export function channelsFailing(
   channels: readonly ChannelHealth[],
   alerts: Iterable<Alert>,
@@ -83,10 +81,7 @@ function titled(name: string): string {
   return name === heartbeatName ? name : `channel ${name}`;
 }
 
-/**
- * Returns the moment since which no channel for people has accepted a message, according to the alerts, or null if one
- * does or there is none.
- */
+/** Returns the moment since which no channel for people has accepted a message, or null if one does or none exists. */
 export function unheardSince(
   channels: Iterable<{ readonly name: string; readonly type: string }>,
   alerts: Iterable<Alert>,
@@ -100,7 +95,6 @@ export function unheardSince(
 
 // config_wrong
 
-/** Maximum patterns or problems in a message. */
 const linesShown = 5;
 
 export function idleSubject(account: string) {
@@ -108,9 +102,8 @@ export function idleSubject(account: string) {
 }
 
 /**
- * config_wrong, patterns: fires after two lists in a row. `account` is the account of the lists, or noAccount for
- * patterns of routes. `idle` is null if the mailboxes are unknown. `alert` is the current one; a further pattern makes
- * it worse.
+ * Fires after two lists in a row; a further pattern makes it worse. `account` is noAccount for patterns of routes.
+ * `idle` is null if the mailboxes are unknown.
  */
 export function configMatchesNothing(
   account: string,
@@ -141,7 +134,7 @@ export function configMatchesNothing(
   });
 }
 
-/** config_wrong, reload. `problems` are sentences without secrets, empty if the newest configuration is in force. */
+/** `problems` are sentences without secrets, empty if the newest configuration is in force. */
 export function configReloadFailed(problems: readonly string[], command: string): Condition {
   const more = problems.length - linesShown;
   return condition(accountSubject('config_wrong', noAccount, 'reload'), {
@@ -165,7 +158,7 @@ export interface Crash {
   readonly why: string;
 }
 
-/** Returns the condition. `crash` is null once a process has run for a while. */
+/** `crash` is null once a process has run for a while. */
 export function crashed(crash: Crash | null, zone: string): Condition {
   return condition(accountSubject('crashed', noAccount), {
     active: crash !== null,
@@ -184,7 +177,7 @@ const storeSubject = accountSubject('store_failing', noAccount);
 
 export const storeFingerprint = fingerprintOf(storeSubject);
 
-/** Returns the condition. `failure` is null if the store works; `loss` is what the working store lacked. */
+/** `failure` is null if the store works; `loss` is what the working store lacked. */
 export function storeFailing(failure: StoreFailure | null, loss: Loss | null = null): Condition {
   return condition(storeSubject, {
     active: failure !== null,
@@ -204,12 +197,12 @@ export function storeFailing(failure: StoreFailure | null, loss: Loss | null = n
   });
 }
 
-/** Returns the transition for an alert that fires for another reason than announced, one that needs a person. */
+/** The alert fires for another reason than announced, one that needs a person. */
 export function worsened(alert: Alert, failure: StoreFailure, at: EpochMs): Transition {
   return { kind: 'worsened', at, alert: { ...alert, facts: storeFailing(failure).facts } };
 }
 
-/** Returns the end of a failure together with its beginning, which could not be recorded at the time. */
+/** The beginning of a failure of the store could not be recorded at the time. */
 export function withBeginning(end: AlertChanges, begunAt: EpochMs): AlertChanges {
   const beginnings = end.transitions.map((transition) => ({ ...transition, kind: 'firing' as const, at: begunAt }));
   return { ...end, transitions: [...beginnings, ...end.transitions] };

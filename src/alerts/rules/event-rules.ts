@@ -9,7 +9,6 @@ import { accountSubject, eventOf, type MailboxContext, subjectOf } from '../cond
 
 type EventContext = Pick<MailboxContext, 'now' | 'rules'>;
 
-/** Change by others of which people want to be notified. */
 export interface OutsideChange {
   readonly kind: 'paused' | 'mode_raised' | 'limit_raised';
   readonly change: Change;
@@ -22,9 +21,8 @@ const changeNames: Readonly<Record<OutsideChange['kind'], string>> = {
 };
 
 /**
- * Returns the event for changes by others between two looks, or null if there are none or the rule is switched off. A
- * mode that was raised while the mailbox (`before`) was near its limit is a warning. `forgets` is true if the bounces
- * until now no longer count.
+ * A mode that was raised near the limit is a warning. `forgets` is true if the bounces until now do not count any more.
+ * Null if there are no changes or the rule is off.
  */
 export function changedByOthersEvent(
   changes: readonly OutsideChange[],
@@ -55,7 +53,6 @@ export function changedByOthersEvent(
 
 const wordsNamed = 3;
 
-/** Returns the event for many warm-ups that were stopped together, or null if its rule is switched off. */
 export function manyStoppedEvent(
   stopped: readonly MailboxState[],
   running: number,
@@ -79,10 +76,10 @@ export function manyStoppedEvent(
   return eventOf(subject, { severity: severity === 'info' ? 'warning' : severity, since: now, now, facts });
 }
 
-/** Maximum characters of a command's outcome in a message; the audit log has all of it. */
+/** The audit log has all of the outcome. */
 const outcomeShown = 500;
 
-/** Returns the event of a command, or null if it changed nothing or its rule is switched off. */
+/** Returns null if the command changed nothing or its rule is off. */
 export function operatorActedEvent(entry: CommandEntry, { rules, now }: EventContext): Transition | null {
   const { enabled, severity } = rules.of.operator_acted;
   const { id, account, mailboxes, by, name, command, reason, end, outcome, at: since } = entry;

@@ -13,27 +13,23 @@ import type { RuleSettings } from '../../core/rule-settings.ts';
 import { counted, firstText, listText } from '../../core/wording/phrases.ts';
 import { accountSubject, ageNumber, type Condition, condition, type MailboxContext } from '../condition.ts';
 
-/** Maximum mailboxes that a sentence names. */
 const mailboxesNamed = 3;
 
-/** Maximum names of lists in a sentence. */
 const listsNamed = 10;
 
-/** Returns the domain of a mailbox's DNS answer. */
 export function domainObject(mailbox: MailboxState): string {
   return (mailbox.dns?.answer.domain ?? domainOf(mailbox.email)).toLowerCase();
 }
 
-/** Returns the IP address of a mailbox's blacklist answer, or its domain if no address is shown. */
+/** Returns the domain if the answer shows no IP address. */
 export function ipObject(mailbox: MailboxState): string {
   const answer = mailbox.blacklist?.answer;
   return answer?.ip ?? (answer?.domain ?? domainOf(mailbox.email)).toLowerCase();
 }
 
 /**
- * Returns the result of the answer, or unknown if its measurement counted already: in an earlier answer, or in a
- * neighbour's. A neighbour's measurement against the alert did not count while this mailbox spoke for the alert.
- * `neighbours` share its domain or IP address.
+ * Returns unknown if the measurement counted already, in an earlier answer or in a neighbour's. A neighbour's
+ * measurement against the alert did not count while this mailbox spoke for the alert.
  */
 function ifNew(
   route: MeasuredRoute,
@@ -57,9 +53,8 @@ function failingRecords(mailbox: MailboxState): readonly DnsRecordName[] {
 }
 
 /**
- * dns_failing, per domain: a record does not pass in two measurements. Inconclusive records neither fire nor resolve. A
- * mailbox whose records all pass ends nothing while another mailbox of the domain last saw a failure, because their
- * DKIM may differ.
+ * Fires after two measurements; inconclusive records neither fire nor resolve. A mailbox whose records all pass ends
+ * nothing while another mailbox of the domain last saw a failure, because their DKIM may differ.
  */
 export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Condition {
   const dns = mailbox.dns?.answer;
@@ -101,7 +96,7 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
   });
 }
 
-/** Names the first mailboxes by name and counts the rest, so the words do not depend on which mailbox was read last. */
+/** Sorts by name, so the words do not depend on which mailbox was read last. */
 function mailboxesText(mailboxes: readonly MailboxState[]): string {
   const emails = mailboxes.map(({ email }) => email).sort();
   const more = emails.length - mailboxesNamed;
@@ -109,7 +104,6 @@ function mailboxesText(mailboxes: readonly MailboxState[]): string {
   return `${emails.slice(0, mailboxesNamed).join(', ')} and ${counted(more, 'other mailbox', 'other mailboxes')}`;
 }
 
-/** Returns true if an alert of a domain or IP address is also about this mailbox, whose last answer shows the same. */
 export function concerns({ account, rule, mailboxId, object }: Subject, mailbox: MailboxState): boolean {
   if (mailboxId !== null || account !== mailbox.account) return false;
   if (rule === 'dns_failing') return object === domainObject(mailbox) && failingRecords(mailbox).length > 0;
@@ -125,19 +119,18 @@ function recordText(name: DnsRecordName, dns: DnsAnswer): string {
   return record ? `${said}. The record is: ${record}.` : `${said} and shows no record.`;
 }
 
-/** Returns the name as people write it, such as `SPF`. */
 function nameOf(name: DnsRecordName): string {
   return name.toUpperCase();
 }
 
 interface Listing {
-  /** True if listed, or null if the answer is inconclusive. */
+  /** Null if the answer is inconclusive. */
   readonly listed: boolean | null;
   readonly lists: readonly string[];
   readonly found: number;
 }
 
-/** Returns the part of an answer that counts. Lists that the API only counts without a name cannot be ignored. */
+/** Lists that the API only counts without a name cannot be ignored. */
 function listingOf(mailbox: MailboxState, { ignore, minLists }: RuleSettings['blacklisted']): Listing {
   const answer = mailbox.blacklist?.answer;
   const lists = (answer?.lists ?? []).filter((name) => !ignore.some((glob) => fitsGlob(glob, name)));
@@ -148,10 +141,7 @@ function listingOf(mailbox: MailboxState, { ignore, minLists }: RuleSettings['bl
   return { listed: listed === true ? found >= minLists : listed, lists, found };
 }
 
-/**
- * blacklisted, per IP address: fires when listed once, and ends after two measurements without a listing. Critical on a
- * list that the settings call major.
- */
+/** Fires when listed once, and ends after two measurements without a listing. */
 export function blacklisted(mailbox: MailboxState, context: MailboxContext): Condition {
   const settings = context.rules.blacklisted;
   const { listed, lists, found } = listingOf(mailbox, settings);

@@ -1,5 +1,4 @@
-// Rules of one mailbox besides its bounces: its connection and status, how much it sends, how its emails are received,
-// and what became of Warmwarden's own changes.
+// Rules of one mailbox besides its bounces.
 
 import { dailyRows, inboxRatio, lastDays, sumOf } from '../../core/daily-counts.ts';
 import { saysDisconnected } from '../../core/guard/run-state.ts';
@@ -13,8 +12,8 @@ import { ageNumber, type Condition, condition, type MailboxContext, subjectOf } 
 // mailbox_unwell
 
 /**
- * mailbox_unwell, connection: fires after two observations. The list shows only a status, so it cannot resolve an error
- * that the detail still shows, and an old detail is no second observation.
+ * Fires after two observations. The list shows only a status, so it cannot resolve an error that the detail still
+ * shows, and an old detail is no second observation.
  */
 export function mailboxDisconnected(
   answered: 'mailbox' | 'mailboxes',
@@ -56,10 +55,7 @@ function byList({ detail, entry }: MailboxState): Condition['active'] {
   return isFine && status !== null ? false : 'unknown';
 }
 
-/**
- * mailbox_unwell, status: the API reports a status that is not known to be normal. Fires after two observations, so a
- * word that is gone at the next look does not count.
- */
+/** Fires after two observations, so a word that is gone at the next look does not count. */
 export function mailboxStatusUnknown(
   answered: 'mailbox' | 'mailboxes',
   mailbox: MailboxState,
@@ -95,7 +91,6 @@ function isKnown(word: string, { rules, usualWords }: MailboxContext): boolean {
 
 // sending_over_limit
 
-/** Day with more emails than allowed. */
 interface Excess {
   readonly date: IsoDate;
   readonly sent: number;
@@ -104,8 +99,8 @@ interface Excess {
 }
 
 /**
- * sending_over_limit counts yesterday and today, and tomorrow if the API's day is ahead, and ends when none of these is
- * over. Unknown if the statistics were not read today, if counts make no sense, or if limits are unknown.
+ * Counts yesterday and today, and tomorrow if the API's day is ahead. Unknown if the statistics were not read today,
+ * counts make no sense, or limits are unknown.
  */
 export function sendingOverLimit(mailbox: MailboxState, { now, command }: MailboxContext): Condition {
   const found = excessOf(mailbox, now);
@@ -167,13 +162,12 @@ function excessSentences(
 
 // reputation_low
 
-/** Calendar days that both causes examine. */
 const days = 7;
 /** Points by which a value must recover beyond its threshold before the alert ends. */
 const hysteresisPoints = 5;
 const onePointPpm = 10_000;
 
-/** reputation_low, inbox rate: the share of delivered emails that reached the inbox, pooled over seven days. */
+/** The share of delivered emails that reached the inbox, pooled over seven days. */
 export function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxContext): Condition {
   const { inboxBelowPpm: belowPpm, minMails } = rules.reputationLow;
   const rows = lastDays(dailyRows(mailbox.stats?.answer, now), days);
@@ -200,10 +194,7 @@ export function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxConte
   });
 }
 
-/**
- * reputation_low, health score: the score is below the best of seven days. Older days do not count, so the alert ends
- * by itself.
- */
+/** The score is below the best of seven days. Older days do not count, so the alert ends by itself. */
 export function healthScoreDrop(mailbox: MailboxState, { rules, now }: MailboxContext): Condition {
   const { scoreDrop: points } = rules.reputationLow;
   const score = mailbox.entry.answer.healthScore;
@@ -228,19 +219,17 @@ export function healthScoreDrop(mailbox: MailboxState, { rules, now }: MailboxCo
   });
 }
 
-/** Returns the state of a value with hysteresis: it speaks for the alert, against it, or lies between. */
 function between(isBad: boolean, isGood: boolean): Condition['active'] {
   return isBad ? true : isGood ? false : 'unknown';
 }
 
 // contested and recovery_without_effect
 
-/** Time after the switch within which recovery lowers the daily limit to its maximum. */
+/** Time within which recovery mode lowers the daily limit to its maximum. */
 const effectWithinMs = 24 * hourMs;
-/** Length of a recovery after which a person should look at it. */
 const overdueAfterMs = 45 * dayMs;
 
-/** contested: two outside reversals within a day. The guard does not enter a quarrel. */
+/** Two outside reversals within a day: the guard does not enter a quarrel. */
 export function contested(mailbox: MailboxState): Condition {
   const verdict = mailbox.verdict?.answer;
   return condition(subjectOf('contested', mailbox), {
@@ -255,7 +244,6 @@ export function contested(mailbox: MailboxState): Condition {
   });
 }
 
-/** recovery_without_effect, daily limit: a day after the switch, the limit is over the maximum of recovery mode. */
 export function recoveryWithoutEffect(mailbox: MailboxState, { now, command, rules }: MailboxContext): Condition {
   const claim = mailbox.memory?.claim;
   const limit = mailbox.warmup?.answer.dailyLimit ?? null;
@@ -274,7 +262,6 @@ export function recoveryWithoutEffect(mailbox: MailboxState, { now, command, rul
   });
 }
 
-/** recovery_without_effect, overdue: a recovery of Warmwarden that lasts too long. */
 export function recoveryOverdue(mailbox: MailboxState, { now, rules }: MailboxContext): Condition {
   const claim = mailbox.memory?.claim;
   const verdict = mailbox.verdict?.answer;

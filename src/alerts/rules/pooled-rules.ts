@@ -13,19 +13,16 @@ import {
 } from '../../core/wording/phrases.ts';
 import { accountSubject, ageNumber, type Condition, condition } from '../condition.ts';
 
-/** Completeness of a pool's data. */
 export interface PoolKnowledge {
-  /** Number of mailboxes whose counts are in the sums. */
   readonly counted: number;
-  /** Number of mailboxes without current data: missing, unreadable or too old. */
+  /** Mailboxes without current data: missing, unreadable or too old. */
   readonly unknown: number;
-  /** Number of mailboxes that were not read yet since the start of the process. */
+  /** Mailboxes that were not read yet since the start of the process. */
   readonly pending: number;
-  /** Returns the time at which the oldest counts were read. Called only for messages. */
+  /** Called only for messages. */
   readonly oldestAt: () => EpochMs | null;
 }
 
-/** Mailbox of a domain with its part of the excess. */
 export interface DomainShare {
   readonly email: string;
   readonly sent: number;
@@ -36,9 +33,9 @@ export interface DomainFinding extends PoolKnowledge {
   readonly account: string;
   readonly domain: string;
   readonly excess: DomainExcess | null;
-  /** Returns the last seven days, or null if there are no rows. Called only if there is no excess. */
+  /** Null if there are no rows. Called only if there is no excess. */
   readonly week: () => DomainWeek | null;
-  /** Returns the mailboxes with the most bounces in the excess. Called only for messages. */
+  /** Called only for messages. */
   readonly worst: () => readonly DomainShare[];
 }
 
@@ -54,8 +51,8 @@ export function shiftSubject(account: string): Subject {
 }
 
 /**
- * shared_bounces of a domain. Silent until all its mailboxes were read. A mailbox without current data keeps the alert
- * from ending but not from firing, because the findings of the others stand.
+ * Silent until all mailboxes were read. A mailbox without current data keeps the alert from ending but not from firing,
+ * because the findings of the others stand.
  */
 export function domainOverLimit(finding: DomainFinding, now: EpochMs): Condition {
   const { account, domain, excess } = finding;
@@ -102,16 +99,15 @@ function excessTexts(finding: DomainFinding, excess: DomainExcess, now: EpochMs)
   ];
 }
 
-/** Maximum share of unknown mailboxes, as one in this many. With more, shared_bounces is silent. */
+/** With more than one unknown mailbox in this many, shared_bounces is silent. */
 const unknownOneIn = 10;
 
 export interface ShiftFinding extends PoolKnowledge {
   readonly account: string;
-  /** Shift of the bounce rate, or null if there is too little to compare. */
+  /** Null if there is too little to compare. */
   readonly shift: AccountShift | null;
 }
 
-/** shared_bounces of an account: the bounce rate of the whole account has doubled. */
 export function accountShiftAlert(finding: ShiftFinding, now: EpochMs): Condition {
   const { account, shift } = finding;
   const compared = shift

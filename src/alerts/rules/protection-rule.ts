@@ -1,5 +1,4 @@
-// protection_off: a person took protection away, such as the emergency stop, enforcement, an account, every channel, or
-// every message by a silence. All people are notified: no route and no silence keeps it back, and it is repeated daily.
+// protection_off: a person took protection away. No route and no silence keeps it back, and it is repeated daily.
 
 import { type Alert, type AlertMatch, noAccount, type Silence, type Subject, severities } from '../../core/alert.ts';
 import type { AlertRule } from '../../core/alert-rules.ts';
@@ -10,7 +9,6 @@ import { counted, firstText, momentText } from '../../core/wording/phrases.ts';
 import { scopeText, type WriteScope, type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
 import { accountSubject, type Condition, condition, type MailboxContext } from '../condition.ts';
 
-/** Returns true for an alert about protection that was taken away. */
 export function isDisarming({ rule }: { readonly rule: AlertRule }): boolean {
   return rule === 'protection_off';
 }
@@ -20,7 +18,6 @@ interface ProtectionWords {
   readonly zone: string;
 }
 
-/** Author and moment of a reload. */
 interface ByWhom {
   readonly by: string;
   readonly at: EpochMs;
@@ -30,7 +27,6 @@ function subjectOf(account: string, object: string | null): Subject {
   return accountSubject('protection_off', account, object);
 }
 
-/** Returns the end of an alert, whose words are a title alone. */
 function ended(account: string, object: string | null, title: string): Condition {
   return condition(subjectOf(account, object), { active: false, firing: () => [title] });
 }
@@ -47,7 +43,7 @@ export function enforcementSubject(scope: EnforcementScope): Subject {
   return subjectOf(scope.account, `enforcement ${scope.match}`);
 }
 
-/** Returns the condition. `by` reloaded the configuration that switched enforcement off. */
+/** `by` reloaded the configuration that switched enforcement off. */
 export function enforcementOff(
   scope: EnforcementScope,
   { by, at }: ByWhom,
@@ -65,12 +61,10 @@ export function enforcementOff(
   });
 }
 
-/** Returns true for an alert about enforcement that is off. */
 export function isEnforcementAlert({ rule, object }: Alert): boolean {
   return rule === 'protection_off' && object !== null && /^enforcement( |$)/.test(object);
 }
 
-/** Ends an alert about enforcement that is off. */
 export function enforcementOn({ account, object, facts }: Alert): Condition {
   return ended(account, object, facts.title.replace('is OFF', 'is on again'));
 }
@@ -83,10 +77,9 @@ function enforcementText(scope: EnforcementScope): string {
 // Accounts that a reload removed.
 
 const removalMark = 'account ';
-/** Time of reminders about a removed account. It stays away, so longer reminders are useless. docs/decisions/0009. */
+/** The account stays away, so longer reminders are useless. docs/decisions/0009. */
 const remindedForMs = 3 * dayMs;
 
-/** Returns the condition of an account that a reload removed. */
 export function accountRemoved(
   { account, mailboxes, by, at }: ByWhom & { readonly account: string; readonly mailboxes: number },
   { command, zone }: ProtectionWords,
@@ -104,12 +97,11 @@ export function accountRemoved(
   });
 }
 
-/** Returns true for an alert about a removed account. */
 export function isRemoval({ rule, object }: Alert): boolean {
   return rule === 'protection_off' && object?.startsWith(removalMark) === true;
 }
 
-/** Ends alerts about removed accounts that are back, or of which people were reminded for long enough. */
+/** Ends alerts about accounts that are back, or of which people were reminded for long enough. */
 export function removalsOver(alerts: Iterable<Alert>, accounts: readonly string[], now: EpochMs): readonly Condition[] {
   const back = new Set<string | null>(accounts.map((account) => `${removalMark}${account}`));
   return [...alerts].filter(isRemoval).flatMap(({ object, since }) => {
@@ -121,14 +113,10 @@ export function removalsOver(alerts: Iterable<Alert>, accounts: readonly string[
 
 // Channels that a reload removed.
 
-/** Maximum channels that a message names. */
 const channelsNamed = 5;
 const channelsObject = 'channels';
 
-/**
- * Returns the condition for a reload that removed every channel except recipes. `file` is the configuration that no
- * longer has them. The removed channels get it as their last message.
- */
+/** A reload removed every channel except recipes. The removed channels get this as their last message. */
 export function channelsRemoved(
   { channels, file, by, at }: ByWhom & { readonly channels: readonly string[]; readonly file: string },
   { command, zone }: ProtectionWords,
@@ -145,12 +133,10 @@ export function channelsRemoved(
   });
 }
 
-/** Ends the alert about removed channels. */
 export function channelsBack(): Condition {
   return ended(noAccount, channelsObject, 'Warmwarden can notify you again: the configuration has a channel');
 }
 
-/** Returns true for an alert about removed channels. */
 export function isOfChannels({ rule, object }: Alert): boolean {
   return rule === 'protection_off' && object === channelsObject;
 }
@@ -159,7 +145,7 @@ export function isOfChannels({ rule, object }: Alert): boolean {
 
 const silenceMark = 'silence ';
 
-/** Returns a condition for each silence that covers everything, and for each ended silence that still has an alert. */
+/** Includes each ended silence that still has an alert. */
 export function messagesSilenced(
   silences: readonly Silence[],
   alerts: Iterable<Alert>,
@@ -188,7 +174,7 @@ export function messagesSilenced(
   return [...wide, ...over.map(({ object }) => ended(noAccount, object, end))];
 }
 
-/** Returns true if a match lets no alert about a mailbox of these accounts through. */
+/** True if the match covers every alert about a mailbox of these accounts. */
 export function coversEverything(match: AlertMatch, accounts: readonly string[]): boolean {
   const all = (globs: readonly string[] | undefined) => globs === undefined || globs.includes('*');
   const everyAccount =
@@ -202,12 +188,10 @@ export function coversEverything(match: AlertMatch, accounts: readonly string[])
 
 const stopObject = 'writes';
 
-/** Returns true for an alert about the emergency stop. */
 export function isStop({ rule, object }: Alert): boolean {
   return rule === 'protection_off' && object === stopObject;
 }
 
-/** End of a stop: a person removed it, or it expired. */
 export type WritesEnd = { readonly by: string; readonly reason: string } | 'expired';
 
 function unchangedText(scope: WriteScope): string {
@@ -215,7 +199,7 @@ function unchangedText(scope: WriteScope): string {
   return scope.kind === 'account' ? `the mailboxes of account ${scope.account}` : 'this mailbox';
 }
 
-/** Returns the condition of a stop. `end` is null while the stop is on. */
+/** `end` is null while the stop is on. */
 export function writesOffCondition(
   { scope, since, until, by, reason }: WritesOff,
   end: WritesEnd | null,

@@ -1,5 +1,4 @@
-// stale_data: data that is too old to rely on. Statistics, because no answer comes or the counts stand still; DNS and
-// blacklists, because the API measured them too long ago or their answers can no longer be read.
+// stale_data: statistics, DNS or blacklists that are too old to rely on.
 import { type MeasuredRoute, measuredAt } from '../../core/answers.ts';
 import { isUsuallyQuiet } from '../../core/daily-counts.ts';
 import { awaitsJudgement, domainOf, type MailboxState } from '../../core/mailbox.ts';
@@ -10,33 +9,25 @@ import { ageNumber, type Condition, condition, type MailboxContext, subjectOf } 
 
 /** Time after the end of a day in UTC at which the day is over in every time zone. */
 const lastTimeZoneMs = 12 * hourMs;
-/**
- * Number of whole sending days without a single email that are no pause in sending: the counts stand still
- * (docs/faults.md S11).
- */
+/** Whole sending days without a single email after which the counts stand still (docs/faults.md S11). */
 const frozenSendingDays = 2;
 
-/**
- * Returns the moment since which no newer data for a verdict is known. Statistics alone, without the warm-up, do not
- * count.
- */
+/** Statistics alone, without the warm-up, do not count. */
 export function knownSince({ verdict, stats, firstSeenAt }: MailboxState): EpochMs {
   return verdict === null ? firstSeenAt : Math.min(verdict.at, stats?.at ?? firstSeenAt);
 }
 
-/** Returns true if the warm-up behind the verdict may have changed since it was read. */
 export function isWarmupStale({ warmup }: MailboxState, warmupStaleBefore: EpochMs): boolean {
   return warmup !== null && warmup.at < warmupStaleBefore;
 }
 
-/** Returns true if the statistics were read but cannot be judged, because the warm-up was not read. */
+/** The statistics cannot be judged if the warm-up was not read. */
 function lacksWarmup(mailbox: MailboxState): boolean {
   return mailbox.verdict === null ? mailbox.stats !== null : awaitsJudgement(mailbox);
 }
 
 /**
- * stale_data, statistics: the answer is too old, the verdict says that its newest day is too old, or the counts stand
- * still. Only a judgement of the current answer can end it: just after a start nothing is too old yet, and the verdict
+ * Only a judgement of the current answer ends the alert: just after a start nothing is too old yet, and the verdict
  * comes from an earlier process.
  */
 export function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
@@ -88,16 +79,15 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
   });
 }
 
-/** Date of the last email if the counts of a mailbox stand still, else `moves` or `unknown`. */
+/** Date of the last email if the counts stand still. */
 type StandStill = IsoDate | 'moves' | 'unknown';
 
-/** Time within which two changes of the status mean that it toggles, as at night or at weekends. */
+/** Two changes of the status within this time mean that it toggles, as at night or at weekends. */
 const habitMs = 8 * dayMs;
 
 /**
- * Returns whether the counts stand still. Only an email, or a warm-up that does not run, shows that they move; the
- * passing of time does not. After a resume the result is unknown until two whole sending days are over. A status that
- * toggles, as at night, shows neither. A mailbox whose counts have no email at all is left to the verdict.
+ * Only an email, or a warm-up that does not run, shows that counts move. Unknown until two whole sending days after a
+ * resume, and if the status toggles. The verdict covers a mailbox without any email.
  */
 function standStillOf({ verdict, stats, warmup, memory, changes }: MailboxState, now: EpochMs): StandStill {
   const { run, action } = verdict?.answer ?? {};
@@ -133,8 +123,8 @@ const checks: Readonly<Record<MeasuredRoute, { readonly name: string; readonly u
 };
 
 /**
- * stale_data, per route: fires after two observations. The second one asks the API to measure now (refresh=true), so an
- * old measurement is one that the API did not replace on request. The passing of time only shows that no answer came.
+ * Fires after two observations. The second one asks the API to measure now (refresh=true), so an old measurement is one
+ * that the API did not replace on request.
  */
 export function measurementStale(
   route: MeasuredRoute,
