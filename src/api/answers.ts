@@ -1,6 +1,5 @@
-// Reads the API's answers: strict in dates and counts, tolerant elsewhere. Source: api/mailbox-api.md section 2;
-// docs/faults.md T, S. The readers are written by hand: a fleet reads a thousand answers a second, and a schema costs
-// up to ten times as much.
+// Reads the API's answers: strict in dates and counts, tolerant elsewhere (docs/faults.md T, S). Written by hand: a
+// fleet reads a thousand answers a second, and a schema costs up to ten times as much.
 
 import {
   type BlacklistAnswer,
@@ -24,14 +23,12 @@ import { isWarmupMode } from '../core/policy.ts';
 import { isIsoDate } from '../core/time.ts';
 import { failed, jsonText, malformed, quote, type Result, saysMore } from './http/failure.ts';
 
-/**
- * True for a plain decimal text: digits, with an optional minus and an optional fraction. Blanks around it are ignored.
- */
+/** True for digits with an optional minus and fraction. Blanks around them are ignored. */
 export function isPlainDecimal(text: string): boolean {
   return /^-?\d+(\.\d+)?$/.test(text.trim());
 }
 
-/** Reads a number, or a plain decimal text such as "98.50" (S1, T2). Any other value is unknown. */
+/** Reads a number, or a plain decimal text such as "98.50" (S1, T2). */
 function readDecimal(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   const read = typeof value === 'string' && isPlainDecimal(value) ? Number(value) : null;
@@ -41,16 +38,16 @@ function readDecimal(value: unknown): number | null {
 type Fields = Readonly<Record<string, unknown>>;
 const noFields: Fields = {};
 
-/** Returns a record's fields, or no fields for any other value (a list, PHP's empty object `[]`). */
+/** Returns no fields for any value but a record (a list, PHP's empty object `[]`). */
 function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : noFields;
 }
 
-/** Maximum length of a text. Texts are words, names and addresses; longer ones are cut. */
+/** Longer texts are cut. */
 const maxTextLetters = 1_000;
-/** Maximum number of mailboxes that are read of a list. A longer list counts as incomplete. */
+/** A longer list counts as incomplete. */
 const maxMailboxes = 20_000;
-/** Maximum number of rows. No API has statistics of more days, so such an answer is malformed. */
+/** No API has statistics of more days, so such an answer is malformed. */
 const maxRows = 4_000;
 const maxListNames = 1_000;
 const maxRecordLetters = 4_096;
@@ -59,9 +56,7 @@ function readText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? cut(value, maxTextLetters) : null;
 }
 
-/**
- * Cuts a text. JSON may hold half a surrogate pair, and so may a cut text; such a text cannot be part of an address.
- */
+/** Cuts a text. JSON or the cut may leave half a surrogate pair, which cannot be part of an address. */
 function cut(text: string, letters: number): string {
   return text.slice(0, letters).toWellFormed();
 }
@@ -70,10 +65,9 @@ function readFlag(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
-/** Reads JSON of a checked shape. A null result means that the answer is malformed. */
+/** Reads JSON of a checked shape, or returns null if the answer is malformed. */
 export type Reader<Answer> = (body: unknown) => Answer | null;
 
-/** Reads the fields of a record. Any other value is malformed. */
 function reader<Answer>(read: (fields: Fields) => Answer | null): Reader<Answer> {
   return (body) => {
     const fields = fieldsOf(body);
@@ -90,7 +84,7 @@ export const readHealth: Reader<HealthAnswer> = reader((body) => {
   };
 });
 
-/** Reads a mailbox of the list. Returns null if it is unreadable. */
+/** Returns null if the mailbox is unreadable. */
 function readEntry(raw: unknown): MailboxEntry | null {
   const fields = fieldsOf(raw);
   const [id, { email }] = [readId(fields), fields];
@@ -107,7 +101,6 @@ function readEntry(raw: unknown): MailboxEntry | null {
   };
 }
 
-/** Returns the field as a time, or no field if it is none. */
 function momentIn<Name extends string>(fields: Fields, field: string, name: Name): { readonly [Key in Name]?: number } {
   const at = Date.parse(readText(fields[field]) ?? '');
   return Number.isNaN(at) ? {} : ({ [name]: at } as { readonly [Key in Name]?: number });
@@ -116,10 +109,7 @@ function momentIn<Name extends string>(fields: Fields, field: string, name: Name
 /** Ids that cannot be part of a URL's path: GET /v1/mailboxes/.. requests /v1/. */
 const pathWords: readonly string[] = ['.', '..'];
 
-/**
- * Reads the id of a mailbox, a text or a number. Returns null if there is none, or if it can be neither requested nor
- * stored.
- */
+/** Reads an id, a text or a number. Returns null if it is missing or can be neither requested nor stored. */
 function readId({ id }: Fields): string | null {
   const known = typeof id === 'number' && Number.isFinite(id) ? String(id) : id;
   if (!isName(known) || pathWords.includes(known)) return null;
@@ -175,7 +165,6 @@ export const readDetail: Reader<MailboxDetail> = reader((body) => {
   };
 });
 
-/** Maximum number of recent emails that are read. */
 const maxRecentMails = 200;
 
 function bouncesOf(mails: readonly Fields[]): readonly RecentBounce[] {
@@ -187,12 +176,12 @@ function bouncesOf(mails: readonly Fields[]): readonly RecentBounce[] {
   return bounces;
 }
 
-/** Folders and words beyond the document, which shows `inbox` and `sent` alone. */
+/** Folders and words beyond the document, which shows only `inbox` and `sent`. */
 const spamFolder = /spam|junk/;
 const noFolder = ['', 'none', 'unknown', 'pending', 'not_found'];
 const waitingWords = ['scheduled', 'queued', 'pending', 'waiting'];
 
-/** Summarizes recent emails. Unreadable fields are left out, as no decision rests on them. */
+/** Leaves out unreadable fields, as no decision rests on them. */
 function recentEmailsOf(mails: readonly Fields[]): RecentEmails {
   let [placed, inSpam, waitingSince, lastSentAt] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const mail of mails) {
@@ -217,7 +206,7 @@ function momentOf(text: string, otherwise: number): number {
   return Number.isNaN(at) ? otherwise : at;
 }
 
-/** Returns a mode of the document for any spelling of it. Any other word stays as it is. */
+/** Normalizes the spelling of a documented mode. Any other word stays as it is. */
 function modeOf(word: string | null): string | null {
   const plain = word?.trim().toLowerCase() ?? null;
   return isWarmupMode(plain) ? plain : word;
@@ -227,7 +216,6 @@ function clipped(word: string | null): string | null {
   return word === null ? null : quote(word);
 }
 
-/** Reads a warm-up answer. An answer without a status and a mode is malformed. */
 export const readWarmup: Reader<WarmupAnswer> = reader((body) => {
   const [status, mode, config] = [readText(body['status']), readText(body['warmup_mode']), fieldsOf(body['config'])];
   if (status === null && mode === null) return null;
@@ -235,7 +223,7 @@ export const readWarmup: Reader<WarmupAnswer> = reader((body) => {
   const mails = Array.isArray(recent) ? Array.from(recent.slice(0, maxRecentMails), fieldsOf) : [];
   return {
     status,
-    // The mode is a top-level field. In the answer to an update it is inside config (T3).
+    // An answer to an update has the mode inside config (T3).
     mode: modeOf(mode ?? readText(config['warmup_mode'])),
     dailyLimit: readDecimal(body['daily_limit']),
     warmupDay: readDecimal(body['warmup_day']),
@@ -270,19 +258,13 @@ function readRow(raw: unknown): StatsRow {
   };
 }
 
-/**
- * Reads a stats answer. Any object is valid here; the guard judges whether `stats` is an array of good rows
- * (bad_payload, invalid_row).
- */
+/** Accepts any object: the guard judges whether `stats` is an array of good rows (bad_payload, invalid_row). */
 export const readStats: Reader<StatsAnswer> = reader(({ stats }) => {
   if (!Array.isArray(stats)) return { rows: null };
   return stats.length > maxRows ? null : { rows: stats.map(readRow) };
 });
 
-/**
- * Reads a record's status from a word or an object (T6). Preliminary words are inconclusive (S6); an unlisted word does
- * not pass.
- */
+/** Reads a word or an object (T6). Preliminary words are inconclusive (S6); an unlisted word does not pass. */
 function readRecord(value: unknown, words: DnsWords): DnsRecord {
   const raw = typeof value === 'object' && value !== null ? value : { status: value };
   const status = 'status' in raw && typeof raw.status === 'string' ? cut(raw.status, maxTextLetters) : null;
@@ -306,7 +288,7 @@ function dnsReader(words: DnsWords): Reader<DnsAnswer> {
 
 export const readDns = dnsReader(usualDnsWords);
 
-/** Returns the names of the lists from any shape (S5): texts, objects with a name, a map, or only their number. */
+/** Returns the names from any shape (S5): texts, objects with a name, a map, or only their number. */
 function readLists(value: unknown): { readonly lists: readonly string[]; readonly found: number | null } {
   if (typeof value === 'number') return { lists: [], found: Number.isInteger(value) && value >= 0 ? value : null };
   if (typeof value !== 'object' || value === null) return { lists: [], found: null };
@@ -338,12 +320,11 @@ export const readBlacklist: Reader<BlacklistAnswer> = reader((body) => {
   };
 });
 
-// Interpretation of a 2xx answer: JSON of the documented shape, about the requested mailbox, and no error in disguise (H2,
-// H4, H5).
+// Interpretation of a 2xx answer, which may be an error in disguise or about another mailbox (H2, H4, H5).
 
-// Doubtful values of an answer: numbers that are none, and a listing that contradicts itself. docs/faults.md S1, S5.
+// Doubtful values: numbers that are none, and a listing that contradicts itself (docs/faults.md S1, S5).
 
-/** Fields that the document describes as numbers, at any place. */
+/** Fields that the document describes as numbers. */
 const numbers: ReadonlySet<string> = new Set([
   'health_score',
   'daily_limit',
@@ -364,13 +345,12 @@ const numbers: ReadonlySet<string> = new Set([
   'send_window_end',
 ]);
 
-/** Maximum number of items of a list that are checked. */
 const maxItems = 20_000;
 
 /** Sentences about doubtful fields, by field. */
 type Doubts = ReadonlyMap<string, string>;
 
-/** Returns the doubtful fields of an answer, each once. Absent fields and null raise no doubt. */
+/** Absent fields and null raise no doubt. */
 function doubtsOf(body: Readonly<Record<string, unknown>>): Doubts {
   const doubts = new Map<string, string>();
   doubtNumbers(body, '', doubts);
@@ -414,7 +394,6 @@ const readers = {
   warmup_write: (): true => true,
 } as const;
 
-/** Purpose of a request. */
 export type RequestKind = keyof typeof readers;
 export type AnswerTo<Kind extends RequestKind> = NonNullable<ReturnType<(typeof readers)[Kind]>>;
 
@@ -422,11 +401,10 @@ export interface Expected<Kind extends RequestKind> {
   readonly about: Kind;
   /** Mailbox that the answer must be about if it names one, or null for none. */
   readonly mailboxId: string | null;
-  /** Meaning of the DNS words. Default: the usual ones. */
+  /** Default: the usual meaning. */
   readonly dnsWords?: DnsWords | undefined;
 }
 
-/** A successful answer. */
 interface Said {
   readonly status: number;
   /** Body without secrets. */
@@ -473,7 +451,7 @@ function daysIn(period: unknown): number | null {
   return days === undefined ? null : Number(days);
 }
 
-/** True if the answer is about the mailbox. An answer without a mailbox counts as being about any. */
+/** An answer without a mailbox counts as being about any. */
 function isAbout(named: unknown, mailboxId: string | null): boolean {
   if (mailboxId === null || named === undefined || named === null) return true;
   return (typeof named === 'string' || typeof named === 'number') && String(named) === mailboxId;

@@ -1,5 +1,4 @@
-// Ledger of a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom). `belief` explains
-// the limit in use.
+// Ledger of a key: all requests evenly spaced and within limit x (1 - headroom).
 
 import type { Ppm } from '../core/policy.ts';
 import type { BudgetLedger } from '../core/records.ts';
@@ -9,55 +8,34 @@ import { type OwnLimit, SaidLimits, Sharing } from './limits.ts';
 import { Throttle } from './throttle.ts';
 
 const windowMs = 60_000;
-/**
- * A start that was late by up to this share of the gap does not delay the next. Lateness would otherwise add up to
- * unused requests.
- */
+/** A start that was late by at most this share of the gap does not delay the next, or lateness would add up. */
 const latenessShare = 0.25;
 
 export interface BudgetOptions {
   /** Limit of the plan, requests a minute. */
   readonly requestsPerMinute: number;
-  /**
-   * Share of the limit that is left to the user's other tools, parts per million, or null to leave as much as they
-   * appear to need.
-   */
+  /** Share of the limit left to the user's other tools, or null to leave as much as they appear to need. */
   readonly headroomPpm: Ppm | null;
 }
 
-/** Limit headers of an answer. */
 export interface LimitHeaders {
-  /** Purpose of the request. */
   readonly kind: RequestKind;
   /** Requests a minute. */
   readonly limit: number | null;
   readonly remaining: number | null;
-  /** Start of the request. */
   readonly startedAt: number;
-  /**
-   * True if the request succeeded. A success without a limit means that the route has none; a failure may come from a
-   * gateway.
-   */
+  /** A success without a limit means that the route has none; a failure may come from a gateway. */
   readonly succeeded: boolean;
 }
 
 /** Limits in requests a minute, from the configured one down to the expected one. */
 export interface Belief {
   readonly configured: number;
-  /**
-   * The key's limit: the value in answers to two kinds of requests with the key (X-RateLimit-Limit), at most the
-   * configured limit.
-   */
+  /** The key's limit: X-RateLimit-Limit in answers to two kinds of requests, at most the configured limit. */
   readonly limit: number;
-  /**
-   * Allowed requests: the limit less the headroom, and less the temporary reductions after 429s (Throttle). At least
-   * one.
-   */
+  /** The limit less the headroom and the temporary reductions after 429s (Throttle), at least one. */
   readonly allowed: number;
-  /**
-   * Expected requests: fewer than allowed if recent 429s stopped all requests for a part of the time (Throttle). At
-   * least one.
-   */
+  /** Fewer than allowed if recent 429s stopped all requests for a part of the time (Throttle), at least one. */
   readonly expected: number;
   /** True if `expected` is less than half of the configured limit less the headroom. */
   readonly isSlow: boolean;
@@ -69,11 +47,10 @@ export class Budget {
   readonly #said: SaidLimits;
   /** Starts of the last 60 s, oldest first. */
   #starts: number[] = [];
-  /** Due time of the last start. The start itself was slightly later, because a timer is never early. */
+  /** Due time of the last start, which itself was slightly later, because a timer is never early. */
   #pacedAt = Number.NEGATIVE_INFINITY;
   readonly #throttle = new Throttle();
   readonly #sharing = new Sharing();
-  /** Last start of each kind of request. */
   readonly #startedAt = new Map<RequestKind, number>();
   readonly #configuredPpm: Ppm | null;
   #headroomPpm: Ppm;
@@ -86,10 +63,7 @@ export class Budget {
     this.#said = new SaidLimits(options.requestsPerMinute);
   }
 
-  /**
-   * Returns the ledger for the next budget of the key, after a reload or a restart. `shiftMs`: difference of the wall clock to the monotonic
-   * clock.
-   */
+  /** Returns the ledger for the key's next budget. `shiftMs`: difference of the wall clock to the monotonic clock. */
   ledger(now: number, shiftMs: number): BudgetLedger {
     const { seenAt } = this.#sharing;
     return {
@@ -101,9 +75,8 @@ export class Budget {
   }
 
   /**
-   * Takes over from the budget of the key until now. `ledger`: its last record, or null if there is none. Requests after
-   * that record are unknown: the first start waits for one gap, and for a minute its requests cannot be told from a
-   * stranger's.
+   * Takes over the last record of the key's previous budget, if there is one. Requests after that record are unknown:
+   * the first start waits for one gap, and for a minute its requests cannot be told from a stranger's.
    */
   takeOver(ledger: BudgetLedger | null, now: number, shiftMs: number): void {
     this.#pacedAt = now;
@@ -116,7 +89,6 @@ export class Budget {
     this.#said.inherit(limit);
   }
 
-  /** Share of the limit that is left to others, parts per million. */
   get headroomPpm(): Ppm {
     return this.#headroomPpm;
   }
@@ -133,12 +105,11 @@ export class Budget {
     };
   }
 
-  /** The key's limit, requests a minute. */
   get limitPerMinute(): number {
     return this.#said.ofKey;
   }
 
-  /** Requests a minute that we may make, at least one. */
+  /** At least one. */
   get allowedPerMinute(): number {
     return this.#lessHeadroom(this.#said.ofKey * this.#share);
   }
@@ -147,14 +118,12 @@ export class Budget {
     return Math.max(1, Math.floor((limit * (1_000_000 - this.#headroomPpm)) / 1_000_000));
   }
 
-  /** Returns the limit of a kind of request, alone or with others, or undefined if only the key's limit applies. */
+  /** Returns the limit of a kind, alone or with others, or undefined if only the key's limit applies. */
   ownLimit(kind: RequestKind): OwnLimit | undefined {
     return this.#said.own(kind);
   }
 
-  /**
-   * Returns the earliest start of a request of that kind, by the kind's own limits alone. A time in the past means now.
-   */
+  /** Returns the earliest start by the kind's own limits alone. A time in the past means now. */
   opensAt(kind: RequestKind): number {
     const own = this.#said.own(kind);
     const stoppedUntil = this.#throttle.kindUntil(kind);
@@ -163,7 +132,7 @@ export class Budget {
     return Math.max(stoppedUntil, last + (windowMs * 1_000_000) / (own.limit * (1_000_000 - this.#headroomPpm)));
   }
 
-  /** Returns the earliest start of the next request. A time in the past means now. */
+  /** A time in the past means now. */
   nextStartAt(now: number): number {
     this.#forget(now);
     const spaced = this.#pacedAt + this.#gapMs;
@@ -172,12 +141,11 @@ export class Budget {
     return Math.max(spaced, freed, this.#throttle.keyUntil);
   }
 
-  /** True if no request starts for a while, because the API asked for that or fails. */
+  /** True while no request starts, because the API asked for that or fails. */
   isStopped(now: number): boolean {
     return now < this.#throttle.keyUntil;
   }
 
-  /** Records the start of a request. */
   started(now: number, kind: RequestKind): void {
     this.#forget(now);
     this.#starts.push(now);
@@ -186,22 +154,19 @@ export class Budget {
     this.#pacedAt = lateMs > 0 && lateMs <= this.#gapMs * latenessShare ? now - lateMs : now;
   }
 
-  /** Gap between two starts, milliseconds. */
   get #gapMs(): number {
     return windowMs / this.allowedPerMinute;
   }
 
-  /** Records that a request was sent, at its start time or later. */
   sent(): void {
     this.#sharing.sent();
   }
 
-  /** Records that the answer to a request came, or will never come. */
+  /** Records that the answer came, or will never come. */
   ended(now: number): void {
     this.#sharing.ended(now);
   }
 
-  /** Records a 429: see Throttle. */
   throttled(kind: RequestKind, retryAfterMs: number | null, now: number, random: () => number): void {
     const startedAt = this.#startedAt.get(kind) ?? now;
     const own = this.#said.own(kind);
@@ -213,27 +178,23 @@ export class Budget {
     return this.#throttle.refusesAll;
   }
 
-  /**
-   * Times of the 429s of the last hour that came despite the ledger, oldest first. Another program uses the key, or the
-   * plan is smaller.
-   */
+  /** Times of the last hour's 429s despite the ledger: another program uses the key, or the plan is smaller. */
   throttledAt(now: number): readonly number[] {
     return this.#throttle.throttledAt(now);
   }
 
-  /** Records an answer of the API, whatever its status. */
   answered(): void {
     this.#throttle.answered();
   }
 
-  /** Records a missing answer or a 5xx: see Throttle. */
+  /** Records a missing answer or a 5xx. */
   failed(now: number, random: () => number, asked?: { readonly kind: RequestKind; readonly ms: number }): void {
     this.#throttle.failed(now, random, asked);
   }
 
   /**
-   * Applies the X-RateLimit-* headers. They can only tighten the limit, as there is no header for the reset
-   * (docs/faults.md T9). A remainder of 0 stops nothing: the answer that says so was a success, or a 429.
+   * Applies the X-RateLimit-* headers, which can only tighten the limit: none names the reset (docs/faults.md T9).
+   * A remainder of 0 stops nothing: the answer that says so was a success, or a 429.
    */
   noteLimits({ kind, remaining, startedAt, succeeded, ...headers }: LimitHeaders, now: number): void {
     if (succeeded) this.#throttle.succeeded(kind, now);
@@ -250,10 +211,7 @@ export class Budget {
   }
 }
 
-/**
- * Resolves when a request may start, and counts it. For commands, which have no queue of polls; another caller may take
- * a slot first.
- */
+/** Waits for a start, and counts it. For commands, which have no queue: another caller may take a slot first. */
 export async function takeSlot(budget: Budget, kind: RequestKind, clock: Clock): Promise<void> {
   for (;;) {
     const now = clock.monotonic();

@@ -36,17 +36,17 @@ import { cutText, type StatsCut, StatsDays } from './stats-days.ts';
 
 export interface ClientOptions {
   readonly account: string;
-  /** Base URL without a trailing slash. Every path begins with /v1. */
+  /** Without a trailing slash. Every path begins with /v1. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly requestsPerMinute: number;
-  /** Headroom, or null to leave as much as other users of the key appear to need. */
+  /** Null leaves as much as other users of the key appear to need. */
   readonly headroomPpm: Ppm | null;
-  /** Route to `baseUrl`. Default: direct. */
+  /** Default: direct. */
   readonly egress?: Egress;
-  /** Meaning of the DNS words. Default: the usual ones. */
+  /** Default: the usual meaning. */
   readonly dnsWords?: DnsWords;
-  /** Deadlines. Default: those of api/http/exchange.ts. */
+  /** Default: those of api/http/exchange.ts. */
   readonly deadlines?: Deadlines;
 }
 
@@ -55,15 +55,12 @@ interface Call<Kind extends RequestKind> {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
-  /** See Ask. */
   readonly mayLeave?: (() => boolean) | undefined;
   /** Mailbox that the answer must be about if it names one. */
   readonly mailboxId?: string;
-  /** Days of statistics in the request. */
   readonly days?: number | undefined;
   /** Earlier answer with its ETag, which the API may confirm with 304. */
   readonly tagged?: Tagged<AnswerTo<Kind>> | null;
-  /** Called with each answer that has a body. */
   readonly remember?: (answer: AnswerTo<Kind>, headers: AnswerHeaders) => void;
 }
 
@@ -71,14 +68,13 @@ interface Call<Kind extends RequestKind> {
 interface Tagged<Answer> {
   readonly answer: Answer;
   readonly etag: string;
-  /** Time of the answer on the monotonic clock. */
+  /** Time on the monotonic clock. */
   readonly readAt: number;
 }
 
 /** Age after which the whole list is requested. Some APIs answer 304 to every conditional request. */
 const wholeListAfterMs = 10 * minuteMs;
 
-/** Returns the result of an exchange, or the tagged answer if the API says that it is unchanged. */
 function resultOf<Kind extends RequestKind>(
   { tagged = null, remember }: Call<Kind>,
   { status, headers, result }: Exchange<AnswerTo<Kind>>,
@@ -88,7 +84,7 @@ function resultOf<Kind extends RequestKind>(
   return result;
 }
 
-/** True for a missing mailbox, or an answer about another one. The list may have changed. */
+/** The list may have changed. */
 const isAboutList = ({ kind }: Failure) => kind === 'missing' || kind === 'malformed';
 
 /** Evidence window of a usual policy. */
@@ -99,7 +95,7 @@ const keyless = { accept: 'application/json' };
 
 export type Answered<Answer> = Promise<Result<Observed<Answer>>>;
 
-/** Client of one account. Every method makes one request, and the caller takes a slot of `budget` before it. */
+/** Client of one account. The caller of a request takes a slot of `budget` before it. */
 export class MailboxApi {
   readonly budget: Budget;
   readonly #options: ClientOptions;
@@ -110,14 +106,13 @@ export class MailboxApi {
   readonly #stopping = new AbortController();
   readonly #stopped = this.#stopping.signal;
   readonly #usualHeaders: Ask['headers'];
-  /** Smaller limits that were logged last, of the key and of kinds of requests, so that each is logged once. */
+  /** Smaller limits that were logged last, so that each is logged once. */
   readonly #saidLimits = new Map<RequestKind | 'key', number>();
   #saidHeadroomPpm: Ppm;
   #lastList: Tagged<MailboxList> | null = null;
   readonly #statsDays: StatsDays;
-  /** Called with the bytes of each answer, as received over the wire. */
+  /** Called with the bytes as received over the wire. */
   onReceived: (route: RequestKind, bytes: number) => void = () => {};
-  /** Called when the API answered 429. */
   onThrottled: () => void = () => {};
   readonly #doubted = new Set<string>();
   #redacting: { readonly secrets: readonly string[]; readonly redactor: Redactor } | null = null;
@@ -158,10 +153,7 @@ export class MailboxApi {
     return this.#ask('warmup', id);
   }
 
-  /**
-   * Requests statistics. `days`: length of the evidence window. The request asks for fewer days if the API refuses that
-   * many.
-   */
+  /** `days`: length of the evidence window. The client asks for fewer if the API refuses that many. */
   stats(id: string, days = usualDays): Answered<StatsAnswer> {
     const request = (asked: number) => this.#ask('stats', id, `&days=${asked}`, asked);
     return this.#statsDays.ask(id, days, request, () => this.#slot('stats'));
@@ -172,25 +164,21 @@ export class MailboxApi {
     return this.#statsDays.cut;
   }
 
-  /** Requests DNS records. `fresh` asks the API to look up the records now instead of answering from its cache. */
+  /** `fresh` asks the API to look up the records now, not in its cache. */
   dns(id: string, fresh = false): Answered<DnsAnswer> {
     return this.#ask('dns', id, fresh ? '&refresh=true' : '');
   }
 
-  /** Requests blacklists. `fresh` asks the API to query the lists now instead of answering from its cache. */
+  /** `fresh` asks the API to query the lists now, not its cache. */
   blacklist(id: string, fresh = false): Answered<BlacklistAnswer> {
     return this.#ask('blacklist', id, fresh ? '&refresh=true' : '');
   }
 
-  /**
-   * Sets a warm-up mode. A success only means that the API accepted the request: read it back. `mayLeave` of this and
-   * the next three: see Ask.
-   */
+  /** Success of this and the next three only means that the API accepted the request: read it back. */
   setMode(id: string, mode: WarmupMode, mayLeave?: () => boolean): Answered<true> {
     return this.#write(id, mayLeave, { mailbox_id: id, action: 'update_config', config: { warmup_mode: mode } });
   }
 
-  /** Sets a target daily limit, emails a day. A success only means that the API accepted the request: read it back. */
   setLimit(id: string, limit: number, mayLeave?: () => boolean): Answered<true> {
     return this.#write(id, mayLeave, {
       mailbox_id: id,
@@ -199,22 +187,20 @@ export class MailboxApi {
     });
   }
 
-  /** Pauses the warm-up. A success only means that the API accepted the request: read it back. */
   pause(id: string, mayLeave?: () => boolean): Answered<true> {
     return this.#write(id, mayLeave, { mailbox_id: id, action: 'pause' });
   }
 
-  /** Resumes the warm-up. A success only means that the API accepted the request: read it back. */
   resume(id: string, mayLeave?: () => boolean): Answered<true> {
     return this.#write(id, mayLeave, { mailbox_id: id, action: 'resume' });
   }
 
-  /** Aborts every poll in progress. Writes continue. */
+  /** Aborts the polls in progress. Writes continue. */
   stopPolls(): void {
     this.#stopping.abort();
   }
 
-  /** Closes the connections. Requests in progress fail as unavailable. */
+  /** Requests in progress fail as unavailable. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
@@ -262,7 +248,6 @@ export class MailboxApi {
     return failed({ ...failure, detail: what + failure.detail });
   }
 
-  /** Sends the request once. */
   #exchange<Kind extends RequestKind>(call: Call<Kind>): Promise<Exchange<AnswerTo<Kind>>> {
     const redactor = this.#redactor();
     const { baseUrl, deadlines } = this.#options;
@@ -297,14 +282,13 @@ export class MailboxApi {
     return answer.result as Result<AnswerTo<Kind>>;
   }
 
-  /** Takes the next slot for the second attempt of a request that met a closed kept connection (H19). */
+  /** The second attempt of a request that met a closed kept connection needs its own slot (H19). */
   async #nextSlot(kind: RequestKind): Promise<void> {
     this.budget.ended(this.#world.clock.monotonic());
     this.budget.sent();
     await this.#slot(kind);
   }
 
-  /** Waits for the next slot of the budget, and takes it. */
   async #slot(kind: RequestKind): Promise<void> {
     const { clock } = this.#world;
     const slot = Math.max(clock.monotonic(), this.budget.nextStartAt(clock.monotonic()));
@@ -322,7 +306,6 @@ export class MailboxApi {
     };
   }
 
-  /** Returns the redactor. It is replaced when the set of secrets changes. */
   #redactor(): Redactor {
     const secrets = this.#world.secrets?.() ?? noSecrets;
     if (this.#redacting?.secrets !== secrets) {
@@ -331,7 +314,6 @@ export class MailboxApi {
     return this.#redacting.redactor;
   }
 
-  /** Logs once that another program uses the key, and once that none does any more. */
   #sayHeadroom(): void {
     const { headroomPpm } = this.budget;
     if (headroomPpm === this.#saidHeadroomPpm) return;
@@ -345,7 +327,6 @@ export class MailboxApi {
     this.#world.log.info({ account, headroom_percent: percent }, said);
   }
 
-  /** Logs each doubtful field of a route once. */
   #doubt(route: string, field: string, sentence: string): void {
     const key = `${route} ${field}`;
     if (this.#doubted.has(key)) return;
@@ -385,7 +366,7 @@ export class MailboxApi {
   }
 }
 
-/** True if a Link header names a next page, which means the same as `has_more` in the body (docs/faults.md S8). */
+/** A Link header to a next page means the same as `has_more` in the body (docs/faults.md S8). */
 function linksNextPage(headers: AnswerHeaders): boolean {
   return /rel="?next\b/i.test(String(headers['link'] ?? ''));
 }

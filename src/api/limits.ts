@@ -1,11 +1,11 @@
-// Limits in answers (X-RateLimit-Limit), by kind of request, and the key's limit among them. A header may concern one
-// route or one IP address, and its unit is not stated (docs/faults.md T9). Pure.
+// Limits in answers (X-RateLimit-Limit) by kind of request, and the key's limit among them. A header may concern one
+// route or one IP address, and its unit is not stated (docs/faults.md T9).
 
 import type { Ppm } from '../core/policy.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
 import type { RequestKind } from './answers.ts';
 
-/** Age after which an answer no longer counts for the key's limit. */
+/** Older answers do not count for the key's limit. */
 const countsForMs = hourMs;
 
 interface Saying {
@@ -21,7 +21,7 @@ export interface OwnLimit {
   readonly kinds: readonly RequestKind[];
 }
 
-/** True for health, which is requested without the key: its limit concerns itself only. */
+/** Health is requested without the key: its limit concerns only itself. */
 const isKeyless = (kind: RequestKind) => kind === 'health';
 
 /** Times are milliseconds of the monotonic clock. */
@@ -37,12 +37,12 @@ export class SaidLimits {
     this.#ofKey = planLimit;
   }
 
-  /** Takes over the key's limit of an earlier process. It counts until two kinds of requests agree on another. */
+  /** The key's limit of an earlier process counts until two kinds of requests agree on another. */
   inherit(limit: number): void {
     this.#ofKey = Math.min(this.#planLimit, limit);
   }
 
-  /** Notes the limit in an answer. A kind keeps its last limit, because not every answer carries the header. */
+  /** A kind keeps its last limit, because not every answer carries the header. */
   note(kind: RequestKind, limit: number | null, now: number): void {
     const before = this.#said.get(kind);
     const saying = { limit: limit ?? before?.limit ?? null, at: now };
@@ -50,15 +50,12 @@ export class SaidLimits {
     if (before?.limit !== saying.limit || now - this.#summedAt >= minuteMs) this.#sum(now);
   }
 
-  /**
-   * The key's limit: the highest in recent answers to two kinds of requests with the key. A success without the header
-   * counts as the plan's limit.
-   */
+  /** Highest limit in recent answers to two kinds with the key. A success without the header counts as the plan's. */
   get ofKey(): number {
     return this.#ofKey;
   }
 
-  /** Returns the limit of a kind if it differs from the key's. */
+  /** Returns undefined if the kind has the key's limit. */
   own(kind: RequestKind): OwnLimit | undefined {
     return this.#own.get(kind);
   }
@@ -83,33 +80,28 @@ export class SaidLimits {
   }
 }
 
-// Other users of the key, as far as the API's answers show them, and the headroom that is left to them. Pure.
+// Other users of the key, as far as the API's answers show them.
 
-/** Headroom without other users. With less, requests that arrive late meet a full window (docs/performance.md). */
+/** With less headroom, requests that arrive late meet a full window (docs/performance.md). */
 const alonePpm: Ppm = 30_000;
-/** Headroom with other users. */
 const sharedPpm: Ppm = 100_000;
-/** Time after the last sign of another user for which the key counts as shared. */
+/** Counts from the last sign of another user. */
 const sharedForMs = 24 * hourMs;
 /** Longest duration of a request (api/http/exchange.ts), including its retry. */
 const longestRequestMs = 90_000;
-/** Tolerated difference of a count. An API may count a broken request twice. */
+/** Tolerated excess of a count. An API may count a broken request twice. */
 const tolerated = 1;
 
 /** Times are milliseconds of the monotonic clock. */
 export class Sharing {
   #seenAt = Number.NEGATIVE_INFINITY;
   #underWay = 0;
-  /** Times of our answers. */
   #answeredAt: number[] = [];
-  /** Largest number of remaining requests so far. */
   #mostRemaining = 0;
-  /** Remaining requests by the last answer to each kind of request. */
   readonly #remained = new Map<RequestKind, number>();
-  /** Time until which the API still counts an unknown number of requests of our previous process. */
+  /** Until then the API still counts an unknown number of requests of our previous process. */
   #predecessorUntil = Number.NEGATIVE_INFINITY;
 
-  /** Returns the share of the limit to leave free, parts per million. */
   headroomPpm(now: number): Ppm {
     return now - this.#seenAt < sharedForMs ? sharedPpm : alonePpm;
   }
@@ -124,28 +116,26 @@ export class Sharing {
     return this.#seenAt;
   }
 
-  /** Takes over from another process of ours, which saw another user of the key at `seenAt`. */
+  /** Takes over from another process of ours. */
   takeOver(seenAt: number, now: number): void {
     this.#seenAt = Math.max(this.#seenAt, seenAt);
     this.#predecessorUntil = now + minuteMs;
   }
 
-  /** Records that a request of ours was sent. */
   sent(): void {
     this.#underWay += 1;
   }
 
-  /** Records that the answer to a request came, or will never come. */
+  /** Records that the answer came, or will never come. */
   ended(now: number): void {
     this.#underWay -= 1;
     this.#answeredAt = [...this.#answeredAt.filter((at) => at > now - minuteMs - longestRequestMs), now];
   }
 
   /**
-   * Applies the number of remaining requests in an answer to a request that was sent at `startedAt`. Our own share is
-   * at most the answers since a minute before that, plus the requests in progress; any more requests were not ours. A
-   * number that repeats may be no count at all. A bucket of a part of the limit, or one that refills, may show nothing:
-   * then the first 429 reveals the other user.
+   * Our share of the count is at most the answers since a minute before `startedAt`, plus the requests in progress.
+   * More were not ours. A number that repeats may be no count at all. A bucket of a part of the limit, or one that
+   * refills, may show nothing: then the first 429 reveals the other user.
    */
   remains({ kind, limit, remaining, startedAt }: RemainingReading, now: number): void {
     const before = this.#remained.get(kind);
@@ -159,7 +149,6 @@ export class Sharing {
 }
 
 interface RemainingReading {
-  /** Purpose of the request. */
   readonly kind: RequestKind;
   /** Requests a minute. */
   readonly limit: number;

@@ -4,12 +4,11 @@ import { dayMs } from '../core/time.ts';
 import type { Clock } from '../world/world.ts';
 import type { Result } from './http/failure.ts';
 
-/** Smaller numbers of days, requested in turn if the API refuses more. The last one is the document's usual number. */
+/** Requested in turn if the API refuses more. The last one is the document's usual number. */
 const fewerDays: readonly number[] = [14, 7];
-/** Time after which all days are requested again. */
+/** All days are requested again after this. */
 const fewerForMs = dayMs;
 
-/** Record that the API gives fewer days of statistics than requested. */
 export interface StatsCut {
   readonly asked: number;
   readonly given: number;
@@ -17,7 +16,6 @@ export interface StatsCut {
   readonly said: string | null;
 }
 
-/** Returns a sentence about the missing days. */
 export function cutText({ asked, given, said }: StatsCut): string {
   const why = said === null ? '' : ` (${said})`;
   return `the API gives ${given} instead of ${asked} days of statistics${why}: Warmwarden judges by these`;
@@ -26,7 +24,7 @@ export function cutText({ asked, given, said }: StatsCut): string {
 export class StatsDays {
   readonly #clock: Clock;
   readonly #say: (cut: StatsCut) => void;
-  /** Maximum number of days by mailbox, with the end of that restriction on the monotonic clock. */
+  /** `until`: end of the restriction on the monotonic clock. */
   readonly #fewer = new Map<string, { readonly days: number; readonly until: number }>();
   #cut: StatsCut | null = null;
 
@@ -42,9 +40,8 @@ export class StatsDays {
   }
 
   /**
-   * Requests `days` of a mailbox. A 400 that does not recur with fewer days is about their number, whatever it says
-   * (docs/faults.md T8). The smaller number then applies until the next day, and to the other mailboxes once two were
-   * refused more. `slot` is called before each further request.
+   * A 400 that does not recur with fewer days is about their number, whatever it says (docs/faults.md T8). The smaller
+   * number then applies for a day, and to all mailboxes once two were refused more. `slot` precedes each request.
    */
   async ask<Answer>(
     mailboxId: string,
@@ -76,7 +73,6 @@ export class StatsDays {
     return Math.min(days, own, Math.max(...[...this.#fewer.values()].map((one) => one.days)));
   }
 
-  /** Records the number of days that an answer says it holds. */
   holds(given: number, asked: number): void {
     if (given < asked) this.#note({ asked, given, said: null });
   }

@@ -1,5 +1,5 @@
-// Effects of a 429 on when requests start, and of failures that may be throttling in disguise (docs/faults.md H10 to H13).
-// limits.ts leaves more of the limit free for a day after one; core/action.ts has the wait of an action.
+// Effects of a 429, and of failures that may be throttling in disguise, on when requests start (docs/faults.md H10 to
+// H13).
 //
 //   state        begins with                                          ends
 //   kind waits   a second 429 of a kind of request, or one of a kind  after Retry-After, else after 1, 2, 4, 8, 15 minutes
@@ -17,33 +17,31 @@ import type { OwnLimit } from './limits.ts';
 
 /** Wait after a 429 without Retry-After: the length of the API's window. */
 const withoutRetryAfterMs = minuteMs;
-/** Longest wait of a kind without Retry-After. */
 const longestWaitMs = 15 * minuteMs;
 /** Spread of a wait that the server did not name, so that many keys do not come back at once. */
 const jitterMs = 5_000;
-/** Maximum age of the last answered read for reads to count as answered. */
+/** Older reads do not count as answered. */
 const readLatelyMs = minuteMs;
 const shrinkBy = 0.75;
 const leastShare = 0.25;
 const shrunkForMs = 15 * minuteMs;
-/** Number of failures in a row that cannot be due to a single mailbox. */
+/** As many failures in a row cannot be due to a single mailbox. */
 const failuresUntilPause = 5;
-/** Number of failures in a row after which a Retry-After is obeyed. */
+/** A Retry-After is obeyed after as many failures in a row. */
 const failuresUntilObeyed = 2;
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
-/** Maximum length of a stop that a ledger names, as for our own stops (api/http/exchange.ts). */
+/** A ledger may name no longer stop than our own ones (api/http/exchange.ts). */
 const longestStopMs = 15 * minuteMs;
-/** Period whose stops determine the expected requests. */
+/** Stops of this period determine the expected requests. */
 const countedMs = 10 * minuteMs;
 
-/** True for kinds for which a server queries other servers. They are likely to have a limit of their own. */
+/** The server queries other servers for these kinds, which are likely to have a limit of their own. */
 const isSlowKind = (kind: RequestKind) => kind === 'dns' || kind === 'blacklist';
 
 interface Throttled {
   readonly kind: RequestKind;
   readonly retryAfterMs: number | null;
-  /** Start of the newest request of the kind. */
   readonly startedAt: number;
   /** Limit of the kind, alone or with others. */
   readonly own: OwnLimit | undefined;
@@ -53,30 +51,25 @@ interface Throttled {
 export class Throttle {
   /** Time until which no request starts, for any reason. */
   #keyUntil = 0;
-  /** Time until which no request starts because of a 429. */
+  /** The same because of a 429. */
   #throttledUntil = Number.NEGATIVE_INFINITY;
   readonly #kindUntil = new Map<RequestKind, number>();
-  /**
-   * Newest 429 of each kind that has not succeeded since, and the number of consecutive 429s that concerned the kind
-   * alone.
-   */
+  /** Newest 429 of each kind that has not succeeded since; `times`: consecutive 429s that concerned the kind alone. */
   readonly #limited = new Map<RequestKind, { readonly at: number; readonly times: number }>();
   #refusesAll = false;
-  /** Time of the last successful read with the key. */
+  /** Last successful read with the key. */
   #readAt = Number.NEGATIVE_INFINITY;
-  /** 429s of the last hour that stopped the key, oldest first, each with the end of its wait. */
+  /** 429s of the last hour that stopped the key, oldest first. */
   #stops: { readonly at: number; until: number }[] = [];
   #share = 1;
   #failures = 0;
-  /** Time until which a 503 with Retry-After is obeyed, by kind. */
+  /** Time until which a 503 with Retry-After is obeyed. */
   readonly #askedUntil = new Map<RequestKind, number>();
 
-  /** Time until which no request starts. */
   get keyUntil(): number {
     return this.#keyUntil;
   }
 
-  /** Returns the time until which no request of that kind starts. */
   kindUntil(kind: RequestKind): number {
     return this.#kindUntil.get(kind) ?? Number.NEGATIVE_INFINITY;
   }
@@ -86,22 +79,19 @@ export class Throttle {
     return this.#refusesAll;
   }
 
-  /** Returns the times of the 429s of the last hour that came despite the budget, oldest first. */
+  /** Times of the last hour's 429s despite the budget, oldest first. */
   throttledAt(now: number): readonly number[] {
     this.#forget(now);
     return this.#stops.map(({ at }) => at);
   }
 
-  /** Returns the share of the budget that may be used, 0.25 to 1. */
+  /** Share of the budget that may be used, 0.25 to 1. */
   share(now: number): number {
     if (now - (this.#stops.at(-1)?.at ?? Number.NEGATIVE_INFINITY) >= shrunkForMs) this.#share = 1;
     return this.#share;
   }
 
-  /**
-   * Returns the share of the last ten minutes without stops by 429s, in powers of a half (1, 1/2, 1/4, ...), so that
-   * the value does not change with each request.
-   */
+  /** Share of the last ten minutes without stops, in powers of a half, so that it does not change with each request. */
   left(now: number): number {
     const begin = now - countedMs;
     const stopped = this.#stops.reduce(
@@ -112,9 +102,8 @@ export class Throttle {
   }
 
   /**
-   * Records a 429. If it answers a change while reads are answered, it concerns that mailbox or all changes, and only
-   * the action waits. Returns true if the 429 came despite the budget: another program uses the key, or the plan is
-   * smaller.
+   * A 429 to a change while reads are answered concerns that mailbox or all changes: only the action waits. Returns
+   * true if the 429 came despite the budget: another program uses the key, or the plan is smaller.
    */
   throttled({ kind, retryAfterMs, startedAt, own }: Throttled, now: number, random: () => number): boolean {
     if (kind === 'warmup_write' && now - this.#readAt <= readLatelyMs && now >= this.#throttledUntil) return false;
@@ -147,17 +136,13 @@ export class Throttle {
     return isNew;
   }
 
-  /**
-   * True if a 429 to that kind concerns the key: another kind got one since the last successful read. DNS and blacklist
-   * may share a limit.
-   */
+  /** True if another kind got a 429 since the last successful read. DNS and blacklist may share a limit. */
   #isOfKey(kind: RequestKind): boolean {
     return [...this.#limited].some(
       ([other, { at }]) => other !== kind && at > this.#readAt && !(isSlowKind(other) && isSlowKind(kind)),
     );
   }
 
-  /** Records a successful request. */
   succeeded(kind: RequestKind, now: number): void {
     this.#limited.delete(kind);
     if (kind === 'health' || kind === 'warmup_write') return;
@@ -165,15 +150,11 @@ export class Throttle {
     this.#refusesAll = false;
   }
 
-  /** Records an answer of the API, whatever its status. */
   answered(): void {
     this.#failures = 0;
   }
 
-  /**
-   * Records a missing answer or a 5xx. `asked`: wait that a 503 asks for, by kind. It applies to the key once two kinds
-   * were asked to wait.
-   */
+  /** `asked`: wait that a 503 asks for. It applies to the key once two kinds were asked to wait. */
   failed(now: number, random: () => number, asked?: { readonly kind: RequestKind; readonly ms: number }): void {
     this.#failures += 1;
     if (asked && this.#failures >= failuresUntilObeyed) {
@@ -189,7 +170,7 @@ export class Throttle {
     }
   }
 
-  /** Returns the state for the next budget of the key. `shiftMs`: difference of the wall clock to the monotonic one. */
+  /** `shiftMs`: difference of the wall clock to the monotonic one. */
   ledger(now: number, shiftMs: number): Restraint {
     this.#forget(now);
     return {
@@ -200,7 +181,7 @@ export class Throttle {
     };
   }
 
-  /** Takes over the state of the key's last budget. No stop is longer than one of our own could be. */
+  /** No stop is longer than one of our own could be. */
   takeOver({ keyUntil, kindsUntil, stops, share }: Restraint, now: number, shiftMs: number): void {
     const until = (time: number) => Math.min(now + longestStopMs, time - shiftMs);
     const before = stops.map((stop) => ({ at: Math.min(now, stop.at - shiftMs), until: until(stop.until) }));

@@ -1,5 +1,4 @@
-// Makes an HTTP request under deadlines and caps and returns a value: the read success, or a failure of one of a closed
-// set of kinds.
+// Makes an HTTP request under deadlines and caps and returns a value: the read success, or a failure.
 
 import { Agent } from 'undici';
 import type { Egress } from '../../core/egress.ts';
@@ -33,10 +32,10 @@ import { type WayOut, wayOutTo } from './way-out.ts';
 const usualDeadlines: Deadlines = { headersMs: 15_000, idleMs: 10_000, totalMs: 30_000 };
 const answerCaps: Caps = { wireBytes: 32 * 1024 * 1024, decodedBytes: 32 * 1024 * 1024 };
 const errorCaps: Caps = { wireBytes: 64 * 1024, decodedBytes: 64 * 1024 };
-/** Maximum for Retry-After. A longer one is cut, because requests have to resume (docs/faults.md H11). */
+/** A longer Retry-After is cut, because requests have to resume (docs/faults.md H11). */
 const longestStopMs = 15 * minuteMs;
 const maxConnections = 16;
-/** Maximum size of the head of an answer, bytes. Gateways add cookies and traces. */
+/** Gateways add cookies and traces to the head. */
 export const maxHeaderBytes = 64 * 1024;
 /** Bytes of all answers of this process, from their first byte until they have been read. */
 export const heldAnswers = new HeldAnswers(64 * 1024 * 1024);
@@ -52,7 +51,6 @@ interface Load {
   readonly way: WayOut | null;
 }
 
-/** Returns the destination of a request: its origin, or the proxy that forwards it. */
 function placeOf({ baseUrl, path }: Ask, { way }: Load): { readonly origin: string; readonly path: string } {
   const { origin, pathname, search } = new URL(`${baseUrl}${path}`);
   if (!way?.forward) return { origin, path: `${pathname}${search}` };
@@ -67,13 +65,9 @@ function headersOf({ baseUrl, headers }: Ask, { way }: Load): Readonly<Record<st
 const loads = new WeakMap<Agent, Load>();
 const noLoad = (way: WayOut | null = null): Load => ({ connections: 0, requests: 0, way });
 
-/** Destination of an agent's connections: an address over TCP, or a unix socket. */
 type AgentTarget = { readonly url: string; readonly egress: Egress } | { readonly socketPath: string };
 
-/**
- * Creates the connection pool of one API. Its owner destroys it. Without a destination it connects to any address
- * directly.
- */
+/** Creates the connection pool of one API. Without a destination it connects to any address directly. */
 export function createAgent(to: AgentTarget | null = null): Agent {
   const way = to && 'url' in to ? wayOutTo(to.url, to.egress) : null;
   const socket = to && 'socketPath' in to ? { socketPath: to.socketPath } : {};
@@ -92,22 +86,18 @@ export function createAgent(to: AgentTarget | null = null): Agent {
 
 export interface Ask {
   readonly method: 'GET' | 'POST';
-  /** Base URL without a trailing slash. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** Path with a leading slash. It is appended to `baseUrl` unchanged. */
+  /** Appended to `baseUrl` unchanged. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** Ends the request before its deadline. */
   readonly signal: AbortSignal | null;
-  /** Removes secrets from the texts of errors. */
+  /** Removes secrets from error texts. */
   readonly redactor: Redactor;
   /** Default: 15 s for the head, 10 s between two pieces of the body, 30 s in total. */
   readonly deadlines?: Deadlines | undefined;
-  /**
-   * Called right before the first byte is sent. If it returns false, nothing is sent, and the exchange is not
-   * `reached`.
-   */
+  /** Called right before the first byte. If it returns false, nothing is sent, and the exchange is not `reached`. */
   readonly mayLeave?: (() => boolean) | undefined;
 }
 
@@ -118,30 +108,26 @@ export interface Success {
   readonly body: Buffer;
 }
 
-/** Reads a success. Its bytes count as held until this is done. */
+/** The bytes of the success count as held until this is done. */
 type ReadSuccess<Value> = (success: Success) => Result<Value>;
 
 export interface Exchange<Value> {
-  /** HTTP status, or null if no complete answer came. */
+  /** Null if no complete answer came. */
   readonly status: number | null;
-  /** Headers, empty if no answer came. */
   readonly headers: AnswerHeaders;
-  /** Any result but a complete 2xx answer is a failure. Redirects are not followed (H18). */
+  /** Anything but a complete 2xx answer is a failure. Redirects are not followed (H18). */
   readonly result: Result<Value>;
   /** Bytes of the body over the wire, or 0 if no complete answer came. */
   readonly wireBytes: number;
-  /** The `error` of an error answer if it is one word, as in services that name their refusals, or null otherwise. */
+  /** The `error` of an error answer if it is one word, as of services that name their refusals, or null. */
   readonly errorWord: string | null;
   /** False if no connection was made, so that the server has certainly not seen the request. */
   readonly reached: boolean;
-  /** True if a kept connection was closed before any answer arrived. The request is then worth a retry (H19). */
+  /** True if a kept connection was closed before any answer arrived. A retry is then worthwhile (H19). */
   readonly lostKept: boolean;
 }
 
-/**
- * Sends one request. Never rejects because of the network or the server. `now`: wall time, for a Retry-After date
- * without a Date.
- */
+/** Never rejects because of the network or the server. `now`: wall time, for a Retry-After date without a Date. */
 export async function exchange<Value>(
   agent: Agent,
   ask: Ask,
@@ -151,7 +137,6 @@ export async function exchange<Value>(
   const { method, body, signal, mayLeave, deadlines = usualDeadlines } = ask;
   const load = loads.get(agent) ?? noLoad();
   const { origin, path } = placeOf(ask, load);
-  // The request then uses a connection that is open already.
   const kept = load.connections > load.requests;
   const { headersMs: headersTimeout, idleMs: bodyTimeout } = deadlines;
   const request = { origin, path, method, headers: headersOf(ask, load), body, headersTimeout, bodyTimeout };
@@ -179,12 +164,10 @@ export async function exchange<Value>(
   }
 }
 
-/** Returns the address that failures name, with the proxy. */
 function whereOf({ baseUrl }: Ask, { way }: Load): string {
   return way?.proxy ? `${baseUrl}, through the proxy ${way.proxy}` : baseUrl;
 }
 
-/** Result of an exchange without an answer. `kept`: the request used a kept connection. */
 function noAnswer(
   error: unknown,
   where: string,
@@ -199,7 +182,6 @@ function capsOf(status: number): Caps {
   return status < 300 ? answerCaps : errorCaps;
 }
 
-/** Failure for an answer with a status other than 2xx. */
 function refusalOf({ status, headers, body }: Received, now: EpochMs, redactor: Redactor) {
   const text = body.toString('utf8');
   const location = typeof headers['location'] === 'string' ? headers['location'] : null;
@@ -219,7 +201,7 @@ function isUnreached(error: unknown): boolean {
   return ['ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(error));
 }
 
-/** Returns the text for a missed deadline, or null for any other error. */
+/** Returns null for anything but a missed deadline. */
 function lateness(error: unknown, { headersMs, idleMs, totalMs }: Deadlines): string | null {
   if (error instanceof Error && error.name === 'TimeoutError') return `no complete answer within ${totalMs / 1_000} s`;
   if (codeOf(error) === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${headersMs / 1_000} s`;
@@ -234,17 +216,15 @@ function unavailable(error: unknown, where: string, deadlines: Deadlines): Failu
   return { kind: 'unavailable', status: null, detail: `${where}: ${said}`, retryAfterMs: null };
 }
 
-// Body of a success as text and as JSON.
-
 /** Shared decoder. Creating one takes longer than decoding a small body. */
 const decoder = new TextDecoder();
 
-/** Returns the text of a body without a byte order mark. */
+/** Drops a byte order mark. */
 export function textOf(body: Uint8Array): string {
   return decoder.decode(body);
 }
 
-/** Returns the JSON of a success, of any shape (docs/faults.md H2, H5), without secrets. */
+/** Returns JSON of any shape (docs/faults.md H2, H5), without secrets. */
 export function jsonOf({ status, body }: Pick<Success, 'status' | 'body'>, redactor: Redactor): Result<unknown> {
   if (body.length > largeBytes && parsedBytes(body) > maxParsedBytes) {
     return malformed(status, `its values would take more than ${maxParsedBytes / 1024 / 1024} MiB`);
@@ -258,19 +238,18 @@ export function jsonOf({ status, body }: Pick<Success, 'status' | 'body'>, redac
   }
 }
 
-/** Maximum size of a large body's values in memory. */
 const maxParsedBytes = 256 * 1024 * 1024;
-/** Maximum overhead of values beyond their text. An empty object is two characters long and takes 64 bytes. */
+/** Overhead of values beyond their text. An empty object is two characters long and takes 64 bytes. */
 const holderBytes = 64;
 const itemBytes = 24;
 const textBytes = 32;
 
 const [quotationMark, comma, colon, bracket, brace] = [0x22, 0x2c, 0x3a, 0x5b, 0x7b];
 
-/** Returns an upper bound for the size of the parsed values. Characters inside texts count as structure. */
+/** Upper bound for the size of the parsed values. Characters inside texts count as structure. */
 function parsedBytes(body: Uint8Array): number {
   let [holders, items, quotationMarks, names] = [0, 0, 0, 0];
-  // Reads by index: an iterator takes five times as long, and every large body is scanned.
+  // An iterator takes five times as long, and every large body is scanned.
   for (let at = 0; at < body.length; at += 1) {
     const byte = body[at];
     if (byte === comma) items += 1;

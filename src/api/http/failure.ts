@@ -2,9 +2,8 @@
 import type { Redactor } from './redactor.ts';
 
 /**
- * throttled: 429. unavailable: no answer, a 5xx, or a page of an intermediary. refused: the API understood the request
- * and refused it. unauthorized: the key is missing or wrong. malformed: an answer that does not match the document.
- * missing: 404, absent or not ours. held_back: the request was withdrawn before it could be sent.
+ * unavailable: no answer, a 5xx, or a page of an intermediary. refused: the API understood the request and refused it.
+ * malformed: an answer that does not match the document. missing: 404, absent or not ours. held_back: withdrawn unsent.
  */
 type FailureKind = 'throttled' | 'unavailable' | 'refused' | 'unauthorized' | 'malformed' | 'missing' | 'held_back';
 
@@ -12,7 +11,7 @@ export interface Failure {
   readonly kind: FailureKind;
   /** HTTP status, or null if no answer came. */
   readonly status: number | null;
-  /** Description in a sentence. It never holds a key. */
+  /** A sentence that never holds a key. */
   readonly detail: string;
   /** Retry-After of a 429 or 503, or null if there is none. */
   readonly retryAfterMs: number | null;
@@ -26,21 +25,20 @@ export function failed(failure: Failure): { readonly ok: false; readonly failure
   return { ok: false, failure };
 }
 
-/** Returns the failure for an answer that does not match its document. `detail` completes "HTTP 200, but ...". */
+/** `detail` completes "HTTP 200, but ...". */
 export function malformed(status: number, detail: string): { readonly ok: false; readonly failure: Failure } {
   return failed({ kind: 'malformed', status, detail: `HTTP ${status}, but ${detail}`, retryAfterMs: null });
 }
 
-/** Head and text of an answer that is no success. */
+/** An answer that is no success. */
 interface RawAnswer {
   readonly status: number;
   readonly text: string;
-  /** Target of a redirect, or null if there is none. */
   readonly location: string | null;
 }
 
 const quotedCharacters = 200;
-/** Number of characters of a text that are searched. The rest is ignored: most of it could be blank. */
+/** Only this beginning is searched: most of the text could be blank. */
 const searchedCharacters = 4_096;
 
 /** Returns at most 200 characters of a foreign text on one line, without control characters. */
@@ -53,7 +51,7 @@ export function quote(text: string): string {
   return `${characters.slice(0, quotedCharacters).join('')}...`;
 }
 
-/** Returns a foreign value as JSON, or a description if it is nested too deep for that (Node 24 throws there). */
+/** Returns JSON, or a description if the value is nested too deep (Node 24 throws there). */
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);
@@ -62,9 +60,7 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/**
- * Returns the `error` of an error answer, or null if it is not JSON, as with a proxy's page (docs/faults.md H1, H3).
- */
+/** Returns the `error` of an answer, or null if it is not JSON, as with a proxy's page (docs/faults.md H1, H3). */
 function errorText(answer: RawAnswer, redactor: Redactor): string | null {
   try {
     const body = redactor.json(answer.text);
@@ -77,7 +73,7 @@ function errorText(answer: RawAnswer, redactor: Redactor): string | null {
   }
 }
 
-/** Returns the `error` of an error answer's JSON if it is a word and not a sentence, or null. */
+/** Returns the `error` of an error answer's JSON, or null unless it is one word. */
 export function errorWordOf(text: string): string | null {
   try {
     const body: unknown = JSON.parse(text);
@@ -88,12 +84,12 @@ export function errorWordOf(text: string): string | null {
   }
 }
 
-/** Returns the title of an HTML page, or the whole text otherwise. The rest of a page is of no use. */
+/** Title of an HTML page, whose rest is of no use, or the whole text. */
 function titleOf(text: string): string {
   return /<title[^<>]*>([^<]*)<\/title>/i.exec(text.slice(0, searchedCharacters))?.[1] ?? text;
 }
 
-/** Classifies an answer with a status other than 2xx, by its status alone. The text is for people, without secrets. */
+/** Classifies by the status alone. The text is for people. */
 export function classify(answer: RawAnswer, retryAfterMs: number | null, redactor: Redactor): Failure {
   const { status } = answer;
   const error = errorText(answer, redactor);
@@ -115,8 +111,6 @@ function kindOf(status: number, json: boolean): FailureKind {
   if (status >= 300 && status < 400) return 'refused';
   return 'unavailable';
 }
-
-// Causes of a failed connection or request in words: codes of Node.js and undici, and answers of a proxy.
 
 export const connectDeadlineMs = 5_000;
 
@@ -143,7 +137,6 @@ function privateAuthority(): string {
   return 'its certificate is signed by an authority that this machine does not know; name that authority in ca_file';
 }
 
-/** Error of a proxy that did not forward a request. */
 export class ProxyError extends Error {
   constructor(status: number) {
     const wants = status === 407 ? ': it wants a user name and a password, or others' : '';
@@ -162,7 +155,7 @@ const holders = ['meta', 'pagination', 'paging', 'links'];
 
 type RawFields = Readonly<Record<string, unknown>>;
 
-/** True if the answer says that the list continues. `held`: number of entries that came, readable or not. */
+/** `held`: number of entries that came, readable or not. */
 export function saysMore(body: RawFields, held: number): boolean {
   return [body, ...holders.map((name) => body[name])].some((one) => {
     if (typeof one !== 'object' || one === null) return false;
@@ -177,7 +170,7 @@ export function saysMore(body: RawFields, held: number): boolean {
   });
 }
 
-/** Returns the largest number under one of the names, also from a text, or 0 if there is none. */
+/** Reads also numbers in texts. Returns 0 if there is none. */
 function largest(fields: RawFields, names: readonly string[]): number {
   const numbers = names.map((name) => fields[name]).filter((one) => ['number', 'string'].includes(typeof one));
   return Math.max(0, ...numbers.map(Number).filter(Number.isFinite));

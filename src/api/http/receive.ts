@@ -1,5 +1,4 @@
-// Makes one request through a dispatcher, up to its decoded bytes, with deadlines and caps on the received and the
-// decoded bytes.
+// Makes one request through a dispatcher, up to its decoded bytes, with deadlines and caps.
 import { promisify } from 'node:util';
 import { createGunzip, gunzip } from 'node:zlib';
 import type { Agent, Dispatcher } from 'undici';
@@ -7,24 +6,19 @@ import { quote } from './failure.ts';
 
 const unzip = promisify(gunzip);
 
-/** Headers with names in lower case. */
+/** Names are in lower case. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Deadlines in milliseconds of real time, because they concern sockets, not mailboxes. */
+/** Milliseconds of real time, because they concern sockets, not mailboxes. */
 export interface Deadlines {
-  /** Longest wait for the head of the answer. */
   readonly headersMs: number;
   /** Longest pause between two pieces of the body. */
   readonly idleMs: number;
-  /** Longest time in total. */
   readonly totalMs: number;
 }
 
-/** Maximum size of one body. */
 export interface Caps {
-  /** Bytes as received over the wire. */
   readonly wireBytes: number;
-  /** Bytes after decoding. */
   readonly decodedBytes: number;
 }
 
@@ -32,39 +26,33 @@ export interface Caps {
 export interface Received {
   readonly status: number;
   readonly headers: AnswerHeaders;
-  /** Decoded body, empty if there is trouble. */
+  /** Empty if there is trouble. */
   readonly body: Buffer;
-  /** Bytes of the body, as received over the wire. */
+  /** Bytes of the body, before decoding. */
   readonly wireBytes: number;
   readonly trouble: string | null;
 }
 
 export interface Dispatched {
-  /** Request with the deadlines of its head and of the pauses in its body. */
   readonly request: Dispatcher.DispatchOptions;
   readonly signal: AbortSignal | null;
-  /** Deadlines. The total one is enforced here. */
+  /** Only the total deadline is enforced here, the others by undici. */
   readonly deadlines: Deadlines;
-  /** Caps by status. An error needs less room than an answer. */
+  /** An error needs less room than an answer. */
   readonly capsOf: (status: number) => Caps;
-  /** Counter for the bytes of the answer. The caller releases it. */
+  /** The caller releases it. */
   readonly held: HeldAnswer;
-  /** Called right before the first byte is sent. If it returns false, nothing is sent. */
+  /** Called right before the first byte. If it returns false, nothing is sent. */
   readonly mayLeave: (() => boolean) | undefined;
 }
 
 const tooLarge = 'the answer is larger than Warmwarden accepts';
 const noRoom = 'too many answers are in progress to accept one this large';
 const nothing = Buffer.alloc(0);
-/**
- * Size below which an answer is decoded in one go, and accepted however many others are held. Most answers are smaller.
- */
+/** Smaller answers, which most are, are decoded in one go, and accepted however many others are held. */
 const smallBytes = 1024 * 1024;
 
-/**
- * Counts the bytes of all held answers. Answers beyond the maximum are refused, so that large answers cannot exhaust
- * the memory.
- */
+/** Counts the bytes of all held answers and refuses those beyond the maximum, so that the memory suffices. */
 export class HeldAnswers {
   readonly #maxBytes: number;
   bytes = 0;
@@ -89,17 +77,13 @@ export class HeldAnswers {
   }
 }
 
-/** Counter for the bytes of one answer. */
 export interface HeldAnswer {
-  /** Counts more bytes. Returns false if there is no room for them. */
+  /** Returns false if there is no room. */
   add(bytes: number): boolean;
   release(): void;
 }
 
-/**
- * Sends a request and receives its answer. Rejects if no head came, a deadline passed or the signal aborted. A
- * truncated body is reported as trouble, and the status and the headers stay valid.
- */
+/** Rejects if no head came, a deadline passed or the signal aborted. A truncated body is trouble with a valid head. */
 export function receive(agent: Agent, wanted: Dispatched): Promise<Received> {
   return new Promise((resolve, reject) => new Receiving(wanted, { resolve, reject }).begin(agent));
 }
@@ -109,12 +93,11 @@ interface ReceiveOutcome {
   readonly reject: (error?: Error) => void;
 }
 
-/** Callbacks of undici for one request. */
 class Receiving implements Dispatcher.DispatchHandler {
   readonly #wanted: Dispatched;
   readonly #outcome: ReceiveOutcome;
   readonly #ending: AbortSignal;
-  /** Controller, or null until undici begins. There is nothing to abort before. */
+  /** Null until undici begins: there is nothing to abort before. */
   #controller: Dispatcher.DispatchController | null = null;
   #head: { readonly status: number; readonly headers: AnswerHeaders } | null = null;
   readonly #chunks: Buffer[] = [];
@@ -184,7 +167,6 @@ class Receiving implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Builds the received answer. A text as `body` explains why there is no body. */
 function receivedOf(answer: Pick<Received, 'status' | 'headers' | 'wireBytes'>, body: Decoded): Received {
   return typeof body === 'string' ? { ...answer, body: nothing, trouble: body } : { ...answer, body, trouble: null };
 }
@@ -194,21 +176,18 @@ type Decoded = Buffer | string;
 
 const brokeOff = 'it ended before it was complete';
 
-/** Converts an abort reason into an error. An MCP client may give any text as the reason. */
+/** An MCP client may give any text as the reason of an abort. */
 function errorOf(reason: unknown): Error {
   return reason instanceof Error ? reason : new DOMException(String(reason), 'AbortError');
 }
 
-/** Error for a request that was withdrawn before it was sent. */
 export class HeldBack extends Error {}
 
-/** Error for a body that exceeds its cap. */
 class TooLarge extends Error {}
 
-/** Error for a body without room beside the other held answers. */
 class NoRoom extends Error {}
 
-/** Returns the text for an incomplete body, or null if a deadline or our own stop ended it. */
+/** Returns null if a deadline or our own stop ended the body. */
 function troubleOf(error: Error): string | null {
   if (error instanceof TooLarge) return tooLarge;
   if (error instanceof NoRoom) return noRoom;
@@ -217,10 +196,7 @@ function troubleOf(error: Error): string | null {
   return ended || String((error as NodeJS.ErrnoException).code).endsWith('_TIMEOUT') ? null : brokeOff;
 }
 
-/**
- * Returns the decoded bytes, or a text if they cannot be decoded. Only gzip is requested, so only gzip is accepted
- * (docs/faults.md H16).
- */
+/** Accepts only gzip, as only gzip is requested (docs/faults.md H16). */
 async function decode(bytes: Buffer, headers: AnswerHeaders, maxBytes: number, held: HeldAnswer): Promise<Decoded> {
   const encoding = String(headers['content-encoding'] ?? '')
     .trim()
@@ -239,7 +215,7 @@ async function decode(bytes: Buffer, headers: AnswerHeaders, maxBytes: number, h
   }
 }
 
-/** Decodes piece by piece and counts each piece. The decoded size of a gzip is not known before. */
+/** Counts each piece. The decoded size of a gzip is not known before. */
 async function unzipLarge(bytes: Buffer, maxBytes: number, held: HeldAnswer): Promise<Decoded> {
   const unzipping = createGunzip({ chunkSize: 256 * 1024 });
   unzipping.end(bytes);

@@ -1,22 +1,20 @@
-// Removes our own secrets from foreign texts. A service that echoes a key must not bring it onto a page or into the
-// store.
+// Removes our own secrets from foreign texts: a key that a service echoes must not reach a page or the store.
 import { withoutNul } from '../../core/nearest.ts';
 
-/** Minimum length of our own key for redaction. A shorter key could be an ordinary word of an answer. */
+/** A shorter key of our own could be an ordinary word of an answer. */
 const minOwnLetters = 6;
-/** Minimum length of another secret of the configuration, which is unlikely to appear in this answer. */
+/** Other secrets of the configuration are unlikely to appear in an answer. */
 const minOtherLetters = 12;
 const keyBeginning = 'sk_live_';
-/** Keys of the mailbox API, including unknown or truncated ones. */
+/** Includes unknown or truncated keys. */
 const keyShape = /sk_live_[\w-]+/g;
 
-/** Removes secrets from texts. Built once for many texts. */
+/** Built once for many texts. */
 export class Redactor {
   /** Key of the service that we call, or null if there is none. */
   readonly own: string | null;
-  /** Other secrets of the configuration. */
   readonly others: readonly string[];
-  /** Secrets, longest first, because one may be the beginning of another. */
+  /** Longest first, because one may be the beginning of another. */
   readonly #secrets: readonly string[];
 
   constructor(own: string | null, others: readonly string[]) {
@@ -27,22 +25,20 @@ export class Redactor {
     this.#secrets = [...known].sort((a, b) => b.length - a.length);
   }
 
-  /** Returns the text with [key] for each key, and [hidden] for any other secret. */
+  /** Writes [key] for each key, and [hidden] for any other secret. */
   text(text: string): string {
     const known = this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, this.#markOf(secret)), text);
     return known.replace(keyShape, '[key]');
   }
 
-  /**
-   * Parses JSON. No text and no field name of the value holds a secret or the letter NUL. Throws when JSON.parse does.
-   */
+  /** Texts and field names of the value hold no secret and no NUL. Throws when JSON.parse does. */
   json(text: string): unknown {
     const value: unknown = JSON.parse(this.text(text));
-    // The search in the text misses a secret or NUL that is written with escapes.
+    // The search in the text misses what is written with escapes.
     return text.includes('\\') ? this.#inPlace(value) : value;
   }
 
-  /** Redacts a value without recursion: it may be nested as deep as a body is long. */
+  /** Works without recursion: a value may be nested as deep as a body is long. */
   #inPlace(value: unknown): unknown {
     const whole = { value };
     const left: unknown[] = [whole];

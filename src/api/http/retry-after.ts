@@ -1,4 +1,4 @@
-// Retry-After in every form that servers send it. RFC 9110 section 10.2.3; docs/faults.md H11.
+// Retry-After in every form that servers send it (RFC 9110 section 10.2.3; docs/faults.md H11).
 import { type EpochMs, secondMs } from '../../core/time.ts';
 
 /** Header names in lower case, as undici gives them. */
@@ -7,9 +7,8 @@ type ResponseHeaders = Readonly<Record<string, string | readonly string[] | unde
 const shortestMs = secondMs;
 
 /**
- * Wait that the server asks for, 1 s to `longestMs`, rounded up to whole milliseconds; the longest of several. Returns
- * null without the header or a readable value. A date counts from the response's own Date, so that a wrong clock on
- * either side does no harm.
+ * Wait from 1 s to `longestMs`, the longest of several, or null if none is readable. A date counts from the response's
+ * own Date, so that a wrong clock on either side does no harm.
  */
 export function readRetryAfter(headers: ResponseHeaders, now: EpochMs, longestMs: number): number | null {
   const waits = listOf(headers['retry-after'])
@@ -28,7 +27,7 @@ const bodyFields: Readonly<Record<string, number>> = {
   retry_after_ms: 1,
 };
 
-/** The same wait when it stands only in a JSON body, at the top or inside `error`; null when it does not. */
+/** Reads the wait at the top of a JSON body or inside `error`, or returns null if there is none. */
 export function retryAfterInBody(text: string, longestMs: number): number | null {
   const waits = objectsOf(text).flatMap((fields) =>
     Object.entries(bodyFields).map(([field, unitMs]) => {
@@ -41,7 +40,6 @@ export function retryAfterInBody(text: string, longestMs: number): number | null
   return readable.length === 0 ? null : Math.min(longestMs, Math.max(shortestMs, ...readable));
 }
 
-/** The body and its `error`, as far as they are objects. */
 function objectsOf(text: string): readonly Readonly<Record<string, unknown>>[] {
   try {
     const body: unknown = JSON.parse(text);
@@ -54,7 +52,7 @@ function objectsOf(text: string): readonly Readonly<Record<string, unknown>>[] {
 
 const plainNumber = /^[+-]?\d+(\.\d+)?$/;
 
-/** Several headers that a gateway joined. A date has a comma of its own. */
+/** Splits headers that a gateway joined. A date has a comma of its own. */
 function piecesOf(text: string): readonly string[] {
   const pieces = text.split(',');
   return pieces.every((piece) => plainNumber.test(piece.trim())) ? pieces : [text];

@@ -8,9 +8,7 @@ import { buildConnector } from 'undici';
 import type { Egress, Proxies } from '../../core/egress.ts';
 import { connectDeadlineMs, ProxyError } from './failure.ts';
 
-// Choice of the proxy for an address. Pure.
-
-/** Returns the proxy for an address, or null for a direct connection. */
+/** Returns null for a direct connection. */
 export function proxyFor(url: string, { http, https, except }: Proxies): URL | null {
   const { protocol, hostname, port } = new URL(url);
   const proxy = protocol === 'https:' ? https : protocol === 'http:' ? http : null;
@@ -20,10 +18,7 @@ export function proxyFor(url: string, { http, https, except }: Proxies): URL | n
   return except.some((entry) => excepts(entry, host, asked)) ? null : new URL(proxy);
 }
 
-/**
- * True if an entry excludes a host: `*`, a host with its subdomains (`example.com`, `.example.com`, `*.example.com`),
- * an address, its beginning (`10.`), or a network. A port may follow.
- */
+/** Entries are `*`, a host with its subdomains, an address, its beginning (`10.`), or a network. A port may follow. */
 function excepts(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;
   if (entry.includes('/')) return isWithin(host, entry);
@@ -45,7 +40,6 @@ function isWithin(host: string, network: string): boolean {
   return list.check(host, family);
 }
 
-/** Returns a host name in lower case, without brackets and without a dot at its end. */
 function bare(host: string): string {
   return host
     .replace(/^\[|\]$/g, '')
@@ -57,11 +51,11 @@ export interface WayOut {
   readonly connect: buildConnector.connector;
   /** Proxy such as `proxy.example:3128`, or null if there is none. */
   readonly proxy: string | null;
-  /** Proxy that forwards plain http, and the headers for it, or null if requests go to their own origin. */
+  /** Proxy that forwards plain http, or null if requests go to their own origin. */
   readonly forward: { readonly origin: string; readonly headers: Readonly<Record<string, string>> } | null;
 }
 
-/** Returns the route to an address. `allowH2`: HTTP/2 if the server offers it. */
+/** `allowH2`: HTTP/2 if the server offers it. */
 export function wayOutTo(url: string, { proxies, ca }: Egress, allowH2 = true): WayOut {
   const proxy = proxyFor(url, proxies);
   const trust = ca === null ? {} : { secureContext: createSecureContext({ ca }) };
@@ -80,7 +74,7 @@ function authorizationOf({ username, password }: URL): Readonly<Record<string, s
   return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
-/** Connects through a proxy with CONNECT, followed by TLS with the server (RFC 9110 9.3.6). */
+/** Connects with CONNECT, followed by TLS with the server (RFC 9110 9.3.6). */
 function tunnel(
   proxy: URL,
   headers: Readonly<Record<string, string>>,

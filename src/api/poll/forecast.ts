@@ -1,4 +1,4 @@
-// Forecast of the actual intervals of a cadence on a budget. Pure; the queue uses the same sums.
+// Forecast of the actual intervals of a cadence on a budget. The queue uses the same sums.
 
 import { type Route, routes } from '../../core/answers.ts';
 import type { Forecast, NarrowRoutes } from '../../core/mailbox.ts';
@@ -11,29 +11,26 @@ export type Gaps = Readonly<Record<Route, ScheduleGaps>>;
 
 export interface ForecastInput {
   readonly mailboxes: number;
-  /** Allowed requests a minute. */
   readonly allowedPerMinute: number;
-  /** Allowed requests a minute beyond the needs of the cadence. */
+  /** Beyond the needs of the cadence. */
   readonly sparePerMinute: number;
-  /** Limits of single kinds of answers. Default: none. */
+  /** Default: none. */
   readonly ownLimits?: readonly OwnRoutes[];
-  /** True if the allowed requests are few because the API stops all requests for most of the time. Default: false. */
+  /** True if few requests are allowed because the API stops all of them for most of the time. Default: false. */
   readonly isHeldBack?: boolean;
-  /** Share of the key's limit that is left to others, parts per million. */
+  /** Share of the key's limit that is left to others. */
   readonly headroomPpm: number;
   readonly gaps: Gaps;
-  /** Minimum age of statistics before a spare request reads them again, milliseconds; 0 switches early reads off. */
+  /** Minimum age of statistics before a spare request reads them again; 0 switches early reads off. */
   readonly earlyMs: number;
 }
 
 /** Kinds of answers that share a limit of their own. */
 interface OwnRoutes {
   readonly routes: readonly Route[];
-  /** Allowed requests a minute. */
   readonly perMinute: number;
 }
 
-/** Returns the API's limits of single kinds of requests. */
 export function ownLimitsOf(budget: Budget): readonly OwnRoutes[] {
   // Health is one signal among others.
   const own = routes.flatMap((route) => (route === 'health' ? [] : (budget.ownLimit(route) ?? [])));
@@ -46,16 +43,14 @@ export function ownLimitsOf(budget: Budget): readonly OwnRoutes[] {
 /** Requests that may come in between: health, the list, and polls whose turn is just before. */
 const requestsBetween = 5;
 
-/** Steps of the minute field that repeat evenly. Longer intervals are whole hours. */
+/** Steps of the minute field that repeat evenly. */
 const evenMinutes = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60];
 
-/** Returns the gaps between the runs of each schedule. */
 export function gapsOf(schedules: Readonly<Record<Route, Schedule>>, now: number): Gaps {
   const gaps = Object.entries(schedules).map(([route, schedule]) => [route, schedule.gaps(now)]);
   return Object.fromEntries(gaps) as Record<Route, ScheduleGaps>;
 }
 
-/** Returns the cadence behind a demand, from the shortest gap of each schedule. */
 export function cadenceOf(gaps: Gaps): Readonly<Record<Route, number>> {
   const cadence = Object.entries(gaps).map(([route, { shortestMs }]) => [route, shortestMs]);
   return Object.fromEntries(cadence) as Record<Route, number>;
@@ -101,10 +96,8 @@ export function forecastOf(input: ForecastInput): Forecast {
 }
 
 /**
- * Returns the maximum age of statistics if the cadence fits. A run makes all of them due at once: a mailbox that is
- * first after one run and last after the next, when other kinds are due too, also waits for the difference. Statistics
- * that are read early rest for earlyMs and wait for their turn by risk, which the cap on staleness bounds. A few other
- * requests may come in between.
+ * Maximum age of statistics if the cadence fits. A run makes all due at once: a mailbox that is first after one run and
+ * last after the next also waits for the difference. Early reads rest for earlyMs and wait for their turn by risk.
  */
 function fittingStatsMs({ mailboxes, gaps, earlyMs }: ForecastInput, demand: Demand): number {
   const { turnMs, pacePerMinute, roomPerMinute } = demand;
@@ -131,9 +124,7 @@ function narrowestOf(
   return first && first.needsPerMinute > first.perMinute ? first : null;
 }
 
-/**
- * Returns the durations of the first reading of all mailboxes: by the budget, and by each limit of the judged kinds.
- */
+/** First reading of all mailboxes: by the budget, and by each limit of the judged kinds. */
 function sweepsMs({ mailboxes, ownLimits = [] }: ForecastInput, { sweepPerMinute }: Demand): readonly number[] {
   const takesMs = (kinds: number, perMinute: number) => (kinds * mailboxes * minuteMs) / perMinute;
   const judged = (routes: readonly Route[]) => judgedRoutes.filter((route) => routes.includes(route)).length;
@@ -149,19 +140,18 @@ function evenly(ms: number): number {
   return minutes === undefined ? Math.ceil(ms / hourMs) * hourMs : minutes * minuteMs;
 }
 
-// Demand of a cadence on a budget, and the stretch that makes it fit. Pure.
+// Demand of a cadence on a budget, and the stretch that makes it fit.
 
 const slowRoutes = ['mailbox', 'dns', 'blacklist'] as const;
 
 /** Health and the mailbox list each take at most one request in this many. */
 const accountShare = 10;
-/** Maximum share of the rest for the kinds that the guard does not decide on, if the cadence does not fit. */
+/** Share of the kinds that the guard does not decide on, if the cadence does not fit. */
 const slowShare = 0.1;
 
 /**
- * Maximum wait of a mailbox whose statistics are read by risk, in rounds of all mailboxes. A larger value favours risky
- * mailboxes at the cost of calm ones, a smaller one approaches round robin. If the cadence fits, the cadence is a cap,
- * too.
+ * Maximum wait for statistics by risk, in rounds of all mailboxes. A larger value favours risky mailboxes at the cost
+ * of calm ones, a smaller one approaches round robin.
  */
 const patienceFactor = 1.25;
 
@@ -170,18 +160,15 @@ const catchUp = 2;
 
 interface DemandInput {
   readonly mailboxes: number;
-  /** Requests a minute that we may make. */
   readonly allowedPerMinute: number;
-  /** Allowed requests a minute beyond the needs of the cadence. */
+  /** Beyond the needs of the cadence. */
   readonly sparePerMinute: number;
-  /** Gaps between the runs of each kind, milliseconds. */
   readonly cadenceMs: Readonly<Record<Route, number>>;
   /** True if spare requests read statistics early, by risk. */
   readonly early: boolean;
 }
 
 export interface Demand {
-  /** Requests a minute that the cadence asks for. */
   readonly asksPerMinute: number;
   /** Maximum of ordinary polls a minute. Actions, urgent polls and mailboxes that were never judged may take more. */
   readonly pacePerMinute: number;
@@ -189,34 +176,25 @@ export interface Demand {
   readonly roomPerMinute: number;
   /** Requests a minute for mailboxes that were never judged: the whole budget, less health and the list. */
   readonly sweepPerMinute: number;
-  /**
-   * Requests a minute for connections, DNS and blacklists that were never read, in addition to due polls of the
-   * cadence.
-   */
+  /** For connections, DNS and blacklists that were never read, in addition to due polls of the cadence. */
   readonly detailsPerMinute: number;
   readonly fits: boolean;
   /** True if the cadence would also fit with the full share of the list. */
   readonly fitsWithList: boolean;
-  /** Minimum gap between two polls of health or of the list, milliseconds. */
+  /** Between two polls of health or of the list. */
   readonly accountSpacingMs: number;
-  /** Factor by which the polls of a mailbox must be stretched, by kind; 1 if the cadence fits. */
+  /** 1 if the cadence fits. */
   readonly stretch: Readonly<Record<MailboxRoute, number>>;
-  /** Gap between the polls of a mailbox while all kinds have polls due, by kind, milliseconds. */
+  /** Gap between the polls of a mailbox while all kinds have polls due. */
   readonly turnMs: Readonly<Record<MailboxRoute, number>>;
-  /** Maximum age of a mailbox's statistics, milliseconds. An older mailbox takes precedence over every other. */
+  /** Mailboxes with older statistics take precedence over every other. */
   readonly statsCapMs: number;
 }
 
-/**
- * Minimum share of the budget beyond the needs of the cadence. A run makes all mailboxes due at once, and they have to
- * catch up.
- */
+/** A run makes all mailboxes due at once: catching up needs this share beyond the needs of the cadence. */
 const leastSpareShare = 0.1;
 
-/**
- * Sums up a cadence. Health and the list keep theirs, within their share; the other kinds are stretched alike, as far
- * as allowed.
- */
+/** Health and the list keep their cadence within their share; the other kinds are stretched alike where allowed. */
 export function demandOf({ mailboxes, allowedPerMinute, sparePerMinute, cadenceMs, early }: DemandInput): Demand {
   const accountSpacingMs = (accountShare * minuteMs) / allowedPerMinute;
   const perMinute = (everyMs: number) => minuteMs / everyMs;

@@ -7,25 +7,21 @@ import type { Budget } from '../budget.ts';
 import type { Poll } from './poll.ts';
 import type { PollQueue } from './queue.ts';
 
-/** Maximum number of polls in flight. A slow answer must not stop the others. */
+/** A slow answer must not stop the others. */
 const maxPollsInFlight = 8;
-/** Time after which a poll counts as hanging. The client ends every request long before. */
+/** After this a poll counts as hanging. The client ends every request long before. */
 const pollMayTakeMs = minuteMs;
 
 export interface LaneOptions {
   readonly clock: Clock;
   readonly budget: Budget;
   readonly queue: PollQueue;
-  /** Makes a poll. Never rejects. */
+  /** Never rejects. */
   readonly poll: (poll: Poll) => Promise<void>;
-  /**
-   * Permitted polls at present. account: health and the list; actions continue. nothing: this process does not own the
-   * account.
-   */
+  /** account: only health and the list; actions continue. nothing: this process does not own the account. */
   readonly mayAsk: () => 'everything' | 'account' | 'nothing';
 }
 
-/** A poll in flight. */
 interface PollInFlight {
   readonly since: number;
   readonly done: Promise<void>;
@@ -47,14 +43,14 @@ export class Lane {
     this.#bell = createBell(options.clock);
   }
 
-  /** Wakes the lane because new polls may be due. */
+  /** New polls may be due. */
   wake(): void {
     this.#bell.ring();
   }
 
   /**
-   * Resolves when the caller may start one request of an action, in the next slot ahead of every poll. A POST goes
-   * before a look, so that each of many actions is finished before the next starts.
+   * Resolves when an action may start one request, ahead of every poll. A POST goes before a look, so that each of many
+   * actions is finished before the next starts.
    */
   actionSlot(signal: AbortSignal, step: 'look' | 'post' = 'look'): Promise<void> {
     return new Promise((resolve) => {
@@ -70,12 +66,12 @@ export class Lane {
   }
 
   /**
-   * Serves until the signal aborts, then waits for the polls in flight. Each turn calls `turned`, unless a poll hangs.
-   * While the budget is stopped, no poll counts as hanging: a poll that lost its connection also waits for the budget.
+   * Serves until the signal aborts, then waits for the polls in flight. `turned` is not called while a poll hangs,
+   * unless the budget is stopped: a poll that lost its connection also waits for the budget.
    */
   async run(signal: AbortSignal, turned: () => void): Promise<void> {
     const { clock, budget, mayAsk } = this.#options;
-    // The slots of many accounts come at the same moment on a slow machine. The choice of a poll is work, too.
+    // On a slow machine the slots of many accounts come at the same moment. The choice of a poll is work, too.
     let hasRoom = false;
     while (!signal.aborted) {
       const now = clock.monotonic();
@@ -133,7 +129,7 @@ export class Lane {
     return true;
   }
 
-  /** Returns the time until the next request may be due. A full lane waits for the next ring. */
+  /** A full lane waits for the next ring. */
   #idleFor(): number {
     const { budget, clock, queue } = this.#options;
     const now = clock.monotonic();

@@ -2,28 +2,26 @@
 import type { Route } from '../../core/answers.ts';
 import type { SweepPart } from '../../core/mailbox.ts';
 
-/** A poll. The routes health and mailboxes have no mailbox. */
+/** The routes health and mailboxes have no mailbox. */
 export interface Poll {
   readonly route: Route;
   readonly mailboxId: string | null;
 }
 
-/** Returns the identity of a poll: the same route of the same mailbox is one poll. */
 export function pollKey(poll: Poll): string {
   return `${poll.route} ${poll.mailboxId ?? ''}`;
 }
 
-/** Kinds of answers about one mailbox, in the order of their importance to the guard. */
+/** In the order of their importance to the guard. */
 export const mailboxRoutes = ['stats', 'warmup', 'mailbox', 'dns', 'blacklist'] as const;
 export type MailboxRoute = (typeof mailboxRoutes)[number];
 
 /** Kinds by which the guard judges, in the order of their requests. */
 export const judgedRoutes = ['warmup', 'stats'] as const satisfies readonly MailboxRoute[];
 
-/** Returns the part of a first sweep that reads a kind. */
 export function partOf(route: MailboxRoute): SweepPart {
   return (judgedRoutes as readonly MailboxRoute[]).includes(route) ? 'judging' : 'details';
 }
 
-/** Time of the last reading of each kind on the monotonic clock. A kind that was never read is absent. */
+/** Times on the monotonic clock. A kind that was never read is absent. */
 export type LastRead = Readonly<Partial<Record<MailboxRoute, number>>>;

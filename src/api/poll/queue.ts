@@ -6,40 +6,30 @@ import { judgedRoutes, type LastRead, type MailboxRoute, mailboxRoutes, type Pol
 import { mayCrossToday, type Risk, shareOf, weightOf } from './risk.ts';
 
 export interface QueueOptions {
-  /** Gaps between the runs of each kind, milliseconds. */
   readonly cadenceMs: Readonly<Record<Route, number>>;
-  /** Requests a minute that the budget allows at present. */
   readonly allowedPerMinute: () => number;
-  /**
-   * Allowed requests a minute at that moment beyond the needs of the cadence; 0 switches early reads off. Default: all.
-   */
+  /** Beyond the needs of the cadence; 0 switches early reads off. Default: all. */
   readonly sparePerMinute?: (now: number) => number;
-  /** Earliest start of a request of that kind, by the kind's own limits alone. Default: at any time. */
+  /** Earliest start by the kind's own limits alone. Default: at any time. */
   readonly opensAt?: (route: Route) => number;
-  /** Minimum age of statistics before a spare request reads them again, milliseconds; 0 switches early reads off. */
+  /** Minimum age of statistics before a spare request reads them again; 0 switches early reads off. */
   readonly earlyMs: number;
 }
 
-/**
- * usual: a retry in the place of its kind. soon: before due polls of the cadence, after a first sweep. urgent: a person
- * or a breach waits for it.
- */
+/** usual: in the place of its kind. soon: before due polls of the cadence. urgent: a person or a breach waits. */
 const urgencies = ['usual', 'soon', 'urgent'] as const;
 type PollUrgency = (typeof urgencies)[number];
 
-/** A poll of one mailbox that the queue makes again and again. */
 interface Job {
   readonly poll: { readonly route: MailboxRoute; readonly mailboxId: string };
   readonly mailbox: QueuedMailbox;
-  /** Start of the last poll, or null if there was none. */
   readAt: number | null;
   isUnderWay: boolean;
-  /** Poll that was asked for beside the cadence. */
+  /** Poll beside the cadence. */
   asked: { readonly dueAt: number; readonly urgency: PollUrgency } | null;
 }
 
 interface QueuedMailbox {
-  /** Place in the order of arrival. */
   readonly number: number;
   readonly joinedAt: number;
   weight: number;
@@ -47,7 +37,7 @@ interface QueuedMailbox {
   isCalm: boolean;
 }
 
-/** Keeps the offered job with the lowest rank, the first among equals. */
+/** Keeps the job with the lowest rank, the first among equals. */
 class Best {
   job: Job | null = null;
   rank = Number.POSITIVE_INFINITY;
@@ -74,19 +64,19 @@ const accountRoutes = ['mailboxes', 'health'] as const;
 type AccountRoute = (typeof accountRoutes)[number];
 
 /**
- * Minimum number of mailbox polls, if any are possible, between two polls of health or of the list. Their spacing in
- * time is wider, unless the API allows far fewer requests than the budget: then they would take every request.
+ * Mailbox polls between two polls of health or of the list. Their spacing in time is wider, unless the API allows far
+ * fewer requests than the budget.
  */
 const betweenAccountPolls = 4;
-/** Early lists in the time between two lists of the cadence, if the budget allows as many. */
+/** Between two lists of the cadence, if the budget allows as many. */
 const earlyLists = 3;
-/** Maximum credit for the bytes of other polls, in lists, so that no burst of lists follows a sweep of the fleet. */
+/** Credit for the bytes of other polls, in lists, so that no burst of lists follows a sweep of the fleet. */
 const maxListsOnCredit = 2;
-/** Maximum number of polls in a row for one reason. The next goes to a lower reason, so that none starves. */
+/** After as many polls for one reason the next goes to a lower reason, so that none starves. */
 const sameInARow = 7;
-/** Number of top reasons whose polls go as fast as the budget allows. */
+/** The polls of the top reasons go as fast as the budget allows. */
 const pressingReasons = 2;
-/** Number of runs of a kind that are kept, to know the due time of the oldest poll. */
+/** The due time of the oldest poll is known as far back as runs are kept. */
 const runsKept = 100;
 
 function perRoute<Value>(value: () => Value): Record<MailboxRoute, Value> {
@@ -94,39 +84,35 @@ function perRoute<Value>(value: () => Value): Record<MailboxRoute, Value> {
 }
 
 /**
- * Order of polls: health and the list; urgent polls (the second look of a breach); the first reading of warm-up and
- * statistics, mailbox by mailbox; polls that are wanted soon (a drop in the list); due polls of the cadence, each kind
- * with its fair share, statistics by risk, in turns with other kinds that were never read; and with spare requests the
- * list and statistics early. Urgent polls and the first reading go as fast as the budget allows, the rest at the pace
- * of the demand. Times are milliseconds of the monotonic clock.
+ * Order of polls: health and the list; urgent polls; the first reading of warm-up and statistics, mailbox by mailbox;
+ * polls that are wanted soon; due polls of the cadence, each kind with its fair share, statistics by risk, in turns
+ * with kinds that were never read; early lists and statistics. Urgent polls and the first reading go as fast as the
+ * budget allows, the rest at the pace of the demand. Times are milliseconds of the monotonic clock.
  */
 export class PollQueue {
   readonly #options: QueueOptions;
   readonly #mailboxes = new Map<string, QueuedMailbox>();
   #joined = 0;
   #weightSum = 0;
-  /** Polls of each kind, by mailbox. */
   readonly #jobs = perRoute(() => new Map<string, Job>());
-  /** Last runs of each kind, oldest first. A mailbox is due if it was last polled before the newest one. */
+  /** Oldest first. A mailbox is due if it was last polled before the newest run. */
   readonly #runs = perRoute<number[]>(() => []);
-  /** Polls of each kind so far, in units of its fair share. */
+  /** Polls so far, in units of the kind's fair share. */
   readonly #given = perRoute(() => 0);
-  /** Polls of the account, and the number of mailbox polls since the last one. */
+  /** `since`: number of mailbox polls since the last one. */
   readonly #account: Readonly<Record<AccountRoute, { dueAt: number | null; askedAt: number; since: number }>> = {
     mailboxes: { dueAt: null, askedAt: Number.NEGATIVE_INFINITY, since: betweenAccountPolls },
     health: { dueAt: null, askedAt: Number.NEGATIVE_INFINITY, since: betweenAccountPolls },
   };
   /** Start of each poll in flight, by pollKey. It outlasts a mailbox that leaves meanwhile. */
   readonly #underWay = new Map<string, number>();
-  /** Size of the last list, and the bytes of other polls less those of lists, within bounds. */
   #listBytes = 0;
   #creditBytes = 0;
   #sparePerMinute = Number.POSITIVE_INFINITY;
-  /** Time until which only pressing reasons have polls. */
+  /** Until then only pressing reasons have polls. */
   #pacedUntil = 0;
   /** True if all mailboxes of the account's first list were read for the first time. */
   #isSwept = false;
-  /** Reason of the last poll, and the number of polls in a row for it. */
   #row = { reason: 0, length: 0 };
   #isDetailsTurn = false;
 
@@ -134,7 +120,6 @@ export class PollQueue {
     this.#options = options;
   }
 
-  /** Returns the demand of the present cadence on the present budget. */
   demand(): Demand {
     return demandOf({
       mailboxes: this.#mailboxes.size,
@@ -145,10 +130,7 @@ export class PollQueue {
     });
   }
 
-  /**
-   * Adds a mailbox of the account. Its warm-up and statistics are read before it is judged, whenever they were last
-   * read.
-   */
+  /** Warm-up and statistics of a new mailbox are read before it is judged, whenever they were last read. */
   join(mailboxId: string, lastRead: LastRead, now: number): void {
     if (this.#mailboxes.has(mailboxId)) return;
     const mailbox = { number: this.#joined, joinedAt: now, weight: 0, isCalm: false };
@@ -163,14 +145,12 @@ export class PollQueue {
     }
   }
 
-  /** Removes a mailbox with all its polls. */
   leave(mailboxId: string): void {
     this.#weightSum -= this.#mailboxes.get(mailboxId)?.weight ?? 0;
     this.#mailboxes.delete(mailboxId);
     for (const route of mailboxRoutes) this.#jobs[route].delete(mailboxId);
   }
 
-  /** Updates the risk of a mailbox after its last answers. */
   weigh(mailboxId: string, risk: Risk): void {
     const mailbox = this.#mailboxes.get(mailboxId);
     if (!mailbox) return;
@@ -180,7 +160,7 @@ export class PollQueue {
     this.#weightSum += mailbox.weight;
   }
 
-  /** Makes a kind due by its schedule, for every mailbox that was not polled since. */
+  /** Makes a kind due for every mailbox that was not polled since. */
   run(route: Route, now: number): void {
     if (route === 'health' || route === 'mailboxes') {
       const one = this.#account[route];
@@ -188,10 +168,7 @@ export class PollQueue {
     } else this.#runs[route] = [...this.#runs[route], now].slice(-runsKept);
   }
 
-  /**
-   * Adds a poll at a due time, regardless of the cadence. urgent: a person or a breach waits for it. A poll that was
-   * added before keeps its place or moves forward.
-   */
+  /** Adds a poll regardless of the cadence. A poll that was added before keeps its place or moves forward. */
   add(poll: Poll, dueAt: number, urgency: PollUrgency = 'urgent'): void {
     if (poll.route === 'health' || poll.route === 'mailboxes') {
       const one = this.#account[poll.route];
@@ -205,12 +182,11 @@ export class PollQueue {
     job.asked = { dueAt: Math.min(dueAt, before.dueAt), urgency: isUrgenter ? urgency : before.urgency };
   }
 
-  /** Makes a failed poll due again at that time, in its usual place. */
   retry(poll: Poll, dueAt: number): void {
     this.add(poll, dueAt, 'usual');
   }
 
-  /** Returns the poll to make now and marks it as in flight, or returns undefined if there is none. */
+  /** Marks the poll as in flight. Returns undefined if there is none to make now. */
   take(now: number, accountOnly = false): Poll | undefined {
     this.#sparePerMinute = this.#options.sparePerMinute?.(now) ?? Number.POSITIVE_INFINITY;
     const inPace = now >= this.#pacedUntil;
@@ -222,7 +198,7 @@ export class PollQueue {
     if (!poll) return undefined;
     this.#underWay.set(pollKey(poll), now);
     const { pacePerMinute } = this.demand();
-    // The budget spaces the polls that go as fast as it allows. A poll that came slightly late does not delay the next.
+    // A poll that came slightly late does not delay the next.
     if (inPace && pacePerMinute < this.#options.allowedPerMinute()) {
       const gapMs = minuteMs / pacePerMinute;
       this.#pacedUntil = Math.max(this.#pacedUntil, now - gapMs) + gapMs;
@@ -230,7 +206,6 @@ export class PollQueue {
     return poll;
   }
 
-  /** Ends a poll that was answered or failed. */
   done(poll: Poll): void {
     const startedAt = this.#underWay.get(pollKey(poll));
     this.#underWay.delete(pollKey(poll));
@@ -240,10 +215,7 @@ export class PollQueue {
     job.readAt = startedAt;
   }
 
-  /**
-   * Counts the bytes of an answer. Lists of the cadence are read in any case: their excess bytes are not made up for
-   * later.
-   */
+  /** Lists of the cadence are read in any case: their excess bytes are not made up for later. */
   received(route: Route | 'warmup_write', bytes: number): void {
     const isList = route === 'mailboxes';
     if (isList) this.#listBytes = bytes;
@@ -251,7 +223,7 @@ export class PollQueue {
     this.#creditBytes = Math.min(most, Math.max(-most, this.#creditBytes + (isList ? -bytes : bytes)));
   }
 
-  /** Returns the time at which the next poll may be available, or null if none is foreseen. */
+  /** Returns null if no poll is foreseen. */
   nextDueAt(now: number): number | null {
     const times = accountRoutes.map((route) => (this.#isUnderWay(route) ? null : this.#account[route].dueAt));
     times.push(this.#listEarlyAt(this.#candidates(now)), this.#pacedUntil, ...routes.map((one) => this.#opensAt(one)));
@@ -267,7 +239,6 @@ export class PollQueue {
     return Number.isFinite(next) ? next : null;
   }
 
-  /** Returns the number of due polls and the due time of the oldest. */
   backlog(now: number): { readonly length: number; readonly oldestDueAt: number | null } {
     const dueAts = accountRoutes.map((route) => this.#account[route].dueAt ?? Number.POSITIVE_INFINITY);
     for (const route of mailboxRoutes)
@@ -281,7 +252,6 @@ export class PollQueue {
     return { length: due.length, oldestDueAt: due.length === 0 ? null : oldestDueAt };
   }
 
-  /** Walks all polls of mailboxes that may start now. */
   #candidates(now: number): Candidates {
     const [urgent, judging, soon, details] = [new Best(), new Best(), new Best(), new Best()];
     const [oldestStats, riskiest, due] = [new Best(), new Best(), perRoute(() => new Best())];
@@ -315,14 +285,14 @@ export class PollQueue {
     return { urgent, judging, soon, details, due, oldestStats, riskiest };
   }
 
-  /** Returns the rank of a first reading: mailboxes that should be read soon, then the others in order of arrival. */
+  /** Mailboxes that should be read soon come first, then the others in order of arrival. */
   #sweepRank({ poll, mailbox }: Job, now: number): number {
     const isHastened = judgedRoutes.some((route) => (this.#jobOf({ ...poll, route })?.asked?.dueAt ?? now + 1) <= now);
     const rank = mailbox.number + (poll.route === judgedRoutes[0] ? 0 : 0.5);
     return isHastened ? rank - this.#joined : rank;
   }
 
-  /** Takes a poll of the account. `between`: minimum number of mailbox polls since the last poll of that kind. */
+  /** `between`: minimum number of mailbox polls since the last poll of that kind. */
   #takeAccount(best: Candidates, now: number, between: number): Poll | undefined {
     const isFree = (one: AccountRoute) =>
       this.#account[one].since >= between && !this.#isUnderWay(one) && this.#opensAt(one) <= now;
@@ -334,10 +304,7 @@ export class PollQueue {
     return { route, mailboxId: null };
   }
 
-  /**
-   * Takes a poll of a mailbox for the best reason. After many polls for one reason in a row, a lower reason has its
-   * turn.
-   */
+  /** After many polls for one reason in a row, a lower reason has its turn. */
   #takeMailbox(best: Candidates, now: number, inPace: boolean): Poll | undefined {
     const reasons = [() => best.urgent.job, () => best.judging.job, () => best.soon.job, () => this.#due(best, now)];
     const { reason: last, length } = this.#row;
@@ -361,10 +328,7 @@ export class PollQueue {
     return job.poll;
   }
 
-  /**
-   * Returns a due poll of the cadence, in turns with details that were never read. Waits until the fleet was judged for
-   * the first time. There are no early reads while anything was never read.
-   */
+  /** Waits until the fleet was judged for the first time. Details that were never read alternate with due polls. */
   #due({ judging, details, due, oldestStats, riskiest }: Candidates, now: number): Job | null {
     if (!this.#isSwept && judging.job) return null;
     const jobs = mailboxRoutes.flatMap((route) => due[route].job ?? []);
@@ -383,10 +347,7 @@ export class PollQueue {
     ]);
   }
 
-  /**
-   * Returns the job of the kind that is furthest behind its share. A kind without due polls has no claim to the turns
-   * that it missed.
-   */
+  /** A kind without due polls has no claim to the turns that it missed. */
   #byShare(jobs: readonly Job[]): Job | null {
     let [first = null] = jobs;
     if (!first) return null;
@@ -399,8 +360,8 @@ export class PollQueue {
   }
 
   /**
-   * Returns the time of an early list, or null. The list shows the whole fleet in one request: if the cadence leaves
-   * room, it gets up to its full share of requests, and no more bytes than the polls of mailboxes.
+   * Returns null if there is no early list. A list shows the whole fleet in one request: if the cadence leaves room, it
+   * gets up to its full share of requests, and no more bytes than the polls of mailboxes.
    */
   #listEarlyAt({ judging, details }: Candidates): number | null {
     const isOpen = this.#readsEarly && this.#mailboxes.size > 0 && !this.#isUnderWay('mailboxes');

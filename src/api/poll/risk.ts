@@ -1,36 +1,32 @@
-// Urgency of reading a mailbox's statistics again: the closer it is to its limit and the more it sends, the sooner.
-// Pure. docs/decisions/0006 has the measurements behind the numbers; `npm run bench -- lag` repeats them.
+// Urgency of reading a mailbox's statistics again. docs/decisions/0006 has the measurements behind the numbers;
+// `npm run bench -- lag` repeats them.
 import type { MailboxState } from '../../core/mailbox.ts';
 import { type EpochMs, utcDate } from '../../core/time.ts';
 
-/** Risk that a mailbox crosses its limit before its statistics are read again. */
 export interface Risk {
   /** Emails a day, or 0 if it does not send. */
   readonly sendsPerDay: number;
-  /** Emails that it may still send today, or Infinity if its daily limit is unknown. */
+  /** Infinity if the daily limit is unknown. */
   readonly sendsLeftToday: number;
   /** Minimum number of further bounces that cross the limit. */
   readonly bouncesLeft: number;
 }
 
-/** Number of bounces left if the rate is over the limit already and only the minimum sample is missing. */
+/** Stands for a rate that is over the limit while only the minimum sample is missing. */
 export const armedBounces = 0.1;
 
-/**
- * Exponent of the risk; 0 is round robin. An earlier simulation chose 0.5, because without a cap on the staleness a
- * higher value let the calm mailboxes wait too long. With the cap, 0.9 saw crossings sooner at every quantile.
- */
+/** Exponent of the risk; 0 is round robin. 0.9 saw crossings soonest at every quantile, given the cap on staleness. */
 const sharpness = 0.9;
 
-/** Returns the relative share of requests for a mailbox: its sends for each bounce that is left. */
+/** Sends for each bounce that is left. */
 export function weightOf({ sendsPerDay, bouncesLeft }: Risk): number {
   return (Math.max(0, sendsPerDay) / Math.max(bouncesLeft, armedBounces)) ** sharpness;
 }
 
-/** Minimum weight as a share of the mean, so that mailboxes that seem calm are read, too. */
+/** Share of the mean, so that mailboxes that seem calm are read, too. */
 const floorShare = 0.5;
 
-/** Returns the share of a mailbox in the reads of statistics, where 1 is the mean weight. */
+/** 1 is the share of the mean weight. */
 export function shareOf(
   { weight, isCalm }: { readonly weight: number; readonly isCalm: boolean },
   meanWeight: number,
@@ -38,18 +34,11 @@ export function shareOf(
   return meanWeight > 0 ? Math.max(isCalm ? 0 : weight / meanWeight, floorShare) : 1;
 }
 
-/**
- * True if the mailbox can cross its limit today. It cannot if that takes more bounces than emails that it may still
- * send.
- */
 export function mayCrossToday({ bouncesLeft, sendsLeftToday }: Risk): boolean {
   return bouncesLeft <= sendsLeftToday;
 }
 
-/**
- * Returns the present risk of a mailbox, or null before its first verdict. A known breach counts as one bounce left:
- * its action is in progress, and further reads would not help.
- */
+/** Null before the first verdict. A known breach counts as one bounce left: its action is in progress. */
 export function riskOf(mailbox: MailboxState, minBounces: number, now: EpochMs): Risk | null {
   const verdict = mailbox.verdict?.answer;
   if (!verdict) return null;
@@ -65,9 +54,7 @@ export function riskOf(mailbox: MailboxState, minBounces: number, now: EpochMs):
   };
 }
 
-/**
- * Returns the emails of the newest day if that is today. The API's day may be one ahead of ours (docs/faults.md T10).
- */
+/** Emails of the newest day if that is today. The API's day may be one ahead of ours (docs/faults.md T10). */
 function sentToday({ stats }: MailboxState, now: EpochMs): number {
   const today = utcDate(now);
   const rows = (stats?.answer.rows ?? []).filter(({ date }) => date !== null && date >= today);
