@@ -1,5 +1,4 @@
-// Health of an account: whether its requests succeed, and whether its key is accepted and may write. Changes are
-// logged.
+// Health of an account: whether its requests succeed, and whether its key is accepted and may write.
 
 import { isOutage } from '../alerts/rules/account-rules.ts';
 import type { Budget } from '../api/budget.ts';
@@ -23,7 +22,6 @@ const outageMs = 3 * minuteMs;
 /** The account does not know its mailboxes after this time without a recorded list. */
 const unrecordedMs = 10 * minuteMs;
 
-/** Maximum number of mailbox names in a log line. */
 const namesLogged = 20;
 
 /** Subject of a request. `mailbox` is the address, or null for the mailbox list. */
@@ -56,17 +54,13 @@ export interface AccountHealthParts {
   readonly budget: Budget;
   /** Polls that are due, and the due time of the oldest on the monotonic clock. */
   readonly backlog: (now: number) => { readonly length: number; readonly oldestDueAt: number | null };
-  /** Age that the data will reach with the present budget. */
   readonly forecast: () => Forecast;
 }
 
 export class AccountHealth {
   readonly #parts: AccountHealthParts;
   #state: AccountState;
-  /**
-   * Kind and status of the account failure that was logged last, so that it is logged once. Null after a successful
-   * request.
-   */
+  /** Kind and status of the account failure that was logged last, or null after a successful request. */
   #saidOfAccount: string | null = null;
   /** Last failure that was logged for each mailbox and route, so that it is logged once. */
   readonly #saidOf = new Map<string, string>();
@@ -79,7 +73,6 @@ export class AccountHealth {
   readonly #unread: UnreadRoutes;
   /** Newest error of the store, and the time since when no list could be recorded. */
   #unrecorded: ReadFailure | null = null;
-  /** Last answer of GET /v1/health. */
   #saidHealth: HealthAnswer | null = null;
   readonly #writes: KeyWrites;
 
@@ -124,10 +117,7 @@ export class AccountHealth {
     return this.#state.keyWrites;
   }
 
-  /**
-   * Records the answer of GET /v1/health, or null if the request failed. It is one signal among others (docs/faults.md
-   * H21).
-   */
+  /** Records the answer of GET /v1/health, null if it failed. It is one signal among others (docs/faults.md H21). */
   healthSaid(said: Observed<HealthAnswer> | null): void {
     if (!said) {
       this.#state = { ...this.#state, health: 'unknown' };
@@ -149,10 +139,7 @@ export class AccountHealth {
     );
   }
 
-  /**
-   * Applies the findings of a recorded list. `unlisted`: configured names that the list lacks, or null if the list
-   * cannot tell. `elsewhere`: mailboxes that another account of the API guards.
-   */
+  /** `unlisted`: configured names that the list lacks, or null if the list cannot tell. */
   listRead(unlisted: readonly string[] | null, elsewhere: readonly GuardedElsewhere[]): void {
     const was = this.#state;
     const isSame = unlisted === null || unlisted.join() === was.unlisted.join();
@@ -200,10 +187,7 @@ export class AccountHealth {
     return true;
   }
 
-  /**
-   * Returns the failure of the list after a success. An outage of the whole API is no failure of the list, so the
-   * failure counts from the end of the outage.
-   */
+  /** An outage of the whole API is no failure of the list, whose failure then counts from the end of the outage. */
   #listFailingAfter({ listFailing, failingSince }: AccountState, about: RequestAbout): ReadFailure | null {
     if (!listFailing || isList(about)) return null;
     const now = this.#parts.world.clock.now();
@@ -218,9 +202,7 @@ export class AccountHealth {
     for (const refused of this.#refused) this.#refusedAlone.add(refused);
   }
 
-  /**
-   * Records a failed request. An answer about one mailbox counts for that mailbox, any other failure for the account.
-   */
+  /** An answer about one mailbox counts for that mailbox, any other failure for the account. */
   failed(failure: Failure, about: RequestAbout): void {
     if (!this.#speaksForAccount(failure, about)) {
       this.#unread.failed(failure, about.route, about.mailbox);
@@ -246,20 +228,16 @@ export class AccountHealth {
     this.publish();
   }
 
-  /** Records that the store failed to record a list. */
   listNotRecorded(error: unknown): void {
     const since = this.#unrecorded?.since ?? this.#parts.world.clock.now();
     this.#unrecorded = { since, detail: errorText(error) };
   }
 
-  /** See UnreadRoutes. */
   withoutWarmup(mailbox: string): void {
     this.#unread.withoutWarmup(mailbox);
   }
 
-  /**
-   * Returns the current time, or the start of an outage that an earlier process found and that no request has ended.
-   */
+  /** Returns now, or the start of an outage that an earlier process found and no request has ended. */
   #failingSince(): EpochMs {
     const { fleet, world } = this.#parts;
     const { name, lastSuccessAt } = this.#state;
@@ -314,7 +292,6 @@ export class AccountHealth {
     this.publish();
   }
 
-  /** Publishes the state to the fleet. */
   publish(): void {
     const { world, budget, backlog, fleet } = this.#parts;
     const now = world.clock.monotonic();
@@ -355,10 +332,7 @@ export class AccountHealth {
   }
 }
 
-/**
- * Returns how far our clock is ahead of the API's. A time that is the same in two answers is no clock: it comes from a
- * cache or a fixed text.
- */
+/** A timestamp that is the same in two answers is no clock: it comes from a cache or a fixed text. */
 function clockAhead(before: HealthAnswer | null, { timestamp }: HealthAnswer, at: EpochMs): ApiHealth['clockAheadMs'] {
   if (!before) return null;
   return timestamp === null || timestamp === before.timestamp ? 'not_told' : at - timestamp;
@@ -391,8 +365,7 @@ function failureText({ kind, status, detail }: Failure, listed: boolean): string
   }
 }
 
-// Write permission of a key, judged by the outcomes of its writes. A 403 names no cause (docs/faults.md T8): a single
-// one may concern its mailbox only. Pure.
+// Write permission of a key. A 403 names no cause (docs/faults.md T8): a single one may concern its mailbox only.
 
 /** A POST that the API accepted, or refused with 403. */
 interface WriteOutcome {
@@ -404,22 +377,17 @@ interface WriteOutcome {
 const refusedUntilReadOnly = 2;
 
 class KeyWrites {
-  /** Mailboxes with at least one accepted write. */
   readonly #accepted = new Set<string>();
   /** Mailboxes with a refused write since the last accepted write. */
   readonly #refused = new Set<string>();
   #areAllowed: boolean | null = null;
 
-  /**
-   * `earlier`: outcomes from before this process, oldest first. An accepted write of an earlier process does not prove
-   * that the key still may write.
-   */
+  /** `earlier`: oldest first. An accepted write of an earlier process does not prove that the key still may write. */
   constructor(earlier: readonly WriteOutcome[]) {
     for (const write of earlier) this.note(write);
     this.#areAllowed = this.#areAllowed === false ? false : null;
   }
 
-  /** True if the key may write, or null if there was no write yet. */
   get areAllowed(): boolean | null {
     return this.#areAllowed;
   }

@@ -26,10 +26,7 @@ import { Recorder } from './record/recorder.ts';
 
 /** Interval of the checks that depend on time alone: `for`, staleness, the state of the account. */
 const timeTickMs = 30 * secondMs;
-/**
- * A 429 although we stay below the limit shows another user of the key. Warmwarden then makes no spare requests for
- * this time.
- */
+/** A 429 below the limit shows another user of the key: no spare requests are made for this time. */
 const noSpareForMs = 10 * minuteMs;
 /** A stopped loop ends at once unless it hangs. A POST in progress has its own, shorter deadline. */
 const loopsEndWithinMs = 10 * secondMs;
@@ -41,19 +38,13 @@ const actionsEndWithinMs = 40 * secondMs;
 const loopNames = ['request', 'schedule', 'time'] as const;
 type LoopName = (typeof loopNames)[number];
 
-/**
- * Number of looks after which a loop without a turn is stuck. A waiting loop turns at least every 30 s, whatever it
- * waits for.
- */
+/** Number of looks after which a loop without a turn is stuck. A waiting loop turns at least every 30 s. */
 const stuckAfterLooks = 60_000 / lookEveryMs;
 
 export class Pulse {
   readonly #account: string;
   readonly #log: Log;
-  /**
-   * Looks since the last turn of each loop. Looks are counted instead of time because a suspended process does not look
-   * either.
-   */
+  /** Looks since the last turn of each loop. A suspended process does not look, while its time passes. */
   readonly #quiet: Record<LoopName, number> = { request: 0, schedule: 0, time: 0 };
   readonly #turned = new Set<LoopName>();
   readonly #begun = Promise.withResolvers<void>();
@@ -99,7 +90,6 @@ export class Pulse {
 }
 
 export interface AccountWatchOptions extends GuardedAccount {
-  /** Latest due times of each kind of answer. */
   readonly schedules: Readonly<Record<Route, Schedule>>;
   readonly lease: AccountLease;
   /** Minimum age of statistics before a spare request reads them again, milliseconds; 0 switches early reads off. */
@@ -109,7 +99,6 @@ export interface AccountWatchOptions extends GuardedAccount {
 }
 
 export class AccountWatch {
-  /** Liveness of the account's loops. */
   readonly pulse: Pulse;
   readonly #rooms: WatchRooms;
   readonly #options: AccountWatchOptions;
@@ -275,10 +264,7 @@ export class AccountWatch {
     return ended ?? planned;
   }
 
-  /**
-   * Requests all data of a mailbox as soon as the budget allows, with fresh measurements. Returns the time of each
-   * fresh measurement that has to wait because one was made recently.
-   */
+  /** Requests fresh data soon. Returns the times of measurements that wait because one was made recently. */
   refresh(mailboxId: string): readonly { readonly route: MeasuredRoute; readonly at: EpochMs }[] {
     this.#fresh.want(mailboxId);
     this.#ask(mailboxId, mailboxRoutes);
@@ -294,7 +280,6 @@ export class AccountWatch {
     this.#actor.tryForbiddenAgain();
   }
 
-  /** Requests the mailbox list as soon as the budget allows. */
   askList(): void {
     this.#queue.add({ route: 'mailboxes', mailboxId: null }, this.#rooms.world.clock.monotonic());
     this.#lane.wake();
@@ -306,9 +291,7 @@ export class AccountWatch {
     this.#poller.leave(mailboxes);
   }
 
-  /**
-   * Takes over mailboxes of another account, which the fleet shows under this one already. To be called within a turn.
-   */
+  /** Takes over mailboxes that the fleet shows under this account already. To be called within a turn. */
   adopt(mailboxes: readonly MailboxState[]): void {
     this.#recorder.joined(mailboxes);
     this.#agenda.join(mailboxes);
@@ -360,7 +343,6 @@ export class AccountWatch {
     return [...this.#rooms.fleet.mailboxesOf(this.#options.account)];
   }
 
-  /** Queues polls as they become due. */
   #keepCadence(turned: () => void): Promise<void> {
     const { clock } = this.#rooms.world;
     const due = (routes: readonly Route[]) => {
@@ -374,8 +356,7 @@ export class AccountWatch {
     const { turns, world } = this.#rooms;
     const { clock, log } = world;
     const { signal } = this.#stop;
-    // The first pulse waits for a turn: if the turn of another account hangs, this account records
-    // nothing either.
+    // The first pulse waits for a turn: if another account's turn hangs, this account records nothing either.
     await turns.take(async () => {});
     while (!signal.aborted) {
       turned();

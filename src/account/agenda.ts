@@ -28,7 +28,6 @@ export class Cadence {
   readonly #clock: Clock;
   /** Due times of the last polls since the start, oldest first. */
   readonly #runs: Record<Staling, readonly EpochMs[]> = { stats: [], warmup: [], dns: [], blacklist: [] };
-  /** Last time that the clock showed. */
   #seenAt: EpochMs = Number.NEGATIVE_INFINITY;
 
   constructor(schedules: Readonly<Record<Route, Schedule>>, clock: Clock) {
@@ -36,24 +35,17 @@ export class Cadence {
     this.#clock = clock;
   }
 
-  /** True if statistics were due at least once. */
   get statsWereDue(): boolean {
     return this.#runs.stats.length > 0;
   }
 
-  /**
-   * Returns the time before which answers are stale, by the number of due polls since, or -Infinity if there were too
-   * few.
-   */
+  /** Returns the time before which answers are stale, or -Infinity if too few polls were due since the start. */
   staleFrom(route: Staling): EpochMs {
     this.#now();
     return this.#runs[route].at(-staleRuns[route]) ?? Number.NEGATIVE_INFINITY;
   }
 
-  /**
-   * Reports the routes that have become due, step by step, until the signal aborts. Each turn of the loop calls
-   * `turned`.
-   */
+  /** Reports the routes that have become due until the signal aborts. Each turn of the loop calls `turned`. */
   async keep(due: (routes: readonly Route[]) => void, signal: AbortSignal, turned: () => void): Promise<void> {
     const routes = Object.keys(this.#schedules) as Route[];
     const stepMs = Math.min(...Object.values(this.#schedules).map((schedule) => schedule.stepMs));
@@ -73,10 +65,7 @@ export class Cadence {
     }
   }
 
-  /**
-   * Returns the time. If the clock was set back, polls that were due later than now count as due a minute ago: any
-   * answer from now on would otherwise seem older than they are.
-   */
+  /** If the clock was set back, future due times become a minute ago: any new answer would otherwise seem older. */
   #now(): EpochMs {
     const now = this.#clock.now();
     if (now < this.#seenAt)
@@ -87,24 +76,18 @@ export class Cadence {
   }
 }
 
-// Staleness of an account's data: from when answers are stale, and whether those of an earlier process were requested
-// again.
+// Staleness of an account's data, by polls that were due in vain and by the time that the budget needs for a round.
 
 interface StalenessParts {
   readonly clock: Clock;
   readonly cadence: Cadence;
-  /** Number of mailboxes of the account. */
   readonly mailboxes: () => number;
-  /** Maximum number of requests a minute. */
   readonly pacePerMinute: () => number;
   /** Longest gap between two scheduled runs of a kind, milliseconds. */
   readonly gapMs: (route: MeasuredRoute) => number;
 }
 
-/**
- * Minimum age of a stale measurement. A fresh one is requested at most once an hour, so a younger one may only be
- * waiting.
- */
+/** Minimum age of a stale measurement. Fresh ones are requested at most hourly: a younger one may be waiting. */
 const leastStaleMs = 2 * hourMs;
 
 export class Staleness {
@@ -116,18 +99,13 @@ export class Staleness {
     this.#startedAt = parts.clock.monotonic();
   }
 
-  /**
-   * Returns the time before which answers of the route are stale: since then three polls were due in vain, and the
-   * budget had time for three rounds.
-   */
+  /** Answers are stale when three polls were due since then, and the budget had time for three rounds. */
   before(route: 'stats' | 'warmup'): EpochMs {
     const { cadence, clock } = this.#parts;
     return Math.min(cadence.staleFrom(route), clock.now() - staleRuns[route] * this.#roundMs(judgedRoutes.length));
   }
 
-  /**
-   * Returns the age at which measurements of DNS or blacklists are stale, and the time since when no poll was answered.
-   */
+  /** Returns the age at which a measurement is stale, and the time since when no poll was answered. */
   measurement(route: MeasuredRoute): StaleMeasurement {
     const { cadence, clock, gapMs } = this.#parts;
     const runs = staleRuns[route];
@@ -158,10 +136,7 @@ function wantsSecondLook(mailbox: MailboxState, route: Route, alertOf: AlertOf):
   return alertsShownBy(mailbox, route, alertOf).some(isToBeSeenAgain);
 }
 
-/**
- * Returns the routes of a mailbox that alerts of its account wait for. An alert of a domain or an IP address waits for
- * the mailbox that it was seen with.
- */
+/** An alert of a domain or an IP address waits for the mailbox that it was seen with. */
 function secondLooksDue(alerts: Iterable<Alert>): (mailbox: MailboxState) => readonly MailboxRoute[] {
   const waiting = Map.groupBy(
     [...alerts].filter(isToBeSeenAgain),
@@ -176,17 +151,12 @@ function secondLooksDue(alerts: Iterable<Alert>): (mailbox: MailboxState) => rea
   };
 }
 
-/**
- * Returns true if the next answer of that route may fire or resolve an alert. It should then be a fresh measurement.
- */
+/** Returns true if the next answer may fire or resolve an alert: it should then be a fresh measurement. */
 function mayDecide(mailbox: MailboxState, route: Route, alertOf: AlertOf): boolean {
   return alertsShownBy(mailbox, route, alertOf).length > 0;
 }
 
-/**
- * Returns the alerts that an answer of the route may change. Lookup is by fingerprint: in a storm an account has as
- * many alerts as mailboxes, and each answer asks.
- */
+/** Lookup is by fingerprint: in a storm an account has as many alerts as mailboxes, and each answer asks. */
 function alertsShownBy(mailbox: MailboxState, route: Route, alertOf: AlertOf): readonly Alert[] {
   const rules = alertRules.filter((rule) => ruleBook[rule].seenTwiceBy?.includes(route));
   if (rules.length === 0) return [];
@@ -234,9 +204,7 @@ export class FreshMeasurements {
     this.#fleet = fleet;
   }
 
-  /**
-   * Marks the measurements of a mailbox as wanted by a person. The mark stays until a fresh measurement is requested.
-   */
+  /** Marks the measurements of a mailbox as wanted by a person, until a fresh measurement is requested. */
   want(mailboxId: string): void {
     for (const route of measuredRoutes) this.#wanted.add(pollKey({ route, mailboxId }));
   }
@@ -257,10 +225,7 @@ export class FreshMeasurements {
     }
   }
 
-  /**
-   * Returns true if the next poll should request a fresh measurement, and records the request: a person wants it, or
-   * the answer may fire or resolve an alert. `now` is on the monotonic clock.
-   */
+  /** Returns true, and records the request, if a person wants a fresh measurement or it may decide an alert. */
   take(poll: Poll, now: number): boolean {
     const key = pollKey(poll);
     const mailbox = this.#fleet.mailbox(this.#account, poll.mailboxId ?? '');
@@ -272,7 +237,6 @@ export class FreshMeasurements {
   }
 }
 
-/** Wait before a second look, for example at a breach at first sight or at a record that stopped passing. */
 const secondLookAfterMs = minuteMs;
 
 interface AgendaParts {
@@ -291,10 +255,7 @@ export class Agenda {
     this.#parts = parts;
   }
 
-  /**
-   * Queues mailboxes. A mailbox that was never judged is read first. An answer of an earlier process is read again by
-   * the cadence, or soon if an alert waits for a second look.
-   */
+  /** Queues unjudged mailboxes first. Others wait for the cadence, or come soon if an alert needs a second look. */
   join(mailboxes: readonly MailboxState[]): void {
     const [first] = mailboxes;
     if (!first) return;
@@ -338,16 +299,13 @@ export class Agenda {
       this.#lookAgain(mailbox, route, now);
   }
 
-  /**
-   * Queues a second look. It waits until a fresh measurement is allowed, as an earlier look would show the same one.
-   */
+  /** Queues a second look when a fresh measurement is allowed: an earlier look would show the same one. */
   #lookAgain({ id: mailboxId }: MailboxState, route: MailboxRoute, now: number): void {
     const { fresh, queue } = this.#parts;
     const poll = { route, mailboxId };
     queue.add(poll, Math.max(now + secondLookAfterMs, fresh.mayAskFrom(poll)), 'soon');
   }
 
-  /** Queues polls of a mailbox as soon as the budget allows. */
   ask(mailboxId: string, routes: readonly MailboxRoute[]): void {
     const now = this.#parts.world.clock.monotonic();
     for (const route of routes) this.#parts.queue.add({ route, mailboxId }, now);

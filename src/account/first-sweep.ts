@@ -15,7 +15,6 @@ const stalledMs = 2 * minuteMs;
 const stalledPolls = 3;
 /** Longest wait for second looks, for actions in progress, and for details that will be read soon. */
 const patienceMs = 5 * minuteMs;
-/** Interval of progress messages in the log. */
 const progressEveryMs = minuteMs;
 /** Expected time of a second look after the last answer of a part. */
 const secondLooksMs = minuteMs;
@@ -24,7 +23,6 @@ interface SweepParts {
   readonly account: string;
   readonly fleet: Fleet;
   readonly world: World;
-  /** Requests a minute that the budget has for a part. */
   readonly perMinute: (part: SweepPart) => number;
   /** Called when a part is over, so that its findings can be announced. */
   readonly over: () => void;
@@ -60,7 +58,6 @@ export class FirstSweep {
     if ((this.#leftMs('judging') ?? 0) > progressEveryMs) this.#say();
   }
 
-  /** Adds mailboxes that arrive while the sweep is running. */
   join(arrived: readonly MailboxState[]): void {
     if (this.#newcomers.size > 0) this.#add(arrived);
   }
@@ -80,15 +77,11 @@ export class FirstSweep {
     this.show();
   }
 
-  /** Removes a mailbox that has left from the sweep. */
   leave({ id }: MailboxState): void {
     this.#newcomers.delete(id);
   }
 
-  /**
-   * Returns true if the sweep is running and the answer belongs to the first look at the mailbox. A null route stands
-   * for the outcome of an action.
-   */
+  /** Returns true if the answer belongs to the first look. A null route stands for the outcome of an action. */
   isFirstLook(mailboxId: string, route: Route | null): boolean {
     if (!this.#newcomers.has(mailboxId)) return false;
     if (mailboxRoutes.some((one) => one === route && partOf(one) === 'details')) return true;
@@ -114,7 +107,6 @@ export class FirstSweep {
     if (world.clock.monotonic() - this.#lastSaidAt >= progressEveryMs) this.#say();
   }
 
-  /** Ends the sweep, also when its account is no longer guarded. */
   end(): void {
     this.#newcomers.clear();
     this.#settled.clear();
@@ -128,7 +120,6 @@ export class FirstSweep {
     this.#lastAt = clock.monotonic();
   }
 
-  /** Returns the number of polls that are left of a part, and of mailboxes that they are about. */
   #unread(part: SweepPart): { readonly polls: number; readonly mailboxes: number } {
     let [polls, mailboxes] = [0, 0];
     for (const routes of this.#newcomers.values()) {
@@ -168,10 +159,7 @@ export class FirstSweep {
     return polls > 0 && quietMs > Math.max(stalledMs, stalledPolls * everyMs) ? null : polls * everyMs;
   }
 
-  /**
-   * Returns the end of the current part, or null if it cannot be foreseen. The part includes details that will be read
-   * soon, or a second look once all is read.
-   */
+  /** Includes details that will be read soon, or a second look once all is read. Null if it cannot be foreseen. */
   #doneAt(): EpochMs | null {
     const now = this.#parts.world.clock.now();
     const [partMs, detailsMs] = [this.#leftMs(this.#part), this.#leftMs('details') ?? 0];

@@ -59,7 +59,6 @@ class Absences {
     this.#waiting.delete(mailboxId);
   }
 
-  /** Returns the mailboxes that got both 404s since the last call. */
   take(): readonly { readonly mailboxId: string; readonly routes: ReadonlyMap<MailboxRoute, Absence> }[] {
     const taken = [...this.#waiting].map((mailboxId) => ({ mailboxId, routes: this.#of.get(mailboxId) ?? new Map() }));
     this.#waiting.clear();
@@ -71,15 +70,12 @@ function isJudged(route: MailboxRoute): route is JudgedRoute {
   return (judgedRoutes as readonly MailboxRoute[]).includes(route);
 }
 
-// Retries of polls that failed, or whose answer could not be recorded: with exponential backoff and a random wait.
-// Answers that the store refused are requested again once the store works.
+// Retries of polls that failed, or whose answer could not be recorded.
 
 /** A failed poll is retried after a random time below base x 2^failures, up to a cap. */
 const retryBaseMs = 5 * secondMs;
 const retryCapMs = 5 * minuteMs;
-/**
- * Cap for routes that are read a few times a day. They may fail for good, and then cost at most one request an hour.
- */
+/** Cap for routes that are read a few times a day: one that fails for good costs at most one request an hour. */
 const rareRetryCapMs = hourMs;
 const rareRoutes: ReadonlySet<Poll['route']> = new Set(['mailbox', 'dns', 'blacklist']);
 
@@ -134,7 +130,7 @@ export class Retries {
     this.#unrecorded.clear();
   }
 
-  /** Schedules a retry. `leastMs`: minimum wait that the API asked for. */
+  /** `leastMs`: minimum wait that the API asked for. */
   #again(poll: Poll, leastMs = 0): void {
     const { clock, random } = this.#world;
     const now = clock.monotonic();
@@ -163,7 +159,6 @@ interface PollerParts {
   readonly fresh: FreshMeasurements;
   readonly others: OtherAccounts;
   readonly daysFor: ActorOptions['daysFor'];
-  /** Aborted when the account's loops end. */
   readonly signal: AbortSignal;
 }
 
@@ -186,8 +181,7 @@ export class Poller {
       const failure = await this.#ask(poll);
       // A request that was aborted because we stop says nothing about the API.
       if (signal.aborted) return;
-      // No other code repeats the poll when this process owns the account again, and a verdict needs all answers of a
-      // mailbox.
+      // No other code repeats the poll when this process owns the account again, and a verdict needs all answers.
       if (failure === 'ended') return retries.unrecorded(poll);
       if (!failure) {
         retries.answered(poll);
@@ -205,7 +199,6 @@ export class Poller {
     }
   }
 
-  /** Logs an answer that could not be recorded, and schedules a retry. */
   #notRecorded(poll: Poll, error: unknown): void {
     const { account, health, retries, lane } = this.#parts;
     this.#rooms.world.log.error({ account, route: poll.route, err: error }, 'an answer could not be recorded');
@@ -221,10 +214,7 @@ export class Poller {
     return { route, mailbox: mailboxId === null ? null : (email ?? id) };
   }
 
-  /**
-   * Makes the request and records the answer. Returns the failure or null, or 'ended' if this process does not own the
-   * account at present.
-   */
+  /** Returns the failure or null, or 'ended' if this process does not own the account at present. */
   async #ask(poll: Poll): Promise<Failure | 'ended' | null> {
     const { route, mailboxId } = poll;
     if (route === 'health' || route === 'mailboxes' || mailboxId === null) return this.#askAccount(route);
@@ -271,7 +261,6 @@ export class Poller {
     return kind === 'missing' && mailboxId !== null && this.#absences.hasBoth(mailboxId) && this.#isBare(mailboxId);
   }
 
-  /** Returns true if the verdict says that the mailbox has no warm-up. */
   #isBare(mailboxId: string): boolean {
     const mailbox = this.#rooms.fleet.mailbox(this.#parts.account, mailboxId);
     return mailbox?.verdict?.answer.reason === 'no_warmup';
@@ -317,7 +306,6 @@ export class Poller {
     return this.#parts.fresh.take(poll, this.#rooms.world.clock.monotonic());
   }
 
-  /** Applies the changes of a recorded list to the agenda, the first sweep and the account's health. */
   #follow({ arrived, absent, left, stirred, unlisted, elsewhere }: RosterChanges): void {
     const { fleet, world } = this.#rooms;
     const { account, agenda, firstSweep, health } = this.#parts;
@@ -337,7 +325,6 @@ export class Poller {
     health.listRead(unlisted, elsewhere);
   }
 
-  /** Ends all polls of these mailboxes. */
   leave(mailboxes: readonly MailboxState[]): void {
     const { agenda, firstSweep, fresh } = this.#parts;
     agenda.leave(mailboxes);

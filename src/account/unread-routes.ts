@@ -29,7 +29,6 @@ interface UnreadRoute extends ReadFailure {
 export class UnreadRoutes {
   readonly #parts: UnreadRoutesParts;
   readonly #of = new Map<Route, UnreadRoute>();
-  /** Routes that were answered at least once. */
   readonly #read = new Set<Route>();
 
   constructor(parts: UnreadRoutesParts) {
@@ -59,9 +58,8 @@ export class UnreadRoutes {
   }
 
   /**
-   * Returns the failure that prevents all judgement, or null if there is none. A refusal of a route that never answered
-   * counts at once, any other failure after half an hour. If the route answered before, every mailbox must have failed,
-   * or the failure is a 429.
+   * A refusal of a route that never answered counts at once, any other failure after half an hour. If the route
+   * answered before, every mailbox must have failed, or the failure is a 429.
    */
   failure(): ReadFailure | null {
     const now = this.#parts.clock.now();
@@ -73,10 +71,7 @@ export class UnreadRoutes {
     return null;
   }
 
-  /**
-   * Returns true if every mailbox failed. With polls hours apart, one mailbox may fail for long before another is
-   * polled.
-   */
+  /** With polls hours apart, one mailbox may fail for long before another is polled. */
   #isForAll({ mailboxes }: UnreadRoute): boolean {
     for (const { email, verdict } of this.#parts.fleet.mailboxesOf(this.#parts.account))
       if (!mailboxes.has(email) && verdict?.answer.reason !== 'no_warmup') return false;

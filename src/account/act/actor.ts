@@ -11,9 +11,7 @@ import { logAction, Post } from './post.ts';
 const afterFailureMs = minuteMs;
 /** Interval of the checks whether the store works again. */
 const lookAtStoreMs = 2 * secondMs;
-/** Message for a person's change that got no slot of the request budget in time. */
 const notInTime = 'the request budget had no slot in time: nothing was sent';
-/** Message for a person's change if this process ceases to guard its account, for whatever reason. */
 const accountStops =
   'nothing was sent: its account was reloaded, or another process became active, meanwhile. Try again in a minute';
 /** Deadline for `wrapUp`. It covers a POST, its read-backs and their slots. */
@@ -42,7 +40,6 @@ export class Actor {
     this.#post = new Post(rooms, options, this.#conditions);
   }
 
-  /** Starts work on the mailbox's action, unless it has none or the work is in progress. */
   attend(mailboxId: string, signal: AbortSignal): void {
     if (this.#wrappingUp || this.#working.has(mailboxId) || !this.#conditions.pending(mailboxId)) return;
     const done = this.#work(mailboxId, signal).finally(() => {

@@ -25,14 +25,10 @@ export interface ActorRooms {
 
 /** Ownership of an account by this process, until the lease ends. */
 export interface AccountLease {
-  /** True if this process owns the account now. */
   readonly holds: () => boolean;
   /** True if a POST that is sent now ends before another process can own the account. */
   readonly mayPost: () => boolean;
-  /**
-   * Wait before an open intent of a process that died is looked at, milliseconds, because its POST may be in progress;
-   * 0 for no wait.
-   */
+  /** Wait before the open intent of a dead process is looked at, as its POST may be in progress, milliseconds. */
   readonly openWaitMs: number;
 }
 
@@ -67,9 +63,7 @@ export class Conditions {
     this.#options = options;
   }
 
-  /**
-   * Returns the mailbox's action if it still needs work, or null. A failed action without a further attempt needs none.
-   */
+  /** Returns the action that needs work, or null. A failed action without a further attempt needs none. */
   pending(mailboxId: string): Action | null {
     const action = this.#mailbox(mailboxId)?.action ?? null;
     if (!isActive(action)) return null;
@@ -82,18 +76,14 @@ export class Conditions {
     return this.pending(mailboxId)?.id === id;
   }
 
-  /**
-   * Returns true if a person's change is past its deadline. The person has an answer by then, so the change is not sent
-   * later.
-   */
+  /** Returns true if a person's change is past its deadline: the person has had an answer by then. */
   isLate({ by, plannedAt }: Action): boolean {
     return Boolean(by) && this.#rooms.world.clock.now() - plannedAt > personWaitsMs;
   }
 
   /**
-   * Returns the reason not to send a person's change by the last look, or null if there is none: the mailbox is so
-   * already, others changed what the change takes back, or the mode allows no such limit. The guard's own actions
-   * follow a verdict on the same answer.
+   * Returns the reason not to send a person's change by the last look, or null. The guard's own actions follow a
+   * verdict on the same answer.
    */
   obstacle(action: Action): string | null {
     const mailbox = this.#mailbox(action.mailboxId);
@@ -102,26 +92,21 @@ export class Conditions {
     return mayTakeBack(action, mailbox) ? aboveMaximum(action, mailbox) : changedByOthers;
   }
 
-  /** Returns true if the verdict still asks for the action. */
   isWanted(action: Action): boolean {
     const verdict = this.#mailbox(action.mailboxId)?.verdict?.answer;
     return verdict !== undefined && this.isCurrent(action) && actionKind(verdict) === action.kind;
   }
 
   /**
-   * Returns true if the action may still be sent on the look at `lookedAt` (monotonic milliseconds). The slot of the
-   * budget may come long after the look, for example after a 429: by then the look may be old, or another answer may
-   * have changed the verdict.
+   * `lookedAt`: monotonic milliseconds. The slot of the budget may come long after the look, for example after a 429:
+   * by then the look may be old, or another answer may have changed the verdict.
    */
   isSeasonable(action: Action, lookedAt: number): boolean {
     const age = this.#rooms.world.clock.monotonic() - lookedAt;
     return age <= lookKeepsMs && this.isCurrent(action) && !this.isLate(action) && this.#standsAsSeen(action);
   }
 
-  /**
-   * Returns true if the intent may still be sent. While it was recorded, an emergency stop or another answer may have
-   * come.
-   */
+  /** While the intent was recorded, an emergency stop or another answer may have come. */
   maySend(open: OpenAction): boolean {
     return this.#rooms.recorder.maySend(open) && this.#standsAsSeen(open);
   }

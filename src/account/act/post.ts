@@ -9,7 +9,6 @@ import type { ActorOptions, ActorRooms, Conditions } from './conditions.ts';
 
 /** Waits before the read-backs after a POST. The change may show seconds later (docs/faults.md H8). */
 const readBackWaitsMs: readonly number[] = [0, 1, 2, 4, 8].map((seconds) => seconds * secondMs);
-/** Message for an action that was never sent. */
 const notSent = 'nothing was sent: when its turn came, it was too late or no longer needed';
 
 /** Waits between failed looks. The last one repeats. */
@@ -28,10 +27,7 @@ export class Post {
     this.#conditions = conditions;
   }
 
-  /**
-   * Sends the POST at most once, in the caller's slot, and reads it back. Returns null if there is no outcome, because
-   * the daemon stops or the mailbox has left.
-   */
+  /** Sends the POST at most once, in the caller's slot. Returns null if the daemon stops or the mailbox has left. */
   async send(open: OpenAction, signal: AbortSignal): Promise<Settlement | null> {
     // Nothing was sent. Either the mailbox has left, or the open intent is looked at after the restart.
     if (signal.aborted || !this.#conditions.isCurrent(open)) return null;
@@ -50,9 +46,8 @@ export class Post {
   }
 
   /**
-   * Settles an action that the API refused. The API may report failure although the change was applied (docs/faults.md
-   * O4), so the first answered look decides. After a 429 the look waits until requests are allowed again, and the
-   * intent stays open.
+   * The API may report failure although the change was applied (docs/faults.md O4), so the first answered look decides.
+   * After a 429 that look waits until requests are allowed again, and the intent stays open.
    */
   async #afterNo(
     open: OpenAction,
@@ -81,10 +76,7 @@ export class Post {
     return kind === 'resume' ? api.resume(mailboxId, mayPost) : api.pause(mailboxId, mayPost);
   }
 
-  /**
-   * Reads the warm-up until the change shows or the deadline has passed. With `no`, the first answered look decides,
-   * and the settlement is `no` if it does not show the change. Returns null if the daemon stops meanwhile.
-   */
+  /** With `no`, the first answered look decides. Returns null if the daemon stops or the action has ended. */
   async readBack(
     open: OpenAction,
     otherwise: string,
@@ -108,10 +100,7 @@ export class Post {
     return { kind: 'unconfirmed', detail: otherwise };
   }
 
-  /**
-   * Looks until an answer comes. Returns true if the action is still wanted by that answer, which is judged like any
-   * other: a mailbox that changed since the verdict is judged again.
-   */
+  /** Returns true if the action is still wanted by a new answer, which is judged like any other. */
   async isStillWanted(action: Action, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#rooms.world;
     const conditions = this.#conditions;
@@ -154,7 +143,6 @@ export class Post {
   }
 }
 
-/** Logs an action with its mailbox, its state and its counts. */
 export function logAction(log: World['log'], action: Action, text: string): void {
   const { id, account, email, kind, by, state, attempts, detail } = action;
   const operator = by?.name ?? null;

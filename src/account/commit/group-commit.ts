@@ -8,22 +8,16 @@ import type { Store } from '../../store/store.ts';
 import { mailboxRow } from '../../store/writes.ts';
 import { type Clock, nextTurn, type World } from '../../world/world.ts';
 
-/** Longest wait for a commit. */
 const commitEveryMs = 500;
-/** Pause after a failed commit. */
 const afterFailureMs = 2 * secondMs;
 /** Age after which an unchanged row is written again, to update its time. */
 const rewrittenAfterMs = 5 * minuteMs;
-/** Maximum number of mailboxes in one transaction. */
 const mailboxesACommit = 200;
 /** Number of consecutive failures that count as a failure of the store, not of single rows. */
 const failuresOfStore = 3;
 /** Number of refusals after which a mailbox no longer waits for its commit. */
 const refusalsUntilDropped = 3;
-/**
- * Maximum for the stored number of judged answers. Only the first two matter: a breach at the first look waits for the
- * second.
- */
+/** Maximum for the stored number of judged answers: a breach at the first look waits for the second. */
 const judgedThatMatters = 2;
 
 // Turns: decisions are made and committed one after the other, so that each rests on the committed state before it.
@@ -37,18 +31,13 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /**
-   * Runs `work` after all earlier work has ended, with or without an error. Each work starts in its own turn of the
-   * event loop.
-   */
+  /** Runs `work` after all earlier work, even if that failed, in its own turn of the event loop. */
   take<Value>(work: () => Promise<Value>): Promise<Value> {
     const result = this.#last.then(() => this.#clock.busy(() => nextTurn())).then(work);
     this.#last = result.catch(() => {});
     return result;
   }
 }
-
-// Batch of uncommitted records.
 
 export interface GroupCommitRooms {
   readonly world: Pick<World, 'clock' | 'log'>;
@@ -67,14 +56,10 @@ interface PendingMailbox {
   decision: DecisionRecord | null;
   /** Number of refusals by the store since the last commit. */
   refusals: number;
-  /** Time of the newest write of each route. */
   readonly writtenAt: Partial<Record<StoredRoute, EpochMs>>;
 }
 
-/**
- * Batch of uncommitted records, shared by all accounts of a daemon. `add`, `commitNow` and `commit` are to be called
- * within a turn.
- */
+/** Batch of all accounts of a daemon. `add`, `commitNow` and `commit` are to be called within a turn. */
 export class GroupCommit {
   readonly #rooms: GroupCommitRooms;
   readonly #waiting = new Map<string, PendingMailbox>();
@@ -85,9 +70,7 @@ export class GroupCommit {
     this.#rooms = rooms;
   }
 
-  /**
-   * Adds a record without effect on alerts or actions. The fleet has its mailbox already, or gets it in the same turn.
-   */
+  /** Adds a record that changes no alert or action. The fleet has its mailbox, or gets it in the same turn. */
   add(before: MailboxState, record: TickRecord): void {
     const now = this.#rooms.world.clock.now();
     const waiting = this.#of(record.mailbox);
@@ -126,18 +109,15 @@ export class GroupCommit {
     if (refused.size > 0) this.#commitLater(afterFailureMs);
   }
 
-  /** Commits all pending data, in a turn of its own. */
   flush(): Promise<void> {
     return this.#rooms.turns.take(() => this.commit());
   }
 
-  /** Flushes for the last time. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.flush();
   }
 
-  /** Forgets a mailbox that has left. */
   forget({ account, id }: Pick<MailboxState, 'account' | 'id'>): void {
     this.#waiting.delete(mailboxKey(account, id));
   }
@@ -273,10 +253,8 @@ function isSameRow(one: MailboxState, other: MailboxState): boolean {
   return isSame(mailboxRow(mattering(one)), mailboxRow(mattering(other)));
 }
 
-/** Returns true if two values are stored as the same text. */
 const isSame = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
 
-/** Returns the mailbox without the judgements beyond those that matter. */
 function mattering(mailbox: MailboxState): MailboxState {
   const { memory } = mailbox;
   const answersJudged = Math.min(memory?.answersJudged ?? 0, judgedThatMatters);

@@ -1,5 +1,4 @@
-// Alerts of one account after answers, lists, outcomes and the passing of time. Reads the fleet; the recorder commits
-// the changes.
+// Alerts of one account after answers, lists, outcomes and the passing of time. The recorder commits the changes.
 
 import { type Condition, type MailboxContext, missingCountsSubject, subjectOf, tune } from '../../alerts/condition.ts';
 import { elapse, leave, step } from '../../alerts/engine.ts';
@@ -69,7 +68,6 @@ export interface Happening {
   readonly breaker: BreakerState | null;
   /** Changes by others since the last look, and the mailbox as it was then. */
   readonly outside?: { readonly before: MailboxState; readonly changes: readonly Change[] };
-  /** True if the answer was judged. */
   readonly judged?: boolean;
 }
 
@@ -98,7 +96,6 @@ export class AccountAlerts {
     this.#options = options;
   }
 
-  /** Returns the alert changes after an answer about a mailbox, or after the outcome of an action on it. */
   after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged = false }: Happening): AlertChanges {
     const context = this.#context(mailbox, policy, now, outside?.before);
     const newest = actions.at(-1);
@@ -120,10 +117,7 @@ export class AccountAlerts {
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
   }
 
-  /**
-   * Checks the whole account when a mailbox lacks its counts for the second time. The passing of time resolves this
-   * alert.
-   */
+  /** Checks the account when a mailbox lacks its counts for the second time. Time resolves this alert. */
   #blindAccount(mailbox: MailboxState): readonly Condition[] {
     const { account } = this.#options;
     const { reason } = mailbox.verdict?.answer ?? {};
@@ -137,10 +131,7 @@ export class AccountAlerts {
     return actionFailedCondition(action, verdict?.answer, context);
   }
 
-  /**
-   * Condition for a failed action that was dropped before any answer was read, for example at a restart: a later
-   * verdict resolves its alert.
-   */
+  /** A failed action may be dropped before any answer, as at a restart: a later verdict resolves its alert. */
   #failedBefore(mailbox: MailboxState, context: MailboxContext): readonly Condition[] {
     const { action } = mailbox;
     if (!this.#fleet.alertsAbout(mailbox).some(({ rule }) => rule === 'guard_action_failed')) return [];
@@ -153,10 +144,7 @@ export class AccountAlerts {
     return conditions.filter(({ active, subject }) => active === true || subject.mailboxId === null);
   }
 
-  /**
-   * Condition of the key's write permission. It is stored together with the outcomes of writes, so that a restart finds
-   * both or neither.
-   */
+  /** Stored together with the outcomes of writes, so that a restart finds both or neither. */
   #keyShown(): readonly Condition[] {
     const state = this.#fleet.account(this.#options.account);
     return state ? [keyReadOnly(state)] : [];
@@ -179,7 +167,6 @@ export class AccountAlerts {
     return together && manyStoppedEvent(together.stopped, together.running, context);
   }
 
-  /** Returns the alert changes after a mailbox list. */
   listed(changes: RosterChanges, { breaker, idle, now }: ListFindings): AlertChanges {
     const { arrived, changed, repeated, left, missed, shortage } = changes;
     const { account, selects, expects, policyFor } = this.#options;
@@ -188,8 +175,7 @@ export class AccountAlerts {
     const [anyone] = left;
     const said = (mailbox: MailboxState) =>
       conditionsAfter('mailboxes', mailbox, this.#context(mailbox, policyFor(mailbox), now));
-    // A repeated list entry counts as a second look. The alert fires without waiting for the polls of all other
-    // mailboxes.
+    // A repeated list entry counts as a second look: its alert need not wait for the polls of other mailboxes.
     const again = repeated.filter((mailbox) => this.#fleet.alertsAbout(mailbox).some(isToBeSeenAgain));
     const saidAgain = again.flatMap((mailbox) => said({ ...mailbox, entry: { ...mailbox.entry, at: now } }));
     const conditions = [
@@ -245,9 +231,7 @@ export class AccountAlerts {
     return isFirst ? asFound(transition, { mailbox, acted: null }) : transition;
   }
 
-  /**
-   * Returns the alert changes that time alone causes: an account that is down, `for` that has passed, and stale data.
-   */
+  /** Returns the changes that time alone causes: an account that is down, `for` that has passed, and stale data. */
   passed(now: EpochMs): AlertChanges {
     const { account, staleBefore, staleMeasurement, policyFor, seenAgain } = this.#options;
     const unreadSince = (route: MeasuredRoute) => staleMeasurement(route).unreadSince;
@@ -345,10 +329,7 @@ export class AccountAlerts {
     return [...this.#fleet.alertsOf(account), ...(held ? [held] : [])];
   }
 
-  /**
-   * Alerts that end with the mailboxes that left: their own, and those of a domain or an IP address without remaining
-   * mailboxes.
-   */
+  /** Alerts that end with mailboxes that left, also of a domain or an IP address without remaining mailboxes. */
   #without(left: readonly MailboxState[]): readonly Alert[] {
     if (left.length === 0) return [];
     const gone = new Set(left.map(({ id }) => id));

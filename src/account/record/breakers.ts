@@ -16,7 +16,6 @@ import type { RuleSettings } from '../../core/rule-settings.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { RecorderRooms } from './guarded-account.ts';
 
-/** Dependencies of changes to a breaker. */
 type BreakerRooms = Pick<RecorderRooms, 'fleet' | 'store' | 'turns' | 'world' | 'onTransitions'>;
 
 /** Configuration of the breaker of an API. */
@@ -28,7 +27,6 @@ interface BreakerSettings {
   readonly rules: RuleSettings;
 }
 
-/** Returns the changes of a breaker's alert that follow from its state. */
 function heldAlert({ fleet, world }: BreakerRooms, state: BreakerState, settings: BreakerSettings): AlertChanges {
   const now = world.clock.now();
   const { api, rules } = settings;
@@ -51,10 +49,7 @@ export interface GuardedApi extends BreakerSettings {
   readonly accounts: readonly string[];
 }
 
-/**
- * Withdraws held actions of accounts that are no longer under their API, and updates the alerts. Called after the set
- * of guarded accounts has changed. `apis`: all APIs that are configured, or have a breaker or an alert.
- */
+/** Withdraws held actions of accounts that left their API. `apis`: those configured, or with a breaker or an alert. */
 export function withdrawUnguarded(rooms: RecorderRooms, apis: () => readonly GuardedApi[]): Promise<void> {
   return rooms.turns.take(async () => {
     const { fleet, store } = rooms;
@@ -110,10 +105,7 @@ export function contestOver({ memory }: MailboxState, now: EpochMs) {
   return { reversals: memory ? recentReversals(memory, now) : [], isHeld: memory !== null && isContested(memory, now) };
 }
 
-/**
- * Lets the guard act on a mailbox again although others reversed its changes. Returns false if no reversal counts any
- * more.
- */
+/** The guard may act again although others reversed its changes. Returns false if no reversal counts any more. */
 export function releaseContest(rooms: RecorderRooms, mailbox: MailboxState): Promise<boolean> {
   return rooms.turns.take(async () => {
     const { fleet, store, world } = rooms;

@@ -16,7 +16,6 @@ import type { Store } from '../../store/store.ts';
 import type { World } from '../../world/world.ts';
 import type { GroupCommit, Turns } from '../commit/group-commit.ts';
 
-/** Dependencies of a recorder. */
 export interface RecorderRooms {
   readonly world: World;
   readonly store: Store;
@@ -28,12 +27,10 @@ export interface RecorderRooms {
   readonly onTransitions: () => void;
 }
 
-/** Mailbox patterns of the configuration. */
 export interface ConfiguredPatterns {
   readonly ofAccount: readonly MailboxPattern[];
   /** Patterns of the routes, which concern the mailboxes of every account. */
   readonly ofRoutes: readonly MailboxPattern[];
-  /** Names of all accounts. */
   readonly accounts: readonly string[];
 }
 
@@ -55,7 +52,6 @@ export interface GuardedAccount {
   /** Globs of the configuration for mailboxes. Names that `expects` returns are not among them. */
   readonly patterns: () => ConfiguredPatterns;
   readonly words: StatusWords;
-  /** Settings of the alert rules in force. */
   readonly rules: () => RuleSettings;
   /** The base_url. Its breaker admits the actions of all accounts under it. */
   readonly api: string;
@@ -71,24 +67,16 @@ export interface RecorderOptions extends GuardedAccount {
   readonly keyWrites: () => boolean | null;
   /** Time before which statistics or warm-ups are stale, or -Infinity if that is unknown. */
   readonly staleBefore: (route?: 'stats' | 'warmup') => EpochMs;
-  /** Age at which a measurement is stale. */
   readonly staleMeasurement: (route: MeasuredRoute) => StaleMeasurement;
-  /**
-   * True if a first sweep is running and the answer belongs to its first look at the mailbox. A null route stands for
-   * the outcome of an action.
-   */
+  /** True if the answer belongs to a first look at the mailbox. A null route stands for the outcome of an action. */
   readonly isFirstLook: (mailboxId: string, route: Route | null) => boolean;
   /** True if the state from before the start was requested again, so that an alert pending since then may fire. */
   readonly seenAgain: () => boolean;
 }
 
-// Findings of the first judgement of a mailbox wait for the one message of its sweep. Everything else is notified at
-// once. Pure.
+// Findings of the first judgement of a mailbox wait for the one message of its sweep. Pure.
 
-/**
- * Returns true if the first judgement of a mailbox is missing or not settled. `known`: the mailbox before its next
- * judgement. A breach at first sight is judged at its second look, and the action that follows belongs to it.
- */
+/** Returns true until the first judgement is settled: a breach at first sight at its second look, with its action. */
 export function isUnsettled({ verdict, action }: MailboxState): boolean {
   const isUnderWay = action?.state === 'planned' || action?.state === 'open';
   return verdict === null || verdict.answer.reason === 'first_sight' || isUnderWay;
@@ -100,10 +88,7 @@ interface FirstLook {
   readonly acted: Action | null;
 }
 
-/**
- * Marks a transition of a first look. A successful switch to recovery waits; a pause, a failure and an emergency do
- * not.
- */
+/** A successful switch to recovery waits as a finding; a pause, a failure and an emergency do not. */
 export function asFound(transition: Transition, { mailbox, acted }: FirstLook): Transition {
   const { kind, alert } = transition;
   const isUrgentAction = kind === 'event' && (acted?.kind === 'pause' || acted?.state !== 'confirmed');

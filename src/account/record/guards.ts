@@ -11,7 +11,6 @@ import { type EpochMs, elapsedMs, minuteMs } from '../../core/time.ts';
 /** An account without a readable list for this time guards no mailbox that another account can read. */
 const unreadableForMs = 10 * minuteMs;
 
-/** A mailbox as a list names it. */
 type Like = Pick<MailboxState, 'id' | 'email'>;
 
 interface Rivals {
@@ -61,10 +60,7 @@ function isUnreadable(fleet: Fleet, account: string, now: EpochMs): boolean {
   return failing != null && elapsedMs(failing.since, now) >= unreadableForMs;
 }
 
-/**
- * Returns true if an earlier account of the file has not been answered since its polling began. Its mailboxes are
- * unknown until then.
- */
+/** Until an earlier account of the file was answered since its polling began, its mailboxes are unknown. */
 export function mustWait({ fleet, account, accounts }: Omit<Rivals, 'now'>): boolean {
   const earlier = accounts.slice(0, Math.max(0, accounts.indexOf(account)));
   return earlier.some((name) => {
@@ -85,10 +81,7 @@ export function alertsOfTaken(alerts: Iterable<Alert>, moved: AlertChanges, now:
 
 const listedElsewhere = 'The mailbox is guarded under another account of the same API.';
 
-/**
- * Moves the alerts about mailboxes that another account guards from now on, and those of a domain or an IP address
- * without remaining mailboxes.
- */
+/** Moves the alerts about mailboxes, and those of a domain or an IP address without remaining mailboxes. */
 export function alertsMoved(
   fleet: Fleet,
   { from, to, ids }: { readonly from: string; readonly to: string; readonly ids: ReadonlySet<string> | null },

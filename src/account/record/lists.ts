@@ -14,22 +14,18 @@ import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { alertsMoved, namesakesOf, type Rival, rivalOf } from './guards.ts';
 import { compareRoster, type RosterChanges, withHistory } from './roster.ts';
 
-/** Maximum number of addresses in a log line. */
 const namesLogged = 20;
 
 export interface ListsParts {
   readonly account: RecorderOptions;
   readonly alerts: AccountAlerts;
-  /** Puts a mailbox into the fleet. */
   readonly put: (mailbox: MailboxState) => void;
   readonly putAlerts: (alerts: AlertChanges) => void;
-  /** Called when a mailbox has left. */
   readonly left: (id: string) => void;
 }
 
 type ListMove = AccountMove & { readonly ids: readonly string[] };
 
-/** Consequences of a list. */
 interface Following extends Pick<ListFindings, 'breaker'> {
   readonly alerts: AlertChanges;
   readonly moves: readonly ListMove[];
@@ -92,7 +88,6 @@ export class Lists {
     return rivals;
   }
 
-  /** Logs the namesakes if they have changed. */
   #sayNamesakes(namesakes: readonly (readonly [account: string, email: string])[]): void {
     const said = namesakes.join();
     if (said === this.#saidNamesakes) return;
@@ -128,10 +123,7 @@ export class Lists {
     this.#parts.putAlerts(alerts);
   }
 
-  /**
-   * Returns the patterns of the account that match no mailbox, or null if the list cannot tell. Logs them if they have
-   * changed.
-   */
+  /** Returns the patterns that match no mailbox, or null if the list cannot tell. Logs them if they changed. */
   #idleIn({ mailboxes, truncated }: MailboxList, { absent, shortage }: RosterChanges): ListFindings['idle'] {
     if (truncated || mailboxes.length === 0 || (shortage !== null && shortage.missing.length > 0)) return null;
     const { account, patterns } = this.#parts.account;
@@ -156,7 +148,6 @@ export class Lists {
     this.#parts.put(mailbox);
   }
 
-  /** Publishes moved mailboxes under the account that guards them now, with their newest actions. */
   #showMoved(moves: readonly ListMove[]): void {
     const { fleet } = this.#rooms;
     for (const { from, to, ids } of moves) {
@@ -199,10 +190,7 @@ export class Lists {
     };
   }
 
-  /**
-   * Returns the breaker without mailboxes that left, and with moved mailboxes under their new account, or null if
-   * nothing changes.
-   */
+  /** Returns the breaker after departures and moves, or null if nothing changes. */
   #breakerAfter(left: readonly MailboxState[], moves: readonly ListMove[]): BreakerState | null {
     const before = this.#rooms.fleet.breaker(this.#parts.account.api);
     const without = left.reduce((state, { account, id }) => withdraw(state, mailboxKey(account, id)), before);

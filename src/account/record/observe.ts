@@ -20,7 +20,6 @@ import { limitsAfter, type Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 
-/** An answer about one mailbox, with its route. */
 export type Observation =
   | { readonly route: 'stats'; readonly observed: Observed<StatsAnswer> }
   | { readonly route: 'warmup'; readonly observed: Observed<WarmupAnswer> }
@@ -28,7 +27,6 @@ export type Observation =
   | { readonly route: 'dns'; readonly observed: Observed<DnsAnswer> }
   | { readonly route: 'blacklist'; readonly observed: Observed<BlacklistAnswer> };
 
-/** Returns the state of a mailbox that the list shows for the first time. */
 export function newMailbox(account: string, entry: Observed<MailboxEntry>): MailboxState {
   return {
     account,
@@ -49,7 +47,6 @@ export function newMailbox(account: string, entry: Observed<MailboxEntry>): Mail
   };
 }
 
-/** Returns the mailbox with the answer applied. */
 export function observe(mailbox: MailboxState, { route, observed }: Observation): MailboxState {
   return { ...mailbox, [route === 'mailbox' ? 'detail' : route]: observed };
 }
@@ -106,10 +103,7 @@ export function judgeMailbox(
   };
 }
 
-/**
- * Verdict on a mailbox without a warm-up. If the mailbox was judged before and the list does not show it as stopped,
- * the API has stopped giving its counts: they are missing.
- */
+/** If a judged mailbox is not listed as stopped, the API has stopped giving its counts: they are missing. */
 function verdictOnAbsence({ memory, entry }: MailboxState, words: StatusWords, dataAgeMs: number): Verdict {
   const listed = wordState(entry.answer.status, words);
   const wasJudged = memory !== null && memory.answersJudged > 0;
@@ -126,7 +120,6 @@ function withLost(memory: GuardMemory, lost: LostCounts | undefined): GuardMemor
   return lost ? { ...others, lost } : others;
 }
 
-/** Returns the memory with the present limits of the mailbox. */
 export function withLimits(
   memory: GuardMemory,
   looks: Pick<MailboxState, 'entry' | 'warmup'>,
@@ -158,7 +151,6 @@ export class AnswerOrder {
   /** Place of the newest write, opened or settled, by mailbox. */
   readonly #wrote = new Map<string, AskedAt>();
 
-  /** Returns the place of a request that is about to be made. */
   asking(): AskedAt {
     this.#place += 1;
     return this.#place;
@@ -179,7 +171,6 @@ export class AnswerOrder {
     this.#taken.set(mailboxId, { ...this.#taken.get(mailboxId), [route]: askedAt });
   }
 
-  /** Returns true if an answer of the route was recorded. */
   hasTaken(route: Route, mailboxId: string): boolean {
     return (this.#taken.get(mailboxId)?.[route] ?? never) > never;
   }

@@ -1,5 +1,4 @@
-// Changes by others that people are notified of: a pause, a raised mode, a raised limit, many warm-ups that stop at
-// once. Pure.
+// Changes by others that people are notified of: a pause, a raised mode or limit, many stops at once. Pure.
 import type { OutsideChange } from '../../alerts/rules/event-rules.ts';
 import { type StatusWords, stateByVerdict, wordState } from '../../core/guard/run-state.ts';
 import type { Change, MailboxState } from '../../core/mailbox.ts';
@@ -22,10 +21,7 @@ const togetherMs = hourMs;
 /** A warm-up that stopped twice within this time stops by habit: at night, or at weekends. */
 const habitMs = 8 * dayMs;
 
-/**
- * Returns the mailboxes of an account that stopped running recently, not by habit and not by our actions, at the moment
- * when this mailbox makes them enough to notify people, or null. `others`: the present state of the other mailboxes.
- */
+/** Returns the mailboxes that stopped, not by habit, at the moment when this one makes them enough, or null. */
 export function stoppedTogether(
   mailbox: MailboxState,
   changes: readonly Change[],
@@ -42,8 +38,7 @@ export function stoppedTogether(
   const all = [...others()];
   const stopped = [mailbox, ...all.filter(stopsLately)];
   const runs = ({ warmup }: MailboxState) => wordState(warmup?.answer.status ?? null, words) === 'running';
-  // Mailboxes that stopped by habit within the hour count as having run, so that a fifth is the same number at each
-  // stop.
+  // Mailboxes that stopped by habit within the hour count as running, so that a fifth stays the same number.
   const ran = (one: MailboxState) =>
     runs(one) || one.changes.some((change) => stops(change) && now - change.at < togetherMs);
   const running = 1 + all.filter(ran).length;
@@ -74,9 +69,7 @@ function kindOf({ what, from, to }: Change, words: StatusWords, policy: Policy):
   }
 }
 
-/**
- * Returns true if the last verdict put the mailbox near its limit or over it, even if newer statistics were not judged.
- */
+/** Returns true if the last verdict was near the limit or over it, even if newer statistics were not judged. */
 export function isNearOrOver(mailbox: MailboxState, policy: Policy): boolean {
   const state = stateByVerdict(mailbox, policy.nearLimitPpm);
   return state === 'near_limit' || state === 'over_limit' || state === 'held';

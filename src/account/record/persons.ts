@@ -10,16 +10,11 @@ import type { World } from '../../world/world.ts';
 import type { RecorderRooms } from './guarded-account.ts';
 import { actionId, isActive, isPending, plannedAction, type WantedChange } from './plan.ts';
 
-/** A wanted change, with the person who wants it. */
 export type PersonsChange = WantedChange & { readonly by: Person };
 
-/** Message for a dropped change that would take back a change that is no longer ours. */
 export const changedByOthers = 'not changed, because somebody else has changed it since';
 
-/**
- * Returns true if the last look still shows what a change takes back. A change that takes nothing back is always
- * allowed.
- */
+/** Returns true if the last look still shows what the change takes back, or if it takes nothing back. */
 export function mayTakeBack(
   { undoes, undoesLimit }: Pick<Action, 'undoes' | 'undoesLimit'>,
   { memory, warmup }: MailboxState,
@@ -32,10 +27,7 @@ export function mayTakeBack(
   return claim.kind === 'pause' || warmup?.answer.mode === 'recovery';
 }
 
-/**
- * Returns a sentence if a change sets a target daily limit above the maximum of the mode, or null. In an unknown mode
- * only the API can tell.
- */
+/** Returns a sentence if the limit is above the maximum of the mode. In an unknown mode only the API can tell. */
 export function aboveMaximum(
   { targetLimit }: Pick<Action, 'targetLimit'>,
   { warmup }: Pick<MailboxState, 'warmup'>,
@@ -46,9 +38,8 @@ export function aboveMaximum(
 }
 
 /**
- * Plans a person's change. It displaces the guard's planned action, except that a limit displaces nothing, as it
- * resolves no breach. It does not displace a POST that may be in progress. Returns a sentence if writes are off or the
- * mailbox is gone.
+ * Displaces the guard's planned action, but never a POST that may be in progress. A limit displaces nothing, as it
+ * resolves no breach. Returns a sentence if the change cannot be planned.
  */
 export function planForPerson(
   rooms: RecorderRooms,

@@ -21,10 +21,7 @@ import type { AskedAt } from './observe.ts';
 /** A change that appears later than this after our POST counts as another person's. */
 const ownsLateChangeMs = hourMs;
 
-/**
- * Returns true if the action is wanted, in progress, or failed and not withdrawn. No second action of its kind may be
- * planned then.
- */
+/** Returns true while it is wanted, in progress, or failed and not withdrawn: no second one of its kind is planned. */
 export function isActive(action: Action | null): action is Action {
   if (action === null || action.state === 'confirmed' || action.state === 'dropped') return false;
   // A failed change of a person's is over: the person has the answer, and nothing is retried.
@@ -36,10 +33,7 @@ export function isPending(action: Action | null): action is PendingAction {
   return isActive(action) && action.state !== 'open' && action.state !== 'confirmed' && action.state !== 'dropped';
 }
 
-/**
- * Returns true if the warm-up is as the action wants it. A new status word also shows a pause or a resume, unless it
- * means the opposite.
- */
+/** A new status word also shows a pause or a resume, unless it means the opposite. */
 export function showsChange(
   action: Pick<Action, 'kind' | 'targetMode' | 'targetLimit' | 'before'>,
   warmup: WarmupAnswer,
@@ -69,7 +63,6 @@ export function isOurs(action: Action | null, now: EpochMs): action is Action {
   return late && now - action.openedAt <= ownsLateChangeMs;
 }
 
-/** Two consecutive answers. */
 interface Looks {
   readonly was: WarmupAnswer;
   readonly is: WarmupAnswer;
@@ -102,7 +95,6 @@ export function actionKind(verdict: Verdict): GuardActionKind | null {
   return verdict.action === 'none' || verdict.action === 'hold' ? null : verdict.action;
 }
 
-/** Message for a dropped action that the configuration or a person no longer allows. */
 export const notEnforced = 'writes are off';
 
 export interface Planning {
@@ -133,7 +125,6 @@ export function planAfter({ mailbox, verdict, enforce, now, newId }: Planning): 
   return changes;
 }
 
-/** A change, and the person or guard that wants it. */
 export type WantedChange = Pick<
   Action,
   'kind' | 'targetMode' | 'targetLimit' | 'by' | 'undoes' | 'undoesLimit' | 'displaced'
@@ -145,7 +136,6 @@ export function actionId(now: EpochMs, chance: number): string {
   return `${now.toString(36).padStart(9, '0')}-${tail.toString(36).padStart(6, '0')}`;
 }
 
-/** Returns an action of which nothing was sent yet. */
 export function plannedAction(
   mailbox: MailboxState,
   change: WantedChange,

@@ -34,13 +34,11 @@ const noneRuns = 'No guarded mailbox of the domain is in warm-up any more.';
 /** Number of mailboxes that a message names. */
 const namedMailboxes = 3;
 
-/** Options of the account that pooled alerts need. */
 export type PooledOptions = Pick<RecorderOptions, 'account' | 'policyFor' | 'staleBefore'> & {
   /** True if this process has read all answers that a mailbox is judged by. */
   readonly isRead: (mailboxId: string) => boolean;
 };
 
-/** A mailbox in its pools. */
 interface Member extends Part {
   readonly email: string;
   readonly statsAt: EpochMs | null;

@@ -1,5 +1,4 @@
-// Turns answers and outcomes into committed facts: observe, decide, record, then update the fleet. One at a time in a
-// daemon.
+// Turns answers and outcomes into committed facts: observe, decide, record, then update the fleet.
 
 import { type Action, actionAfter, isGuardActionKind, type OpenAction, type Outcome } from '../../core/action.ts';
 import type { AlertChanges } from '../../core/alert.ts';
@@ -39,10 +38,7 @@ export class Recorder {
     });
   }
 
-  /**
-   * Runs work in its turn, or returns `otherwise` if the account's loop has ended by then. The outcome of a POST is
-   * recorded in any case.
-   */
+  /** Returns `otherwise` if the account's loop has ended by then. The outcome of a POST is recorded in any case. */
   #inTurn<Value, Otherwise>(otherwise: Otherwise, work: () => Promise<Value>): Promise<Value | Otherwise> {
     return this.#rooms.turns.take(async () => (this.#options.ended() ? otherwise : work()));
   }
@@ -53,10 +49,8 @@ export class Recorder {
   }
 
   /**
-   * Records an answer about a mailbox, unless a later request was answered before. Returns null if the mailbox has
-   * left, 'outdated' if the request has to be repeated, and 'ended' if the loop has ended or this process does not own
-   * the account at present. Rejects if the answer changes alerts or actions and the store cannot be written: then
-   * nothing has changed.
+   * Returns null if the mailbox has left, 'outdated' if the request has to be repeated, and 'ended' if the loop has
+   * ended or this process does not own the account. Rejects if the store cannot be written: then nothing has changed.
    */
   observed(
     mailboxId: string,
@@ -77,10 +71,7 @@ export class Recorder {
     });
   }
 
-  /**
-   * Judges a mailbox on its present state. Does nothing until this process has read both answers, or while a POST may
-   * be in progress: the state may be from before the POST.
-   */
+  /** Does nothing until both answers were read, or while a POST may be in progress: the state may be older. */
   judgedAgain(mailboxId: string): Promise<void> {
     return this.#inTurn(undefined, async () => {
       const before = this.#mailbox(mailboxId);
@@ -167,19 +158,13 @@ export class Recorder {
     });
   }
 
-  /**
-   * Returns true if the action may be sent now. `enforce: false` concerns the guard only; an emergency stop concerns
-   * people, too.
-   */
+  /** `enforce: false` concerns the guard only; an emergency stop concerns people, too. */
   maySend({ mailboxId, email, by }: Action): boolean {
     const policy = this.#options.policyFor({ email, id: mailboxId });
     return this.#enforces(mailboxId, by ? { ...policy, enforce: true } : policy, this.#rooms.world.clock.now());
   }
 
-  /**
-   * Records the outcome of a POST. Does nothing if a poll has settled it meanwhile. Returns true if the confirming
-   * answer was requested before an answer that is recorded already.
-   */
+  /** Does nothing if a poll has settled it. Returns true if a later request was answered and recorded before. */
   settled(mailboxId: string, actionId: string, settlement: Settlement): Promise<boolean> {
     return this.#rooms.turns.take(async () => {
       const before = this.#mailbox(mailboxId);
@@ -227,10 +212,7 @@ export class Recorder {
     this.#show(mailbox, actions, alerts);
   }
 
-  /**
-   * Records a mailbox list. Returns null if the account's loop has ended, or this process does not own the account at
-   * present.
-   */
+  /** Returns null if the account's loop has ended, or this process does not own the account at present. */
   listed(list: Observed<MailboxList>): Promise<RosterChanges | null> {
     return this.#inTurn(null, () => this.#rooms.world.clock.busy(() => this.#lists.listed(list)));
   }
@@ -247,7 +229,6 @@ export class Recorder {
     this.#rooms.group.forget({ account: this.#options.account, id });
   }
 
-  /** Records changes that time alone causes: an account that is down, `for` that has passed, and stale data. */
   timePassed(): Promise<void> {
     return this.#inTurn(undefined, async () => {
       const alerts = this.#alerts.passed(this.#rooms.world.clock.now());
@@ -282,7 +263,6 @@ export class Recorder {
     };
   }
 
-  /** Returns true if neither the configuration nor an emergency stop forbids writes to the mailbox. */
   #enforces(mailboxId: string, policy: Policy, now: EpochMs): boolean {
     return policy.enforce && this.#rooms.fleet.writesAllowed(this.#options.account, mailboxId, now);
   }

@@ -29,10 +29,7 @@ export function withHistory(arrived: readonly MailboxState[], gone: readonly Mai
   });
 }
 
-/**
- * Returns the missing mailboxes that came back under another id: a mailbox with the same address first appeared when
- * they were first missed, or later.
- */
+/** Returns missing mailboxes whose address appeared under another id when they were first missed, or later. */
 function replacedOf(
   missing: readonly MailboxState[],
   listed: readonly MailboxState[],
@@ -62,7 +59,6 @@ export interface RosterChanges {
   readonly arrived: readonly MailboxState[];
   /** Mailboxes that return, and known ones with a changed entry. */
   readonly changed: readonly MailboxState[];
-  /** Mailboxes with an unchanged entry. */
   readonly repeated: readonly MailboxState[];
   readonly absent: readonly MailboxState[];
   readonly left: readonly MailboxState[];
@@ -72,7 +68,6 @@ export interface RosterChanges {
   readonly missed: readonly MailboxState[];
   /** Configured names without a mailbox, or null if the list cannot tell. */
   readonly unlisted: readonly string[] | null;
-  /** Mailboxes that another account of the API guards. */
   readonly elsewhere: readonly GuardedElsewhere[];
   /** Reason to doubt that the list is complete, or null if there is none. */
   readonly shortage: ListShortage | null;
@@ -99,16 +94,12 @@ export interface Roster {
   readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
   /** Mailboxes of the list that another account of the API guards. This account does not have them. */
   readonly elsewhere: ReadonlyMap<string, GuardedElsewhere>;
-  /** Mailboxes that the configuration names one by one. */
   readonly expects: readonly string[];
   /** Start of each mailbox's absence, by id. */
   readonly absentSince: ReadonlyMap<string, EpochMs>;
 }
 
-/**
- * Returns the changes of a list. A truncated list says nothing about the mailboxes that it lacks. A mailbox that the
- * configuration no longer selects has left, whatever the list says.
- */
+/** A truncated list says nothing about mailboxes that it lacks. A mailbox that is not selected has left. */
 export function compareRoster({ account, list, expects, absentSince, ...roster }: Roster): RosterChanges {
   const at = list.at;
   const selects: Roster['selects'] = (mailbox) => roster.selects(mailbox) && !roster.elsewhere.has(mailbox.id);
@@ -169,10 +160,7 @@ export function compareRoster({ account, list, expects, absentSince, ...roster }
 /** Maximum age of our own change that still points to bounces. */
 const recentMs = 7 * dayMs;
 
-/**
- * Returns the other mailboxes of the domain, and those at the provider, over all accounts. Walks the whole fleet, so it
- * is for notifications only.
- */
+/** Returns the mailboxes of the domain and the provider. Walks the whole fleet, so it is for notifications only. */
 export function othersOf(mailbox: MailboxState, fleet: Iterable<MailboxState>, now: EpochMs): readonly Others[] {
   const domain = domainOf(mailbox.email);
   const { provider } = mailbox.entry.answer;
@@ -197,7 +185,6 @@ function isOver({ verdict, memory }: MailboxState, now: EpochMs): boolean {
   return Boolean(claim && now - claim.since <= recentMs);
 }
 
-/** Running mailboxes of these accounts. */
 export function runningIn(accounts: readonly string[], fleet: Fleet): number {
   let running = 0;
   for (const account of accounts)
@@ -226,7 +213,6 @@ export function reportedMissing(alerts: readonly Alert[]): readonly NamedMailbox
   );
 }
 
-/** Returns the alerts about names that the configuration no longer has. */
 export function noLongerNamed(alerts: readonly Alert[], names: readonly string[]): readonly Alert[] {
   return alerts.filter(
     ({ rule, mailboxId, object }) =>
@@ -254,10 +240,7 @@ interface ReadList {
   readonly now: EpochMs;
 }
 
-/**
- * Sorts the alerts of one account about missing mailboxes. A mailbox is back under its id, or under its address with
- * another id (S9).
- */
+/** A mailbox is back under its id, or under its address with another id (S9). */
 export function missedMailboxes(
   alerts: readonly Alert[],
   { arrived, selects, expected, now }: ReadList,

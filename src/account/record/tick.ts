@@ -1,5 +1,4 @@
-// Tick of one mailbox: an answer is applied, it may prove our own POST, and the verdict plans or drops actions. Pure:
-// the recorder commits the result.
+// Tick of one mailbox: an answer is applied and judged, and its verdict plans or drops actions. Pure.
 
 import { type Action, actionAfter, isGuardActionKind, type OpenAction } from '../../core/action.ts';
 import {
@@ -34,10 +33,7 @@ import { isActive, isEffectOf, isNew, isOurs, planAfter, type Settlement, showsC
 
 // Asks the breaker before a verdict becomes an action. Pure. docs/guard.md, "When it does nothing, on purpose".
 
-/**
- * A mailbox with at most this many judged answers counts as seen for the first time. A breaker that trips on such
- * mailboxes opens by a release only.
- */
+/** At most this many judged answers are a first sight. A breaker that trips on those opens by a release only. */
 const firstSightAnswers = 2;
 
 interface BreakerRequest {
@@ -45,10 +41,7 @@ interface BreakerRequest {
   readonly breaker: BreakerState;
 }
 
-/**
- * Returns the verdict that the breaker lets pass, and the breaker after it. A restore protects no mailbox, so the
- * breaker is not asked.
- */
+/** Returns the verdict that the breaker lets pass, and the breaker after it. A restore protects no mailbox. */
 export function askBreaker(
   mailbox: MailboxState,
   verdict: Verdict,
@@ -137,10 +130,7 @@ function warmupPairs(was: WarmupAnswer, is: WarmupAnswer, before: MailboxState, 
   ];
 }
 
-/**
- * Returns the times at which Warmwarden set a mode: by its newest action, or by an earlier one that a claim still
- * names.
- */
+/** Returns the times at which Warmwarden set a mode, also by an earlier action that a claim still names. */
 function modesSetAt({ action, memory }: MailboxState): readonly EpochMs[] {
   const acted = action?.state === 'confirmed' && action.targetMode !== null ? [action.settledAt] : [];
   const claims = [memory?.claim, memory?.claim?.under].flatMap((claim) => (claim?.kind === 'recovery' ? [claim] : []));
@@ -179,9 +169,7 @@ export interface TickContext {
   readonly enforce: boolean;
   readonly words: StatusWords;
   readonly now: EpochMs;
-  /**
-   * True if this process has read that answer of the mailbox. An answer of an earlier process is shown but not judged.
-   */
+  /** False for an answer of an earlier process, which is shown but not judged. */
   readonly hasRead: (route: 'stats' | 'warmup') => boolean;
   readonly breaker: BreakerState;
   /** Counts the running mailboxes under the breaker. Called only if the number matters. */
@@ -189,9 +177,7 @@ export interface TickContext {
   readonly newId: () => string;
   /** Mailboxes that share a domain or a provider with the mailbox. Called only if an action is planned. */
   readonly others: (mailbox: MailboxState) => readonly Others[];
-  /** Time by which the API's clock is ahead of ours. */
   readonly apiAheadMs?: number;
-  /** True if the account counts at most half of the emails that were read before. Called only if the mailbox does. */
   readonly accountHasShrunk?: (mailbox: MailboxState) => boolean;
   /** The newest actions on the mailbox. Called only if the answer shows a change. */
   readonly actionsOf: (mailbox: MailboxState) => readonly Action[];
@@ -278,10 +264,7 @@ interface Proven {
   readonly observed: Observed<WarmupAnswer>;
 }
 
-/**
- * Returns the mailbox's action if the answer proves its POST, or null. If the API shows paused by habit, for example at
- * night, no later answer proves a pause that its read-backs did not show.
- */
+/** If the API shows paused by habit, for example at night, only its read-backs prove a pause of ours. */
 function provenIn(mailbox: MailboxState, observation: Observation, { now, words }: TickContext): Proven | null {
   const { action } = mailbox;
   if (observation.route !== 'warmup' || !isOurs(action, now)) return null;
@@ -290,10 +273,7 @@ function provenIn(mailbox: MailboxState, observation: Observation, { now, words 
   return showsChange(action, observed.answer, words) ? { action, observed } : null;
 }
 
-/**
- * Returns a person's unconfirmed change that a later answer proves, after the guard's displaced action has returned in
- * its place. If the answer also undoes a newer confirmed change, it is no late success, but a newer change by others.
- */
+/** Returns a person's unconfirmed change that a later answer proves, unless it undoes a newer confirmed change. */
 function belatedIn(before: MailboxState, observation: Observation, context: TickContext): Proven | null {
   const { now, words, actionsOf } = context;
   if (observation.route !== 'warmup' || !before.warmup) return null;
@@ -330,10 +310,7 @@ export function confirm(
   return { ...before, warmup, memory, action };
 }
 
-/**
- * Returns the mailbox after an attempt of its action, and the changes by others since the last look if the attempt was
- * read back. `overtaken`: a newer answer was recorded before.
- */
+/** `overtaken`: a newer answer was recorded before, so this one shows no changes by others. */
 export function afterSettlement(
   before: MailboxState,
   open: OpenAction,
@@ -350,7 +327,6 @@ export function afterSettlement(
   return { mailbox: afterChanges(confirm(before, observed, context), changes), changes };
 }
 
-/** Returns the part of the answer that the action is about. */
 function readBackText({ targetMode, targetLimit }: Action, { mode, status, config }: WarmupAnswer): string {
   if (targetLimit !== undefined) return `target daily limit ${config.targetDailyLimit}`;
   return targetMode === null ? `status ${status}` : `mode ${mode}`;
