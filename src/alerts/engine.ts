@@ -57,10 +57,7 @@ export function step(
   return changesOf(look);
 }
 
-/**
- * Fires pending alerts that are due, and ends calm unstable ones. After the clock was set back, a pending alert begins
- * now.
- */
+/** Fires due alerts, and ends calm unstable ones. After the clock was set back, a pending alert begins now. */
 export function elapse(alerts: Iterable<Alert>, now: EpochMs, endedLately?: FindEnded): AlertChanges {
   const look = lookAt(now, endedLately);
   for (const alert of alerts) {
@@ -87,10 +84,7 @@ export function leave(alerts: Iterable<Alert>, now: EpochMs, why = mailboxLeft):
   return changesOf(look);
 }
 
-/**
- * Moves alerts to another account without notifying people again. Receivers that track state get an end and a
- * beginning.
- */
+/** People are not notified of the move. Receivers that track state get an end and a beginning. */
 export function moveTo(account: string, alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
   const look = lookAt(now);
   for (const alert of alerts) {

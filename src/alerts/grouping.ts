@@ -35,7 +35,7 @@ export interface GroupTiming {
   readonly groupIntervalMs: number;
   /** Returns undefined if the last announcement is too long ago to matter. */
   readonly lastNotified: (group: string) => EpochMs | undefined;
-  /** True if further transitions may be unnotified. No group waits then, or these would never be reached. */
+  /** True if further transitions may be unnotified. No group waits then, since it would keep those back. */
   readonly full: boolean;
   /** Returns the moment since which findings are kept, or null if no first sweep is running. */
   readonly keptFrom: (account: string) => EpochMs | null;
@@ -97,9 +97,7 @@ export function dueGroups(
   return { due, nextDueAt };
 }
 
-/**
- * Returns the newest finding by fingerprint. An alert with other news leaves the findings and takes its findings along.
- */
+/** Returns the newest finding by fingerprint. An alert with other news takes its findings along. */
 function foundIn(unnotified: readonly StoredTransition[]): ReadonlyMap<string, Transition> {
   const newest = new Map<string, Transition>();
   for (const { transition } of unnotified) {

@@ -181,7 +181,7 @@ interface Grounds {
   readonly shows: (account: string, domain: string, incident: Incident) => boolean;
 }
 
-/** Index, because a storm has as many alerts as mailboxes. */
+/** Index for assigning transitions to incidents, because a storm has as many alerts as mailboxes. */
 export interface Belonging extends Grounds {
   readonly open: readonly Incident[];
   /** Incidents by the fingerprint of an alert that is about no single mailbox. */
@@ -198,7 +198,7 @@ export function belongingTo(open: readonly Incident[], grounds: Grounds): Belong
   return { ...grounds, open, byAlert, byMember };
 }
 
-/** Returns null also if there are several. */
+/** Returns the incident of a transition, or null if there is none or there are several. */
 export function incidentOf({ alert, found }: Transition, belonging: Belonging): Incident | null {
   const known = belonging.byAlert.get(alert.fingerprint);
   if (known) return holdsOthers(alert, known, belonging) ? null : known;

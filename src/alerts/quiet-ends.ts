@@ -24,7 +24,7 @@ export function endOf(
   return { ...(isQuiet && { quietEnd: 'too_few' }), ...(isOnlyThere && { onlyInIncident: true }) };
 }
 
-/** True if people were notified of too few bounces only. */
+/** Returns true if people were notified of too few bounces and the alert is about more by now. */
 export function isMoreThanTold(alert: Alert, announcement: Announcement | undefined): boolean {
   return announcement?.quietEnd === 'too_few' && !isTooFew(alert);
 }

@@ -1,4 +1,4 @@
-// Selects the channels for an alert.
+// Selects the channels for an alert: those of the matching routes, or the default if there are no routes.
 import {
   type Alert,
   type AlertMatch,

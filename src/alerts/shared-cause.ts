@@ -19,7 +19,7 @@ import { dayMs, type EpochMs, hourMs } from '../core/time.ts';
 import { worstOf } from './grouping.ts';
 
 export interface Affected {
-  /** `ACCOUNT/ID`. */
+  /** Key of the mailbox, `ACCOUNT/ID`. */
   readonly key: string;
   readonly mailbox: IncidentMailbox;
   /** Most frequent kinds of its bounces, in the API's words; empty if no bounce is shown. */
@@ -37,7 +37,7 @@ export interface AffectedFacts {
   readonly mailboxes: Iterable<MailboxState>;
   readonly firing: readonly Alert[];
   readonly breakers: Iterable<readonly [api: string, state: BreakerState]>;
-  /** They show how severe an action is. */
+  /** Transitions without a notification, which show how severe an action is. */
   readonly unnotified: readonly Transition[];
   readonly apiOf: (account: string) => string | null;
 }

@@ -169,10 +169,7 @@ function wantsAction(verdict: Verdict): boolean {
 
 const notActed = 'bounces over the limit, NO ACTION TAKEN';
 
-/**
- * Returns the reason why a wanted action is not taken, or null if it is taken, waits (see waitingOf), or none is
- * wanted.
- */
+/** Returns why a wanted action is not taken, or null if it is taken, waits (see waitingOf), or none is wanted. */
 function hindranceOf(verdict: Verdict, context: MailboxContext): string | null {
   if (!wantsAction(verdict) || elsewhere.includes(verdict.reason)) return null;
   if (verdict.reason === 'unknown_status') return 'the status of the warm-up is neither running nor paused.';

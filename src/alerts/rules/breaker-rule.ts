@@ -9,7 +9,7 @@ import { counted, listText, momentText } from '../../core/wording/phrases.ts';
 import { everything, type WriteScope, writesOffCommand } from '../../core/write-scope.ts';
 import { accountSubject, type Condition, condition } from '../condition.ts';
 
-/** The page lists them all. */
+/** Maximum mailboxes that the message names; the page lists them all. */
 const namedMailboxes = 10;
 const namedAccounts = 3;
 

@@ -202,7 +202,7 @@ export function worsened(alert: Alert, failure: StoreFailure, at: EpochMs): Tran
   return { kind: 'worsened', at, alert: { ...alert, facts: storeFailing(failure).facts } };
 }
 
-/** The beginning of a failure of the store could not be recorded at the time. */
+/** Returns the end of a failure together with its beginning, which could not be recorded at the time. */
 export function withBeginning(end: AlertChanges, begunAt: EpochMs): AlertChanges {
   const beginnings = end.transitions.map((transition) => ({ ...transition, kind: 'firing' as const, at: begunAt }));
   return { ...end, transitions: [...beginnings, ...end.transitions] };

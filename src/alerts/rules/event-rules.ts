@@ -76,7 +76,7 @@ export function manyStoppedEvent(
   return eventOf(subject, { severity: severity === 'info' ? 'warning' : severity, since: now, now, facts });
 }
 
-/** The audit log has all of the outcome. */
+/** Maximum characters of a command's outcome in a message; the audit log has all of it. */
 const outcomeShown = 500;
 
 /** Returns null if the command changed nothing or its rule is off. */

@@ -21,7 +21,7 @@ export function isWarmupStale({ warmup }: MailboxState, warmupStaleBefore: Epoch
   return warmup !== null && warmup.at < warmupStaleBefore;
 }
 
-/** The statistics cannot be judged if the warm-up was not read. */
+/** Returns true if the statistics were read but cannot be judged, because the warm-up was not read. */
 function lacksWarmup(mailbox: MailboxState): boolean {
   return mailbox.verdict === null ? mailbox.stats !== null : awaitsJudgement(mailbox);
 }
