@@ -3,7 +3,6 @@ import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Parts of `process` that determine the name. */
 export interface Started {
   readonly argv: readonly string[];
   readonly execPath: string;
@@ -11,12 +10,12 @@ export interface Started {
   cwd(): string;
 }
 
-/** Path of src/bin.js, from both src and dist. */
+/** The path is valid from both src and dist. */
 const bin = fileURLToPath(new URL('../../src/bin.js', import.meta.url));
 
 /**
- * Words that start this program again: `warmwarden` if it is on the PATH or something else started it, such as a test,
- * `npx warmwarden` under npm, else its path, as in `node src/bin.js`.
+ * Returns `warmwarden` if it is on the PATH or something else started it, such as a test, `npx warmwarden` under npm,
+ * else the path, as in `node src/bin.js`.
  */
 export function commandNameOf({ argv, execPath, env, cwd }: Started): string {
   const path = argv[1] ?? '';
@@ -32,7 +31,7 @@ export function commandNameOf({ argv, execPath, env, cwd }: Started): string {
   return shown.includes(sep) ? shown : `.${sep}${shown}`;
 }
 
-/** `node` if the PATH leads to the Node.js that runs this, which may be newer than another; else its path. */
+/** Returns `node` if the PATH leads to the Node.js that runs this, which may be newer than another; else its path. */
 function nodeName(execPath: string, folders: readonly string[]): string {
   const onPath = folders.map((folder) => realPath(join(folder, 'node'))).find((path) => path !== null);
   return onPath === realPath(execPath) ? 'node' : execPath;
@@ -46,16 +45,14 @@ function realPath(path: string): string | null {
   }
 }
 
-/** Path as typed in the folder `cwd`: relative if it is below. */
+/** Returns a relative path if it is below `cwd`. */
 export function shellPath(path: string, cwd: string): string {
   const below = relative(cwd, path);
   return shellWord(below.startsWith('..') ? path : below);
 }
 
-/** Quotes a text as one word of a shell. */
 export function shellWord(word: string): string {
   return /^[\w./:@%+,~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Command that started this process. */
 export const commandName = commandNameOf(process);

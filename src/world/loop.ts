@@ -2,7 +2,7 @@
 // reported.
 import { createBell, type Log, systemClock, type World } from './world.ts';
 
-// Teardown of started parts: last in, first out, each within a bounded time.
+// Teardown of started parts: last in, first out.
 
 /** Real time after which a part that does not end is abandoned, with a line in the log. */
 const stopDeadlineMs = 12_000;
@@ -15,7 +15,7 @@ export class Teardowns {
     this.#log = log;
   }
 
-  /** Adds a part. `deadlineMs`: real time; only for a part that has good reason to take longer than the others. */
+  /** `deadlineMs` is real time, and only for a part that has good reason to take longer than the others. */
   add(name: string, stop: () => Promise<void>, deadlineMs = stopDeadlineMs): void {
     this.#parts.push(() => this.#end(name, stop, deadlineMs));
   }
@@ -33,7 +33,7 @@ export class Teardowns {
     }
   }
 
-  /** Ends every part that was added and has not ended. Never rejects. */
+  /** Never rejects. */
   async takeDown(): Promise<void> {
     for (let end = this.#parts.pop(); end; end = this.#parts.pop()) await end();
   }
@@ -56,24 +56,19 @@ export class Teardowns {
 export interface Loop {
   /** Task in words for the log and `/readyz`: `watching the channels`. */
   readonly task: string;
-  /** Begins the loop. Call it only once. */
   start(): void;
-  /** Takes the next step now. */
   ring(): void;
   /** Ends the loop after the step in progress. */
   stop(): Promise<void>;
 }
 
-/** Wait after a failed step, most often a failure of the store. */
 const retryMs = 5_000;
-/** Interval of the watchdog's looks. */
 export const lookEveryMs = 15_000;
 /** Time without a successful step after which a loop counts as stopped; in looks, so a suspension is not late. */
 const stoppedAfterMs = 3 * 60_000;
 /** Delay of a wake-up that shows that the whole process was suspended. */
 const sleptMs = 5_000;
 
-/** Begins the loops; they end with the part of the daemon that has these teardowns. */
 export function startLoops(loops: readonly Loop[], teardowns: Teardowns): void {
   for (const loop of loops) {
     loop.start();
@@ -92,7 +87,6 @@ interface Turning {
   looks: number;
 }
 
-/** Loops of a process. */
 export class Loops {
   readonly #world: World;
   readonly #turning = new Set<Turning>();
@@ -105,8 +99,7 @@ export class Loops {
   }
 
   /**
-   * Creates a loop. `step` returns the wait for the next step; a step that rejects is logged and retried.
-   * `longestMs`: allowed duration of a step.
+   * `step` returns the wait for the next step; a step that rejects is logged and retried. `longestMs` limits a step.
    */
   create(task: string, step: () => Promise<number>, longestMs = 0): Loop {
     const { clock, log } = this.#world;
@@ -150,7 +143,6 @@ export class Loops {
     };
   }
 
-  /** Creates a loop that looks every `ms`. */
   every(ms: number, task: string, look: () => Promise<void>): Loop {
     return this.create(task, async () => {
       await look();
@@ -169,7 +161,7 @@ export class Loops {
     return this.#awakeSince;
   }
 
-  /** Looks for the watchdog, every `lookEveryMs`: returns the task of a loop that has stopped, or null if all run. */
+  /** Returns the task of a stopped loop, or null if all run. The watchdog calls it every `lookEveryMs`. */
   look(): string | null {
     for (const turning of this.#turning) if (turning.isDue) turning.looks += 1;
     return [...this.#turning].find(({ looks, patience }) => looks > patience)?.task ?? null;

@@ -1,13 +1,11 @@
-// Output of lines that never makes the program wait and never throws: a line that cannot be written is dropped and
-// counted.
+// Output that never makes the program wait and never throws: a line that cannot be written is dropped and counted.
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 
 /** Writes as many bytes as fit at once, and returns their number. Throws a system error. */
 export type WriteBytes = (bytes: Buffer) => number;
 
-/** Timers that an output needs. */
 export interface Patience {
-  /** Calls `run` after `ms`, without keeping the process alive for it. */
+  /** Keeps no process alive. */
   later(ms: number, run: () => void): void;
   /** Blocks the thread for `ms`. Only for the last moments of a process. */
   block(ms: number): void;
@@ -16,13 +14,11 @@ export interface Patience {
 export interface OutputOptions {
   readonly write: WriteBytes;
   readonly patience: Patience;
-  /** Line that reports the number of dropped lines once writing works again. */
   readonly droppedLine: (dropped: number) => string;
 }
 
 /** Maximum number of bytes that wait for a stalled reader; newer lines are dropped. */
 export const maxWaitingBytes = 256 * 1_024;
-/** Wait before the next try at a stalled reader. */
 const retryMs = 50;
 /** Maximum wait of the last lines of a process for a slow reader. */
 const exitWaitMs = 1_000;
@@ -33,7 +29,6 @@ const stalls = ['EAGAIN', 'EWOULDBLOCK'];
 
 export class Output {
   readonly #options: OutputOptions;
-  /** Bytes for a stalled reader. */
   #waiting: Buffer = Buffer.alloc(0);
   /** True if the last written byte ended no line. */
   #torn = false;
@@ -47,12 +42,11 @@ export class Output {
     this.#options = options;
   }
 
-  /** Number of lines that could not be written since the start. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Writes a line, keeps it for a stalled reader, or drops it. Returns at once and never throws. */
+  /** Keeps the line for a stalled reader, or drops it. Returns at once and never throws. */
   write(line: string): void {
     const isIdle = this.#waiting.length === 0;
     const report = isIdle && this.#unreported > 0 ? this.#options.droppedLine(this.#unreported) : '';
@@ -66,7 +60,7 @@ export class Output {
     if (!this.#retrying) this.#drain();
   }
 
-  /** Writes the rest at the end of the process, blocking for at most `exitWaitMs`. */
+  /** Blocks for at most `exitWaitMs`. */
   flush(): void {
     this.#drain();
     for (let waited = 0; waited < exitWaitMs && this.#waiting.length > 0; waited += exitStepMs) {

@@ -1,12 +1,10 @@
-// Repeated errors, and errors that many mailboxes have at once: one line a minute is written for each kind, and the
-// others are counted.
+// Repeated errors: one line a minute is written for each kind, and the others are counted.
 
 const everyMs = 60_000;
 
 interface LineKind {
-  /** Monotonic time of the latest line. */
   readonly writtenAt: number;
-  /** Writes how many lines were left out since, if no later line reports it. */
+  /** Reports the number of lines left out since, if no later line does. */
   readonly sayLeftOut: (count: number) => void;
   leftOut: number;
 }
@@ -30,7 +28,6 @@ export class Repeats {
     return known?.leftOut ?? 0;
   }
 
-  /** Ends the kinds whose minute is over, and writes their counts. */
   settle(): void {
     for (const [name, kind] of this.#kinds) {
       if (!this.#isOver(kind)) continue;

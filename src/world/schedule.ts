@@ -1,16 +1,16 @@
 // Schedules: cron expressions, read with node-cron's matcher, since its own clock can't be replaced.
 import { createTask, validateDetailed } from 'node-cron';
 
-/** Schedule of a cron expression in its time zone (a leading seconds field is allowed). */
+/** A leading field of seconds is allowed. */
 export interface Schedule {
   readonly expression: string;
   /** Interval at which this schedule must be asked: 1,000 or 60,000 ms. */
   readonly stepMs: number;
   /** Newest run in (after, until], even if that is a long time, or null if there is none. */
   newestRun(after: number, until: number): number | null;
-  /** True if a run fell into (after, until]. Several missed runs count once. */
+  /** Several missed runs count once. */
   dueBetween(after: number, until: number): boolean;
-  /** Gaps between runs, milliseconds, in the time before the first call. */
+  /** Gaps in milliseconds, in the time before the first call. */
   gaps(now: number): ScheduleGaps;
 }
 
@@ -26,7 +26,7 @@ const comparedMs = 400 * 86_400_000;
 /** Cache: a schedule never changes, and hundreds of accounts share a few. */
 const schedules = new Map<string, Schedule>();
 
-/** Reads a cron expression. Throws an Error whose message says what is wrong. */
+/** Throws an Error whose message says what is wrong. */
 export function cronSchedule(expression: string, timeZone = 'UTC'): Schedule {
   const key = `${timeZone} ${expression}`;
   const schedule = schedules.get(key) ?? readSchedule(expression, timeZone);
@@ -34,7 +34,7 @@ export function cronSchedule(expression: string, timeZone = 'UTC'): Schedule {
   return schedule;
 }
 
-/** Warning about an expression with both a day of the month and a day of the week, or null for any other. */
+/** Null for an expression that has at most one of day of the month and day of the week. */
 export function bothDaysDoubt(expression: string): string | null {
   const [weekday = '*', , day = '*'] = expression.trim().split(/\s+/).reverse();
   if (/^[*?]/.test(weekday) || /^[*?]/.test(day)) return null;
@@ -49,10 +49,7 @@ const cronValue = `(?:\\d{1,2}|${cronNames})`;
 /** Value, range, step, or last, nearest or n-th day: no number in it has more than two digits. */
 const cronToken = new RegExp(`^(?:[*?]|l|lw|l-\\d{1,2}|${cronValue}(?:l|w|#\\d|-${cronValue})?)(?:/\\d{1,5})?$`, 'i');
 
-/**
- * Throws if the expression would expand to more than a few thousand values: node-cron expands ranges before it checks
- * their bounds, and a range of a million takes gigabytes.
- */
+/** node-cron expands ranges before it checks their bounds, and a range of a million takes gigabytes. */
 function refuseEndless(expression: string): void {
   if (expression.length > maxCronLetters) throw new Error(`it is longer than ${maxCronLetters} characters`);
   const fields = expression.trim().split(/\s+/);
@@ -95,7 +92,7 @@ function readSchedule(expression: string, timeZone: string): Schedule {
 type NewestBefore = (at: number) => number;
 
 const [secondMs, minuteMs, hourMs, dayMs] = [1_000, 60_000, 3_600_000, 86_400_000];
-/** Number of cached days, after which the cache is cleared. */
+/** The cache is cleared beyond this number of days. */
 const maxPartsKept = 2_000;
 /** Numbers of names in node-cron. */
 const named: Readonly<Record<string, string>> = {
@@ -108,10 +105,7 @@ const named: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 };
 
-/**
- * Matches day, hour, minute and second each by itself, and once: node-cron formats each instant with Intl, which takes
- * some 20 microseconds.
- */
+/** Matches each part by itself, and once: node-cron formats each instant with Intl, some 20 microseconds each. */
 function partsOf(expression: string, stepMs: number): NewestBefore {
   const fields = (named[expression.trim().toLowerCase()] ?? expression).trim().split(/\s+/);
   const [second = '*', minute = '*', hour = '*', ...day] = fields.length === 6 ? fields : ['*', ...fields];

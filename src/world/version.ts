@@ -1,5 +1,5 @@
 // Version of this Warmwarden, from package.json.
 import { readFileSync } from 'node:fs';
 
-/** Version such as `0.1.0`. The file is one folder above both src and dist. */
+/** package.json is one folder above both src and dist. */
 export const version: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;

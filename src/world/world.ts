@@ -1,5 +1,4 @@
-// The outside world, which tests and the demo replace: clock, timers, randomness, log. The current time, timers and
-// Math.random are used in this file only.
+// The outside world, which tests and the demo replace. Only this file uses the current time, timers and Math.random.
 import { createRequire } from 'node:module';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Logger, type LoggerOptions, pino } from 'pino';
@@ -29,7 +28,6 @@ export interface Clock {
   busy<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Outside world that the composition root hands to the rooms. */
 export interface World {
   readonly clock: Clock;
   /** Random number in [0, 1), like Math.random. */
@@ -37,11 +35,10 @@ export interface World {
   readonly log: Log;
   /** Present and past secrets of the configuration, which are removed from foreign texts. */
   readonly secrets?: () => readonly string[];
-  /** Words that start this program, for the commands in messages. */
   readonly command: string;
 }
 
-/** Waits for work for at most `ms`. Returns true if it ended in time; rejects as the work does. */
+/** Returns true if the work ended in time; rejects as the work does. */
 export async function endsWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   const waiting = new AbortController();
   const late = clock.sleep(ms, waiting.signal).then(() => false);
@@ -56,7 +53,6 @@ export async function endsWithin(work: Promise<unknown>, ms: number, clock: Cloc
 /** Limit of setTimeout, 2^31 - 1 ms; a longer wait wakes early, and its loop waits again. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** Clock of the machine. */
 export function systemClock(): Clock {
   return {
     now: () => Date.now(),
@@ -79,13 +75,12 @@ export function systemClock(): Clock {
 
 /** Clock that moves only when it is told to, and only while nothing is in flight. */
 export interface MovedClock extends Clock {
-  /** Moves to `ms` later, wakes every sleeper on the way in order, and waits for the work that each one starts. */
+  /** Wakes every sleeper on the way in order, and waits for the work that each one starts. */
   advance(ms: number): Promise<void>;
   /** Moves on, sleeper by sleeper, until `met` returns true. False if `withinMs` passed first. */
   advanceUntil(met: () => boolean, withinMs: number): Promise<boolean>;
-  /** Follows real time, `speed` times as fast, until `signal` aborts. */
   pace(speed: number, signal: AbortSignal): Promise<void>;
-  /** Number of waiting sleepers: a leak check for tests. */
+  /** A leak check for tests. */
   sleeping(): number;
 }
 
@@ -98,7 +93,6 @@ interface Sleeper {
 const quietTurns = 4;
 const paceStepMs = 20;
 
-/** Moved clock that begins at `start` (epoch milliseconds). */
 export function movedClock(start: number): MovedClock {
   let now = start;
   let inFlight = 0;
@@ -179,7 +173,6 @@ export interface Pacer {
   turn(): Promise<void>;
 }
 
-/** Creates a pacer whose first slice of `sliceMs` begins now. */
 export function createPacer(sliceMs: number): Pacer {
   let until = performance.now() + sliceMs;
   return {
@@ -191,7 +184,6 @@ export function createPacer(sliceMs: number): Pacer {
   };
 }
 
-/** Long tasks that wait for a turn of the event loop. */
 const waitingWorks: (() => void)[] = [];
 
 /** Resolves in a turn of the event loop in which no other long task runs, in the order of the calls. */
@@ -209,11 +201,10 @@ function beginNext(): void {
 /** Lets a loop sleep until its time or a ring. A ring while nothing sleeps is kept for the next sleep. */
 export interface Bell {
   ring(): void;
-  /** Resolves after `ms`, at a ring, or when `signal` aborts. Never rejects. */
+  /** Never rejects. */
   sleep(ms: number, signal?: Interrupt): Promise<void>;
 }
 
-/** Creates a bell on the given clock. */
 export function createBell(clock: Clock): Bell {
   let rung = false;
   let wake: (() => void) | null = null;
@@ -221,8 +212,7 @@ export function createBell(clock: Clock): Bell {
     rung = true;
     wake?.();
   };
-  // An AbortController would be costly: a lane sleeps and wakes with each request, and would make and abort one each
-  // time.
+  // An AbortController would be costly: a lane sleeps and wakes with each request.
   const interrupt: Interrupt = {
     get aborted() {
       return rung;
@@ -247,16 +237,14 @@ export function createBell(clock: Clock): Bell {
   };
 }
 
-/** Removes the secrets from a text. */
 export type Hide = (text: string) => string;
 
-/** Destination and form of log lines. */
 export interface LogOptions {
   readonly level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   readonly format: 'json' | 'pretty';
 }
 
-/** Real timers for an output. They keep no process alive. */
+/** Timers that keep no process alive. */
 const patience: Patience = {
   later: (ms, run) => void setTimeout(run, ms).unref(),
   block: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
@@ -272,20 +260,15 @@ export function standardOutput(droppedLine: (dropped: number) => string): Output
 }
 
 type LogHook = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
-/** Number of the level error in pino. */
 const errorLevel = 50;
 
 const outputs = new WeakMap<Log, Output>();
 
-/** Number of lines of this log that could not be written since the start. */
 export function droppedLines(log: Log): number {
   return outputs.get(log)?.dropped ?? 0;
 }
 
-/**
- * Pino logger on standard output. A line that a stalled reader does not take waits; one that cannot be written is
- * dropped and counted. `hide` removes secrets from every line.
- */
+/** Creates a logger on standard output. `hide` removes secrets from every line. */
 export function createLog(options: LogOptions, clock: Clock, hide: Hide = (line) => line): Log {
   if (options.level === 'silent') return logTo(() => {}, options, clock, hide);
   const colorize = process.stdout.isTTY === true;
@@ -296,13 +279,12 @@ export function createLog(options: LogOptions, clock: Clock, hide: Hide = (line)
   return log;
 }
 
-/** Loads the formatter that only a log for people needs. */
 function prettyLines(colorize: boolean): (line: string) => string {
   const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
   return prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss' });
 }
 
-/** Logger on another output. A repeated error is one line a minute, with the number of lines left out. */
+/** A repeated error is one line a minute, with the number of lines left out. */
 export function logTo(
   write: (line: string) => void,
   options: LogOptions,
@@ -329,7 +311,6 @@ export function logTo(
   return pino({ ...settings, hooks: { ...hooks, logMethod } }, { write });
 }
 
-/** Error that a line is about, or null if there is none. */
 function errorIn(about: unknown): Error | null {
   return typeof about === 'object' && about !== null && 'err' in about && about.err instanceof Error ? about.err : null;
 }
@@ -363,7 +344,6 @@ function droppedLine(settings: LoggerOptions, dropped: number): string {
   return written;
 }
 
-/** World on the given clock, with the machine's randomness. */
 export function worldOn(clock: Clock, options: LogOptions, hide?: Hide): World {
   return { clock, random: () => Math.random(), log: createLog(options, clock, hide), command: commandName };
 }

@@ -1,4 +1,4 @@
-// Reads YAML text into a plain tree, and finds the line and column of every path in it.
+// Reads YAML text into a plain tree with the line and column of every path.
 
 import {
   type Document,
@@ -17,17 +17,15 @@ import {
 } from 'yaml';
 import type { Finding, Path, Problem } from './problem.ts';
 
-// Translates the YAML parser's complaints into sentences that say what to do. No sentence quotes the file, because a
-// line may contain a secret.
+// Translates the YAML parser's complaints. No sentence quotes the file, because a line may contain a secret.
 
-/** Complaint of the parser, and the place at which the parser noticed the mistake. */
 interface Complaint {
   readonly message: string;
   readonly offset: number;
   readonly line: number;
 }
 
-/** Mistake in the syntax. `local` is false if the parser misreads the lines below it. */
+/** `local` is false if the parser misreads the lines below the mistake. */
 interface Mistake {
   readonly message: string;
   readonly offset: number;
@@ -52,7 +50,7 @@ const spaceAfterColon = 'write a space after the colon';
 const missingComma = 'write a comma here, or put the value in quotes if it contains a colon';
 const keyWithoutColon = 'a key needs a colon and a space after it, as in name: value';
 
-/** Patterns of the parser's message and their sentences, for mistakes at the place at which the parser notices them. */
+/** Mistakes at the place at which the parser notices them. */
 const local: readonly (readonly [RegExp, string])[] = [
   [/cannot be an empty string|Unexpected alias at node end/, 'a value that begins with * or & must be in quotes'],
   [/cannot start with .* [%@`]$/, 'a value that begins with %, @ or ` must be in quotes'],
@@ -71,7 +69,7 @@ const local: readonly (readonly [RegExp, string])[] = [
   [/^Implicit (map )?keys need/, keyWithoutColon],
 ];
 
-/** Patterns and sentences for mistakes that change how the lines below are read. */
+/** Mistakes that change how the lines below are read. */
 const lasting: readonly (readonly [RegExp, string])[] = [
   [/^Tabs are not allowed/, 'this line is indented with a tab: use spaces'],
   [/ end with a }$/, 'a } is missing before this line, or this line needs more indentation'],
@@ -82,7 +80,7 @@ const lasting: readonly (readonly [RegExp, string])[] = [
   [/^Missing closing ["']/, 'this quotation mark is never closed'],
 ];
 
-/** Translates a complaint. An unknown message is cut at its first colon: the parser quotes the file after it. */
+/** An unknown message is cut at its first colon: the parser quotes the file after it. */
 function diagnose(complaint: Complaint, text: string): Mistake {
   const { message, offset } = complaint;
   const ofLine = brokenLine(complaint, text);
@@ -96,7 +94,7 @@ function diagnose(complaint: Complaint, text: string): Mistake {
   };
 }
 
-/** Finds a mistake that only the line itself shows, because the parser read it as something else. */
+/** Finds a mistake that the parser read as something else. */
 function brokenLine({ message, offset }: Complaint, text: string): Mistake | null {
   const start = startOfLine(text, offset);
   const rest = /^.*/.exec(text.slice(offset))?.[0] ?? '';
@@ -134,15 +132,15 @@ export interface SourceDocument {
   readonly findings: readonly Finding[];
   /** Paths of unquoted values that end before a # without a space after it: the rest may belong to the value. */
   readonly cut: readonly Path[];
-  /** Returns the place of the path's value or key, or of the nearest parent that exists. */
+  /** Returns the place of the nearest parent that exists if the path does not. */
   placeOf(path: Path, at: 'value' | 'key'): { readonly line: number; readonly column: number };
 }
 
 const maxDepth = 20;
-/** Maximum number of nodes: aliases of aliases can grow a small file without bound. */
+/** Aliases of aliases can grow a small file without bound. */
 const maxNodes = 200_000;
 
-/** Reads the text into a document, or returns only problems if it has syntax errors. */
+/** Returns only problems if the text has syntax errors. */
 export function readDocument(text: string): SourceDocument | readonly Problem[] {
   const lines = new LineCounter();
   const [document, another] = parsed(text, lines);
@@ -206,7 +204,6 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
   };
 }
 
-/** Returns the first document, and the second one if there is one. */
 function parsed(text: string, lineCounter: LineCounter) {
   const options = { lineCounter, prettyErrors: false, uniqueKeys: false };
   const [first = parseDocument(text, options), another] = parseAllDocuments(text, options);
@@ -216,7 +213,7 @@ function parsed(text: string, lineCounter: LineCounter) {
 const namesNoAnchor = 'names an anchor that does not exist: a value that begins with * must be in quotes';
 const anotherBegins = 'a second document begins here, but the file must have only one';
 
-/** Returns the place of a mistake: of an open quotation mark its beginning, which the parser does not give. */
+/** The parser does not give the beginning of an open quotation mark. */
 function noticedAt({ message, pos: [offset] }: YAMLError, document: Document.Parsed): number {
   let at = offset;
   if (!message.startsWith('Missing closing')) return at;

@@ -1,5 +1,4 @@
-// Encodes a value as the JSON that its schema describes. Names are camelCase and times epoch milliseconds in the
-// program; names are snake_case and times ISO 8601 in JSON.
+// Encodes a value as the JSON of its schema: camelCase and epoch milliseconds become snake_case and ISO 8601.
 import { z } from 'zod';
 
 type CamelName<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelName<Tail>>}` : Name;

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { secretKeys } from './section.ts';
 
-/** Path into the file: each step is a key, or an index in a list. */
+/** Each step is a key, or an index in a list. */
 export type Path = readonly (string | number)[];
 
 /** Problem at a path whose line is not determined yet. The message may contain secrets until load.ts hides them. */
@@ -13,7 +13,7 @@ export interface Finding {
   readonly at: 'value' | 'key';
 }
 
-/** Problem at a place of the file. Contains no secrets. */
+/** Contains no secrets. */
 export interface Problem {
   /** Line, counted from 1. Line and column are 1 if the file has no such place. */
   readonly line: number;
@@ -23,7 +23,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Formats a problem as `config.yaml:6:16 alerts.channels[0].url: is missing`. */
+/** Returns a line such as `config.yaml:6:16 alerts.channels[0].url: is missing`. */
 export function formatProblem(file: string, problem: Problem): string {
   const place = `${file}:${problem.line}:${problem.column}`;
   return problem.path === '' ? `${place} ${problem.message}` : `${place} ${problem.path}: ${problem.message}`;
@@ -37,7 +37,6 @@ export function formatPath(path: Path): string {
   }, '');
 }
 
-/** Compares problems by their order in the file. */
 export function byPlace(a: Problem, b: Problem): number {
   return a.line - b.line || a.column - b.column || a.path.localeCompare(b.path);
 }
@@ -46,7 +45,6 @@ export function byPlace(a: Problem, b: Problem): number {
 
 type Issue = z.core.$ZodIssue;
 
-/** Checks a tree against a schema: returns the findings, or the schema's output. */
 export function checkAgainst<Schema extends z.ZodType>(
   schema: Schema,
   tree: unknown,
@@ -79,13 +77,13 @@ function toFindings(issue: Issue, parent: Path): Finding[] {
 
 const isMissing = 'is missing';
 
-/** Returns the message for a missing key. A secret may be written in two forms. */
+/** A secret may be written in two forms. */
 function missingText(path: Path): string {
   const key = path.at(-1);
   return typeof key === 'string' && secretKeys.has(key) ? `${isMissing}: write ${key} or ${key}_file` : isMissing;
 }
 
-/** Words an issue whose schema has no message. Never quotes the value, because it may be a secret. */
+/** Never quotes the value, because it may be a secret. */
 function plainWords(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -114,7 +112,6 @@ const wantedKinds: Readonly<Record<string, string>> = {
   object: 'a mapping of keys',
 };
 
-/** Names the kind of a value in common YAML words. */
 function kindOf(value: unknown): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';

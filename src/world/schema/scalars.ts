@@ -1,5 +1,4 @@
-// Converts single values of the file to numbers in one unit, and checks texts. A message never quotes a value that is a
-// secret.
+// Reads single values of the file. A message never quotes a value that is a secret.
 
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -23,7 +22,7 @@ export function readDuration(text: string, maxMs = maxDurationMs): number | stri
   return ms > maxMs ? `"${text}" is longer than ${maxMs / millisecondsOf.d}d` : ms;
 }
 
-/** Returns the parts per million, or a sentence about the mistake. Never goes through a float. */
+/** Returns parts per million, or a sentence if the text is wrong. Never goes through a float. */
 function readShare(text: string): Ppm | string {
   const parts = /^(\d{1,6})(?:\.(\d+))?\s*%$/.exec(text.trim());
   if (!parts) return `"${text}" is not a share: write it with %, such as 10% or 0.5%`;
@@ -32,13 +31,13 @@ function readShare(text: string): Ppm | string {
   return Number(parts[1]) * 10_000 + Number(decimals.padEnd(4, '0'));
 }
 
-/** Formats a duration in the largest unit that divides it, such as `10s` or `1d`. */
+/** Uses the largest unit that divides the duration, such as `10s` or `1d`. */
 function durationText(ms: number): string {
   const [unit, unitMs] = Object.entries(millisecondsOf).findLast(([, one]) => ms % one === 0) ?? ['ms', 1];
   return `${ms / unitMs}${unit}`;
 }
 
-/** Duration from `minMs` to `maxMs`. Output: milliseconds. */
+/** Output: milliseconds. */
 export function duration(minMs = 0, maxMs = maxDurationMs) {
   return quantity('a duration', durationHint, (text) => durationWithin(text, minMs, maxMs));
 }
@@ -57,12 +56,12 @@ function durationWithin(text: string, minMs: number, maxMs: number): number | st
   return typeof ms === 'string' || ms >= minMs ? ms : `"${text}" is shorter than ${durationText(minMs)}`;
 }
 
-/** Share from `min` to `max`, both inclusive and in parts per million. Output: parts per million. */
+/** The bounds are inclusive, in parts per million. */
 export function share(min: Ppm, max: Ppm) {
   return quantity('a share', shareHint, (text) => shareWithin(text, min, max));
 }
 
-/** Share as in `share`, or null if the file says `auto`. */
+/** Null if the file says `auto`. */
 export function shareOrAuto(min: Ppm, max: Ppm) {
   return quantity('a share or auto', `${shareHint}, or auto`, (text) =>
     text.trim() === 'auto' ? null : shareWithin(text, min, max),
@@ -75,10 +74,7 @@ function shareWithin(text: string, min: Ppm, max: Ppm): Ppm | string {
   return `"${text}" is not between ${min / 10_000}% and ${max / 10_000}%`;
 }
 
-/**
- * Text that `read` turns into the output, or into a sentence about the mistake. `wanted` becomes the `title` in editors
- * and the documentation.
- */
+/** `read` returns the output or a sentence. `wanted` becomes the `title` in editors and the documentation. */
 function quantity<Value extends number | null>(wanted: string, hint: string, read: (text: string) => Value | string) {
   const error = ({ input }: { readonly input?: unknown }) => {
     if (input === undefined) return undefined;
@@ -93,19 +89,18 @@ function quantity<Value extends number | null>(wanted: string, hint: string, rea
     });
 }
 
-/** Whole number, also from digits in a string, which is what ${NAME} leaves. */
+/** Also accepts digits in a string, which is what ${NAME} leaves. */
 export function whole(min: number, max: number) {
   const digits = (value: unknown) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value);
   return z.preprocess(digits, z.int().min(min).max(max));
 }
 
-/** Boolean, also from a string, which is what ${NAME} leaves. */
+/** Also accepts a string, which is what ${NAME} leaves. */
 export function truth() {
   const words = (value: unknown) => (value === 'true' ? true : value === 'false' ? false : value);
   return z.preprocess(words, z.boolean());
 }
 
-/** Cron expression that world.ts supports. */
 export function cron() {
   return z
     .string()
@@ -116,10 +111,9 @@ export function cron() {
     });
 }
 
-/** Maximum characters that a message quotes of an invalid cron expression. */
 const quotedCronLetters = 80;
 
-/** Returns a sentence about the mistake in a cron expression, or null if it is valid. */
+/** Returns a sentence, or null if the expression is valid. */
 export function cronComplaint(expression: string, zone?: string): string | null {
   try {
     cronSchedule(expression, zone);
@@ -131,7 +125,6 @@ export function cronComplaint(expression: string, zone?: string): string | null 
   }
 }
 
-/** Time zone that this machine supports. */
 export function timeZone() {
   return z.string().superRefine((zone, context) => {
     try {
@@ -142,19 +135,18 @@ export function timeZone() {
   });
 }
 
-/** Name without spaces, which becomes a metric label and part of addresses. */
+/** The name becomes a metric label and part of addresses. */
 export function label() {
   return z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores');
 }
 
-/** Glob or id. */
 export function pattern() {
   return z.string().min(1, 'is empty').max(320).meta({ title: 'glob or id' });
 }
 
-/** Address as `host:port`. Output: host and port separately, an IPv6 address without its brackets. */
+/** Output: host and port separately, an IPv6 address without its brackets. */
 export function listen() {
   return z.string().transform((value, context) => {
     const parts = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(value);
@@ -181,7 +173,7 @@ export function hostName() {
     });
 }
 
-/** Address that people open in a browser. Output: without slashes at its end. */
+/** Output: without slashes at its end. */
 export function publicUrl() {
   return z.string().transform((value, context) => {
     const plain = /^https?:\/\/[^\s?#@]+$/i.test(value) && URL.canParse(value);
@@ -191,7 +183,6 @@ export function publicUrl() {
   });
 }
 
-/** Address, or network in CIDR notation. */
 export function network() {
   return z
     .string()
@@ -206,7 +197,6 @@ export function network() {
     });
 }
 
-/** Adds the message and marks the value as invalid. */
 export function refuse(context: z.RefinementCtx, message: string): never {
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
@@ -214,7 +204,7 @@ export function refuse(context: z.RefinementCtx, message: string): never {
 
 // Addresses of services. Their messages never quote them, because an address may be a secret.
 
-/** Address of a service, http or https. Often a secret itself. */
+/** Often a secret itself. */
 export function serviceUrl() {
   return z.string().superRefine((value, context) => {
     const wrong = urlComplaint(value) ?? (value.includes('#') ? 'must have no #' : null);
@@ -247,7 +237,6 @@ export function isPlainHttpBeyondLoopback(value: string): boolean {
   return protocol === 'http:' && !isLoopback(hostname);
 }
 
-/** Certificate in PEM. */
 export function certificate() {
   return z.string().superRefine((pem, context) => {
     if (!isCertificate(pem)) refuse(context, 'must be a certificate in PEM: -----BEGIN CERTIFICATE-----');
@@ -266,11 +255,10 @@ function isCertificate(pem: string): boolean {
 
 // Digest of a token. The configuration holds only the digest, which is refused if others could guess the token.
 
-/** Option of `token new` that makes the token. */
 type TokenOption = '--role ROLE' | '--recipe-key';
 
 const emptyDigests = digestsOf(['']);
-/** Digests of the placeholders that examples and manuals use for a token. */
+/** Placeholders that examples and manuals use for a token. */
 const guessableDigests = digestsOf(
   [
     'test testing token TOKEN $TOKEN key KEY $KEY secret SECRET password PASSWORD passw0rd changeme change-me',
@@ -279,7 +267,7 @@ const guessableDigests = digestsOf(
   ].flatMap((words) => words.split(' ')),
 );
 
-/** SHA-256 of a token, as hex in any case. Output: lower case. */
+/** SHA-256 as hex in any case. Output: lower case. */
 export function tokenDigest(kind: TokenOption) {
   const remedy = `make one with \`${commandName} token new NAME ${kind}\`, which prints its digest too`;
   return z
@@ -297,7 +285,7 @@ export function tokenDigest(kind: TokenOption) {
     .transform((digits) => digits.toLowerCase());
 }
 
-/** Returns the digests of each text, with and without the line break that `echo TEXT | sha256sum` adds. */
+/** Returns the digests with and without the line break that `echo TEXT | sha256sum` adds. */
 function digestsOf(texts: readonly string[]): ReadonlySet<string> {
   const written = texts.flatMap((text) => [text, `${text}\n`]);
   return new Set(written.map((text) => createHash('sha256').update(text).digest('hex')));

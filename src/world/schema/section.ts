@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { didYouMean } from '../../core/nearest.ts';
 import { certificate, isPlainHttpBeyondLoopback, truth } from './scalars.ts';
 
-/** Refuses the value of a key, which is named as in the file. */
 type Refuse = (key: string, message: string) => void;
 /** Rule between keys, named as in the file. It runs even if a value is invalid, so it must check types. */
 type SectionRule = (keys: Readonly<Record<string, unknown>>, refuse: Refuse) => void;
@@ -14,8 +13,8 @@ type Present<Fields> = { readonly [Key in keyof Fields]: ReadonlyLists<Exclude<F
 type ReadonlyLists<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value;
 
 /**
- * Mapping with exactly these keys. The shape has the program's names (`groupWaitMs`), the file has `group_wait`; a
- * secret may also be KEY_file. Unknown keys have one message each, joined by line breaks; problem.ts separates them.
+ * The shape has the program's names (`groupWaitMs`), the file has `group_wait` or, for a secret, KEY_file. Unknown keys
+ * have one message each, joined by line breaks; problem.ts separates them.
  */
 export function section<const Shape extends z.ZodRawShape>(shape: Shape, rule: SectionRule = () => {}) {
   const names = Object.keys(shape).map((name) => ({ name, key: fileKeyOf(name) }));
@@ -67,17 +66,16 @@ function refusePlainHttp(keys: Readonly<Record<string, unknown>>, refuse: Refuse
   }
 }
 
-/** Key with a default, given as the file would write it. */
+/** `written` is the default as the file would write it. */
 export function keyed<Inner extends z.ZodType>(inner: Inner, written: z.input<Inner>, description: string) {
   return inner.prefault(written as Exclude<z.input<Inner>, undefined>).describe(description);
 }
 
-/** Key that stays absent if the file does not have it. Its default is documentation, applied elsewhere. */
+/** The key stays absent if the file does not have it. Its default is documentation, applied elsewhere. */
 export function optional<Inner extends z.ZodType>(inner: Inner, written: z.input<Inner> | undefined, text: string) {
   return inner.optional().meta({ description: text, ...(written === undefined ? {} : { default: written }) });
 }
 
-/** Key whose value is null if the file does not have it. */
 export function orNull<Inner extends z.ZodType>(inner: Inner, text: string) {
   return inner
     .optional()
@@ -85,19 +83,17 @@ export function orNull<Inner extends z.ZodType>(inner: Inner, text: string) {
     .describe(text);
 }
 
-/** Word of a closed set. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   return z.enum(words, { error: ({ input }) => (input === undefined ? 'is missing' : notOneOf(input, words)) });
 }
 
-/** Returns the sentence for a value outside a closed set of words. */
 export function notOneOf(value: unknown, words: readonly string[]): string {
   const last = words.at(-1) ?? '';
   const wanted = `must be ${words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`}`;
   return typeof value === 'string' ? `"${value}" ${wanted}${didYouMean(value, words)}` : wanted;
 }
 
-/** Word, or list of at most `max` words. Output: the list. */
+/** Output: the list. */
 export function wordOrWords<Word extends z.ZodType<string>>(word: Word, max = Number.MAX_SAFE_INTEGER) {
   return z.union([word.transform((one): z.output<Word>[] => [one]), z.array(word).min(1).max(max)], {
     error: (issue) => (issue.input === undefined ? 'is missing' : undefined),
@@ -109,7 +105,6 @@ export function plainHttp() {
   return keyed(truth(), false, 'Accept plain http to another machine.');
 }
 
-/** Key `ca`. */
 export function privateAuthority() {
   const text =
     'The certificate (PEM) of the private authority that signed the certificate of the server. Only that one is trusted then.';

@@ -1,13 +1,10 @@
-// Reads a file of the configuration: a regular file of bounded size, without ever waiting for a writer.
+// Reads a regular file of bounded size, without ever waiting for a writer.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 
 const mebibyte = 1024 * 1024;
 const maxFileBytes = mebibyte;
 
-/**
- * Returns the file's text, or the reason why it cannot be read, as the end of a sentence. Opens no FIFO and no device:
- * it would block, may never end, or have side effects.
- */
+/** Returns the text or the end of a sentence. A FIFO or a device would block, may never end, or have side effects. */
 export function readSmallFile(
   path: string,
   maxBytes = maxFileBytes,
@@ -46,7 +43,7 @@ function contentOf(file: number, maxBytes: number): { readonly text: string } | 
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Decodes UTF-8 without the byte order mark. UTF-16 would read as UTF-8 full of NULs. */
+/** UTF-16 would read as UTF-8 full of NULs. */
 function textIn(bytes: Buffer): { readonly text: string } | { readonly failure: string } {
   const failure = 'it is not UTF-8 text; save it as UTF-8';
   if (bytes.includes(0)) return { failure };
@@ -57,7 +54,7 @@ function textIn(bytes: Buffer): { readonly text: string } | { readonly failure: 
   }
 }
 
-/** Returns a phrase about the kind of file, or null if the file is regular. */
+/** Null if the file is regular. */
 function kindComplaint(stats: Stats): string | null {
   if (stats.isFile()) return null;
   if (stats.isDirectory()) return 'it is a folder';
@@ -65,7 +62,7 @@ function kindComplaint(stats: Stats): string | null {
   return `it is ${kind}, not a regular file`;
 }
 
-/** Describes a file system error, without the path that Node repeats in its message. */
+/** Omits the path that Node repeats in its message. */
 export function failureOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const words: Record<string, string> = {
