@@ -1,5 +1,5 @@
-// The alertmanager channel: POST /api/v2/alerts. Alertmanager keeps an alert only as long as it is resent, and forgets
-// all alerts when it restarts. So firing alerts are resent every minute, and resolved ones for a quarter of an hour.
+// The alertmanager channel: POST /api/v2/alerts. Alertmanager keeps an alert only while it is resent, and forgets all
+// when it restarts.
 
 import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
@@ -13,17 +13,14 @@ import { type Channel, type Hook, hookKeys, type Notice, type SendResult } from 
 import { messageTitle } from './message-text.ts';
 import { postJson, resultOf } from './post.ts';
 
-// Our alerts in Alertmanager's form: labels that identify them, annotations that describe them, and its fingerprint.
-
 type LabelSet = Readonly<Record<string, string>>;
 
 /** Alert as Alertmanager knows it, without its end. It drops empty values, and takes the same labels for one alert. */
 interface LabelledAlert {
   readonly labels: LabelSet;
-  /** The customary `summary` and `description`, and every number under its own name. */
   readonly annotations: LabelSet;
   readonly startsAt: string;
-  /** Page about the alert's subject; empty if there is none. */
+  /** Empty if the alert's subject has no page. */
   readonly generatorURL: string;
 }
 
@@ -53,13 +50,12 @@ function labelled({ kind, at, alert }: Transition): LabelledAlert {
   };
 }
 
-/** Alert of a test message. */
 function testAlert({ title, at }: Notice): LabelledAlert {
   const labels = { alertname: 'warmwarden_test', severity: 'info' };
   return { labels, annotations: { summary: title }, startsAt: new Date(at).toISOString(), generatorURL: '' };
 }
 
-/** End of a resolved alert, never before its start: Alertmanager would refuse that after a clock was set back. */
+/** The end is never before the start: Alertmanager would refuse that after a clock was set back. */
 function endsAtOf({ at, alert }: Transition): string {
   return new Date(Math.max(alert.resolvedAt ?? at, alert.firingAt ?? alert.since)).toISOString();
 }
@@ -79,7 +75,7 @@ export const alertmanagerSettings = section({
   type: z.literal('alertmanager').describe('A Prometheus Alertmanager. Warmwarden adds /api/v2/alerts to url.'),
 });
 
-/** Address of the server. Refuses one with a path of its API, which people copy from a curl line. */
+/** Refuses an address with a path of the API, which people copy from a curl line. */
 function serverUrl() {
   return serviceUrl().superRefine((value, context) => {
     if (/\/api\/v\d/.test(value))
@@ -91,14 +87,13 @@ function serverUrl() {
 }
 
 const upkeepEveryMs = minuteMs;
-/** Time after which a firing alert ends by itself if it is not resent. */
 const firesForMs = 5 * minuteMs;
-/** Duration of an event, which never resolves: to Alertmanager it is an alert that ends by itself. */
+/** An event never resolves: to Alertmanager it is an alert that ends by itself. */
 const eventLastsMs = hourMs;
 const resolvedKeptMs = 15 * minuteMs;
 const maxAlertsInPost = 500;
 
-/** Alert in a payload. Without `endsAt` its end is `aheadMs` after the moment of sending. */
+/** Without `endsAt` the end is `aheadMs` after the moment of sending. */
 interface PostedAlert extends LabelledAlert {
   readonly endsAt?: string;
   readonly aheadMs?: number;
@@ -160,7 +155,7 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
   };
 }
 
-/** Identity of an alert for Alertmanager. All labels are made in one order. */
+/** Identifies an alert. All labels are made in one order. */
 function keyOf({ labels }: PostedAlert): string {
   return JSON.stringify(labels);
 }
@@ -190,7 +185,7 @@ interface WebhookSender {
   readonly pageUrl: string | null;
 }
 
-/** Body of a message in Alertmanager's form. An event is reported as firing, since the form has no other word. */
+/** An event is reported as firing, since the form has no other word. */
 export function alertmanagerBody({ transitions }: Pick<GroupMessage, 'transitions'>, sender: WebhookSender) {
   const alerts = transitions.map((transition) => ({
     ...labelled(transition),
@@ -199,13 +194,12 @@ export function alertmanagerBody({ transitions }: Pick<GroupMessage, 'transition
   return bodyOf(alerts, sender);
 }
 
-/** Body of a test, which has already resolved. */
 export function alertmanagerNotice(notice: Notice, sender: WebhookSender) {
   const alert = testAlert(notice);
   return bodyOf([{ ...alert, endsAt: alert.startsAt }], sender);
 }
 
-/** Body of some alerts; `endsAt` is null for one that fires. */
+/** `endsAt` is null for an alert that fires. */
 function bodyOf(
   alerts: readonly (LabelledAlert & { readonly endsAt: string | null })[],
   { name, pageUrl }: WebhookSender,
@@ -231,14 +225,13 @@ function bodyOf(
   };
 }
 
-/** Labels or annotations that all sets have with the same value. */
 function common([first = {}, ...others]: readonly LabelSet[]): LabelSet {
   return Object.fromEntries(
     Object.entries(first).filter(([name, value]) => others.every((set) => set[name] === value)),
   );
 }
 
-/** Label set in the notation of Prometheus: `{account="acme", alertname="dns_failing"}`. */
+/** Returns a text such as `{account="acme", alertname="dns_failing"}`, as in Prometheus. */
 function labelText(labels: LabelSet): string {
   const names = Object.keys(labels).sort();
   return `{${names.map((name) => `${name}=${JSON.stringify(labels[name])}`).join(', ')}}`;
@@ -248,7 +241,7 @@ const fnvOffset = 0xcbf29ce484222325n;
 const fnvPrime = 0x100000001b3n;
 const separator = 0xff;
 
-/** Fingerprint that Alertmanager gives to the same labels: FNV-1a over the sorted names and values, 16 hex digits. */
+/** Alertmanager's own fingerprint: FNV-1a over the sorted names and values, 16 hex digits. */
 function fingerprintOfLabels(labels: LabelSet): string {
   let hash = fnvOffset;
   const add = (byte: number) => {

@@ -1,5 +1,5 @@
-// A channel in the notifier's view: it renders a message once, and sends the frozen bytes until they are accepted.
-// CONTRIBUTING.md says how to add another one.
+// A channel renders a message once, and sends the frozen bytes until they are accepted. CONTRIBUTING.md says how to add
+// one.
 import type { GroupMessage } from '../alerts/grouping.ts';
 import type { Alert } from '../core/alert.ts';
 import type { Delivery } from '../core/delivery.ts';
@@ -19,13 +19,12 @@ export const hookKeys = {
 
 export interface Hook {
   readonly name: string;
-  /** Address of the receiver. A secret. */
+  /** The address is a secret. */
   readonly url: string;
-  /** Egress to `url`; directly if absent. */
   readonly egress?: Egress;
 }
 
-/** Maximum for a receiver's Retry-After: an alert that waits for a day is of no use. */
+/** Limits a receiver's Retry-After: an alert that waits for a day is of no use. */
 export const maxRetryAfterMs = hourMs;
 
 export interface Rendered {
@@ -65,7 +64,6 @@ export type SendOutcome =
   | { readonly kind: 'refused'; readonly detail: string; readonly retryAfterMs: number | null }
   | { readonly kind: 'unanswered'; readonly detail: string };
 
-/** Outcome with the receiver's `answer`, for a person who tests the channel. */
 export type SendResult = SendOutcome & {
   readonly answer?: { readonly protocol?: 'SMTP'; readonly status: number; readonly text: string };
 };
@@ -73,9 +71,8 @@ export type SendResult = SendOutcome & {
 export interface Channel {
   readonly name: string;
   readonly type: string;
-  /** Shortest time between two sends, milliseconds. */
   readonly minGapMs: number;
-  /** Longest duration of an attempt, milliseconds; a minute if absent. */
+  /** A minute if absent. */
   readonly longestMs?: number;
   /** True if a repeat does harm that the receiver can't detect: an attempt whose outcome was lost is not repeated. */
   readonly once?: true;
@@ -85,13 +82,13 @@ export interface Channel {
   readonly keepsOpen?: true;
   /** True if the receiver keeps a pause of Warmwarden open until a message ends it. */
   readonly followsPauses?: true;
-  /** Renders a message, or returns null to send none. Pure: the same message gives the same bytes. */
+  /** Returns null to send none. Pure: the same message gives the same bytes. */
   render(message: GroupMessage): Rendered | null;
-  /** Renders a notice, or returns null if the receiver has no use for it. Pure. */
+  /** Returns null if the receiver has no use for the notice. Pure. */
   renderNotice(notice: Notice): Rendered | null;
-  /** Makes one attempt. Never throws for an external failure; `signal` ends it. */
+  /** Never throws for an external failure; `signal` ends the attempt. */
   send(delivery: Delivery, signal: AbortSignal): Promise<SendResult>;
-  /** Upkeep of a receiver that forgets: firing alerts are resent regularly, in addition to the messages. */
+  /** Upkeep of a receiver that forgets firing alerts. */
   readonly upkeep?: Upkeep;
   /** Tests the channel without a message, for a receiver on which a message would have an effect. */
   check?(signal: AbortSignal): Promise<SendResult>;
@@ -100,6 +97,6 @@ export interface Channel {
 
 interface Upkeep {
   readonly everyMs: number;
-  /** Sends the firing alerts that were announced through the channel; null if there is nothing to send. */
+  /** Null if there is nothing to send. `firing` are the alerts that were announced through the channel. */
   send(firing: readonly Alert[], signal: AbortSignal): Promise<SendResult | null>;
 }

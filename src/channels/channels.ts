@@ -17,7 +17,6 @@ import { webhookChannel, webhookSettings } from './webhook.ts';
 interface ChannelType<Schema extends z.ZodType> {
   readonly settings: Schema;
   readonly create: (settings: WithEgress<z.output<Schema>> & ForPeople, world: World) => Channel;
-  /** True if a channel, in the form of the file, can send the digest because it is for people. */
   readonly takesDigest: (written: { readonly format?: unknown }) => boolean;
 }
 
@@ -49,7 +48,6 @@ type AnySettings = (typeof types)[keyof typeof types]['settings'];
 const typeNames = Object.keys(types);
 const [first, ...others] = Object.values(types).map(({ settings }): AnySettings => settings);
 
-/** Entry of `alerts.channels` in the configuration. */
 export const channelSettings = z.discriminatedUnion('type', [first as AnySettings, ...others], {
   error: ({ code, input }) => {
     if (code !== 'invalid_union') return undefined;
@@ -58,14 +56,12 @@ export const channelSettings = z.discriminatedUnion('type', [first as AnySetting
   },
 });
 
-/** True if a channel, in the form of the file, can send the digest. */
 export function takesDigest(written: { readonly type?: unknown; readonly format?: unknown }): boolean {
   const name = typeNames.find((one) => one === written.type) as keyof typeof types | undefined;
   return name !== undefined && types[name].takesDigest(written);
 }
 
 type WithEgress<Of> = Of extends unknown ? Omit<Of, 'allowHttp' | 'ca'> & { readonly egress?: Egress } : never;
-/** Settings from which a channel is made. */
 export type ChannelSettings = WithEgress<z.output<typeof channelSettings>>;
 
 interface ChannelParts extends ForPeople {

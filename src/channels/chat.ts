@@ -1,4 +1,4 @@
-// A chat: a webhook that shows a message to people. Chats differ in how they write a message, and in what they answer.
+// A chat: a webhook that shows a message to people.
 import type { Clock } from '../world/world.ts';
 import type { Channel, Hook, Rendered, SendResult } from './channel.ts';
 import { type ForPeople, type MessageText, messageText, noticeText } from './message-text.ts';
@@ -8,17 +8,15 @@ export type ChatSettings = Hook & ForPeople;
 
 interface Chat {
   readonly type: string;
-  /** Name of the chat, which begins the sentence of a failure. */
   readonly who: string;
   readonly minGapMs: number;
-  /** What to do if the chat refuses the address. */
   readonly remedy: string;
   readonly write: (text: MessageText) => object;
   readonly read: (answer: string) => ChatAnswer;
 }
 
 interface ChatAnswer {
-  /** Reason in the chat's words; empty if it gives none. */
+  /** Empty if the chat gives no reason. */
   readonly reason: string;
   /** True if the answer blames the address, whatever its status. */
   readonly blamesSetup?: boolean;
@@ -47,7 +45,7 @@ const setupStatuses = [401, 403, 404, 410];
 /** Status with which a gateway reports that the receiver got the request and did not answer in time. */
 const gatewayTimeout = 504;
 
-/** Result of a chat's answer. A chat shows a repeated message as another one. */
+/** A chat shows a repeated message as another one. */
 function meaningOf(answer: ReceiverAnswer, { who, remedy, read }: Chat): SendResult {
   const result = resultOf(answer, who);
   if (answer.kind === 'failed') return answer.isLate ? unanswered(answer.detail) : result;

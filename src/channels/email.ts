@@ -27,11 +27,8 @@ import {
 } from './message-text.ts';
 import { setupRefused, unanswered } from './post.ts';
 
-// Meaning of an SMTP error for a message, in a sentence without the password.
-
 interface SmtpError {
   readonly code?: string;
-  /** Code of the underlying error of the network or of TLS. */
   readonly originalCode?: string;
   readonly message?: string;
   /** Three digits of the server's answer; `response` is the whole answer. */
@@ -101,7 +98,7 @@ function codeOf({ code, originalCode = code }: SmtpError): string {
   return originalCode !== undefined && /^\w+$/.test(originalCode) ? originalCode : 'unknown error';
 }
 
-/** Server's own words on one line, without the password; empty if there are none. */
+/** Returns one line without the password, empty if the server said nothing. */
 function saidBy({ response = '' }: SmtpError, password: string): string {
   const line = response.replace(/\s+/g, ' ').trim();
   return cutText(visibleText(password === '' ? line : line.replaceAll(password, '[hidden]')), maxQuoted);
@@ -166,10 +163,9 @@ const dnsMs = 20 * secondMs;
 /** Times that the server may take for its greeting and for each answer: the longest ones of RFC 5321, 4.5.3.2. */
 export const smtpPatience = { greetingMs: 5 * minuteMs, answerMs: 10 * minuteMs };
 const longestMs = 30 * minuteMs;
-/** Wait before the retry for recipients that the server did not accept with the others. */
 const othersAgainMs = secondMs;
 
-/** Stored content of a message. `thread`: the thread of its emails, or null if they have none. */
+/** `thread` is null if the emails have none. */
 interface Letter {
   readonly subject: string;
   readonly text: string;
@@ -216,7 +212,7 @@ export function emailChannel(settings: EmailSettings, patience = smtpPatience): 
   };
 }
 
-/** Result of a server that may accept only some recipients. The next attempt is for the others alone. */
+/** A server may accept only some recipients. The next attempt is for the others alone. */
 function takenBy(response: string, to: readonly string[], rejected: readonly string[]): SendResult {
   const answer = { protocol: 'SMTP', status: Number.parseInt(response, 10) || 250, text: response } as const;
   const left = to.filter((address) => rejected.includes(address));
@@ -231,7 +227,7 @@ function rendered(text: MessageText, thread: Pick<Letter, 'thread' | 'first'>) {
   return { payload: JSON.stringify(letter), title: text.headline };
 }
 
-/** Thread of emails about one incident, or about one alert, from its beginning to its end. */
+/** A thread lasts from the beginning of one incident, or one alert, to its end. */
 function threadOf({ incident, transitions }: GroupMessage): Pick<Letter, 'thread' | 'first'> {
   if (incident) return { thread: incident.id, first: incident.step === 'began' };
   const [only, ...others] = transitions;
@@ -239,7 +235,7 @@ function threadOf({ incident, transitions }: GroupMessage): Pick<Letter, 'thread
   return { thread: `${only.alert.fingerprint}|${only.alert.since}`, first: only.kind === 'firing' };
 }
 
-/** Email of a delivery, with the same bytes at every attempt. */
+/** The bytes are the same at every attempt. */
 function mailOf({ id, payload, createdAt }: Delivery, to: readonly string[], settings: EmailSettings): SendMailOptions {
   const { subject, text, html, thread, first }: Letter = JSON.parse(payload);
   const domain = domainOf(settings.from);
@@ -289,7 +285,6 @@ function passwordOf({ url }: EmailSettings): string {
   return decodeURIComponent(new URL(url).password);
 }
 
-/** Address `a@b.example` in `Name <a@b.example>`. */
 function addressIn(from: string): string {
   return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from;
 }
@@ -302,9 +297,7 @@ function hashOf(identity: string): string {
   return createHash('sha256').update(identity).digest('hex').slice(0, 32);
 }
 
-// The body: a message as plain text and as simple HTML, which every mail program shows.
-
-/** Maximum number of characters. People do not read more of an email. */
+/** People do not read more of an email. */
 const maxBody = 50_000;
 const maxLead = 15_000;
 const maxItem = 4_000;
@@ -379,7 +372,6 @@ function indented(text: string): string {
   return text.replace(/^(?=.)/gm, '  ');
 }
 
-/** Sentences with their line breaks, and commands in a fixed-width font. */
 function prose(text: string): string {
   return escaped(text)
     .replace(/`([^`\n]*)`/g, '<code>$1</code>')

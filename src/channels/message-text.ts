@@ -1,5 +1,4 @@
-// A message as plain text, in the order in which people read it: the headline, its subject, the list, the links. Each
-// channel writes it in its own form and within its own limits. Pure.
+// A message as plain text. Each channel writes it in its own form and within its own limits. Pure.
 import { countsByRule, type GroupMessage, groupName } from '../alerts/grouping.ts';
 import { isPause } from '../alerts/routing.ts';
 import { isDisarming } from '../alerts/rules/protection-rule.ts';
@@ -11,16 +10,15 @@ import { momentText, numberText, spanText, visibleText } from '../core/wording/p
 import type { Notice } from './channel.ts';
 
 export interface ForPeople extends PageAddresses {
-  /** Time zone of the messages, an IANA name. Read each time, because a reload may change it. */
+  /** IANA name, read each time, because a reload may change it. */
   readonly timeZone: () => string;
 }
 
 export interface MessageItem {
   readonly head: string;
   readonly sentences: readonly string[];
-  /** Rule and start of the item; may be empty. */
   readonly foot: string;
-  /** Place of the item on the page, or null if it has none of its own. */
+  /** Null if the item has no place of its own on the page. */
   readonly url: string | null;
 }
 
@@ -28,9 +26,8 @@ export interface MessageItem {
 export interface MessageText {
   readonly headline: string;
   readonly tone: Severity | 'resolved';
-  /** Subject of the message, before the list: one string for each paragraph. */
+  /** Text before the list: one string for each paragraph. */
   readonly lead: readonly string[];
-  /** Items, the worst first. */
   readonly items: readonly MessageItem[];
   readonly more: number;
   readonly links: readonly MessageLink[];
@@ -149,7 +146,6 @@ function endedText({ since, resolvedAt }: Alert, zone: string): string {
     : `From ${from} to ${to}, ${spanText(until - since)}`;
 }
 
-/** Line below a list that was cut, or null if it is complete. */
 export function moreText(left: number): string | null {
   return left > 0 ? `and ${numberText(left)} more: see the page.` : null;
 }
@@ -169,21 +165,20 @@ export function fitting<Item>(
   return { items: fit, left: items.length - fit.length + more };
 }
 
-/** Cuts a text to at most `max` UTF-16 units, with an ellipsis if it was cut. Never cuts a character in half. */
+/** Cuts to at most `max` UTF-16 units, and never a character in half. */
 export function cutText(text: string, max: number): string {
   if (text.length <= max) return text;
   const kept = text.slice(0, Math.max(0, max - 1));
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
 }
 
-// The title of a message in one line, for headers, fallbacks and the list of deliveries. Plain text, not escaped.
+// The title of a message in one line. Plain text, not escaped.
 
-/** Beginning of a message about an alert that began and resolved before it could be sent. */
 const briefLead = 'Began and resolved';
 
 const rulesNamed = 4;
 
-/** Title such as `Critical: a@b.example: warm-up paused` or `Critical: acme: DNS failing (12, 3 of them resolved)`. */
+/** Returns a title such as `Critical: acme: DNS failing (12, 3 of them resolved)`. */
 export function messageTitle(message: GroupMessage): string {
   const { transitions, kind, rule, account } = message;
   const first = transitions[0];
@@ -204,7 +199,7 @@ export function messageTitle(message: GroupMessage): string {
   return `${lead}: ${whose}${groupName(rule, transitions)} (${transitions.length}${note})${unstable}`;
 }
 
-/** Counts of all rules: `DNS failing (2) · stale statistics (30, 4 resolved)`. */
+/** Returns a text such as `DNS failing (2) · stale statistics (30, 4 resolved)`. */
 function countsText({ transitions }: GroupMessage): string {
   const parts = countsByRule(transitions).map(({ rule, count, resolved }) => {
     return `${groupName(rule, transitions)} (${count}${resolved > 0 ? `, ${resolved} resolved` : ''})`;
@@ -221,15 +216,13 @@ function titleLead({ kind, severity, transitions, incident, rule }: GroupMessage
   return rule === 'store_failing' ? `New cause, ${severity}` : `Worse, ${severity}`;
 }
 
-// Links of a message: to its subject, to its runbook, and to the page with a prepared command.
-
 export interface PageAddresses {
   readonly pageUrl: string | null;
-  /** Configured address. Without it no command is prepared: the page may open on one machine only. */
+  /** Without a configured address no command is prepared: the page may open on one machine only. */
   readonly publicUrl: string | null;
 }
 
-/** Link of a message. `name` distinguishes the links of one message. */
+/** `name` distinguishes the links of one message. */
 export interface MessageLink {
   readonly name: 'page_url' | 'runbook_url' | 'resume_url' | 'silence_url';
   readonly label: string;
@@ -239,7 +232,7 @@ export interface MessageLink {
 const maxUrl = 600;
 const silenceFor = '4h';
 
-/** Links of a message: of its incident, of its only alert, or of the rule and account that its alerts share. */
+/** Links to the incident, to the only alert, or to the rule and account that the alerts share. */
 export function linksOf(message: GroupMessage, page: PageAddresses): readonly MessageLink[] {
   const { incident, transitions, rule, account } = message;
   if (incident) return linkTo('page_url', 'Open', incident.pageUrl ?? page.pageUrl);
@@ -265,7 +258,6 @@ export function linksOf(message: GroupMessage, page: PageAddresses): readonly Me
   ];
 }
 
-/** Place of an alert on the page, or null if it has none of its own. */
 function placeOf({ facts }: Alert): string | null {
   const open = facts.numbers['page_url'];
   return typeof open === 'string' && isLink(open) ? open : null;
@@ -279,7 +271,7 @@ function preparedLink(name: MessageLink['name'], label: string, path: string, { 
   return linkTo(name, label, publicUrl === null ? null : `${publicUrl}${path}`);
 }
 
-/** Link, or nothing if the address is not plain http or https. */
+/** Returns nothing if the address is not plain http or https. */
 function linkTo(name: MessageLink['name'], label: string, url: string | null): readonly MessageLink[] {
   return url !== null && isLink(url) ? [{ name, label, url }] : [];
 }
@@ -296,13 +288,12 @@ function isPlainLink(address: string): boolean {
 // Text in a receiver's markup, cut to a limit. A command is kept whole or left out, because half of one might run.
 
 const more = '…';
-/** Command between backticks, or one character. */
 const pieces = /`[^`\n]*`|[\s\S]/gu;
 const command = /`[^`\n]*`/;
 
 type WritePiece = (piece: string) => string;
 
-/** Cuts a text to at most `max` UTF-16 units of markup. */
+/** Cuts to at most `max` UTF-16 units of markup. */
 export function fittedText(text: string, max: number, write: WritePiece): string {
   const written = [...text.matchAll(pieces)].map(([piece]) => write(piece));
   const whole = written.join('');
@@ -315,7 +306,7 @@ export function fittedText(text: string, max: number, write: WritePiece): string
   return out + more;
 }
 
-/** Joins sentences. If not all fit, those with a command stay whole: half of "To undo this" is of no use. */
+/** If not all sentences fit, those with a command stay whole: half of "To undo this" is of no use. */
 export function fittedSentences(
   sentences: readonly string[],
   { separator, max, write }: { readonly separator: string; readonly max: number; readonly write: WritePiece },

@@ -1,5 +1,4 @@
-// The PagerDuty channel: Events API v2. An incident, or an alert outside of one, is triggered and resolved under one
-// key. Events page nobody, except a pause of Warmwarden, which is resolved when the mailbox runs again. Source:
+// The PagerDuty channel: Events API v2. Events page nobody, except a pause of Warmwarden. Source:
 // developer.pagerduty.com, "Events API v2 Overview" (512 KB an event; 202, 400, 429 and 5xx) and "Send an Alert Event"
 // (summary 1,024 characters, dedup_key 255).
 
@@ -42,14 +41,13 @@ export const pagerdutySettings = section({
 });
 
 interface PagerDutySettings extends Hook, ForPeople {
-  /** Integration key. A secret that no stored message contains. */
+  /** The key is a secret that no stored message contains. */
   readonly routingKey: string;
 }
 
 const maxSummary = 1_024;
 const maxKey = 255;
 const maxDetails = 20_000;
-/** Maximum number of alerts that a message triggers; each says how many more there are. */
 const maxTriggers = 20;
 /** Wait if PagerDuty asks for none: "Preferably with a backoff of a few minutes". */
 const throttledMs = 2 * minuteMs;
@@ -102,7 +100,7 @@ export function pagerdutyChannel(settings: PagerDutySettings, clock: Clock): Cha
   };
 }
 
-/** Outcome if only some events were accepted: the next attempt continues after them. */
+/** The next attempt continues after the accepted events. */
 function acceptedUntil(index: number, all: number, { detail, ...result }: SendResult): SendOutcome {
   const asked = 'retryAfterMs' in result ? result.retryAfterMs : null;
   const said = detail === undefined ? '' : `: ${detail}`;
@@ -138,7 +136,7 @@ function eventsOf(message: GroupMessage, people: ForPeople): readonly PagerDutyE
   ];
 }
 
-/** True for a transition that pages: an alert that fires or goes on, and of the events only a pause. */
+/** An alert that fires or goes on pages, and of the events only a pause. */
 function isTrigger(transition: Transition): boolean {
   return transition.kind === 'event' ? isPause(transition) : transition.kind !== 'resolved';
 }
@@ -189,12 +187,12 @@ function resolveOf(key: string): PagerDutyEvent {
   return { event_action: 'resolve', dedup_key: keyOf(key) };
 }
 
-/** Key of an alert, the same each time. A long identity is replaced by its hash. */
+/** A long identity is replaced by its hash. */
 function keyOf(identity: string): string {
   return identity.length <= maxKey ? identity : createHash('sha256').update(identity).digest('hex');
 }
 
-/** Result of PagerDuty's answer: 202, or JSON with a `message` and `errors`, which may quote the key. */
+/** PagerDuty answers 202, or JSON with a `message` and `errors`, which may quote the key. */
 function meaningOf(answer: ReceiverAnswer, routingKey: string): SendResult {
   const result = resultOf(answer, 'PagerDuty');
   if (answer.kind === 'failed' || result.kind === 'sent') return result;

@@ -1,5 +1,4 @@
-// Sends one request to a receiver, and returns the answer, or why there was none, as a value. Follows no redirects, and
-// puts no address into any text.
+// Sends one request to a receiver. Follows no redirects, and puts no address into any text.
 
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
@@ -23,13 +22,12 @@ interface ReceiverRequest {
   readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Egress to `url`; directly if absent. */
   readonly egress?: Egress | undefined;
   /** Wall time, for a Retry-After date if the answer has no Date of its own. */
   readonly now: EpochMs;
 }
 
-/** Answer of a receiver, or why there is none. `isLate`: the whole request was sent, and no answer came in time. */
+/** `isLate`: the whole request was sent, and no answer came in time. */
 export type ReceiverAnswer =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
   | { readonly kind: 'failed'; readonly detail: string; readonly isLate: boolean };
@@ -49,7 +47,7 @@ interface PostOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends a request and waits for the answer, or only for its beginning if it is long or never ends. */
+/** Waits only for the beginning of an answer that is long or never ends. */
 async function ask(asked: ReceiverRequest): Promise<ReceiverAnswer> {
   const bytes = Buffer.from(asked.body ?? '');
   let isSent = false;
@@ -104,7 +102,6 @@ async function ask(asked: ReceiverRequest): Promise<ReceiverAnswer> {
 
 type Body = Dispatcher.ResponseData['body'];
 
-/** Reads the part of a body that comes in time, or its beginning if it is long; then ends the connection. */
 async function textOf(body: Body): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -127,7 +124,7 @@ interface FailedRequest {
   readonly mayHaveArrived: boolean;
 }
 
-/** Text of a failure with the error's code alone: messages of the network contain addresses. */
+/** Messages of the network contain addresses, so the text has only the error's code. */
 function failureText(error: unknown, { signal, proxy, mayHaveArrived }: FailedRequest): string {
   if (signal.aborted) return 'the receiver did not answer in time';
   const code = codeOf(error) ?? codeOf((error as { cause?: unknown } | null)?.cause);
@@ -147,7 +144,7 @@ const laterStatuses = [408, 425, 429];
 
 const goneStatus = 410;
 
-/** Result of an answer, for a receiver to which any 2xx is a success. `who` begins the sentence of a failure. */
+/** Any 2xx is a success. `who` begins the sentence of a failure. */
 export function resultOf(answer: ReceiverAnswer, who = 'the receiver'): SendResult {
   if (answer.kind === 'failed') return { kind: 'failed', detail: answer.detail, retryAfterMs: null, final: false };
   const { status } = answer;
@@ -158,7 +155,6 @@ export function resultOf(answer: ReceiverAnswer, who = 'the receiver'): SendResu
   return { ...failureOf(answer, `${who} answered ${status}${redirect}`), answer };
 }
 
-/** Outcome of a delivery for a status that is not a success. */
 export function failureOf(
   { status, retryAfterMs }: { readonly status: number; readonly retryAfterMs: number | null },
   detail: string,
@@ -167,15 +163,15 @@ export function failureOf(
   return blamed ? { kind: 'refused', detail, retryAfterMs } : { kind: 'failed', detail, retryAfterMs, final: false };
 }
 
-/** Interval of retries with a wrong key: services lock out a sender that retries every few seconds. */
+/** Services lock out a sender that retries every few seconds with a wrong key. */
 const setupRetryMs = 5 * minuteMs;
 
-/** Outcome if the receiver refuses the channel's configuration. `detail` says what to change. */
+/** `detail` says what to change. */
 export function setupRefused(detail: string): SendOutcome {
   return { kind: 'failed', detail, retryAfterMs: setupRetryMs, final: false, setup: true };
 }
 
-/** Outcome of a message that was sent completely and got no answer, or only a gateway's: it may have arrived. */
+/** A message that was sent completely and got no answer, or only a gateway's, may have arrived. */
 export function unanswered(detail: string): SendOutcome {
   return { kind: 'unanswered', detail: `${detail}: the message may have arrived, so it counts as sent` };
 }
@@ -189,12 +185,11 @@ export function fieldsIn(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-// Duration of one attempt to send. Sockets use real time, so that none hangs for ever even under a moved clock.
+// Duration of one attempt to send, in real time, so that no socket hangs for ever under a moved clock.
 
 const sendDeadlineMs = minuteMs;
 /** Time that every attempt may take, even while the process ends. */
 const alwaysMs = 10_000;
-/** Interval at which a long attempt checks whether it must end. */
 const lookMs = 500;
 
 const realTime = systemClock();
@@ -203,14 +198,13 @@ export function longestOf({ longestMs = sendDeadlineMs }: Pick<Channel, 'longest
   return longestMs;
 }
 
-/** Conditions under which a long attempt ends before its deadline. */
 interface AttemptPatience {
   readonly mayGoOn: () => boolean;
   /** Time that every attempt may take; ten seconds if absent. For tests. */
   readonly alwaysMs?: number | undefined;
 }
 
-/** Makes one attempt through a channel. Rejects as `send` does. */
+/** Rejects as `send` does. */
 export async function attempt<Outcome>(
   channel: Pick<Channel, 'longestMs'>,
   send: (signal: AbortSignal) => Promise<Outcome>,
@@ -232,11 +226,9 @@ async function cutShort(cut: AbortController, over: AbortSignal, patience: Attem
   cut.abort();
 }
 
-// Pings of a dead man's switch.
-
 export type PingTarget = Pick<Hook, 'url' | 'egress'>;
 
-/** Sends one ping. Without `patience` it may take as long as a message. */
+/** Pings a dead man's switch. Without `patience` a ping may take as long as a message. */
 export async function pingOf(
   { url, egress }: PingTarget,
   clock: Clock,

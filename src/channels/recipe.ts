@@ -1,6 +1,5 @@
-// The recipe channel: an alert starts a recipe at a recipe service, and its run is followed to its end. A trigger whose
-// answer was lost may have started a run, and no request can tell (docs/faults.md T11), so it is never retried
-// automatically.
+// The recipe channel: an alert starts a recipe, and its run is followed to its end. A trigger whose answer was lost may
+// have started a run, and no request can tell (docs/faults.md T11), so it is never retried automatically.
 import { z } from 'zod';
 import type { Transition } from '../core/alert.ts';
 import type { Egress } from '../core/egress.ts';
@@ -36,7 +35,7 @@ type RecipeSettings = Pick<z.output<typeof recipeSettings>, 'name' | 'baseUrl' |
   readonly egress?: Egress;
 };
 
-/** Age until which a run is polled often: the smallest plan has 60 requests a minute. */
+/** A young run is polled often, since the smallest plan has 60 requests a minute. */
 const youngMs = minuteMs;
 const youngWaitMs = 5 * secondMs;
 const oldWaitMs = 30 * secondMs;
@@ -119,7 +118,7 @@ export function recipeChannel(settings: RecipeSettings, world: World): Channel {
   };
 }
 
-/** Outcome of a run. A failed one makes the delivery undelivered, so that people see it. */
+/** A failed run makes the delivery undelivered, so that people see it. */
 function endOf({ id, state, error, rows, rowCount }: RunRecord): SendOutcome {
   if (state === 'succeeded')
     return { kind: 'sent', detail: `run ${id} succeeded${rowsText(rowCount ?? rows?.length)}` };

@@ -1,6 +1,5 @@
-// The Slack channel: an incoming webhook with Block Kit, a header and a coloured attachment below it. Source:
-// docs.slack.dev, "Reference: blocks" (header 150 characters, section text 3,000, 50 blocks, 10 context elements) and
-// "Button element" (text 75 characters, url 3,000).
+// The Slack channel: an incoming webhook with Block Kit. Source: docs.slack.dev, "Reference: blocks" (header 150
+// characters, section text 3,000, 50 blocks, 10 context elements) and "Button element" (text 75 characters, url 3,000).
 import type { ActionsBlock, Button, ContextBlock, HeaderBlock, KnownBlock, SectionBlock } from '@slack/types';
 import { z } from 'zod';
 import { section } from '../world/schema/section.ts';
@@ -41,16 +40,14 @@ export function slackChannel(settings: ChatSettings, clock: Clock): Channel {
 const maxHeader = 150;
 const maxFallback = 300;
 const maxHead = 300;
-/** Slack's limit for one section. */
 const maxSection = 3_000;
 /** Maximum for the items of a message together, since Slack also limits the sum of its sections. */
 const maxItems = 8_000;
 const maxLead = 2_500;
-/** Part of a section that is kept free for a link. */
 const linkRoom = 650;
 const colours = { critical: '#d92d20', warning: '#f79009', info: '#2e90fa', resolved: '#12b76a' } as const;
 
-/** Message with the header above the coloured part; `text` is the preview on a phone. */
+/** `text` is the preview on a phone. */
 function payloadOf({ headline, tone, lead, items, more, links, foot }: MessageText): object {
   const header: HeaderBlock = {
     type: 'header',
@@ -76,7 +73,7 @@ function itemText({ head, sentences, foot, url }: MessageItem, max: number): str
   return [top, middle, [bottom, link].filter(Boolean).join(' · ')].filter(Boolean).join('\n');
 }
 
-/** Buttons that are links, so that they need no app. */
+/** Links need no app. */
 function buttons(links: readonly MessageLink[]): ActionsBlock[] {
   const elements = links.map(({ name, label, url }): Button => {
     return { type: 'button', action_id: name, text: { type: 'plain_text', text: label, emoji: false }, url };
@@ -84,7 +81,7 @@ function buttons(links: readonly MessageLink[]): ActionsBlock[] {
   return elements.length === 0 ? [] : [{ type: 'actions', elements }];
 }
 
-/** Block of text. `verbatim` keeps Slack from looking for names, channels and addresses in it. */
+/** `verbatim` keeps Slack from looking for names, channels and addresses in the text. */
 function textBlock(text: string): SectionBlock {
   return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } };
 }
@@ -106,7 +103,7 @@ export function slackText(text: string, max: number): string {
   return fittedText(harmless(text), max, escaped);
 }
 
-/** Joins sentences in a text of at most `max` characters; those with a command stay whole. */
+/** Sentences with a command stay whole. */
 export function slackSentences(sentences: readonly string[], separator: string, max: number): string {
   return fittedSentences(sentences.map(harmless), { separator, max, write: escaped });
 }
@@ -120,9 +117,8 @@ function escaped(text: string): string {
 }
 
 /**
- * Slack's error words for an incoming webhook, usually with a 4xx. Services that accept Slack's messages report success
- * in words of their own. Source: docs.slack.dev, "Sending messages using incoming webhooks" and the errors of
- * chat.postMessage.
+ * Services that accept Slack's messages report success in words of their own. Source: docs.slack.dev, "Sending messages
+ * using incoming webhooks" and the errors of chat.postMessage.
  */
 const errorWords = new Set(
   `action_prohibited channel_is_archived channel_not_found invalid_attachments invalid_auth invalid_blocks

@@ -1,6 +1,5 @@
 // The Teams channel: a workflow's webhook (Power Automate) with one Adaptive Card. Source: learn.microsoft.com, "Post a
-// workflow when a webhook request is received in Microsoft Teams" (28 KB a message, four requests a second) and
-// adaptivecards.io (TextRun: text that is shown as it is).
+// workflow when a webhook request is received in Microsoft Teams" (28 KB a message, four requests a second).
 import { z } from 'zod';
 import { refuse, serviceUrl } from '../world/schema/scalars.ts';
 import { secret, section } from '../world/schema/section.ts';
@@ -24,7 +23,7 @@ export const teamsSettings = section({
   type: z.literal('teams').describe('Microsoft Teams: a workflow that posts when a webhook request is received.'),
 });
 
-/** Address of a workflow. Refuses the older connectors, which Microsoft has retired. */
+/** Refuses the older connectors, which Microsoft has retired. */
 function teamsUrl() {
   return serviceUrl().superRefine((value, context) => {
     const host = URL.canParse(value) ? new URL(value).hostname : '';
@@ -36,7 +35,7 @@ function teamsUrl() {
   });
 }
 
-/** Maximum bytes of a card: a little less than 28 KB, since Teams adds its own part. */
+/** A little less than 28 KB, since Teams adds its own part. */
 const maxCardBytes = 27_000;
 const maxHeadline = 1_000;
 const maxParagraph = 600;
@@ -105,7 +104,7 @@ function itemBlocks({ head, sentences, foot, url }: MessageItem): readonly objec
   ];
 }
 
-/** Sentence with commands in a fixed-width font. A run is not read as formatting, mention or link. */
+/** A run (TextRun of adaptivecards.io) is shown as it is, not read as formatting, mention or link. */
 function words(sentence: string): object {
   const parts = sentence.split(/(`[^`\n]*`)/).filter((part) => part !== '');
   return runs(

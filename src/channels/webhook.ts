@@ -85,9 +85,8 @@ export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel
       return body && { payload: JSON.stringify(body), title: notice.title };
     },
     send: async ({ id, payload }, signal) => {
-      // The time stamp is that of the sending, not of the message: receivers refuse old time stamps, and retries may
-      // come hours later. It is the machine's time even if the daemon uses a moved clock, since the receiver compares
-      // it with its own.
+      // Receivers compare the time stamp with their own clock and refuse old ones, and retries may come hours later, so
+      // it is the machine's time of sending.
       const sentAt = wallClock.now();
       const timestamp = String(Math.floor(sentAt / 1_000));
       const signatures = keys.map((key) => signatureOf(key, `${id}.${timestamp}.${payload}`));
@@ -101,12 +100,12 @@ export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel
   };
 }
 
-/** Signature of Standard Webhooks. Its own library takes 20 ms for half a megabyte. */
+/** The library of Standard Webhooks takes 20 ms for half a megabyte. */
 function signatureOf(key: Buffer, text: string): string {
   return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
 }
 
-/** Body as documented: docs/alerts.md describes every field. Times are ISO 8601. */
+/** docs/alerts.md describes every field. Times are ISO 8601. */
 function standardBody(message: GroupMessage) {
   return {
     type: `alerts.${message.kind}`,
