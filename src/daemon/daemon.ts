@@ -1,4 +1,4 @@
-// The composition root: starts the parts of the daemon one after the other, and ends them in reverse order.
+// The composition root: starts the parts of the daemon, and ends them in reverse order.
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { CommandOutcome, ReloadRequest } from '../core/operator-command.ts';
 import { Store } from '../store/store.ts';
@@ -16,11 +16,11 @@ export interface Daemon {
   /** Address of the page and the metrics, without a slash at the end. */
   readonly url: string;
   readonly fleet: Fleet;
-  /** Loads the configuration again. A refused configuration changes nothing. */
+  /** A refused configuration changes nothing. */
   reload(request: ReloadRequest): Promise<CommandOutcome>;
   /** Ends the process because a part of it does not work: `why` is a part of a sentence. */
   crash(why: string, error?: unknown): void;
-  /** Ends every part, last started first. Work in progress is in the store. */
+  /** Ends the last started part first. Work in progress is in the store. */
   stop(): Promise<void>;
 }
 
@@ -30,13 +30,10 @@ interface Ways {
   readonly end: (why: string) => void;
 }
 
-/** Time in which a crash closes what it can, in real time. */
+/** Real time in which a crash closes what it can. */
 const closeWithinMs = 10_000;
 
-/**
- * Starts the daemon; with PostgreSQL, once no other process is active. Rejects with one sentence if the store or the
- * address is not available, and leaves nothing running in that case.
- */
+/** With PostgreSQL, waits until no other process is active. A failed start leaves nothing running. */
 export async function startDaemon(source: ConfigSource, world: World, ways: Partial<Ways> = {}): Promise<Daemon> {
   const { openStore = Store.open, end = () => process.exit(1) } = ways;
   const { config } = source.started;
@@ -52,8 +49,7 @@ export async function startDaemon(source: ConfigSource, world: World, ways: Part
       open(source.started, { world, startup, openStore, leaseLost }, teardowns),
     );
     const crash = crashing(opened, parts, end);
-    // The server starts before any account is guarded: messages link to the page, and an address in use must refuse the
-    // start.
+    // The server starts first: messages link to the page, and an address in use must refuse the start.
     const served = await parts.scope((teardowns) => serve(config.server, { opened, startup }, teardowns));
     const guarded = await parts.scope((teardowns) => guard(opened, { pageUrl: served.pageUrl, crash }, teardowns));
     const reloader = await parts.scope((teardowns) =>

@@ -23,9 +23,7 @@ export interface Guarded {
 }
 
 interface GuardParts {
-  /** Base of the links in messages. */
   readonly pageUrl: string;
-  /** Ends the process because a loop has stopped. */
   readonly crash: (why: string) => void;
 }
 
@@ -68,8 +66,6 @@ export async function guard(
   return { rooms, duties, notifying, alerts };
 }
 
-// The notifier with the channels of the configuration in force.
-
 class Notifying {
   readonly #channels: ConfiguredChannels;
   readonly #notifier: Notifier;
@@ -92,12 +88,11 @@ class Notifying {
     this.#notifier.start();
   }
 
-  /** Ends after the attempts in progress. Unsent messages stay in the outbox. */
+  /** Unsent messages stay in the outbox. */
   end(): Promise<void> {
     return this.#notifier.stop();
   }
 
-  /** Wakes the notifier after a commit of transitions. */
   wake(): void {
     this.#notifier.wake();
   }
@@ -106,13 +101,11 @@ class Notifying {
     return this.#notifier.reconfigure(this.#channels.as(settings.channels), settings);
   }
 
-  /** Undelivered messages, and the way to resend them. */
   get undelivered(): Notifier['undelivered'] {
     return this.#notifier.undelivered;
   }
 }
 
-/** Channels of the configuration. */
 class ConfiguredChannels {
   readonly #opened: DaemonRooms;
   readonly #pageUrl: string;
@@ -123,7 +116,7 @@ class ConfiguredChannels {
     this.#pageUrl = pageUrl;
   }
 
-  /** Channels as configured now. An unchanged one stays the same object, so that its loop goes on. */
+  /** An unchanged channel stays the same object, so that its loop goes on. */
   as(wanted: readonly ChannelConfig[]): readonly Channel[] {
     this.#made = wanted.map(
       (config) =>

@@ -26,18 +26,15 @@ import type { Startup } from './readiness.ts';
 import { knownAccount, renamesOf } from './reload/changes.ts';
 import { Standby } from './standby.ts';
 
-/** Name of this process for people. */
 const processName = `process ${process.pid} on ${hostname()}`;
 
 export interface DaemonRooms {
   readonly world: World;
   readonly loops: Loops;
-  /** Configuration in force. */
   readonly live: LiveConfig;
   readonly store: Store;
   readonly fleet: Fleet;
   readonly metrics: Metrics;
-  /** Settings of the metrics in force. */
   readonly metricsSettings: () => MetricsSettings;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
   readonly recipes: RecipeService;
@@ -49,11 +46,10 @@ export interface Origins {
   readonly world: World;
   readonly startup: Startup;
   readonly openStore: typeof Store.open;
-  /** Ends this process because another one has the lease. */
   readonly leaseLost: (why: string) => void;
 }
 
-/** Opens the parts. Rejects with one sentence if the store is not available. */
+/** Rejects with one sentence if the store is not available. */
 export async function open(started: ValidConfig, origins: Origins, teardowns: Teardowns): Promise<DaemonRooms> {
   const { config } = started;
   const { world, startup, openStore } = origins;
@@ -99,7 +95,6 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   };
 }
 
-/** Loads the picture of the last process; ends the alerts of accounts that are no longer configured. */
 async function loadFleet(store: Store, { accounts }: Config, { clock, log }: World): Promise<Fleet> {
   const known = await store.knownAccounts();
   const configured = accounts.map(knownAccount);
@@ -130,7 +125,7 @@ async function loadFleet(store: Store, { accounts }: Config, { clock, log }: Wor
   return fleetOf(left, accounts);
 }
 
-/** Ends the alerts of accounts that left the configuration while no daemon ran. `names`: the configured ones. */
+/** Ends alerts of accounts that left the configuration while no daemon ran. `names` are the configured ones. */
 export async function endForgotten(
   store: Store,
   { alerts }: Pick<StoredPicture, 'alerts'>,

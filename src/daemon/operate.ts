@@ -1,5 +1,4 @@
-// Lets people operate the daemon: the operator commands, the socket that accepts them, and reloads of the
-// configuration.
+// Lets people operate the daemon: commands, their socket, and reloads.
 import { errorText } from '../core/nearest.ts';
 import type { Operate, ReloadRequest } from '../core/operator-command.ts';
 import { pathOf } from '../core/store-failure.ts';
@@ -73,7 +72,7 @@ async function startCommands(
   return operating(commands, auditing(rooms));
 }
 
-/** Opens the command socket. A daemon without it still guards: the log says why there is none. */
+/** A daemon without the socket still guards: the log says why there is none. */
 async function openSocket(
   storePath: string,
   answerCommands: Operate,

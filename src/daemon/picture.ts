@@ -23,7 +23,6 @@ export function fleetOf(picture: StoredPicture, accounts: readonly ShownAccount[
   return fleet;
 }
 
-/** Adds accounts to the picture, in the state that the last process or configuration left. */
 export function showAccounts(fleet: Fleet, picture: StoredPicture, accounts: readonly ShownAccount[]): void {
   const names = new Set(accounts.map((account) => account.name));
   const shown = new Map(fleet.breakers());
@@ -35,7 +34,7 @@ export function showAccounts(fleet: Fleet, picture: StoredPicture, accounts: rea
   for (const action of picture.actions) if (names.has(action.account)) fleet.putAction(action);
 }
 
-/** Adds the stored state that belongs to no single account's loop: breakers, emergency stops, the newest actions. */
+/** Adds the state that belongs to no single account's loop. */
 export function showShared(fleet: Fleet, picture: StoredPicture): void {
   for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
   for (const { scope } of [...fleet.knownWritesOff()]) fleet.removeWritesOff(scopeKey(scope));
@@ -43,7 +42,6 @@ export function showShared(fleet: Fleet, picture: StoredPicture): void {
   for (const action of picture.actions) fleet.putAction(action);
 }
 
-/** Ends of the alerts of accounts that are no longer configured. */
 export function notGuardedAnyMore(alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
   return leave(alerts, now, 'Its account is no longer in the configuration, so Warmwarden no longer watches it.');
 }

@@ -1,5 +1,4 @@
-// Readiness for `/readyz`: whether Warmwarden itself works, polls every account and can judge its mailboxes, or what
-// does not work. An API that fails does not count: not_guarded reports it.
+// Readiness for `/readyz`: whether Warmwarden itself works. An API that fails does not count: not_guarded reports it.
 import { unheardSince } from '../alerts/rules/daemon-rules.ts';
 import { noAccount } from '../core/alert.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
@@ -11,21 +10,20 @@ import { noneJudged } from '../core/wording/states.ts';
 import { failed } from '../operations/plan.ts';
 import type { Readiness } from '../web/route-parts.ts';
 
-/** Progress of the start: page and recipes start before the operator commands, and get them from here. */
+/** Page and recipes start before the operator commands, and get them from here. */
 export class Startup {
   #operate: Operate | null = null;
 
-  /** Operator commands of the daemon, or null while it starts. */
+  /** Null while the daemon starts. */
   get operate(): Operate | null {
     return this.#operate;
   }
 
-  /** Accepts operator commands from now on, because every part of the daemon runs. */
   finish(operate: Operate): void {
     this.#operate = operate;
   }
 
-  /** Loads the configuration again; refuses while the daemon is starting. */
+  /** Refuses while the daemon is starting. */
   async reload(request: ReloadRequest): Promise<CommandOutcome> {
     return this.#operate?.('reload', request) ?? failed('The daemon is starting. Try again in a moment.');
   }
@@ -33,11 +31,11 @@ export class Startup {
 
 interface Sources extends Pick<Startup, 'operate'> {
   readonly fleet: Fleet;
-  /** Time zone of the reasons, an IANA name. */
+  /** IANA name. */
   readonly zone: string;
 }
 
-/** Reasons for not being ready. docs/operating.md says who notices each of them. */
+/** docs/operating.md says who notices each of the causes. */
 export const causes = {
   start: ({ operate }) => (operate ? [] : ['the first sweep has not started']),
   store: ({ fleet: { storeFailure, storeFailingSince }, zone }) => {

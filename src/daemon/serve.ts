@@ -16,13 +16,9 @@ import type { Startup } from './readiness.ts';
 import { readinessOf } from './readiness.ts';
 
 export interface Served {
-  /** Address at which the server listens. */
   readonly url: string;
-  /** Base of the links in messages. */
   readonly pageUrl: string;
-  /** Reads the certificate again after a reload. */
   readonly renew: RunningServer['renew'];
-  /** Sources of the answers to GET routes. */
   readonly answers: AnswerParts;
 }
 
@@ -31,7 +27,7 @@ interface ServeParts {
   readonly startup: Startup;
 }
 
-/** Starts the server. Rejects with one sentence if the address is not available. */
+/** Rejects with one sentence if the address is not available. */
 export async function serve(
   { host, port, publicUrl, pathPrefix, tls }: Config['server'],
   { opened, startup }: ServeParts,

@@ -21,7 +21,7 @@ export class Standby {
     this.#parts = new Teardowns(world.log);
   }
 
-  /** Shows who has the lease. `active`: its holder; `failure`: why the lease can't be read, or null. */
+  /** `active` holds the lease; `failure` says why the lease can't be read, or is null. */
   show(active: string, failure: Error | null): void {
     const { log } = this.#world;
     if (this.#state?.active !== active) log.info({ active }, 'standing by');
@@ -29,13 +29,13 @@ export class Standby {
     this.#starting ??= this.#start(() => this.#state ?? { active, failure: null });
   }
 
-  /** Ends the answers. Resolves when the address and the socket are free again. */
+  /** Resolves when the address and the socket are free again. */
   async end(): Promise<void> {
     await this.#starting;
     await this.#parts.takeDown();
   }
 
-  /** Starts the answers. Never rejects: a process that can't show that it is a standby is one nonetheless. */
+  /** Never rejects: a process that can't show that it is a standby is one nonetheless. */
   async #start(state: () => StandbyState): Promise<void> {
     const { server, store } = this.#config;
     const { log } = this.#world;

@@ -10,13 +10,11 @@ import { systemClock } from '../world/world.ts';
 import type { DaemonRooms } from './open.ts';
 import type { Duties } from './reload/duties.ts';
 
-/** Time after which a process has recovered from the crash before it. */
 const steadyAfterMs = 5 * minuteMs;
 
 /** Age of a process at which it ends for an account that stopped again after a crash, so that the others are guarded. */
 const againAfterMs = hourMs;
 
-/** Wait before the last look at the loops, after which the process ends. */
 const lastMomentMs = 1_000;
 
 type Rooms = Pick<DaemonRooms, 'world' | 'live' | 'fleet' | 'store'>;
@@ -59,8 +57,8 @@ export class Watchdog {
   }
 
   /**
-   * Name of a stopped loop with its trouble, or null. A loop that waits for a failing store does not count, but one that
-   * ended does where the store is damaged: only a restart ends that failure.
+   * Returns null if none stopped. A loop that waits for a failing store does not count, but one that ended on a damaged
+   * store does: only a restart ends that failure.
    */
   #look(): string | null {
     const { fleet, loops } = this.#opened;
@@ -77,10 +75,7 @@ export class Watchdog {
     return task && `${task} has failed for minutes`;
   }
 
-  /**
-   * True if a restart is worth its minute: not for some of the accounts right after a crash, since they would keep the
-   * others from being guarded.
-   */
+  /** A restart right after a crash is not worth its minute for some accounts: the others would be unguarded. */
   #mayEndFor(accounts: number): boolean {
     const { fleet, world } = this.#opened;
     const isOld = world.clock.monotonic() - this.#startedAt >= againAfterMs;
@@ -88,12 +83,11 @@ export class Watchdog {
   }
 }
 
-/** True if a process that recently crashed has not yet proven that it runs. */
 function hasCrashed(fleet: Rooms['fleet']): boolean {
   return [...fleet.alertsOf(noAccount)].some(({ rule }) => rule === 'crashed');
 }
 
-/** Records why the process ends: the next process sends the message. Rejects if the store can't be written. */
+/** The next process sends the message. Rejects if the store can't be written. */
 export function recordCrash(rooms: Rooms, crash: Crash | null): Promise<void> {
   const { fleet, live, store, world } = rooms;
   const { rules } = live.config.alerts;
@@ -103,10 +97,7 @@ export function recordCrash(rooms: Rooms, crash: Crash | null): Promise<void> {
   return recordAlerts({ fleet, store, recorded: () => {} }, changes);
 }
 
-/**
- * Looks once, and ends the alert about a crash when this process, which started at `startedAt`, has run for a while and
- * guards every account.
- */
+/** Ends the alert about a crash when this process, which started at `startedAt`, is steady. */
 export async function getOverCrash(rooms: Rooms, startedAt: number): Promise<void> {
   const { fleet, world } = rooms;
   const isSteady =

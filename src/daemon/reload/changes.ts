@@ -1,5 +1,4 @@
-// Differences between two configurations: accounts that begin, end, move or start over, mailboxes that leave, verdicts
-// that change.
+// Differences between two configurations, and their effect on accounts, mailboxes and verdicts.
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
@@ -20,7 +19,6 @@ import type { AccountMove, KnownAccount } from '../../store/records.ts';
 import { showShared } from '../picture.ts';
 import type { Duties } from './duties.ts';
 
-/** Accounts by the effect of a reload on them, as names. */
 export interface Impact {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -30,7 +28,7 @@ export interface Impact {
   readonly changed: readonly string[];
 }
 
-/** Keys that a running daemon applies; the others need a restart. */
+/** The other keys need a restart. */
 const liveKeys = [
   'accounts',
   'poll',
@@ -56,7 +54,7 @@ const liveKeys = [
   'metrics.series_limit',
 ] as const;
 
-/** Share of the known mailboxes; a reload that drops more than this looks like a mistake. */
+/** A reload that drops a larger share of the known mailboxes looks like a mistake. */
 const maxDroppedShare = 0.2;
 
 export function impactOf(before: Config, after: Config): Impact {
@@ -83,7 +81,6 @@ function connectionOf({ guard: _guard, overrides: _overrides, mailboxes: _mailbo
   return connection;
 }
 
-/** Mailboxes in the picture, of any account, that another configuration no longer guards. */
 function droppedBy(after: Config, fleet: Fleet, moves: readonly AccountMove[]): readonly MailboxState[] {
   const accounts = new Map(after.accounts.map((account) => [account.name, account]));
   return [...fleet.mailboxes()].filter((mailbox) => {
@@ -106,13 +103,13 @@ export function mistakesIn({ before, after, moves }: ConfigChange, fleet: Fleet)
 
 export const nobodyNotified = 'no channel is left that can notify you';
 
-/** Channels for people (all except recipes) if another configuration removes the last of them; else empty. */
+/** Returns channels if `after` removes the last one that people read; else none. */
 export function lastChannelsGone(before: Config, after: Config): readonly string[] {
   const read = ({ alerts }: Config) => alerts.channels.filter(isForPeople).map(({ name }) => name);
   return read(after).length === 0 ? read(before) : [];
 }
 
-/** Keys whose change needs a restart, compared with the settings at the start of the process. */
+/** Compares with the settings at the start of the process. */
 export function needingRestart(started: readonly Setting[], after: readonly Setting[]): readonly SettingChange[] {
   // A certificate can be renewed while the server runs; a change between http and https needs a restart.
   const restarted = hasTls(started) === hasTls(after) ? [] : ['server.tls'];
@@ -128,17 +125,14 @@ function isBelow(name: string, key: string): boolean {
   return name === key || name.startsWith(`${key}.`) || name.startsWith(`${key}[`);
 }
 
-/** Largest number of mailboxes of a kind that are named; more are counted. */
 const named = 10;
 
-/** Configuration in force, and the one that is compared with it. */
 export interface ConfigChange {
   readonly before: Config;
   readonly after: Config;
   readonly moves: readonly AccountMove[];
 }
 
-/** Sentences about the known mailboxes that leave, and those that are judged differently. */
 export function previewOf({ before, after, moves }: ConfigChange, fleet: Fleet, now: EpochMs): readonly string[] {
   const dropped = droppedBy(after, fleet, moves);
   const turned = after.accounts.flatMap((account) => {
@@ -168,14 +162,13 @@ function atMost(lines: readonly string[], [one, many]: readonly [string, string]
   return [...lines.slice(0, named), `... and ${counted(lines.length - named, one, many)}`];
 }
 
-// Moves of a change of configuration, before a reload and at a start: accounts that are renamed, and mailboxes that go
-// on under another account.
+// Moves before a reload and at a start: renamed accounts, and mailboxes that go on under another account.
 
 export function knownAccount({ name, baseUrl, apiKey }: AccountConfig): KnownAccount {
   return { name, api: baseUrl, digest: createHash('sha256').update(`${baseUrl} ${apiKey}`).digest('base64url') };
 }
 
-/** Accounts that go on under another name, recognized by the same base_url and key. */
+/** The same base_url and key identify an account under another name. */
 export function renamesOf(before: readonly KnownAccount[], after: readonly KnownAccount[]): readonly AccountMove[] {
   return after.flatMap(({ name, digest }) => {
     const isSame = (one: KnownAccount) => one.digest === digest;
@@ -185,7 +178,7 @@ export function renamesOf(before: readonly KnownAccount[], after: readonly Known
   });
 }
 
-/** Renamed accounts, and mailboxes of removed accounts that another account lists. */
+/** Includes mailboxes of removed accounts that another account lists. */
 export function movesOf(before: Config, after: Config, fleet: Fleet): readonly AccountMove[] {
   const renames = renamesOf(before.accounts.map(knownAccount), after.accounts.map(knownAccount));
   const stay = new Set([...after.accounts.map(({ name }) => name), ...renames.map(({ from }) => from)]);
@@ -203,7 +196,6 @@ export function movesOf(before: Config, after: Config, fleet: Fleet): readonly A
   return [...renames, ...takeovers];
 }
 
-/** True if a mailbox goes on under another account. */
 export function isMoved(moves: readonly AccountMove[], { account, id }: Pick<MailboxState, 'account' | 'id'>): boolean {
   return moves.some(({ from, ids }) => from === account && (ids?.includes(id) ?? true));
 }
@@ -221,7 +213,6 @@ export function movesText(moves: readonly AccountMove[], fleet: Fleet, now: Epoc
   });
 }
 
-/** Sentence about mailboxes that Warmwarden changed, no longer guards, and leaves as they are. */
 function leftChangedText(dropped: readonly MailboxState[]): readonly string[] {
   const changed = dropped.filter(({ memory }) => memory?.claim);
   if (changed.length === 0) return [];
@@ -231,7 +222,7 @@ function leftChangedText(dropped: readonly MailboxState[]): readonly string[] {
   ];
 }
 
-/** Moves mailboxes after the loops of their former accounts have ended. Rejects if nothing could be moved. */
+/** The loops of the former accounts must have ended. Rejects if nothing could be moved. */
 export async function moveMailboxes(
   { fleet, store, group, turns, world, onTransitions }: RecorderRooms,
   { moves, accounts }: { readonly moves: readonly AccountMove[]; readonly accounts: readonly AccountConfig[] },

@@ -1,4 +1,4 @@
-// Polling loops: one for each account, begun and ended according to the configuration.
+// Polling loops, one for each account.
 
 import { AccountWatch, type AccountWatchOptions } from '../../account/account-watch.ts';
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../../account/record/breakers.ts';
@@ -29,10 +29,9 @@ interface Duty {
   readonly baseUrl: string;
 }
 
-/** Account whose loop has ended. */
 interface Retired {
   readonly name: string;
-  /** Error with which the loop ended, in words, or null if there was none. */
+  /** Null if the loop ended without an error. */
   readonly failure: string | null;
 }
 
@@ -40,13 +39,13 @@ export class Duties {
   readonly #live: LiveConfig;
   readonly #rooms: RecorderRooms;
   readonly #duties = new Map<string, Duty>();
-  /** Budgets of ended loops, by key: the rate limit belongs to the key, not to the loop. */
+  /** The rate limit belongs to the key, not to the loop, so the budgets of ended loops stay. */
   readonly #budgets = new Map<string, Budget>();
-  /** Running loops. The list object never changes, so that others may keep it. */
+  /** The list object never changes, so that others may keep it. */
   readonly watches: AccountWatch[] = [];
   /** Watches all of whose loops have taken a turn. */
   readonly #begun = new WeakSet<AccountWatch>();
-  /** Accounts with a loop that has stopped, for which the process does not end. */
+  /** Accounts with a stopped loop, for which the process does not end. */
   #stopped: ReadonlySet<string> = new Set();
   #stopping = false;
 
@@ -55,13 +54,13 @@ export class Duties {
     this.#rooms = rooms;
   }
 
-  /** Begins the loops of these accounts of the configuration in force; begins none once all are stopped. */
+  /** Begins none once all are stopped. */
   begin(accounts: readonly AccountConfig[], ledgers: readonly AccountLedger[] = []): void {
     const spent = new Map(ledgers.map(({ account, budget }) => [account, budget]));
     for (const account of this.#stopping ? [] : accounts) this.#begin(account, spent.get(account.name));
   }
 
-  /** Rate limits that an earlier process may have spent recently; empty if the store can't be read. Never rejects. */
+  /** Rate limits that an earlier process may have spent; empty if the store can't be read. Never rejects. */
   async storedLedgers(): Promise<readonly AccountLedger[]> {
     const { store, world } = this.#rooms;
     return store.ledgers().catch((error: unknown) => {
@@ -90,14 +89,12 @@ export class Duties {
     });
   }
 
-  /** Shows these accounts, a loop of which has stopped, as not guarded. The others are shown as they are. */
   showStopped(accounts: readonly string[]): void {
     if (accounts.length === this.#stopped.size && accounts.every((one) => this.#stopped.has(one))) return;
     this.#stopped = new Set(accounts);
     this.#showGuarding();
   }
 
-  /** Shows which accounts are guarded, and which are starting or have stopped. */
   #showGuarding(): void {
     const { fleet, world } = this.#rooms;
     const since = new Map(fleet.guarding().map(({ account, startingSince }) => [account, startingSince]));
@@ -109,7 +106,7 @@ export class Duties {
     fleet.putGuarding(guarding);
   }
 
-  /** Stores the state of the rate limits for the next process. Never rejects. */
+  /** Never rejects. */
   saveLedgers(): Promise<void> {
     return this.#save([...this.#duties].map(([name, { api }]) => [name, api.budget]));
   }
@@ -125,7 +122,7 @@ export class Duties {
     });
   }
 
-  /** Ends the loops of these accounts once their writes were read back. Never rejects; returns the errors. */
+  /** Waits until their writes were read back. Never rejects; returns the errors. */
   async retire(names: readonly string[]): Promise<readonly Retired[]> {
     const failures = await Promise.all(names.map((name) => this.#wrapUp(name)));
     const retired = await Promise.all(names.map((name) => this.#end(name)));
@@ -147,14 +144,14 @@ export class Duties {
     return { name, failure };
   }
 
-  /** Keeps the budget of a key, and forgets budgets that were spent long ago. */
+  /** Forgets budgets that were spent long ago. */
   #keep(duty: Duty): void {
     const now = this.#rooms.world.clock.monotonic();
     for (const [key, budget] of this.#budgets) if (budget.nextStartAt(now) <= now) this.#budgets.delete(key);
     this.#budgets.set(keyOf(duty), duty.api.budget);
   }
 
-  /** Failure of the work in words, or null if it succeeded. */
+  /** Null if the work succeeded. */
   async #outcomeOf(account: string, work: () => Promise<void>): Promise<string | null> {
     try {
       await work();
@@ -165,7 +162,7 @@ export class Duties {
     }
   }
 
-  /** Removes an account from view, and ends its alerts. Its history stays in the store. */
+  /** The history stays in the store. */
   async forget(name: string): Promise<void> {
     const { fleet, store, turns, world, onTransitions } = this.#rooms;
     await turns.take(async () => {
@@ -199,7 +196,7 @@ export class Duties {
     return this.#duties.get(name)?.watch;
   }
 
-  /** Ends all loops at their next step, and begins no more. */
+  /** Begins no loops afterwards. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.watches.map((watch) => watch.stop()));

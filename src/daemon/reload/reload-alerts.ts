@@ -24,7 +24,6 @@ import { type Alert, bothChanges, fingerprintOf } from '../../core/alert.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { recordAlerts } from '../../outbox/outbox-store.ts';
 
-/** Reload: its author, subject and moment. */
 export interface Reloaded {
   readonly before: Config;
   readonly after: Config;
@@ -36,9 +35,9 @@ export interface Reloaded {
 export class ReloadAlerts {
   readonly #rooms: RecorderRooms;
   readonly #live: LiveConfig;
-  /** Problems of the newest configuration; empty if it is in force. */
+  /** Empty if the newest configuration is in force. */
   #problems: readonly string[] = [];
-  /** Protection that reloads removed, and that is not recorded yet. */
+  /** Lost protection that is not recorded yet. */
   #lost: readonly Condition[] = [];
 
   constructor(rooms: RecorderRooms, live: LiveConfig) {
@@ -46,19 +45,19 @@ export class ReloadAlerts {
     this.#live = live;
   }
 
-  /** Records why the newest configuration was refused, or, without problems, that it is in force. Never rejects. */
+  /** Without problems, the newest configuration is in force. Never rejects. */
   show(problems: readonly string[]): Promise<void> {
     this.#problems = problems;
     return this.#attempt();
   }
 
-  /** Records the protection that a reload removed. Never rejects. */
+  /** Never rejects. */
   async reloaded(reload: Reloaded): Promise<void> {
     this.#lost = [...this.#lost, ...this.#lostBy(reload)];
     await this.#attempt();
   }
 
-  /** Like `reloaded`, before the last channels, `gone`, are removed, so that they get the message. */
+  /** The last channels, `gone`, get the message before they are removed. */
   async channelsGone(reload: Reloaded, gone: readonly string[], file: string): Promise<void> {
     const removed = channelsRemoved({ channels: gone, file, by: reload.by, at: reload.at }, this.#words(reload.after));
     const lost = tune([...this.#lostBy(reload), removed], reload.after.alerts.rules);
@@ -66,7 +65,7 @@ export class ReloadAlerts {
     await this.#attempt();
   }
 
-  /** Records new and ended alerts, and changes through the passage of time. Rejects if the store can't be written. */
+  /** Rejects if the store can't be written. */
   async look(): Promise<void> {
     const { fleet, store, turns, world, onTransitions: recorded } = this.#rooms;
     await turns.take(async () => {
@@ -87,7 +86,6 @@ export class ReloadAlerts {
     });
   }
 
-  /** Conditions in force now, and those that have ended. */
   #conditions(now: EpochMs): readonly Condition[] {
     const { config } = this.#live;
     const alerts = [...this.#rooms.fleet.wideAlerts()];
@@ -126,7 +124,6 @@ function isOfReload(alert: Alert): boolean {
   return [isRefusal, isEnforcementAlert, isRemoval, isOfChannels].some((is) => is(alert));
 }
 
-/** Scopes with `enforce: false`, everywhere or in overrides, by the fingerprint of their alert. */
 function scopesOff({ accounts }: Config): ReadonlyMap<string, EnforcementScope> {
   const isOff = accounts.some(({ guard }) => !policyOf(guard).enforce);
   const overrides = accounts.flatMap(({ name: account, overrides }) =>

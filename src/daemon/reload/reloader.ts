@@ -1,4 +1,4 @@
-// A change of configuration while the daemon runs: parse and validate first, compare, then stop and start the parts that differ.
+// Reloads: validate and compare first, then stop and start the parts that differ.
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
 import type { Config } from '../../config/config.ts';
 import type { LoadedConfig, ValidConfig } from '../../config/load.ts';
@@ -26,10 +26,8 @@ import {
 import type { Duties } from './duties.ts';
 import type { ReloadAlerts } from './reload-alerts.ts';
 
-/** Source of the configuration: the file of the command line, and a way to read it again. */
 export interface ConfigSource {
   readonly file: string;
-  /** Configuration at the start of the process. */
   readonly started: ValidConfig;
   readonly load: () => LoadedConfig | Promise<LoadedConfig>;
 }
@@ -41,15 +39,12 @@ export interface ReloadParts {
   readonly notifying: { reconfigure(alerts: Config['alerts']): Promise<void> };
   readonly rooms: RecorderRooms;
   readonly alerts: ReloadAlerts;
-  /** Called when a configuration comes into force. */
   readonly taken: (inForce: ValidConfig) => void;
-  /** Called when a configuration was refused. */
   readonly refused: () => void;
-  /** Ends the process: a reload failed halfway, and the next process starts with the new configuration. */
+  /** A reload failed halfway, and the next process starts with the new configuration. */
   readonly crash: (why: string, error: unknown) => void;
 }
 
-/** Consequences of a new configuration for accounts and mailboxes. */
 interface Consequences {
   readonly impact: Impact;
   readonly moves: readonly AccountMove[];
@@ -74,13 +69,12 @@ export class Reloader {
     return this.#reloads.ask(request);
   }
 
-  /** Accepts no further reload; resolves when the one in progress is over. */
+  /** Resolves when the reload in progress is over. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#reloads.idle();
   }
 
-  /** Files whose change causes a reload. */
   get secretFiles(): readonly string[] {
     return this.#inForce.secretFiles;
   }
@@ -160,7 +154,7 @@ export class Reloader {
     ];
   }
 
-  /** Adds new accounts to the picture. It can fail as a whole, so it comes before any change. */
+  /** The change can fail as a whole, so it comes before any other. */
   async #showAdded({ accounts }: Config, added: readonly string[]): Promise<void> {
     const { fleet, store, turns } = this.#parts.rooms;
     if (added.length === 0) return;
@@ -168,7 +162,7 @@ export class Reloader {
     await turns.take(async () => showAccounts(fleet, await store.loadPicture(added), news));
   }
 
-  /** Replaces the configuration, or ends the process. Resolves to sentences about what could not be recorded. */
+  /** Ends the process on failure. Resolves to sentences about what could not be recorded. */
   async #swap(loaded: ValidConfig, { impact, moves }: Consequences, by: string): Promise<readonly string[]> {
     const { live, duties, notifying, rooms, alerts, source, crash } = this.#parts;
     const { turns, world } = rooms;
@@ -211,7 +205,7 @@ export class Reloader {
     return troubles;
   }
 
-  /** Removed accounts, with the mailboxes that do not go on under another account. */
+  /** Omits mailboxes that go on under another account. */
   #removedBy({ removed }: Impact, moves: readonly AccountMove[]) {
     const { fleet } = this.#parts.rooms;
     return removed
@@ -249,7 +243,6 @@ function endedBadly(name: string, failure: string | null): readonly string[] {
 /** Runs requests one after the other. Equal requests that wait are merged into one. */
 export class OneWaiting<Request extends object, Outcome> {
   readonly #work: (request: Request) => Promise<Outcome>;
-  /** Waiting reloads by their request as JSON. */
   readonly #waiting = new Map<string, Promise<Outcome>>();
   #last: Promise<unknown> = Promise.resolve();
 
@@ -258,7 +251,6 @@ export class OneWaiting<Request extends object, Outcome> {
     this.#work = work;
   }
 
-  /** Resolves after the request, and after all earlier ones. */
   ask(request: Request): Promise<Outcome> {
     const key = JSON.stringify(request);
     const same = this.#waiting.get(key);
@@ -272,7 +264,6 @@ export class OneWaiting<Request extends object, Outcome> {
     return outcome;
   }
 
-  /** Resolves when all requests are done. */
   async idle(): Promise<void> {
     await this.#last;
   }

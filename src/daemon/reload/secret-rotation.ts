@@ -8,10 +8,9 @@ type Contents = ReadonlyMap<string, string>;
 
 /** A rotation takes several steps in the folder: contents count once two looks in a row find them. */
 const lookEveryMs = 5_000;
-/** Time after which a missing file is not being replaced: the reload reports it before a restart fails because of it. */
+/** A missing file is not being replaced after this; the reload reports it before a restart fails because of it. */
 const awayMs = 60_000;
 
-/** Reads the files of the configuration in force again and again, from `start` until `stop`. */
 export class SecretRotation {
   readonly #world: World;
   readonly #stop = new AbortController();
@@ -28,7 +27,7 @@ export class SecretRotation {
     this.#running = this.#run(reload);
   }
 
-  /** Follows the files of another configuration, whose present contents count as known from now on. */
+  /** The present contents count as known. */
   follow(files: readonly string[]): void {
     this.#files = files;
     this.#known = readFiles(files);
@@ -64,7 +63,7 @@ function isSame(one: Contents, other: Contents): boolean {
   return one.size === other.size && [...one].every(([file, content]) => other.get(file) === content);
 }
 
-/** Contents of the files by path, without unreadable files. */
+/** Omits unreadable files. */
 export function readFiles(files: readonly string[]): Contents {
   const read = files.map((file) => [file, readSmallFile(file)] as const);
   return new Map(read.flatMap(([file, found]) => ('text' in found ? [[file, found.text]] : [])));
