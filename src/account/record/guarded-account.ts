@@ -76,7 +76,7 @@ export interface RecorderOptions extends GuardedAccount {
 
 // Findings of the first judgement of a mailbox wait for the one message of its sweep. Pure.
 
-/** Returns true until the first judgement is settled: a breach at first sight at its second look, with its action. */
+/** True until the first judgement is settled. A breach at first sight settles with its second look and its action. */
 export function isUnsettled({ verdict, action }: MailboxState): boolean {
   const isUnderWay = action?.state === 'planned' || action?.state === 'open';
   return verdict === null || verdict.answer.reason === 'first_sight' || isUnderWay;

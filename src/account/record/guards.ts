@@ -60,7 +60,7 @@ function isUnreadable(fleet: Fleet, account: string, now: EpochMs): boolean {
   return failing != null && elapsedMs(failing.since, now) >= unreadableForMs;
 }
 
-/** Until an earlier account of the file was answered since its polling began, its mailboxes are unknown. */
+/** Returns true while an earlier account of the file has had no answer yet: its mailboxes are unknown. */
 export function mustWait({ fleet, account, accounts }: Omit<Rivals, 'now'>): boolean {
   const earlier = accounts.slice(0, Math.max(0, accounts.indexOf(account)));
   return earlier.some((name) => {
@@ -81,7 +81,7 @@ export function alertsOfTaken(alerts: Iterable<Alert>, moved: AlertChanges, now:
 
 const listedElsewhere = 'The mailbox is guarded under another account of the same API.';
 
-/** Moves the alerts about mailboxes, and those of a domain or an IP address without remaining mailboxes. */
+/** Moves the alerts about these mailboxes, and those of a domain or an IP address without remaining mailboxes. */
 export function alertsMoved(
   fleet: Fleet,
   { from, to, ids }: { readonly from: string; readonly to: string; readonly ids: ReadonlySet<string> | null },

@@ -21,7 +21,7 @@ const togetherMs = hourMs;
 /** A warm-up that stopped twice within this time stops by habit: at night, or at weekends. */
 const habitMs = 8 * dayMs;
 
-/** Returns the mailboxes that stopped, not by habit, at the moment when this one makes them enough, or null. */
+/** Returns the mailboxes that others stopped lately, not by habit, when this one makes them enough, or null. */
 export function stoppedTogether(
   mailbox: MailboxState,
   changes: readonly Change[],
@@ -69,7 +69,7 @@ function kindOf({ what, from, to }: Change, words: StatusWords, policy: Policy):
   }
 }
 
-/** Returns true if the last verdict was near the limit or over it, even if newer statistics were not judged. */
+/** True if the mailbox was near its limit or over it by the last verdict, even if newer statistics are unjudged. */
 export function isNearOrOver(mailbox: MailboxState, policy: Policy): boolean {
   const state = stateByVerdict(mailbox, policy.nearLimitPpm);
   return state === 'near_limit' || state === 'over_limit' || state === 'held';

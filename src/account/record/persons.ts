@@ -27,7 +27,7 @@ export function mayTakeBack(
   return claim.kind === 'pause' || warmup?.answer.mode === 'recovery';
 }
 
-/** Returns a sentence if the limit is above the maximum of the mode. In an unknown mode only the API can tell. */
+/** Returns a sentence if the limit exceeds the mode's maximum, or null. In an unknown mode only the API can tell. */
 export function aboveMaximum(
   { targetLimit }: Pick<Action, 'targetLimit'>,
   { warmup }: Pick<MailboxState, 'warmup'>,

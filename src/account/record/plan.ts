@@ -21,7 +21,7 @@ import type { AskedAt } from './observe.ts';
 /** A change that appears later than this after our POST counts as another person's. */
 const ownsLateChangeMs = hourMs;
 
-/** Returns true while it is wanted, in progress, or failed and not withdrawn: no second one of its kind is planned. */
+/** True if the action is wanted, in progress, or failed and not withdrawn: no second of its kind may be planned. */
 export function isActive(action: Action | null): action is Action {
   if (action === null || action.state === 'confirmed' || action.state === 'dropped') return false;
   // A failed change of a person's is over: the person has the answer, and nothing is retried.

@@ -50,7 +50,8 @@ export class Recorder {
 
   /**
    * Returns null if the mailbox has left, 'outdated' if the request has to be repeated, and 'ended' if the loop has
-   * ended or this process does not own the account. Rejects if the store cannot be written: then nothing has changed.
+   * ended or this process does not own the account. Rejects if the answer changes alerts or actions and the store
+   * cannot be written: then nothing has changed.
    */
   observed(
     mailboxId: string,
@@ -164,7 +165,7 @@ export class Recorder {
     return this.#enforces(mailboxId, by ? { ...policy, enforce: true } : policy, this.#rooms.world.clock.now());
   }
 
-  /** Does nothing if a poll has settled it. Returns true if a later request was answered and recorded before. */
+  /** Does nothing if a poll has settled it. Returns true if the answer to a later request is recorded already. */
   settled(mailboxId: string, actionId: string, settlement: Settlement): Promise<boolean> {
     return this.#rooms.turns.take(async () => {
       const before = this.#mailbox(mailboxId);

@@ -160,7 +160,7 @@ export function compareRoster({ account, list, expects, absentSince, ...roster }
 /** Maximum age of our own change that still points to bounces. */
 const recentMs = 7 * dayMs;
 
-/** Returns the mailboxes of the domain and the provider. Walks the whole fleet, so it is for notifications only. */
+/** Returns others of the domain and at the provider. Walks the whole fleet, so it is for notifications only. */
 export function othersOf(mailbox: MailboxState, fleet: Iterable<MailboxState>, now: EpochMs): readonly Others[] {
   const domain = domainOf(mailbox.email);
   const { provider } = mailbox.entry.answer;

@@ -41,7 +41,7 @@ interface BreakerRequest {
   readonly breaker: BreakerState;
 }
 
-/** Returns the verdict that the breaker lets pass, and the breaker after it. A restore protects no mailbox. */
+/** Returns the verdict that the breaker lets pass, and the breaker after it. A restore passes unasked. */
 export function askBreaker(
   mailbox: MailboxState,
   verdict: Verdict,
