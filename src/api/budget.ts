@@ -109,7 +109,7 @@ export class Budget {
     return this.#said.ofKey;
   }
 
-  /** At least one. */
+  /** Requests a minute that we may make, at least one. */
   get allowedPerMinute(): number {
     return this.#lessHeadroom(this.#said.ofKey * this.#share);
   }
@@ -158,6 +158,7 @@ export class Budget {
     return windowMs / this.allowedPerMinute;
   }
 
+  /** Records the sending, which may come later than the start. */
   sent(): void {
     this.#sharing.sent();
   }

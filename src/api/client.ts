@@ -84,7 +84,7 @@ function resultOf<Kind extends RequestKind>(
   return result;
 }
 
-/** The list may have changed. */
+/** True for a missing mailbox, or an answer about another one: the list may have changed. */
 const isAboutList = ({ kind }: Failure) => kind === 'missing' || kind === 'malformed';
 
 /** Evidence window of a usual policy. */

@@ -85,7 +85,7 @@ export class SaidLimits {
 /** With less headroom, requests that arrive late meet a full window (docs/performance.md). */
 const alonePpm: Ppm = 30_000;
 const sharedPpm: Ppm = 100_000;
-/** Counts from the last sign of another user. */
+/** Time after the last sign of another user for which the key counts as shared. */
 const sharedForMs = 24 * hourMs;
 /** Longest duration of a request (api/http/exchange.ts), including its retry. */
 const longestRequestMs = 90_000;
@@ -99,7 +99,7 @@ export class Sharing {
   #answeredAt: number[] = [];
   #mostRemaining = 0;
   readonly #remained = new Map<RequestKind, number>();
-  /** Until then the API still counts an unknown number of requests of our previous process. */
+  /** Time until which the API still counts an unknown number of requests of our previous process. */
   #predecessorUntil = Number.NEGATIVE_INFINITY;
 
   headroomPpm(now: number): Ppm {

@@ -6,7 +6,7 @@ import type { Result } from './http/failure.ts';
 
 /** Requested in turn if the API refuses more. The last one is the document's usual number. */
 const fewerDays: readonly number[] = [14, 7];
-/** All days are requested again after this. */
+/** Time after which all days are requested again. */
 const fewerForMs = dayMs;
 
 export interface StatsCut {
@@ -41,7 +41,8 @@ export class StatsDays {
 
   /**
    * A 400 that does not recur with fewer days is about their number, whatever it says (docs/faults.md T8). The smaller
-   * number then applies for a day, and to all mailboxes once two were refused more. `slot` precedes each request.
+   * number then applies for a day, and to all mailboxes once two were refused more. `slot`: called before further
+   * requests.
    */
   async ask<Answer>(
     mailboxId: string,

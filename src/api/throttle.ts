@@ -20,20 +20,20 @@ const withoutRetryAfterMs = minuteMs;
 const longestWaitMs = 15 * minuteMs;
 /** Spread of a wait that the server did not name, so that many keys do not come back at once. */
 const jitterMs = 5_000;
-/** Older reads do not count as answered. */
+/** Maximum age of the last answered read for reads to count as answered. */
 const readLatelyMs = minuteMs;
 const shrinkBy = 0.75;
 const leastShare = 0.25;
 const shrunkForMs = 15 * minuteMs;
-/** As many failures in a row cannot be due to a single mailbox. */
+/** Number of failures in a row that cannot be due to a single mailbox. */
 const failuresUntilPause = 5;
-/** A Retry-After is obeyed after as many failures in a row. */
+/** Number of failures in a row after which a Retry-After is obeyed. */
 const failuresUntilObeyed = 2;
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
-/** A ledger may name no longer stop than our own ones (api/http/exchange.ts). */
+/** Maximum length of a stop that a ledger names, as for our own stops (api/http/exchange.ts). */
 const longestStopMs = 15 * minuteMs;
-/** Stops of this period determine the expected requests. */
+/** Period whose stops determine the expected requests. */
 const countedMs = 10 * minuteMs;
 
 /** The server queries other servers for these kinds, which are likely to have a limit of their own. */
@@ -51,7 +51,7 @@ interface Throttled {
 export class Throttle {
   /** Time until which no request starts, for any reason. */
   #keyUntil = 0;
-  /** The same because of a 429. */
+  /** Time until which no request starts because of a 429. */
   #throttledUntil = Number.NEGATIVE_INFINITY;
   readonly #kindUntil = new Map<RequestKind, number>();
   /** Newest 429 of each kind that has not succeeded since; `times`: consecutive 429s that concerned the kind alone. */

@@ -1,7 +1,6 @@
-// Prometheus text 0.0.4 and OpenMetrics 1.0: families, samples, and escaped labels. prom-client's own OpenMetrics output
-// renames its counters permanently, which breaks later scrapes as text.
+// Prometheus text 0.0.4 and OpenMetrics 1.0. prom-client's own OpenMetrics output renames its counters permanently,
+// which breaks later scrapes as text.
 
-/** Prefix of every metric of Warmwarden. */
 export const prefix = 'warmwarden_';
 
 export type Labels = Readonly<Record<string, string | number | undefined>>;
@@ -26,7 +25,7 @@ export interface Family extends FamilyHead {
   readonly samples: readonly Sample[];
 }
 
-/** Returns a family as text, or nothing if it has no samples, because an unknown value is absent. */
+/** Returns nothing for a family without samples, because an unknown value is absent. */
 export function familyText(family: Family, format: Format): string {
   if (family.samples.length === 0) return '';
   const lines = family.samples.map(({ suffix = '', labels, value }) => {
@@ -36,12 +35,12 @@ export function familyText(family: Family, format: Format): string {
   return `${headText(family, format)}${lines.join('')}`;
 }
 
-/** Returns the bucket's bound as a float, as OpenMetrics requires: 1.0, not 1. */
+/** OpenMetrics requires a float as the bucket's bound: 1.0, not 1. */
 function canonicalBound({ le }: Labels): Labels {
   return Number.isInteger(le) ? { le: `${le}.0` } : {};
 }
 
-/** Returns the HELP and TYPE lines. OpenMetrics names a counter's family without `_total`, and its samples with it. */
+/** OpenMetrics names a counter's family without `_total`, and its samples with it. */
 export function headText({ name, type, help }: FamilyHead, format: Format): string {
   const open = format === 'openmetrics';
   const family = open && type === 'counter' ? name.replace(/_total$/, '') : name;
@@ -49,7 +48,7 @@ export function headText({ name, type, help }: FamilyHead, format: Format): stri
   return `# HELP ${family} ${open ? escaped.replaceAll('"', '\\"') : escaped}\n# TYPE ${family} ${type}\n`;
 }
 
-/** Returns the labels without their braces; labels without a value are left out. */
+/** Returns the labels without braces, and leaves out those without a value. */
 export function labelText(labels: Labels): string {
   const known = Object.entries(labels).filter(([, value]) => value !== undefined);
   return known.map(([name, value]) => `${name}="${escapeLines(String(value)).replaceAll('"', '\\"')}"`).join(',');
@@ -59,7 +58,6 @@ function escapeLines(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }
 
-/** Returns the number in the notation of both formats. */
 export function numberText(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return '+Inf';
   if (value === Number.NEGATIVE_INFINITY) return '-Inf';

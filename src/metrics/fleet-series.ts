@@ -6,27 +6,25 @@ import type { Policy } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';
 import { type Family, type Labels, prefix, type Sample } from './exposition.ts';
 
-/** Settings of the series, from the configuration. */
 export interface MetricsSettings {
   readonly policyOf: (mailbox: MailboxState) => Pick<Policy, 'nearLimitPpm' | 'enforce'>;
   readonly mailboxLabel: 'email' | 'id';
   /** Maximum number of mailbox series in a scrape. */
   readonly seriesLimit: number;
-  /** Returns true if Warmwarden acts on breaches of this account, unless its mailboxes override that. */
+  /** True if Warmwarden acts on breaches of this account, unless its mailboxes override that. */
   readonly enforcing: (account: string) => boolean;
 }
 
-/** Counts of mailboxes that the fleet itself does not hold. */
 export interface MailboxCounts {
-  /** Returns the number of mailboxes of an account in a state, according to the newest count. */
+  /** Returns the number of mailboxes by the newest count. */
   inState(account: string, state: GuardState): number;
-  /** Returns how many mailboxes of an account Warmwarden acts on, and how many it only watches. */
+  /** Number of mailboxes that Warmwarden acts on, and that it only watches. */
   enforcement(account: string): { readonly acts: number; readonly watches: number };
   /** Number of mailboxes that the series limit leaves out. */
   readonly omitted: number;
 }
 
-/** Computes the gauges of the fleet, without those of single mailboxes. */
+/** Leaves out the gauges of single mailboxes. */
 export function fleetFamilies(
   fleet: Fleet,
   facts: MailboxCounts,
@@ -50,7 +48,7 @@ export function fleetFamilies(
   ];
 }
 
-/** Counts mailboxes by state. The count of an account is unknown, not 0, before its first complete list. */
+/** The count of an account is unknown, not 0, before its first complete list. */
 function mailboxCounts(fleet: Fleet, facts: MailboxCounts): Family {
   const listed = [...fleet.accounts()].filter((account) => account.listed || fleet.mailboxCount(account.name) > 0);
   const unread = fleet.unreadAccounts();
@@ -66,7 +64,7 @@ function mailboxCounts(fleet: Fleet, facts: MailboxCounts): Family {
   return gauge('mailboxes', 'Number of mailboxes by state of the guard.', samples);
 }
 
-/** Returns the enforcement gauges. An account without known mailboxes reports its own setting. */
+/** An account without known mailboxes reports its own setting. */
 function enforcement(fleet: Fleet, facts: MailboxCounts, settings: MetricsSettings): readonly Family[] {
   const counted = [...fleet.accounts()].map(({ name }) => ({ account: name, ...facts.enforcement(name) }));
   return [
@@ -147,7 +145,7 @@ function accountFamilies(fleet: Fleet, now: EpochMs): readonly Family[] {
   ];
 }
 
-/** Covers every configured account, including accounts that were never polled. */
+/** Covers also accounts that were never polled. */
 function accountGuarded(fleet: Fleet): Family {
   return gauge(
     'account_guarded',
@@ -195,7 +193,7 @@ function channelFamilies(fleet: Fleet): readonly Family[] {
   ];
 }
 
-/** Reports 1; a standby reports 0 (web/server.ts). */
+/** A standby reports 0 (web/server.ts). */
 function active(): Family {
   return gauge('active', 'Whether this process guards; 0: it stands by.', [{ labels: {}, value: 1 }]);
 }

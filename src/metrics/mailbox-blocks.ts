@@ -38,7 +38,7 @@ interface SeriesRow {
 
 interface Block {
   rows: readonly SeriesRow[];
-  /** Text of each column; null if it has no sample. */
+  /** Null for a column without a sample. */
   readonly pieces: (Piece | null)[];
 }
 
@@ -56,7 +56,6 @@ export class MailboxBlocks {
   /** Day of the blocks: daily rows too far in the future do not count, so the next day may give other values. */
   #day = '';
   #counts: ReadonlyMap<string, AccountCounts> = new Map();
-  /** Number of mailboxes that the series limit leaves out. */
   omitted = 0;
 
   constructor(fleet: Fleet, clock: Clock, settings: MetricsSettings) {
@@ -65,23 +64,22 @@ export class MailboxBlocks {
     this.#settings = settings;
   }
 
-  /** Applies new settings and drops all blocks, because any name or state may have changed. */
+  /** Drops all blocks, because any name or state may have changed. */
   configured(settings: MetricsSettings): void {
     this.#settings = settings;
     this.#blocks = [];
   }
 
-  /** Returns the number of mailboxes of an account in a state, as of the last scrape. */
+  /** Returns the number of mailboxes as of the last scrape. */
   inState(account: string, state: GuardState): number {
     return this.#counts.get(account)?.states.get(state) ?? 0;
   }
 
-  /** Returns how many mailboxes of an account Warmwarden acts on, and how many it only watches. */
   enforcement(account: string): { readonly acts: number; readonly watches: number } {
     return this.#counts.get(account) ?? { acts: 0, watches: 0 };
   }
 
-  /** Counts the mailboxes and returns the text of their series. Calls must not overlap. */
+  /** Counts the mailboxes, too. Calls must not overlap. */
   async pieces(): Promise<readonly Piece[]> {
     const now = this.#clock.now();
     if (utcDate(now) !== this.#day) this.#blocks = [];
@@ -110,7 +108,7 @@ export class MailboxBlocks {
     return joined(blocks);
   }
 
-  /** Returns all mailboxes in the order of the fleet: those known longest first. An unchanged one keeps its row. */
+  /** Keeps the order of the fleet, those known longest first, and the rows of unchanged mailboxes. */
   async #rows(blocks: readonly Block[], settings: MetricsSettings, now: EpochMs): Promise<readonly SeriesRow[]> {
     const pacer = createPacer(sliceMs);
     const counts = new Map<string, AccountCounts>();
@@ -158,7 +156,6 @@ function isSame([before, row]: readonly [SeriesRow, SeriesRow], column: number, 
   return hasSameLabels && Object.is(before.values[column], row.values[column]);
 }
 
-/** Returns the lines of a column. */
 function linesOf(rows: readonly SeriesRow[], column: number): string {
   const { gauge, labels } = columns[column] ?? never(column);
   let lines = '';
@@ -170,7 +167,7 @@ function linesOf(rows: readonly SeriesRow[], column: number): string {
   return lines;
 }
 
-/** Returns the pieces of all blocks, gauge by gauge, each behind its head. */
+/** Returns the pieces gauge by gauge, each gauge behind its head. */
 function joined(blocks: readonly Block[]): readonly Piece[] {
   const pieces = new Map([...heads].map(([gauge, head]) => [gauge, [head]]));
   for (const [column, { gauge }] of columns.entries())

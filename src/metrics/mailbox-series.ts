@@ -19,14 +19,12 @@ import type { Verdict } from '../core/verdict.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { type Labels, prefix } from './exposition.ts';
 
-/** What the series of a mailbox are computed from. */
 interface SeriesLook {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
   readonly verdict: Verdict | undefined;
-  /** Days of the guard's window, or null if its verdict counted nothing. */
+  /** Null if the verdict counted nothing. */
   readonly window: readonly DailyRow[] | null;
-  /** Days of the inbox, reply and spam ratios. */
   readonly week: readonly DailyRow[];
 }
 
@@ -34,7 +32,7 @@ const ratioDays = 7;
 
 type SampleValue = number | null | undefined;
 
-/** Gauge with its series: a value for each of the words of a label, or one value. */
+/** Gauge with a value for each of the words of a label, or one value. */
 interface MailboxGauge {
   readonly name: string;
   readonly help: string;
@@ -57,7 +55,7 @@ function each<Word extends string>(
   return { name: `${prefix}${name}`, help, series };
 }
 
-/** Returns for each word a value of 1 if it is the one of the mailbox, else 0, or none if the mailbox has no word. */
+/** Gives 1 to the word of the mailbox and 0 to the others, or no value if the mailbox has no word. */
 function flags<Word extends string>(words: readonly Word[], wordOf: (look: SeriesLook) => Word | null) {
   return words.map((word) => {
     const value = (look: SeriesLook) => {
@@ -73,11 +71,10 @@ const secondsOf = (at: EpochMs | null | undefined) => (at == null ? null : at / 
 const ratioOf = (ppm: Ppm | null | undefined) => (ppm == null ? null : ppm / 1e6);
 const roundedOf = (count: number | null) => (count === null ? null : Math.round(count));
 
-/** Returns a sum over the days of the window. */
 const inWindow = (sum: (window: readonly DailyRow[]) => SampleValue) => (look: SeriesLook) =>
   look.window && sum(look.window);
 
-/** Returns a count of the verdict. A verdict without a window has counts of 0 because nothing was counted. */
+/** A verdict without a window has counts of 0 because nothing was counted. */
 const ofVerdict = (count: (verdict: Verdict) => SampleValue) => (look: SeriesLook) =>
   look.window && look.verdict && count(look.verdict);
 
@@ -102,10 +99,8 @@ function modeWord({ mailbox }: SeriesLook) {
 
 const readRoutes = ['stats', 'warmup', 'detail', 'dns', 'blacklist'] as const;
 
-/** Gauge that describes the mailbox by its labels. */
 export const infoGauge = one('mailbox_info', 'Always 1; labels describe the mailbox.', () => 1);
 
-/** Gauges of a mailbox, in the order of the exposition. */
 export const mailboxGauges: readonly MailboxGauge[] = [
   infoGauge,
   each(
@@ -239,7 +234,7 @@ const valuesOfSeries = mailboxGauges.flatMap(({ series }) => series.map(({ value
 /** Number of series of a mailbox without unknown values. */
 export const maxSeriesOfMailbox = valuesOfSeries.length;
 
-/** Returns the values of all series of a mailbox, in the order of the gauges; NaN gives no sample. */
+/** Values are in the order of the gauges; NaN gives no sample. */
 export function mailboxValues(mailbox: MailboxState, state: GuardState, now: EpochMs): readonly number[] {
   const verdict = mailbox.verdict?.answer;
   const rows = dailyRows(mailbox.stats?.answer, now);
@@ -249,7 +244,6 @@ export function mailboxValues(mailbox: MailboxState, state: GuardState, now: Epo
   return valuesOfSeries.map((value) => value(look) ?? Number.NaN);
 }
 
-/** Returns the labels of mailbox_info, besides those that name the mailbox. */
 export function infoLabels({ id, email, entry }: MailboxState): Labels {
   return { mailbox_id: id, domain: visibleText(domainOf(email)), provider: visibleText(entry.answer.provider ?? '') };
 }

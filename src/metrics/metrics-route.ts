@@ -4,12 +4,9 @@ import { type Clock, systemClock } from '../world/world.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface ScrapeLimits {
-  /** Maximum number of responses in progress. An unread response would hold memory and turns of the event loop. */
+  /** An unread response would hold memory and turns of the event loop. */
   readonly answers: number;
-  /**
-   * Read deadline of a response, from the moment at which it can be read. An unfinished response is cut then, even if
-   * its reader still reads.
-   */
+  /** Deadline from the moment at which a response can be read. It is cut then, even if its reader still reads. */
   readonly readWithinMs: number;
   readonly clock: Clock;
 }
@@ -18,7 +15,6 @@ const usualLimits: ScrapeLimits = { answers: 8, readWithinMs: 60_000, clock: sys
 
 const retrySeconds = 10;
 
-/** Emitter of a `close` event. */
 interface Closing {
   once(event: 'close', listener: () => void): unknown;
   off(event: 'close', listener: () => void): unknown;
@@ -30,10 +26,7 @@ interface Connection {
   readonly outgoing: Closing;
 }
 
-/**
- * Adds the route. `isReady` returns the current result of /readyz. The response sets its own encoding, so no middleware
- * compresses it again.
- */
+/** `isReady`: current result of /readyz. The response sets its own encoding, so no middleware compresses it again. */
 export function addMetrics(app: Hono, metrics: Metrics, isReady: () => boolean, limits = usualLimits): void {
   let underWay = 0;
   app.get('/metrics', async (c) => {
@@ -50,17 +43,13 @@ export function addMetrics(app: Hono, metrics: Metrics, isReady: () => boolean, 
       underWay -= 1;
     });
     const { headers, body } = await answer();
-    // The deadline starts here: the first response of a large fleet takes long on a busy machine, which is not the
-    // reader's fault.
+    // The first response of a large fleet takes long on a busy machine, which is not the reader's fault.
     cutUnread(limits);
     return c.body(body(), 200, headers);
   });
 }
 
-/**
- * Calls `over` once, after the response was sent, its reader left, or it was cut. Returns a function that cuts the
- * response at the read deadline.
- */
+/** Calls `over` once, after the response was sent, its reader left, or it was cut by the returned function. */
 function whenRead({ incoming, outgoing }: Connection, over: () => void): (limits: ScrapeLimits) => void {
   const { socket } = incoming;
   const reading = new AbortController();

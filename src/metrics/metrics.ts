@@ -12,24 +12,18 @@ export interface MetricsParts {
   readonly fleet: Fleet;
   readonly version: string;
   readonly world: World;
-  /** Settings from the configuration at the daemon's start. */
   readonly settings: MetricsSettings;
 }
 
 export interface Metrics {
   readonly tally: Tally;
-  /**
-   * Answers a scrape. Uses neither store nor network, and yields the event loop. Calls may overlap; the route limits
-   * them.
-   */
+  /** Uses neither store nor network, and yields the event loop. Calls may overlap; the route limits them. */
   expose(request: ScrapeRequest): Promise<Answer>;
-  /** Applies a reloaded configuration. */
   configured(settings: MetricsSettings): void;
-  /** Records that a configuration was refused; the previous one stays in force. */
+  /** The previous configuration stays in force. */
   configRefused(): void;
 }
 
-/** Creates the daemon's metrics. */
 export function createMetrics({ fleet, version, world, settings }: MetricsParts): Metrics {
   const { clock, log } = world;
   let inForce = settings;
@@ -68,7 +62,7 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
   };
 }
 
-/** Returns a function whose runs never overlap. Calls during a run share the next run. */
+/** Runs of the returned function never overlap. Calls during a run share the next run. */
 function takingTurns<Result>(run: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<unknown> = Promise.resolve();
   let next: Promise<Result> | null = null;

@@ -1,4 +1,4 @@
-// Metrics of the daemon itself, with prom-client: requests, decisions, actions, messages, configuration, process.
+// Metrics of the daemon itself, with prom-client.
 
 import {
   Counter,
@@ -17,16 +17,13 @@ import type { EpochMs } from '../core/time.ts';
 import { reasons, type VerdictAction } from '../core/verdict.ts';
 import { type Family, prefix, type Sample } from './exposition.ts';
 
-/** Bounds in seconds, from a quick response to the client's timeout. */
+/** Seconds, from a quick response to the client's timeout. */
 const durationBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 const sendOutcomes = ['sent', 'failed', 'undelivered'] as const;
-/**
- * Interval between two samples of the event loop's lag, milliseconds. Each sample wakes the process: prom-client's
- * default of 10 ms cost a quiet daemon a sixth of its CPU time.
- */
+/** Each sample of the lag wakes the process: prom-client's 10 ms cost a quiet daemon a sixth of its CPU time. */
 const lagEveryMs = 200;
-/** Names of the metrics for which prom-client reports the time between two samples. */
+/** Metrics for which prom-client reports the time between two samples. */
 const betweenLooks = /^nodejs_eventloop_lag_(?:min|max|mean|p\d+)_seconds$/;
 
 /** Verdicts that begin something. An alert on their increase must see the first one. */
@@ -41,14 +38,13 @@ const notableVerdicts: readonly (readonly [VerdictAction, (typeof reasons)[numbe
 
 interface OwnMetrics {
   readonly tally: Tally;
-  /** Records that a configuration came into force at that moment. */
   configTaken(at: EpochMs): void;
   configRefused(): void;
-  /** Returns all counts so far, without accounts that the fleet no longer has. */
+  /** Leaves out accounts that the fleet no longer has. */
   families(): Promise<readonly Family[]>;
 }
 
-/** Creates the metrics in a registry of their own. `linesDropped` returns the number of log lines lost so far. */
+/** `linesDropped`: number of log lines lost so far. */
 export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: () => number): OwnMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagEveryMs });
@@ -80,10 +76,7 @@ export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: ()
   };
 }
 
-/**
- * Creates the counters of new accounts and channels at 0. A counter that first appears at 1 hides its first increase
- * from rate().
- */
+/** A counter that first appears at 1 hides its first increase from rate(). */
 function startAtZero(fleet: Fleet, counters: ReturnType<typeof createCounters>, started: Set<string>): void {
   const { actions, decisions, requests, notifications } = counters;
   const isNew = (kind: string, name: string) => !started.has(`${kind} ${name}`) && started.add(`${kind} ${name}`);
@@ -97,7 +90,7 @@ function startAtZero(fleet: Fleet, counters: ReturnType<typeof createCounters>, 
     if (isNew('channel', channel)) for (const outcome of sendOutcomes) notifications.inc({ channel, outcome }, 0);
 }
 
-/** Registers a counter that is read at each scrape, because the log counts its lost lines itself. */
+/** The log counts its lost lines itself, so the counter is read at each scrape. */
 function countLines(registry: Registry, linesDropped: () => number): void {
   new Counter({
     name: `${prefix}log_lines_dropped_total`,
@@ -171,9 +164,7 @@ function createCounters(registry: Registry) {
 
 const familyTypes: readonly Family['type'][] = ['gauge', 'counter', 'histogram', 'summary'];
 
-/**
- * Returns the families of prom-client. Gauges whose names end in `_total` are left out, because promtool rejects them.
- */
+/** Leaves out gauges whose names end in `_total`, because promtool rejects them. */
 async function familiesOf(registry: Registry, fleet: Fleet): Promise<readonly Family[]> {
   const metrics = (await registry.getMetricsAsJSON()) as unknown as readonly MetricObjectWithValues<
     MetricValue<string>
@@ -182,10 +173,7 @@ async function familiesOf(registry: Registry, fleet: Fleet): Promise<readonly Fa
   return families.filter((family) => family.type !== 'gauge' || !family.name.endsWith('_total'));
 }
 
-/**
- * Converts the time between two samples of the event loop into lag. Leaves out the value if there was no sample since
- * the last scrape.
- */
+/** Converts the time between two samples into lag, and leaves it out if there was no sample since the last scrape. */
 function lateness(family: Family): Family {
   if (!betweenLooks.test(family.name)) return family;
   const seconds = lagEveryMs / 1_000;

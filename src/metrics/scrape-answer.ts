@@ -1,5 +1,5 @@
-// Response to one scrape: pieces of text that are compressed once and sent many times, in the format and encoding that
-// the scraper accepts. Concatenated pieces form one gzip member, so unchanged text costs a copy, not a compression.
+// Response to one scrape: pieces of text, compressed once and sent many times. Concatenated pieces form one gzip
+// member, so unchanged text costs a copy, not a compression.
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { createPacer, type Pacer } from '../world/world.ts';
 import type { Format } from './exposition.ts';
@@ -7,19 +7,18 @@ import type { Format } from './exposition.ts';
 export interface Piece {
   /** Raw deflate that ends with a full flush, so it depends on nothing before it. */
   readonly deflated: Uint8Array;
-  /** Length of the text in bytes. */
   readonly bytes: number;
   /** CRC of the text, XOR the CRC of as many zeros. */
   readonly check: number;
 }
 
 /**
- * Level 1, because higher levels shrink this text by another tenth for twice the time or more. A window of 4 KB and few
- * hashes shrink a piece as well as the defaults, are quicker to set up, and need a sixth of the memory.
+ * Higher levels shrink this text by another tenth for twice the time or more. A window of 4 KB and few hashes shrink
+ * as well as the defaults, are quicker to set up, and need a sixth of the memory.
  */
 const settings = { level: 1, windowBits: 12, memLevel: 5, finishFlush: constants.Z_FULL_FLUSH } as const;
 
-/** Share of its length to which nearly every text shrinks: zlib's usual chunks of 16 KB would be mostly garbage. */
+/** Nearly every text shrinks to this share: zlib's usual chunks of 16 KB would be mostly garbage. */
 const usualShare = 0.25;
 
 export function pieceOf(text: string): Piece {
@@ -37,10 +36,7 @@ function zeros(bytes: number): Buffer {
   return someZeros.subarray(0, bytes);
 }
 
-/**
- * Returns the CRC of a text with this CRC, followed by the text of a piece. CRCs are affine: the CRC of A and B is the
- * CRC of A and zeros, XOR the CRC of B, XOR the CRC of the zeros.
- */
+/** CRCs are affine: the CRC of A and B is the CRC of A and zeros, XOR the CRC of B, XOR the CRC of the zeros. */
 function crcWith(crc: number, { bytes, check }: Piece): number {
   return (crc32(zeros(bytes), crc) ^ check) >>> 0;
 }
@@ -49,7 +45,7 @@ function crcWith(crc: number, { bytes, check }: Piece): number {
 const gzipHead = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 const gzipTailBytes = 10;
 
-/** Returns the end of the gzip member, after the last piece: an empty final block, the CRC of all texts, their length. */
+/** Builds an empty final block, the CRC of all texts, and their length. */
 function gzipTail(crc: number, bytes: number): Buffer {
   const tail = Buffer.alloc(gzipTailBytes);
   tail[0] = 3;
@@ -59,7 +55,6 @@ function gzipTail(crc: number, bytes: number): Buffer {
 }
 
 export interface ScrapeRequest {
-  /** Accept header of the scraper. */
   readonly accept: string | undefined;
   readonly acceptEncoding: string | undefined;
   /** True if /readyz answers 200 at that moment. */
@@ -68,7 +63,7 @@ export interface ScrapeRequest {
 
 export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
-  /** Returns the bytes as a stream, cancelled if the scraper leaves. Must not be called for HEAD. */
+  /** The stream is cancelled if the scraper leaves. Must not be called for HEAD. */
   body(): ReadableStream<Uint8Array>;
 }
 
@@ -81,14 +76,13 @@ const contentTypes: Readonly<Record<Format, string>> = {
 const portionBytes = 256 * 1024;
 const sliceMs = 2;
 
-/** Returns `openmetrics` if Accept lists it with at least the weight of plain text, else `text`. */
+/** Returns `openmetrics` if Accept lists it with at least the weight of plain text. */
 export function formatFor(accept: string | undefined): Format {
   const weightOf = weightsOf(accept);
   const openmetrics = weightOf('application/openmetrics-text');
   return openmetrics > 0 && openmetrics >= weightOf('text/plain') ? 'openmetrics' : 'text';
 }
 
-/** Builds the response. */
 export function answerOf(pieces: readonly Piece[], format: Format, acceptEncoding: string | undefined): Answer {
   const weightOf = weightsOf(acceptEncoding);
   const isZipped = (weightOf('gzip', '*') || weightOf('x-gzip')) > 0;
@@ -129,7 +123,7 @@ function deflatedOf(pieces: readonly Piece[]): Buffer {
   return Buffer.concat(pieces.map(({ deflated }) => deflated));
 }
 
-/** Yields the pieces in portions, and the event loop between them. */
+/** Yields the event loop between the portions. */
 async function* portions(pieces: readonly Piece[], pacer: Pacer = createPacer(sliceMs)) {
   let some: Piece[] = [];
   let bytes = 0;
@@ -144,7 +138,7 @@ async function* portions(pieces: readonly Piece[], pacer: Pacer = createPacer(sl
   if (some.length > 0) yield some;
 }
 
-/** Parses the weights of a header such as Accept. The result returns the weight of the first name listed, or else 0. */
+/** Parses a header such as Accept. The result returns the weight of the first name listed, or else 0. */
 function weightsOf(header: string | undefined): (...names: string[]) => number {
   const weights = new Map<string, number>();
   for (const part of (header ?? '').split(',')) {

@@ -21,10 +21,10 @@ export interface Catalogue {
 
 type ReadRecipe = ReturnType<typeof readDefinition>;
 
-/** Checked files by path: a SELECT takes milliseconds to check, so a file is checked once for each text. */
+/** A SELECT takes milliseconds to check, so a file is checked once for each text. */
 const checked = new Map<string, { readonly text: string; readonly read: ReadRecipe }>();
 
-/** Reads every recipe. A recipe in the user's folder replaces a built-in one of the same id; a broken file hides no other. */
+/** A recipe in the user's folder replaces a built-in one of the same id; a broken file hides no other. */
 export async function readCatalogue(folder: string): Promise<Catalogue> {
   const definitions = new Map<string, Definition>();
   const broken: BrokenRecipe[] = [];
@@ -67,7 +67,7 @@ async function readRecipe(path: string, builtIn: boolean): Promise<ReadRecipe> {
   return read;
 }
 
-/** Ordered by name; none if the folder is not there, which is usual. */
+/** Sorts by name. A missing folder is usual. */
 async function yamlFiles(folder: string): Promise<readonly string[]> {
   if (!existsSync(folder)) return [];
   const names = await readdir(folder).catch((): string[] => []);

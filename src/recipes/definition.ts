@@ -116,7 +116,7 @@ const recipeSchema = section({
 });
 type WrittenRecipe = z.output<typeof recipeSchema>;
 
-/** Reads a definition. Problems name it `file`. */
+/** Problems name the definition `file`. */
 export function readDefinition(
   text: string,
   { file, builtIn }: { readonly file: string; readonly builtIn: boolean },
@@ -138,7 +138,7 @@ export function readDefinition(
   return { definition: { recipe: { ...about, operation: step?.operation ?? null, schedule, builtIn }, select, step } };
 }
 
-/** Parameter names that HTTP, MCP or the SELECT itself use. */
+/** HTTP, MCP or the SELECT itself use these names. */
 const reservedNames: readonly string[] = ['now', 'apply', 'limit', 'offset'];
 
 function inconsistencies({ parameters, select, do: step, schedule }: WrittenRecipe): readonly Finding[] {
@@ -162,13 +162,13 @@ function inconsistencies({ parameters, select, do: step, schedule }: WrittenReci
   return found;
 }
 
-// The parameters of a run, checked against those of its recipe: every mistake at once.
+// Parameters of a run.
 
 const maxTextLength = 1_000;
 
 type CheckedParameters = { readonly values: ParameterValues } | { readonly problems: readonly string[] };
 
-/** Every parameter with its value, defaults written out; or one sentence a mistake. Text is converted to the type of its parameter. */
+/** Returns all values, also defaults, or one sentence a mistake. Text is converted to the parameter's type. */
 export function checkParameters(
   parameters: readonly Parameter[],
   given: Readonly<Record<string, unknown>>,
@@ -207,7 +207,6 @@ const wanted: Readonly<Record<ParameterType, string>> = {
   boolean: 'must be true or false',
 };
 
-/** Converts a value to the type of its parameter, within its limits. */
 function readValue(
   { type, oneOf, minimum, maximum }: Pick<Parameter, 'type' | 'oneOf' | 'minimum' | 'maximum'>,
   given: unknown,

@@ -25,10 +25,9 @@ export const usualLimits: RunLimits = { selectMs: 60_000, rows: 20_000, bytes: 1
 export interface ExecutionParts {
   readonly world: World;
   readonly runs: RunLedger;
-  /** Store that the child processes read. */
   readonly place: StorePlace;
   readonly facts: () => ProgramFacts;
-  /** Commands on mailboxes, or null while they can only be read. */
+  /** Null while mailboxes can only be read. */
   readonly commandAccess: () => CommandAccess | null;
   readonly limits: RunLimits;
 }
@@ -114,7 +113,6 @@ function tooMany({ operationRows }: RunLimits): string {
   return `it names more than ${operationRows} mailboxes, so Warmwarden did nothing: narrow it down`;
 }
 
-/** SELECTs that find a thing by the name that people give it. */
 const lookups: Readonly<Record<NamedThing, string>> = {
   mailbox: `SELECT 1 FROM mailboxes
     WHERE lower(:name) IN (lower(email), lower(account || '/' || email)) OR mailbox_id = :name LIMIT 1`,
@@ -122,7 +120,7 @@ const lookups: Readonly<Record<NamedThing, string>> = {
   domain: 'SELECT 1 FROM mailboxes WHERE domain = lower(:name) LIMIT 1',
 };
 
-/** Names the parameter of a run without rows that names nothing: no rows would read as "all is well". */
+/** Names a parameter that names nothing: no rows would read as "all is well". */
 async function unknownName(context: RunContext, parts: ExecutionParts): Promise<string | null> {
   const { run, definition } = context;
   for (const { name: parameter, names } of definition.recipe.parameters) {
@@ -159,7 +157,7 @@ function ask(
   return runSelect({ ...asked, ...within, place, facts, signal, parameters: known });
 }
 
-/** Performs row by row: an outcome is stored before the next row begins. Plans are stored in larger steps. */
+/** Stores an outcome before the next row begins. Plans are stored in larger steps. */
 async function performSteps(
   { step, columns, rows }: { step: RecipeStep; columns: readonly string[]; rows: readonly Cell[][] },
   { run, approved, signal }: RunContext,
@@ -184,9 +182,6 @@ async function performSteps(
   }
 }
 
-// `do:` is an operation on the mailbox of each row through the operator commands of the daemon, or only its plan.
-
-/** Operator commands that a recipe may use, and the mailbox of a row. */
 export interface CommandAccess {
   readonly operate: Operate;
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
@@ -209,10 +204,7 @@ interface StepContext {
   readonly command: string;
 }
 
-/**
- * Performs or plans `do:` on the mailbox of a row. Never rejects: an operation that throws has failed.
- * The holder of a recipe key reads the message, so it names no path of this machine.
- */
+/** Never rejects. The holder of a recipe key reads the message, so it names no path of this machine. */
 export async function performStep(
   step: RecipeStep,
   row: Row,
@@ -271,7 +263,6 @@ function perform(
   }
 }
 
-/** Key of the mailbox of a row. */
 export function subjectOf(row: Row): string {
   return JSON.stringify([row['account'], row['mailbox_id']]);
 }

@@ -16,8 +16,6 @@ import { type CommandAccess, usualLimits } from './execution.ts';
 import { RecipeRunner } from './runner.ts';
 import type { ProgramFacts } from './sandbox.ts';
 
-// The scheduler starts the scheduled runs, and deletes old runs.
-
 interface SchedulerParts {
   readonly world: World;
   readonly loops: Loops;
@@ -30,7 +28,7 @@ interface SchedulerParts {
 const scheduleName = 'schedule';
 const pruneEveryMs = hourMs;
 const lookEveryMs = minuteMs;
-/** Pause between two deletions, which leaves the store to others. */
+/** The pause between two deletions leaves the store to others. */
 const pruneStepMs = 20;
 
 function startScheduler(parts: SchedulerParts): { stop(): Promise<void> } {
@@ -49,12 +47,10 @@ function startScheduler(parts: SchedulerParts): { stop(): Promise<void> } {
 /** A scheduled change is not made later than this: the fleet has changed since. */
 const lateChangeMs = hourMs;
 
-/** Looks at the schedules at the beginning of each minute. */
 function scheduling({ world, runner, catalogue, runs }: SchedulerParts): () => Promise<number> {
   const { clock, log } = world;
   let lookedAt = clock.now();
   let isFirst = true;
-  /** Time of the last look at the schedule of each recipe. */
   const looked = new Map<string, EpochMs>();
   const start = async ({ id, operation }: Recipe, { cron, timeZone, apply }: RecipeSchedule, since: EpochMs) => {
     const now = clock.now();
@@ -95,7 +91,7 @@ async function lastScheduled(runs: RunLedger, recipe: string): Promise<EpochMs |
   return newest.find(({ by }) => by === scheduleName)?.createdAt ?? null;
 }
 
-/** Deletes one old run. Returns the wait before the next step, in milliseconds. */
+/** Returns the wait before the next step, in milliseconds. */
 async function prune({ world, runs, retentionMs }: SchedulerParts): Promise<number> {
   const isMore = await runs.pruneOne(world.clock.now() - retentionMs());
   return isMore ? pruneStepMs : pruneEveryMs;
@@ -108,10 +104,10 @@ interface RecipeParts {
   readonly fleet: Fleet;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
   readonly place: StorePlace;
-  /** Folder of the user's recipes. A reload may change it. */
+  /** A reload may change the folder. */
   readonly folder: () => string;
   readonly retentionMs: () => number;
-  /** Commands of the daemon, or null while it starts. */
+  /** Null while the daemon starts. */
   readonly operate: () => CommandAccess['operate'] | null;
 }
 
@@ -145,7 +141,6 @@ export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
   };
 }
 
-/** Accounts at present, and the near limits of the policies. */
 function factsOf(fleet: Fleet, nearLimitPpmOf: (mailbox: MailboxState) => Ppm, now: EpochMs): ProgramFacts {
   const usual = defaultPolicy.nearLimitPpm;
   const others: Record<string, Ppm> = {};

@@ -170,7 +170,7 @@ export class RecipeRunner implements RecipeService {
     );
   }
 
-  /** Refuses a run when the queue is full; null while there is room. */
+  /** Returns null while there is room. */
   #full({ by, scheduled }: RunRequest): RecipeRefusal | null {
     if (this.#stopping) return refuse('busy', 'Warmwarden is stopping.');
     const waiting = [...this.#active.values()].filter(({ run }) => run.status === 'queued');
@@ -285,7 +285,6 @@ export class RecipeRunner implements RecipeService {
   }
 }
 
-/** True if `planned` is a finished dry run of the recipe with these parameters. */
 function isPlanOf(planned: Run, recipe: string, parameters: ParameterValues): boolean {
   const names = new Set([...Object.keys(planned.parameters), ...Object.keys(parameters)]);
   const isSame = [...names].every((name) => planned.parameters[name] === parameters[name]);

@@ -1,5 +1,5 @@
-// A connection on which a recipe's SELECT can do nothing but read the views: their SQL, its functions, the authorizer. It reads the store's
-// own file; or, with a store in PostgreSQL, a copy of the tables that the SELECT asks, all read at one moment.
+// A connection on which a recipe's SELECT can do nothing but read the views. It reads the store's own file, or a copy
+// of the tables of a store in PostgreSQL, all read at one moment.
 import { randomBytes } from 'node:crypto';
 import { constants, DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Action } from '../core/action.ts';
@@ -18,16 +18,16 @@ import { pausedText } from '../core/wording/states.ts';
 import type { TableRead } from '../store/postgres/reading.ts';
 import { baseTables, views } from './views.ts';
 
-/** Facts that the views take from the running program. Sent to the child process as JSON. */
+/** Facts from the running program, sent to the child process as JSON. */
 export interface ProgramFacts {
   readonly now: EpochMs;
-  /** AccountState as far as it is known, with at least `name`. */
+  /** AccountState as far as it is known. */
   readonly accounts: readonly { readonly name: string }[];
   /** Share of the limit from which a mailbox is near it; `others` by `ACCOUNT/ID`. */
   readonly nearLimitPpm: { readonly usual: Ppm; readonly others: Readonly<Record<string, Ppm>> };
 }
 
-/** Limits of SQLite: a SELECT can't fill the memory. */
+/** SQLite enforces these, so that a SELECT can't fill the memory. */
 const limits = { length: 1_000_000, column: 100, sqlLength: 100_000, attach: 1 };
 
 /** Tables behind the views: attached from a file, or empty. */
@@ -37,12 +37,12 @@ interface Stage {
   readonly schema: string;
 }
 
-/** Opens the store at `path` behind the views, read-only; without a path, empty tables to check a SELECT against. */
+/** Opens the store at `path` read-only; without a path, empty tables to check a SELECT against. */
 export function openSandbox(path: string | null, facts: ProgramFacts): DatabaseSync {
   return guarded(path === null ? emptyStage() : stageOf(path), facts);
 }
 
-/** Opens the store for one SELECT. Throws the error of SQLite, and StoreError if PostgreSQL can't be read. */
+/** Throws the error of SQLite, and StoreError if PostgreSQL can't be read. */
 export async function sandboxFor(place: StorePlace, select: string, facts: ProgramFacts): Promise<DatabaseSync> {
   return typeof place === 'string' ? openSandbox(place, facts) : copied(place, select, facts);
 }
@@ -66,7 +66,7 @@ const indexes = [
   'CREATE INDEX @by_changed ON changes (account, mailbox_id, id)',
 ];
 
-/** Tables behind the views that a SELECT names. All but `decisions` show only the newest decision of a mailbox. */
+/** All views but `decisions` show only the newest decision of a mailbox. */
 function readsOf(select: string): readonly TableRead[] {
   const named = views.filter(({ name }) => new RegExp(`\\b${name}\\b`, 'i').test(select));
   const sql = named.flatMap(({ from, columns }) => [from, ...columns.map((column) => column.sql)]).join(' ');
@@ -89,7 +89,7 @@ function fill(
   for (const row of rows) insert.run(...(row as readonly SQLInputValue[]));
 }
 
-/** Error of SQLite without random names and without the path of the store. */
+/** Leaves out random names and the path of the store. */
 export function sayable(error: unknown): string {
   const said = errorText(error);
   return said.replaceAll(/store_[0-9a-f]{32}[._]?|: file:\S*\?mode=ro/g, '');
@@ -97,8 +97,8 @@ export function sayable(error: unknown): string {
 
 function newStage(): Stage {
   const database = new DatabaseSync(':memory:', { limits, allowExtension: false });
-  // A SELECT cannot guess these names, so only the inner views reach the tables. The name of a view alone would not do: a common
-  // table expression may have the same name.
+  // A SELECT cannot guess these names, so only the inner views reach the tables. The name of a view alone would not do:
+  // a common table expression may have the same name.
   return { database, schema: `store_${randomBytes(16).toString('hex')}` };
 }
 
@@ -121,7 +121,6 @@ function stageOf(path: string): Stage {
   return stage;
 }
 
-/** Adds the views, and permits nothing else from then on. */
 function guarded({ database, schema }: Stage, facts: ProgramFacts): DatabaseSync {
   const inner = (view: string) => `${schema}_${view}`;
   addFunctions(database, facts);
@@ -201,7 +200,7 @@ function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
     };
     return guardStateOf(seen, others[key] ?? usual);
   });
-  // Arguments are pairs of time and value. The newest value that is not NULL counts, and the first of two with one time.
+  // Arguments are pairs of time and value. The newest value that is not NULL counts, the first of two with one time.
   database.function('newest_known', { ...pure, varargs: true }, (...pairs) => {
     let best: { at: number; value: (typeof pairs)[number] } | null = null;
     for (let index = 0; index < pairs.length; index += 2) {

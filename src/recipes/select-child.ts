@@ -1,4 +1,4 @@
-// The child process that runs one SELECT: reads its job from stdin, writes rows to stdout, and may be killed at any time.
+// Child process that runs one SELECT: reads its job from stdin, writes rows to stdout, may be killed at any time.
 import { readFileSync, writeSync } from 'node:fs';
 import { sandboxFor, sayable } from './sandbox.ts';
 import type { SelectJob } from './select.ts';
@@ -8,7 +8,7 @@ const chunkLetters = 64 * 1024;
 const maxRowLetters = 256 * 1024;
 const stdout = 1;
 
-/** Writes a line to stdout. A full pipe blocks, so rows never pile up here. */
+/** A full pipe blocks, so rows never pile up here. */
 function say(line: string): void {
   let bytes = Buffer.from(`${line}\n`);
   while (bytes.length > 0) {

@@ -8,11 +8,11 @@ import type { StorePlace } from '../core/store-failure.ts';
 import type { RowChunk } from '../store/runs.ts';
 import { openSandbox, type ProgramFacts, sayable } from './sandbox.ts';
 
-/** Job of the child process. Sent as JSON. */
+/** Sent to the child process as JSON. */
 export interface SelectJob {
   readonly place: StorePlace;
   readonly select: string;
-  /** Values by name, without the colon. */
+  /** Names are without the colon. */
   readonly parameters: Readonly<Record<string, Cell>>;
   readonly facts: ProgramFacts;
   readonly maxRows: number;
@@ -23,17 +23,17 @@ export interface SelectRequest extends SelectJob {
   readonly timeLimitMs: number;
   readonly signal: AbortSignal;
   readonly onColumns: (columns: readonly string[]) => void;
-  /** Called with each chunk of rows. The next chunk is read when it resolves. */
+  /** The next chunk is read when this resolves. */
   readonly onRows: (chunk: RowChunk) => Promise<void>;
 }
 
 export interface SelectEnd {
   readonly truncated: boolean;
-  /** Cause of the failure in a sentence, or null if it succeeded. */
+  /** Cause of the failure in a sentence, or null if the SELECT succeeded. */
   readonly error: string | null;
 }
 
-/** Largest temporary file, into which SQLite sorts, in units of 512 bytes. */
+/** SQLite sorts into a temporary file. Its limit is in units of 512 bytes. */
 const maxTemporaryFileBlocks = (256 * 1024 * 1024) / 512;
 const maxHeapMb = 128;
 /** CPU limit of the child, which would go on for ever if this process were killed. */
@@ -44,13 +44,13 @@ const childFile = fileURLToPath(
   new URL(`./select-child${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
 );
 
-/** Environment without the variables of this process, which may hold secrets of the configuration. */
+/** The variables of this process may hold secrets of the configuration. */
 function childEnvironment(): NodeJS.ProcessEnv {
   const { NODE_COMPILE_CACHE } = process.env;
   return NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {};
 }
 
-/** Runs a SELECT. Rejects only if `onRows` does. The child has ended when the promise settles. */
+/** Rejects only if `onRows` does. The child has ended when the promise settles. */
 export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
   const { timeLimitMs, signal, onColumns, onRows, ...job } = request;
   const limits = `ulimit -f ${maxTemporaryFileBlocks}; ulimit -t ${cpuSeconds(timeLimitMs)}; exec nice -n 10 "$0" "$@"`;
@@ -83,7 +83,7 @@ export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
   }
 }
 
-/** Last message of the child, or null if it was cut short. */
+/** Returns null if the child was cut short. */
 async function readLines(
   lines: AsyncIterable<string>,
   onColumns: SelectRequest['onColumns'],
@@ -109,19 +109,18 @@ async function readLines(
   return null;
 }
 
-// A SELECT is checked when its recipe is read: whether it is one, asks only the views, and fits its recipe. It is compiled, never run.
+// The check of a SELECT compiles it, and never runs it.
 
 /** Columns that a run adds to the rows of a recipe with `do:`. */
 export const stepColumns = ['operation', 'outcome', 'message'] as const;
-/** Columns that name the mailbox of an operation. */
 const subjectColumns = ['account', 'mailbox_id'] as const;
 
-/** Parameter with the time of the run in ISO 8601, which every SELECT may use. */
+/** Time of the run in ISO 8601, which every SELECT may use. */
 export const nowParameter = 'now';
 
 let emptySandbox: DatabaseSync | null = null;
 
-/** Empty tables behind the views, shared by all checks: nothing is run there. */
+/** All checks share the empty tables: nothing is run there. */
 function sandboxOfChecks(): DatabaseSync {
   emptySandbox ??= openSandbox(null, { now: 0, accounts: [], nearLimitPpm: { usual: 0, others: {} } });
   return emptySandbox;
@@ -167,7 +166,6 @@ function parameterProblems(bare: string, parameters: readonly string[]): string[
   return [...problems];
 }
 
-/** Blanks out texts, quoted names and comments of SQL. */
 function withoutTexts(sql: string): string {
   return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, (text) =>
     text.startsWith('-') || text.startsWith('/') ? ' ' : "''",

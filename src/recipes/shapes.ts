@@ -1,5 +1,4 @@
-// The JSON of recipes and runs, described once: the HTTP routes and the tool server take their schemas from here. Names are in
-// snake_case, times in ISO 8601, unknown values null.
+// JSON of recipes and runs for the HTTP routes and the tool server. Unknown values are null.
 import { z } from 'zod';
 import { type BrokenRecipe, parametersSchema, type Recipe, type Run, runStatuses } from '../core/recipe.ts';
 import { jsonOf } from '../world/schema/json.ts';
@@ -69,7 +68,7 @@ export function recipeJson(recipe: Recipe) {
   return jsonOf(recipeShape, { ...recipe, parameters: parametersSchema(parameters), writes: operation !== null });
 }
 
-/** Problems without the folder of the file: callers are not told where files are. */
+/** Callers are not told where files are. */
 export function brokenJson({ file, problems }: BrokenRecipe) {
   const name = file.slice(file.lastIndexOf('/') + 1);
   return { file: name, problems: problems.map((problem) => problem.replaceAll(file, name)) };
@@ -78,8 +77,6 @@ export function brokenJson({ file, problems }: BrokenRecipe) {
 export function runJson(run: Run) {
   return jsonOf(runShape, run);
 }
-
-// Tools of the tool server.
 
 export const defaultRows = 100;
 const maxRows = 1_000;

@@ -1,6 +1,5 @@
-// The views that a recipe may ask: documented, stable, and all that it sees of the store. docs/recipes.md is made of this.
+// Views that a recipe may ask: stable, and all that it sees of the store. docs/recipes.md is made of this.
 
-/** A column: what it holds, and the expression over the store's tables. */
 interface ViewColumn {
   readonly name: string;
   readonly about: string;
@@ -11,7 +10,7 @@ export interface RecipeView {
   readonly name: string;
   readonly about: string;
   readonly columns: readonly ViewColumn[];
-  /** FROM and what follows. `@` before a table is the schema that the store is attached as. */
+  /** `@` before a table is the schema that the store is attached as. */
   readonly from: string;
 }
 
@@ -24,7 +23,7 @@ const percentOfPpm = (ppm: string) => `(${ppm}) / 10000.0`;
 const ratePercent = (sent: string, bounced: string) =>
   `CASE WHEN (${sent}) > 0 THEN (${bounced}) * 100.0 / (${sent}) END`;
 const yesNo = (truth: string) => `CASE ${truth} WHEN 1 THEN 'yes' WHEN 0 THEN 'no' END`;
-/** true, false, and null for an answer that says neither; NULL where there is no answer. */
+/** NULL where there is no answer, which differs from an answer that says neither. */
 const threeWay = (answer: string, path: string, words: readonly [yes: string, no: string]) =>
   `CASE WHEN ${answer} IS NULL THEN NULL ELSE CASE ${answer} ->> (${path})
    WHEN 1 THEN '${words[0]}' WHEN 0 THEN '${words[1]}' ELSE 'unclear' END END`;
@@ -33,7 +32,6 @@ const newest = (path: string, ...of: readonly string[]) =>
 const answers = (alias: string, route: string, join = 'LEFT JOIN') =>
   `${join} @observations ${alias} ON ${alias}.account = m.account AND ${alias}.mailbox_id = m.mailbox_id AND ${alias}.route = '${route}'`;
 
-/** `of`: what has its account and id. */
 const whoIn = (of: string, email: string): readonly ViewColumn[] => [
   column('account', 'the account that holds the mailbox', `${of}.account`),
   column('mailbox_id', "the API's id of the mailbox", `${of}.mailbox_id`),
@@ -42,7 +40,6 @@ const whoIn = (of: string, email: string): readonly ViewColumn[] => [
 const who = whoIn('m', 'm.email');
 const domain = column('domain', 'the part of the address after the @, in lowercase', 'domain_of(m.email)');
 
-/** The counts of a verdict that stands as JSON in `of`. */
 const verdictColumns = (of: string): readonly ViewColumn[] => [
   column('sent', "emails sent in the guard's window", `${of} ->> '$.sent'`),
   column('bounced', 'bounces among them', `${of} ->> '$.bounced'`),
@@ -228,7 +225,7 @@ const actions: RecipeView = {
   from: 'FROM @actions a',
 };
 
-/** Newest rows of a mailbox, as many as tell who paused it. */
+/** As many rows as tell who paused the mailbox. */
 const newestOf = (table: string, json: string, order: string) =>
   `(SELECT json_group_array(json(${json})) FROM (SELECT ${json} FROM @${table} t
     WHERE t.account = m.account AND t.mailbox_id = m.mailbox_id ORDER BY ${order} DESC LIMIT 50))`;
@@ -373,7 +370,7 @@ export const views: readonly RecipeView[] = [
   accounts,
 ];
 
-/** The columns of the store's tables that the views read: a SELECT is checked over empty tables with just these. */
+/** A SELECT is checked over empty tables with just these columns. */
 export const baseTables: Readonly<Record<string, readonly string[]>> = {
   mailboxes: ['account', 'mailbox_id', 'email', 'first_seen_at', 'missing_lists', 'left_at', 'memory'],
   observations: ['account', 'mailbox_id', 'route', 'observed_at', 'answer'],

@@ -35,7 +35,7 @@ const errorCaps: Caps = { wireBytes: 64 * 1024, decodedBytes: 64 * 1024 };
 /** A longer Retry-After is cut, because requests have to resume (docs/faults.md H11). */
 const longestStopMs = 15 * minuteMs;
 const maxConnections = 16;
-/** Gateways add cookies and traces to the head. */
+/** Maximum size of the head of an answer. Gateways add cookies and traces. */
 export const maxHeaderBytes = 64 * 1024;
 /** Bytes of all answers of this process, from their first byte until they have been read. */
 export const heldAnswers = new HeldAnswers(64 * 1024 * 1024);

@@ -52,7 +52,7 @@ const nothing = Buffer.alloc(0);
 /** Smaller answers, which most are, are decoded in one go, and accepted however many others are held. */
 const smallBytes = 1024 * 1024;
 
-/** Counts the bytes of all held answers and refuses those beyond the maximum, so that the memory suffices. */
+/** Counts the bytes of all held answers. A maximum keeps large answers from exhausting the memory. */
 export class HeldAnswers {
   readonly #maxBytes: number;
   bytes = 0;

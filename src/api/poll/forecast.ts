@@ -146,7 +146,7 @@ const slowRoutes = ['mailbox', 'dns', 'blacklist'] as const;
 
 /** Health and the mailbox list each take at most one request in this many. */
 const accountShare = 10;
-/** Share of the kinds that the guard does not decide on, if the cadence does not fit. */
+/** Maximum share of the rest for the kinds that the guard does not decide on, if the cadence does not fit. */
 const slowShare = 0.1;
 
 /**
@@ -181,9 +181,9 @@ export interface Demand {
   readonly fits: boolean;
   /** True if the cadence would also fit with the full share of the list. */
   readonly fitsWithList: boolean;
-  /** Between two polls of health or of the list. */
+  /** Minimum gap between two polls of health or of the list. */
   readonly accountSpacingMs: number;
-  /** 1 if the cadence fits. */
+  /** Factor by which the polls of a mailbox must be stretched; 1 if the cadence fits. */
   readonly stretch: Readonly<Record<MailboxRoute, number>>;
   /** Gap between the polls of a mailbox while all kinds have polls due. */
   readonly turnMs: Readonly<Record<MailboxRoute, number>>;

@@ -9,7 +9,7 @@ import type { PollQueue } from './queue.ts';
 
 /** A slow answer must not stop the others. */
 const maxPollsInFlight = 8;
-/** After this a poll counts as hanging. The client ends every request long before. */
+/** Time after which a poll counts as hanging. The client ends every request long before. */
 const pollMayTakeMs = minuteMs;
 
 export interface LaneOptions {
@@ -43,7 +43,7 @@ export class Lane {
     this.#bell = createBell(options.clock);
   }
 
-  /** New polls may be due. */
+  /** Wakes the lane because new polls may be due. */
   wake(): void {
     this.#bell.ring();
   }

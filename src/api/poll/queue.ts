@@ -64,19 +64,19 @@ const accountRoutes = ['mailboxes', 'health'] as const;
 type AccountRoute = (typeof accountRoutes)[number];
 
 /**
- * Mailbox polls between two polls of health or of the list. Their spacing in time is wider, unless the API allows far
- * fewer requests than the budget.
+ * Minimum number of mailbox polls between two polls of health or of the list. Their spacing in time is wider, unless
+ * the API allows far fewer requests than the budget: then they would take every request.
  */
 const betweenAccountPolls = 4;
-/** Between two lists of the cadence, if the budget allows as many. */
+/** Early lists in the time between two lists of the cadence, if the budget allows as many. */
 const earlyLists = 3;
-/** Credit for the bytes of other polls, in lists, so that no burst of lists follows a sweep of the fleet. */
+/** Maximum credit for the bytes of other polls, in lists, so that no burst of lists follows a sweep of the fleet. */
 const maxListsOnCredit = 2;
-/** After as many polls for one reason the next goes to a lower reason, so that none starves. */
+/** Maximum number of polls in a row for one reason. The next goes to a lower reason, so that none starves. */
 const sameInARow = 7;
-/** The polls of the top reasons go as fast as the budget allows. */
+/** Number of top reasons whose polls go as fast as the budget allows. */
 const pressingReasons = 2;
-/** The due time of the oldest poll is known as far back as runs are kept. */
+/** Number of runs of a kind that are kept, to know the due time of the oldest poll. */
 const runsKept = 100;
 
 function perRoute<Value>(value: () => Value): Record<MailboxRoute, Value> {
@@ -109,7 +109,7 @@ export class PollQueue {
   #listBytes = 0;
   #creditBytes = 0;
   #sparePerMinute = Number.POSITIVE_INFINITY;
-  /** Until then only pressing reasons have polls. */
+  /** Time until which only pressing reasons have polls. */
   #pacedUntil = 0;
   /** True if all mailboxes of the account's first list were read for the first time. */
   #isSwept = false;

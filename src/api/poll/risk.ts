@@ -12,21 +12,21 @@ export interface Risk {
   readonly bouncesLeft: number;
 }
 
-/** Stands for a rate that is over the limit while only the minimum sample is missing. */
+/** Number of bounces left if the rate is over the limit already and only the minimum sample is missing. */
 export const armedBounces = 0.1;
 
 /** Exponent of the risk; 0 is round robin. 0.9 saw crossings soonest at every quantile, given the cap on staleness. */
 const sharpness = 0.9;
 
-/** Sends for each bounce that is left. */
+/** Relative share of requests for a mailbox: its sends for each bounce that is left. */
 export function weightOf({ sendsPerDay, bouncesLeft }: Risk): number {
   return (Math.max(0, sendsPerDay) / Math.max(bouncesLeft, armedBounces)) ** sharpness;
 }
 
-/** Share of the mean, so that mailboxes that seem calm are read, too. */
+/** Minimum weight as a share of the mean, so that mailboxes that seem calm are read, too. */
 const floorShare = 0.5;
 
-/** 1 is the share of the mean weight. */
+/** Share of a mailbox in the reads of statistics, where 1 is the mean weight. */
 export function shareOf(
   { weight, isCalm }: { readonly weight: number; readonly isCalm: boolean },
   meanWeight: number,

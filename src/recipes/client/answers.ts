@@ -1,13 +1,13 @@
-// Reads the answers of a recipe service. Its document shows almost no field, so: ids are needed, all else may be missing.
+// Reads the answers of a recipe service. Its document shows almost no field: only ids are needed.
 import { jsonText, quote } from '../../api/http/failure.ts';
 import { type RunStatus, runStatuses } from '../../core/recipe.ts';
 
-/** Saved recipe. Unknown values are null. */
+/** Unknown values are null. */
 export interface RecipeEntry {
   readonly id: string;
   readonly title: string | null;
   readonly description: string | null;
-  /** Value of any shape, or null if there are no parameters. */
+  /** Any shape, or null if there are no parameters. */
   readonly parameters: unknown;
   /** Operation of an applied run in the service's word; null if it only reads, `unknown` if the service does not say. */
   readonly operation: string | null;
@@ -36,9 +36,8 @@ export interface RunRecord {
   readonly rowCount: number | null;
   /** True if the service says that the run had more rows than it kept. */
   readonly truncated: boolean;
-  /** True if the run carries out the actions of the recipe, or null if the service does not say. */
+  /** Null if the service does not say. */
   readonly apply: boolean | null;
-  /** Cause of the failure in the service's words, quoted. */
   readonly error: string | null;
 }
 
@@ -50,7 +49,6 @@ const wordsOf: Readonly<Record<RunStatus, readonly string[]>> = {
   cancelled: ['cancelled', 'canceled', 'aborted', 'stopped', 'killed'],
 };
 
-/** Reads a word for a state. Case, dashes and blanks make no difference. */
 function stateOf(said: string | null): RecordState {
   const word = (said ?? '')
     .trim()
@@ -82,7 +80,7 @@ function countOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
 }
 
-/** List in an answer: the answer itself, or the first list under one of the names; null if there is none. */
+/** The list is the answer itself, or the first list under one of the names; null if there is none. */
 function listIn(body: unknown, names: readonly string[]): readonly unknown[] | null {
   if (Array.isArray(body)) return body;
   const fields = objectOf(body);
@@ -90,7 +88,7 @@ function listIn(body: unknown, names: readonly string[]): readonly unknown[] | n
   return name === undefined ? null : (fields[name] as readonly unknown[]);
 }
 
-/** Reads a list of recipes. null if the answer holds no list, which is not an empty list (docs/faults.md S4). */
+/** Returns null if the answer holds no list, which is not an empty list (docs/faults.md S4). */
 export function readRecipes(body: unknown): RecipePage | null {
   const list = listIn(body, ['recipes', 'data', 'items', 'results']);
   if (!list) return null;
@@ -159,7 +157,7 @@ function errorIn(error: unknown): string | null {
   return quote(textOf(error) ?? message ?? jsonText(error));
 }
 
-/** Finds an error in an answer with status 200 (docs/faults.md H4), quoted; null if there is none. */
+/** Finds an error in an answer with status 200 (docs/faults.md H4), or null. */
 export function refusalIn(body: unknown): string | null {
   const fields = objectOf(body);
   const refused = Boolean(fields['error']) || fields['success'] === false;

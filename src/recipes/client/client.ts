@@ -1,5 +1,5 @@
-// The HTTP client of any service that speaks the recipe API: list, trigger, read a run. Failures are values.
-// Source: api/recipe-run-interface.md. Where it says "not shown", any answer is tolerated.
+// HTTP client of any service that speaks the recipe API. Failures are values. Source: api/recipe-run-interface.md.
+// Where it says "not shown", any answer is tolerated.
 import type { Agent } from 'undici';
 import {
   type AnswerHeaders,
@@ -22,7 +22,7 @@ const noRoute: readonly number[] = [404, 405, 501];
 export interface RecipeApiOptions {
   /** Ends with /v1 (docs/faults.md T1); a slash behind it does no harm. */
   readonly baseUrl: string;
-  /** Key of the service, or null if it asks for none, as the daemon's socket. */
+  /** Null if the service asks for none, as the daemon's socket. */
   readonly apiKey: string | null;
   /** Socket of a daemon, used instead of TCP. */
   readonly socketPath?: string;
@@ -41,9 +41,9 @@ export interface RunPage {
 }
 
 /**
- * started: here is the run. not_started: the service said no, or was never reached; asking again is safe. `said`: the
- * sentences of a service that names its refusals, without the word and the route; null from any other.
- * may_have_started: the answer was lost or names no run. There is no key to repeat it safely (T11): never trigger again.
+ * not_started: the service said no, or was never reached; asking again is safe. `said`: sentences of a service that
+ * names its refusals, or null.
+ * may_have_started: the answer was lost or names no run. No key makes a repetition safe (T11): never trigger again.
  */
 export type Triggered =
   | { readonly kind: 'started'; readonly run: RunRecord }
@@ -73,7 +73,7 @@ export class RecipeApi {
     this.#redactor = new Redactor(options.apiKey, world.secrets?.() ?? []);
   }
 
-  /** Reads the saved recipes, with all pages that the service links. */
+  /** Reads all pages that the service links. */
   async recipes(signal: AbortSignal | null = null): Promise<Result<ServiceRecipes>> {
     const pages: RecipePage[] = [];
     let path: string | null = '/recipes';
@@ -95,7 +95,7 @@ export class RecipeApi {
     return { ok: true, value: { recipes: [...byId.values()], unreadable, problems, truncated } };
   }
 
-  /** Starts a run with exactly one POST. */
+  /** Sends exactly one POST. */
   async trigger(asked: TriggerRequest, signal: AbortSignal | null = null): Promise<Triggered> {
     const path = `/recipes/${encodeURIComponent(asked.recipe)}/runs`;
     const body = bodyOf(asked);
@@ -106,7 +106,7 @@ export class RecipeApi {
     if (run) return { kind: 'started', run };
     if (!result.ok) {
       const { failure } = this.#failed('POST', path, result.failure);
-      // 408 and 5xx may come from a proxy behind which the run goes on (docs/faults.md H7, H9); a refusal by name does not.
+      // 408 and 5xx may come from a proxy behind which the run goes on (docs/faults.md H7, H9), unlike a named refusal.
       const isBusy = status === 503 && errorWord === 'busy';
       const saidNo = isBusy || (status !== null && status >= 300 && status < 500 && status !== 408);
       if (saidNo || !reached) return { kind: 'not_started', failure, said: sentencesOf(exchanged) };
@@ -121,7 +121,7 @@ export class RecipeApi {
     return { kind: 'may_have_started', detail: this.#said('POST', path, `HTTP ${status}, but it does not name a run`) };
   }
 
-  /** Reads a run with the first page of its rows, or with the page that an earlier answer named. */
+  /** Reads the first page of the rows, or the page that an earlier answer named. */
   async run(id: string, page: string | null = null, signal: AbortSignal | null = null): Promise<Result<RunPage>> {
     const path = `/runs/${encodeURIComponent(id)}`;
     const got = await this.#get(page ?? path, signal);
@@ -135,7 +135,7 @@ export class RecipeApi {
     return this.#failed('GET', path, malformed(got.value.status, detail).failure);
   }
 
-  /** Ends a run. The document has no such route (T11); only Warmwarden's own service does. */
+  /** The document has no such route (T11); only Warmwarden's own service does. */
   async cancel(id: string): Promise<RunRecord | { readonly said: string }> {
     const path = `/runs/${encodeURIComponent(id)}/cancel`;
     const exchanged = await this.#exchange('POST', path, { body: null, signal: null });
@@ -151,7 +151,7 @@ export class RecipeApi {
     return readRun(result.value.body) ?? { said: this.#said('POST', path, wrong.detail) };
   }
 
-  /** Ends the connections; requests under way fail as unavailable. */
+  /** Requests under way fail as unavailable. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
@@ -189,7 +189,7 @@ export class RecipeApi {
     return said.ok ? { ok: true, value: { status, headers, body: said.value } } : said;
   }
 
-  /** Path of the next page behind the base address. No other address is followed, because it would get the key. */
+  /** No address outside the base address is followed, because it would get the key. */
   #nextOf({ headers, body }: ReadAnswer): string | null {
     const link = /<([^>]*)>\s*;[^,]*\brel="?next\b/i.exec(String(headers['link'] ?? ''))?.[1];
     const said = objectOf(body)['next'];
@@ -208,7 +208,7 @@ export class RecipeApi {
   }
 }
 
-/** Sentences of a refusal without its word, or null if the service has no word for it. */
+/** Returns null if the service has no word for its refusal. */
 function sentencesOf({ result, status, errorWord }: Exchange<ReadAnswer>): string | null {
   if (result.ok || errorWord === null) return null;
   const before = `HTTP ${status}: ${errorWord}: `;
@@ -225,13 +225,12 @@ interface ReadAnswer {
   readonly headers: AnswerHeaders;
 }
 
-/** Body of a trigger. The document shows none, so none is sent without parameters and `apply`. */
+/** The document shows no body, so none is sent without parameters and `apply`. */
 function bodyOf({ parameters, apply }: TriggerRequest): string | null {
   if (Object.keys(parameters).length === 0 && !apply) return null;
   return JSON.stringify({ parameters, ...(apply ? { apply } : {}) });
 }
 
-/** Run that is named in the header Location only. */
 function runFromLocation(headers: AnswerHeaders): RunRecord | null {
   const encoded = /\/runs\/([^/?#]+)\/?(?:[?#].*)?$/.exec(String(headers['location'] ?? ''))?.[1];
   if (encoded === undefined) return null;
@@ -246,9 +245,7 @@ function decoded(text: string): string {
   }
 }
 
-// A run is followed to its end, with patience for failures that pass and for undocumented words.
-
-/** First wait; each next one is twice as long. At the longest a run takes 12 of the 60 requests of the smallest plan. */
+/** Each next wait is twice as long. At the longest a run takes 12 of the 60 requests of the smallest plan. */
 const firstWaitMs = 250;
 const longestWaitMs = 5 * secondMs;
 /** Wait after a 429 without Retry-After: to the end of the minute (docs/faults.md H10). */
@@ -268,7 +265,7 @@ export interface FollowOptions {
   readonly onProgress?: (run: RunRecord) => void;
 }
 
-/** Reads the run until it has ended. Never rejects, and waits out a failure that may pass. */
+/** Never rejects, and waits out a failure that may pass. */
 export async function followRun(
   api: Pick<RecipeApi, 'run'>,
   id: string,

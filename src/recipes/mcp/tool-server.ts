@@ -28,7 +28,7 @@ import {
   toolName,
 } from './tools.ts';
 
-// Runs and rows as tool results: one JSON object, as structured content and as text, inert and of bounded size.
+// Tool results: one JSON object, as structured content and as text, inert and of bounded size.
 
 /** Largest number of characters of the rows of one answer. The first row is always shown. */
 const maxRowsCharacters = 200_000;
@@ -41,7 +41,7 @@ function refusedResult(said: readonly string[]): CallToolResult {
 }
 
 interface ToolRows {
-  /** Rows of any shape, or null if the service shows none, which differs from an empty list. */
+  /** Null if the service shows no rows, which differs from an empty list. */
   readonly rows: readonly unknown[] | null;
   /** Cursor behind the first `taken` of these rows; null after the last row of the run. */
   readonly cursorAfter: (taken: number) => string | null;
@@ -52,7 +52,7 @@ interface RunAbout {
   readonly cancelling?: boolean;
 }
 
-/** A run with a page of its rows; `page` is null for a run that goes on, or whose rows nobody asked for. */
+/** `page` is null for a run that goes on, or whose rows nobody asked for. */
 export function runResult(run: RunRecord, page: ToolRows | null, { acts, cancelling }: RunAbout): CallToolResult {
   const rows = packed(page?.rows ?? []);
   const cursor = page?.cursorAfter(rows.length) ?? null;
@@ -116,10 +116,9 @@ function cancelNoteOf({ state }: RunRecord): string {
   return `The run has not ended yet: ${followTool} shows when it has.`;
 }
 
-/** The service behind the recipe API: the user's own daemon, or a service elsewhere. */
 export interface ToolService {
   readonly api: Pick<RecipeApi, 'recipes' | 'trigger' | 'run' | 'cancel'>;
-  /** A service elsewhere: its titles and descriptions were written by strangers, too. */
+  /** The titles and descriptions of a service elsewhere were written by strangers, too. */
   readonly foreign: boolean;
   /** Rejects with a sentence while the service does not answer. */
   readonly reach?: () => Promise<unknown>;
@@ -141,12 +140,11 @@ const lastAnswersMs = 1_000;
 /** Time for the last request to reach its handler. */
 const lastTurnMs = 50;
 
-/** Maximum number of requests that are not answered yet. */
 const maxRequests = 1_000;
 const maxLineBytes = 1024 * 1024;
 const lineBreak = 0x0a;
 
-/** Passes whole lines on. A line that is too long is left out, and `refuse` is called at its end. */
+/** Passes whole lines on. Leaves out a line that is too long, and calls `refuse` at its end. */
 class BoundedLines extends Transform {
   readonly #refuse: () => void;
   #pieces: Buffer[] = [];
@@ -190,7 +188,7 @@ interface Wire {
   readonly output: Writable;
 }
 
-/** Serves one connection. Resolves when its input has ended. */
+/** Resolves when the input has ended. */
 export function serveTools(wire: Wire, options: ToolServerOptions, world: World): Promise<void> {
   const session = new ToolSession(options, world);
   const stopping = new AbortController();
@@ -227,7 +225,6 @@ const handBackAfterMs = 30_000;
 class ToolSession {
   readonly #options: ToolServerOptions;
   readonly #world: World;
-  /** Servers whose client may be notified that the list changed. */
   readonly #listening = new Set<Server>();
   /** The newest list that could be read. */
   #known: ServiceRecipes | null = null;
@@ -258,7 +255,6 @@ class ToolSession {
     while (this.#underWay.size > 0) await Promise.allSettled([...this.#underWay]);
   }
 
-  /** Tells the clients when the tools have changed, until the signal. */
   async watch(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#world.clock.sleep(this.#options.lookEveryMs, signal);
@@ -270,7 +266,6 @@ class ToolSession {
     }
   }
 
-  /** Runs the work of a request, unless too many are not answered yet. */
   #answer<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     if (this.#underWay.size >= maxRequests) {
       const said = `${counted(maxRequests, 'request')} are not answered yet: wait for their answers.`;
@@ -289,7 +284,7 @@ class ToolSession {
     return { tools };
   }
 
-  /** Tools of the list that is read now; while that fails, of the list that was read last. */
+  /** Returns the tools of the present list or, while it cannot be read, of the last one. */
   async #tools(): Promise<Tool[]> {
     const problems = await this.#readList();
     if (!this.#known) throw new ProtocolError(ProtocolErrorCode.InternalError, problems.join(' '));
@@ -316,7 +311,7 @@ class ToolSession {
     ];
   }
 
-  /** Sentence on a service that does not answer; null if it answers, as far as is known. */
+  /** Returns null if the service answers, as far as is known. */
   async #away(): Promise<string | null> {
     const { reach } = this.#options.service;
     if (!reach) return null;
@@ -374,7 +369,7 @@ class ToolSession {
     return runResult(cancelled, null, { acts: await this.#acts(cancelled), cancelling: true });
   }
 
-  /** Waits for a run and shows a page of its rows. A run of this very call (`isOurs`) ends with the call. */
+  /** A run of this very call (`isOurs`) ends with the call. */
   async #outcome(run: string, { cursor, limit, isOurs }: AskedPage, context: ServerContext): Promise<CallToolResult> {
     const { api } = this.#options.service;
     const { signal } = context.mcpReq;
@@ -408,13 +403,13 @@ interface AskedPage {
   readonly isOurs: boolean;
 }
 
-/** Place where rows go on: so many rows into the page at this address, which is empty for the first page. */
+/** Place where rows go on: `skip` rows into the page at this address, which is empty for the first page. */
 interface RowPlace {
   readonly skip: number;
   readonly page: string;
 }
 
-/** Place in the rows, or null if the text is no cursor of this run. */
+/** Returns null if the text is no cursor of this run. */
 function readCursor(run: string, cursor: string | undefined): RowPlace | null {
   if (cursor === undefined) return { skip: 0, page: '' };
   const parts = /^(\d{1,12})@(\/runs\/([^/?#]+)(?:\?[^#]*)?)?$/.exec(cursor);
@@ -432,7 +427,7 @@ function rowsFrom({ run, nextPage }: RunPage, { skip, page }: RowPlace, limit: n
   return { rows: rows?.slice(skip, skip + limit) ?? null, cursorAfter };
 }
 
-/** Reports progress to a client that asked for it. The number only grows. */
+/** Reports only to a client that asked for it. */
 function progressOf({ mcpReq }: ServerContext): (run: RunRecord) => void {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return () => {};

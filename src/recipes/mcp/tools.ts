@@ -29,7 +29,7 @@ export function toolName(id: string): string {
   return kept === '' ? hash : `${kept}-${hash}`;
 }
 
-/** A schema as JSON Schema of draft 2020-12, which MCP assumes. */
+/** MCP assumes draft 2020-12 of JSON Schema. */
 function schemaOf(shape: z.ZodObject): Tool['inputSchema'] {
   const { $schema, ...schema } = z.toJSONSchema(shape, { io: 'input' });
   return schema as Tool['inputSchema'];
@@ -39,7 +39,7 @@ const outputSchema = schemaOf(toolAnswerShape);
 
 type Hints = NonNullable<Tool['annotations']>;
 
-/** Hints that clients show before a call. An uncertain hint takes the careful value. */
+/** Clients show hints before a call. An uncertain hint takes the careful value. */
 const hintsOf: Readonly<Record<Operation | 'unknown' | 'none', Hints>> = {
   none: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   refresh: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
@@ -60,7 +60,7 @@ const operationWords: Readonly<Record<Operation, string>> = {
   silence: 'mutes the alerts of the mailbox in each row',
 };
 
-/** Operation of a recipe's applied run; null if the recipe only reads, `unknown` if the service does not say. */
+/** Returns null if the recipe only reads, `unknown` if the service does not say. */
 export function operationOf({ operation }: RecipeEntry): Operation | 'unknown' | null {
   return operation === null ? null : (operations.find((known) => known === operation) ?? 'unknown');
 }
@@ -119,11 +119,11 @@ export const runTools: readonly Tool[] = [
   },
 ];
 
-// The input of a recipe's tool is its parameters: a JSON Schema of one object, of which only what every client takes is passed on.
+// The input of a recipe's tool: only what every client takes of JSON Schema is passed on.
 
 type Plain = string | number | boolean;
 
-/** Schema of one parameter. A type alias, because the SDK's JSON types want an index signature. */
+/** A type alias, because the SDK's JSON types want an index signature. */
 type Property = {
   type?: ParameterType;
   description?: string;
@@ -144,7 +144,7 @@ const maxParameters = 100;
 const maxParameterDescription = 1_000;
 const parameterName = /^[\w.-]{1,64}$/;
 
-/** Reads a JSON Schema. Anything else makes an open schema, so that the tool is still offered. */
+/** Anything but a JSON Schema makes an open schema, so that the tool is still offered. */
 export function inputSchemaOf(parameters: unknown): InputSchema {
   const schema = objectOf(parameters);
   const all = Object.entries(objectOf(schema['properties']));
@@ -173,7 +173,6 @@ function propertyOf(schema: Readonly<Record<string, unknown>>): Property {
   };
 }
 
-/** True if a value may stand in a schema as it is. */
 function isPlain(value: unknown): value is Plain {
   if (typeof value === 'string') return inertText(value, maxParameterDescription) === value;
   return typeof value === 'number' || typeof value === 'boolean';
@@ -185,7 +184,7 @@ const maxTextCharacters = 4_000;
 const maxDepth = 6;
 const maxItems = 200;
 
-/** Makes a text visible, and cuts it with a note on the missing length. */
+/** Cuts a text with a note on the missing length. */
 export function inertText(text: string, maxCharacters = maxTextCharacters): string {
   const characters = [...text.slice(0, 2 * maxCharacters + 2)];
   if (characters.length <= maxCharacters) return visibleText(text);
@@ -193,7 +192,7 @@ export function inertText(text: string, maxCharacters = maxTextCharacters): stri
   return `${visibleText(kept)}... [cut: ${text.length - kept.length} characters more]`;
 }
 
-/** Makes a row inert. Anything but an object becomes the field `value`. */
+/** Anything but an object becomes the field `value`. */
 export function inertRow(row: unknown): Readonly<Record<string, unknown>> {
   const value = inertValue(row, 0);
   const object = typeof value === 'object' && value !== null && !Array.isArray(value);
