@@ -1,4 +1,4 @@
-// Agenda of an account: what is polled next, and when. The schedules, answers, lists and people put polls into its queue.
+// Agenda of an account: what is polled next, and when. Schedules, answers, lists and people put polls into its queue.
 
 import { judgedRoutes, type MailboxRoute, mailboxRoutes, type Poll, pollKey } from '../api/poll/poll.ts';
 import type { PollQueue } from '../api/poll/queue.ts';
