@@ -2,7 +2,7 @@
 // H13).
 //
 //   state        begins with                                          ends
-//   kind waits   a second 429 of a kind of request, or one of a kind  after Retry-After, else after 1, 2, 4, 8, 15 minutes
+//   kind waits   a second 429 of a kind of request, or one of a kind  after Retry-After, else after 1, 2, 4, 8, 15 min
 //                that has a limit of its own
 //   key waits    the first 429 of a kind                              after Retry-After, at most a minute
 //                429s of two kinds with no read between them          after Retry-After, else after a minute

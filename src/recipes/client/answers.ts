@@ -9,7 +9,7 @@ export interface RecipeEntry {
   readonly description: string | null;
   /** Any shape, or null if there are no parameters. */
   readonly parameters: unknown;
-  /** Operation of an applied run in the service's word; null if it only reads, `unknown` if the service does not say. */
+  /** Operation of an applied run in the service's word; null if it only reads, `unknown` if not said. */
   readonly operation: string | null;
 }
 
