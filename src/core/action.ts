@@ -14,7 +14,6 @@ export function isGuardActionKind(kind: string): kind is GuardActionKind {
 /** resume, mode (another warm-up mode) and limit (another target daily limit) are a person's alone. */
 export type ActionKind = GuardActionKind | 'resume' | 'mode' | 'limit';
 
-/** The outcomes that an action that was sent can have; also the metric's label. */
 export const outcomes = ['confirmed', 'refused', 'unconfirmed'] as const;
 export type Outcome = (typeof outcomes)[number];
 
@@ -41,7 +40,6 @@ interface ActionFields {
   /** Person who asked for the action through Warmwarden, or null if the guard did. */
   readonly by: Person | null;
   readonly targetMode: WarmupMode | null;
-  /** The target daily limit that it sets, emails a day; only a `limit` has one. */
   readonly targetLimit?: number;
   readonly verdict: Verdict;
   readonly before: Before;
@@ -52,18 +50,18 @@ interface ActionFields {
   /** True if the API answered the last try with 403, which may be about the key or about this mailbox. */
   readonly forbidden?: boolean;
   readonly causes: readonly string[];
-  /** The action of ours that a person takes back with it: it is sent only while our claim on that one stands. */
+  /** Our action that a person takes back with this one. This one is sent only while our claim on that one stands. */
   readonly undoes?: string;
-  /** The target daily limit that a person takes back with it: it is sent only while the mailbox has that one. */
+  /** The limit that a person takes back. The action is sent only while the mailbox has it. */
   readonly undoesLimit?: number;
-  /** The guard's own action whose place a person's takes, as it was: it comes back unless the person's change is read back. */
+  /** The guard's action whose place a person's takes. It comes back unless the person's change is read back. */
   readonly displaced?: PendingAction;
 }
 
 export interface PlannedAction extends ActionFields {
   readonly state: 'planned';
   readonly attempts: 0;
-  /** Moment at which an intent was recorded that did not get through. */
+  /** Time of a recorded intent that did not get through. */
   readonly openedAt: EpochMs | null;
   readonly settledAt: null;
   readonly nextTryAt: EpochMs | null;
@@ -73,7 +71,7 @@ export interface PlannedAction extends ActionFields {
 export interface OpenAction extends ActionFields {
   readonly state: 'open';
   readonly openedAt: EpochMs;
-  /** Moment at which the outcome of the previous try was known. */
+  /** Time of the previous try's outcome. */
   readonly settledAt: EpochMs | null;
   readonly nextTryAt: null;
 }
@@ -101,16 +99,15 @@ export interface DroppedAction extends ActionFields {
   readonly nextTryAt: null;
 }
 
-/** A change at the mailbox API, the guard's or a person's. `actionAfter` alone brings it from one state into another. */
+/** A change at the mailbox API by the guard or a person. `actionAfter` alone changes its state. */
 export type Action = PlannedAction | OpenAction | ConfirmedAction | FailedAction | DroppedAction;
 export type ActionState = Action['state'];
 /** Action that may be sent (again): none of its requests is in progress. */
 export type PendingAction = PlannedAction | FailedAction;
 
-/** The `detail` of an action that is dropped because the mailbox already was as it was to be. */
+/** The `detail` of an action that is dropped because the mailbox was already in the wanted state. */
 export const alreadySo = 'no change needed';
 
-/** True if nothing was sent because the mailbox already had the wanted state. */
 export function neededNoChange({ state, detail }: Action): boolean {
   return state === 'dropped' && detail === alreadySo;
 }
@@ -120,13 +117,10 @@ export function actionUnder<Any extends Action>(action: Any, account: string): A
   return { ...action, account, ...(displaced && { displaced: { ...displaced, account } }) };
 }
 
-// Transitions of an action: every change of its state is one of these. Pure.
-
 /** Waits before the second to fifth try of an action that could not be confirmed. */
 const retryAfterMs: readonly number[] = [1, 5, 15, 60].map((minutes) => minutes * minuteMs);
-/** A refusal (a key without write permission, say) is tried again hourly while the breach stands. */
+/** A refusal is tried again hourly while the breach stands. A key without write permission is one cause. */
 const retryRefusedAfterMs = hourMs;
-/** Wait after a 429 without a Retry-After. */
 const throttledWaitMs = minuteMs;
 const longestRetryMs = Math.max(retryRefusedAfterMs, ...retryAfterMs);
 
@@ -142,19 +136,17 @@ export interface Unsuccessful {
   readonly detail: string;
   /** throttled: how long the API wants to be left alone, milliseconds; absent if it did not say. */
   readonly waitMs?: number;
-  /** refused: with 403. */
   readonly forbidden?: boolean;
 }
 
 type Opened = { readonly kind: 'opened'; readonly before: Before };
 type Confirmed = { readonly kind: 'confirmed'; readonly detail: string };
-/** Event that ends an action before it is sent (again). */
 type Dropped = { readonly kind: 'dropped'; readonly detail: string };
 
 export type ActionEvent = (Opened | Confirmed | Dropped | Unsuccessful) & { readonly at: EpochMs };
 type Event<Kind> = Kind & { readonly at: EpochMs };
 
-/** The action after the event. Throws where the event can't happen in its state: that is a mistake of ours. */
+/** Throws where the event can't happen in the action's state: that is a mistake of ours. */
 export function actionAfter(action: Action, event: Event<Opened>): OpenAction;
 export function actionAfter(action: Action, event: ActionEvent): Action;
 export function actionAfter(action: Action, event: ActionEvent): Action {
@@ -213,7 +205,6 @@ function unsuccessful(
   return { ...open, state, settledAt: at, nextTryAt, detail, ...(forbidden && { forbidden }) };
 }
 
-/** Takes a try back that led to nothing: the action is due again at `nextTryAt`. */
 function withoutTheTry(
   open: OpenAction,
   { detail, at, nextTryAt }: { readonly detail: string; readonly at: EpochMs; readonly nextTryAt: EpochMs },
@@ -229,10 +220,7 @@ function nextTryAfter(kind: 'refused' | 'unconfirmed' | 'unseen', attempts: numb
   return kind === 'unseen' && attempts === 1 ? now : nextTryAfterUnconfirmed(attempts, now);
 }
 
-/**
- * Milliseconds until the next try of an action. A wait beyond the longest one began before the clock was set back, and
- * is over.
- */
+/** A wait beyond the longest one began before the clock was set back, and is over. */
 export function tryWaitMs({ nextTryAt }: Pick<Action, 'nextTryAt'>, now: EpochMs): number {
   const wait = (nextTryAt ?? now) - now;
   return wait > longestRetryMs ? 0 : Math.max(0, wait);

@@ -1,5 +1,4 @@
-// The alert rules, the most urgent kind first: name, severity, wait, behaviour, and the runbook that the page and docs/alerts.md show.
-// The condition of a rule stands in alerts/rules.
+// The alert rules, the most urgent kind first. Their conditions stand in alerts/rules.
 import type { Route } from './answers.ts';
 import { hourMs, minuteMs } from './time.ts';
 
@@ -10,7 +9,6 @@ export interface Runbook {
 }
 
 interface RuleEntry extends Runbook {
-  /** Name in a message about several alerts. */
   readonly name: string;
   readonly severity: 'critical' | 'warning' | 'info';
   /** Time that the condition must last; 0 if absent. A cause may have a shorter one. */
@@ -19,16 +17,13 @@ interface RuleEntry extends Runbook {
   readonly comesAndGoes?: true;
   /** Marks what follows from bounces, lasts for days after them, and calls for nothing at once. */
   readonly isSymptom?: true;
-  /** Values of an alert's `object` that say why it fires, when the rule has several causes. */
+  /** Values of an alert's `object` that say why it fires, if the rule has several causes. */
   readonly causes?: readonly string[];
-  /** Severities that its condition may choose besides the configured one. */
+  /** Severities that the condition may choose besides the configured one. */
   readonly otherSeverities?: readonly RuleEntry['severity'][];
   /** Marks an event, which happens once and has no wait: the name of its `object` in Alertmanager's annotations. */
   readonly event?: string;
-  /**
-   * What its alerts show of an incident: the bounces of a mailbox, an action, held actions, a domain or IP address that
-   * mailboxes send from, or bounces that mailboxes share.
-   */
+  /** Part of an incident that the alerts show. A sender is a domain or IP address that mailboxes send from. */
   readonly shows?: 'bounces' | 'action' | 'hold' | 'sender' | 'shared';
   /** Marks missing knowledge; all other rules report facts. */
   readonly isBlind?: true;
@@ -339,10 +334,8 @@ const rules = {
 
 export type AlertRule = keyof typeof rules;
 
-/** Every rule by its key. */
 export const ruleBook: Readonly<Record<AlertRule, RuleEntry>> = rules;
 
-/** Keys of the rules, the most urgent kind first. */
 export const alertRules = Object.keys(rules) as readonly AlertRule[];
 
 /** Runbook of a rule for a reader to whom `command` starts this program. */

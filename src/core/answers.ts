@@ -2,13 +2,12 @@
 // api/mailbox-api.md section 2; fields that it calls "not shown" are kept raw.
 import type { EpochMs, IsoDate } from './time.ts';
 
-/** An answer together with the moment (wall time) at which it was complete. */
+/** An answer with the wall-clock time at which it was complete. */
 export interface Observed<Answer> {
   readonly at: EpochMs;
   readonly answer: Answer;
 }
 
-/** The endpoints that are polled; also the `route` label of metrics. */
 export const routes = ['health', 'mailboxes', 'stats', 'warmup', 'mailbox', 'dns', 'blacklist'] as const;
 export type Route = (typeof routes)[number];
 
@@ -26,7 +25,6 @@ export interface MailboxEntry {
   readonly healthScore: number | null;
   readonly dailyLimit: number | null;
   readonly warmupDay: number | null;
-  /** Creation of the mailbox. The API may leave it out. */
   readonly createdAt?: EpochMs;
 }
 
@@ -43,7 +41,7 @@ export function isSameEntry(a: MailboxEntry, b: MailboxEntry): boolean {
   );
 }
 
-/** GET /v1/mailboxes. `truncated` when the answer says that there are further pages. */
+/** GET /v1/mailboxes. `truncated` means that the answer announces further pages. */
 export interface MailboxList {
   readonly mailboxes: readonly MailboxEntry[];
   readonly truncated: boolean;
@@ -55,9 +53,8 @@ export interface MailboxDetail {
   readonly dailyLimit: number | null;
   /** unclear: the field was absent or an empty text or object (docs/faults.md S7). */
   readonly connection: 'connected' | 'error' | 'unclear';
-  /** Text of connection_error, at most 200 characters. */
+  /** Text of at most 200 characters. */
   readonly connectionError: string | null;
-  /** Start of the warm-up. The API may leave it out. */
   readonly warmupStartedAt?: EpochMs;
 }
 
@@ -85,19 +82,18 @@ export interface RecentEmails {
 }
 
 export interface WarmupAnswer {
-  /** The status word as sent; which words mean paused or running is the guard's matter. */
+  /** The status word as sent. The guard decides which words mean paused or running. */
   readonly status: string | null;
-  /** warmup_mode as sent. Usually a WarmupMode; any other word is an unknown mode. */
+  /** The warmup_mode as sent: a WarmupMode or an unknown word. */
   readonly mode: string | null;
   readonly dailyLimit: number | null;
   readonly warmupDay: number | null;
   readonly healthScore: number | null;
   readonly config: WarmupConfig;
-  /** The bounces among recent_emails; for show only. */
+  /** Bounces among recent_emails, for show only. */
   readonly recentBounces: readonly RecentBounce[];
-  /** Placement of the recent emails. The API may leave it out. */
   readonly recentEmails?: RecentEmails;
-  /** The mailbox is listed, and has no warm-up: both the warm-up and the statistics were answered with 404. */
+  /** Marks a listed mailbox without a warm-up: both the warm-up and the statistics were answered with 404. */
   readonly isAbsent?: true;
 }
 
@@ -119,7 +115,7 @@ export const absentWarmup: WarmupAnswer = {
   isAbsent: true,
 };
 
-/** Day of GET /v1/stats. Counts are raw: the guard checks that they are integers >= 0. */
+/** Day of GET /v1/stats. Counts are raw: the guard checks them. */
 export interface StatsRow {
   readonly date: IsoDate | null;
   readonly sent: number | null;
@@ -146,7 +142,7 @@ export type DnsRecordName = (typeof dnsRecords)[number];
 export interface DnsAnswer {
   readonly domain: string | null;
   readonly checkedAt: string | null;
-  /** The API's word for where its result comes from. Absent: not told. */
+  /** The API's word for the source of its result. */
   readonly source?: string;
   readonly records: Readonly<Record<DnsRecordName, DnsRecord>>;
 }
@@ -154,7 +150,7 @@ export interface DnsRecord {
   readonly status: string | null;
   readonly pass: boolean | null;
   readonly record: string | null;
-  /** The record does not pass, by a word that stands in no list of `api.dns_words`. */
+  /** Marks a word that is in no list of `api.dns_words`. */
   readonly isUnlisted?: true;
 }
 
@@ -165,38 +161,31 @@ export interface BlacklistAnswer {
   readonly checkedAt: string | null;
   readonly listed: boolean | null;
   readonly lists: readonly string[];
-  /** Number of lists that name the mailbox, or null if it could not be counted. */
   readonly found: number | null;
   readonly checked: number | null;
 }
 
-// Measurements of DNS and blacklists: when the API made one, and whether two answers show the same one. Pure.
-
-/** The routes whose answers come from measurements that the API makes in its own time, or when asked with refresh=true. */
+/** Routes whose answers are measurements that the API makes in its own time, or on refresh=true. */
 export const measuredRoutes = ['dns', 'blacklist'] as const;
 export type MeasuredRoute = (typeof measuredRoutes)[number];
 
 type Measured = DnsAnswer | BlacklistAnswer;
 
-/** Moment of the API's measurement (checked_at), or null if the API does not say. */
 export function measuredAt(answer: Measured | undefined): EpochMs | null {
   const at = Date.parse(answer?.checkedAt ?? '');
   return Number.isNaN(at) ? null : at;
 }
 
-/**
- * True if two answers show the same cached measurement: equal moments and equal results. Answers without a moment
- * always count as different measurements.
- */
+/** True if two answers show the same cached measurement. Answers without a moment always differ. */
 export function isSameMeasurement(one: Measured | undefined, other: Measured | undefined): boolean {
   if (one?.checkedAt !== other?.checkedAt || measuredAt(one) === null) return false;
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
 export interface StaleMeasurement {
-  /** A measurement that was older than this when it was read is stale, milliseconds. */
+  /** Age in milliseconds at the reading from which a measurement is stale. */
   readonly olderThanMs: number;
-  /** An answer read before this moment is stale, too: polls that were due since brought none. -Infinity: none is yet. */
+  /** An answer from before this moment is stale: later polls brought none. -Infinity if no poll was due. */
   readonly unreadSince: EpochMs;
 }
 
@@ -205,7 +194,7 @@ export interface StaleMeasurement {
 export interface DnsWords {
   readonly passing: readonly string[];
   readonly failing: readonly string[];
-  /** Words for a pending or failed check: neither an alert nor its end. */
+  /** Words for a pending or failed check, which neither fires an alert nor ends one. */
   readonly unclear: readonly string[];
 }
 
@@ -215,7 +204,7 @@ export const usualDnsWords: DnsWords = {
   unclear: ['temperror', 'unknown', 'pending', 'checking', 'not_checked', 'error', 'timeout', 'neutral'],
 };
 
-/** Meaning of a status word: whether the record passes, `unlisted` for a word in none of the lists, or null if it is unclear. */
+/** Returns true for a passing record, `unlisted` for a word in no list, or null if the word is unclear. */
 export function dnsWordState(status: string | null, words: DnsWords): boolean | 'unlisted' | null {
   const word = status?.trim().toLowerCase() ?? '';
   if (word === '' || words.unclear.includes(word)) return null;

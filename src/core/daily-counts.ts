@@ -3,23 +3,22 @@ import type { StatsAnswer } from './answers.ts';
 import { type DailyRow, readDays } from './guard/rows.ts';
 import { addDays, dayOf, type EpochMs, type IsoDate, isWeekend } from './time.ts';
 
-/** The rows by date, the oldest first, as the guard reads them: each date once, the future left out. */
+/** The rows by date, the oldest first, without duplicates and future dates. */
 export function dailyRows(stats: StatsAnswer | undefined, now: EpochMs): readonly DailyRow[] {
   return readDays(stats?.rows ?? [], now).days;
 }
 
-/** Rows from `from` to `to`, both included. */
 export function rowsBetween(rows: readonly DailyRow[], from: IsoDate, to: IsoDate): readonly DailyRow[] {
   return rows.filter((row) => row.date >= from && row.date <= to);
 }
 
-/** The last `days` calendar days ending at the newest row. */
+/** Rows of the last `days` calendar days up to the newest row. */
 export function lastDays(rows: readonly DailyRow[], days: number): readonly DailyRow[] {
   const newest = rows.at(-1);
   return newest ? rowsBetween(rows, addDays(newest.date, 1 - days), newest.date) : [];
 }
 
-/** The sum of a count; null without rows, or when a row does not hold a valid count. */
+/** Sum of a count, or null without rows or if a count is invalid. */
 export function sumOf(
   rows: readonly DailyRow[],
   field: 'sent' | 'bounced' | 'delivered' | 'replied' | 'spamLanded',
@@ -34,7 +33,7 @@ export function sumOf(
   return sum;
 }
 
-/** Emails that landed in the inbox, each day's rate times its delivered emails, not rounded; null when a day's part is unknown. */
+/** Emails that landed in the inbox, not rounded, or null if a day's part is unknown. */
 export function inboxCount(rows: readonly DailyRow[]): number | null {
   if (sumOf(rows, 'delivered') === null) return null;
   let inbox = 0;
@@ -46,20 +45,18 @@ export function inboxCount(rows: readonly DailyRow[]): number | null {
   return inbox;
 }
 
-/** The inbox rate of several days as a ratio, each day weighted by its delivered emails; null when a day's part is unknown. */
+/** Inbox rate weighted by each day's delivered emails, or null if a day's part is unknown. */
 export function inboxRatio(rows: readonly DailyRow[]): number | null {
   const delivered = sumOf(rows, 'delivered');
   const inbox = inboxCount(rows);
   return delivered === null || delivered === 0 || inbox === null ? null : inbox / delivered;
 }
 
-/** Number of earlier weeks that show whether a weekday is quiet. */
 const patternWeeks = 4;
 
 /**
- * True if the days known so far explain that a later date has no email: none of that weekday in the last four weeks has
- * one, or it is at a weekend and no weekend has one. A day without a row has no emails; an unreadable count may be any.
- * Days without any email explain nothing.
+ * True if the earlier days explain that a later date has no email: none of that weekday in the last four weeks has
+ * one, or it is at a weekend and no weekend has one. Days without any email explain nothing.
  */
 export function isUsuallyQuiet(
   date: IsoDate,

@@ -4,12 +4,10 @@ import type { Ppm } from './policy.ts';
 import type { EpochMs, IsoDate } from './time.ts';
 import type { Verdict } from './verdict.ts';
 
-/** A day that a verdict rests on: its date, emails sent, bounces. */
 export type DecisionDay = readonly [date: IsoDate, sent: number | null, bounced: number | null];
 
 export interface RecordedDecision {
   readonly since: EpochMs;
-  /** Moment of the latest such verdict; equal to `since` after one answer. */
   readonly until: EpochMs;
   readonly count: number;
   readonly firstSent: number;
@@ -32,17 +30,14 @@ export interface JudgedBy {
   readonly stats: Observed<{ readonly rows: readonly StatsRow[] | null }> | null;
 }
 
-/**
- * The newest decision on a mailbox with what it was judged by since: the history gets a span's newest counts some minutes
- * later.
- */
+/** The newest decision with its latest counts: the history gets a span's newest counts some minutes later. */
 export function goingOn(newest: RecordedDecision, { verdict, stats }: JudgedBy): RecordedDecision {
   if (!verdict || verdict.at < newest.until || !isSameSpan(newest.verdict, verdict.answer)) return newest;
   const days = daysOf(verdict.answer, stats?.answer.rows ?? []);
   return { ...newest, until: verdict.at, verdict: verdict.answer, days };
 }
 
-/** A mailbox was over its limit, and Warmwarden had decided to act but had not acted. */
+/** Span in which Warmwarden had decided to act on a mailbox but had not acted. */
 export interface HeldSpan {
   readonly account: string;
   readonly id: string;
@@ -50,10 +45,7 @@ export interface HeldSpan {
   readonly until: EpochMs;
 }
 
-/**
- * True if two verdicts belong to one span. Further emails don't end it; a bounce, the side of the limit, the limit
- * itself and the last day of the window do: a calm mailbox has one span a day.
- */
+/** True if two verdicts belong to one span. Further emails don't end it: a calm mailbox has one span a day. */
 export function isSameSpan(one: Verdict, other: Verdict): boolean {
   return (
     one.action === other.action &&

@@ -2,7 +2,6 @@
 import type { Transition } from './alert.ts';
 import type { EpochMs } from './time.ts';
 
-/** A transition as the store keeps it, in the order of its id. */
 export interface StoredTransition {
   readonly id: number;
   readonly transition: Transition;
@@ -13,16 +12,16 @@ interface Message {
   readonly id: string;
   readonly channel: string;
   readonly group: string;
-  /** Grows within a channel: the order of sending. */
+  /** Order of sending within a channel. */
   readonly sequence: number;
-  /** Fingerprints of alerts, and what else keeps its order with this message. A later message about one of them waits behind it. */
+  /** Fingerprints of alerts, and other keys of the order: a later message with one of them waits behind this one. */
   readonly alerts: readonly string[];
-  /** The body, frozen when it was made: retries send the same bytes. */
+  /** The body as it was made first: retries send the same bytes. */
   readonly payload: string;
   readonly title: string;
   readonly attempts: number;
   readonly createdAt: EpochMs;
-  /** Moment of the next attempt, or of the next question to the receiver about an accepted one. */
+  /** Time of the next attempt, or of the next question about an accepted message. */
   readonly nextAttemptAt: EpochMs;
   readonly detail: string | null;
 }
@@ -34,7 +33,7 @@ interface PendingDelivery extends Message {
   readonly receipt: null;
 }
 
-/** An attempt that must not be repeated blindly began, and its outcome is not recorded. */
+/** State of an attempt without a recorded outcome, which must not be repeated blindly. */
 interface BegunDelivery extends Message {
   readonly state: 'begun';
   readonly settledAt: null;
@@ -42,16 +41,15 @@ interface BegunDelivery extends Message {
   readonly receipt: null;
 }
 
-/** The receiver took it and works on it. */
 interface AcceptedDelivery extends Message {
   readonly state: 'accepted';
   readonly settledAt: null;
   readonly begunAt: null;
-  /** Handle by which the channel asks for the outcome. Opaque to everything else. */
+  /** Handle by which the channel asks for the outcome. */
   readonly receipt: string;
 }
 
-/** sent: the receiver said yes. dead: given up, visible, kept. replaced: a reminder in whose place a newer one was sent. */
+/** dead: given up, visible, kept. replaced: a reminder in whose place a newer one was sent. */
 export interface SettledDelivery extends Message {
   readonly state: 'sent' | 'dead' | 'replaced';
   readonly settledAt: EpochMs;
@@ -64,15 +62,15 @@ export type Delivery = PendingDelivery | BegunDelivery | AcceptedDelivery | Sett
 export type DeliveryState = Delivery['state'];
 
 type Listed<Of extends Message> = Of extends Message ? Omit<Of, 'payload'> : never;
-/** A delivery as lists show it: its text may be half a megabyte. */
+/** A delivery without its text, which may be half a megabyte. */
 export type ListedDelivery = Listed<Delivery>;
 
 export type DeliveryPlace = Pick<Delivery, 'createdAt' | 'sequence' | 'id'>;
 
-/** A delivery before the store gave it its place in the channel's order. */
+/** A delivery without a place in the channel's order, which the store gives. */
 export type NewDelivery = Pick<Delivery, 'id' | 'channel' | 'group' | 'payload' | 'title' | 'alerts'>;
 
-/** Due at once, and not tried (any more): of a new delivery, and of one that a person wants sent once more. */
+/** Fields of a delivery that is due at once: a new one, or one that a person wants sent again. */
 export function untried(at: EpochMs) {
   return {
     state: 'pending',
@@ -84,43 +82,40 @@ export function untried(at: EpochMs) {
   } as const satisfies Partial<PendingDelivery>;
 }
 
-/** A delivery that waits for its first attempt. `sequence` is 0 for one that stands in no outbox. */
+/** `sequence` is 0 for a delivery in no outbox. */
 export function pendingDelivery(fresh: NewDelivery, now: EpochMs, sequence = 0): PendingDelivery {
   return { ...fresh, sequence, ...untried(now), createdAt: now, detail: null };
 }
 
-/** State in the store, on the page and in JSON: a begun or accepted delivery is pending. */
+/** State in the store, on the page and in JSON. */
 export function publicState({ state }: Pick<Delivery, 'state'>): 'pending' | SettledDelivery['state'] {
   return state === 'begun' || state === 'accepted' ? 'pending' : state;
 }
 
-/** Which undelivered messages are meant; null: any. */
+/** Filter in which null means any. */
 export interface WhichUndelivered {
   readonly channel: string | null;
   readonly delivery: string | null;
 }
 
-// Transitions of a delivery: every change of its state is one of these. Pure.
-
-/** Outcome of an attempt; `detail` is a sentence from the receiver. accepted: it works on it, and no attempt failed. */
+/** Outcome of an attempt. An accepted message is neither sent nor failed yet. */
 export type AttemptSettlement = { readonly at: EpochMs; readonly detail: string | null } & (
   | { readonly kind: 'accepted'; readonly receipt: string; readonly nextAttemptAt: EpochMs }
   | { readonly kind: 'failed'; readonly nextAttemptAt: EpochMs }
   | { readonly kind: 'sent' | 'undelivered' }
 );
-/** Outcome of an attempt, or of a newer message sent in its place. */
 export type DeliverySettlement =
   | AttemptSettlement
   | { readonly kind: 'replaced'; readonly at: EpochMs; readonly detail: string };
 type Unsettled = PendingDelivery | BegunDelivery | AcceptedDelivery;
 
-/** begun: an attempt that must not be repeated blindly is about to be made. resent: a person wants it sent once more. */
+/** begun: an attempt that must not be repeated blindly starts. resent: a person wants the message sent again. */
 export type DeliveryEvent =
   | DeliverySettlement
   | { readonly kind: 'begun'; readonly at: EpochMs }
   | { readonly kind: 'resent'; readonly at: EpochMs };
 
-/** The delivery after the event. Throws where the event can't happen in its state: that is a mistake of ours. */
+/** Throws where the event can't happen in the delivery's state: that is a mistake of ours. */
 export function deliveryAfter(delivery: Delivery, event: DeliveryEvent): Delivery {
   switch (delivery.state) {
     case 'pending':

@@ -1,16 +1,15 @@
 // Ways of requests out of this machine (directly or through a proxy), and trusted certificate authorities.
 
-/** Addresses of proxies, which may hold a password; null: none. */
+/** Addresses of proxies, which may hold a password. */
 export interface Proxies {
   readonly http: string | null;
   readonly https: string | null;
-  /** Hosts that are asked directly, as NO_PROXY lists them. */
   readonly except: readonly string[];
 }
 
 export interface Egress {
   readonly proxies: Proxies;
-  /** Certificates (PEM) of the authority that is trusted instead of the system's; null: the system's are trusted. */
+  /** Certificates (PEM) of the authority that replaces the system's, or null to trust the system's. */
   readonly ca: string | null;
 }
 
@@ -19,7 +18,7 @@ export const directly: Egress = { proxies: noProxies, ca: null };
 
 type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Values of HTTP_PROXY, HTTPS_PROXY and NO_PROXY, in lower case first. `unusable`: the names of those that are no http proxy. */
+/** Reads HTTP_PROXY, HTTPS_PROXY and NO_PROXY, lower case first. `unusable`: names of those without an http proxy. */
 export function proxiesIn(environment: ProxyEnvironment): {
   readonly proxies: Proxies;
   readonly unusable: readonly string[];
@@ -38,7 +37,7 @@ export function proxiesIn(environment: ProxyEnvironment): {
   return { proxies, unusable };
 }
 
-/** True for the address of a proxy that speaks http, over TLS or not, with a readable user and password. */
+/** True for an http or https proxy with a readable user and password. */
 export function isProxyUrl(url: string): boolean {
   if (!/^https?:\/\/[^\s]+$/i.test(url) || !URL.canParse(url)) return false;
   const { pathname, search, hash, username, password } = new URL(url);
@@ -53,14 +52,10 @@ export function isEscaped(text: string): boolean {
   }
 }
 
-// Which hosts are this machine.
-
 /** True for loopback by name or number; an IPv6 address may have brackets. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
 }
-
-// An address or a network of the internet protocol.
 
 /** All addresses that begin with the first `bits` of this one. */
 export interface Network {

@@ -1,4 +1,4 @@
-// Incidents as values: what many mailboxes have in common when they bounce at the same time, from its beginning to its end.
+// Incidents: what many mailboxes have in common when they bounce at the same time.
 import type { Severity } from './alert.ts';
 import type { EpochMs } from './time.ts';
 
@@ -6,14 +6,14 @@ import type { EpochMs } from './time.ts';
 export const sharedAttributes = ['domain', 'ip', 'provider', 'account', 'base_url'] as const;
 export type SharedAttribute = (typeof sharedAttributes)[number];
 
-/** Value that all mailboxes of an incident share: an observation, not necessarily the fault. */
+/** Value that all mailboxes of an incident share. The fault may be elsewhere. */
 export interface IncidentCause {
   readonly attribute: SharedAttribute;
-  /** `google`, `acme.example`, `203.0.113.7`, an account's name, a base_url. */
+  /** For example `google`, `acme.example`, `203.0.113.7`, or an account's name. */
   readonly value: string;
 }
 
-/** States of a mailbox in an incident; those that wait for a person come first. */
+/** States that wait for a person come first. */
 export const memberStates = ['not_acted', 'failed', 'held', 'paused', 'recovery', 'burst'] as const;
 export type MemberState = (typeof memberStates)[number];
 
@@ -23,11 +23,10 @@ export interface IncidentMailbox {
   readonly email: string;
   readonly state: MemberState;
   readonly since: EpochMs;
-  /** Emails in the verdict's window. */
   readonly sent: number;
   readonly bounced: number;
   readonly severity: Severity;
-  /** True if its bounces go on or something waits: it keeps the incident open. */
+  /** True if its bounces go on or something waits, which keeps the incident open. */
   readonly goesOn: boolean;
 }
 
@@ -36,24 +35,24 @@ export interface IncidentAnnouncement {
   readonly members: number;
   readonly severity: Severity;
   readonly cause: IncidentCause;
-  /** Number of alerts in that notification that are about no single mailbox, and no symptoms. */
+  /** Number of announced alerts that are about no single mailbox, and no symptoms. */
   readonly alerts: number;
   /** True if only the end is left to announce. */
   readonly updated: boolean;
-  /** All that were notified: they are notified of the end. */
+  /** Channels that were notified, and will be of the end. */
   readonly channels: readonly string[];
 }
 
 export interface Incident {
   readonly id: string;
   readonly cause: IncidentCause;
-  /** The kind of bounce in the API's words; null when no bounce shows it. */
+  /** Kind of bounce in the API's words, or null if unknown. */
   readonly kind: string | null;
   readonly beganAt: EpochMs;
   readonly openedAt: EpochMs;
-  /** Members in the order in which they joined. No member leaves. */
+  /** Members in the order of joining. No member leaves. */
   readonly members: readonly IncidentMailbox[];
-  /** Fingerprints of alerts that are about no single mailbox and belong to it: what is held, a domain's DNS. */
+  /** Fingerprints of alerts of the incident that are about no single mailbox. */
   readonly alerts: readonly string[];
   readonly severity: Severity;
   readonly joinedAt: EpochMs;
@@ -66,22 +65,19 @@ export interface IncidentMember {
   readonly account: string;
   readonly mailboxId: string;
   readonly email: string;
-  /** Line about the guard's action, or the reason for none. */
+  /** The guard's action, or the reason for none. */
   readonly line: string;
 }
 
-/** Part of a message about its incident. Plain text, not escaped. */
+/** Plain text, not escaped. */
 export interface MessageIncident {
-  /** Unique for ever; the same in every message from its beginning to its end. */
+  /** The same in every message of the incident. */
   readonly id: string;
-  /** ended: its last message. Otherwise its first, or that it got worse or wider. */
   readonly step: 'began' | 'grew' | 'ended';
-  /** Title of one line: the cause, the number of mailboxes and domains, the beginning, the kind of bounces. */
+  /** Title of one line. */
   readonly title: string;
-  /** Sentences about the cause, Warmwarden's actions, held mailboxes, other findings, and the remedy. */
   readonly sentences: readonly string[];
   readonly cause: IncidentCause;
-  /** The kind of bounce in the API's words; null when it is not known. */
   readonly kind: string | null;
   readonly severity: Severity;
   readonly beganAt: EpochMs;

@@ -1,16 +1,16 @@
-// Globs and ids by which the configuration selects mailboxes, and those of them that match none.
+// Globs and ids by which the configuration selects mailboxes.
 import { didYouMean } from './nearest.ts';
 
-// Globs as the configuration writes them: * for any run of characters, ? for one, letters without case.
+// Globs of the configuration: * for any run of characters, ? for one, letters without case.
 
-/** True if the whole `text` fits `glob`. Takes at most glob x text steps, whatever the stars. */
+/** Takes at most glob x text steps. */
 export function fitsGlob(glob: string, text: string): boolean {
   if (glob === '*') return true;
   const pattern = glob.toLowerCase();
   const subject = text.toLowerCase();
   let p = 0;
   let s = 0;
-  // The last star takes one more character after a mismatch; earlier stars stay as they are.
+  // The last star takes one more character after a mismatch.
   let star = -1;
   let starTook = 0;
   while (s < subject.length) {
@@ -31,7 +31,6 @@ export function fitsGlob(glob: string, text: string): boolean {
   return p === pattern.length;
 }
 
-/** True if `pattern` names the mailbox: a glob on its address, or its exact id. */
 export function namesMailbox(pattern: string, mailbox: { readonly email: string; readonly id: string }): boolean {
   return pattern === mailbox.id || fitsGlob(pattern, mailbox.email);
 }
@@ -39,13 +38,11 @@ export function namesMailbox(pattern: string, mailbox: { readonly email: string;
 export interface MailboxPattern {
   /** Place in the file: `accounts[0].mailboxes.exclude[1]`. */
   readonly place: string;
-  /** A glob on the address, or an id. */
   readonly pattern: string;
 }
 
-/** A pattern that matches no mailbox. */
 export interface IdlePattern extends MailboxPattern {
-  /** ` (did you mean X?)` for the nearest that would match, or an empty string. */
+  /** ` (did you mean X?)`, or an empty string. */
   readonly hint: string;
 }
 
@@ -54,7 +51,6 @@ interface PatternSubject {
   readonly email: string;
 }
 
-/** The patterns that match none of the mailboxes. */
 export function idlePatterns(
   patterns: readonly MailboxPattern[],
   mailboxes: readonly PatternSubject[],
@@ -73,7 +69,7 @@ function isGlob(pattern: string): boolean {
   return /[*?]/.test(pattern);
 }
 
-/** What may have been meant: an address or an id, or, of a glob, the same before another domain where it matches. */
+/** Likely intended addresses or ids, or the same glob on another domain. */
 function likeliest(pattern: string, mailboxes: readonly PatternSubject[]): readonly string[] {
   const at = pattern.lastIndexOf('@');
   if (!isGlob(pattern)) return mailboxes.map(({ id, email }) => (at < 0 ? id : email));

@@ -26,33 +26,30 @@ export interface NarrowRoutes {
 export interface Forecast {
   readonly mailboxes: number;
   readonly allowedPerMinute: number;
-  /** The API lets nothing start for most of the time, although more is allowed. */
+  /** True if the API lets nothing start for most of the time. */
   readonly isHeldBack: boolean;
   readonly asksPerMinute: number;
-  /** Requests a minute that are made at most, with spare ones, in the long run. Absent in what an earlier version stored. */
+  /** Maximum requests a minute in the long run, with spare ones. Absent in older records. */
   readonly usedPerMinute?: number;
-  /** The kinds that the API allows too few requests for; null, or absent as above: none. */
+  /** Kinds with too few requests for the API's limits. */
   readonly narrow?: NarrowRoutes | null;
   readonly fits: boolean;
-  /** Age that each kind of data reaches, milliseconds. */
+  /** Maximum age of each kind of data, milliseconds. */
   readonly oldestMs: Readonly<Record<Route, number>>;
-  /**
-   * Age of the calmest mailboxes' statistics, milliseconds; larger than `oldestMs.stats` only where riskier ones are
-   * read sooner.
-   */
+  /** Age of the calmest mailboxes' statistics, milliseconds. Riskier ones may be read sooner. */
   readonly calmestMs: number;
   readonly firstSweepMs: number;
-  /** Remedies for a cadence that does not fit, or null if it fits. */
+  /** Remedies, or null if the cadence fits. */
   readonly mend: {
-    /** A limit of the key, headroom included. */
+    /** Limit of the key, headroom included. */
     readonly requestsPerMinute: number;
-    /** A cadence that this budget holds, milliseconds. */
+    /** Cadence that fits this budget, milliseconds. */
     readonly statsMs: number;
     readonly warmupMs: number;
   } | null;
 }
 
-/** `ACCOUNT/ID`: unique in a daemon. */
+/** `ACCOUNT/ID`, unique in a daemon. */
 export type MailboxKey = string;
 
 export function mailboxKey(account: string, id: string): MailboxKey {
@@ -72,12 +69,11 @@ export function isSameAddress(one: Pick<MailboxState, 'email'>, other: Pick<Mail
   return one.email.toLowerCase() === other.email.toLowerCase();
 }
 
-/** The part of an address behind its last @, in lower case. */
 export function domainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1).toLowerCase();
 }
 
-/** True if a name means this mailbox: its address, its id, ACCOUNT/ADDRESS, or its key. */
+/** A name is an address, an id, ACCOUNT/ADDRESS, or a key. */
 function isCalled(name: string, mailbox: Pick<MailboxState, 'account' | 'id' | 'email'>): boolean {
   const { account, id, email } = mailbox;
   const wanted = name.toLowerCase();
@@ -89,15 +85,12 @@ function isCalled(name: string, mailbox: Pick<MailboxState, 'account' | 'id' | '
   );
 }
 
-/**
- * A mailbox as it is typed in a command that people copy: with its account, since another account may have the address too,
- * and by its id where a shell would take the address apart.
- */
+/** A name to type in a shell: with its account, and by its id if a shell would split the address. */
 export function typedName({ account, id, email }: Pick<MailboxState, 'account' | 'id' | 'email'>): string {
   return mailboxKey(account, /^[\w.+@-]+$/.test(email) ? email : id);
 }
 
-/** The one mailbox that is called so, or what is wrong with the name, in a sentence. */
+/** Returns the mailbox, or a sentence about the wrong name. */
 export function namedMailbox(
   name: string,
   mailboxes: Iterable<MailboxState>,
@@ -129,7 +122,6 @@ export interface MailboxState {
   readonly id: string;
   readonly email: string;
   readonly firstSeenAt: EpochMs;
-  /** Consecutive lists in which it was absent. */
   readonly missingLists: number;
   readonly entry: Observed<MailboxEntry>;
   readonly warmup: Observed<WarmupAnswer> | null;
@@ -140,24 +132,23 @@ export interface MailboxState {
   readonly memory: GuardMemory | null;
   readonly verdict: Observed<Verdict> | null;
   readonly action: Action | null;
-  /** Latest changes by others, the oldest first; at most changesShown. */
+  /** Latest changes by others, the oldest first. */
   readonly changes: readonly Change[];
 }
 
-/** The mailbox once it is guarded under another account, with all that is known of it. */
 export function mailboxUnder(mailbox: MailboxState, account: string): MailboxState {
   const { action } = mailbox;
   return { ...mailbox, account, action: action && actionUnder(action, account) };
 }
 
-/** A mailbox of an account's list that another account of the same API guards. */
+/** A mailbox that another account of the same API guards. */
 export interface GuardedElsewhere {
   readonly id: string;
   readonly email: string;
   readonly account: string;
 }
 
-/** States of a mailbox, one word each: the same in metrics, JSON, recipes, the terminal and on the page. */
+/** The same words in metrics, JSON, recipes, the terminal and on the page. */
 export const guardStates = [
   'ok',
   'near_limit',
@@ -172,23 +163,22 @@ export const guardStates = [
 ] as const;
 export type GuardState = (typeof guardStates)[number];
 
-/** Latest answer of GET /v1/health. A failed request changes nothing here. */
+/** Latest answer of GET /v1/health. A failed request changes nothing. */
 export interface ApiHealth {
-  /** The status word as sent; null before the first answer. */
+  /** The status word as sent, or null before the first answer. */
   readonly status: string | null;
-  /** Version of the API. The API may leave it out. */
   readonly version?: string;
-  /** Milliseconds by which Warmwarden's clock is ahead of the API's, or null before the second answer. */
+  /** Our clock's lead over the API's in milliseconds, or null before the second answer. */
   readonly clockAheadMs: number | 'not_told' | null;
 }
 
-/** Milliseconds by which the API's clock is ahead of ours, or 0 if it is not or that is unknown. */
+/** Milliseconds by which the API's clock is ahead of ours, or 0 if unknown. */
 export function aheadMs(account: Pick<AccountState, 'apiHealth'> | undefined): number {
   const ahead = account?.apiHealth.clockAheadMs;
   return typeof ahead === 'number' ? Math.max(0, -ahead) : 0;
 }
 
-/** A failure to read the mailbox list, or the statistics or the warm-up of every mailbox, while other requests may succeed. */
+/** Failed reading of the list, statistics or warm-up. Other requests may succeed. */
 export interface ReadFailure {
   readonly since: EpochMs;
   readonly detail: string;
@@ -196,36 +186,34 @@ export interface ReadFailure {
 
 export interface AccountState {
   readonly name: string;
-  /** Requests a minute that can be made at present. */
   readonly requestsPerMinute: number;
-  /** The limit of the key that this is a share of, requests a minute. */
+  /** Limit of the key, requests a minute. */
   readonly limitPerMinute: number;
-  /** The limit that the configuration says, requests a minute. Absent, as the next, in what an earlier version stored. */
+  /** Configured limit, requests a minute. Absent in older records, like the next. */
   readonly configuredPerMinute?: number;
-  /** The API allows less than half of what the configuration does. */
+  /** True if the API allows less than half of the configured limit. */
   readonly isSlow?: boolean;
-  /** A request succeeded since this moment; null before the first. */
+  /** Time of the latest successful request. */
   readonly lastSuccessAt: EpochMs | null;
-  /** Moment since which no request succeeds, or null while they succeed. */
+  /** Time since which no request succeeds. */
   readonly failingSince: EpochMs | null;
   readonly lastFailure: string | null;
   readonly keyRejected: boolean;
-  /** Refusals of the key in a row; 0 once it is accepted. */
+  /** Consecutive refusals of the key. */
   readonly rejections: number;
-  /** True if the key may write, by its latest write, or null before the first write of this process. */
+  /** True if the key's latest write was allowed, or null before the first one. */
   readonly keyWrites: boolean | null;
-  /** 429s of the last hour in spite of our counting. */
+  /** 429s of the last hour despite our budget. */
   readonly throttledLastHour: number;
   readonly watchedSince: EpochMs;
   readonly listed: boolean;
   readonly listFailing?: ReadFailure | null;
-  /** Every list that came lately could not be recorded; null, or absent, while they are, and in the first minutes. */
+  /** Set if no recent list could be recorded. Null in the first minutes. */
   readonly listUnrecorded?: ReadFailure | null;
-  /** Why no mailbox can be judged although the API answers: the statistics, or the warm-up, of none can be read. Absent or null: they can. */
+  /** Set if no mailbox can be judged although the API answers. */
   readonly unjudged?: ReadFailure | null;
-  /** The mailboxes that the configuration names one by one and that the newest list does not have. */
+  /** Configured mailboxes that the newest list lacks. */
   readonly unlisted: readonly string[];
-  /** Mailboxes of the newest list that another account of the API guards. Absent: none. */
   readonly guardedElsewhere?: readonly GuardedElsewhere[];
   readonly health: 'ok' | 'other' | 'unknown';
   readonly apiHealth: ApiHealth;
@@ -234,32 +222,29 @@ export interface AccountState {
   readonly forecast: Forecast | null;
 }
 
-/** True if the state of the mailboxes may be outdated: the API fails, or nothing was read since polling began. */
+/** True if the API fails, or nothing was read yet. */
 export function isUnread({ failingSince, listed }: Pick<AccountState, 'failingSince' | 'listed'>): boolean {
   return failingSince !== null || !listed;
 }
 
-/** Requests by route and outcome; code is the HTTP status, or the failure's kind when there was none. */
+/** Count by route and outcome; code is the HTTP status or the kind of failure. */
 export interface RequestCount {
   readonly account: string;
   readonly route: Route | 'warmup_write';
   readonly code: string;
 }
 
-/** Statistics are judged as soon as they are read, unless the warm-up was not read yet. */
+/** Statistics are judged at once, unless the warm-up was not read yet. */
 const judgedWithinMs = 5 * minuteMs;
 
-/** Newer statistics were read than it was judged by: without its warm-up they say nothing. */
+/** True if newer statistics wait for their warm-up. */
 export function awaitsJudgement({ verdict, stats }: Pick<MailboxState, 'verdict' | 'stats'>): boolean {
   return verdict !== null && stats !== null && stats.at - verdict.at > judgedWithinMs;
 }
 
-// The first sweep of an account: how far it is and when it will be done.
+// Progress of the first sweep of an account.
 
-/**
- * judging: warm-up and statistics are read, by which the guard judges. details: then connection, DNS and blacklists are,
- * in turns with what the cadence has made due.
- */
+/** judging: warm-up and statistics. details: connection, DNS and blacklists, in turns with due polls. */
 export type SweepPart = 'judging' | 'details';
 
 export interface SweepProgress {
@@ -267,17 +252,16 @@ export interface SweepProgress {
   readonly since: EpochMs;
   readonly mailboxes: number;
   readonly part: SweepPart;
-  /** Number of mailboxes with nothing of this part left to read. */
   readonly read: number;
-  /** Expected end of the part, or null if it can't be foreseen. */
+  /** Expected end, or null if unknown. */
   readonly doneAt: EpochMs | null;
-  /** Moment from which findings are announced together at the end of the part. */
+  /** Findings from then on are announced together at the end of the part. */
   readonly keptFrom: EpochMs;
 }
 
-// Something about a mailbox that was otherwise at the look before, and that Warmwarden did not do.
+// Changes of a mailbox between two looks that others made.
 
-/** Things that are watched for changes: the warm-up as others set it, and possible causes of bounces. */
+/** Warm-up settings, and possible causes of bounces. */
 export type ChangedThing =
   | 'mode'
   | 'warm-up'
@@ -291,27 +275,26 @@ export type ChangedThing =
   | 'dmarc_record'
   | 'listing';
 
-/** Change between `since` (the look before) and `at` (the look that shows it). Its author is unknown. */
+/** Change between the looks at `since` and `at`. Its author is unknown. */
 export interface Change {
   readonly since: EpochMs;
   readonly at: EpochMs;
   readonly what: ChangedThing;
-  /** Value before, as the API wrote it, or null if there was none. */
+  /** Value as the API wrote it. */
   readonly from: string | null;
   readonly to: string | null;
 }
 
-/** Number of newest changes that a mailbox keeps in memory; the store keeps all. */
+/** Number of changes in memory; the store keeps all. */
 export const changesShown = 20;
 
-// Values that several answers of the API report: the newest answer that reports one counts.
+// Values in several answers: the newest answer counts.
 
 interface Dated<Value> {
   readonly at: EpochMs;
   readonly value: Value | null;
 }
 
-/** The newest value that is known; null when none is. */
 function newest<Value>(...values: readonly (Dated<Value> | null)[]): Value | null {
   let best: Dated<Value> | null = null;
   for (const one of values) if (one && one.value !== null && (best === null || one.at > best.at)) best = one;
@@ -334,7 +317,7 @@ export function dailyLimitOf({ entry, warmup, detail }: MailboxState): number | 
   );
 }
 
-/** The day of the warm-up, from 1. */
+/** The first day is 1. */
 export function warmupDayOf({ entry, warmup }: MailboxState): number | null {
   return newest(
     { at: entry.at, value: entry.answer.warmupDay },
@@ -342,7 +325,6 @@ export function warmupDayOf({ entry, warmup }: MailboxState): number | null {
   );
 }
 
-/** The mailbox's status word, as the API wrote it. */
 export function mailboxStatusOf({ entry, detail }: MailboxState): string | null {
   return newest({ at: entry.at, value: entry.answer.status }, detail && { at: detail.at, value: detail.answer.status });
 }

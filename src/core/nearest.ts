@@ -1,11 +1,9 @@
-// The known word that somebody probably meant.
-
-/** Largest number of names that are compared letter by letter. */
+/** Limit for comparisons letter by letter. */
 const mostCompared = 2_000;
-/** A name that differs in more letters is another one: addresses of a domain are alike. */
+/** A name that differs in more letters is another one. */
 const mostMistyped = 2;
 
-/** ` (did you mean X?)` for the nearest of `known`, or an empty string when none is near. */
+/** ` (did you mean X?)`, or an empty string. */
 export function didYouMean(word: string, known: readonly string[]): string {
   let [best, fewest] = ['', Number.POSITIVE_INFINITY];
   for (const candidate of known.slice(0, mostCompared)) {
@@ -17,7 +15,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return best === '' ? '' : ` (did you mean ${best}?)`;
 }
 
-/** Number of letters to insert, remove, replace or swap with their neighbour on the way from `a` to `b`. */
+/** Counts inserted, removed, replaced and swapped letters. */
 function edits(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
@@ -35,15 +33,12 @@ function edits(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-// Text of an error, whatever was thrown.
-
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// The letter NUL, which no text of PostgreSQL holds.
+// PostgreSQL accepts no NUL in a text.
 
-/** The text with the replacement character in the place of each NUL: the same on every store, and in memory. */
 export function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
 }

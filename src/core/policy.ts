@@ -1,5 +1,4 @@
-// The guard's settings for one mailbox, resolved. Shares are in parts per million so that comparisons stay in integers.
-// What each setting means: docs/configuration.md.
+// The guard's settings for one mailbox (docs/configuration.md). Shares in ppm keep comparisons in integers.
 import type { MailboxEntry, Observed, WarmupAnswer } from './answers.ts';
 import { addDays, type EpochMs, type IsoDate, utcDate } from './time.ts';
 
@@ -7,10 +6,10 @@ import { addDays, type EpochMs, type IsoDate, utcDate } from './time.ts';
 export const warmupModes = ['slow', 'balanced', 'aggressive', 'recovery'] as const;
 export type WarmupMode = (typeof warmupModes)[number];
 
-/** Emails a day that each mode allows at most. Source: the mailbox API's document, warm-up modes. */
+/** Emails a day, by the mailbox API's document, warm-up modes. */
 export const maxPerDay: Readonly<Record<WarmupMode, number>> = { slow: 20, balanced: 40, aggressive: 80, recovery: 15 };
 
-/** Emails a day: no target daily limit is larger, whatever the mode. */
+/** Largest target daily limit of any mode, emails a day. */
 export const largestLimit = 1_000;
 
 /** Parts per million: 1 % is 10,000. */
@@ -18,18 +17,18 @@ export type Ppm = number;
 export const onePercentPpm: Ppm = 10_000;
 
 export interface Policy {
-  /** false: decide, record and alert the same, but write nothing. */
+  /** False to decide, record and alert without writes. */
   readonly enforce: boolean;
   readonly windowDays: number;
   readonly windowMaxDays: number;
   readonly minBounces: number;
   readonly onBreach: 'recovery' | 'pause' | 'alert';
   readonly onRecoveryBreach: 'pause' | 'alert';
-  /** A burst of bounces within three days: only an alert, or as a breach. */
+  /** Response to a burst of bounces within three days. */
   readonly burst: 'alert' | 'act';
   readonly emergency: { readonly minBounces: number; readonly ratePpm: Ppm; readonly days: number };
   readonly maxInterventions: { readonly count: number; readonly days: number };
-  /** Back from recovery: so many clean days, and so many times 1/limit clean emails. */
+  /** Clean days, and clean emails in multiples of 1/limit, before a restore. */
   readonly restore: { readonly enabled: boolean; readonly days: number; readonly cleanVolume: number };
   readonly staleAfterDays: number;
   readonly breaker: {
@@ -40,11 +39,9 @@ export interface Policy {
     readonly windowMs: number;
   };
   readonly limitsPpm: Readonly<Record<WarmupMode, Ppm>>;
-  /** Share of the limit from which a mailbox is near it. */
   readonly nearLimitPpm: Ppm;
 }
 
-/** The `measured` profile: the defaults. */
 export const defaultPolicy: Policy = {
   enforce: true,
   windowDays: 7,
@@ -62,14 +59,14 @@ export const defaultPolicy: Policy = {
   nearLimitPpm: 800_000,
 };
 
-/** Overrides of the `literal` profile: the bare reading of the limit, on seven days. */
+/** Overrides of the `literal` profile, on seven days. */
 export const literalProfile = { minBounces: 1, windowMaxDays: 7 } as const;
 
-/** Largest number of days of clean emails that a restore from recovery mode looks at. */
+/** Most days of clean emails that a restore looks at. */
 const restoreSpanDays = 30;
 const mostDays = 90;
 
-/** Number of days of statistics that a judgement needs. `mayRestore`: a switch to recovery of ours still stands. */
+/** Days of statistics for a judgement. `mayRestore`: our switch to recovery still stands. */
 export function daysNeeded(policy: Policy, mayRestore: boolean): number {
   const { windowDays, windowMaxDays, emergency, restore } = policy;
   const clean = mayRestore && restore.enabled ? Math.max(restoreSpanDays, restore.days + 1) : 0;
@@ -80,29 +77,28 @@ export function isWarmupMode(word: string | null): word is WarmupMode {
   return warmupModes.some((mode) => mode === word);
 }
 
-// The bounce rate in numbers: pooled counts, never percentages (docs/guard.md, "The rule").
+// The bounce rate by pooled counts, never percentages (docs/guard.md, "The rule").
 
-/** Pooled bounces per million sent; null when nothing was sent. */
 export function ratePpm(counts: { readonly sent: number; readonly bounced: number }): Ppm | null {
   return counts.sent > 0 ? (counts.bounced * 1e6) / counts.sent : null;
 }
 
-/** Parts per million as percent: 15,385 is 1.5385. */
+/** For example 15,385 ppm is 1.5385 %. */
 export function percent(ppm: Ppm): number {
   return ppm / onePercentPpm;
 }
 
-// Highest daily limits of a mailbox on its last days, as far as they were seen. Pure.
+// Highest daily limits of a mailbox on its last days.
 
 interface DayLimits {
   readonly daily: number | null;
   readonly mode: number | null;
 }
 
-/** The highest that were seen, by UTC day, the newest last; at most `daysKept`. A limit that fell at noon allowed more before. */
+/** Highest limits by UTC day, the newest last. A limit that fell at noon allowed more before. */
 export type RecentLimits = readonly (DayLimits & { readonly day: IsoDate })[];
 
-/** Today, and what yesterday is compared with: its own limits, and those of the day before. */
+/** Today, yesterday, and the day before that yesterday is compared with. */
 const daysKept = 3;
 const unbounded = Number.MAX_SAFE_INTEGER;
 
@@ -111,7 +107,7 @@ interface LimitLooks {
   readonly warmup: Observed<WarmupAnswer> | null;
 }
 
-/** The limits with what is seen of the mailbox now. What could not be read changes nothing. */
+/** Adds the present limits. An unreadable limit changes nothing. */
 export function limitsAfter(before: RecentLimits, { entry, warmup }: LimitLooks, now: EpochMs): RecentLimits {
   const day = utcDate(now);
   const seen = {
@@ -125,8 +121,8 @@ export function limitsAfter(before: RecentLimits, { entry, warmup }: LimitLooks,
 }
 
 /**
- * The highest limits in force on a day of the API's, whose time zone is not known: a date begins up to half a day before
- * the UTC day of that name, or after it. null: the mailbox was not watched from the day before on.
+ * Highest limits on a date of the API, or null if the mailbox was not watched since the day before. The API's time zone
+ * is unknown: a date may begin half a day before or after the UTC day.
  */
 export function limitsOn(limits: RecentLimits, date: IsoDate): DayLimits | null {
   const newest = limits.at(-1)?.day;
@@ -148,7 +144,7 @@ function maximumOf(mode: string | null): number | null {
   return isWarmupMode(mode) ? maxPerDay[mode] : unbounded;
 }
 
-/** Larger of two limits, or null if one is unknown or the other has no bound. */
+/** Returns null if a limit is unknown or the other has no bound. */
 function highest(before: number | null, other: number | null): number | null {
   return before === null || other === null || other === unbounded ? null : Math.max(before, other);
 }

@@ -1,9 +1,9 @@
-// Recipes and their runs: saved questions about the fleet, what they are asked with, and what they answered.
+// Recipes, which are saved questions about the fleet, and their runs.
 import type { EpochMs } from './time.ts';
 
-/** Value of SQLite: whole numbers beyond 2^53 and blobs come as text. */
+/** Whole numbers beyond 2^53 and blobs come as text. */
 export type Cell = string | number | null;
-/** Untrusted data: addresses, statuses and error texts are what strangers wrote. */
+/** Untrusted data, such as addresses and error texts. */
 export type Row = Readonly<Record<string, Cell>>;
 
 export const parameterTypes = ['string', 'integer', 'number', 'boolean'] as const;
@@ -18,18 +18,18 @@ export interface Parameter {
   readonly name: string;
   readonly type: ParameterType;
   readonly description: string;
-  /** Must be given. Otherwise `default` stands in, which may be null: the SELECT then sees NULL. */
+  /** True to refuse a run without the parameter. Otherwise `default` stands in. */
   readonly required: boolean;
   readonly default: ParameterValue;
-  /** The only words that a string may be; null: any. */
+  /** Allowed words of a string, or null for any. */
   readonly oneOf: readonly string[] | null;
-  /** A run without rows fails when nothing has this name; null: it names nothing. */
+  /** Kind of thing that the value names, if any. A run without rows fails if the thing does not exist. */
   readonly names: NamedThing | null;
   readonly minimum: number | null;
   readonly maximum: number | null;
 }
 
-/** Operations of `do:`, carried out for each row of an applied run. */
+/** Operations of `do:`, for each row of an applied run. */
 export const operations = ['pause', 'resume', 'mode', 'limit', 'refresh', 'silence'] as const;
 export type Operation = (typeof operations)[number];
 
@@ -37,24 +37,24 @@ export interface RecipeSchedule {
   /** Five fields, or six with seconds first. */
   readonly cron: string;
   readonly timeZone: string;
-  /** True if its runs carry `do:` out; otherwise they only plan it. */
+  /** True if scheduled runs carry out `do:`. */
   readonly apply: boolean;
 }
 
-/** A recipe as people see it. Its SELECT stays inside. */
+/** A recipe without its SELECT. */
 export interface Recipe {
-  /** Small letters, digits and single dashes, at most 64: stable, and the name of its MCP tool. */
+  /** Small letters, digits and single dashes, at most 64; also the name of the MCP tool. */
   readonly id: string;
   readonly title: string;
   readonly description: string;
   readonly parameters: readonly Parameter[];
-  /** Operation of the recipe, or null if it only asks. Only an applied run writes. */
+  /** Null if the recipe only asks. Only an applied run writes. */
   readonly operation: Operation | null;
   readonly schedule: RecipeSchedule | null;
   readonly builtIn: boolean;
 }
 
-/** A file that is no recipe, and why: each sentence with file, line and column. */
+/** Broken file with reasons, each with line and column. */
 export interface BrokenRecipe {
   readonly file: string;
   readonly problems: readonly string[];
@@ -65,7 +65,6 @@ export interface RecipeList {
   readonly broken: readonly BrokenRecipe[];
 }
 
-/** The parameters as a JSON Schema of one object. */
 export function parametersSchema(parameters: readonly Parameter[]) {
   const properties = parameters.map(({ name, type, description, oneOf, minimum, maximum, default: standsIn }) => {
     const schema = {
@@ -90,19 +89,19 @@ export const runStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancell
 export type RunStatus = (typeof runStatuses)[number];
 
 export interface Run {
-  /** Unique for ever; sorts by time. */
+  /** Sorts by time. */
   readonly id: string;
   readonly recipe: string;
   readonly status: RunStatus;
   readonly parameters: ParameterValues;
-  /** false: what `do:` says was only planned. */
+  /** False to only plan `do:`. */
   readonly apply: boolean;
-  /** Name of the requester: a key's or a token's name, a person, or `schedule`. */
+  /** Name of a key, a token or a person, or `schedule`. */
   readonly by: string;
   readonly createdAt: EpochMs;
   readonly startedAt: EpochMs | null;
   readonly endedAt: EpochMs | null;
-  /** Columns in the order of the SELECT; empty until the first row is known. */
+  /** Columns of the SELECT, or empty before the first row. */
   readonly columns: readonly string[];
   readonly rowCount: number;
   readonly truncated: boolean;
@@ -115,19 +114,19 @@ export function hasEnded(run: Run): boolean {
 
 export interface RunRequest {
   readonly recipe: string;
-  /** Raw parameters: JSON values, or text from a command line. The service checks them. */
+  /** Unchecked JSON values, or text from a command line. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly apply: boolean;
-  /** Dry run that was agreed to: an applied run changes only the mailboxes that it named. */
+  /** Dry run that was agreed to. An applied run changes only its mailboxes. */
   readonly plan?: string | null;
   readonly by: string;
-  /** Marks a run of the recipe's own schedule, which is exempt from the share of waiting runs. */
+  /** Marks a scheduled run, which is exempt from the share of waiting runs. */
   readonly scheduled?: true;
-  /** Applying takes an operator; a viewer may plan. */
+  /** Only an operator may apply; a viewer may plan. */
   readonly role: 'viewer' | 'operator';
 }
 
-/** Why a request is refused. `pruned`: the run was there, and was deleted after its retention. `share_used`: others may still start one. */
+/** `pruned`: the run was deleted after its retention. `share_used`: others may still start one. */
 export interface RecipeRefusal {
   readonly refused:
     | 'unknown_recipe'
@@ -144,23 +143,23 @@ export interface RowPage {
   readonly run: Run;
   readonly rows: readonly Row[];
   readonly offset: number;
-  /** Offset of the next page, or null at the end of the present rows. */
+  /** Null at the end of the present rows. */
   readonly nextOffset: number | null;
 }
 
 export type RunPlace = Pick<Run, 'createdAt' | 'id'>;
 
-/** Recipes, wherever they are: inside the daemon, over a store without one, or at a service elsewhere. */
+/** Recipes of the daemon, of a store without a daemon, or of a service elsewhere. */
 export interface RecipeService {
-  /** Read each time: a recipe that was added or mended is there at once. */
+  /** Reads the files each time: a changed recipe is there at once. */
   list(): Promise<RecipeList>;
-  /** The run is queued or running when this resolves. */
+  /** Resolves when the run is queued or running. */
   start(request: RunRequest): Promise<Run | RecipeRefusal>;
   run(id: string): Promise<Run | RecipeRefusal>;
-  /** Reads at most `limit` rows from `offset` on, and fewer if they are large: follow `nextOffset`. */
+  /** Reads at most `limit` rows, and fewer if they are large: follow `nextOffset`. */
   rows(id: string, page: { readonly offset: number; readonly limit: number }): Promise<RowPage | RecipeRefusal>;
-  /** The newest first; `before`: only those that come behind this one in the list. */
+  /** The newest first, after the place `before`. */
   runsOf(recipe: string, limit: number, before?: RunPlace | null): Promise<readonly Run[] | RecipeRefusal>;
-  /** Ends a run that has not ended; what was done stays done. A run that has ended stays as it is. */
+  /** Ends a run; what was done stays done. An ended run stays as it is. */
   cancel(id: string): Promise<Run | RecipeRefusal>;
 }

@@ -1,40 +1,38 @@
-// Settings of the alert rules: on or off, severity, wait before firing, and thresholds. docs/alerts.md.
+// Settings of the alert rules. docs/alerts.md.
 import type { Severity } from './alert.ts';
 import { type AlertRule, alertRules, ruleBook } from './alert-rules.ts';
 import type { Ppm } from './policy.ts';
 import type { EpochMs } from './time.ts';
 
 export interface RuleSetting {
-  /** false: its alerts end, and none begins. */
+  /** False to end the rule's alerts. */
   readonly enabled: boolean;
   readonly severity: Severity;
-  /** Duration of the condition before the alert fires; 0 fires at once. Events have no wait. */
+  /** Duration of the condition before the alert fires. Events have none. */
   readonly forMs: EpochMs;
 }
 
 export interface RuleSettings {
   readonly of: Readonly<Record<AlertRule, RuleSetting>>;
-  /** guard_acted: by what was done. */
   readonly acted: { readonly pause: Severity; readonly recovery: Severity };
   readonly blacklisted: {
-    /** Globs on names of lists: a listing there is critical. */
+    /** Globs on names of lists with critical listings. */
     readonly major: readonly string[];
-    /** Globs on names of lists to ignore. */
     readonly ignore: readonly string[];
-    /** A listing on fewer lists does not count. */
+    /** Minimum number of lists for an alert. */
     readonly minLists: number;
   };
   readonly reputationLow: {
     /** Inbox rate over the delivered emails of seven days. */
     readonly inboxBelowPpm: Ppm;
-    /** Delivered emails that the rate needs at least. */
+    /** Minimum number of delivered emails. */
     readonly minMails: number;
-    /** Points below the best health score of the last seven days. */
+    /** Points below the best health score of seven days. */
     readonly scoreDrop: number;
   };
-  /** Status words of a mailbox that are normal, besides those of a warm-up that runs or is paused. */
+  /** Further normal status words, besides those of a warm-up that runs or is paused. */
   readonly mailboxUnwell: { readonly known: readonly string[] };
-  /** The zone in which messages give times: an IANA name. */
+  /** IANA name, for times in messages. */
   readonly timeZone: string;
 }
 

@@ -1,22 +1,19 @@
-// Why the store did not do what it was asked to.
+// Failures of the store, its place, and its retention.
 import type { Alert } from './alert.ts';
 import { dayMs } from './time.ts';
 
 export interface StoreFailure {
-  /** Message for people, without a full stop. */
+  /** Message without a full stop. */
   readonly said: string;
-  /** Remedy in whole sentences; a command stands at the end. */
+  /** Whole sentences; a command is at the end. */
   readonly remedy: string;
-  /** A damaged file: other reads and writes may succeed, and it is damaged all the same until Warmwarden starts again. */
+  /** True for a damaged file, which stays damaged until a restart although other accesses succeed. */
   readonly lasting: boolean;
-  /**
-   * True if the next write (and read, where reads failed) ends the failure: there was no connection, or no write at
-   * all. Otherwise other work than a probe has to succeed.
-   */
+  /** True if the next write, and read if one failed, ends the failure. Otherwise a probe is not enough. */
   readonly untilWritten?: boolean;
-  /** True if the failure often ends by itself, such as a lost connection or a lock. Otherwise a person has to act. */
+  /** True if the failure often ends by itself, for example a lock. Otherwise a person has to act. */
   readonly mayPass?: boolean;
-  /** Marks a failed operation that works again, but only for a short time. */
+  /** Marks a failed operation that works again for a short time. */
   readonly isOver?: true;
 }
 
@@ -25,14 +22,14 @@ export const storeTitle = 'the store is failing';
 export interface StoreTrouble {
   readonly failures: number;
   readonly newest: StoreFailure | null;
-  /** True if the store was written to since, and read from if a read had failed. */
+  /** True after a later write, and read if one failed. */
   readonly isOver: boolean;
 }
 
-/** Loss of a process that began with another store than the one that failed before. */
+/** Content that the new store of this process lacked. */
 export interface Loss {
   readonly everything: boolean;
-  /** Emergency stops that the store lacked, and that are in force in it again. */
+  /** Number of emergency stops that the store lacked and that were restored. */
   readonly stops: number;
 }
 
@@ -45,54 +42,49 @@ export function lossText({ everything, stops }: Loss): string {
   return stops === 0 ? `${forgot} No emergency stop is in force.` : `${forgot} It restored the ${kept} in force.`;
 }
 
-/** Record that people were notified of the failing store. */
 export interface NotifiedOutage {
-  /** Alert as it was announced. Its firing time identifies the outage. */
+  /** The alert's firing time identifies the outage. */
   readonly alert: Alert;
   readonly notified: readonly string[];
   readonly loss?: Loss;
 }
 
-// Place of a store: a SQLite file, or a PostgreSQL database.
+// Place of a store: a SQLite file or a PostgreSQL database.
 
 export interface PostgresPlace {
   readonly host: string;
   readonly port: number;
   readonly database: string;
   readonly user: string;
-  /** null to send none. Never shown. */
+  /** Secret. Null to send none. */
   readonly password: string | null;
-  /** Encryption of the connection. `ca`: trusted authorities in PEM, or null for those of Node.js. */
+  /** `ca`: trusted authorities in PEM, or null for those of Node.js. */
   readonly tls: { readonly kind: 'off' } | { readonly kind: 'verify'; readonly ca: string | null };
-  /** A connection pooler answers there, and takes no settings of a connection. Absent: not that anybody knew. */
+  /** True behind a connection pooler, which accepts no settings of a connection. */
   readonly isPooled?: boolean;
-  /** Prefix of the files beside the store: command socket, note of an outage. */
+  /** Prefix of the command socket and the note of an outage. */
   readonly path: string;
 }
 
-/** A string is the path of a SQLite file. */
 export type StorePlace = string | PostgresPlace;
 
-/** Prefix of the files beside the store. */
 export function pathOf(place: StorePlace): string {
   return typeof place === 'string' ? place : place.path;
 }
 
-/** Name for people: the file, or the address without its password. */
+/** Name for people, without the password. */
 export function nameOf(place: StorePlace): string {
   if (typeof place === 'string') return place;
   const { user, host, port, database } = place;
   return `postgres://${user}@${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
 }
 
-// Retention of history, milliseconds.
-
 export interface Retention {
   readonly decisionsMs: number;
   readonly deliveriesMs: number;
-  /** Age of others' changes, from the look that showed them. */
+  /** Counts from the look that showed the change. */
   readonly changesMs: number;
-  /** Answers about a mailbox that was removed, since its removal. */
+  /** Counts from the removal of the mailbox. */
   readonly observationsMs: number;
   readonly runsMs: number;
   readonly departedMs: number;
@@ -100,7 +92,7 @@ export interface Retention {
 
 const leastOfAuditMs = 5 * 366 * dayMs;
 
-/** Actions and operator commands are kept longest: five years, or as long as anything else. */
+/** At least five years, and as long as anything else. */
 export function auditRetentionMs(retention: Retention): number {
   return Math.max(leastOfAuditMs, ...Object.values(retention));
 }

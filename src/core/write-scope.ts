@@ -1,4 +1,4 @@
-// The emergency stop: what it is about, and how it is named wherever people read of it.
+// The emergency stop: its scope and name.
 import { type EpochMs, secondMs } from './time.ts';
 
 export type WriteScope =
@@ -9,20 +9,19 @@ export type WriteScope =
 export interface WritesOff {
   readonly scope: WriteScope;
   readonly since: EpochMs;
-  /** Moment at which writes are allowed again, or null if only a person allows them. */
+  /** End of the stop, or null if only a person ends it. */
   readonly until: EpochMs | null;
   readonly by: string;
   readonly reason: string;
 }
 
-/** A stop that was to last for a while ends by itself. */
+/** A stop with an end expires by itself. */
 export function isOff({ until }: Pick<WritesOff, 'until'>, now: EpochMs): boolean {
   return until === null || until > now;
 }
 
 export const everything: WriteScope = { kind: 'everything' };
 
-/** The same for the same scope, and another for every other. */
 export function scopeKey(scope: WriteScope): string {
   switch (scope.kind) {
     case 'everything':
@@ -34,13 +33,13 @@ export function scopeKey(scope: WriteScope): string {
   }
 }
 
-/** The scopes that cover an account, or one of its mailboxes: the widest first. */
+/** Scopes that cover an account or its mailbox, the widest first. */
 export function scopesOver(account: string, mailboxId: string | null): readonly WriteScope[] {
   const wide: readonly WriteScope[] = [everything, { kind: 'account', account }];
   return mailboxId === null ? wide : [...wide, { kind: 'mailbox', account, mailboxId, email: '' }];
 }
 
-/** `all accounts`, `account acme`, `mailbox bob@acme.example (account acme)`. */
+/** `account acme`, `mailbox bob@acme.example (account acme)` */
 export function scopeText(scope: WriteScope): string {
   switch (scope.kind) {
     case 'everything':
@@ -52,12 +51,12 @@ export function scopeText(scope: WriteScope): string {
   }
 }
 
-/** The command that stops writes. `reason`: without a double quote. */
+/** `reason`: without a double quote. */
 export function writesOffCommand(scope: WriteScope, command: string, reason: string): string {
   return `${writesCommand('off', scope, command)} --reason "${reason}"`;
 }
 
-/** The command that allows writes again, for exactly this scope. `command`: the words that start this program. */
+/** `command` starts this program. */
 export function writesOnCommand(scope: WriteScope, command: string): string {
   return writesCommand('on', scope, command);
 }
@@ -73,21 +72,21 @@ function writesCommand(position: 'off' | 'on', scope: WriteScope, command: strin
   }
 }
 
-/** Why nothing is written, in a sentence, and what ends it. */
+/** The reason for no writes, and how to end it. */
 export function writesAreOff({ scope, by, reason }: WritesOff, command: string): string {
   return `Writes are off for ${scopeText(scope)} (${by}: ${reason}). To allow them: \`${writesOnCommand(scope, command)}\`.`;
 }
 
-/** Quotes a text as one word of a shell: an address is foreign input. */
+/** Quotes untrusted text as one word of a shell. */
 function shellWord(text: string): string {
   return /^[\w.+@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A loop of an account that waits, for whatever reason, turns at least this often. */
+/** Longest wait of an account's loops. */
 export const turnEveryMs = 15 * secondMs;
 
 export interface Guarding {
   readonly account: string;
-  /** Since when its loops should run, or null once all of them do. One that stops later ends the process. */
+  /** Time since which its loops should run, or null once all do. A loop that stops later ends the process. */
   readonly startingSince: EpochMs | null;
 }

@@ -1,4 +1,4 @@
-// The in-memory picture of the fleet: loaded at start, updated after each commit, read by the page, the metrics, the notifier and recipes.
+// The in-memory picture of the fleet: loaded at start and updated after each commit.
 import type { Action } from '../action.ts';
 import type { Alert, AlertChanges, Silence } from '../alert.ts';
 import { type BreakerState, closedBreaker } from '../guard/breaker.ts';
@@ -13,22 +13,18 @@ export interface ChannelState {
   readonly name: string;
   readonly type: string;
   readonly pending: number;
-  /** Creation of the oldest unsent delivery, or null if none waits. */
   readonly oldestPendingAt: EpochMs | null;
-  /** Messages given up in the last seven days; a person can have them sent again. */
+  /** Messages given up in the last seven days. */
   readonly undelivered: number;
   readonly lastSuccessAt: EpochMs | null;
-  /** Moment since which no send succeeds, or null while sends succeed or none is tried. */
   readonly failingSince: EpochMs | null;
   readonly lastFailure: string | null;
-  /** True if the failure is about the channel's configuration: no wait mends it. */
+  /** True if the channel's configuration must be mended. */
   readonly refusesSetup: boolean;
 }
 
-/** Number of finished actions kept for the page; the store has all. */
 const recentActionsKept = 100;
 
-/** Number of ended incidents kept for the page; the store has all. */
 const endedIncidentsKept = 50;
 
 const widths = ['everything', 'account', 'mailbox'];
@@ -40,16 +36,16 @@ type Named = Pick<MailboxState, 'account' | 'id' | 'email'>;
 
 const addressKey = ({ account, email }: Named) => `${account}/${visibleText(email)}`;
 
-/** Picture of the fleet that is read without the store. Its values are immutable; each put replaces one. */
+/** Picture of the fleet that is read without the store. Its values are immutable. */
 export class Fleet {
   readonly #accounts = new Map<string, AccountState>();
   readonly #mailboxes = new Map<string, Map<string, MailboxState>>();
   /** Number of mailboxes by account and visible address. */
   readonly #addresses = new Map<string, number>();
   readonly #alerts = new Map<string, Alert>();
-  /** The same by account, then by mailbox id ('' for those about no single mailbox), then by fingerprint. */
+  /** Alerts by account, then by mailbox id ('' for those about no single mailbox), then by fingerprint. */
   readonly #alertsOf = new Map<string, Map<string, Map<string, Alert>>>();
-  /** Ended alerts by fingerprint, in the order in which they ended. */
+  /** Ended alerts by fingerprint, by time of their end. */
   readonly #ended = new Map<string, Alert>();
   readonly #breakers = new Map<string, BreakerState>();
   readonly #writesOff = new Map<string, WritesOff>();
@@ -63,7 +59,7 @@ export class Fleet {
   #guarding: readonly Guarding[] = [];
   #revision = 0;
 
-  /** Grows with every change: equal numbers mean the same picture. */
+  /** Equal numbers mean the same picture. */
   get revision(): number {
     return this.#revision;
   }
@@ -78,7 +74,6 @@ export class Fleet {
     this.#revision += 1;
     this.#accounts.set(account.name, account);
   }
-  /** The account is no longer configured: nothing of it is shown from now on. */
   removeAccount(name: string): void {
     this.clearAccount(name);
     this.#accounts.delete(name);
@@ -86,7 +81,7 @@ export class Fleet {
     this.#guarding = this.#guarding.filter(({ account }) => account !== name);
   }
 
-  /** Takes out what the store has of an account, so that it can be shown as it is stored now. */
+  /** Forgets the state of an account before it is loaded again. */
   clearAccount(name: string): void {
     this.#revision += 1;
     for (const { account, id } of [...this.mailboxesOf(name)]) this.removeMailbox(account, id);
@@ -94,7 +89,6 @@ export class Fleet {
     this.#recentActions = this.#recentActions.filter(({ account }) => account !== name);
   }
 
-  /** Every configured account, and whether it is guarded. */
   guarding(): readonly Guarding[] {
     return this.#guarding;
   }
@@ -102,7 +96,7 @@ export class Fleet {
     this.#revision += 1;
     this.#guarding = guarding;
   }
-  /** Names of the accounts of which what is known may no longer be so: they cannot be read, or are starting. */
+  /** Names of the accounts whose state may be outdated. */
   unreadAccounts(): ReadonlySet<string> {
     const failing = [...this.#accounts.values()].filter(isUnread).map(({ name }) => name);
     const starting = this.#guarding.filter(({ startingSince }) => startingSince !== null);
@@ -134,17 +128,13 @@ export class Fleet {
     if (before) this.#countAddress(before, -1);
     this.#countAddress(mailbox, 1);
   }
-  /** The mailbox has left: its series and its row are gone from now on. */
   removeMailbox(account: string, id: string): void {
     this.#revision += 1;
     const known = this.mailbox(account, id);
     if (known) this.#countAddress(known, -1);
     this.#mailboxes.get(account)?.delete(id);
   }
-  /**
-   * Name that is unique within its account: the address, with the id where another mailbox has the same address, or where
-   * the address itself ends in a parenthesis, so that it cannot take another one's name.
-   */
+  /** Unique name within the account: the address, with the id if it is shared or itself ends in a parenthesis. */
   nameOf(mailbox: Named): string {
     const address = visibleText(mailbox.email);
     const isShared = (this.#addresses.get(addressKey(mailbox)) ?? 0) > 1;
@@ -166,18 +156,15 @@ export class Fleet {
   alertsAbout({ account, id }: Pick<MailboxState, 'account' | 'id'>): readonly Alert[] {
     return [...(this.#alertsOf.get(account)?.get(id)?.values() ?? [])];
   }
-  /** Alerts about accounts, domains, IP addresses, or Warmwarden itself. */
   *wideAlerts(): IterableIterator<Alert> {
     for (const ofAccount of this.#alertsOf.values()) yield* ofAccount.get('')?.values() ?? [];
   }
   alert(fingerprint: string): Alert | undefined {
     return this.#alerts.get(fingerprint);
   }
-  /** Alert that ended within the last hour before the newest end. */
   endedLately(fingerprint: string): Alert | undefined {
     return this.#ended.get(fingerprint);
   }
-  /** Keeps a pending or firing alert; moves a resolved one to those that ended lately. */
   putAlert(alert: Alert): void {
     this.#revision += 1;
     const { account, fingerprint, status } = alert;
@@ -198,7 +185,6 @@ export class Fleet {
     for (const fingerprint of dropped) this.removeAlert(fingerprint);
   }
 
-  /** Forgets a pending alert whose condition ended before it fired. */
   removeAlert(fingerprint: string): void {
     this.#revision += 1;
     const known = this.#alerts.get(fingerprint);
@@ -222,7 +208,7 @@ export class Fleet {
   recentActions(): readonly Action[] {
     return this.#recentActions;
   }
-  /** Moment of the latest confirmed change, by account, among the actions kept here. */
+  /** Time of the latest confirmed change, by account, among the kept actions. */
   lastWrites(): ReadonlyMap<string, EpochMs> {
     const last = new Map<string, EpochMs>();
     for (const action of this.#recentActions)
@@ -230,7 +216,6 @@ export class Fleet {
         last.set(action.account, Math.max(action.settledAt, last.get(action.account) ?? action.settledAt));
     return last;
   }
-  /** The newest actions on a mailbox, as far as the picture keeps them. */
   actionsOf({ account, id, action }: MailboxState): readonly Action[] {
     const own = this.#recentActions.filter(
       (one) => one.account === account && one.mailboxId === id && one.id !== action?.id,
@@ -244,7 +229,7 @@ export class Fleet {
     this.#recentActions = [action, ...others].sort((a, b) => b.plannedAt - a.plannedAt).slice(0, recentActionsKept);
   }
 
-  /** Incidents in progress, the newest first, then ended ones, the latest first. */
+  /** Open incidents, the newest first, then ended ones, the latest first. */
   incidents(): readonly Incident[] {
     return this.#incidents;
   }
@@ -271,7 +256,7 @@ export class Fleet {
     this.#breakers.delete(api);
   }
 
-  /** Emergency stops, including expired ones that are not yet removed. */
+  /** Emergency stops, including expired ones. */
   *knownWritesOff(): IterableIterator<WritesOff> {
     yield* this.#writesOff.values();
   }
@@ -294,7 +279,6 @@ export class Fleet {
     const known = scopesOver(account, mailboxId).map((scope) => this.#writesOff.get(scopeKey(scope)));
     return known.find((off) => off !== undefined && isOff(off, now)) ?? null;
   }
-  /** True if no emergency stop covers an account, or one of its mailboxes. */
   writesAllowed(account: string, mailboxId: string | null, now: EpochMs): boolean {
     return this.writesOffOver(account, mailboxId, now) === null;
   }
@@ -314,7 +298,7 @@ export class Fleet {
     this.#channels.delete(name);
   }
 
-  /** Silences in force at a moment, by their end. Forgets expired ones. */
+  /** Silences by their end. Forgets expired ones. */
   silences(now: EpochMs): readonly Silence[] {
     for (const { id, until } of this.#silences.values()) if (until <= now) this.#silences.delete(id);
     const inForce = [...this.#silences.values()].filter(({ from }) => from <= now);
@@ -338,7 +322,7 @@ export class Fleet {
     this.#storeFailingSince = failure && since;
   }
 
-  /** First sweeps that go on, of accounts with mailboxes that nobody remembers. */
+  /** First sweeps in progress of accounts with unknown mailboxes. */
   sweeps(): IterableIterator<SweepProgress> {
     return this.#sweeps.values();
   }

@@ -1,20 +1,18 @@
-// The breaker over everything under one base_url: admits actions until too much of the fleet would be acted upon at once.
-// docs/guard.md, "When it does nothing, on purpose".
+// The circuit breaker over everything under one base_url. docs/guard.md, "When it does nothing, on purpose".
 import { accountOfKey, idOfKey, mailboxKey } from '../mailbox.ts';
 import type { Policy } from '../policy.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../time.ts';
 import type { Verdict } from '../verdict.ts';
 
-/** A mailbox that was acted on, or is held for an action. */
 export interface BreakerEntry {
   readonly key: string;
   readonly account: string;
   readonly email: string;
   readonly domain: string;
-  /** Moment of its admission, or of its latest breach. */
+  /** Time of the admission, or of the latest breach. */
   readonly at: EpochMs;
   readonly held: boolean;
-  /** True if the mailbox was judged for the first or second time. */
+  /** True for a mailbox that was judged for the first or second time. */
   readonly firstSight: boolean;
   /** Gravity: bounces per million over the limit's share. Used for comparison only. */
   readonly weight: number;
@@ -24,14 +22,14 @@ export interface BreakerEntry {
 export interface BreakerState {
   /** Moment since which everything is held, or null while actions are admitted. */
   readonly openSince: EpochMs | null;
-  /** True if mostly mailboxes at first sight tripped the breaker: only a release opens the way. */
+  /** True if mostly mailboxes at first sight tripped the breaker: then only a release opens the way. */
   readonly atFirstSight: boolean;
   readonly entries: readonly BreakerEntry[];
-  /** Admissions since it opened: the capped second step. */
+  /** Times of admissions since the breaker opened. */
   readonly trickle: readonly EpochMs[];
-  /** Keys that a person released: they are acted on without being counted. */
+  /** Keys that a person released. Actions on them are not counted. */
   readonly released: readonly string[];
-  /** Number of emergencies held since the breaker opened, including released ones. */
+  /** Number of emergencies since the breaker opened, including released ones. */
   readonly emergencies?: number;
 }
 
@@ -43,12 +41,10 @@ export const closedBreaker: BreakerState = {
   released: [],
 };
 
-/** The mailboxes that are held, the worst first. */
 export function heldEntries(state: BreakerState): readonly BreakerEntry[] {
   return state.entries.filter(({ held }) => held).sort((a, b) => b.weight - a.weight);
 }
 
-/** The state once mailboxes are guarded under other accounts. */
 export function moveEntries(
   state: BreakerState,
   moves: readonly { readonly from: string; readonly to: string; readonly ids: readonly string[] | null }[],
@@ -69,11 +65,10 @@ export function moveEntries(
 }
 
 export interface Candidate extends Omit<BreakerEntry, 'at' | 'held'> {
-  /** Moment at which its statistics were read. */
   readonly statsAt: EpochMs;
 }
 
-/** The second step: this share of the running mailboxes in each stretch of this length. */
+/** Share of the running mailboxes that an open breaker admits in each period. */
 const trickleShare = 0.1;
 const trickleMs = 15 * minuteMs;
 
@@ -84,7 +79,7 @@ export interface Admission {
 
 type Running = () => number;
 
-/** Decides if one more action may go ahead, and returns the state after it. */
+/** Decides on one more action and returns the next state. */
 export function admit(
   state: BreakerState,
   candidate: Candidate,
@@ -123,25 +118,22 @@ function isNewEmergency({ entries }: BreakerState, { key, emergency }: Candidate
   return emergency === true && !entries.some((entry) => entry.key === key && entry.held && entry.emergency);
 }
 
-/** Number of mailboxes and domains that would be acted upon at once. */
 interface Pressure {
-  /** Mailboxes acted on or held for an action within the breaker's window, this one included. */
+  /** Mailboxes acted on or held within the breaker's window, including this one. */
   readonly pending: number;
   readonly distinctDomains: number;
 }
 
-/** True if too much of the fleet would be acted upon at once. */
 function breakerTrips(policy: Policy['breaker'], { pending, distinctDomains }: Pressure, running: Running): boolean {
   if (distinctDomains < policy.minDomains || pending < policy.minMailboxes) return false;
   return pending >= policy.maxMailboxes || pending * 1e6 >= policy.sharePpm * running();
 }
 
-/** The verdict on a mailbox that wants an action and was not admitted. */
 export function heldByBreaker(verdict: Verdict): Verdict {
   return { ...verdict, action: 'hold', reason: 'circuit_breaker', wanted: verdict.action };
 }
 
-/** A breaker that holds nobody any more is closed; what was done stays and counts for the window. */
+/** Closes a breaker that holds no mailbox. What was done counts for the window. */
 function closedWhenFree(state: BreakerState): BreakerState {
   if (state.openSince === null || state.entries.some(({ held }) => held)) return state;
   return { ...closedBreaker, entries: state.entries, released: state.released };
@@ -151,7 +143,7 @@ function recentTrickle(state: BreakerState, now: EpochMs): readonly EpochMs[] {
   return state.trickle.filter((at) => elapsedMs(at, now) < trickleMs);
 }
 
-/** True if a held action may go ahead after the window: worse held ones go first. */
+/** True if a held action may go ahead after the window, the worst first. */
 function mayTrickle(
   state: BreakerState,
   others: readonly BreakerEntry[],
@@ -161,17 +153,17 @@ function mayTrickle(
   const { policy, running, now } = given;
   if (state.openSince === null || state.atFirstSight) return false;
   const waitedUntil = state.openSince + policy.windowMs;
-  // The statistics, too, must be from after the wait: "on fresh data that still says so".
+  // The statistics must be from after the wait, too.
   if (now < waitedUntil || candidate.statsAt < waitedUntil) return false;
   const room = Math.max(1, Math.floor(running() * trickleShare)) - recentTrickle(state, now).length;
-  // A worse one that nobody could look at lately must not keep the others waiting.
+  // A worse mailbox without recent data must not keep the others waiting.
   const before = others.filter(
     ({ held, weight, at }) => held && weight > candidate.weight && elapsedMs(at, now) < policy.windowMs,
   );
   return before.length < room;
 }
 
-/** A mailbox no longer wants an action, or has left. The breaker closes when nobody is held any more. */
+/** Removes a mailbox that has left or wants no action. */
 export function withdraw(state: BreakerState, key: string): BreakerState {
   const isHeld = state.entries.some((entry) => entry.key === key && entry.held);
   const isReleased = state.released.includes(key);
@@ -183,7 +175,7 @@ export function withdraw(state: BreakerState, key: string): BreakerState {
   });
 }
 
-/** Accounts have left the API: their mailboxes are held for nobody any more. */
+/** Removes the mailboxes of accounts that have left the API. */
 export function withdrawOthers(state: BreakerState, accounts: ReadonlySet<string>): BreakerState {
   const stays = (key: string) => accounts.has(accountOfKey(key));
   const entries = state.entries.filter(({ key, held }) => !held || stays(key));
@@ -192,7 +184,7 @@ export function withdrawOthers(state: BreakerState, accounts: ReadonlySet<string
   return closedWhenFree(isSame ? state : { ...state, entries, released });
 }
 
-/** A person says that the held actions are right: they go ahead, and what follows is admitted as before. */
+/** Lets all held actions go ahead. Later ones are admitted as before. */
 export function release(state: BreakerState): BreakerState {
   const released = state.entries.filter(({ held }) => held).map(({ key }) => key);
   return { ...closedBreaker, entries: state.entries.filter(({ held }) => !held), released };

@@ -1,4 +1,4 @@
-// The verdict: a pure function of policy, memory, rows and now. docs/guard.md.
+// The verdict as a pure function. docs/guard.md.
 import type { StatsRow } from '../answers.ts';
 import { isUsuallyQuiet } from '../daily-counts.ts';
 import { isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
@@ -32,25 +32,24 @@ import { daysInclusive, type EvidenceWindow, evidenceWindow, isBreach, represent
 export interface Situation {
   readonly mode: string | null;
   readonly run: RunState;
-  /** Saturdays and Sundays without mail are no sign of stale data then. */
+  /** True if Saturdays and Sundays without mail are no sign of stale data. */
   readonly weekdaysOnly: boolean;
-  /** Rows of the answer, or null if its `stats` was no array. */
   readonly rows: readonly StatsRow[] | null;
   readonly now: EpochMs;
   readonly statsAt: EpochMs;
-  /** The day since which no look was judged on any counts: emails of a later day speak against a word that says it does not run. */
+  /** Day since which no look was judged. Emails of a later day contradict a word for a stopped warm-up. */
   readonly unjudgedSince: IsoDate | null;
   readonly evidence: EvidenceStart | null;
   readonly emergencyEvidence: EvidenceStart | null;
-  /** Moment at which the mailbox was found in recovery mode with a breach in its last days, or null. */
+  /** Time at which the mailbox was found in recovery mode with a breach in its last days. */
   readonly foundBreachAt: EpochMs | null;
   readonly recentInterventions: number;
-  /** No answer of this mailbox was judged before: a breach waits for the next one. */
+  /** True before the first judged answer: a breach waits for the next one. */
   readonly firstSight: boolean;
   readonly claim: Claim | null;
-  /** Others took back what we changed, twice within a day: nothing is done against them. */
+  /** True if others took back our changes twice within a day: the guard leaves the mailbox alone. */
   readonly contested: boolean;
-  /** True if the first days are over, so that no email on any day is no answer. */
+  /** True after the first days: then no email on any day is no answer. */
   readonly expectsEmails?: boolean;
   readonly lost?: LostCounts | null;
   /** Milliseconds by which the API's clock, and with it the rows, may be ahead of ours. */
@@ -62,7 +61,7 @@ interface Ruling {
   readonly action: VerdictAction;
   readonly reason: Reason;
   readonly wanted?: VerdictAction;
-  /** The counts that it rests on, where they are not those of the evidence window: as the mailbox was found, a burst, or days that lost theirs. */
+  /** Counts behind the ruling, if not those of the evidence window. */
   readonly restsOn?: 'found' | 'burst' | 'lost';
   readonly doubt?: Doubt;
 }
@@ -136,10 +135,7 @@ export function verdictWithoutCounts(known: Pick<Verdict, 'reason' | 'mode' | 'r
   };
 }
 
-/**
- * Moment until which a single bounce is a breach, because the mailbox was found in recovery mode with a breach, or
- * null.
- */
+/** Time until which a single bounce is a breach, for a mailbox that was found in recovery mode with one. */
 function foundUntilOf(policy: Policy, { mode, foundBreachAt, now }: Situation): EpochMs | null {
   if (foundBreachAt === null || mode !== 'recovery') return null;
   const until = foundBreachAt + policy.windowDays * dayMs;
@@ -157,7 +153,7 @@ interface Findings {
   readonly situation: Situation;
   readonly days: Days;
   readonly window: EvidenceWindow | null;
-  /** The last days of a mailbox that was found in recovery mode with a breach; null elsewhere. */
+  /** The last days of a mailbox that was found in recovery mode with a breach. */
   readonly found: Omit<EvidenceWindow, 'base'> | null;
   readonly burst: Burst | null;
   readonly emergency: EmergencyCounts | null;
@@ -173,8 +169,8 @@ function rule(findings: Findings): Ruling {
 }
 
 /**
- * A word that says that the warm-up does not run is believed until emails of a later day deny it. Then the ruling shows what the
- * bounces would lead to. It acts only on an emergency of a mailbox that is not said to be paused.
+ * Rules against a word for a stopped warm-up that emails of a later day contradict. Acts only on an emergency of a
+ * mailbox that is not said to be paused.
  */
 function againstWord(findings: Findings, asSaid: Ruling): Ruling {
   const { days, situation } = findings;
@@ -207,8 +203,7 @@ function ruleOnCounts({ policy, situation, days, window, found, burst, emergency
   if (days.undated || hasInvalid(days, addDays(days.anchor, 1 - policy.windowDays), days.anchor)) {
     return { action: 'hold', reason: 'invalid_row' };
   }
-  // A single bounce may be the only new count of a mailbox that was just found: then the days before tell if the counts
-  // make sense.
+  // A single bounce may be the only new count of a mailbox that was just found: the days before show plausibility.
   const isPlausible = [window, ...(found ? [found] : [])].some(({ sent, bounced }) => bounced <= sent);
   if (!isPlausible) return { action: 'hold', reason: 'implausible_counts' };
   const onEvidence = ruleOnRate(policy, situation, { window, burst }, situation.mode);
@@ -226,9 +221,8 @@ function ruleOnCounts({ policy, situation, days, window, found, burst, emergency
 }
 
 /**
- * True if an emergency stands despite lost counts. If half of the emails are lost, the rate doubles: an emergency was a
- * breach before. With a quarter or less left, any bounce would be one: it must also be one beside as many emails a day
- * as were lost.
+ * True if an emergency stands despite lost counts. If half of the emails are lost, the rate doubles. With a quarter or
+ * less left, any bounce would be one: the emergency must also hold with the lost emails added.
  */
 function outlivesLoss(
   { sent, bounced }: Counts,
@@ -241,7 +235,7 @@ function outlivesLoss(
   return bounced * 1e6 >= emergency.ratePpm * Math.max(sent, before);
 }
 
-/** Number of days with emails but without evidence from which the mailbox is not judged. */
+/** Number of sending days without evidence from which the mailbox is not judged. */
 const uncountedSendingDays = 2;
 
 function sendsUncounted(days: Days, { unjudgedSince }: Situation): boolean {
@@ -265,7 +259,7 @@ function ruleOnRate(
   return { action: 'hold', reason: 'first_sight', wanted: breach.action, ...restsOn };
 }
 
-/** Response to a breach. With `alert` nothing is done, and `wanted` shows the action. */
+/** With `alert` nothing is done, and `wanted` shows the action. */
 function breachRuling(policy: Policy, recentInterventions: number, mode: WarmupMode): Ruling {
   const response = mode === 'recovery' ? policy.onRecoveryBreach : policy.onBreach;
   const repeated = recentInterventions + 1 >= policy.maxInterventions.count;
@@ -276,9 +270,7 @@ function breachRuling(policy: Policy, recentInterventions: number, mode: WarmupM
   return { action: repeated ? 'pause' : response, reason };
 }
 
-/**
- * Holds every write to a mailbox with an unknown status word (it is judged, shown and alerted), and to a contested one.
- */
+/** Holds every write to a mailbox with an unknown status word, and to a contested one. */
 function withHolds(ruling: Ruling, situation: Situation): Ruling {
   const acts = ruling.action !== 'none' && ruling.action !== 'hold';
   if (situation.contested && acts) return { action: 'hold', reason: 'contested', wanted: ruling.action };
@@ -304,7 +296,7 @@ function hasInvalid(days: Days, from: IsoDate, to: IsoDate): boolean {
   return false;
 }
 
-/** The newest days pooled, when they are an emergency. More bounced than sent there: the whole base window is asked. */
+/** With more bounces than emails in the newest days, the whole base window decides. */
 function emergencyIn(days: Days, policy: Policy, evidence: EvidenceStart | null): EmergencyCounts | null {
   if (days.anchor === null) return null;
   const to = days.anchor;
@@ -335,10 +327,7 @@ function withCounts(days: Days, { from, to }: LostCounts) {
   return { ...pool(days, { from, to }, null), from, to, days: daysInclusive(from, to) };
 }
 
-/**
- * Number of further bounces that would be a breach, or null if it exceeds the emails: such counts are implausible, no
- * breach.
- */
+/** Number of further bounces until a breach, or null if it exceeds the emails, which is implausible. */
 function bouncesLeft(window: EvidenceWindow, limitPpm: number, minBounces: number): number | null {
   const left = [window, window.base].flatMap(({ sent, bounced }) => {
     const needed = Math.max(Math.floor((limitPpm * sent) / 1e6) + 1, minBounces);
@@ -347,16 +336,15 @@ function bouncesLeft(window: EvidenceWindow, limitPpm: number, minBounces: numbe
   return left.length === 0 ? null : Math.min(...left);
 }
 
-// A burst: so many bounces in the newest days that the limit allows at least three fewer, whatever the whole window says.
+// A burst: at least three bounces more in the newest days than the limit allows.
 
-/** A burst is looked for in the last so many days, and in each shorter stretch up to now. */
 const burstDays = 3;
-/** Bounces on top of what the limit allows; fewer come by chance. */
+/** Fewer bounces above the limit come by chance. */
 const bouncesBeyondLimit = 3;
 
 type Burst = NonNullable<Verdict['burst']>;
 
-/** The shortest burst up to the newest day, in days that are evidence; null when there is none. */
+/** The shortest burst up to the newest day. */
 function burstIn(days: Days, limitPpm: Ppm, evidence: EvidenceStart | null): Burst | null {
   const to: IsoDate | null = days.anchor;
   if (to === null) return null;
@@ -368,15 +356,15 @@ function burstIn(days: Days, limitPpm: Ppm, evidence: EvidenceStart | null): Bur
   return null;
 }
 
-// Conditions for the way back from recovery to the mode before. docs/guard.md, "After a change".
+// Return from recovery to the mode before. docs/guard.md, "After a change".
 
 function lastBounce({ days }: Days): IsoDate | null {
   return days.findLast((day) => isCounted(day) && day.bounced > 0)?.date ?? null;
 }
 
 /**
- * Clean days and emails since the later of the switch and the last bounce. null when the recovery is not ours, when the
- * mode before is not known, or when a day since then can't be read: what is unknown is not clean.
+ * Clean days and emails since the later of the switch and the last bounce, or null if the recovery is not ours, the
+ * mode before is unknown, or a day is unreadable.
  */
 export function restoreProgress(
   days: Days,
@@ -406,23 +394,17 @@ export function isRestoreDue(progress: RestoreProgress | null): progress is Rest
   return progress !== null && progress.cleanDays >= progress.neededDays && progress.cleanMails >= progress.neededMails;
 }
 
-// The situation, from a look at a mailbox and what is remembered of it: one path for the daemon, `decide` and the replay.
+// The situation from a look and the memory of a mailbox: one path for the daemon, `decide` and the replay.
 
-/** A look, and how old what it shows is. */
 export interface Look extends Sight {
   readonly statsAt: EpochMs;
   readonly weekdaysOnly: boolean;
-  /** Day of the warm-up, or null if the API does not say. */
   readonly warmupDay?: number | null;
 }
 
-/** Number of sending days of a warm-up that may pass without an email. */
 const firstSendingDays = 3;
 
-/**
- * True if the first sending days, of the warm-up and since its resume, are over. The API's warm-up day may not
- * contradict Warmwarden's own first look.
- */
+/** True after the first sending days. The API's warm-up day may not contradict our own first look. */
 function expectsEmails({ firstSeenAt, evidence }: GuardMemory, look: Look): boolean {
   if (look.run === 'paused' || look.run === 'not_running') return false;
   const today = utcDate(look.now);
@@ -442,7 +424,7 @@ function expectsEmails({ firstSeenAt, evidence }: GuardMemory, look: Look): bool
   return over >= firstSendingDays;
 }
 
-/** The memory is the one after the look (afterSight, firstSight). */
+/** `memory` includes the look. */
 export function situationOf(policy: Policy, memory: GuardMemory, look: Look, firstSight: boolean): Situation {
   return {
     mode: look.mode,

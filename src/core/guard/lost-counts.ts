@@ -1,21 +1,20 @@
-// Counts that were read, and that the API no longer shows. Pure.
+// Counts that were read, and that the API no longer shows.
 import type { StatsRow } from '../answers.ts';
 import type { MailboxState } from '../mailbox.ts';
 import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
 import type { LostCounts } from './memory.ts';
 
-/** Number of days, up to today, that every answer has, however few days were asked for. */
+/** Number of days up to today that every answer has, however few were requested. */
 const daysCompared = 6;
 
-/** A mailbox, as far as its emails of the last days are counted. */
 interface CountedRows {
   readonly rows: readonly StatsRow[] | null;
   readonly lost: LostCounts | undefined;
 }
 
 /**
- * Finds the counts that an answer lacks. They stay lost until most of them are back, or newer days have emails: then
- * the API counts again. `before`: the previous answer, or null if there is none, or it is the same.
+ * Finds missing counts. They stay lost until most of them are back, or newer days have emails. `before`: the previous
+ * answer, or null if there is none, or it is the same.
  */
 export function lostAfter(
   before: readonly StatsRow[] | null,
@@ -31,7 +30,7 @@ function isAfter({ date, sent }: StatsRow, to: IsoDate): boolean {
   return date !== null && date > to && sent !== null && sent > 0;
 }
 
-/** Half of the emails, or more, on the days that had some and can be read in both. */
+/** Loss of at least half of the emails on the days that both answers have. */
 function lossBetween(before: readonly StatsRow[], rows: readonly StatsRow[], now: EpochMs): LostCounts | undefined {
   const today = utcDate(now);
   const from = addDays(today, 1 - daysCompared);
@@ -47,7 +46,7 @@ function lossBetween(before: readonly StatsRow[], rows: readonly StatsRow[], now
   return was > 0 && is * 2 <= was ? { from, to, sent: was } : undefined;
 }
 
-/** The emails of a date: of two rows those of the fuller one. null: a count cannot be read. */
+/** Emails of a date, by the fuller of two rows, or null if a count is unreadable. */
 function sentOn(rows: readonly StatsRow[], date: IsoDate): number | null {
   let sent = 0;
   for (const row of rows) {
@@ -64,15 +63,12 @@ function sentIn(rows: readonly StatsRow[], { from, to }: Omit<LostCounts, 'sent'
   return sent;
 }
 
-/** True if a quarter or less of the lost counts is left: no revision of counts takes so many. */
+/** True if a quarter or less of the lost counts is left: no revision takes so many. */
 export function isMostLost(rows: readonly StatsRow[], lost: LostCounts): boolean {
   return sentIn(rows, lost) * 4 <= lost.sent;
 }
 
-/**
- * True if half or more of the emails of an account's last days were read before and are missing now. `judged` is newer
- * than its state in the picture.
- */
+/** True if half of an account's recent emails are missing. `judged` is newer than its state in the picture. */
 export function haveShrunk(mailboxes: Iterable<MailboxState>, judged: MailboxState, now: EpochMs): boolean {
   const today = utcDate(now);
   const last = { from: addDays(today, 1 - daysCompared), to: today };

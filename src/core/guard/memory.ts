@@ -1,4 +1,4 @@
-// Memory of the guard about a mailbox, and its changes by events. docs/guard.md, "After a change".
+// Memory of the guard about a mailbox. docs/guard.md, "After a change".
 
 import type { ActionKind, GuardActionKind } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
@@ -16,7 +16,7 @@ import {
 import { countsOf, type Days, newestToday, pool, readDays } from './rows.ts';
 import { evidenceWindow, isBreach } from './window.ts';
 
-/** Emails that were read of some days, and that the API no longer shows: half of them or more. */
+/** Emails of some days that the API no longer shows. */
 export interface LostCounts {
   readonly from: IsoDate;
   readonly to: IsoDate;
@@ -25,31 +25,27 @@ export interface LostCounts {
 
 export interface GuardMemory {
   readonly firstSeenAt: EpochMs;
-  /** Fresh stats answers judged so far: a first breach waits for the second. */
+  /** Number of judged stats answers: a first breach waits for the second. */
   readonly answersJudged: number;
-  /** Mode and run state that were believed last; a difference is an outside change unless we claimed it. */
+  /** Last known mode. A difference is an outside change unless we claimed it. */
   readonly mode: string | null;
-  /** The modes before it, the newest first, as far back as statistics reach. Absent until the mode changes. */
+  /** Earlier modes, the newest first, as far back as statistics reach. */
   readonly earlierModes?: readonly EarlierMode[];
   readonly run: RunState;
-  /** The status word under which the warm-up ran last, null being a word, too. Absent until it runs. */
+  /** Last status word of a running warm-up, which may be null. Absent until the warm-up runs. */
   readonly runningWord?: string | null;
-  /** The day of the first look since which no look led to a judgement on any counts; null, or absent, when the last one did. */
+  /** Day since which no look led to a judgement, or null if the last one did. */
   readonly unjudgedSince?: IsoDate | null;
   readonly evidence: EvidenceStart | null;
   readonly emergencyEvidence: EvidenceStart | null;
-  /**
-   * Moment at which the mailbox was found in recovery mode with a breach in its last days. null, or absent, otherwise
-   * and once the evidence restarted.
-   */
+  /** Time at which the mailbox was found in recovery mode with a breach, until the evidence restarts. */
   readonly foundBreachAt?: EpochMs | null;
   readonly interventions: readonly EpochMs[];
   readonly claim: Claim | null;
-  /** The status word that proved a pause: it means paused until the warm-up runs again, whether or not anybody listed it. */
+  /** Status word that proved a pause. It means paused until the warm-up runs again. */
   readonly pauseWord: string | null;
-  /** Moments at which others took back our changes. */
   readonly reversals: readonly EpochMs[];
-  /** Ids under which this address was guarded before it came back under another one (docs/faults.md S9), the newest first. */
+  /** Earlier ids of this address (docs/faults.md S9), the newest first. */
   readonly formerIds?: readonly string[];
   readonly limits?: RecentLimits;
   readonly lost?: LostCounts;
@@ -58,7 +54,6 @@ export interface GuardMemory {
 export interface Sight {
   readonly mode: string | null;
   readonly run: RunState;
-  /** The status word. Absent where only the run state is known. */
   readonly word?: string | null;
   readonly rows: readonly StatsRow[] | null;
   readonly now: EpochMs;
@@ -73,7 +68,7 @@ function daysIn({ rows, now, apiAheadMs = 0 }: Sight): Days {
 const today = ({ rows, now, apiAheadMs = 0 }: Pick<Sight, 'rows' | 'now' | 'apiAheadMs'>) =>
   newestToday(rows, now, apiAheadMs);
 
-/** Evidence that begins at this moment: on its first day only what comes on top of the counts of now. */
+/** Evidence from now on: the first day counts only above its present counts. */
 function fromNow(sight: Sight): EvidenceStart {
   const days = daysIn(sight);
   const from = days.anchor ?? utcDate(sight.now);
@@ -84,10 +79,7 @@ function fromNextFullDay(sight: Sight): EvidenceStart {
   return { from: addDays(today(sight), 1), before: null };
 }
 
-/**
- * Start of the evidence for an unknown mailbox, or null until its mode and a day were read. In recovery the evidence
- * begins now, and a breach in the window's last days is noted.
- */
+/** Start of the evidence, or null until a mode and a day are known. In recovery the evidence begins now. */
 function firstEvidence(policy: Policy, sight: Sight): Pick<GuardMemory, 'evidence' | 'foundBreachAt'> {
   const days = daysIn(sight);
   const { anchor } = days;
@@ -99,10 +91,9 @@ function firstEvidence(policy: Policy, sight: Sight): Pick<GuardMemory, 'evidenc
 }
 
 const statsDays = 90;
-/** Limit for remembered modes: with more changes than days the newest count. */
 const earlierModesKept = 90;
 
-/** The mode of now, and those before it: the day of a change belongs to the mode before. */
+/** The day of a change belongs to the mode before. */
 function modesAfter(memory: GuardMemory, sight: Sight): Pick<GuardMemory, 'mode' | 'earlierModes'> {
   const mode = isWarmupMode(sight.mode) ? sight.mode : memory.mode;
   if (!isWarmupMode(memory.mode) || mode === memory.mode) return { mode };
@@ -112,7 +103,7 @@ function modesAfter(memory: GuardMemory, sight: Sight): Pick<GuardMemory, 'mode'
   return { mode, earlierModes: [changed, ...remembered].slice(0, earlierModesKept) };
 }
 
-/** A mailbox that nobody remembers: in recovery the evidence starts now, elsewhere with the window's last days. */
+/** Memory of an unknown mailbox. In recovery the evidence starts now, otherwise with the window's last days. */
 export function firstSight(policy: Policy, sight: Sight): GuardMemory {
   return {
     firstSeenAt: sight.now,
@@ -129,10 +120,7 @@ export function firstSight(policy: Policy, sight: Sight): GuardMemory {
   };
 }
 
-/**
- * The memory of an address that is back under another id: what we did counts on, but neither a claim nor a hold is
- * carried over, and what the new one sends is judged as at first sight (docs/faults.md S9).
- */
+/** Memory of an address under a new id: interventions count on, claims and holds do not (docs/faults.md S9). */
 export function underNewId(before: GuardMemory, formerId: string, now: EpochMs): GuardMemory {
   const formerIds = [formerId, ...(before.formerIds ?? [])];
   const nothing = { evidence: null, emergencyEvidence: null, claim: null, reversals: [] };
@@ -153,10 +141,7 @@ function ranUnder({ run, word }: Sight): Pick<GuardMemory, 'runningWord'> {
   return run === 'running' && word !== undefined ? { runningWord: word } : {};
 }
 
-/**
- * Applies outside changes since the last look: another mode or a resume may restart the evidence, and a change of a
- * claimed setting ends the claim. An unreadable or unknown mode or state changes nothing.
- */
+/** Applies outside changes since the last look. An unknown mode or state changes nothing. */
 export function afterSight(policy: Policy, before: GuardMemory, sight: Sight): GuardMemory {
   const memory = withoutFuture(before, sight);
   const modes = modesAfter(memory, sight);
@@ -173,7 +158,7 @@ export function afterSight(policy: Policy, before: GuardMemory, sight: Sight): G
   return { ...restarted, ...modes, ...ranUnder(sight), run, claim, pauseWord, reversals };
 }
 
-/** The memory with dates no later than a look can set them: a clock that was ahead for a while has left later ones. */
+/** Removes dates in the future, which a clock that was ahead left behind. */
 function withoutFuture(memory: GuardMemory, sight: Sight): GuardMemory {
   const { evidence, emergencyEvidence, unjudgedSince, reversals } = memory;
   const [now, next] = [today(sight), fromNextFullDay(sight)];
@@ -196,9 +181,8 @@ function stands(claim: Claim | null, mode: string | null, run: RunState): boolea
 }
 
 /**
- * A change that others made. A resume of what we paused forgets what we acted on. Any other change forgets nothing that nobody
- * acted on: it moves the start of the evidence once within the window's days, and not while what counts is a breach, unless
- * the change is the switch to recovery, which is what a breach leads to. In a recovery of ours, clean days are kept. What an emergency counts is never moved.
+ * A change by others. A resume of our pause forgets what we acted on. Other changes move the start of the evidence once
+ * within the window's days, and not during a breach, except for a switch to recovery. An emergency's counts never move.
  */
 function restartByOthers(
   policy: Policy,
@@ -214,7 +198,7 @@ function restartByOthers(
     evidence?.byOthers && next.from >= evidence.from && next.from <= addDays(evidence.from, policy.windowDays);
   const limitPpm = isWarmupMode(memory.mode) ? policy.limitsPpm[memory.mode] : null;
   const counted = evidenceWindow(daysIn(sight), policy, limitPpm, evidence);
-  // The clean days of a recovery of ours count on: they end it.
+  // The clean days of our recovery count on: they end it.
   const isClean = claim?.kind === 'recovery' && mode === 'recovery' && counted?.bounced === 0;
   if (isMovedLately || isClean) return memory;
   const actsOnIt = mode === 'recovery' && memory.mode !== 'recovery';
@@ -223,7 +207,7 @@ function restartByOthers(
   return { ...memory, evidence: { ...next, byOthers: true }, foundBreachAt: null };
 }
 
-/** The emergency rule ignores the restart of a switch to recovery: it must see the bounces that arrive late. */
+/** A switch to recovery does not restart the emergency rule, which must see bounces that arrive late. */
 function restart(memory: GuardMemory, sight: Sight, switchedToRecovery: boolean): GuardMemory {
   return {
     ...memory,
@@ -233,12 +217,12 @@ function restart(memory: GuardMemory, sight: Sight, switchedToRecovery: boolean)
   };
 }
 
-/** Reasons that say nothing about the bounces: such an answer is not one of the two that a first breach waits for. */
+/** Reasons that say nothing about bounces: a first breach does not count such answers. */
 const unjudged: readonly Reason[] = ['already_paused', 'not_running', 'no_data', 'stale_data'];
 /** An unknown status word or a contradicted one hinders the action, not the judgement. */
 const judgedBlindly: readonly Reason[] = ['unknown_status', 'word_against_counts'];
 
-/** A look led to a verdict. `fresh`: by a new stats answer. */
+/** Applies a verdict. `fresh`: by a new stats answer. */
 export function afterJudgement(
   memory: GuardMemory,
   { reason, run, sent, emergency }: Pick<Verdict, 'reason' | 'run' | 'sent' | 'emergency'>,
@@ -250,7 +234,7 @@ export function afterJudgement(
   const isJudged = run === 'running' && !saysNothing && (sent > 0 || emergency !== null);
   const before = memory.unjudgedSince ?? null;
   const unjudgedSince = isJudged ? null : (before ?? today(sight));
-  // Looks that change neither keep the stored object.
+  // A look that changes neither keeps the stored object.
   if (unjudgedSince === before) return counts ? { ...memory, answersJudged } : memory;
   return { ...memory, answersJudged, unjudgedSince };
 }
@@ -259,14 +243,10 @@ export interface Done<Kind extends ActionKind = ActionKind> {
   readonly kind: Kind;
   readonly actionId: string;
   readonly previousMode: string | null;
-  /** The status word that was read back. */
   readonly word: string | null;
 }
 
-/**
- * The guard's own change was read back: it is claimed, it counts as an intervention, and the evidence restarts. A
- * restore ends the claim instead, and is no intervention.
- */
+/** A confirmed change is claimed, is an intervention, and restarts the evidence. A restore only ends the claim. */
 export function afterConfirmed(memory: GuardMemory, done: Done<GuardActionKind>, sight: Sight): GuardMemory {
   const seen = { ...modesAfter(memory, sight), run: runAfter(memory, done, sight) };
   if (done.kind === 'restore') return { ...restart(memory, sight, false), ...seen, claim: null };
@@ -286,16 +266,14 @@ export function afterConfirmed(memory: GuardMemory, done: Done<GuardActionKind>,
   };
 }
 
-/** A pause that was read back: what left on its day left before it. */
+/** Emails on the day of a pause left before it. */
 function pausedUnder({ word }: Done, sight: Sight): Pick<GuardMemory, 'pauseWord' | 'unjudgedSince'> {
   return { pauseWord: word, unjudgedSince: today(sight) };
 }
 
 /**
- * A person's change through Warmwarden was read back: nothing of it is claimed and it is no intervention; the evidence
- * restarts as after any change of others. What we had changed and they took back is a reversal. A resume leaves a recovery of
- * ours, that our pause stood on, as ours. Another target daily limit is no change of the mode or the run state: the
- * evidence stays, and so does our claim on the mode.
+ * A person's change through Warmwarden is not claimed and restarts the evidence. A reverted change of ours counts as a
+ * reversal. A resume keeps our recovery under our pause. A new daily limit changes neither evidence nor claim.
  */
 export function afterOperatorChange(policy: Policy, memory: GuardMemory, done: Done, sight: Sight): GuardMemory {
   if (done.kind === 'limit') return memory;
@@ -319,21 +297,19 @@ function runAfter(memory: GuardMemory, { kind }: Done, sight: Sight): RunState {
   return kind === 'resume' && sight.run === 'unknown' ? 'running' : runSeen(memory, sight);
 }
 
-/** An unknown run state changes nothing. */
 function runSeen(memory: GuardMemory, { run }: Sight): RunState {
   return run === 'unknown' ? memory.run : run;
 }
 
-/** Number of reversals, within `contestedMs`, from which the guard stays out of a quarrel. */
+/** Number of reversals within `contestedMs` that contest a mailbox. */
 const contestedReversals = 2;
 const contestedMs = dayMs;
 
-/** Moments at which others took back our changes; older reversals do not count. */
 export function recentReversals({ reversals }: GuardMemory, now: EpochMs): readonly EpochMs[] {
   return reversals.filter((at) => now - at < contestedMs);
 }
 
-/** True if others took back our changes so often lately that another action would be a quarrel. */
+/** True if another action would be a quarrel with others. */
 export function isContested(memory: GuardMemory, now: EpochMs): boolean {
   return recentReversals(memory, now).length >= contestedReversals;
 }

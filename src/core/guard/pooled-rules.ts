@@ -1,30 +1,26 @@
-// Findings in pooled counts: of a domain over its limits, and of an account with a shifted bounce rate. Alerts only: neither
-// leads to an action. docs/guard.md, "Beyond one mailbox".
+// Findings in pooled counts of a domain or an account, for alerts only. docs/guard.md, "Beyond one mailbox".
 import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
 import type { LimitedDays } from './window.ts';
 
 export interface PooledSum {
   readonly sent: number;
   readonly bounced: number;
-  /** Each day's emails times its limit in ppm: a million times the bounces that the limits allow. */
+  /** Emails times their limit in ppm: a million times the allowed bounces. */
   readonly allowed: number;
 }
 
-/** The sums of the days from one date to another, both included. */
 export interface PooledWindow extends PooledSum {
   readonly from: IsoDate;
   readonly to: IsoDate;
 }
 
-/** The newest days in which a domain had at least three bounces more than its limits allow. */
+/** The newest days in which a domain had at least three bounces above its limits. */
 export interface DomainExcess extends PooledWindow {
-  /** Number of mailboxes that sent or bounced in these days. */
   readonly mailboxes: number;
 }
 
-/** The last seven days of a domain. */
 export interface DomainWeek extends PooledWindow {
-  /** True if the week and each shorter stretch stay within the limits: otherwise one more bounce would fire again. */
+  /** True if the week and each shorter stretch stay within the limits. */
   readonly isWithinLimits: boolean;
 }
 
@@ -33,26 +29,25 @@ export interface AccountShift {
   readonly last: PooledWindow;
   readonly before: PooledWindow;
   readonly domains: number;
-  /** Twice the earlier rate, and at least 12 bounces more, on at least five domains. */
+  /** Twice the earlier rate, at least 12 bounces more, on at least five domains. */
   readonly isShifted: boolean;
   /** True if the rate is below one and a half times the earlier rate. */
   readonly isOver: boolean;
 }
 
-/** counted: its days are in the sums. unknown: nothing that is current is known of it. pending: not asked yet. A paused mailbox counts. */
+/** counted: its days are in the sums. unknown: without current data. A paused mailbox counts. */
 export type Standing = 'counted' | 'unknown' | 'pending';
 
 export interface Part {
   readonly domain: string;
   readonly standing: Standing;
-  /** Days of a mailbox that counts; null for any other. */
   readonly days: LimitedDays | null;
 }
 
-/** A running mailbox whose newest row is older than this is stale and not counted; one that sends nothing may have no rows. */
+/** A running mailbox with an older newest row is stale. */
 const quietDays = 2;
 
-/** The counts of several mailboxes pooled by day: those of a domain, and all of an account. Made anew for each look. */
+/** The daily counts of several mailboxes. */
 export class Pool<Of extends Part = Part> {
   readonly parts: readonly Of[];
 
@@ -64,7 +59,6 @@ export class Pool<Of extends Part = Part> {
     return this.parts.filter((part) => part.standing === standing).length;
   }
 
-  /** Number of days with rows from one date to another, both included. */
   daysWithRows(from: IsoDate, to: IsoDate): number {
     return new Set(this.#dates().filter((date) => date >= from && date <= to)).size;
   }
@@ -82,12 +76,11 @@ export class Pool<Of extends Part = Part> {
     return { sent, bounced, allowed };
   }
 
-  /** Number of mailboxes that bounced, or sent, on this day or later. */
   since(from: IsoDate, what: 'bounced' | 'sent'): number {
     return this.parts.filter(({ days }) => days?.days.some((day) => day.date >= from && day[what] > 0)).length;
   }
 
-  /** The day on which the windows end: the newest with rows, at most two days ago; null without rows. */
+  /** Last day of the windows: the newest with rows, at most two days ago. */
   lastDay(now: EpochMs): IsoDate | null {
     const [newest, earliest] = [this.#dates().reduce((a, b) => (a > b ? a : b), ''), addDays(utcDate(now), -quietDays)];
     if (newest === '') return null;
@@ -99,7 +92,6 @@ export class Pool<Of extends Part = Part> {
   }
 }
 
-/** The mailboxes of an account, as a whole and by domain. */
 export interface Pools<Of extends Part = Part> {
   readonly whole: Pool<Of>;
   readonly domains: ReadonlyMap<string, Pool<Of>>;
@@ -110,15 +102,15 @@ export function poolsOf<Of extends Part>(parts: readonly Of[]): Pools<Of> {
   return { whole: new Pool(parts), domains: new Map(domains.map(([name, own]) => [name, new Pool(own)])) };
 }
 
-/** A domain is looked at over the last so many days, and each shorter stretch of them. */
+/** Days of a domain that are examined. */
 const domainDays = 7;
 
-/** Bounces on top of what the limits allow; fewer come by chance. */
+/** Fewer bounces above the limits come by chance. */
 const bouncesBeyondLimits = 3;
-/** Number of a domain's mailboxes that must have bounces. For one of two, bounce_burst is the alert. */
+/** Number of bouncing mailboxes. For one of two, bounce_burst is the alert. */
 const [fewestBouncing, mostBouncing] = [2, 3];
 
-/** The first that is looked for of a domain's newest day, its newest two, and so on up to seven; null without such a one. */
+/** The shortest stretch up to the newest day that matches. */
 function stretchOf(domain: Pool, now: EpochMs, isIt: (sum: PooledSum, from: IsoDate) => boolean): PooledWindow | null {
   const to = domain.lastDay(now);
   if (to === null) return null;
@@ -130,7 +122,7 @@ function stretchOf(domain: Pool, now: EpochMs, isIt: (sum: PooledSum, from: IsoD
   return null;
 }
 
-/** The shortest excess up to the newest day; null when there is none. */
+/** The shortest excess up to the newest day. */
 export function domainExcess(domain: Pool, now: EpochMs): DomainExcess | null {
   // An unknown mailbox may be a third one with bounces.
   const mailboxes = domain.of('counted') + domain.of('unknown');
@@ -147,7 +139,6 @@ export function domainExcess(domain: Pool, now: EpochMs): DomainExcess | null {
   return { ...excess, mailboxes: Math.max(domain.since(from, 'sent'), domain.since(from, 'bounced')) };
 }
 
-/** The last seven days of a domain; null without rows. */
 export function domainWeek(domain: Pool, now: EpochMs): DomainWeek | null {
   const last = domain.lastDay(now);
   if (last === null) return null;
@@ -156,15 +147,13 @@ export function domainWeek(domain: Pool, now: EpochMs): DomainWeek | null {
   return week && { ...week, isWithinLimits: over === null };
 }
 
-/** The last days of an account against those before them. */
 const [shiftDays, daysBefore] = [2, 28];
-/** Fewest days with rows for a comparison. */
 const leastDays = 14;
 const leastDomains = 5;
-/** Bounces on top of what the earlier rate makes of the last days' emails. */
+/** Bounces above the earlier rate. */
 const bouncesBeyondRate = 12;
 
-/** Compares the last days of an account with those before, or returns null if there is too little data. */
+/** Returns null if there is too little data. */
 export function accountShift({ whole, domains: pools }: Pools, now: EpochMs): AccountShift | null {
   const to = whole.lastDay(now);
   if (to === null) return null;

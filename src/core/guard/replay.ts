@@ -1,4 +1,4 @@
-// The guard over a mailbox's past, day by day: what it would have done, and what that would have spared and cost. Pure.
+// The guard over a mailbox's past, day by day.
 import { type GuardActionKind, isGuardActionKind } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
 import type { Policy } from '../policy.ts';
@@ -10,11 +10,11 @@ import { type Counts, countsOf, type Days, dayOn, readDays } from './rows.ts';
 
 /** Emails a day that recovery mode sends at most (the API's document, section 2). */
 export const recoveryMailsPerDay = 15;
-/** The API is asked for this many days; for a policy with a longer window, for more. */
+/** Days that the API is asked for, unless a policy has a longer window. */
 const leastStatsDays = 30;
 
 export interface Past {
-  /** Today's mode: the API does not tell earlier ones, so it is taken for the mode of all days. */
+  /** Today's mode, for all days: the API does not report earlier ones. */
   readonly mode: string | null;
   readonly weekdaysOnly: boolean;
   readonly rows: readonly StatsRow[];
@@ -24,21 +24,18 @@ export interface Past {
 export interface ReplayedAction {
   readonly date: IsoDate;
   readonly kind: GuardActionKind;
-  /** Verdict with its counts, as the guard's earlier actions would have left them. */
+  /** The counts are those that earlier actions would have left. */
   readonly verdict: Verdict;
 }
 
 export interface Replay {
-  /** First and last day; null without any row. */
   readonly from: IsoDate | null;
   readonly to: IsoDate | null;
   readonly actions: readonly ReplayedAction[];
-  /** Switches to recovery and pauses; a restore is none. */
+  /** Switches to recovery and pauses. */
   readonly interventions: number;
-  /** Days after a switch or a pause of ours that were spent so. */
   readonly daysInRecovery: number;
   readonly daysPaused: number;
-  /** Days on which the guard would have held: stale, unreadable or implausible counts, an unknown mode. */
   readonly daysHeld: number;
   readonly sent: number;
   readonly bounced: number;
@@ -50,17 +47,15 @@ interface ReplayState {
   readonly mode: string | null;
   readonly paused: boolean;
   readonly memory: GuardMemory | null;
-  /** Days so far, as they would have been. */
   readonly rows: readonly StatsRow[];
-  /** Part of a bounce that earlier days of recovery left over, so that the sum keeps the share of bounces. */
+  /** Fraction of a bounce from earlier recovery days, which keeps the share of bounces. */
   readonly restOfBounce: number;
 }
 
 /**
- * Replays `policy` over the past. A day is judged when it is over and complete, and what is done then counts from the
- * next day on; so a first breach waits for no second answer. The mailbox ran on all days. In a recovery of ours it
- * sends at most 15 a day, of which the same share bounces; paused, nothing until the end, for only a person resumes;
- * restored, what it really sent. `enforce` is taken for true, and the breaker is left out: it is about the fleet.
+ * Replays `policy` over the past. A complete day is judged, and an action counts from the next day. In recovery the
+ * mailbox sends at most 15 a day with the same share of bounces; paused, nothing, for only a person resumes. `enforce`
+ * counts as true, and the breaker is left out: it is about the fleet.
  */
 export function replayGuard(policy: Policy, past: Past): Replay {
   const days = readDays(past.rows, past.now);
@@ -100,7 +95,7 @@ function range(days: Days): { readonly from: IsoDate | null; readonly to: IsoDat
   return { from: days.oldest, to: days.anchor };
 }
 
-/** Counts that a day would have had. An unreadable day stays unreadable. */
+/** An unreadable day stays unreadable. */
 function liveDay(
   state: ReplayState,
   inRecovery: boolean,
@@ -121,7 +116,6 @@ function rowOf(date: IsoDate | null, counts: Counts | null): StatsRow {
   return { date, sent: counts?.sent ?? null, bounced: counts?.bounced ?? null, ...unknown, ...percents };
 }
 
-/** The guard's look at the end of a day, and the mailbox after it. */
 function endOfDay(
   policy: Policy,
   past: Past,

@@ -1,4 +1,4 @@
-// The days of a stats answer, put in order: the oldest first, doubles settled, the future left out.
+// The days of a stats answer: the oldest first, without duplicates and future dates.
 import type { StatsRow } from '../answers.ts';
 import { addDays, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../time.ts';
 import type { Doubt, EvidenceStart } from '../verdict.ts';
@@ -8,20 +8,20 @@ export interface Counts {
   readonly bounced: number;
 }
 
-/** A day that the API reported. It is unreadable when a count is missing, negative or no integer. */
+/** An unreadable day has a count that is missing, negative or no integer. */
 export interface DailyRow extends StatsRow {
   readonly date: IsoDate;
 }
 
 export interface Days {
   readonly days: readonly DailyRow[];
-  /** Second row of a date that has several: of the rows that do not count, the one with the most bounces. */
+  /** Second row of a duplicate date: of the rows that do not count, the one with the most bounces. */
   readonly others: ReadonlyMap<IsoDate, DailyRow>;
   readonly areReadable: boolean;
-  /** The newest date that is not in the future: the end of every window. null without rows. */
+  /** The newest date that is not in the future: the end of every window. */
   readonly anchor: IsoDate | null;
   readonly oldest: IsoDate | null;
-  /** A row had no readable date, so nobody knows where its counts belong. */
+  /** True if a row had no readable date. */
   readonly undated: boolean;
   readonly warnings: readonly string[];
 }
@@ -36,30 +36,23 @@ export function isCounted<Of extends Pick<StatsRow, keyof Counts>>(day: Of): day
   return isCount(day.sent) && isCount(day.bounced);
 }
 
-/** The last date that is no mistake of the API's: mail time zones run at most a day ahead of UTC. */
+/** The last plausible date: mail time zones run at most a day ahead of UTC. */
 function latestDay(now: EpochMs): IsoDate {
   return addDays(utcDate(now), 1);
 }
 
-/**
- * The newest day that the API's rows or UTC call today: a date is an opaque label, and one day ahead is normal. A clock of the API's that is
- * ahead lets its rows count, and is believed no further.
- */
+/** The newest day that the API's rows or UTC call today. One day ahead is normal: a date is an opaque label. */
 export function newestToday(rows: readonly StatsRow[] | null, now: EpochMs, apiAheadMs = 0): IsoDate {
   const { anchor } = readDays(rows ?? [], now + apiAheadMs);
   const utc = utcDate(now);
   return anchor !== null && anchor > utc ? anchor : utc;
 }
 
-/** Days after a date on which emails left, as far as their counts can be read. */
 export function sendingDaysAfter({ days }: Days, date: IsoDate): readonly IsoDate[] {
   return days.filter((day) => day.date > date && isCounted(day) && day.sent > 0).map((day) => day.date);
 }
 
-/**
- * Picks one of two rows of a date: more sent, then more bounced, then fewer delivered, then the higher rate. An
- * unreadable row makes the day unreadable.
- */
+/** Picks one of two rows of a date: more sent, then more bounced, then fewer delivered, then the higher rate. */
 function settleDouble(a: DailyRow, b: DailyRow): DailyRow {
   if (!isCounted(a)) return a;
   if (!isCounted(b)) return b;
@@ -77,7 +70,7 @@ function rateWarning(row: StatsRow): string | null {
   return `${row.date}: bounce_rate says ${row.bounceRatePercent} %, the counts say ${ours.toFixed(2)} %; Warmwarden uses the counts`;
 }
 
-/** Reads the rows of a stats answer. Rows dated more than one day after today in UTC are left out, with a warning. */
+/** Leaves out rows dated more than one day after today in UTC, with a warning. */
 export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
   const latest = latestDay(now);
   const byDate = new Map<IsoDate, DailyRow>();
@@ -129,14 +122,13 @@ function hasSameCounts(one: DailyRow, other: DailyRow): boolean {
   return are === areToo && (!are || (one.sent === other.sent && one.bounced === other.bounced));
 }
 
-/** A row for tomorrow that counts nothing is no newest day: some APIs always have one. */
+/** Some APIs always have a row for tomorrow without counts: it is no newest day. */
 function withEnds(days: readonly DailyRow[], latest: IsoDate): Pick<Days, 'days' | 'anchor' | 'oldest'> {
   const last = days.at(-1);
   const isBlank = days.length > 1 && last?.date === latest && last.sent === 0 && last.bounced === 0;
   return { days, anchor: days.at(isBlank ? -2 : -1)?.date ?? null, oldest: days[0]?.date ?? null };
 }
 
-/** The day of a date; null when there is no row of it. */
 export function dayOn({ days }: Days, date: IsoDate): DailyRow | null {
   let [low, high] = [0, days.length];
   while (low < high) {
@@ -149,25 +141,25 @@ export function dayOn({ days }: Days, date: IsoDate): DailyRow | null {
   return day?.date === date ? day : null;
 }
 
-/** True if the counts of a date are unreadable. A date without a row is a day without emails. */
+/** A date without a row is a day without emails. */
 export function isInvalid(days: Days, date: IsoDate): boolean {
   const day = days.areReadable ? null : dayOn(days, date);
   return day !== null && !isCounted(day);
 }
 
-/** The counts of a date; null when they could not be read, or there is no row of it. */
+/** Returns null for an unreadable or missing row. */
 export function countsOf(days: Days, date: IsoDate): Counts | null {
   const day = dayOn(days, date);
   return day && isCounted(day) ? { sent: day.sent, bounced: day.bounced } : null;
 }
 
-/** The counts of a date that are evidence: none before its start, and on its first day only what came after it. */
+/** Counts that are evidence: on the first day only those after its start. */
 export function countsOn(days: Days, date: IsoDate, evidence: EvidenceStart | null): Counts {
   const day = dayOn(days, date);
   return day ? evidenceOf(day, evidence) : noMail;
 }
 
-/** Pools the counts from one date to another, both included. */
+/** Pools the counts of the dates, both ends included. */
 export function pool({ days }: Days, range: { from: IsoDate; to: IsoDate }, evidence: EvidenceStart | null): Counts {
   let sent = 0;
   let bounced = 0;
@@ -191,9 +183,9 @@ function evidenceOf(day: DailyRow, evidence: EvidenceStart | null): Counts {
   return { sent: Math.max(0, counts.sent - before.sent), bounced: Math.max(0, counts.bounced - before.bounced) };
 }
 
-// Counts against the other things that the same rows say: another row of the day, the rate, the delivered emails. Pure.
+// Counts against the same rows' second row, rate and delivered emails.
 
-/** The gravity of counts: 0 nothing, 1 a breach, 2 an emergency. */
+/** Grade 0 is nothing, 1 a breach, 2 an emergency. */
 export interface CountsFinding extends Counts {
   readonly grade: 0 | 1 | 2;
   readonly from: IsoDate;
@@ -203,14 +195,14 @@ export interface CountsFinding extends Counts {
 interface OtherReading {
   readonly by: Exclude<Doubt['by'], 'earlier_answer'>;
   readonly days: readonly DailyRow[];
-  /** The reading takes bounces away, on days with more bounces than emails alone. */
+  /** Set if the reading reduces bounces, on days with more bounces than emails alone. */
   readonly denies?: true;
 }
 
-/** A rate has two fraction digits; as much again is no contradiction. */
+/** A rate has two fraction digits. */
 const rateTolerancePercent = 0.01;
 
-/** The bounces that a day's rate stands for; null: it agrees with the counts, or says nothing. A rate ends at 100 %, bounces do not. */
+/** Bounces of a day's rate, or null if it agrees or says nothing. A rate ends at 100 %, bounces do not. */
 function bouncesByRate({ sent, bounced, bounceRatePercent: percent }: DailyRow): number | null {
   if (!sent || bounced === null || percent === null || percent < 0) return null;
   if (bounced >= sent && percent >= 100) return null;
@@ -219,7 +211,7 @@ function bouncesByRate({ sent, bounced, bounceRatePercent: percent }: DailyRow):
   return bounces === bounced ? null : bounces;
 }
 
-/** The reading that leads further than the counts do, or not as far; null if none does. `find` says what the counts of some days lead to. */
+/** The reading that leads further than the counts, or not as far. `find` evaluates some days. */
 export function contradictionIn(days: Days, today: IsoDate, find: (days: Days) => CountsFinding | null): Doubt | null {
   let counted: CountsFinding | null | undefined;
   for (const { by, days: others, denies } of readingsOf(days, today)) {
@@ -232,7 +224,7 @@ export function contradictionIn(days: Days, today: IsoDate, find: (days: Days) =
   return null;
 }
 
-/** Other readings of the same days. The list is nearly always empty. */
+/** The list is nearly always empty. */
 function readingsOf({ days, others }: Days, today: IsoDate): readonly OtherReading[] {
   const readings: OtherReading[] = [];
   const add = (by: OtherReading['by'], bouncesOf: (day: DailyRow & Counts) => number | null, denies?: true) => {
@@ -255,7 +247,7 @@ function readingsOf({ days, others }: Days, today: IsoDate): readonly OtherReadi
     add('bounce_rate', bouncesByRate);
     add('bounce_rate', (day) => (day.bounced > day.sent ? bouncesByRate(day) : null), true);
   }
-  // An API that never counts what is delivered says nothing with a 0.
+  // An API that never counts delivered emails reports 0.
   if (days.some(differsFromDelivered) && days.some(({ delivered }) => (delivered ?? 0) > 0)) {
     add('delivered', (day) => undelivered(day, today));
   }
@@ -266,7 +258,7 @@ function differsFromDelivered({ sent, bounced, delivered }: DailyRow): boolean {
   return sent !== null && bounced !== null && delivered !== null && delivered !== sent - bounced;
 }
 
-/** Emails of a day that did not arrive. Those of today and yesterday may still be on their way: such a day counts its bounces. */
+/** Emails that did not arrive. Those of today and yesterday may still be under way. */
 function undelivered({ date, sent, bounced, delivered }: DailyRow & Counts, today: IsoDate): number | null {
   if (delivered === null || !(delivered >= 0 && delivered <= sent)) return null;
   return date < addDays(today, -1) ? sent - delivered : Math.min(bounced, sent - delivered);

@@ -1,4 +1,4 @@
-// Meaning of a warm-up's status word. The API does not document its words (api/mailbox-api.md section 3, gaps).
+// Meaning of a warm-up's status word, which the API does not document (api/mailbox-api.md section 3, gaps).
 import type { GuardActionKind } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
 import { awaitsJudgement, type GuardState, type MailboxState } from '../mailbox.ts';
@@ -14,12 +14,10 @@ export interface StatusWords {
   readonly notRunning: readonly string[];
 }
 
-/** Status words are compared without case and spaces. */
 function plainWord(status: string | null): string | null {
   return status?.trim().toLowerCase() || null;
 }
 
-/** The state that a word names; null for a word that nobody listed. */
 export function wordState(status: string | null, words: StatusWords): RunState | null {
   const word = plainWord(status);
   if (!word) return null;
@@ -31,9 +29,8 @@ export function wordState(status: string | null, words: StatusWords): RunState |
 type Remembered = Pick<GuardMemory, 'claim' | 'pauseWord' | 'runningWord' | 'unjudgedSince'>;
 
 /**
- * The run state by the word. A pause of ours, and the word that proved a pause, mean paused until a known running word. An
- * unknown word counts as running when emails left today or yesterday (UTC, one day ahead allowed). One that replaced the word
- * under which the mailbox ran is proven only by emails of a later day than that of the change.
+ * A pause of ours and its proven word mean paused until a known running word. An unknown word means running if emails
+ * left today or yesterday; if it replaced a running word, only emails after the day of the change prove that.
  */
 export function runStateOf(
   status: string | null,
@@ -62,11 +59,11 @@ export function leftLately(days: Days, after: IsoDate, now: EpochMs): boolean {
   return sendingDaysAfter(days, after).some((date) => date >= yesterday);
 }
 
-// State of the guard for a mailbox in one word, for the page, the metric and the table.
+// State of the guard for a mailbox in one word.
 
 type Judged = Pick<MailboxState, 'verdict' | 'memory' | 'entry' | 'detail' | 'stats'>;
 
-/** The state of a mailbox. Before the first verdict, or with newer statistics than that, it is not judged; one that is disconnected is never ok. */
+/** Not judged without a verdict on the newest statistics. A disconnected mailbox is never ok. */
 export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   const verdict = mailbox.verdict?.answer;
   if (verdict?.reason === 'no_warmup') return 'no_warmup';
@@ -85,12 +82,12 @@ export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   return isDisconnected(mailbox) ? 'not_running' : 'ok';
 }
 
-/** The state that the last verdict by itself gives, whatever was read, claimed or confirmed since. */
+/** State by the last verdict alone. */
 export function stateByVerdict(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   return guardStateOf({ ...mailbox, memory: null, stats: null }, nearLimitPpm);
 }
 
-/** State while an action is wanted, and from its confirmation until the next judged answer. */
+/** State while an action is wanted, and until the next judged answer. */
 function stateAfter(wanted: GuardActionKind, { memory, verdict }: Judged): GuardState {
   const claim = memory?.claim;
   if (wanted === 'restore') return claim ? 'recovering' : 'ok';
@@ -98,9 +95,7 @@ function stateAfter(wanted: GuardActionKind, { memory, verdict }: Judged): Guard
   return wanted === 'pause' ? 'paused_by_guard' : 'recovering';
 }
 
-/**
- * True if the rate is over the limit, without an action: too few bounces, or the configuration asks for an alert only.
- */
+/** True if the rate is over the limit with too few bounces, or if the configuration only alerts. */
 function isOverLimit({ limitPpm, bounced, sent }: Verdict): boolean {
   return limitPpm !== null && bounced * 1e6 > limitPpm * sent;
 }
@@ -110,20 +105,14 @@ function isNearLimit(verdict: Verdict, nearLimitPpm: Ppm): boolean {
   return verdict.bounced * 1e12 >= verdict.limitPpm * nearLimitPpm * verdict.sent;
 }
 
-// Detection of lost connections in the API's words.
-
-/** Words that mean a lost connection wherever they stand in a status. The API documents none besides `active`. */
+/** Words for a lost connection. The API documents only `active`. */
 const lostConnection = /disconnect|connection|reconnect|unauthori|auth_?(error|fail|expired)|credential/;
 
-/** True if a status word means a lost connection. */
 export function saysDisconnected(status: string | null): boolean {
   return status !== null && lostConnection.test(status.toLowerCase());
 }
 
-/**
- * True if the newest list entry or the newest details report a lost connection. Such a mailbox neither sends nor
- * receives.
- */
+/** A disconnected mailbox neither sends nor receives. */
 export function isDisconnected({ entry, detail }: Pick<MailboxState, 'entry' | 'detail'>): boolean {
   if (saysDisconnected(entry.answer.status)) return true;
   return detail !== null && (detail.answer.connection === 'error' || saysDisconnected(detail.answer.status));

@@ -1,17 +1,17 @@
-// The evidence window: the days over which the bounce rate is measured. docs/guard.md, "The rule".
+// The evidence window for the bounce rate. docs/guard.md, "The rule".
 import type { StatsAnswer, StatsRow } from '../answers.ts';
 import { isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate } from '../time.ts';
 import type { EarlierMode, EvidenceStart } from '../verdict.ts';
 import { type Counts, countsOn, type Days, isCounted, isInvalid, pool, readDays } from './rows.ts';
 
-// The days of one mailbox, each under the limit of the mode that it had on that day: what is pooled beyond one mailbox.
+// Days of one mailbox with the limit of each day's mode, for pools of several mailboxes.
 
 export interface CountedDay extends Counts {
   readonly date: IsoDate;
 }
 
-/** The days of a mailbox, each date once, the oldest first, and the limit that each of them is under. */
+/** Dates are unique, the oldest first. */
 export interface LimitedDays {
   readonly days: readonly CountedDay[];
   readonly limitOn: (date: IsoDate) => Ppm;
@@ -19,20 +19,17 @@ export interface LimitedDays {
 
 export interface DaysSource {
   readonly stats: StatsAnswer | null;
-  /** Moment at which the rows were read: days in the future of it do not count. */
+  /** Time of the reading: later days do not count. */
   readonly now: EpochMs;
   readonly mode: string | null;
   readonly earlierModes: readonly EarlierMode[];
   readonly limitsPpm: Readonly<Record<WarmupMode, Ppm>>;
 }
 
-/** Number of newest days that must be readable and plausible (no more bounces than emails) for a mailbox to count. */
+/** Number of newest days that must be readable and plausible. */
 const soundDays = 7;
 
-/**
- * The days of a mailbox; null when they must not be pooled: nothing could be read, the mode is unknown, or the counts of its
- * newest days make no sense. An unreadable day before them is left out.
- */
+/** Returns null if the mode is unknown or the newest counts make no sense. Older unreadable days are left out. */
 export function limitedDays({ stats, now, mode, earlierModes, limitsPpm }: DaysSource): LimitedDays | null {
   if (!stats?.rows || !isWarmupMode(mode)) return null;
   const days = countedDays(stats.rows, now);
@@ -40,7 +37,7 @@ export function limitedDays({ stats, now, mode, earlierModes, limitsPpm }: DaysS
   return { days, limitOn: (date) => limitsPpm[modeOn(date, mode, earlierModes)] };
 }
 
-/** The readable days; null without any, or when one of the newest is not readable, or nobody knows where a row belongs. */
+/** Readable days, or null without any, or if a newest day is unreadable or a row has no date. */
 function countedDays(rows: readonly StatsRow[], now: EpochMs): readonly CountedDay[] | null {
   const days = readDays(rows, now);
   const { anchor, undated } = days;
@@ -49,7 +46,6 @@ function countedDays(rows: readonly StatsRow[], now: EpochMs): readonly CountedD
   return days.days.filter(isCounted);
 }
 
-/** No more bounces than emails in the newest days. */
 function isPlausible(days: readonly CountedDay[]): boolean {
   const from = addDays(days.at(-1)?.date ?? '', 1 - soundDays);
   let [sent, bounced] = [0, 0];
@@ -62,7 +58,7 @@ function isPlausible(days: readonly CountedDay[]): boolean {
   return bounced <= sent;
 }
 
-/** A day on which the mode changed belongs to the mode with which it began, as the evidence has it. */
+/** A day of a change belongs to the mode with which it began. */
 function modeOn(date: IsoDate, mode: WarmupMode, earlierModes: readonly EarlierMode[]): WarmupMode {
   if (earlierModes.length === 0) return mode;
   return earlierModes.findLast(({ until }) => date <= until)?.mode ?? mode;
@@ -71,17 +67,17 @@ function modeOn(date: IsoDate, mode: WarmupMode, earlierModes: readonly EarlierM
 export interface EvidenceWindow extends Counts {
   readonly from: IsoDate;
   readonly to: IsoDate;
-  /** Calendar days, both ends included; 0 when the evidence begins after the newest row. */
+  /** Calendar days, both ends included; 0 if the evidence begins after the newest row. */
   readonly days: number;
   readonly base: Counts;
 }
 
-/** Emails on which a rate of `limitPpm` can be measured at all: 1/limit, rounded up (slow 200, recovery 334). */
+/** Emails that a rate of `limitPpm` can be measured on: 1/limit, rounded up (slow 200, recovery 334). */
 export function representativeVolume(limitPpm: Ppm): number {
   return Math.ceil(1e6 / limitPpm);
 }
 
-/** True if the rate is over the limit with enough bounces, and no more of them than emails. */
+/** More bounces than emails are implausible, and no breach. */
 export function isBreach({ sent, bounced }: Counts, limitPpm: Ppm, minBounces: number): boolean {
   return bounced >= minBounces && bounced <= sent && bounced * 1e6 > limitPpm * sent;
 }
@@ -91,10 +87,8 @@ export function daysInclusive(from: IsoDate, to: IsoDate): number {
 }
 
 /**
- * The last `windowDays` days up to the anchor, extended backwards until they hold 1/limit emails, at most `windowMaxDays`;
- * never before the evidence began, never across an unreadable day. Without a limit (unknown mode) it is not extended.
- * When the extension would hide a breach of the last `windowDays` days behind one busy day, those days count alone
- * (docs/decisions/0004).
+ * The last `windowDays` days, extended backwards to 1/limit emails or `windowMaxDays`, within the evidence and up to an
+ * unreadable day. If the extension would hide a breach behind one busy day, it is left out (docs/decisions/0004).
  */
 export function evidenceWindow(
   days: Days,

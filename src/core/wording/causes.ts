@@ -1,24 +1,23 @@
-// Possible causes of a bounce rate, in sentences: changes near it, and other mailboxes with the same. Hints for a
-// person; no decision rests on them.
+// Possible causes of a bounce rate, in sentences. No decision depends on them.
 import { dnsRecords } from '../answers.ts';
 import type { Change, MailboxState } from '../mailbox.ts';
 import { dayMs } from '../time.ts';
 import type { Verdict } from '../verdict.ts';
 import { listText, momentText } from './phrases.ts';
 
-/** A change so long before the window's first day may still explain what bounced in it. */
+/** Time before the window within which a change may still explain its bounces. */
 const leadMs = 2 * dayMs;
 const kindsNamed = 3;
 
-/** Others that share something with a mailbox: how many run, and how many of them are over their limit. */
+/** Other mailboxes that share something, and those of them over their limit. */
 export interface Others {
-  /** `other mailboxes of acme.example`, `mailboxes at google`. */
+  /** For example `mailboxes at google`. */
   readonly called: string;
   readonly running: number;
   readonly over: number;
 }
 
-/** Sentences about facts near a verdict's counts, or one that says that there are none. */
+/** Facts near a verdict's counts, or a sentence that there are none. */
 export function causeSentences(
   mailbox: MailboxState,
   verdict: Verdict,
@@ -42,7 +41,7 @@ export function causeSentences(
   ];
 }
 
-/** A change in a sentence, with the looks it happened between. */
+/** A change with the looks before and after it. */
 export function changeSentence({ what, from, to, since, at }: Change, zone: string): string {
   const when = `between ${momentText(since, zone)} and ${momentText(at, zone)}`;
   switch (what) {
@@ -67,7 +66,7 @@ export function changeSentence({ what, from, to, since, at }: Change, zone: stri
   }
 }
 
-/** Troubles that every look showed, so that no change points to them. */
+/** Troubles that every look showed, which no change reports. */
 function standing({ dns, blacklist, detail }: MailboxState, near: readonly Change[]): readonly string[] {
   const mentioned = new Set(near.map(({ what }) => what));
   const failing = dnsRecords.filter((name) => dns?.answer.records[name].pass === false && !mentioned.has(name));
@@ -84,7 +83,7 @@ function standing({ dns, blacklist, detail }: MailboxState, near: readonly Chang
   ].filter((sentence) => sentence !== '');
 }
 
-/** `The last bounce was hard.`, `Of the last 5 bounces 4 were hard (invalid_recipient), 1 soft.` */
+/** For example `Of the last 5 bounces 4 were hard (invalid_recipient), 1 soft.` */
 export function bounceKinds({ warmup }: Pick<MailboxState, 'warmup'>): readonly string[] {
   const bounces = warmup?.answer.recentBounces ?? [];
   const counts = new Map<string, number>();

@@ -1,4 +1,4 @@
-// The guard's verdicts and actions in sentences with numbers: for alerts, the page and `decide`.
+// Verdicts and actions in sentences, for alerts, the page and `decide`.
 import type { Action } from '../action.ts';
 import type { AlertFacts } from '../alert.ts';
 import { typedName } from '../mailbox.ts';
@@ -7,7 +7,7 @@ import { type EpochMs, utcDate } from '../time.ts';
 import type { Verdict } from '../verdict.ts';
 import { counted, datesText, momentText, onDatesText, percentText, spanText, timeText } from './phrases.ts';
 
-/** A verdict in sentences, for every reason. Plain text in English; dates and times in UTC. */
+/** Plain text in English; times in UTC. */
 export function explainVerdict(verdict: Verdict): string {
   const parts = [reasonText(verdict)];
   if (verdict.warnings.length > 0 && verdict.reason !== 'contradicting_counts')
@@ -66,7 +66,7 @@ function reasonText(verdict: Verdict): string {
   }
 }
 
-/** `4 bounces in 260 emails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.` For an emergency, its own counts. */
+/** `4 bounces in 260 emails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.` */
 export function rateText(verdict: Verdict): string {
   if (verdict.emergency) return emergencyText(verdict);
   const rate = ratePpm(verdict);
@@ -76,7 +76,7 @@ export function rateText(verdict: Verdict): string {
   return `${countsPhrase(verdict)}: ${share}, ${side} ${limitText(verdict)}.`;
 }
 
-/** `8 bounces in 26 emails: 30.77 %`: the counts that decided, where a list names the mailbox. Empty without counts. */
+/** `8 bounces in 26 emails: 30.77 %`, for lists. Empty without counts. */
 export function countsAndRate(verdict: Verdict | undefined): string {
   const counts = verdict?.emergency ?? verdict;
   const rate = counts && ratePpm(counts);
@@ -110,7 +110,6 @@ function withinLimitText(verdict: Verdict): string {
     : `${rateText(verdict)} ${counted(left, 'more bounce')} would breach it.${back}`;
 }
 
-/** Progress of the way back from a recovery of ours, or an empty text if there is none. */
 function progressText({ restore }: Verdict): string {
   if (!restore) return '';
   const { mode, cleanDays, neededDays, cleanMails, neededMails } = restore;
@@ -119,7 +118,6 @@ function progressText({ restore }: Verdict): string {
   return ` The mailbox goes back to ${mode} after ${counted(neededMails, 'clean email')} (${cleanMails} so far)${when}.`;
 }
 
-/** Why a mailbox goes back from recovery. */
 export function cleanText({ restore }: Verdict): string {
   if (!restore) return 'The mailbox is clean again.';
   const { mode, cleanDays, cleanMails } = restore;
@@ -177,7 +175,7 @@ function missingText({ doubt, windowTo, sent }: Verdict): string {
     : 'The warm-up runs, but the API counts no email on any day, so the bounce rate is unknown.';
 }
 
-/** The status word is not believed against emails of a later day. */
+/** Emails of a later day contradict the status word. */
 function againstText({ run }: Verdict): string {
   const said = run === 'paused' ? 'is paused' : 'is not running';
   return `The status says that the warm-up ${said}, but it sends and bounces.`;
@@ -191,12 +189,12 @@ function emergencyText(verdict: Verdict): string {
   return `${capital(counted(counts.bounced, 'bounce'))} in ${counted(counts.sent, 'email')} since ${datesText(counts.from, counts.from)}${tail}.`;
 }
 
-/** Time at which the counts of a verdict were read. A time of day, because the sentence is read for hours. */
+/** A time of day, because the sentence is read for hours. */
 export function countsReadText(verdict: Verdict, judgedAt: EpochMs, zone: string): string {
   return `Based on counts read on ${momentText(judgedAt - verdict.dataAgeMs, zone)}.`;
 }
 
-/** A verdict's numbers for machines. Shares in percent, dates as YYYY-MM-DD, ages in seconds. */
+/** Numbers for machines: shares in percent, ages in seconds. */
 export function verdictNumbers(verdict: Verdict): AlertFacts['numbers'] {
   const counts = verdict.emergency ?? verdict;
   const rate = ratePpm(counts);
@@ -215,7 +213,7 @@ export function verdictNumbers(verdict: Verdict): AlertFacts['numbers'] {
 
 const maxRateDigits = 4;
 
-/** Sentence about an action: `Warmwarden paused the warm-up at 10:02 UTC, confirmed after 0.4 s.` */
+/** `Warmwarden paused the warm-up at 10:02 UTC, confirmed after 0.4 s.` */
 export function actionText(action: Action, now: EpochMs, zone: string): string {
   const openedAt = action.openedAt ?? action.plannedAt;
   const span = spanText((action.settledAt ?? now) - openedAt);
@@ -236,12 +234,11 @@ export function actionText(action: Action, now: EpochMs, zone: string): string {
   }
 }
 
-/** Noun for an action that is not done yet: "the pause of the warm-up". */
+/** Noun for a future action: "the pause of the warm-up". */
 export function actionNoun(action: Action): string {
   return namesOf(action).noun;
 }
 
-/** Words for a done action with its author, and for one that is not done yet. */
 function namesOf({ kind, targetMode, targetLimit, by }: Action): { readonly done: string; readonly noun: string } {
   if (targetLimit !== undefined) {
     const limit = `limit of ${counted(targetLimit, 'email')} a day`;
@@ -259,7 +256,7 @@ function namesOf({ kind, targetMode, targetLimit, by }: Action): { readonly done
   return { done: `Warmwarden ${done}`, noun: mode ? `the ${noun}` : `the ${noun} of the warm-up` };
 }
 
-/** Command by which a person takes an action back; `command` starts this program. */
+/** `command` starts this program. */
 export function undoText(action: Action, command: string): string {
   if (action.state === 'refused') return '';
   const { account, email, mailboxId, before } = action;
@@ -274,7 +271,7 @@ export function undoText(action: Action, command: string): string {
   return `To undo this, set the mode ${before.mode ? `to ${before.mode}` : 'back'} in the mailbox app.`;
 }
 
-/** A pause stops the warm-up only; a person woken at night must know. */
+/** A person woken at night must know this. */
 export const campaignsUntouched =
   'Warmwarden does not touch campaign sending: stop that yourself if it should stop too.';
 
@@ -282,7 +279,7 @@ function quoted(word: string | null): string {
   return word === null ? '(none)' : `"${word}"`;
 }
 
-/** A text that ends in a full stop and begins with a capital. */
+/** Adds a full stop and a capital. */
 export function sentence(text: string): string {
   const trimmed = text.trim();
   return capital(/[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`);

@@ -1,24 +1,23 @@
-// Sentences about the age of the data, its remedies, and slow accounts.
+// Sentences about the age of the data and slow accounts.
 import type { Route } from '../answers.ts';
 import type { AccountState, Forecast, SweepProgress } from '../mailbox.ts';
 import { dayMs, type EpochMs } from '../time.ts';
 import { counted, momentText, numberText, roughSpanText, spanText, timeText } from './phrases.ts';
 
-/** The plans of the mailbox API by their limits (api/mailbox-api.md section 8). */
+/** Limits of the API's plans (api/mailbox-api.md section 8). */
 const plans = [
   ['pro', 100],
   ['enterprise', 500],
 ] as const;
 
-/** An account without mailboxes has no data that ages. */
 const nothingGuarded =
   'No mailbox of this account is guarded: its mailbox list is empty, or mailboxes.include and mailboxes.exclude select none';
 
-/** The sum in one sentence, without a full stop. */
+/** One sentence without a full stop. */
 export function sumText({ mailboxes, allowedPerMinute, asksPerMinute, ...forecast }: Forecast): string {
   if (mailboxes === 0) return nothingGuarded;
   const { oldestMs, calmestMs, usedPerMinute = allowedPerMinute, mend } = forecast;
-  // Rounding must not hide that it is too much.
+  // Rounding must not hide an excess.
   const asked = Math.max(Math.round(asksPerMinute), mend === null ? 0 : allowedPerMinute + 1);
   const sum = `${counted(mailboxes, 'mailbox', 'mailboxes')} at ${counted(allowedPerMinute, 'request')} a minute: the cadence needs ${numberText(asked)} a minute`;
   const used = Math.round(usedPerMinute);
@@ -40,14 +39,13 @@ const kindWords: Readonly<Record<Route, string>> = {
 export const narrowAdvice =
   'Choose a slower cadence for it in poll, or ask the provider of the API for a higher limit.';
 
-/** The kinds that the API allows too few requests for; empty when there are none. */
+/** Kinds with too few requests, or an empty text. */
 export function narrowText({ narrow }: Pick<Forecast, 'narrow'>): string {
   if (!narrow) return '';
   const kinds = narrow.routes.map((route) => kindWords[route]).join(' and ');
   return `The API allows ${counted(narrow.perMinute, 'request')} a minute for ${kinds} (X-RateLimit-Limit); the cadence needs ${numberText(Math.ceil(narrow.needsPerMinute))}.`;
 }
 
-/** Why an account makes less than half of the requests that its configuration allows. */
 export function slowText({ limitPerMinute, configuredPerMinute = limitPerMinute, forecast }: AccountState): string {
   if (limitPerMinute < configuredPerMinute)
     return `The API says that it allows ${counted(limitPerMinute, 'request')} a minute (X-RateLimit-Limit); the configuration says ${numberText(configuredPerMinute)}.`;
@@ -56,7 +54,7 @@ export function slowText({ limitPerMinute, configuredPerMinute = limitPerMinute,
     : 'For most of the last ten minutes the API let nothing start: it answered 429 (too many requests) with a long wait.';
 }
 
-/** Remedies for a cadence that does not fit, or an empty text if it fits. */
+/** Empty if the cadence fits. */
 export function mendText({ mend, isHeldBack, narrow }: Forecast): string {
   if (narrow) return `${narrowText({ narrow })} ${narrowAdvice}`;
   if (mend === null) return '';
@@ -69,27 +67,26 @@ export function mendText({ mend, isHeldBack, narrow }: Forecast): string {
   return `${byPlan}. Or choose a cadence with stats every ${spanText(mend.statsMs)} and warm-up every ${spanText(mend.warmupMs)}.`;
 }
 
-// Sentence about the progress of a first sweep.
+// Progress of a first sweep.
 
-/** Moment of reading, and the time zone of the text as an IANA name. */
+/** `zone`: an IANA name. */
 export interface Reading {
   readonly now: EpochMs;
   readonly zone: string;
 }
 
-/** `First sweep of acme: 340 of 1,000 mailboxes read, done in about 11 min (23:41 UTC)`. Without a full stop. */
+/** `First sweep of acme: 340 of 1,000 mailboxes read, done in about 11 min (23:41 UTC)` */
 export function sweepText({ account, mailboxes, part, read, doneAt }: SweepProgress, { now, zone }: Reading): string {
   const what = part === 'judging' ? 'read' : 'read for connection, DNS and blacklists';
   const all = counted(mailboxes, 'mailbox', 'mailboxes');
   const allRead = read === mailboxes && mailboxes > 0;
-  // Breaches must be seen twice.
   const counts = allRead
     ? `${mailboxes === 1 ? '' : 'all '}${all} ${what}, second looks`
     : `${numberText(read)} of ${all} ${what},`;
   return `First sweep of ${account}: ${counts} ${doneText(doneAt, { now, zone })}`;
 }
 
-/** Several that go on at once, as one sentence: `First sweep of 3 accounts: ...`. */
+/** `First sweep of 3 accounts: ...` */
 export function sweepsText(sweeps: readonly SweepProgress[], reading: Reading): string {
   const [first] = sweeps;
   if (!first) return '';
@@ -104,7 +101,7 @@ export function sweepsText(sweeps: readonly SweepProgress[], reading: Reading): 
   return sweepText(all, reading);
 }
 
-/** `done in about 11 min (23:41 UTC)`, with the date where it is not today's or tonight's. */
+/** `done in about 11 min (23:41 UTC)`, with the date unless it is near. */
 function doneText(doneAt: EpochMs | null, { now, zone }: Reading): string {
   if (doneAt === null) return 'waiting for the API to answer';
   const leftMs = Math.max(0, doneAt - now);

@@ -1,4 +1,4 @@
-// An incident in words: its title, what became of its mailboxes, what to do.
+// An incident in words.
 import {
   type Incident,
   type IncidentCause,
@@ -9,7 +9,7 @@ import {
 import { domainOf, typedName } from '../mailbox.ts';
 import { counted, momentText } from './phrases.ts';
 
-/** `Provider google: 16 mailboxes on 5 domains over their bounce limits since 20 March 09:40 UTC: block (policy_block)`. */
+/** `Provider google: 16 mailboxes on 5 domains over their bounce limits since 20 March 09:40 UTC: block` */
 export function incidentTitle(
   { cause, kind, beganAt }: Pick<Incident, 'cause' | 'kind' | 'beganAt'>,
   members: readonly IncidentMailbox[],
@@ -22,7 +22,7 @@ export function incidentTitle(
   return `${cause.attribute === 'domain' ? cause.value : capital(causeText(cause))}: ${count}${domains} over ${limits} since ${momentText(beganAt, zone)}${which}`;
 }
 
-/** `provider google`, `account acme`, `domain acme.example`. */
+/** `provider google`, `account acme` */
 export function causeText({ attribute, value }: IncidentCause): string {
   if (attribute === 'ip') return `IP address ${value}`;
   return attribute === 'base_url' ? `API ${value}` : `${attribute} ${value}`;
@@ -38,7 +38,7 @@ const doneWords: Readonly<Record<MemberState, (count: string) => string>> = {
   burst: (count) => `${capital(count)} had a burst of bounces, which is not a breach yet.`,
 };
 
-/** Sentences about the treatment of the members, one a state. */
+/** One sentence a state. */
 export function doneTexts(members: readonly IncidentMailbox[]): readonly string[] {
   return [...memberStates].reverse().flatMap((state) => {
     const count = members.filter((one) => one.state === state).length;
@@ -61,7 +61,7 @@ export function incidentAdvice({ attribute, value }: IncidentCause): string {
   }
 }
 
-/** Members that wait for a person first, then by rate, highest first. */
+/** Members that wait for a person come first, then by rate. */
 export function worstFirst(members: readonly IncidentMailbox[]): readonly IncidentMailbox[] {
   return [...members].sort(
     (a, b) =>

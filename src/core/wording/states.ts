@@ -1,4 +1,4 @@
-// What people read for the guard's states: one word for each, in the terminal, on the page, and in the documents.
+// Words for the guard's states, in the terminal, on the page, and in the documents.
 
 import type { Action, Person } from '../action.ts';
 import type { RecordedDecision } from '../decision.ts';
@@ -8,7 +8,7 @@ import type { Claim, Verdict, VerdictAction } from '../verdict.ts';
 import { rateText, sentence } from './explain.ts';
 import { betweenText, counted, momentText } from './phrases.ts';
 
-/** As a label begins. The longest leaves room for the rest of a row in a terminal of 80 columns. */
+/** Labels that fit a row in a terminal of 80 columns. */
 export const stateWords: Readonly<Record<GuardState, string>> = {
   ok: 'OK',
   near_limit: 'Near limit',
@@ -22,7 +22,7 @@ export const stateWords: Readonly<Record<GuardState, string>> = {
   not_judged: 'Not judged',
 };
 
-/** Why Warmwarden can't act on any mailbox of an account, or can't read it; null: it can. */
+/** Reason why Warmwarden can't act on or read the account. */
 export function accountTrouble({
   keyRejected,
   failingSince,
@@ -33,35 +33,33 @@ export function accountTrouble({
   return keyWrites === false ? 'read-only key' : null;
 }
 
-/** Sentence about an account whose API answers, but refuses the statistics or the warm-up. */
+/** For an API that answers, but refuses the statistics or the warm-up. */
 export const noneJudged = 'no mailbox can be judged';
 
-// A decision in two or three words, as a label: what is done, and why.
+// Decisions as labels.
 
-/** `no action`, `hold`, `recovery`, ... */
 export function actionWord(action: VerdictAction): string {
   return action === 'none' ? 'no action' : action;
 }
 
-/** `no action (already paused)`, `pause (bounce rate over limit)`: the words of the JSON, as people read them. */
+/** `pause (bounce rate over limit)` */
 export function decisionWords({ action, reason }: Pick<Verdict, 'action' | 'reason'>): string {
   return `${actionWord(action)} (${reasonWords(reason)})`;
 }
 
-/** `bounce rate over limit` */
 export function reasonWords(reason: string): string {
   return reason.replaceAll('_', ' ');
 }
 
-// What had been decided on a mailbox at a moment, in a sentence: with the exact counts, or with the range that is known of them.
+// The decision on a mailbox at a moment, with exact counts or their range.
 
 export interface DecisionAt {
-  /** false: an answer before that moment and one after it led to the same decision, and only their counts are kept. */
+  /** False if only the counts of answers before and after the moment are known. */
   readonly exact: boolean;
   readonly text: string;
 }
 
-/** `decision`: the newest that had begun by then; undefined when there is none. */
+/** `decision`: the newest that had begun by then. */
 export function decisionAt(decision: RecordedDecision | undefined, at: EpochMs, zone: string): DecisionAt {
   const when = momentText(at, zone);
   if (!decision) return { exact: true, text: `Warmwarden has no decision on this mailbox from ${when} or earlier.` };
@@ -84,14 +82,14 @@ export function decisionAt(decision: RecordedDecision | undefined, at: EpochMs, 
   return { exact: false, text: `At ${when}, the decision was ${what}. ${span}; the counts in between are not kept.` };
 }
 
-// Why the warm-up of a mailbox is paused, since when, and who paused it, in sentences.
+// Reason, time and author of a pause.
 
 export interface PausedFacts {
-  /** Claim on the mailbox, or null if no change of Warmwarden's is in force. */
+  /** Null if no change of Warmwarden's is in force. */
   readonly claim: Claim | null;
-  /** Actions on the mailbox, the newest first. */
+  /** The newest first. */
   readonly actions: readonly Action[];
-  /** Seen on the mailbox, the newest first. */
+  /** The newest first. */
   readonly changes: readonly Change[];
 }
 
@@ -111,21 +109,18 @@ export function pausedText({ claim, actions, changes }: PausedFacts, zone: strin
   return reason === '' ? `${since}.` : `${since}. ${sentence(`Reason: ${reason}`)}`;
 }
 
-/** Facts as far as the picture of the fleet has them. */
+/** Facts that the picture of the fleet has. */
 export function factsOf({ action, changes }: Pick<MailboxState, 'action' | 'changes'>) {
   return { actions: action ? [action] : [], changes: changes.toReversed() };
 }
 
-/**
- * Person who paused the warm-up through Warmwarden, as far as these facts show, of a mailbox that the guard did not
- * pause.
- */
+/** Person who paused the warm-up through Warmwarden, if the guard did not. */
 export function pausedBy(facts: Pick<PausedFacts, 'actions' | 'changes'>): Person | null {
   const { done, change } = newestOf(facts);
   return done?.kind === 'pause' && !change ? done.by : null;
 }
 
-/** Latest start or stop of the warm-up. `change`: what others did after what was done through Warmwarden. */
+/** Latest start or stop of the warm-up. `change`: by others, after what Warmwarden did. */
 function newestOf({ actions, changes }: Pick<PausedFacts, 'actions' | 'changes'>) {
   const done = actions.find(isRunChange);
   const change = changes.find(({ what }) => what === 'warm-up');
