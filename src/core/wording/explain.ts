@@ -271,7 +271,7 @@ export function undoText(action: Action, command: string): string {
   return `To undo this, set the mode ${before.mode ? `to ${before.mode}` : 'back'} in the mailbox app.`;
 }
 
-/** A person woken at night must know this. */
+/** A pause stops the warm-up only; a person woken at night must know this. */
 export const campaignsUntouched =
   'Warmwarden does not touch campaign sending: stop that yourself if it should stop too.';
 

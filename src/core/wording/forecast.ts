@@ -80,6 +80,7 @@ export function sweepText({ account, mailboxes, part, read, doneAt }: SweepProgr
   const what = part === 'judging' ? 'read' : 'read for connection, DNS and blacklists';
   const all = counted(mailboxes, 'mailbox', 'mailboxes');
   const allRead = read === mailboxes && mailboxes > 0;
+  // Breaches must be seen twice.
   const counts = allRead
     ? `${mailboxes === 1 ? '' : 'all '}${all} ${what}, second looks`
     : `${numberText(read)} of ${all} ${what},`;
