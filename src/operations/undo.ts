@@ -1,10 +1,10 @@
 // `undo`: a person takes back Warmwarden's recent changes where its claim still holds, and the limits that were set
 // through it. Later changes by others stay.
 
-import { mayTakeBack, refusalOf } from '../account/record/persons.ts';
+import { changedSince, mayTakeBack, refusalOf } from '../account/record/persons.ts';
 import type { Action } from '../core/action.ts';
 import { type MailboxKey, type MailboxState, mailboxKey, typedName } from '../core/mailbox.ts';
-import { type CommandOutcome, type Requester, succeeded } from '../core/operator-command.ts';
+import { type CommandOutcome, type CommandResult, type Requester, succeeded } from '../core/operator-command.ts';
 import { isWarmupMode } from '../core/policy.ts';
 import { type EpochMs, secondMs } from '../core/time.ts';
 import type { Claim } from '../core/verdict.ts';
@@ -130,9 +130,7 @@ function othersChanged(
     const key = mailboxKey(account, mailboxId);
     return !stand.has(key) && (kind === 'limit' ? limits.has(key) : !by && kind !== 'restore');
   });
-  return [
-    ...new Set(ended.map(({ email }) => `${email}: not changed, because it has been changed or reversed since.`)),
-  ];
+  return [...new Set(ended.map(({ email }) => `${email}: ${changedSince}.`))];
 }
 
 interface UndoParts extends Pick<CommandRooms, 'fleet' | 'world'> {
@@ -147,26 +145,30 @@ async function undoAll(ours: readonly Undoing[], left: readonly string[], parts:
   // A message common to all, such as that of the emergency stop, appears once.
   const said = new Set<string>();
   const failures: string[] = [];
+  const results: CommandResult[] = [];
   const ofAccounts = [...Map.groupBy(ours, ({ mailbox }) => mailbox.account).values()];
   await Promise.all(
     ofAccounts.map(async (theirs) => {
       for (const one of theirs) {
         const outcome = await undoOne(one, parts);
         for (const message of outcome.messages) said.add(message);
+        results.push(outcome.result);
         if (!succeeded(outcome)) failures.push(one.mailbox.email);
       }
     }),
   );
   said.delete(nothingDone);
-  const restored = countedOf(ours.length - failures.length, ours.length, 'mailbox', 'mailboxes');
+  const restored = countedOf(results.filter((one) => one === 'done').length, ours.length, 'mailbox', 'mailboxes');
   const sums = [
     `${restored} restored`,
     ...(failures.length > 0 ? [`Not restored: ${firstText(failures, namedAtMost)}`] : []),
   ];
-  return {
-    result: failures.length === 0 ? 'done' : 'failed',
-    messages: [...said, ...left, sums.map(sentence).join(' ')],
-  };
+  return { result: sumOf(results), messages: [...said, ...left, sums.map(sentence).join(' ')] };
+}
+
+/** Failed if a part failed, done if a part was carried out, otherwise no change. */
+function sumOf(results: readonly CommandResult[]): CommandResult {
+  return (['failed', 'done'] as const).find((one) => results.includes(one)) ?? 'no_change';
 }
 
 /** Takes the steps in turn. What somebody changed in the meantime, or Warmwarden did after this plan, stays. */
@@ -175,18 +177,21 @@ async function undoOne(
   { fleet, world, carryOut, request }: UndoParts,
 ): Promise<CommandOutcome> {
   const messages: string[] = [];
+  const results: CommandResult[] = [];
   for (const step of steps) {
     const mailbox = fleet.mailbox(account, id);
-    if (mailbox && !step) return failed(...messages, noWayBack(mailbox, world.command));
-    if (!mailbox || !step || !mayTakeBack(step, mailbox)) {
-      messages.push(`${email}: not changed, because somebody changed it in the meantime.`);
-      break;
+    if (!mailbox) return failed(...messages, `${email} is no longer on the account.`);
+    if (!step || !mayTakeBack(step, mailbox)) {
+      messages.push(step ? `${email}: ${changedSince}.` : noWayBack(mailbox, world.command));
+      results.push('failed');
+      continue;
     }
     const outcome = await carryOut(mailbox, step, request);
     messages.push(...outcome.messages);
     if (!succeeded(outcome)) return failed(...messages);
+    results.push(outcome.result);
   }
-  return { result: 'done', messages };
+  return { result: sumOf(results), messages };
 }
 
 function noWayBack(mailbox: MailboxState, command: string): string {

@@ -247,7 +247,39 @@ test('undo ends where somebody took the change back already and nothing can be j
   await duty.run(10 * minuteMs);
   const undone = operateOnDuty(duty)('undo', { since_seconds: 12 * 3_600, by: 'a', reason: 'b' });
   await duty.run(10 * minuteMs);
-  expect([(await undone).messages[0], duty.posts().length]).toEqual([`${jonas}: no change needed.`, 1]);
+  const { result, messages } = await undone;
+  expect([result, messages, duty.posts().length]).toEqual([
+    'no_change',
+    [`${jonas}: no change needed.`, '0 of 1 mailbox restored.'],
+    1,
+  ]);
+});
+
+test('undo fails for a mailbox whose mode others set before its turn, and takes back the limit that still stands', async () => {
+  await using duty = await goOnDuty({ ...breached, scenario: stormOf(amelia) });
+  await duty.until(() => duty.action()?.state === 'confirmed');
+  await duty.run(minuteMs);
+  const operate = operateOnDuty(duty);
+  const limited = operate('limit', { mailbox: amelia, limit: 5, by: 'a', reason: 'b' });
+  await duty.run(10 * minuteMs);
+  expect((await limited).result).toBe('done');
+  const posts = duty.posts().length;
+  const mailbox = duty.mailbox();
+  const warmup = mailbox?.warmup;
+  if (!mailbox || !warmup) throw new Error('no mailbox');
+  // The audit log takes the command between its plan and its first change.
+  const { audit } = duty.store();
+  const beginCommand = audit.beginCommand.bind(audit);
+  audit.beginCommand = (command) => {
+    duty.fleet().putMailbox({ ...mailbox, warmup: { ...warmup, answer: { ...warmup.answer, mode: 'slow' } } });
+    return beginCommand(command);
+  };
+  const undoing = operate('undo', { since_seconds: 12 * 3_600, by: 'a', reason: 'b' });
+  await duty.run(10 * minuteMs);
+  const { result, messages } = await undoing;
+  expect([result, messages.join(' ')]).toEqual(['failed', expect.stringContaining('changed or reversed since.')]);
+  expect(messages.at(-1)).toBe(`0 of 1 mailbox restored. Not restored: ${amelia}.`);
+  expect(duty.posts().length).toBe(posts + 1);
 });
 
 test('a breach at first sight is read again after a minute, also when the warm-up answer came last', async () => {

@@ -143,7 +143,7 @@ describe('a command', () => {
     duty.simulator.fleet.setMode(amelia, 'slow');
     const undone = operateOnDuty(duty)('undo', { since_seconds: 3_600, by: 'a test', reason: 'to see it' });
     await duty.run(5 * minuteMs);
-    const messages = [expect.stringContaining('somebody else has changed it'), expect.anything()];
+    const messages = [expect.stringContaining('changed or reversed since'), expect.anything()];
     expect(await undone).toMatchObject({ result: 'failed', messages });
     expect([duty.posts().length, duty.simulator.fleet.find(amelia)?.config.mode]).toEqual([1, 'slow']);
   });
@@ -169,7 +169,7 @@ describe('a command', () => {
     await using duty = await goOnDuty(calm);
     await duty.run(10 * minuteMs);
     const change = { kind: 'resume', targetMode: null, undoes: 'an action of long ago', by } as const;
-    expect(await duty.watch().carryOut(known(duty, oliver), change)).toContain('somebody else has changed it since');
+    expect(await duty.watch().carryOut(known(duty, oliver), change)).toContain('changed or reversed since');
   });
 
   test('that comes back to a loop which was stopped meanwhile judges nothing there', async () => {

@@ -10,7 +10,7 @@ import type { MailboxState } from '../../core/mailbox.ts';
 import type { StoreTrouble } from '../../core/store-failure.ts';
 import { minuteMs } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
-import { aboveMaximum, changedByOthers, mayTakeBack } from '../record/persons.ts';
+import { aboveMaximum, changedSince, mayTakeBack } from '../record/persons.ts';
 import { actionKind, isActive, showsChange } from '../record/plan.ts';
 import type { Recorder } from '../record/recorder.ts';
 
@@ -89,7 +89,7 @@ export class Conditions {
     const mailbox = this.#mailbox(action.mailboxId);
     if (!action.by || !mailbox) return null;
     if (mailbox.warmup && showsChange(action, mailbox.warmup.answer, this.#options.words)) return alreadySo;
-    return mayTakeBack(action, mailbox) ? aboveMaximum(action, mailbox) : changedByOthers;
+    return mayTakeBack(action, mailbox) ? aboveMaximum(action, mailbox) : changedSince;
   }
 
   isWanted(action: Action): boolean {

@@ -12,7 +12,7 @@ import { actionId, isActive, isPending, plannedAction, type WantedChange } from 
 
 export type PersonsChange = WantedChange & { readonly by: Person };
 
-export const changedByOthers = 'not changed, because somebody else has changed it since';
+export const changedSince = 'not changed, because it has been changed or reversed since';
 
 /** Returns true if the last look still shows what the change takes back, or if it takes nothing back. */
 export function mayTakeBack(
@@ -94,7 +94,7 @@ export function refusalOf(
   if (off) return writesAreOff(off, world.command);
   const obstacle = obstacleTo(change, action, email);
   if (obstacle !== null) return obstacle;
-  return mayTakeBack(change, mailbox) ? null : `${email}: ${changedByOthers}.`;
+  return mayTakeBack(change, mailbox) ? null : `${email}: ${changedSince}.`;
 }
 
 /** Returns a sentence about the action that a person's change may not displace, or null if there is none. */
