@@ -142,6 +142,14 @@ test('a poll asked for later is due then, the earlier of two times wins, and urg
   expect(served(queue, 1_000)).toEqual(['stats m']);
 });
 
+test('a poll asked for later stays due then when the cadence makes one before', () => {
+  const queue = sweptQueue(['m']);
+  queue.add({ route: 'stats', mailboxId: 'm' }, 2 * minuteMs, 'soon');
+  queue.run('stats', minuteMs);
+  expect([served(queue, minuteMs), queue.nextDueAt(minuteMs)]).toEqual([['stats m'], 2 * minuteMs]);
+  expect([served(queue, 2 * minuteMs), served(queue, 3 * minuteMs)]).toEqual([['stats m'], []]);
+});
+
 test('a failed poll comes again in its place, behind those who have waited longer', () => {
   const queue = sweptQueue(['m', 'n', 'o']);
   queue.run('stats', minuteMs);

@@ -315,15 +315,15 @@ export class PollQueue {
       const job = reasons[reason]?.();
       if (!job) continue;
       this.#row = { reason, length: reason === last ? length + 1 : 1 };
-      return this.#start(job);
+      return this.#start(job, now);
     }
     return undefined;
   }
 
-  #start(job: Job): Poll {
+  #start(job: Job, now: number): Poll {
     for (const one of accountRoutes) this.#account[one].since += 1;
     job.isUnderWay = true;
-    job.asked = null;
+    if (job.asked && job.asked.dueAt <= now) job.asked = null;
     this.#isSwept ||= !judgedRoutes.some((route) => isUnread(this.#jobs[route].values()));
     return job.poll;
   }
