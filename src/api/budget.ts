@@ -1,7 +1,7 @@
 // Ledger of a key: all requests evenly spaced and within limit x (1 - headroom).
 
 import type { Ppm } from '../core/policy.ts';
-import type { BudgetLedger } from '../core/records.ts';
+import type { BudgetLedger, Restraint } from '../core/records.ts';
 import type { Clock } from '../world/world.ts';
 import type { RequestKind } from './answers.ts';
 import { type OwnLimit, SaidLimits, Sharing } from './limits.ts';
@@ -67,6 +67,7 @@ export class Budget {
   ledger(now: number, shiftMs: number): BudgetLedger {
     const { seenAt } = this.#sharing;
     return {
+      at: now + shiftMs,
       limit: this.#said.ofKey,
       starts: this.#starts.map((at) => at + shiftMs),
       sharedAt: Number.isFinite(seenAt) ? seenAt + shiftMs : null,
@@ -81,11 +82,13 @@ export class Budget {
   takeOver(ledger: BudgetLedger | null, now: number, shiftMs: number): void {
     this.#pacedAt = now;
     const { sharedAt = null } = ledger ?? {};
-    this.#sharing.takeOver(sharedAt === null ? Number.NEGATIVE_INFINITY : Math.min(now, sharedAt - shiftMs), now);
+    // A record from the future means that the clock was set back: it counts as made now.
+    const backMs = ledger ? Math.max(shiftMs, ledger.at - now) : shiftMs;
+    this.#sharing.takeOver(sharedAt === null ? Number.NEGATIVE_INFINITY : Math.min(now, sharedAt - backMs), now);
     if (!ledger) return;
     const { limit, starts, restraint } = ledger;
-    this.#throttle.takeOver(restraint, now, shiftMs);
-    this.#starts = [...this.#starts, ...starts.map((at) => Math.min(now, at - shiftMs))];
+    this.#throttle.takeOver(restraint, now, backMs);
+    this.#starts = [...this.#starts, ...starts.map((at) => Math.min(now, at - backMs))];
     this.#said.inherit(limit);
   }
 
@@ -210,6 +213,16 @@ export class Budget {
     this.#headroomPpm = this.#configuredPpm ?? this.#sharing.headroomPpm(now);
     this.#starts = this.#starts.filter((start) => start > now - windowMs);
   }
+}
+
+/** True if a stored ledger has the fields of this version. */
+export function isLedger(stored: Partial<BudgetLedger> | null | undefined): stored is BudgetLedger {
+  const { at, limit, starts, sharedAt, restraint } = stored ?? {};
+  const { keyUntil, kindsUntil, stops, share }: Partial<Restraint> = restraint ?? {};
+  if (!Array.isArray(starts) || !Array.isArray(stops)) return false;
+  const ofStops = stops.flatMap((stop: Partial<Restraint['stops'][number]> | null) => [stop?.at, stop?.until]);
+  const untils = Object.values(kindsUntil ?? { none: null });
+  return [at, limit, ...starts, sharedAt ?? 0, keyUntil, ...untils, ...ofStops, share].every(Number.isFinite);
 }
 
 /** Waits for a start, and counts it. For commands, which have no queue: another caller may take a slot first. */

@@ -43,6 +43,8 @@ export interface DigestFacts {
 
 /** Budget of a key, in wall-clock time. */
 export interface BudgetLedger {
+  /** Moment of this record. */
+  readonly at: EpochMs;
   /** Requests a minute: the smaller of the configured and the API's limit. */
   readonly limit: number;
   /** Starts of the last 60 s, oldest first. */

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RequestKind } from '../../src/api/answers.ts';
-import { Budget, type BudgetOptions } from '../../src/api/budget.ts';
+import { Budget, type BudgetOptions, isLedger } from '../../src/api/budget.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { movedClock } from '../../src/world/world.ts';
 import { SlidingWindow } from '../../tools/simulator/rate-limit.ts';
@@ -198,6 +198,30 @@ test('an API that answers each request with a long 429 leaves less and less to c
   reloaded.takeOver(budget.ledger(20 * minuteMs, 0), 20 * minuteMs, 0);
   expect(reloaded.belief(20 * minuteMs).expected).toBe(1);
   expect(budget.belief(60 * minuteMs)).toMatchObject({ configured: 500, limit: 500, expected: 485, isSlow: false });
+});
+
+test('after a clock was set back the next process waits as long as the record says, and not at all where nothing waits', () => {
+  const wall = 1_000 * hourMs;
+  const next = (before: Budget) => {
+    const budget = budgetOf(100, 0);
+    budget.takeOver(before.ledger(10 * minuteMs, wall), 0, wall - 24 * hourMs);
+    return [budget.nextStartAt(0), Math.max(0, budget.opensAt('stats'))];
+  };
+  expect(next(budgetOf(100, 0))).toEqual([600, 0]);
+  const stopped = budgetOf(100, 0);
+  stopped.throttled('stats', minuteMs, 10 * minuteMs, half);
+  expect(next(stopped)).toEqual([minuteMs, minuteMs]);
+});
+
+test('a stored ledger counts only with the fields of this version', () => {
+  const budget = budgetOf(100, 0);
+  budget.throttled('stats', minuteMs, 0, half);
+  const stored = JSON.parse(JSON.stringify(budget.ledger(0, start)));
+  expect(isLedger(stored)).toBe(true);
+  const { restraint } = stored;
+  const others = [null, {}, { ...stored, at: undefined }, { ...stored, restraint: {} }];
+  const broken = { ...stored, restraint: { ...restraint, stops: [null] } };
+  expect([...others, broken].map(isLedger)).toEqual([false, false, false, false, false]);
 });
 
 test('a stop now and then, and pauses of an outage, leave what to count on as it is', () => {

@@ -3,7 +3,7 @@
 import { AccountWatch, type AccountWatchOptions } from '../../account/account-watch.ts';
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../../account/record/breakers.ts';
 import type { ConfiguredPatterns, OtherAccounts, RecorderRooms } from '../../account/record/guarded-account.ts';
-import type { Budget } from '../../api/budget.ts';
+import { type Budget, isLedger } from '../../api/budget.ts';
 import { MailboxApi } from '../../api/client.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
 import {
@@ -60,13 +60,14 @@ export class Duties {
     for (const account of this.#stopping ? [] : accounts) this.#begin(account, spent.get(account.name));
   }
 
-  /** Rate limits that an earlier process may have spent; empty if the store can't be read. Never rejects. */
+  /** Rate limits that an earlier process may have spent, without those of another version's shape. Never rejects. */
   async storedLedgers(): Promise<readonly AccountLedger[]> {
     const { store, world } = this.#rooms;
-    return store.ledgers().catch((error: unknown) => {
+    const stored = await store.ledgers().catch((error: unknown) => {
       world.log.warn({ failure: String(error) }, 'the state of the rate limits could not be read');
       return [];
     });
+    return stored.filter(({ budget }) => isLedger(budget));
   }
 
   #begin(account: AccountConfig, spent: AccountLedger['budget'] | undefined): void {
@@ -140,15 +141,8 @@ export class Duties {
     this.#duties.delete(name);
     this.watches.splice(this.watches.indexOf(duty.watch), 1);
     this.#showGuarding();
-    this.#keep(duty);
-    return { name, failure };
-  }
-
-  /** Forgets budgets that were spent long ago. */
-  #keep(duty: Duty): void {
-    const now = this.#rooms.world.clock.monotonic();
-    for (const [key, budget] of this.#budgets) if (budget.nextStartAt(now) <= now) this.#budgets.delete(key);
     this.#budgets.set(keyOf(duty), duty.api.budget);
+    return { name, failure };
   }
 
   /** Null if the work succeeded. */
