@@ -1,3 +1,4 @@
+// Names that are near to a mistyped one, and small helpers for texts.
 /** Limit for comparisons letter by letter. */
 const mostCompared = 2_000;
 /** A name that differs in more letters is another one. */

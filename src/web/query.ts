@@ -147,7 +147,7 @@ function compare(a: Key, b: Key): number {
 }
 
 /** Rows of one page, and the cursor of the next page, or null on the last page. */
-interface Paged<Row> {
+export interface Paged<Row> {
   readonly rows: readonly Row[];
   readonly next: string | null;
 }
