@@ -33,6 +33,11 @@ export class FirstSweep {
   readonly #parts: SweepParts;
   /** Kinds of answers that each new mailbox still lacks. */
   readonly #newcomers = new Map<string, Set<MailboxRoute>>();
+  /** Sums over the newcomers. Only `#lack` changes them, because a walk at each answer would take too long. */
+  readonly #unread: Record<SweepPart, { polls: number; mailboxes: number }> = {
+    judging: { polls: 0, mailboxes: 0 },
+    details: { polls: 0, mailboxes: 0 },
+  };
   /** New mailboxes whose first judgement is settled. Later findings are news. */
   readonly #settled = new Set<string>();
   #part: SweepPart = 'judging';
@@ -65,20 +70,34 @@ export class FirstSweep {
   #add(mailboxes: readonly MailboxState[]): void {
     for (const mailbox of mailboxes.filter(isUnjudged)) {
       const unread = mailboxRoutes.filter((route) => partOf(route) === 'judging' || readAt(mailbox, route) === null);
-      this.#newcomers.set(mailbox.id, new Set(unread));
+      this.#lack(mailbox.id, new Set(unread));
     }
     this.show();
   }
 
   /** Counts a poll that ended with an answer or a failure. */
   asked({ route, mailboxId }: Poll): void {
-    if (!this.#newcomers.get(mailboxId ?? '')?.delete(route as MailboxRoute)) return;
+    const lacking = this.#newcomers.get(mailboxId ?? '');
+    if (!lacking?.has(route as MailboxRoute)) return;
+    this.#lack(mailboxId ?? '', new Set([...lacking].filter((one) => one !== route)));
     if (partOf(route as MailboxRoute) === this.#part) this.#lastAt = this.#parts.world.clock.monotonic();
     this.show();
   }
 
   leave({ id }: MailboxState): void {
-    this.#newcomers.delete(id);
+    this.#lack(id, null);
+  }
+
+  /** Sets what a newcomer lacks. Null: it is no newcomer any more. */
+  #lack(id: string, lacking: Set<MailboxRoute> | null): void {
+    const before = [...(this.#newcomers.get(id) ?? [])];
+    if (lacking) this.#newcomers.set(id, lacking);
+    else this.#newcomers.delete(id);
+    for (const part of ['judging', 'details'] as const) {
+      const [was, is] = [before, [...(lacking ?? [])]].map((all) => all.filter((one) => partOf(one) === part).length);
+      this.#unread[part].polls += (is ?? 0) - (was ?? 0);
+      this.#unread[part].mailboxes += Math.sign(is ?? 0) - Math.sign(was ?? 0);
+    }
   }
 
   /** Returns true if the answer belongs to the first look. A null route stands for the outcome of an action. */
@@ -94,8 +113,8 @@ export class FirstSweep {
   show(): void {
     const { account, fleet, world, over } = this.#parts;
     if (this.#isPartOver()) {
-      if (this.#part === 'judging' && this.#unread('details').polls > 0) this.#beginPart('details');
-      else this.#newcomers.clear();
+      if (this.#part === 'judging' && this.#unread['details'].polls > 0) this.#beginPart('details');
+      else this.#forget();
       over();
     }
     if (this.#newcomers.size === 0) {
@@ -108,9 +127,13 @@ export class FirstSweep {
   }
 
   end(): void {
-    this.#newcomers.clear();
+    this.#forget();
     this.#settled.clear();
     this.#parts.fleet.endSweep(this.#parts.account);
+  }
+
+  #forget(): void {
+    for (const id of this.#newcomers.keys()) this.#lack(id, null);
   }
 
   #beginPart(part: SweepPart): void {
@@ -120,18 +143,8 @@ export class FirstSweep {
     this.#lastAt = clock.monotonic();
   }
 
-  #unread(part: SweepPart): { readonly polls: number; readonly mailboxes: number } {
-    let [polls, mailboxes] = [0, 0];
-    for (const routes of this.#newcomers.values()) {
-      const before = polls;
-      for (const route of routes) if (partOf(route) === part) polls += 1;
-      if (polls > before) mailboxes += 1;
-    }
-    return { polls, mailboxes };
-  }
-
   #isPartOver(): boolean {
-    if (this.#newcomers.size === 0 || this.#unread(this.#part).polls > 0) return false;
+    if (this.#newcomers.size === 0 || this.#unread[this.#part].polls > 0) return false;
     if (this.#parts.world.clock.monotonic() - this.#lastAt >= patienceMs) return true;
     const detailsMs = this.#part === 'judging' ? this.#leftMs('details') : null;
     const detailsEndSoon = detailsMs !== null && detailsMs > 0 && detailsMs <= patienceMs;
@@ -154,7 +167,7 @@ export class FirstSweep {
   /** Returns the time that the polls of a part will take by the budget, or null if it cannot be foreseen. */
   #leftMs(part: SweepPart): number | null {
     const everyMs = minuteMs / this.#parts.perMinute(part);
-    const { polls } = this.#unread(part);
+    const { polls } = this.#unread[part];
     const quietMs = part === this.#part ? this.#parts.world.clock.monotonic() - this.#lastAt : 0;
     return polls > 0 && quietMs > Math.max(stalledMs, stalledPolls * everyMs) ? null : polls * everyMs;
   }
@@ -171,7 +184,7 @@ export class FirstSweep {
   #progress(): SweepProgress {
     const { account, fleet } = this.#parts;
     const mailboxes = fleet.mailboxCount(account);
-    const unread = this.#unread(this.#part);
+    const unread = this.#unread[this.#part];
     return {
       account,
       since: this.#since,
@@ -188,7 +201,7 @@ export class FirstSweep {
     this.#lastSaidAt = clock.monotonic();
     const progress = this.#progress();
     const { account, mailboxes, read, doneAt } = progress;
-    const numbers = { mailboxes, read, polls_left: this.#unread(this.#part).polls };
+    const numbers = { mailboxes, read, polls_left: this.#unread[this.#part].polls };
     // All times of the log are in UTC.
     const zone = 'UTC';
     const doneAtText = doneAt === null ? null : new Date(doneAt).toISOString();

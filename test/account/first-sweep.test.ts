@@ -132,6 +132,13 @@ test('who arrives meanwhile is read with the rest, who leaves is not waited for,
   expect(at.fleet.sweep('acme')).toMatchObject({ mailboxes: 3, read: 1 });
 });
 
+test('an answer costs the same in a sweep of very many mailboxes', async () => {
+  const at = await sweepOf(20_000);
+  const began = performance.now();
+  for (const { id } of at.mailboxes.slice(0, 2_000)) at.sweep.asked({ route: 'warmup', mailboxId: id });
+  expect(performance.now() - began).toBeLessThan(1_000);
+});
+
 test('when all were read, it says that second looks are waited for', async () => {
   const progress = {
     account: 'acme',
