@@ -1,5 +1,5 @@
 // The HTTP server of the active process and of a standby: listens, responds, and closes within a bounded time.
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
@@ -58,7 +58,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const routes = createRoutes(options, wrongTokens, live);
   const server = serverFor(async (request, env) => {
     const path = () => pathBehind(pathPrefix, new URL(request.url).pathname);
-    return connections.mayAsk(path) ? routes.fetch(request, env) : new Response(null, { status: 503 });
+    return connections.mayAsk(env.incoming.socket, path)
+      ? routes.fetch(request, env)
+      : new Response(null, { status: 503 });
   }, tls);
   const connections = limitConnections(server, options.connectionLimits ?? usualConnections);
   await listen(server, host, port);
@@ -154,28 +156,39 @@ const forProbes = 20;
 const probed = ['/healthz', '/readyz', '/metrics'];
 
 interface Connections {
-  readonly mayAsk: (path: () => string) => boolean;
+  readonly mayAsk: (socket: Socket, path: () => string) => boolean;
   readonly cut: () => void;
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 function limitConnections(server: Server | TlsServer, { connections, stallMs }: ConnectionLimits): Connections {
   const open = new Set<Socket>();
+  /** Peers of the connections that were accepted beyond the limit. A TLS socket has the peer of the one below it. */
+  const beyond = new Set<string>();
   server.on('connection', (socket: Socket) => {
     open.add(socket);
-    socket.once('close', () => open.delete(socket));
+    const peer = peerOf(socket);
+    if (open.size > connections) beyond.add(peer);
+    socket.once('close', () => {
+      open.delete(socket);
+      beyond.delete(peer);
+    });
     // The oldest connection beyond the limit gives way: a probe sends its request at once.
     if (open.size > connections + forProbes) [...open][connections]?.destroy();
   });
   server.timeout = stallMs;
-  server.on('request', (_request, response: ServerResponse) => {
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     // A request without a response yet may take longer, for example a command.
     response.on('timeout', () => {
       if ((response.socket?.writableLength ?? 0) > 0) response.socket?.destroy();
     });
-    if (open.size > connections) response.shouldKeepAlive = false;
+    if (beyond.has(peerOf(request.socket))) response.shouldKeepAlive = false;
   });
   return {
-    mayAsk: (path) => open.size <= connections || probed.includes(path()),
+    mayAsk: (socket, path) => !beyond.has(peerOf(socket)) || probed.includes(path()),
     cut: () => {
       for (const socket of open) socket.destroy();
     },

@@ -56,6 +56,17 @@ test('a connection beyond the limit is not kept for a second request', async () 
   expect((await ask(`${server.url}/healthz`, { connection: 'keep-alive' })).headers.connection).toBe('close');
 });
 
+test('a connection within the limit is served and kept while there are others beyond it', async () => {
+  await using server = await serve(new Fleet(), { connectionLimits: fewConnections });
+  const [first] = await hold(server.port, 1);
+  await hold(server.port, 2);
+  for (const time of ['first', 'second']) {
+    const answered = new Promise((resolve) => first?.once('data', (data) => resolve(String(data).split('\r\n')[0])));
+    first?.write('GET /api/deliveries HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    expect([time, await answered]).toEqual([time, 'HTTP/1.1 200 OK']);
+  }
+});
+
 test('is closed for the next one when nothing was asked on it, so a probe still comes through', async () => {
   await using server = await serve(new Fleet(), { connectionLimits: fewConnections });
   const held = await hold(server.port, 100);
