@@ -103,6 +103,10 @@ describe('wrong tokens', () => {
   test('from very many addresses take few lines', async () => {
     const world = watchedWorld();
     const wrong = new WrongTokens(world);
+    for (let index = 0; index < 100; index += 1) expect(wrong.note(`10.1.0.${index}`)).toBeNull();
+    expect([wrong.note('10.1.0.100'), wrong.note('10.1.0.99')]).toEqual([60, null]);
+    await world.clock.advance(60_000);
+    world.warnings.length = 0;
     for (let index = 0; index < 20_000; index += 1)
       wrong.note(`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`);
     await world.clock.advance(60_000);

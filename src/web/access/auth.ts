@@ -87,7 +87,10 @@ export class WrongTokens {
     this.#world = world;
   }
 
-  /** Counts a wrong token. Returns the seconds until the next try if there were too many, or else null. */
+  /**
+   * Counts a wrong token. Returns the seconds until the next try if there were too many, or else null. An address
+   * beyond `maxAddresses` has no count of its own, so it has no free tries either.
+   */
   note(address: string | undefined): number | null {
     const now = this.#world.clock.monotonic();
     if (this.#endsAt === null) {
@@ -96,9 +99,10 @@ export class WrongTokens {
     }
     const network = networkOf(address);
     const count = (this.#counts.get(network) ?? 0) + 1;
-    if (count === 1 && this.#counts.size >= maxAddresses) this.#elsewhere += 1;
-    else this.#counts.set(network, count);
-    return count > freeTries ? Math.max(1, Math.ceil((this.#endsAt - now) / secondMs)) : null;
+    const isCounted = count > 1 || this.#counts.size < maxAddresses;
+    if (isCounted) this.#counts.set(network, count);
+    else this.#elsewhere += 1;
+    return !isCounted || count > freeTries ? Math.max(1, Math.ceil((this.#endsAt - now) / secondMs)) : null;
   }
 
   close(): void {
