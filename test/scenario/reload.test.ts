@@ -130,11 +130,21 @@ test('a dry run says whose verdict would turn, and what needs a restart', async 
   await open(stage);
   const change = (config: WrittenConfig) =>
     Object.assign(config, { guard: { min_bounces: 50 }, server: { listen: '127.0.0.1:9' } });
+  const { verdict } = stage.mailbox(amelia);
+  if (!verdict) throw new Error('no verdict');
+  const others = (config: WrittenConfig) => Object.assign(config.accounts[0] ?? {}, { headroom: '20%' });
+  const saidWith = async (reason: 'first_sight' | 'circuit_breaker', by: typeof change | typeof others) => {
+    const answer = { ...verdict.answer, action: 'hold' as const, reason };
+    stage.fleet().putMailbox({ ...stage.mailbox(amelia), verdict: { ...verdict, answer } });
+    return (await stage.reload(by, { dryRun: true })).messages.join('\n');
+  };
+  expect(await saidWith('first_sight', others)).not.toContain('judged differently');
   const dry = await stage.reload(change, { dryRun: true });
   expect(dry.messages).toContain('server.listen: 127.0.0.1:0 -> 127.0.0.1:9 (needs a restart)');
   expect(dry.messages.join('\n')).toMatch(
     /amelia\.ward.* judged differently.*: recovery \(bounce rate over limit\) -> no action/,
   );
+  expect(await saidWith('circuit_breaker', change)).not.toContain('amelia');
 });
 
 test("an account that goes on under another name has no fresh budget: the rate limit is the key's", async () => {

@@ -11,6 +11,7 @@ import { changesBetween, type Setting, type SettingChange } from '../../config/s
 import { bothChanges } from '../../core/alert.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxUnder } from '../../core/mailbox.ts';
+import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, firstText } from '../../core/wording/phrases.ts';
 import { decisionWords } from '../../core/wording/states.ts';
@@ -138,7 +139,10 @@ export function previewOf({ before, after, moves }: ConfigChange, fleet: Fleet, 
   const turned = after.accounts.flatMap((account) => {
     const was = before.accounts.find(({ name }) => name === account.name);
     if (!was || isDeepStrictEqual(was, account)) return [];
-    return [...fleet.mailboxesOf(account.name)].flatMap((mailbox) => turnedVerdict(mailbox, account, after, now));
+    return [...fleet.mailboxesOf(account.name)].flatMap((mailbox) => {
+      const [old, policy] = [resolvePolicy(was, mailbox), resolvePolicy(account, mailbox)];
+      return isDeepStrictEqual(old, policy) ? [] : turnedVerdict(mailbox, [old, policy], after, now);
+    });
   });
   const leaving = dropped.map(({ account, email }) => `${account}/${email} is no longer guarded`);
   return [
@@ -148,11 +152,18 @@ export function previewOf({ before, after, moves }: ConfigChange, fleet: Fleet, 
   ];
 }
 
-function turnedVerdict(mailbox: MailboxState, account: AccountConfig, after: Config, now: EpochMs): readonly string[] {
-  const policy = resolvePolicy(account, mailbox);
-  const words = after.api.statusWords;
-  const is = judgeMailbox(mailbox, { policy, words, now, freshStats: false })?.verdict;
-  const was = mailbox.verdict?.answer;
+/** The stored verdict may rest on what only its answer said: both policies judge the present state instead. */
+function turnedVerdict(
+  mailbox: MailboxState,
+  [old, policy]: readonly [Policy, Policy],
+  after: Config,
+  now: EpochMs,
+): readonly string[] {
+  // The breaker's verdict does not turn by the judgement alone.
+  if (mailbox.verdict?.answer.reason === 'circuit_breaker') return [];
+  const verdictBy = (one: Policy) =>
+    judgeMailbox(mailbox, { policy: one, words: after.api.statusWords, now, freshStats: false })?.verdict;
+  const [was, is] = [verdictBy(old), verdictBy(policy)];
   if (!was || !is || (was.action === is.action && was.reason === is.reason)) return [];
   return [`${mailbox.account}/${mailbox.email} is judged differently: ${decisionWords(was)} -> ${decisionWords(is)}`];
 }
