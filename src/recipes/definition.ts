@@ -106,7 +106,7 @@ const recipeSchema = section({
         apply: keyed(truth(), false, 'Whether scheduled runs carry out do:.'),
       },
       ({ cron, time_zone: zone }, refuse) => {
-        const wrong = cronComplaint(String(cron), typeof zone === 'string' ? zone : 'UTC');
+        const wrong = typeof cron === 'string' ? cronComplaint(cron, typeof zone === 'string' ? zone : 'UTC') : null;
         if (wrong !== null) refuse('cron', wrong);
       },
     ),

@@ -106,6 +106,8 @@ describe('a recipe is refused', () => {
       `${head}${ask}schedule: {cron: "0 8 * * *", time_zone: Mars/Base}\n`,
       'r.yaml:5:42 schedule.time_zone: "Mars/Base" is not',
     ],
+    ['with a schedule and no cron', `${head}${ask}schedule: {apply: false}\n`, 'r.yaml:5:11 schedule.cron: is missing'],
+    ['with a cron that is no text', `${head}${ask}schedule: {cron: 5}\n`, 'r.yaml:5:18 schedule.cron: must be'],
   ])('%s', (_what, text, problem) => {
     expect(problemsOf(text).map((said) => said.slice(0, problem.length))).toEqual([problem]);
   });
