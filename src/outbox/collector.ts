@@ -157,7 +157,8 @@ export class Collector {
       keepers: this.#parts.channels().flatMap(({ name, keepsOpen }) => (keepsOpen ? [name] : [])),
     });
     await this.#record({ notifications: all, early, incidents, firing }, announced, now);
-    return full ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
+    const hasProgress = all.some(({ ids }) => ids.length > 0);
+    return full && hasProgress ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
   }
 
   async #known(): Promise<Map<string, Announcement>> {
@@ -323,18 +324,19 @@ interface UnheardNews {
 
 /**
  * Transitions that do not wait for a first channel: steps of alerts that came and went, and old or too many others. What
- * fires waits, whatever its age.
+ * fires waits, whatever its age, up to the same number: a first channel is notified of the others without them.
  */
 function unheard({ unnotified, announced, firing, now }: UnheardNews): readonly Notification[] {
   const fires = new Set(firing.map(({ fingerprint }) => fingerprint));
   const latest = new Map(unnotified.map(({ transition }) => [transition.alert.fingerprint, transition.kind]));
   const cameAndWent = (name: string) =>
     latest.get(name) === 'resolved' && (announced.get(name)?.channels ?? []).length === 0;
-  const others = unnotified.filter(({ transition }) => !fires.has(transition.alert.fingerprint));
-  const waiting = others.filter(
-    ({ transition: { at, alert } }) => now - at < longestWaitMs && !cameAndWent(alert.fingerprint),
+  const doesFire = ({ transition }: StoredTransition) => fires.has(transition.alert.fingerprint);
+  const waiting = unnotified.filter(
+    (one) =>
+      !doesFire(one) && now - one.transition.at < longestWaitMs && !cameAndWent(one.transition.alert.fingerprint),
   );
-  const kept = new Set(waiting.slice(-mostWaiting));
-  const ids = others.filter((one) => !kept.has(one)).map(({ id }) => id);
+  const kept = new Set([...unnotified.filter(doesFire).slice(-mostWaiting), ...waiting.slice(-mostWaiting)]);
+  const ids = unnotified.filter((one) => !kept.has(one)).map(({ id }) => id);
   return ids.length === 0 ? [] : [{ group: manyGroup, ids, news: [], late: [] }];
 }

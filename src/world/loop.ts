@@ -1,6 +1,6 @@
 // Loops that take steps until they are stopped, can be woken, and survive every failure. A loop that keeps failing is
 // reported.
-import { createBell, type Log, systemClock, type World } from './world.ts';
+import { createBell, type Log, nextTurn, systemClock, type World } from './world.ts';
 
 // Teardown of started parts: last in, first out.
 
@@ -122,7 +122,12 @@ export class Loops {
           failures += 1;
           log.error({ err: error }, `${task} failed: Warmwarden retries every few seconds`);
         }
-        if (stopping || wait <= 0) continue;
+        if (stopping) continue;
+        if (wait <= 0) {
+          // The awaits of a step may all end in the same turn, in which no timer and no request would be served.
+          await nextTurn();
+          continue;
+        }
         const until = clock.monotonic() + wait;
         await bell.sleep(wait);
         this.#woke(until);

@@ -62,6 +62,14 @@ test('the newest thousand acts wait, and make one message', async () => {
   expect([waiting, receiver.received.length]).toEqual([1_000, 1]);
 });
 
+test('ten thousand steps of what fires do not wait, and the first channel still gets what fires', async () => {
+  const { rules, waiting } = await toldAfter((rig) => {
+    fire(rig, 1);
+    rig.commit(...Array.from({ length: 10_000 }, () => firing(sampleAlert(1))));
+  }, hourMs);
+  expect([rules, waiting]).toEqual([['stale_data'], 1_000]);
+});
+
 test('what began and ended meanwhile is not announced', async () => {
   const { rules, waiting } = await toldAfter((rig) => {
     rig.commit(firing(sampleAlert(1)), resolved(sampleAlert(1)));
