@@ -123,7 +123,7 @@ export class Retries {
   /** Retries unrecorded polls once the store works. A row that the store refuses for good does not count as working. */
   #askUnrecorded(): void {
     const { newest, isOver } = this.#store.trouble;
-    if (this.#unrecorded.size === 0 || newest === null || !isOver) return;
+    if (this.#unrecorded.size === 0 || !newest?.untilWritten || !isOver) return;
     const { clock, random } = this.#world;
     const now = clock.monotonic();
     for (const poll of this.#unrecorded.values()) this.#queue.retry(poll, now + random() * afterOutageMs);

@@ -40,7 +40,7 @@ test('a kind that is read a few times a day, and fails for good, costs two reque
 test('what the store did not take is asked again within seconds after it works again, however often that failed', async () => {
   const world = stillWorld();
   const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => 60, earlyMs: 0 });
-  const newest = { said: 'full', remedy: 'Free it.', lasting: false };
+  const newest = { said: 'away', remedy: 'Start it.', lasting: false, untilWritten: true };
   const store = { trouble: { failures: 1, newest, isOver: false } };
   const retries = new Retries(queue, world, store);
   const [lost, other]: Poll[] = [
@@ -69,4 +69,25 @@ test('what the store did not take is asked again within seconds after it works a
   retries.answered(other);
   await world.clock.advance(10 * secondMs);
   expect(taken()).toContain('dns');
+});
+
+test('an answer that the store refuses for good is asked for ever more seldom, although other answers are recorded', async () => {
+  const world = stillWorld();
+  const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => 60, earlyMs: 0 });
+  const newest = { said: 'a row is refused', remedy: 'None.', lasting: false };
+  const retries = new Retries(queue, world, { trouble: { failures: 1, newest, isOver: true } });
+  queue.join('m', { stats: 0, warmup: 0, mailbox: 0, dns: 0, blacklist: 0 }, 0);
+  retries.unrecorded({ route: 'stats', mailboxId: 'm' });
+  let polls = 0;
+  for (let seconds = 0; seconds < 3_600; seconds += 5) {
+    await world.clock.advance(5 * secondMs);
+    for (let poll = queue.take(world.clock.monotonic()); poll; poll = queue.take(world.clock.monotonic())) {
+      queue.done(poll);
+      if (poll.route !== 'stats') continue;
+      polls += 1;
+      retries.unrecorded(poll);
+    }
+    retries.answered({ route: 'dns', mailboxId: 'm' });
+  }
+  expect(polls).toBeLessThan(60);
 });

@@ -121,7 +121,8 @@ export class Actor {
 
   async #sleepAfterFailure(isOfStore: boolean, signal: AbortSignal): Promise<void> {
     const { store, world } = this.#rooms;
-    if (!isOfStore) return world.clock.sleep(afterFailureMs, signal);
+    // Only a store that took no write at all works again with the next one.
+    if (!isOfStore || !store.trouble.newest?.untilWritten) return world.clock.sleep(afterFailureMs, signal);
     for (let slept = 0; slept < afterFailureMs && !signal.aborted; slept += lookAtStoreMs) {
       await world.clock.sleep(lookAtStoreMs, signal);
       if (store.trouble.isOver) return;
