@@ -147,7 +147,7 @@ const longestRetryMs = 15 * minuteMs;
  * quarter of an hour costs nothing; after the last wait the delivery gets one more attempt.
  */
 const refusedWaitsMs = [15 * secondMs, minuteMs, 4 * minuteMs, longestRetryMs];
-const giveUpAfterMs = dayMs;
+export const giveUpAfterMs = dayMs;
 /** Attempts before a delivery is given up for its age: after two days without power a message deserves them. */
 const minAttempts = 5;
 

@@ -8,7 +8,7 @@ import type { Delivery } from '../core/delivery.ts';
 import type { ChannelState } from '../core/fleet/fleet.ts';
 import type { Tally } from '../core/tally.ts';
 import type { EpochMs } from '../core/time.ts';
-import { backOffMs, ChannelOutbox, newestOf, nextDelivery, settlementOf } from './channel-outbox.ts';
+import { backOffMs, ChannelOutbox, giveUpAfterMs, newestOf, nextDelivery, settlementOf } from './channel-outbox.ts';
 import { idleMs } from './collector.ts';
 import type { NotifyParts } from './outbox-store.ts';
 
@@ -67,7 +67,8 @@ export class Sender {
 
   /** Lets the next step retry, because a person asked for it. */
   revive(): void {
-    this.#askedUntil = Number.NEGATIVE_INFINITY;
+    // The wait after a refused set-up is Warmwarden's own; any other is the receiver's Retry-After.
+    if (this.#failing?.refusesSetup) this.#askedUntil = Number.NEGATIVE_INFINITY;
     this.#restsUntil = Number.NEGATIVE_INFINITY;
   }
 
@@ -118,7 +119,9 @@ export class Sender {
     if (!delivery) return Math.min(waitMs, toUpkeep);
     // The lease is checked right before the attempt, since the outbox may have been read long before.
     if (this.#parts.maySend?.() === false) return notOursMs;
-    await this.#attempt(delivery, newestOf(delivery, pending));
+    const outcome = await this.#attempt(delivery, newestOf(delivery, pending));
+    const others = pending.filter(({ id }) => id !== delivery.id);
+    if (outcome.kind === 'failed' && outcome.setup) await this.#giveUpOld(others, outcome.detail);
     return Math.min(waitMs, toUpkeep);
   }
 
@@ -133,7 +136,7 @@ export class Sender {
    * Makes an attempt. A failure counts for `delivery` even if another was sent in its place: it waits, and is given up,
    * as if it had been sent itself.
    */
-  async #attempt(delivery: Delivery, { sent, replaced }: ReturnType<typeof newestOf>): Promise<void> {
+  async #attempt(delivery: Delivery, { sent, replaced }: ReturnType<typeof newestOf>): Promise<SendOutcome> {
     const { world, tally } = this.#parts;
     const outcome = await this.#outcomeOf(sent);
     const refusals = outcome.kind === 'refused' ? (this.#refusals.get(delivery.id) ?? 0) + 1 : 0;
@@ -159,6 +162,19 @@ export class Sender {
         what,
         'A message was sent without an answer: Warmwarden counts it as sent, and does not send it again.',
       );
+    }
+    return outcome;
+  }
+
+  /** Gives up the messages older than a day behind one whose set-up was refused: the refusal applies to them, too. */
+  async #giveUpOld(others: readonly Delivery[], detail: string): Promise<void> {
+    const { world, tally } = this.#parts;
+    const at = world.clock.now();
+    for (const delivery of others) {
+      if (delivery.state !== 'pending' || at - delivery.createdAt < giveUpAfterMs) continue;
+      await this.#outbox.settle(delivery.id, { kind: 'undelivered', detail, at });
+      tally.notification(this.#channel.name, 'undelivered');
+      this.#gaveUp(delivery, detail);
     }
   }
 

@@ -85,6 +85,41 @@ test("Retry-After is honoured, in seconds, as a date against the answer's own cl
   }
 });
 
+test("a person's resend does not send before the Retry-After of the receiver is over", async () => {
+  let now = () => start;
+  await using receiver = await startReceiver(() => now());
+  await using rig = rigWith(hookTo(receiver.url));
+  now = rig.clock.now;
+  receiver.answer = status(410);
+  rig.commit(firing(sampleAlert(1, { account: 'one' })));
+  await rig.clock.advance(26 * hourMs);
+  receiver.answer = status(429, {}, '{"retry_after": 1800}');
+  rig.commit(firing(sampleAlert(1, { account: 'two' })));
+  await rig.clock.advance(10 * minuteMs);
+  const before = receiver.received.length;
+  receiver.answer = status(200);
+  const { undelivered } = rig.notifier;
+  const { plan } = await resend(undelivered, { channel: 'hook', dry_run: true });
+  expect(await resend(undelivered, { channel: 'hook', plan: plan ?? '' })).toMatchObject({ result: 'done' });
+  await rig.clock.advance(15 * minuteMs);
+  expect(receiver.received.length).toBe(before);
+  await rig.clock.advance(30 * minuteMs);
+  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['sent', 'sent']);
+});
+
+test('of many messages that the set-up of a receiver keeps back, none is pending after a day', async () => {
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith(hookTo(receiver.url), { groupWaitMs: 0 });
+  receiver.answer = status(410);
+  for (let number = 1; number <= 90; number += 1) {
+    rig.commit(firing(sampleAlert(1, { account: `acme${number}` })));
+    await rig.clock.advance(30 * secondMs);
+  }
+  await rig.clock.advance(25 * hourMs);
+  expect(rig.store.deliveries().length).toBeGreaterThan(40);
+  expect(new Set(rig.store.deliveries().map(({ state }) => state))).toEqual(new Set(['dead']));
+});
+
 test('410 for a day: all of it is visible, and a person can have it sent again', async () => {
   await using receiver = await startReceiver(() => 0);
   await using rig = rigWith(hookTo(receiver.url));
