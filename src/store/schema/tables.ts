@@ -128,7 +128,7 @@ const indexes: readonly string[] = [
   'decisions_by_age ON decisions (since)',
   `decisions_held ON decisions (until, id) WHERE ${heldReason}`,
   'decisions_of_mailbox ON decisions (account, mailbox_id, id)',
-  'deliveries_by_age ON deliveries (created_at, sequence)',
+  'deliveries_by_age ON deliveries (created_at, sequence, id)',
   'deliveries_by_channel ON deliveries (channel, state, sequence)',
   'deliveries_by_state ON deliveries (state, settled_at, id)',
   'deliveries_of_channel ON deliveries (channel, sequence)',
