@@ -59,9 +59,13 @@ const longestKeptMs = hourMs;
  */
 export function groupOf({ account, rule, object, unstable }: Alert): string {
   if (unstable) return `${account}|unstable`;
-  if (rule === 'not_guarded' && object === 'key read-only') return `${account}|guard_action_failed`;
+  if (isReadOnlyKey({ rule, object })) return `${account}|guard_action_failed`;
   const isApart = isCause({ rule, object }) || rule === 'protection_off';
   return isApart ? `${account}|${rule}|${object}` : `${account}|${rule}`;
+}
+
+function isReadOnlyKey({ rule, object }: Pick<Alert, 'rule' | 'object'>): boolean {
+  return rule === 'not_guarded' && object === 'key read-only';
 }
 
 /** Returns the groups that may be announced now, and the time of the next one, or null if none waits. */
@@ -126,7 +130,10 @@ function groupDueAt(group: string, members: readonly StoredTransition[], timing:
   const oldest = members.reduce((at, { transition }) => Math.min(at, transition.at), Number.POSITIVE_INFINITY);
   const isSymptom = members.every(({ transition }) => ruleBook[transition.alert.rule].isSymptom);
   const afterWait = dueAt(oldest, Math.max(timing.groupWaitMs, isSymptom ? symptomWaitMs : 0), timing.now);
-  const exempt = members.some(({ transition: { kind, urgent } }) => kind === 'event' || urgent);
+  // A failed action that was announced already must not delay the news that the key may not write.
+  const exempt = members.some(({ transition: { kind, urgent, alert } }) => {
+    return kind === 'event' || urgent || (kind === 'firing' && isReadOnlyKey(alert));
+  });
   return exempt ? afterWait : Math.max(afterWait, mayNotifyFrom(group, timing));
 }
 

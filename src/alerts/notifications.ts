@@ -164,13 +164,11 @@ function isDue(alert: Alert, { at, severity }: Announcement, { repeatIntervalMs,
   return interval !== null && elapsedMs(at, timing.now) >= interval;
 }
 
-export function withLinks(transition: Transition, pageUrl: string | null): Transition {
-  if (pageUrl === null) return transition;
-  const { alert } = transition;
+export function withLinks(alert: Alert, pageUrl: string | null): Alert {
+  if (pageUrl === null) return alert;
   const path = pagePath(alert);
   const links = { ...(path && { page_url: `${pageUrl}${path}` }), runbook_url: `${pageUrl}/runbooks#${alert.rule}` };
-  const facts = { ...alert.facts, numbers: { ...alert.facts.numbers, ...links } };
-  return { ...transition, alert: { ...alert, facts } };
+  return { ...alert, facts: { ...alert.facts, numbers: { ...alert.facts.numbers, ...links } } };
 }
 
 function pagePath(alert: Alert): string | null {

@@ -155,7 +155,7 @@ export class Collector {
       announced,
       muted,
       keepers: this.#parts.channels().flatMap(({ name, keepsOpen }) => (keepsOpen ? [name] : [])),
-    });
+    }).map((step) => ({ ...step, transition: this.#linked(step.transition) }));
     await this.#record({ notifications: all, early, incidents, firing }, announced, now);
     const hasProgress = all.some(({ ids }) => ids.length > 0);
     return full && hasProgress ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
@@ -278,7 +278,11 @@ export class Collector {
     const isReopened = transition.kind === 'firing' && closed.length > 0 && !transition.alert.unstable;
     const others = isReopened ? closed : this.#wantedBy(transition.alert);
     const to = isEnd ? known.filter((name) => !closed.includes(name)) : others;
-    return { transition: withLinks(transition, this.#parts.pageUrl), to };
+    return { transition: this.#linked(transition), to };
+  }
+
+  #linked(transition: Transition): Transition {
+    return { ...transition, alert: withLinks(transition.alert, this.#parts.pageUrl) };
   }
 
   #joined(alert: Alert, announced: ReadonlyMap<string, Announcement>): readonly string[] {

@@ -1,5 +1,6 @@
 // Sends one channel's deliveries. A channel that fails delays only its own messages.
 
+import { withLinks } from '../alerts/notifications.ts';
 import { storeFingerprint } from '../alerts/rules/daemon-rules.ts';
 import type { Channel, SendOutcome } from '../channels/channel.ts';
 import { attempt } from '../channels/post.ts';
@@ -18,6 +19,8 @@ export interface SenderParts extends NotifyParts {
   readonly maySend?: () => boolean;
   /** See AttemptPatience. */
   readonly alwaysMs?: number;
+  /** Base of the links in messages, or null if there is no page. */
+  readonly pageUrl: string | null;
   readonly hasNotified: (alert: Alert) => boolean;
 }
 
@@ -190,10 +193,11 @@ export class Sender {
 
   /** Sends the firing alerts to a receiver that forgets them. A failure is the channel's, and loses no message. */
   async #keepUp(): Promise<void> {
-    const { world, fleet, hasNotified } = this.#parts;
+    const { world, fleet, hasNotified, pageUrl } = this.#parts;
     const { upkeep } = this.#channel;
     if (!upkeep) return;
-    const firing = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && hasNotified(alert));
+    const notified = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && hasNotified(alert));
+    const firing = notified.map((alert) => withLinks(alert, pageUrl));
     const outcome = await world.clock.busy(() => this.#guarded((signal) => upkeep.send(firing, signal)));
     this.#upkeepAt = world.clock.monotonic() + (outcome ? upkeep.everyMs : nothingToKeepUpMs);
     if (outcome) this.#onOutcome(outcome, world.random());

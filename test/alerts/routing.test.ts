@@ -48,7 +48,7 @@ test.each([
   [sampleAlert(1, { rule: 'not_guarded', mailboxId: null, object: 'api down' }), undefined],
 ] as const)('a message links to what the alert is about, and to its runbook: %#', (alert, path) => {
   const page = 'https://guard.example';
-  const { page_url, runbook_url } = withLinks(firing(alert), page).alert.facts.numbers;
+  const { page_url, runbook_url } = withLinks(firing(alert).alert, page).facts.numbers;
   expect([page_url, runbook_url]).toEqual([path && `${page}${path}`, `${page}/runbooks#${alert.rule}`]);
-  expect(withLinks(firing(alert), null)).toEqual(firing(alert));
+  expect(withLinks(firing(alert).alert, null)).toEqual(firing(alert).alert);
 });

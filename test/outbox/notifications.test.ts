@@ -387,6 +387,15 @@ test('what began as too few and is not acted on is told as worse, whatever its s
   expect(at.sent.map(({ kind }) => kind)).toEqual(['firing', 'worsened', 'resolved']);
 });
 
+test('that a key may not write is announced at once after a failed action was', async () => {
+  const at = rig();
+  const of = { severity: 'critical', account: 'acme' } as const;
+  at.fire(sampleAlert(1, { rule: 'guard_action_failed', ...of }));
+  expect(await at.run(minuteMs)).toHaveLength(1);
+  at.fire(sampleAlert(0, { rule: 'not_guarded', ...of, mailboxId: null, email: null, object: 'key read-only' }));
+  expect(await at.run(minuteMs)).toMatchObject([{ kind: 'firing', rule: 'not_guarded' }]);
+});
+
 test('the change whose refusal shows that a key may not write is announced with the key, and by itself where there is none', async () => {
   const at = rig();
   const key = sampleAlert(0, {
