@@ -10,7 +10,7 @@ import { logAction, Post } from './post.ts';
 /** Wait before a failed step is retried. After a failure of the store, the retry starts once the store works again. */
 const afterFailureMs = minuteMs;
 /** Interval of the checks whether the store works again. */
-const lookAtStoreMs = 2 * secondMs;
+const lookAtStoreMs = 10 * secondMs;
 const notInTime = 'the request budget had no slot in time: nothing was sent';
 const accountStops =
   'nothing was sent: its account was reloaded, or another process became active, meanwhile. Try again in a minute';
@@ -121,8 +121,7 @@ export class Actor {
 
   async #sleepAfterFailure(isOfStore: boolean, signal: AbortSignal): Promise<void> {
     const { store, world } = this.#rooms;
-    // Only a store that took no write at all works again with the next one.
-    if (!isOfStore || !store.trouble.newest?.untilWritten) return world.clock.sleep(afterFailureMs, signal);
+    if (!isOfStore) return world.clock.sleep(afterFailureMs, signal);
     for (let slept = 0; slept < afterFailureMs && !signal.aborted; slept += lookAtStoreMs) {
       await world.clock.sleep(lookAtStoreMs, signal);
       if (store.trouble.isOver) return;
