@@ -92,6 +92,8 @@ export class Duties {
 
   showStopped(accounts: readonly string[]): void {
     if (accounts.length === this.#stopped.size && accounts.every((one) => this.#stopped.has(one))) return;
+    for (const account of accounts)
+      this.#rooms.world.log.error({ account }, 'an account has stopped: it is not guarded until the next restart');
     this.#stopped = new Set(accounts);
     this.#showGuarding();
   }
