@@ -80,7 +80,7 @@ test('check reads all rows, names what is damaged and what does not fit, and exi
   await query("INSERT INTO command_mailboxes VALUES (77, 'agency', 'm1', 'm1@a.example')");
   await query("INSERT INTO run_rows VALUES ('run-9', 0, 0, '[]')");
   await query(`INSERT INTO observations (account, mailbox_id, route, observed_at, answer)
-    SELECT 'a', 'm' || n, 'stats', 1, CASE n WHEN 240 THEN '{half' WHEN 250 THEN '{}' ELSE '{"rows":[]}' END
+    SELECT 'a', 'm' || n, 'stats', 1, CASE n WHEN 240 THEN '{half' ELSE '{"rows":[]}' END
     FROM generate_series(1, 250) n`);
   const damaged = (table: string, column: string, key: string) =>
     `A row of the table ${table} can't be read: its column ${column} is damaged (${key}).`;
@@ -89,7 +89,6 @@ test('check reads all rows, names what is damaged and what does not fit, and exi
     1,
     [
       damaged('observations', 'answer', "account = 'a', mailbox_id = 'm240', route = 'stats'"),
-      damaged('observations', 'answer', "account = 'a', mailbox_id = 'm250', route = 'stats'"),
       damaged('changes', 'change', 'id = 1107'),
       'More than one action is in progress for a mailbox: agency/m1.',
       'The table command_mailboxes names a command that is not there: 77.',
