@@ -73,7 +73,7 @@ describe('a crash', () => {
   it('keeps no other account unguarded: an account that stops at each start is left out for an hour', async () => {
     await using scene = await begin();
     const { stage } = scene;
-    stage.expectErrors('a loop of an account failed', 'Warmwarden ends');
+    stage.expectErrors('a loop of an account failed', 'Warmwarden ends', 'an account has stopped');
     // The account that begins first is the first to ask the clock.
     scene.fail(places.request, 'throws');
     await scene.crashed(1);
