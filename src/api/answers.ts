@@ -345,8 +345,6 @@ const numbers: ReadonlySet<string> = new Set([
   'send_window_end',
 ]);
 
-const maxItems = 20_000;
-
 /** Sentences about doubtful fields, by field. */
 type Doubts = ReadonlyMap<string, string>;
 
@@ -356,7 +354,7 @@ function doubtsOf(body: Readonly<Record<string, unknown>>): Doubts {
   doubtNumbers(body, '', doubts);
   for (const holder of ['config', 'stats', 'mailboxes']) {
     const held = body[holder];
-    const items = Array.isArray(held) ? held.slice(0, maxItems) : [held];
+    const items = Array.isArray(held) ? held.slice(0, maxMailboxes) : [held];
     for (const item of items) doubtNumbers(item, `${holder}.`, doubts);
   }
   const { listed, blacklists_found: lists } = body;

@@ -69,7 +69,7 @@ export async function switchInStore(file: string, request: OperationRequest<'wri
     const loaded = loadConfig(file, process.env);
     const rules = loaded.ok ? loaded.config.alerts.rules : defaultRuleSettings;
     const rooms = {
-      ...{ fleet, store, world, turns: new Turns(world.clock), onTransitions: () => {}, pageUrl: null },
+      ...{ fleet, store, world, turns: new Turns(world.clock), onTransitions: () => {} },
       rules: () => rules,
       knows: (name: string) => accountNames.includes(name),
       judgeAgain: async () => {},

@@ -4,6 +4,7 @@ import type { Announcement } from './alert.ts';
 import type { Delivery, NewDelivery } from './delivery.ts';
 import type { Incident } from './incident.ts';
 import type { EpochMs } from './time.ts';
+import type { Reason } from './verdict.ts';
 
 export interface NotificationLog {
   readonly announcements: readonly Announcement[];
@@ -86,4 +87,19 @@ export interface SessionLimits {
   readonly startedAfter: EpochMs;
   readonly usedAfter: EpochMs;
   readonly perToken: number;
+}
+
+/** Filter for the audit log. Entries must match all given fields. */
+export interface HistoryQuery<Id> {
+  readonly since: EpochMs;
+  /**
+   * Position in the list: returns only entries that are older, or of the same time with a lower id. Starts with the
+   * newest entry if null or absent.
+   */
+  readonly before?: { readonly at: EpochMs; readonly id: Id } | null;
+  readonly mailbox: { readonly account: string; readonly ids: readonly string[] } | null;
+  readonly by?: string | null;
+  readonly operation?: string | null;
+  readonly reason?: Reason | null;
+  readonly limit: number;
 }

@@ -1,5 +1,5 @@
 // Readiness for `/readyz`: whether Warmwarden itself works. An API that fails does not count: not_guarded reports it.
-import { unheardSince } from '../alerts/rules/daemon-rules.ts';
+import { crashFingerprint, unheardSince } from '../alerts/rules/daemon-rules.ts';
 import { noAccount } from '../core/alert.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { CommandOutcome, Operate, ReloadRequest } from '../core/operator-command.ts';
@@ -52,7 +52,7 @@ export const causes = {
     }),
   crash: ({ fleet, operate }) => {
     const isStarting = !operate || fleet.guarding().some(({ startingSince }) => startingSince !== null);
-    const crash = [...fleet.alertsOf(noAccount)].find(({ rule }) => rule === 'crashed');
+    const crash = fleet.alert(crashFingerprint);
     return isStarting && crash ? [crash.facts.sentences[0] ?? crash.facts.title] : [];
   },
   channels: ({ fleet, zone }) => {

@@ -1,8 +1,7 @@
 // Ends the process if a loop has stopped: every step is proven against kill -9, so a restart repairs any cause.
 import { atOnce, tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
-import { type Crash, crashed } from '../alerts/rules/daemon-rules.ts';
-import { noAccount } from '../core/alert.ts';
+import { type Crash, crashed, crashFingerprint } from '../alerts/rules/daemon-rules.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
 import { recordAlerts } from '../outbox/outbox-store.ts';
 import { lookEveryMs } from '../world/loop.ts';
@@ -79,12 +78,8 @@ export class Watchdog {
   #mayEndFor(accounts: number): boolean {
     const { fleet, world } = this.#opened;
     const isOld = world.clock.monotonic() - this.#startedAt >= againAfterMs;
-    return isOld || accounts === this.#duties.watches.length || !hasCrashed(fleet);
+    return isOld || accounts === this.#duties.watches.length || fleet.alert(crashFingerprint) === undefined;
   }
-}
-
-function hasCrashed(fleet: Rooms['fleet']): boolean {
-  return [...fleet.alertsOf(noAccount)].some(({ rule }) => rule === 'crashed');
 }
 
 /** The next process sends the message. Rejects if the store can't be written. */
@@ -103,5 +98,5 @@ export async function getOverCrash(rooms: Rooms, startedAt: number): Promise<voi
   const isSteady =
     world.clock.monotonic() - startedAt >= steadyAfterMs &&
     fleet.guarding().every(({ startingSince }) => startingSince === null);
-  if (isSteady && hasCrashed(fleet)) await recordCrash(rooms, null);
+  if (isSteady && fleet.alert(crashFingerprint)) await recordCrash(rooms, null);
 }

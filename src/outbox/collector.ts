@@ -1,10 +1,11 @@
 // Turns recorded transitions, and alerts that last, into deliveries once their groups have waited long enough.
 import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
-import { groupOf, messageOf } from '../alerts/grouping.ts';
+import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
 import { hasCause, isExplained, isStoodFor } from '../alerts/incidents.ts';
 import { type Notification, notificationsOf, type Routed, withLinks } from '../alerts/notifications.ts';
 import { type AlertRoute, channelsFor, isForPeople, joinedChannels, mutes, pauseEnd } from '../alerts/routing.ts';
 import { isDisarming } from '../alerts/rules/protection-rule.ts';
+import type { Channel } from '../channels/channel.ts';
 import type { Alert, Announcement, Severity, Transition } from '../core/alert.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';
@@ -155,7 +156,7 @@ export class Collector {
       announced,
       muted,
       keepers: this.#parts.channels().flatMap(({ name, keepsOpen }) => (keepsOpen ? [name] : [])),
-    }).map((step) => ({ ...step, transition: this.#linked(step.transition) }));
+    });
     await this.#record({ notifications: all, early, incidents, firing }, announced, now);
     const hasProgress = all.some(({ ids }) => ids.length > 0);
     return full && hasProgress ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
@@ -264,7 +265,7 @@ export class Collector {
       .flatMap(({ messages }) => messages)
       .flatMap(({ channel: name, message }) => {
         const channel = this.#parts.channels().find((one) => one.name === name);
-        return (channel && deliveryOf(channel, message, this.#parts.world.log)) ?? [];
+        return (channel && this.#deliveryOf(channel, message)) ?? [];
       });
   }
 
@@ -278,11 +279,13 @@ export class Collector {
     const isReopened = transition.kind === 'firing' && closed.length > 0 && !transition.alert.unstable;
     const others = isReopened ? closed : this.#wantedBy(transition.alert);
     const to = isEnd ? known.filter((name) => !closed.includes(name)) : others;
-    return { transition: this.#linked(transition), to };
+    return { transition, to };
   }
 
-  #linked(transition: Transition): Transition {
-    return { ...transition, alert: withLinks(transition.alert, this.#parts.pageUrl) };
+  #deliveryOf(channel: Channel, message: GroupMessage): NewDelivery | null {
+    const { pageUrl, world } = this.#parts;
+    const transitions = message.transitions.map((one) => ({ ...one, alert: withLinks(one.alert, pageUrl) }));
+    return deliveryOf(channel, { ...message, transitions }, world.log);
   }
 
   #joined(alert: Alert, announced: ReadonlyMap<string, Announcement>): readonly string[] {
@@ -302,7 +305,7 @@ export class Collector {
       const messages = storm ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }] : wanted;
       for (const { group, transitions } of messages) {
         const message = messageOf(group, transitions, now);
-        const delivery = message && deliveryOf(channel, message, this.#parts.world.log);
+        const delivery = message && this.#deliveryOf(channel, message);
         if (delivery) deliveries.push(delivery);
       }
     }

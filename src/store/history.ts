@@ -5,8 +5,9 @@ import type { AlertChanges } from '../core/alert.ts';
 import { type DecisionDay, goingOn, type HeldSpan, type RecordedDecision } from '../core/decision.ts';
 import type { Change, MailboxState } from '../core/mailbox.ts';
 import type { CommandEnd, CommandEntry, CommandName, Requester } from '../core/operator-command.ts';
+import type { HistoryQuery } from '../core/records.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
-import type { Reason, Verdict } from '../core/verdict.ts';
+import type { Verdict } from '../core/verdict.ts';
 import type { Gate } from './database.ts';
 import { inPieces, isAfter, parsed, storedAction } from './rows.ts';
 import { type Db, isHeld, type Tables } from './schema/tables.ts';
@@ -22,21 +23,6 @@ export interface CommandSettlement {
   readonly outcome: string;
   readonly at: EpochMs;
   readonly alerts: AlertChanges;
-}
-
-/** Filter for the audit log. Entries must match all given fields. */
-export interface HistoryQuery<Id> {
-  readonly since: EpochMs;
-  /**
-   * Position in the list: returns only entries that are older, or of the same time with a lower id. Starts with the
-   * newest entry if null or absent.
-   */
-  readonly before?: { readonly at: EpochMs; readonly id: Id } | null;
-  readonly mailbox: { readonly account: string; readonly ids: readonly string[] } | null;
-  readonly by?: string | null;
-  readonly operation?: string | null;
-  readonly reason?: Reason | null;
-  readonly limit: number;
 }
 
 export class AuditLog {

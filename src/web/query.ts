@@ -2,7 +2,7 @@
 import { didYouMean } from '../core/nearest.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 
-export interface Parameter<Value> {
+export interface QueryParameter<Value> {
   readonly wanted: string;
   /** JSON Schema of the values, for /openapi.json; the items of a list are separated by commas. */
   readonly schema: Readonly<Record<string, unknown>>;
@@ -12,13 +12,13 @@ export interface Parameter<Value> {
   readonly meaning?: string;
 }
 
-export type Shape = Readonly<Record<string, Parameter<unknown>>>;
-type ValueOf<P> = P extends Parameter<infer Value> ? Value : never;
+export type Shape = Readonly<Record<string, QueryParameter<unknown>>>;
+type QueryValue<P> = P extends QueryParameter<infer Value> ? Value : never;
 /** Values of a query. An absent parameter is undefined, unless it is required or has a default. */
 export type Query<S extends Shape> = {
   readonly [Name in keyof S]: S[Name] extends { readonly required: true } | { readonly usual: NonNullable<unknown> }
-    ? ValueOf<S[Name]>
-    : ValueOf<S[Name]> | undefined;
+    ? QueryValue<S[Name]>
+    : QueryValue<S[Name]> | undefined;
 };
 
 const maxFoundShown = 60;
@@ -52,7 +52,7 @@ function shown(found: string): string {
   return visibleText(found.length > maxFoundShown ? `${found.slice(0, maxFoundShown)}…` : found);
 }
 
-export function means<P extends Parameter<unknown>>(meaning: string, parameter: P): P {
+export function means<P extends QueryParameter<unknown>>(meaning: string, parameter: P): P {
   return { ...parameter, meaning };
 }
 
@@ -60,14 +60,14 @@ export function limitOf(what: string, usual: number, most = 1_000) {
   return { ...whole(1, most), usual, meaning: `How many ${what} at most; ${usual} when left out.` };
 }
 
-export function oneOf<const Word extends string>(...words: readonly Word[]): Parameter<Word> {
+export function oneOf<const Word extends string>(...words: readonly Word[]): QueryParameter<Word> {
   const wanted = words.length === 1 ? `${words[0]}` : `one of ${words.join(', ')}`;
   const schema = { type: 'string', enum: words };
   return { wanted, schema, read: (found) => words.find((word) => word === found) ?? null };
 }
 
 /** Parameter with one or several of `words`, separated by commas. */
-export function someOf<const Word extends string>(...words: readonly Word[]): Parameter<readonly Word[]> {
+export function someOf<const Word extends string>(...words: readonly Word[]): QueryParameter<readonly Word[]> {
   const read = (found: string) => {
     const chosen = found.split(',').map((one) => words.find((word) => word === one));
     return chosen.every((one) => one !== undefined) ? chosen : null;
@@ -76,7 +76,7 @@ export function someOf<const Word extends string>(...words: readonly Word[]): Pa
   return { wanted: `one or several of ${words.join(', ')}, with commas between`, schema, read };
 }
 
-export function whole(least: number, most = 999_999_999): Parameter<number> {
+export function whole(least: number, most = 999_999_999): QueryParameter<number> {
   const read = (found: string) => {
     const number = /^\d{1,16}$/.test(found) ? Number(found) : Number.NaN;
     return number >= least && number <= most ? number : null;
@@ -85,12 +85,12 @@ export function whole(least: number, most = 999_999_999): Parameter<number> {
   return { wanted: `a whole number from ${least} to ${most}`, schema, read };
 }
 
-export function upTo(maxCharacters: number): Parameter<string> {
+export function upTo(maxCharacters: number): QueryParameter<string> {
   const read = (found: string) => ([...found].length <= maxCharacters ? found : null);
   return { wanted: `at most ${maxCharacters} characters`, schema: { type: 'string', maxLength: maxCharacters }, read };
 }
 
-export const mailboxName: Parameter<string> = {
+export const mailboxName: QueryParameter<string> = {
   wanted: 'an address, an id or ACCOUNT/ADDRESS',
   schema: { type: 'string', minLength: 1 },
   read: (found) => found || null,
@@ -116,7 +116,7 @@ export function cursorAfter(key: Key): string {
 }
 
 /** Parameter with a cursor of a route whose sort keys have these parts. */
-export function cursorOf<const Kinds extends readonly (keyof Parts)[]>(...kinds: Kinds): Parameter<KeyOf<Kinds>> {
+export function cursorOf<const Kinds extends readonly (keyof Parts)[]>(...kinds: Kinds): QueryParameter<KeyOf<Kinds>> {
   const isKey = (key: unknown): key is KeyOf<Kinds> =>
     Array.isArray(key) && key.length === kinds.length && kinds.every((kind, index) => isA(kind, key[index]));
   const read = (found: string) => {

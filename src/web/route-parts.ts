@@ -8,8 +8,9 @@ import type { Fleet } from '../core/fleet/fleet.ts';
 import type { Change, MailboxState } from '../core/mailbox.ts';
 import type { CommandEntry, CommandOutcome, Operate, ReloadRequest } from '../core/operator-command.ts';
 import type { Policy } from '../core/policy.ts';
+import type { HistoryQuery } from '../core/records.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { Reason, Verdict } from '../core/verdict.ts';
+import type { Verdict } from '../core/verdict.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { World } from '../world/world.ts';
 import type { Auth } from './access/auth.ts';
@@ -57,25 +58,8 @@ export interface Readiness {
 }
 
 export interface HistorySource {
-  commands(query: HistoryPlace<number>): Promise<readonly CommandEntry[]>;
-  guardActions(query: HistoryPlace<string>): Promise<readonly Action[]>;
-}
-
-/** Position in a list: rows after it are older, or of the same time with a lower id. */
-export interface Before<Id> {
-  readonly at: EpochMs;
-  readonly id: Id;
-}
-
-interface HistoryPlace<Id> {
-  readonly since: EpochMs;
-  /** Position at which the previous page ended. Starts with the newest entry if null or absent. */
-  readonly before?: Before<Id> | null;
-  readonly mailbox: { readonly account: string; readonly ids: readonly string[] } | null;
-  readonly by?: string | null;
-  readonly operation?: string | null;
-  readonly reason?: Reason | null;
-  readonly limit: number;
+  commands(query: HistoryQuery<number>): Promise<readonly CommandEntry[]>;
+  guardActions(query: HistoryQuery<string>): Promise<readonly Action[]>;
 }
 
 export interface ExplainSource {

@@ -14,7 +14,6 @@ import { countsMissing } from '../../alerts/rules/bounce-rules.ts';
 import { guardHeld, heldSubject } from '../../alerts/rules/breaker-rule.ts';
 import { configMatchesNothing, idleSubject } from '../../alerts/rules/daemon-rules.ts';
 import { changedByOthersEvent, manyStoppedEvent } from '../../alerts/rules/event-rules.ts';
-import { domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
 import { isWarmupStale, knownSince } from '../../alerts/rules/stale-rule.ts';
 import { conditionsAfter } from '../../alerts/rules.ts';
 import type { Action } from '../../core/action.ts';
@@ -29,7 +28,6 @@ import {
   type Subject,
   type Transition,
 } from '../../core/alert.ts';
-import { ruleBook } from '../../core/alert-rules.ts';
 import type { MeasuredRoute, Route } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import type { BreakerEntry, BreakerState } from '../../core/guard/breaker.ts';
@@ -39,6 +37,7 @@ import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { lacksCounts } from '../../core/verdict.ts';
 import { asFound, type RecorderOptions, type RecorderRooms } from './guarded-account.ts';
+import { alertsWithout } from './guards.ts';
 import { isNearOrOver, outsideChanges, stoppedTogether } from './outside-changes.ts';
 import { isActive } from './plan.ts';
 import { pooledAlerts } from './pooled-alerts.ts';
@@ -333,12 +332,7 @@ export class AccountAlerts {
   #without(left: readonly MailboxState[]): readonly Alert[] {
     if (left.length === 0) return [];
     const gone = new Set(left.map(({ id }) => id));
-    const stay = [...this.#fleet.mailboxesOf(this.#options.account)].filter(({ id }) => !gone.has(id));
-    const objects = new Set(stay.flatMap((mailbox) => [domainObject(mailbox), ipObject(mailbox)]));
-    return this.#own().filter(({ rule, mailboxId, object }) => {
-      if (mailboxId !== null) return gone.has(mailboxId);
-      return ruleBook[rule].shows === 'sender' && object !== null && !objects.has(object);
-    });
+    return alertsWithout(this.#own(), gone, this.#fleet.mailboxesOf(this.#options.account));
   }
 }
 

@@ -81,19 +81,28 @@ export function alertsOfTaken(alerts: Iterable<Alert>, moved: AlertChanges, now:
 
 const listedElsewhere = 'The mailbox is guarded under another account of the same API.';
 
+/** Alerts about mailboxes that go, and those of a domain or an IP address without mailboxes that stay. */
+export function alertsWithout(
+  alerts: Iterable<Alert>,
+  gone: ReadonlySet<string>,
+  mailboxes: Iterable<MailboxState>,
+): readonly Alert[] {
+  const stay = [...mailboxes].filter(({ id }) => !gone.has(id));
+  const objects = new Set(stay.flatMap((mailbox) => [domainObject(mailbox), ipObject(mailbox)]));
+  return [...alerts].filter(({ rule, mailboxId, object }) => {
+    if (mailboxId !== null) return gone.has(mailboxId);
+    return ruleBook[rule].shows === 'sender' && object !== null && !objects.has(object);
+  });
+}
+
 /** Moves the alerts about these mailboxes, and those of a domain or an IP address without remaining mailboxes. */
 export function alertsMoved(
   fleet: Fleet,
   { from, to, ids }: { readonly from: string; readonly to: string; readonly ids: ReadonlySet<string> | null },
   now: EpochMs,
 ): AlertChanges {
-  const stay = ids === null ? [] : [...fleet.mailboxesOf(from)].filter(({ id }) => !ids.has(id));
-  const objects = new Set(stay.flatMap((mailbox) => [domainObject(mailbox), ipObject(mailbox)]));
-  const theirs = [...fleet.alertsOf(from)].filter(({ rule, mailboxId, object }) => {
-    if (ids === null) return true;
-    if (mailboxId !== null) return ids.has(mailboxId);
-    return ruleBook[rule].shows === 'sender' && object !== null && !objects.has(object);
-  });
+  const alerts = [...fleet.alertsOf(from)];
+  const theirs = ids === null ? alerts : alertsWithout(alerts, ids, fleet.mailboxesOf(from));
   const isMissing = ({ rule, mailboxId }: { rule: string; mailboxId: string | null }) =>
     rule === 'mailbox_missing' && mailboxId !== null && ids !== null;
   return bothChanges(

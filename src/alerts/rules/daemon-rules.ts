@@ -152,6 +152,10 @@ export function configReloadFailed(problems: readonly string[], command: string)
 
 // crashed
 
+const crashSubject = accountSubject('crashed', noAccount);
+
+export const crashFingerprint = fingerprintOf(crashSubject);
+
 export interface Crash {
   readonly at: EpochMs;
   /** Part of a sentence, such as `account acme: its request loop ended with an error`. */
@@ -160,7 +164,7 @@ export interface Crash {
 
 /** `crash` is null once a process has run for a while. */
 export function crashed(crash: Crash | null, zone: string): Condition {
-  return condition(accountSubject('crashed', noAccount), {
+  return condition(crashSubject, {
     active: crash !== null,
     firing: () => [
       'Warmwarden ended by itself',

@@ -226,7 +226,11 @@ export class PollQueue {
   /** Returns null if no poll is foreseen. */
   nextDueAt(now: number): number | null {
     const times = accountRoutes.map((route) => (this.#isUnderWay(route) ? null : this.#account[route].dueAt));
-    times.push(this.#listEarlyAt(this.#candidates(now)), this.#pacedUntil, ...routes.map((one) => this.#opensAt(one)));
+    times.push(
+      this.#listEarlyAt(() => this.#candidates(now)),
+      this.#pacedUntil,
+      ...routes.map((one) => this.#opensAt(one)),
+    );
     for (const route of mailboxRoutes)
       for (const { readAt, asked } of this.#jobs[route].values()) {
         if (asked) times.push(asked.dueAt);
@@ -298,7 +302,7 @@ export class PollQueue {
       this.#account[one].since >= between && !this.#isUnderWay(one) && this.#opensAt(one) <= now;
     const isDue = (dueAt: number | null) => dueAt !== null && dueAt <= now;
     const due = accountRoutes.find((one) => isDue(this.#account[one].dueAt) && isFree(one));
-    const route = due ?? (isFree('mailboxes') && isDue(this.#listEarlyAt(best)) ? 'mailboxes' : undefined);
+    const route = due ?? (isFree('mailboxes') && isDue(this.#listEarlyAt(() => best)) ? 'mailboxes' : undefined);
     if (!route) return undefined;
     Object.assign(this.#account[route], { dueAt: null, askedAt: now, since: 0 });
     return { route, mailboxId: null };
@@ -363,12 +367,15 @@ export class PollQueue {
    * Returns null if there is no early list. A list shows the whole fleet in one request: if the cadence leaves room, it
    * gets up to its full share of requests, and no more bytes than the polls of mailboxes.
    */
-  #listEarlyAt({ judging, details }: Candidates): number | null {
+  #listEarlyAt(candidates: () => Candidates): number | null {
     const isOpen = this.#readsEarly && this.#mailboxes.size > 0 && !this.#isUnderWay('mailboxes');
-    if (!isOpen || judging.job || details.job || this.#creditBytes < this.#listBytes) return null;
+    if (!isOpen || this.#creditBytes < this.#listBytes) return null;
     const { fitsWithList, accountSpacingMs } = this.demand();
-    const spacingMs = Math.max(accountSpacingMs, this.#options.cadenceMs.mailboxes / earlyLists);
-    return fitsWithList ? this.#account.mailboxes.askedAt + spacingMs : null;
+    if (!fitsWithList) return null;
+    // The walk over all polls comes last: most calls end before it.
+    const { judging, details } = candidates();
+    if (judging.job || details.job) return null;
+    return this.#account.mailboxes.askedAt + Math.max(accountSpacingMs, this.#options.cadenceMs.mailboxes / earlyLists);
   }
 
   get #readsEarly(): boolean {

@@ -18,7 +18,7 @@ import { decisionWords } from '../../core/wording/states.ts';
 import { takenNames } from '../../store/accounts.ts';
 import type { AccountMove, KnownAccount } from '../../store/records.ts';
 import { showShared } from '../picture.ts';
-import type { Duties } from './duties.ts';
+import { type Duties, keyOf } from './duties.ts';
 
 export interface Impact {
   readonly added: readonly string[];
@@ -175,8 +175,9 @@ function atMost(lines: readonly string[], [one, many]: readonly [string, string]
 
 // Moves before a reload and at a start: renamed accounts, and mailboxes that go on under another account.
 
-export function knownAccount({ name, baseUrl, apiKey }: AccountConfig): KnownAccount {
-  return { name, api: baseUrl, digest: createHash('sha256').update(`${baseUrl} ${apiKey}`).digest('base64url') };
+export function knownAccount(account: AccountConfig): KnownAccount {
+  const { name, baseUrl } = account;
+  return { name, api: baseUrl, digest: createHash('sha256').update(keyOf(account)).digest('base64url') };
 }
 
 /** The same base_url and key identify an account under another name. */

@@ -92,7 +92,7 @@ export class Duties {
 
   showStopped(accounts: readonly string[]): void {
     if (accounts.length === this.#stopped.size && accounts.every((one) => this.#stopped.has(one))) return;
-    for (const account of accounts)
+    for (const account of accounts.filter((one) => !this.#stopped.has(one)))
       this.#rooms.world.log.error({ account }, 'an account has stopped: it is not guarded until the next restart');
     this.#stopped = new Set(accounts);
     this.#showGuarding();
@@ -240,7 +240,7 @@ export class Duties {
   }
 }
 
-function keyOf({ baseUrl, apiKey }: Pick<AccountConfig, 'baseUrl' | 'apiKey'>): string {
+export function keyOf({ baseUrl, apiKey }: Pick<AccountConfig, 'baseUrl' | 'apiKey'>): string {
   return `${baseUrl} ${apiKey}`;
 }
 

@@ -21,7 +21,7 @@ export interface Asker {
   readonly signedIn: boolean;
 }
 
-interface Client {
+interface RemoteClient {
   readonly address: string | undefined;
   /** True if the client uses https, as far as the server or a trusted proxy knows. */
   readonly secure: boolean;
@@ -29,7 +29,7 @@ interface Client {
 
 declare module 'hono' {
   interface ContextVariableMap {
-    client: Client;
+    client: RemoteClient;
     asker: Asker | undefined;
   }
 }
@@ -97,7 +97,7 @@ function isOurHost(c: Context, { host, publicUrl, allowedHosts }: AccessParts): 
 }
 
 /** Client of a request, by its own connection or by the headers of a trusted reverse proxy. */
-function clientOf(c: Context, trusted: readonly Network[]): Client {
+function clientOf(c: Context, trusted: readonly Network[]): RemoteClient {
   const { address: remote } = getConnInfo(c).remote;
   const encrypted = c.req.url.startsWith('https:');
   const known = new BlockList();

@@ -7,7 +7,7 @@ import { actionText, explainVerdict } from '../../core/wording/explain.ts';
 import { recentEmailSentences } from '../../core/wording/phrases.ts';
 import { decisionAt, pausedText } from '../../core/wording/states.ts';
 import { rowOf } from '../overview/fleet.ts';
-import { limitOf, mailboxName, means, type Parameter } from '../query.ts';
+import { limitOf, mailboxName, means, type QueryParameter } from '../query.ts';
 import { type Entries, noSuchMailbox, type RouteParts } from '../route-parts.ts';
 import {
   type AnswerTime,
@@ -204,7 +204,7 @@ export type Explanation = z.infer<typeof explainAnswer>;
 export const maxEntriesShown = 1_000;
 
 /** Parameter with a time. A `+` in a query is a space. */
-const momentAsked: Parameter<EpochMs> = {
+const momentAsked: QueryParameter<EpochMs> = {
   wanted: 'a time such as 2026-11-22T03:08:10Z, or with an offset (write + as %2B)',
   schema: { type: 'string', format: 'date-time' },
   read: (found) => (z.iso.datetime({ offset: true }).safeParse(found).success ? Date.parse(found) : null),

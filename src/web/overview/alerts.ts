@@ -1,7 +1,7 @@
 // Alerts for pages and the API: firing alerts in groups, and past alerts with their messages.
 import { concerns, domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
 import { type Alert, accountsOf, isCause, type Severity, severities } from '../../core/alert.ts';
-import { type AlertRule, alertRules } from '../../core/alert-rules.ts';
+import { type AlertRule, alertRules, ruleBook } from '../../core/alert-rules.ts';
 import type { DeliveryPlace, ListedDelivery } from '../../core/delivery.ts';
 import { domainOf, type MailboxState } from '../../core/mailbox.ts';
 import { type EpochMs, hourMs } from '../../core/time.ts';
@@ -81,8 +81,11 @@ export class FiringAlerts {
   }
 }
 
-/** Rules whose alerts concern a domain or an IP address. Other alerts without a mailbox concern whole accounts. */
-const objectRules: ReadonlySet<AlertRule> = new Set(['dns_failing', 'blacklisted', 'shared_bounces']);
+/** True for an alert about a domain or an IP address. Any other alert without a mailbox concerns a whole account. */
+function isAboutSender(alert: Alert): boolean {
+  const { shows } = ruleBook[alert.rule];
+  return (shows === 'sender' || shows === 'shared') && !isCause(alert);
+}
 
 /** Index of firing alerts without a mailbox of their own, because a large fleet has thousands of domains. */
 export class WideAlerts {
@@ -91,7 +94,7 @@ export class WideAlerts {
 
   constructor(alerts: Iterable<Alert>) {
     for (const alert of [...alerts].filter(isFiring)) {
-      const object = objectRules.has(alert.rule) && !isCause(alert) ? (alert.object ?? '') : '';
+      const object = isAboutSender(alert) ? (alert.object ?? '') : '';
       for (const account of accountsOf(alert)) {
         const known = this.#byPlace.get(`${account} ${object}`);
         if (known) known.push(alert);

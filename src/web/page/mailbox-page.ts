@@ -28,7 +28,7 @@ import { actionWord, pausedText } from '../../core/wording/states.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
 import { isHeldEmergency, type MailboxRow, rowOf } from '../overview/fleet.ts';
 import { actsFrom, type Tone } from '../overview/headline.ts';
-import { type Parameter, whole } from '../query.ts';
+import { type QueryParameter, whole } from '../query.ts';
 import { type Entries, noSuchMailbox, type RouteParts } from '../route-parts.ts';
 import { dayChart } from './parts/charts.ts';
 import { doLink } from './parts/command-links.ts';
@@ -54,7 +54,7 @@ const decisionsShown = 50;
 const entriesRead = 100;
 /** Last millisecond of the year 9999. */
 const maxEpochMs = 253_402_300_799_999;
-const isoDate: Parameter<string> = {
+const isoDate: QueryParameter<string> = {
   wanted: 'a date such as 2026-03-12',
   schema: { type: 'string', format: 'date' },
   read: (found) => (isIsoDate(found) ? found : null),
