@@ -18,7 +18,7 @@ export interface GroupMessage {
   readonly kind: Transition['kind'] | 'found';
   readonly severity: Severity;
   readonly at: EpochMs;
-  /** One per fingerprint, sorted by `rankOf`. Empty only if there is an incident. */
+  /** Transitions, one a fingerprint, sorted by `rankOf`. The list is empty only if there is an incident. */
   readonly transitions: readonly Transition[];
   readonly incident: MessageIncident | null;
 }

@@ -19,7 +19,7 @@ export interface NotificationFacts {
   readonly wanted: (alert: Alert) => boolean;
   /** Returns true if a channel that was not notified of an announced alert wants it by now. */
   readonly joined: (alert: Alert) => boolean;
-  /** Null if there are no reminders. */
+  /** Interval of reminders, or null if there are none. */
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   readonly timing: GroupTiming;
 }
@@ -28,7 +28,7 @@ export interface Notification {
   readonly group: string;
   /** Ids of the settled transitions, including those that are no news. */
   readonly ids: readonly number[];
-  /** One per fingerprint; may be empty. */
+  /** Transitions, one a fingerprint. The list may be empty. */
   readonly news: readonly Transition[];
   /** News only for channels that were not notified when the alert fired. */
   readonly late: readonly Transition[];

@@ -28,8 +28,8 @@ export function silenceOf(alert: Alert, silences: readonly Silence[]): Silence |
 }
 
 /**
- * One entry of a list is enough. An alert about several accounts must match with `every` one (a silence must not mute
- * another account's part), or with just `one`.
+ * Returns true if one entry of each list matches. An alert about several accounts must match with `every` one (a
+ * silence must not mute another account's part), or with just `one`.
  */
 export function matches(alert: Alert, match: AlertMatch, accounts: 'every' | 'one' = 'every'): boolean {
   return (
@@ -86,8 +86,8 @@ export interface RoutedChannel {
 }
 
 /**
- * Without routes, every channel gets warning and critical. A critical alert whose routes reach no person goes to every
- * channel that people read.
+ * Every channel gets warning and critical if there are no routes. A critical alert whose routes reach no person goes to
+ * every channel that people read.
  */
 export function channelsFor(
   alert: Alert,

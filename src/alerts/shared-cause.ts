@@ -22,9 +22,9 @@ export interface Affected {
   /** Key of the mailbox, `ACCOUNT/ID`. */
   readonly key: string;
   readonly mailbox: IncidentMailbox;
-  /** Most frequent kinds of its bounces, in the API's words; empty if no bounce is shown. */
+  /** Kinds of its bounces that are most frequent, in the API's words. The list is empty if no bounce is shown. */
   readonly kinds: readonly string[];
-  /** Null if unknown. */
+  /** Values that mailboxes may share, each null if unknown. */
   readonly traits: Readonly<Record<SharedAttribute, string | null>>;
 }
 

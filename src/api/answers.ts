@@ -348,7 +348,7 @@ const numbers: ReadonlySet<string> = new Set([
 /** Sentences about doubtful fields, by field. */
 type Doubts = ReadonlyMap<string, string>;
 
-/** Absent fields and null raise no doubt. */
+/** Returns no doubt about absent fields and null. */
 function doubtsOf(body: Readonly<Record<string, unknown>>): Doubts {
   const doubts = new Map<string, string>();
   doubtNumbers(body, '', doubts);

@@ -36,11 +36,11 @@ import { cutText, type StatsCut, StatsDays } from './stats-days.ts';
 
 export interface ClientOptions {
   readonly account: string;
-  /** Without a trailing slash. Every path begins with /v1. */
+  /** Address without a trailing slash. Every path begins with /v1. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly requestsPerMinute: number;
-  /** Null leaves as much as other users of the key appear to need. */
+  /** Share that is left free, or null to leave as much as other users of the key appear to need. */
   readonly headroomPpm: Ppm | null;
   /** Default: direct. */
   readonly egress?: Egress;

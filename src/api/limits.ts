@@ -82,7 +82,9 @@ export class SaidLimits {
 
 // Other users of the key, as far as the API's answers show them.
 
-/** With less headroom, requests that arrive late meet a full window (docs/performance.md). */
+/**
+ * Headroom for one user of the key. Requests that arrive late would meet a full window with less (docs/performance.md).
+ */
 const alonePpm: Ppm = 30_000;
 const sharedPpm: Ppm = 100_000;
 /** Time after the last sign of another user for which the key counts as shared. */

@@ -93,7 +93,7 @@ const eventLastsMs = hourMs;
 const resolvedKeptMs = 15 * minuteMs;
 const maxAlertsInPost = 500;
 
-/** Without `endsAt` the end is `aheadMs` after the moment of sending. */
+/** Alert for Alertmanager. It ends `aheadMs` after the moment of sending if `endsAt` is absent. */
 interface PostedAlert extends LabelledAlert {
   readonly endsAt?: string;
   readonly aheadMs?: number;

@@ -86,7 +86,7 @@ export interface Channel {
   render(message: GroupMessage): Rendered | null;
   /** Returns null if the receiver has no use for the notice. Pure. */
   renderNotice(notice: Notice): Rendered | null;
-  /** Never throws for an external failure; `signal` ends the attempt. */
+  /** Sends, and never throws for an external failure; `signal` ends the attempt. */
   send(delivery: Delivery, signal: AbortSignal): Promise<SendResult>;
   /** Upkeep of a receiver that forgets firing alerts. */
   readonly upkeep?: Upkeep;
@@ -97,6 +97,6 @@ export interface Channel {
 
 interface Upkeep {
   readonly everyMs: number;
-  /** Null if there is nothing to send. `firing` are the alerts that were announced through the channel. */
+  /** Returns null if there is nothing to send. `firing` are the alerts that were announced through the channel. */
   send(firing: readonly Alert[], signal: AbortSignal): Promise<SendResult | null>;
 }

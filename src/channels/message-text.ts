@@ -18,7 +18,7 @@ export interface MessageItem {
   readonly head: string;
   readonly sentences: readonly string[];
   readonly foot: string;
-  /** Null if the item has no place of its own on the page. */
+  /** Address of its place on the page, or null if it has none. */
   readonly url: string | null;
 }
 
@@ -218,7 +218,9 @@ function titleLead({ kind, severity, transitions, incident, rule }: GroupMessage
 
 export interface PageAddresses {
   readonly pageUrl: string | null;
-  /** Without a configured address no command is prepared: the page may open on one machine only. */
+  /**
+   * Address that the configuration gives. No command is prepared if it is null: the page may open on one machine only.
+   */
   readonly publicUrl: string | null;
 }
 

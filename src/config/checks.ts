@@ -1,4 +1,4 @@
-// What a schema of one section cannot see: mistakes between sections, and settings that are probably not intended. Pure.
+// Mistakes between sections, which no schema of one section can see, and settings that are probably not intended. Pure.
 import { takesDigest } from '../channels/channels.ts';
 import { type Severity, severities } from '../core/alert.ts';
 import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';

@@ -50,7 +50,7 @@ export interface CommandName {
   /** The operation, for example breaker-release. */
   readonly name: string;
   readonly command: string;
-  /** Null for several accounts or all. */
+  /** Account that the command is about, or null for several or all. */
   readonly account: string | null;
   readonly mailboxes: readonly MailboxName[];
 }

@@ -83,7 +83,7 @@ export function ratePpm(counts: { readonly sent: number; readonly bounced: numbe
   return counts.sent > 0 ? (counts.bounced * 1e6) / counts.sent : null;
 }
 
-/** For example 15,385 ppm is 1.5385 %. */
+/** Returns 1.5385 for 15,385 ppm. */
 export function percent(ppm: Ppm): number {
   return ppm / onePercentPpm;
 }

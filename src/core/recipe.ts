@@ -48,7 +48,7 @@ export interface Recipe {
   readonly title: string;
   readonly description: string;
   readonly parameters: readonly Parameter[];
-  /** Null if the recipe only asks. Only an applied run writes. */
+  /** Operation of the recipe, or null if it only asks. An applied run alone writes. */
   readonly operation: Operation | null;
   readonly schedule: RecipeSchedule | null;
   readonly builtIn: boolean;
@@ -122,7 +122,7 @@ export interface RunRequest {
   readonly by: string;
   /** Marks a scheduled run, which is exempt from the share of waiting runs. */
   readonly scheduled?: true;
-  /** Only an operator may apply; a viewer may plan. */
+  /** Role of the key: a viewer may plan, and an operator may apply, too. */
   readonly role: 'viewer' | 'operator';
 }
 
@@ -143,7 +143,7 @@ export interface RowPage {
   readonly run: Run;
   readonly rows: readonly Row[];
   readonly offset: number;
-  /** Null at the end of the present rows. */
+  /** Offset of the next page, or null at the end of the present rows. */
   readonly nextOffset: number | null;
 }
 

@@ -87,7 +87,7 @@ export interface Verdict {
   readonly run: RunState;
   readonly sent: number;
   readonly bounced: number;
-  /** Null in an unknown mode. */
+  /** Limit of the mode, or null if the mode is unknown. */
   readonly limitPpm: Ppm | null;
   readonly windowFrom: IsoDate | null;
   readonly windowTo: IsoDate | null;

@@ -33,7 +33,7 @@ interface Ways {
 /** Real time in which a crash closes what it can. */
 const closeWithinMs = 10_000;
 
-/** With PostgreSQL, waits until no other process is active. A failed start leaves nothing running. */
+/** Waits with PostgreSQL until no other process is active. A failed start leaves nothing running. */
 export async function startDaemon(source: ConfigSource, world: World, ways: Partial<Ways> = {}): Promise<Daemon> {
   const { openStore = Store.open, end = () => process.exit(1) } = ways;
   const { config } = source.started;

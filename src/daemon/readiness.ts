@@ -14,7 +14,7 @@ import type { Readiness } from '../web/route-parts.ts';
 export class Startup {
   #operate: Operate | null = null;
 
-  /** Null while the daemon starts. */
+  /** Door for operator commands, or null while the daemon starts. */
   get operate(): Operate | null {
     return this.#operate;
   }

@@ -35,7 +35,7 @@ export class Standby {
     await this.#parts.takeDown();
   }
 
-  /** Never rejects: a process that can't show that it is a standby is one nonetheless. */
+  /** Serves, and never rejects: a process that can't show that it is a standby is one nonetheless. */
   async #start(state: () => StandbyState): Promise<void> {
     const { server, store } = this.#config;
     const { log } = this.#world;

@@ -38,7 +38,7 @@ interface SeriesRow {
 
 interface Block {
   rows: readonly SeriesRow[];
-  /** Null for a column without a sample. */
+  /** Pieces by column, each null for a column without a sample. */
   readonly pieces: (Piece | null)[];
 }
 

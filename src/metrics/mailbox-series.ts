@@ -23,7 +23,7 @@ interface SeriesLook {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
   readonly verdict: Verdict | undefined;
-  /** Null if the verdict counted nothing. */
+  /** Days of the window, or null if the verdict counted nothing. */
   readonly window: readonly DailyRow[] | null;
   readonly week: readonly DailyRow[];
 }

@@ -58,7 +58,7 @@ export function isInForce({ set, earlier, at }: SetLimit, { warmup, changes }: M
  */
 interface Undoing {
   readonly mailbox: MailboxState;
-  /** null: there is no way back, because the mode before is not known. */
+  /** Steps back, each null if there is no way back, because the mode before is not known. */
   readonly steps: readonly (MailboxChange | null)[];
 }
 

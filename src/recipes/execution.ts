@@ -27,7 +27,7 @@ export interface ExecutionParts {
   readonly runs: RunLedger;
   readonly place: StorePlace;
   readonly facts: () => ProgramFacts;
-  /** Null while mailboxes can only be read. */
+  /** Returns null while mailboxes can only be read. */
   readonly commandAccess: () => CommandAccess | null;
   readonly limits: RunLimits;
 }
@@ -204,7 +204,10 @@ interface StepContext {
   readonly command: string;
 }
 
-/** Never rejects. The holder of a recipe key reads the message, so it names no path of this machine. */
+/**
+ * Performs the step, and never rejects. The holder of a recipe key reads the message, so it names no path of this
+ * machine.
+ */
 export async function performStep(
   step: RecipeStep,
   row: Row,

@@ -107,7 +107,7 @@ interface RecipeParts {
   /** A reload may change the folder. */
   readonly folder: () => string;
   readonly retentionMs: () => number;
-  /** Null while the daemon starts. */
+  /** Returns null while the daemon starts. */
   readonly operate: () => CommandAccess['operate'] | null;
 }
 

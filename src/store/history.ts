@@ -130,7 +130,7 @@ async function withMailboxes(db: Db, rows: readonly CommandRow[]): Promise<reado
   }));
 }
 
-// What was decided, done and changed about a mailbox, including the earlier ids of its address.
+// Decisions, actions and changes of a mailbox, including the earlier ids of its address.
 
 export interface MailboxEntries {
   readonly decisions: readonly RecordedDecision[];

@@ -1,5 +1,5 @@
-// What commands read of a whole store: the size and growth of its tables, and whether it is sound. Both run in a process
-// of their own, because they read for a long time.
+// Size, growth and soundness of a whole store, for commands. Both reads run in a process of their own, because they
+// take a long time.
 import { sql } from 'kysely';
 import { dayMs } from '../core/time.ts';
 import { DamagedRowError, type RowKey } from './failure.ts';

@@ -33,7 +33,7 @@ export class Teardowns {
     }
   }
 
-  /** Never rejects. */
+  /** Ends every part, last added first, and never rejects. */
   async takeDown(): Promise<void> {
     for (let end = this.#parts.pop(); end; end = this.#parts.pop()) await end();
   }

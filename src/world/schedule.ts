@@ -34,7 +34,7 @@ export function cronSchedule(expression: string, timeZone = 'UTC'): Schedule {
   return schedule;
 }
 
-/** Null for an expression that has at most one of day of the month and day of the week. */
+/** Returns null for an expression that has at most one of day of the month and day of the week. */
 export function bothDaysDoubt(expression: string): string | null {
   const [weekday = '*', , day = '*'] = expression.trim().split(/\s+/).reverse();
   if (/^[*?]/.test(weekday) || /^[*?]/.test(day)) return null;

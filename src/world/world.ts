@@ -201,7 +201,7 @@ function beginNext(): void {
 /** Lets a loop sleep until its time or a ring. A ring while nothing sleeps is kept for the next sleep. */
 export interface Bell {
   ring(): void;
-  /** Never rejects. */
+  /** Waits, and never rejects. */
   sleep(ms: number, signal?: Interrupt): Promise<void>;
 }
 

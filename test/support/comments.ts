@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 /** First words of comments that name no subject. */
 const fragment =
-  /^(Of|By|In|For|Whether|That|What|Who|Whose|Those|These|This|It|Its|They|So|As|How|When|Where|Since|Until|While|After|Before|At|On|With|Without|Also|Absent|Only|From|To|If|Because|Between|Among|Behind|Under|Over|Both|Nobody|Nothing|Not|null|undefined|More|Most|Then|There|Told|Taken|Known)\b/;
+  /^(Of|By|In|For|Whether|That|What|Who|Whose|Those|These|This|It|Its|They|So|As|How|When|Where|Since|Until|While|After|Before|At|On|With|Without|Also|Absent|Only|From|To|If|Because|Between|Among|Behind|Under|Over|Both|Nobody|Nothing|Not|Never|null|undefined|More|Most|Then|There|Told|Taken|Known)\b/;
 
 /** First lines of the comments of a file. A comment of several `//` lines is one. */
 export function commentsOf(file: string): readonly string[] {

@@ -29,7 +29,7 @@ export class Post {
 
   /** Sends the POST at most once, in the caller's slot. Returns null if the daemon stops or the mailbox has left. */
   async send(open: OpenAction, signal: AbortSignal): Promise<Settlement | null> {
-    // Nothing was sent. Either the mailbox has left, or the open intent is looked at after the restart.
+    // The mailbox has left, or the open intent is looked at after the restart: nothing was sent.
     if (signal.aborted || !this.#conditions.isCurrent(open)) return null;
     if (!this.#conditions.maySend(open)) return { kind: 'not_sent', detail: notSent };
     const sent = await this.#request(open);
@@ -76,7 +76,7 @@ export class Post {
     return kind === 'resume' ? api.resume(mailboxId, mayPost) : api.pause(mailboxId, mayPost);
   }
 
-  /** With `no`, the first answered look decides. Returns null if the daemon stops or the action has ended. */
+  /** The first answered look decides with `no`. Returns null if the daemon stops or the action has ended. */
   async readBack(
     open: OpenAction,
     otherwise: string,

@@ -187,7 +187,7 @@ function clockOff({ name, apiHealth: { clockAheadMs } }: AccountState): Conditio
 /** A list that is neither truncated nor lacks any mailbox leaves no mailbox guarded. */
 export interface ListShortage {
   readonly listed: number;
-  /** Known mailboxes that the list lacks and that do not count as removed yet. */
+  /** Mailboxes that were known before, that the list lacks, and that do not count as removed yet. */
   readonly missing: readonly MailboxState[];
   /** True if the list says that it continues elsewhere, or contains unreadable entries. */
   readonly truncated: boolean;

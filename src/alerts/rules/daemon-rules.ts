@@ -13,7 +13,7 @@ import { isForPeople } from '../routing.ts';
 export interface ChannelHealth {
   readonly name: string;
   readonly lastSuccessAt: EpochMs | null;
-  /** Null if sends succeed or none was tried. */
+  /** Start of the failure, or null if sends succeed or none was tried. */
   readonly failingSince: EpochMs | null;
   readonly lastFailure: string | null;
 }

@@ -124,7 +124,7 @@ function nameOf(name: DnsRecordName): string {
 }
 
 interface Listing {
-  /** Null if the answer is inconclusive. */
+  /** True if it is listed, or null if the answer is inconclusive. */
   readonly listed: boolean | null;
   readonly lists: readonly string[];
   readonly found: number;

@@ -33,7 +33,7 @@ export interface DomainFinding extends PoolKnowledge {
   readonly account: string;
   readonly domain: string;
   readonly excess: DomainExcess | null;
-  /** Null if there are no rows. Called only if there is no excess. */
+  /** Returns null if there are no rows. The caller asks only if there is no excess. */
   readonly week: () => DomainWeek | null;
   /** Called only for messages. */
   readonly worst: () => readonly DomainShare[];
@@ -99,12 +99,12 @@ function excessTexts(finding: DomainFinding, excess: DomainExcess, now: EpochMs)
   ];
 }
 
-/** With more than one unknown mailbox in this many, shared_bounces is silent. */
+/** The rule shared_bounces is silent if more than one mailbox in this many is unknown. */
 const unknownOneIn = 10;
 
 export interface ShiftFinding extends PoolKnowledge {
   readonly account: string;
-  /** Null if there is too little to compare. */
+  /** Comparison with the days before, or null if there is too little to compare. */
   readonly shift: AccountShift | null;
 }
 

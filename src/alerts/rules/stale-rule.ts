@@ -27,7 +27,7 @@ function lacksWarmup(mailbox: MailboxState): boolean {
 }
 
 /**
- * Only a judgement of the current answer ends the alert: just after a start nothing is too old yet, and the verdict
+ * A judgement of the current answer alone ends the alert: just after a start nothing is too old yet, and the verdict
  * comes from an earlier process.
  */
 export function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
@@ -86,8 +86,8 @@ type StandStill = IsoDate | 'moves' | 'unknown';
 const habitMs = 8 * dayMs;
 
 /**
- * Only an email, or a warm-up that does not run, shows that counts move. Unknown until two whole sending days after a
- * resume, and if the status toggles. The verdict covers a mailbox without any email.
+ * An email, or a warm-up that does not run, shows that counts move. The result is unknown until two whole sending days
+ * after a resume, and if the status toggles. The verdict covers a mailbox without any email.
  */
 function standStillOf({ verdict, stats, warmup, memory, changes }: MailboxState, now: EpochMs): StandStill {
   const { run, action } = verdict?.answer ?? {};

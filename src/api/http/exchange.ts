@@ -86,7 +86,7 @@ export function createAgent(to: AgentTarget | null = null): Agent {
 
 export interface Ask {
   readonly method: 'GET' | 'POST';
-  /** Without a trailing slash. */
+  /** Address without a trailing slash. */
   readonly baseUrl: string;
   /** Appended to `baseUrl` unchanged. */
   readonly path: string;
@@ -112,7 +112,7 @@ export interface Success {
 type ReadSuccess<Value> = (success: Success) => Result<Value>;
 
 export interface Exchange<Value> {
-  /** Null if no complete answer came. */
+  /** Status of the answer, or null if no complete answer came. */
   readonly status: number | null;
   readonly headers: AnswerHeaders;
   /** Anything but a complete 2xx answer is a failure. Redirects are not followed (H18). */
@@ -127,7 +127,7 @@ export interface Exchange<Value> {
   readonly lostKept: boolean;
 }
 
-/** Never rejects because of the network or the server. `now`: wall time, for a Retry-After date without a Date. */
+/** Resolves also if the network or the server fails. `now`: wall time, for a Retry-After date without a Date. */
 export async function exchange<Value>(
   agent: Agent,
   ask: Ask,

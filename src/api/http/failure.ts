@@ -38,7 +38,7 @@ interface RawAnswer {
 }
 
 const quotedCharacters = 200;
-/** Only this beginning is searched: most of the text could be blank. */
+/** Beginning that is searched: most of the text could be blank. */
 const searchedCharacters = 4_096;
 
 /** Returns at most 200 characters of a foreign text on one line, without control characters. */

@@ -36,7 +36,7 @@ export interface Received {
 export interface Dispatched {
   readonly request: Dispatcher.DispatchOptions;
   readonly signal: AbortSignal | null;
-  /** Only the total deadline is enforced here, the others by undici. */
+  /** Deadlines of the request: the total one is enforced here, the others by undici. */
   readonly deadlines: Deadlines;
   /** An error needs less room than an answer. */
   readonly capsOf: (status: number) => Caps;
@@ -97,7 +97,7 @@ class Receiving implements Dispatcher.DispatchHandler {
   readonly #wanted: Dispatched;
   readonly #outcome: ReceiveOutcome;
   readonly #ending: AbortSignal;
-  /** Null until undici begins: there is nothing to abort before. */
+  /** Controller of the request, or null until undici begins: there is nothing to abort before. */
   #controller: Dispatcher.DispatchController | null = null;
   #head: { readonly status: number; readonly headers: AnswerHeaders } | null = null;
   readonly #chunks: Buffer[] = [];

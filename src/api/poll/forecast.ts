@@ -12,7 +12,7 @@ export type Gaps = Readonly<Record<Route, ScheduleGaps>>;
 export interface ForecastInput {
   readonly mailboxes: number;
   readonly allowedPerMinute: number;
-  /** Beyond the needs of the cadence. */
+  /** Requests a minute beyond the needs of the cadence. */
   readonly sparePerMinute: number;
   /** Default: none. */
   readonly ownLimits?: readonly OwnRoutes[];
@@ -161,7 +161,7 @@ const catchUp = 2;
 interface DemandInput {
   readonly mailboxes: number;
   readonly allowedPerMinute: number;
-  /** Beyond the needs of the cadence. */
+  /** Requests a minute beyond the needs of the cadence. */
   readonly sparePerMinute: number;
   readonly cadenceMs: Readonly<Record<Route, number>>;
   /** True if spare requests read statistics early, by risk. */
@@ -176,7 +176,7 @@ export interface Demand {
   readonly roomPerMinute: number;
   /** Requests a minute for mailboxes that were never judged: the whole budget, less health and the list. */
   readonly sweepPerMinute: number;
-  /** For connections, DNS and blacklists that were never read, in addition to due polls of the cadence. */
+  /** Polls of connections, DNS and blacklists that were never read, in addition to due polls of the cadence. */
   readonly detailsPerMinute: number;
   readonly fits: boolean;
   /** True if the cadence would also fit with the full share of the list. */

@@ -16,7 +16,7 @@ export interface LaneOptions {
   readonly clock: Clock;
   readonly budget: Budget;
   readonly queue: PollQueue;
-  /** Never rejects. */
+  /** Polls, and never rejects. */
   readonly poll: (poll: Poll) => Promise<void>;
   /** account: only health and the list; actions continue. nothing: this process does not own the account. */
   readonly mayAsk: () => 'everything' | 'account' | 'nothing';
@@ -71,7 +71,7 @@ export class Lane {
    */
   async run(signal: AbortSignal, turned: () => void): Promise<void> {
     const { clock, budget, mayAsk } = this.#options;
-    // On a slow machine the slots of many accounts come at the same moment. The choice of a poll is work, too.
+    // The slots of many accounts come at the same moment on a slow machine. The choice of a poll is work, too.
     let hasRoom = false;
     while (!signal.aborted) {
       const now = clock.monotonic();

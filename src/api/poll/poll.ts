@@ -12,7 +12,7 @@ export function pollKey(poll: Poll): string {
   return `${poll.route} ${poll.mailboxId ?? ''}`;
 }
 
-/** In the order of their importance to the guard. */
+/** Routes of a mailbox, sorted by their importance to the guard. */
 export const mailboxRoutes = ['stats', 'warmup', 'mailbox', 'dns', 'blacklist'] as const;
 export type MailboxRoute = (typeof mailboxRoutes)[number];
 

@@ -8,7 +8,7 @@ import { mayCrossToday, type Risk, shareOf, weightOf } from './risk.ts';
 export interface QueueOptions {
   readonly cadenceMs: Readonly<Record<Route, number>>;
   readonly allowedPerMinute: () => number;
-  /** Beyond the needs of the cadence; 0 switches early reads off. Default: all. */
+  /** Requests a minute beyond the needs of the cadence; 0 switches early reads off. Default: all. */
   readonly sparePerMinute?: (now: number) => number;
   /** Earliest start by the kind's own limits alone. Default: at any time. */
   readonly opensAt?: (route: Route) => number;
@@ -308,7 +308,7 @@ export class PollQueue {
     return { route, mailboxId: null };
   }
 
-  /** After many polls for one reason in a row, a lower reason has its turn. */
+  /** Gives a lower reason its turn after many polls for one reason in a row. */
   #takeMailbox(best: Candidates, now: number, inPace: boolean): Poll | undefined {
     const reasons = [() => best.urgent.job, () => best.judging.job, () => best.soon.job, () => this.#due(best, now)];
     const { reason: last, length } = this.#row;

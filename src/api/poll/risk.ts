@@ -38,7 +38,7 @@ export function mayCrossToday({ bouncesLeft, sendsLeftToday }: Risk): boolean {
   return bouncesLeft <= sendsLeftToday;
 }
 
-/** Null before the first verdict. A known breach counts as one bounce left: its action is in progress. */
+/** Returns null before the first verdict. A known breach counts as one bounce left: its action is in progress. */
 export function riskOf(mailbox: MailboxState, minBounces: number, now: EpochMs): Risk | null {
   const verdict = mailbox.verdict?.answer;
   if (!verdict) return null;

@@ -13,7 +13,7 @@ const plans = [
 const nothingGuarded =
   'No mailbox of this account is guarded: its mailbox list is empty, or mailboxes.include and mailboxes.exclude select none';
 
-/** One sentence without a full stop. */
+/** Returns one sentence without a full stop. */
 export function sumText({ mailboxes, allowedPerMinute, asksPerMinute, ...forecast }: Forecast): string {
   if (mailboxes === 0) return nothingGuarded;
   const { oldestMs, calmestMs, usedPerMinute = allowedPerMinute, mend } = forecast;

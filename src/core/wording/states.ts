@@ -33,7 +33,7 @@ export function accountTrouble({
   return keyWrites === false ? 'read-only key' : null;
 }
 
-/** For an API that answers, but refuses the statistics or the warm-up. */
+/** Words for an API that answers, but refuses the statistics or the warm-up. */
 export const noneJudged = 'no mailbox can be judged';
 
 // Decisions as labels.
@@ -85,7 +85,7 @@ export function decisionAt(decision: RecordedDecision | undefined, at: EpochMs, 
 // Reason, time and author of a pause.
 
 export interface PausedFacts {
-  /** Null if no change of Warmwarden's is in force. */
+  /** Claim that is in force, or null if no change of Warmwarden's is. */
   readonly claim: Claim | null;
   /** The newest first. */
   readonly actions: readonly Action[];

@@ -31,7 +31,7 @@ interface Duty {
 
 interface Retired {
   readonly name: string;
-  /** Null if the loop ended without an error. */
+  /** Error with which the loop ended, or null if there was none. */
   readonly failure: string | null;
 }
 
@@ -109,7 +109,7 @@ export class Duties {
     fleet.putGuarding(guarding);
   }
 
-  /** Never rejects. */
+  /** Stores the rate limits for the next process, and never rejects. */
   saveLedgers(): Promise<void> {
     return this.#save([...this.#duties].map(([name, { api }]) => [name, api.budget]));
   }
@@ -147,7 +147,7 @@ export class Duties {
     return { name, failure };
   }
 
-  /** Null if the work succeeded. */
+  /** Returns the error, or null if the work succeeded. */
   async #outcomeOf(account: string, work: () => Promise<void>): Promise<string | null> {
     try {
       await work();

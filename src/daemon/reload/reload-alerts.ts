@@ -45,13 +45,13 @@ export class ReloadAlerts {
     this.#live = live;
   }
 
-  /** Without problems, the newest configuration is in force. Never rejects. */
+  /** Shows why a configuration is refused; the newest one is in force if there are no problems. Never rejects. */
   show(problems: readonly string[]): Promise<void> {
     this.#problems = problems;
     return this.#attempt();
   }
 
-  /** Never rejects. */
+  /** Announces what a reload switched off or removed, and never rejects. */
   async reloaded(reload: Reloaded): Promise<void> {
     this.#lost = [...this.#lost, ...this.#lostBy(reload)];
     await this.#attempt();

@@ -64,7 +64,10 @@ export class Reloader {
     this.#inForce = parts.source.started;
   }
 
-  /** Never rejects; a refused configuration changes nothing. Equal requests that wait become one. */
+  /**
+   * Loads the configuration again, and never rejects: a refused one changes nothing. Equal requests that wait become
+   * one.
+   */
   reload(request: ReloadRequest): Promise<CommandOutcome> {
     return this.#reloads.ask(request);
   }

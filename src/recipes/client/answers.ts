@@ -36,7 +36,7 @@ export interface RunRecord {
   readonly rowCount: number | null;
   /** True if the service says that the run had more rows than it kept. */
   readonly truncated: boolean;
-  /** Null if the service does not say. */
+  /** True if the run was applied, or null if the service does not say. */
   readonly apply: boolean | null;
   readonly error: string | null;
 }

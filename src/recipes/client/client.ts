@@ -22,7 +22,7 @@ const noRoute: readonly number[] = [404, 405, 501];
 export interface RecipeApiOptions {
   /** Ends with /v1 (docs/faults.md T1); a slash behind it does no harm. */
   readonly baseUrl: string;
-  /** Null if the service asks for none, as the daemon's socket. */
+  /** Key of the service, or null if it asks for none, as the daemon's socket. */
   readonly apiKey: string | null;
   /** Socket of a daemon, used instead of TCP. */
   readonly socketPath?: string;
@@ -265,7 +265,7 @@ export interface FollowOptions {
   readonly onProgress?: (run: RunRecord) => void;
 }
 
-/** Never rejects, and waits out a failure that may pass. */
+/** Follows the run to its end, waits out a failure that may pass, and never rejects. */
 export async function followRun(
   api: Pick<RecipeApi, 'run'>,
   id: string,

@@ -41,7 +41,7 @@ function refusedResult(said: readonly string[]): CallToolResult {
 }
 
 interface ToolRows {
-  /** Null if the service shows no rows, which differs from an empty list. */
+  /** Rows of the run, or null if the service shows none, which differs from an empty list. */
   readonly rows: readonly unknown[] | null;
   /** Cursor behind the first `taken` of these rows; null after the last row of the run. */
   readonly cursorAfter: (taken: number) => string | null;

@@ -61,7 +61,7 @@ export function share(min: Ppm, max: Ppm) {
   return quantity('a share', shareHint, (text) => shareWithin(text, min, max));
 }
 
-/** Null if the file says `auto`. */
+/** Share, or null if the file says `auto`. */
 export function shareOrAuto(min: Ppm, max: Ppm) {
   return quantity('a share or auto', `${shareHint}, or auto`, (text) =>
     text.trim() === 'auto' ? null : shareWithin(text, min, max),
@@ -89,13 +89,13 @@ function quantity<Value extends number | null>(wanted: string, hint: string, rea
     });
 }
 
-/** Also accepts digits in a string, which is what ${NAME} leaves. */
+/** Accepts digits in a string, too, which is what ${NAME} leaves. */
 export function whole(min: number, max: number) {
   const digits = (value: unknown) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value);
   return z.preprocess(digits, z.int().min(min).max(max));
 }
 
-/** Also accepts a string, which is what ${NAME} leaves. */
+/** Accepts a string, too, which is what ${NAME} leaves. */
 export function truth() {
   const words = (value: unknown) => (value === 'true' ? true : value === 'false' ? false : value);
   return z.preprocess(words, z.boolean());

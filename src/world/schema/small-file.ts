@@ -54,7 +54,7 @@ function textIn(bytes: Buffer): { readonly text: string } | { readonly failure: 
   }
 }
 
-/** Null if the file is regular. */
+/** Returns null if the file is regular. */
 function kindComplaint(stats: Stats): string | null {
   if (stats.isFile()) return null;
   if (stats.isDirectory()) return 'it is a folder';
