@@ -36,13 +36,15 @@ interface RigOptions {
   readonly maySend?: () => boolean;
   /** Real time, in place of ten seconds. */
   readonly alwaysMs?: number;
+  readonly pageUrl?: string;
 }
 
 export function rigWith(
   channels: (clock: MovedClock, world: World) => readonly Channel[],
   settings: Partial<NotifierSettings> = {},
-  { random = () => 0.5, store = memoryOutbox(), at = start, maySend = () => true, alwaysMs = 10_000 }: RigOptions = {},
+  options: RigOptions = {},
 ): Rig {
+  const { random = () => 0.5, store = memoryOutbox(), at = start, maySend = () => true, alwaysMs = 10_000 } = options;
   const clock = movedClock(at);
   const fleet = new Fleet();
   const logged: string[] = [];
@@ -72,7 +74,7 @@ export function rigWith(
     alwaysMs,
     channels: channels(clock, world),
     settings: inForce,
-    pageUrl: null,
+    pageUrl: options.pageUrl ?? null,
     apiOf: () => null,
   });
   const reconfigure: Rig['reconfigure'] = (others, change) => notifier.reconfigure(others, { ...inForce, ...change });
