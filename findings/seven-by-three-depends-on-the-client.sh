@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# One would expect: a whole number given as a parameter is an INTEGER in SQLite, as in Python's sqlite3: 7 / 3 is 2, 'top ' || 3 is "top 3", and "3" is what
-# a TEXT column keeps of it. What happens: node:sqlite, better-sqlite3 and libsql bind each JavaScript number as REAL. Division is exact, texts end in
-# ".0", and groups by a division fall apart without an error. sql.js looks at the value and binds 3 as INTEGER. A column of type INTEGER hides it.
-# A BigInt is bound as INTEGER by node:sqlite. So the same statement means something else when a project changes its client for SQLite.
+# One would expect: a whole number as a parameter is an INTEGER in SQLite, as in Python's sqlite3: 7 / 3 is 2, 'top ' || 3 is "top 3".
+# What happens: node:sqlite, better-sqlite3 and libsql bind each JavaScript number as REAL. Division is exact, texts end in ".0", and groups by a division
+# fall apart without an error; a column of type INTEGER hides it. sql.js looks at the value and binds INTEGER, and a BigInt is INTEGER for node:sqlite.
+# So the same statement means something else when a project changes its client.
 # Versions: Node.js 24.21.0, better-sqlite3 12.11.1, @libsql/client 0.18.0, sql.js 1.16.0 (npm), Python's sqlite3. Date: 2026-11-28.
 # Source: sqlite.org/datatype3.html; the documentation of node:sqlite has "number" for both INTEGER and REAL.
-set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
