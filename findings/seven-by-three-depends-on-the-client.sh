@@ -5,6 +5,7 @@
 # So the same statement means something else when a project changes its client.
 # Versions: Node.js 24.21.0, better-sqlite3 12.11.1, @libsql/client 0.18.0, sql.js 1.16.0 (npm), Python's sqlite3. Date: 2026-11-28.
 # Source: sqlite.org/datatype3.html; the documentation of node:sqlite has "number" for both INTEGER and REAL.
+set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
