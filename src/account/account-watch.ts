@@ -135,7 +135,6 @@ export class AccountWatch {
       now - (api.budget.throttledAt(now).at(-1) ?? Number.NEGATIVE_INFINITY) < noSpareForMs ? 0 : spare();
     const opensAt = (route: Route) => api.budget.opensAt(route);
     this.#queue = new PollQueue({ cadenceMs: cadenceOf(gaps), allowedPerMinute, sparePerMinute, opensAt, earlyMs });
-    api.onReceived = (route, bytes) => this.#queue.received(route, bytes);
     runAsScheduled(this.#queue, options.schedules, world.clock);
     this.#fresh = new FreshMeasurements(account, fleet);
     this.#agenda = new Agenda({

@@ -15,7 +15,6 @@ import type {
 import { directly, type Egress } from '../core/egress.ts';
 import type { Ppm, WarmupMode } from '../core/policy.ts';
 import type { Tally } from '../core/tally.ts';
-import { minuteMs } from '../core/time.ts';
 import type { World } from '../world/world.ts';
 import { type AnswerTo, type Interpreted, interpret, type RequestKind } from './answers.ts';
 import { Budget, type LimitHeaders } from './budget.ts';
@@ -30,7 +29,7 @@ import {
   type Success,
   textOf,
 } from './http/exchange.ts';
-import { type Failure, failed, type Result } from './http/failure.ts';
+import { failed, type Result } from './http/failure.ts';
 import { Redactor } from './http/redactor.ts';
 import { cutText, type StatsCut, StatsDays } from './stats-days.ts';
 
@@ -59,39 +58,22 @@ interface Call<Kind extends RequestKind> {
   /** Mailbox that the answer must be about if it names one. */
   readonly mailboxId?: string;
   readonly days?: number | undefined;
-  /** Earlier answer with its ETag, which the API may confirm with 304. */
-  readonly tagged?: Tagged<AnswerTo<Kind>> | null;
-  readonly remember?: (answer: AnswerTo<Kind>, headers: AnswerHeaders) => void;
 }
-
-/** An answer with its ETag (RFC 9110, section 13.1.2). */
-interface Tagged<Answer> {
-  readonly answer: Answer;
-  readonly etag: string;
-  /** Time on the monotonic clock. */
-  readonly readAt: number;
-}
-
-/** Age after which the whole list is requested. Some APIs answer 304 to every conditional request. */
-const wholeListAfterMs = 10 * minuteMs;
-
-function resultOf<Kind extends RequestKind>(
-  { tagged = null, remember }: Call<Kind>,
-  { status, headers, result }: Exchange<AnswerTo<Kind>>,
-): Result<AnswerTo<Kind>> {
-  if (status === 304 && tagged !== null) return { ok: true, value: tagged.answer };
-  if (result.ok) remember?.(result.value, headers);
-  return result;
-}
-
-/** True for a missing mailbox, or an answer about another one: the list may have changed. */
-const isAboutList = ({ kind }: Failure) => kind === 'missing' || kind === 'malformed';
 
 /** Evidence window of a usual policy. */
 const usualDays = 30;
 
 const noSecrets: readonly string[] = [];
 const keyless = { accept: 'application/json' };
+
+/** Change of a warm-up: a word, or a value to be set. */
+export type WarmupWrite = 'pause' | 'resume' | { readonly mode: WarmupMode } | { readonly limit: number };
+
+function bodyOf(change: WarmupWrite): object {
+  if (typeof change === 'string') return { action: change };
+  const config = 'mode' in change ? { warmup_mode: change.mode } : { target_daily_limit: change.limit };
+  return { action: 'update_config', config };
+}
 
 export type Answered<Answer> = Promise<Result<Observed<Answer>>>;
 
@@ -105,14 +87,11 @@ export class MailboxApi {
   readonly #agent: Agent;
   readonly #stopping = new AbortController();
   readonly #stopped = this.#stopping.signal;
-  readonly #usualHeaders: Ask['headers'];
+  readonly #keyed: Ask['headers'];
   /** Smaller limits that were logged last, so that each is logged once. */
   readonly #saidLimits = new Map<RequestKind | 'key', number>();
   #saidHeadroomPpm: Ppm;
-  #lastList: Tagged<MailboxList> | null = null;
   readonly #statsDays: StatsDays;
-  /** Called with the bytes as received over the wire. */
-  onReceived: (route: RequestKind, bytes: number) => void = () => {};
   onThrottled: () => void = () => {};
   readonly #doubted = new Set<string>();
   #redacting: { readonly secrets: readonly string[]; readonly redactor: Redactor } | null = null;
@@ -127,7 +106,7 @@ export class MailboxApi {
     this.#saidHeadroomPpm = this.budget.headroomPpm;
     const { baseUrl: url, egress = directly } = options;
     this.#agent = createAgent({ url, egress });
-    this.#usualHeaders = { ...keyless, authorization: `Bearer ${options.apiKey}` };
+    this.#keyed = { ...keyless, authorization: `Bearer ${options.apiKey}` };
   }
 
   health(): Answered<HealthAnswer> {
@@ -135,13 +114,7 @@ export class MailboxApi {
   }
 
   mailboxes(): Answered<MailboxList> {
-    const now = () => this.#world.clock.monotonic();
-    const last = this.#lastList;
-    const tagged = last && now() - last.readAt < wholeListAfterMs ? last : null;
-    const remember = (answer: MailboxList, { etag }: AnswerHeaders) => {
-      this.#lastList = typeof etag === 'string' ? { answer, etag, readAt: now() } : null;
-    };
-    return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes', tagged, remember });
+    return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes' });
   }
 
   mailbox(id: string): Answered<MailboxDetail> {
@@ -174,25 +147,10 @@ export class MailboxApi {
     return this.#ask('blacklist', id, fresh ? '&refresh=true' : '');
   }
 
-  /** Success of this and the next three only means that the API accepted the request: read it back. */
-  setMode(id: string, mode: WarmupMode, mayLeave?: () => boolean): Answered<true> {
-    return this.#write(id, mayLeave, { mailbox_id: id, action: 'update_config', config: { warmup_mode: mode } });
-  }
-
-  setLimit(id: string, limit: number, mayLeave?: () => boolean): Answered<true> {
-    return this.#write(id, mayLeave, {
-      mailbox_id: id,
-      action: 'update_config',
-      config: { target_daily_limit: limit },
-    });
-  }
-
-  pause(id: string, mayLeave?: () => boolean): Answered<true> {
-    return this.#write(id, mayLeave, { mailbox_id: id, action: 'pause' });
-  }
-
-  resume(id: string, mayLeave?: () => boolean): Answered<true> {
-    return this.#write(id, mayLeave, { mailbox_id: id, action: 'resume' });
+  /** Success only means that the API accepted the request: read it back. */
+  write(id: string, change: WarmupWrite, mayLeave?: () => boolean): Answered<true> {
+    const body = { mailbox_id: id, ...bodyOf(change) };
+    return this.#call({ route: 'warmup_write', method: 'POST', path: '/v1/warmup', body, mailboxId: id, mayLeave });
   }
 
   /** Aborts the polls in progress. Writes continue. */
@@ -210,18 +168,6 @@ export class MailboxApi {
     return this.#call({ route, method: 'GET', path, mailboxId: id, days });
   }
 
-  #write(id: string, mayLeave: (() => boolean) | undefined, body: object): Answered<true> {
-    const path = '/v1/warmup';
-    return this.#call({
-      route: 'warmup_write',
-      method: 'POST',
-      path,
-      body,
-      mailboxId: id,
-      mayLeave,
-    });
-  }
-
   async #call<Kind extends RequestKind>(call: Call<Kind>): Answered<AnswerTo<Kind>> {
     const { clock } = this.#world;
     const begun = clock.monotonic();
@@ -232,10 +178,8 @@ export class MailboxApi {
       exchanged = await this.#exchange(call);
     }
     const ended = clock.monotonic();
-    const { status, headers } = exchanged;
+    const { status, headers, result } = exchanged;
     this.budget.ended(ended);
-    this.onReceived(call.route, exchanged.wireBytes);
-    const result = resultOf(call, exchanged);
     this.#noteLimits({ kind: call.route, startedAt: begun, succeeded: result.ok }, headers, ended);
     const code = status === null && !result.ok ? result.failure.kind : String(status);
     this.#tally.request({ account: this.#options.account, route: call.route, code }, (ended - begun) / 1_000);
@@ -243,7 +187,6 @@ export class MailboxApi {
     this.#sayHeadroom();
     if (result.ok) return { ok: true, value: { at: clock.now(), answer: result.value } };
     const { failure } = result;
-    if (call.mailboxId !== undefined && isAboutList(failure)) this.#lastList = null;
     const what = `${call.method} ${call.path.split('?')[0]}: `;
     return failed({ ...failure, detail: what + failure.detail });
   }
@@ -256,7 +199,8 @@ export class MailboxApi {
       method,
       baseUrl,
       path,
-      headers: this.#headersOf(call),
+      headers:
+        call.route === 'health' ? keyless : { ...this.#keyed, ...(body && { 'content-type': 'application/json' }) },
       body: body ? JSON.stringify(body) : null,
       // A poll ends at once when the daemon stops. A POST keeps its time, because its answer matters.
       signal: method === 'GET' ? this.#stopped : null,
@@ -294,16 +238,6 @@ export class MailboxApi {
     const slot = Math.max(clock.monotonic(), this.budget.nextStartAt(clock.monotonic()));
     this.budget.started(slot, kind);
     await clock.sleep(slot - clock.monotonic(), this.#stopped);
-  }
-
-  #headersOf({ route, body, tagged }: Pick<Call<RequestKind>, 'route' | 'body' | 'tagged'>): Ask['headers'] {
-    if (route === 'health') return keyless;
-    if (!body && !tagged) return this.#usualHeaders;
-    return {
-      ...this.#usualHeaders,
-      ...(body && { 'content-type': 'application/json' }),
-      ...(tagged && { 'if-none-match': tagged.etag }),
-    };
   }
 
   #redactor(): Redactor {

@@ -168,7 +168,7 @@ test.each([301, 302, 307, 308])(
     await using elsewhere = await startScripted(answer(200, good));
     await using server = await startScripted(answer(status, '', { location: `${elsewhere.url}/v1/warmup` }));
     await using client = clientOf(server.url);
-    for (const result of [await client.api.warmup('a'), await client.api.pause('a')]) {
+    for (const result of [await client.api.warmup('a'), await client.api.write('a', 'pause')]) {
       expect(result).toMatchObject({ ok: false, failure: { kind: 'refused', status } });
     }
     expect([server.received.length, elsewhere.received]).toEqual([2, []]);
@@ -303,7 +303,7 @@ test('a kept connection that is gone costs a GET one more try, a POST none (H19)
   expect([server.received.length, server.sockets.size]).toEqual([3, 2]);
   expect(client.api.budget.nextStartAt(0)).toBeGreaterThan(0);
   await becomeIdle();
-  expect(await client.api.pause('a')).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
+  expect(await client.api.write('a', 'pause')).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
   expect(server.received.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET', 'POST']);
 });
 
@@ -381,7 +381,7 @@ test.each([
 ])('a write that is answered with %i %j is a yes', async (status, body) => {
   await using server = await startScripted((response) => response.writeHead(status).end(body));
   await using client = clientOf(server.url);
-  expect(await client.api.pause('a')).toMatchObject({ ok: true });
+  expect(await client.api.write('a', 'pause')).toMatchObject({ ok: true });
   expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({ mailbox_id: 'a', action: 'pause' });
 });
 
@@ -393,7 +393,7 @@ test.each([
 ])('a write that is answered with %i %s is %s', async (status, body, kind) => {
   await using server = await startScripted((response) => response.writeHead(status).end(body));
   await using client = clientOf(server.url);
-  expect(await client.api.setMode('a', 'recovery')).toMatchObject({ ok: false, failure: { kind, status } });
+  expect(await client.api.write('a', { mode: 'recovery' })).toMatchObject({ ok: false, failure: { kind, status } });
   expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({
     mailbox_id: 'a',
     action: 'update_config',

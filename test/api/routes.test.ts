@@ -93,9 +93,9 @@ test.each(['...', '.a', '%2e', '%2e%2e', '%2E.', '../..', '..\\..', '?', '#', 'a
 
 test('a mode and a pause are written, and show when they are read back', async () => {
   await using it = await setting();
-  await good(it.api.setMode(it.id, 'recovery'));
+  await good(it.api.write(it.id, { mode: 'recovery' }));
   expect((await good(it.api.warmup(it.id))).mode).toBe('recovery');
-  await good(it.api.pause(it.id));
+  await good(it.api.write(it.id, 'pause'));
   expect((await good(it.api.warmup(it.id))).status).toBe('paused');
   expect(it.counted.map(({ route, code }) => `${route} ${code}`)).toEqual([
     'warmup_write 200',
@@ -108,7 +108,7 @@ test('a mode and a pause are written, and show when they are read back', async (
 test('a mailbox that is not there is missing, and a wrong key is unauthorized', async () => {
   await using it = await setting();
   const nobody = '00000000-0000-4000-8000-000000000000';
-  for (const asked of [it.api.stats(nobody), it.api.mailbox(nobody), it.api.pause(nobody)]) {
+  for (const asked of [it.api.stats(nobody), it.api.mailbox(nobody), it.api.write(nobody, 'pause')]) {
     expect(await asked).toMatchObject({ ok: false, failure: { kind: 'missing', status: 404 } });
   }
   await using stranger = clientOf(it.simulator.url, { apiKey: 'sk_live_unknown' }, it.clock);

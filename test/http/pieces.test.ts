@@ -22,12 +22,11 @@ test.each([[['{"a":1}']], [['{"a"', ':1', '}']], [[]]])('the pieces %j are one b
   const ask = { baseUrl, path: '/v1/health', headers: {}, body: null, signal: null } as const;
   try {
     const redactor = new Redactor(null, []);
-    const { result, wireBytes } = await exchange(agent, { ...ask, method: 'GET', redactor }, Date.now, ({ body }) => ({
+    const { result } = await exchange(agent, { ...ask, method: 'GET', redactor }, Date.now, ({ body }) => ({
       ok: true,
       value: body.toString(),
     }));
     expect(result).toEqual({ ok: true, value: pieces.join('') });
-    expect(wireBytes).toBe(pieces.join('').length);
   } finally {
     await agent.destroy();
     server.close();

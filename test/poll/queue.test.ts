@@ -255,22 +255,6 @@ test('spare requests go to the list and to statistics, at most once in the inter
   expect(never.nextDueAt(0)).toBeNull();
 });
 
-test('early lists bring no more bytes than all other polls, beyond the credit of two lists', () => {
-  const queue = sweptQueue(['m', 'n'], slotMs);
-  const bytes = { mailboxes: 20_000, stats: 300 };
-  const read = { mailboxes: 0, stats: 0 };
-  for (let count = 0; count < 100; count += 1) queue.received('stats', 5_000);
-  for (let now = slotMs; now < 20 * minuteMs; now += slotMs) {
-    const poll = queue.take(now);
-    if (poll?.route !== 'mailboxes' && poll?.route !== 'stats') continue;
-    queue.done(poll);
-    queue.received(poll.route, bytes[poll.route]);
-    read[poll.route] += bytes[poll.route];
-  }
-  expect(read.mailboxes).toBeGreaterThan(10 * bytes.mailboxes);
-  expect(read.mailboxes).toBeLessThanOrEqual(read.stats + 3 * bytes.mailboxes);
-});
-
 test('with requests to spare the riskier mailbox is read more often, and no one is forgotten', () => {
   const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
   const queue = sweptQueue(ids, 10 * slotMs);

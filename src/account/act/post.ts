@@ -71,9 +71,9 @@ export class Post {
     const { api } = this.#rooms;
     // The request may wait for a connection before its first byte, and the whole process may be suspended meanwhile.
     const { mayPost } = this.#options.lease;
-    if (targetLimit !== undefined) return api.setLimit(mailboxId, targetLimit, mayPost);
-    if (targetMode !== null) return api.setMode(mailboxId, targetMode, mayPost);
-    return kind === 'resume' ? api.resume(mailboxId, mayPost) : api.pause(mailboxId, mayPost);
+    if (targetLimit !== undefined) return api.write(mailboxId, { limit: targetLimit }, mayPost);
+    if (targetMode !== null) return api.write(mailboxId, { mode: targetMode }, mayPost);
+    return api.write(mailboxId, kind === 'resume' ? 'resume' : 'pause', mayPost);
   }
 
   /** The first answered look decides with `no`. Returns null if the daemon stops or the action has ended. */

@@ -16,22 +16,14 @@ import {
   quote,
   type Result,
 } from './failure.ts';
-import {
-  type AnswerHeaders,
-  type Caps,
-  type Deadlines,
-  HeldAnswers,
-  HeldBack,
-  type Received,
-  receive,
-} from './receive.ts';
+import { type AnswerHeaders, type Deadlines, HeldAnswers, HeldBack, type Received, receive } from './receive.ts';
 import type { Redactor } from './redactor.ts';
 import { readRetryAfter, retryAfterInBody } from './retry-after.ts';
 import { type WayOut, wayOutTo } from './way-out.ts';
 
 const usualDeadlines: Deadlines = { headersMs: 15_000, idleMs: 10_000, totalMs: 30_000 };
-const answerCaps: Caps = { wireBytes: 32 * 1024 * 1024, decodedBytes: 32 * 1024 * 1024 };
-const errorCaps: Caps = { wireBytes: 64 * 1024, decodedBytes: 64 * 1024 };
+const maxAnswerBytes = 32 * 1024 * 1024;
+const maxErrorBytes = 64 * 1024;
 /** A longer Retry-After is cut, because requests have to resume (docs/faults.md H11). */
 const longestStopMs = 15 * minuteMs;
 const maxConnections = 16;
@@ -39,31 +31,18 @@ const maxConnections = 16;
 export const maxHeaderBytes = 64 * 1024;
 /** Bytes of all answers of this process, from their first byte until they have been read. */
 export const heldAnswers = new HeldAnswers(64 * 1024 * 1024);
-/** Size above which a body is parsed only if its values fit into memory. */
-const largeBytes = 512 * 1024;
+/** A body of more values, which take memory beyond their text, is not parsed. No fleet has as many. */
+const maxValues = 2_000_000;
 
 export type { AnswerHeaders, Deadlines };
 
-/** Load of an agent's connections. Asking undici for it takes as long as sending a request. */
-interface Load {
-  connections: number;
-  requests: number;
+interface Line {
   readonly way: WayOut | null;
+  /** Number of connections so far. */
+  connects: number;
 }
 
-function placeOf({ baseUrl, path }: Ask, { way }: Load): { readonly origin: string; readonly path: string } {
-  const { origin, pathname, search } = new URL(`${baseUrl}${path}`);
-  if (!way?.forward) return { origin, path: `${pathname}${search}` };
-  return { origin: way.forward.origin, path: `${origin}${pathname}${search}` };
-}
-
-function headersOf({ baseUrl, headers }: Ask, { way }: Load): Readonly<Record<string, string>> {
-  const toProxy = way?.forward ? { host: new URL(baseUrl).host, ...way.forward.headers } : {};
-  return { ...headers, ...toProxy, 'accept-encoding': 'gzip' };
-}
-
-const loads = new WeakMap<Agent, Load>();
-const noLoad = (way: WayOut | null = null): Load => ({ connections: 0, requests: 0, way });
+const lines = new WeakMap<Agent, Line>();
 
 type AgentTarget = { readonly url: string; readonly egress: Egress } | { readonly socketPath: string };
 
@@ -73,14 +52,11 @@ export function createAgent(to: AgentTarget | null = null): Agent {
   const socket = to && 'socketPath' in to ? { socketPath: to.socketPath } : {};
   const connect = way?.connect ?? { timeout: connectDeadlineMs, ...socket };
   const agent = new Agent({ connections: maxConnections, connect, maxHeaderSize: maxHeaderBytes });
-  const load = noLoad(way);
+  const line = { way, connects: 0 };
   agent.on('connect', () => {
-    load.connections += 1;
+    line.connects += 1;
   });
-  agent.on('disconnect', () => {
-    load.connections -= 1;
-  });
-  loads.set(agent, load);
+  lines.set(agent, line);
   return agent;
 }
 
@@ -117,8 +93,6 @@ export interface Exchange<Value> {
   readonly headers: AnswerHeaders;
   /** Anything but a complete 2xx answer is a failure. Redirects are not followed (H18). */
   readonly result: Result<Value>;
-  /** Bytes of the body over the wire, or 0 if no complete answer came. */
-  readonly wireBytes: number;
   /** The `error` of an error answer if it is one word, as of services that name their refusals, or null. */
   readonly errorWord: string | null;
   /** False if no connection was made, so that the server has certainly not seen the request. */
@@ -135,51 +109,51 @@ export async function exchange<Value>(
   read: ReadSuccess<Value>,
 ): Promise<Exchange<Value>> {
   const { method, body, signal, mayLeave, deadlines = usualDeadlines } = ask;
-  const load = loads.get(agent) ?? noLoad();
-  const { origin, path } = placeOf(ask, load);
-  const kept = load.connections > load.requests;
+  const line = lines.get(agent) ?? { way: null, connects: 0 };
+  const { way, connects } = line;
   const { headersMs: headersTimeout, idleMs: bodyTimeout } = deadlines;
-  const request = { origin, path, method, headers: headersOf(ask, load), body, headersTimeout, bodyTimeout };
+  const request = { ...placeOf(ask, way), method, headers: headersOf(ask, way), body, headersTimeout, bodyTimeout };
   const held = heldAnswers.begin();
-  load.requests += 1;
   try {
     let received: Received;
     try {
-      received = await receive(agent, { request, signal, deadlines, capsOf, held, mayLeave });
+      received = await receive(agent, { request, signal, deadlines, maxBytesOf, held, mayLeave });
+      if (received.status === 407 && way?.forward) throw new ProxyError(received.status);
     } catch (error) {
-      return noAnswer(error, whereOf(ask, load), { kept, deadlines });
+      const where = way?.proxy ? `${ask.baseUrl}, through the proxy ${way.proxy}` : ask.baseUrl;
+      return noAnswer(error, unavailable(error, where, deadlines), line.connects === connects);
     }
-    const { status, headers, trouble, wireBytes } = received;
-    const answer = { status, headers, wireBytes, errorWord: null, reached: true, lostKept: false };
-    if (status === 407 && load.way?.forward)
-      return noAnswer(new ProxyError(status), whereOf(ask, load), { kept, deadlines });
+    const { status, headers, trouble } = received;
+    const answer = { status, headers, errorWord: null, reached: true, lostKept: false };
     if (status >= 300) return { ...answer, ...refusalOf(received, now(), ask.redactor) };
     if (trouble !== null) return { ...answer, result: malformed(status, trouble) };
     // Hundreds of answers may arrive at once. Each is read in its own turn of the event loop.
     await nextTurn();
     return { ...answer, result: read({ status, headers, body: received.body }) };
   } finally {
-    load.requests -= 1;
     held.release();
   }
 }
 
-function whereOf({ baseUrl }: Ask, { way }: Load): string {
-  return way?.proxy ? `${baseUrl}, through the proxy ${way.proxy}` : baseUrl;
+function noAnswer(error: unknown, failure: Failure, wasKept: boolean): Exchange<never> {
+  const lostKept = wasKept && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
+  const reached = !isUnreached(error);
+  return { status: null, headers: {}, result: failed(failure), errorWord: null, reached, lostKept };
 }
 
-function noAnswer(
-  error: unknown,
-  where: string,
-  { kept, deadlines }: { readonly kept: boolean; readonly deadlines: Deadlines },
-): Exchange<never> {
-  const lostKept = kept && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
-  const result = failed(unavailable(error, where, deadlines));
-  return { status: null, headers: {}, result, wireBytes: 0, errorWord: null, reached: !isUnreached(error), lostKept };
+function placeOf({ baseUrl, path }: Ask, way: WayOut | null): { readonly origin: string; readonly path: string } {
+  const { origin, pathname, search } = new URL(`${baseUrl}${path}`);
+  if (!way?.forward) return { origin, path: `${pathname}${search}` };
+  return { origin: way.forward.origin, path: `${origin}${pathname}${search}` };
 }
 
-function capsOf(status: number): Caps {
-  return status < 300 ? answerCaps : errorCaps;
+function headersOf({ baseUrl, headers }: Ask, way: WayOut | null): Readonly<Record<string, string>> {
+  const toProxy = way?.forward ? { host: new URL(baseUrl).host, ...way.forward.headers } : {};
+  return { ...headers, ...toProxy, 'accept-encoding': 'gzip' };
+}
+
+function maxBytesOf(status: number): number {
+  return status < 300 ? maxAnswerBytes : maxErrorBytes;
 }
 
 function refusalOf({ status, headers, body }: Received, now: EpochMs, redactor: Redactor) {
@@ -226,9 +200,8 @@ export function textOf(body: Uint8Array): string {
 
 /** Returns JSON of any shape (docs/faults.md H2, H5), without secrets. */
 export function jsonOf({ status, body }: Pick<Success, 'status' | 'body'>, redactor: Redactor): Result<unknown> {
-  if (body.length > largeBytes && parsedBytes(body) > maxParsedBytes) {
-    return malformed(status, `its values would take more than ${maxParsedBytes / 1024 / 1024} MiB`);
-  }
+  if (body.length > maxValues && valuesIn(body) > maxValues)
+    return malformed(status, `it has more than ${maxValues} values`);
   const text = textOf(body);
   try {
     return { ok: true, value: redactor.json(text) };
@@ -238,25 +211,15 @@ export function jsonOf({ status, body }: Pick<Success, 'status' | 'body'>, redac
   }
 }
 
-const maxParsedBytes = 256 * 1024 * 1024;
-/** Overhead of values beyond their text. An empty object is two characters long and takes 64 bytes. */
-const holderBytes = 64;
-const itemBytes = 24;
-const textBytes = 32;
+const [comma, bracket, brace] = [0x2c, 0x5b, 0x7b];
 
-const [quotationMark, comma, colon, bracket, brace] = [0x22, 0x2c, 0x3a, 0x5b, 0x7b];
-
-/** Upper bound for the size of the parsed values. Characters inside texts count as structure. */
-function parsedBytes(body: Uint8Array): number {
-  let [holders, items, quotationMarks, names] = [0, 0, 0, 0];
-  // An iterator takes five times as long, and every large body is scanned.
+/** Upper bound for the number of values. Characters inside texts count as structure. */
+function valuesIn(body: Uint8Array): number {
+  let values = 1;
+  // An iterator takes five times as long.
   for (let at = 0; at < body.length; at += 1) {
     const byte = body[at];
-    if (byte === comma) items += 1;
-    else if (byte === quotationMark) quotationMarks += 1;
-    else if (byte === colon) names += 1;
-    else if (byte === brace || byte === bracket) holders += 1;
+    if (byte === comma || byte === bracket || byte === brace) values += 1;
   }
-  const texts = Math.max(0, quotationMarks / 2 - names);
-  return holderBytes * holders + itemBytes * items + textBytes * texts + 2 * body.length;
+  return values;
 }

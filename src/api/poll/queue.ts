@@ -70,8 +70,6 @@ type AccountRoute = (typeof accountRoutes)[number];
 const betweenAccountPolls = 4;
 /** Early lists in the time between two lists of the cadence, if the budget allows as many. */
 const earlyLists = 3;
-/** Maximum credit for the bytes of other polls, in lists, so that no burst of lists follows a sweep of the fleet. */
-const maxListsOnCredit = 2;
 /** Maximum number of polls in a row for one reason. The next goes to a lower reason, so that none starves. */
 const sameInARow = 7;
 /** Number of top reasons whose polls go as fast as the budget allows. */
@@ -106,8 +104,6 @@ export class PollQueue {
   };
   /** Start of each poll in flight, by pollKey. It outlasts a mailbox that leaves meanwhile. */
   readonly #underWay = new Map<string, number>();
-  #listBytes = 0;
-  #creditBytes = 0;
   #sparePerMinute = Number.POSITIVE_INFINITY;
   /** Time until which only pressing reasons have polls. */
   #pacedUntil = 0;
@@ -213,14 +209,6 @@ export class PollQueue {
     if (!job || startedAt === undefined) return;
     job.isUnderWay = false;
     job.readAt = startedAt;
-  }
-
-  /** Lists of the cadence are read in any case: their excess bytes are not made up for later. */
-  received(route: Route | 'warmup_write', bytes: number): void {
-    const isList = route === 'mailboxes';
-    if (isList) this.#listBytes = bytes;
-    const most = maxListsOnCredit * this.#listBytes;
-    this.#creditBytes = Math.min(most, Math.max(-most, this.#creditBytes + (isList ? -bytes : bytes)));
   }
 
   /** Returns null if no poll is foreseen. */
@@ -365,11 +353,10 @@ export class PollQueue {
 
   /**
    * Returns null if there is no early list. A list shows the whole fleet in one request: if the cadence leaves room, it
-   * gets up to its full share of requests, and no more bytes than the polls of mailboxes.
+   * gets up to its full share of requests.
    */
   #listEarlyAt(candidates: () => Candidates): number | null {
-    const isOpen = this.#readsEarly && this.#mailboxes.size > 0 && !this.#isUnderWay('mailboxes');
-    if (!isOpen || this.#creditBytes < this.#listBytes) return null;
+    if (!this.#readsEarly || this.#mailboxes.size === 0 || this.#isUnderWay('mailboxes')) return null;
     const { fitsWithList, accountSpacingMs } = this.demand();
     if (!fitsWithList) return null;
     // The walk over all polls comes last: most calls end before it.

@@ -37,17 +37,6 @@ const afterMs: Partial<Record<Route, number>> = {
 };
 /** As shipped: the least time between two readings of a mailbox's statistics. */
 const earlyMs = minuteMs;
-/** Of the answers, bytes; the list's grows with the fleet. */
-const answerBytes: Readonly<Record<Route, number>> = {
-  health: 80,
-  mailboxes: 230,
-  stats: 6_600,
-  warmup: 3_000,
-  mailbox: 450,
-  dns: 600,
-  blacklist: 350,
-};
-
 /** The shipped headroom leaves 97 of 100 where nobody else uses the key. */
 const allowedShare = 0.97;
 /** As shipped: `poll.spare_share`. Round robin has no spare requests: it makes all that are allowed. */
@@ -112,7 +101,6 @@ export function ours(fleet: readonly FleetMailbox[], { slotMs, scoreMoves, caden
     const poll = queue.take(now);
     if (!poll) continue;
     queue.done(poll);
-    queue.received(poll.route, answerBytes[poll.route] * (poll.route === 'mailboxes' ? fleet.length : 1));
     if (poll.route === 'mailboxes') {
       for (const index of listed(now)) queue.add({ route: 'stats', mailboxId: String(index) }, now, 'soon');
     }
