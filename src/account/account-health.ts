@@ -253,7 +253,7 @@ export class AccountHealth {
     const { lastSuccessAt } = this.#state;
     const silentForMs =
       lastSuccessAt === null ? Number.POSITIVE_INFINITY : elapsedMs(lastSuccessAt, this.#parts.world.clock.now());
-    if (failure.kind === 'throttled') return this.#parts.budget.refusesAll;
+    if (failure.kind === 'throttled') return this.#parts.budget.throttle.refusesAll;
     return mailbox === null || (failure.kind === 'unavailable' && silentForMs > silenceMs);
   }
 
@@ -304,7 +304,7 @@ export class AccountHealth {
       unjudged: this.#unread.failure(),
       listUnrecorded: this.#lastingUnrecorded(),
       ...{ requestsPerMinute: expected, limitPerMinute: limit, configuredPerMinute: configured, isSlow },
-      throttledLastHour: budget.throttledAt(now).length,
+      throttledLastHour: budget.throttle.throttledAt(now).length,
       queueLength: length,
       oldestDueAt: oldestDueAt === null ? null : world.clock.now() - (now - oldestDueAt),
     };

@@ -132,7 +132,7 @@ export class AccountWatch {
     const earlyMs = options.sparePpm === 0 ? 0 : options.statsIntervalMinMs;
     const spare = () => (api.budget.limitPerMinute * options.sparePpm) / 1e6;
     const sparePerMinute = (now: number) =>
-      now - (api.budget.throttledAt(now).at(-1) ?? Number.NEGATIVE_INFINITY) < noSpareForMs ? 0 : spare();
+      now - (api.budget.throttle.throttledAt(now).at(-1) ?? Number.NEGATIVE_INFINITY) < noSpareForMs ? 0 : spare();
     const opensAt = (route: Route) => api.budget.opensAt(route);
     this.#queue = new PollQueue({ cadenceMs: cadenceOf(gaps), allowedPerMinute, sparePerMinute, opensAt, earlyMs });
     runAsScheduled(this.#queue, options.schedules, world.clock);

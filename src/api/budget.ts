@@ -4,7 +4,7 @@ import type { Ppm } from '../core/policy.ts';
 import type { BudgetLedger, Restraint } from '../core/records.ts';
 import type { Clock } from '../world/world.ts';
 import type { RequestKind } from './answers.ts';
-import { type OwnLimit, SaidLimits, Sharing } from './limits.ts';
+import { type OwnLimit, SaidLimits } from './limits.ts';
 import { Throttle } from './throttle.ts';
 
 const windowMs = 60_000;
@@ -14,16 +14,14 @@ const latenessShare = 0.25;
 export interface BudgetOptions {
   /** Limit of the plan, requests a minute. */
   readonly requestsPerMinute: number;
-  /** Share of the limit left to the user's other tools, or null to leave as much as they appear to need. */
-  readonly headroomPpm: Ppm | null;
+  /** Share of the limit left to the user's other tools. */
+  readonly headroomPpm: Ppm;
 }
 
 export interface LimitHeaders {
   readonly kind: RequestKind;
   /** Requests a minute. */
   readonly limit: number | null;
-  readonly remaining: number | null;
-  readonly startedAt: number;
   /** A success without a limit means that the route has none; a failure may come from a gateway. */
   readonly succeeded: boolean;
 }
@@ -43,62 +41,51 @@ export interface Belief {
 
 /** All times are milliseconds of the monotonic clock. */
 export class Budget {
+  readonly headroomPpm: Ppm;
+  readonly throttle = new Throttle();
   readonly #planLimit: number;
   readonly #said: SaidLimits;
   /** Starts of the last 60 s, oldest first. */
   #starts: number[] = [];
   /** Due time of the last start, which itself was slightly later, because a timer is never early. */
   #pacedAt = Number.NEGATIVE_INFINITY;
-  readonly #throttle = new Throttle();
-  readonly #sharing = new Sharing();
   readonly #startedAt = new Map<RequestKind, number>();
-  readonly #configuredPpm: Ppm | null;
-  #headroomPpm: Ppm;
   #share = 1;
 
   constructor(options: BudgetOptions) {
-    this.#configuredPpm = options.headroomPpm;
-    this.#headroomPpm = options.headroomPpm ?? this.#sharing.headroomPpm(0);
+    this.headroomPpm = options.headroomPpm;
     this.#planLimit = options.requestsPerMinute;
     this.#said = new SaidLimits(options.requestsPerMinute);
   }
 
   /** Returns the ledger for the key's next budget. `shiftMs`: difference of the wall clock to the monotonic clock. */
   ledger(now: number, shiftMs: number): BudgetLedger {
-    const { seenAt } = this.#sharing;
     return {
       at: now + shiftMs,
       limit: this.#said.ofKey,
       starts: this.#starts.map((at) => at + shiftMs),
-      sharedAt: Number.isFinite(seenAt) ? seenAt + shiftMs : null,
-      restraint: this.#throttle.ledger(now, shiftMs),
+      restraint: this.throttle.ledger(now, shiftMs),
     };
   }
 
   /**
    * Takes over the last record of the key's previous budget, if there is one. Requests after that record are unknown:
-   * the first start waits for one gap, and for a minute its requests cannot be told from a stranger's.
+   * the first start waits for one gap.
    */
   takeOver(ledger: BudgetLedger | null, now: number, shiftMs: number): void {
     this.#pacedAt = now;
-    const { sharedAt = null } = ledger ?? {};
-    // A record from the future means that the clock was set back: it counts as made now.
-    const backMs = ledger ? Math.max(shiftMs, ledger.at - now) : shiftMs;
-    this.#sharing.takeOver(sharedAt === null ? Number.NEGATIVE_INFINITY : Math.min(now, sharedAt - backMs), now);
     if (!ledger) return;
+    // A record from the future means that the clock was set back: it counts as made now.
+    const backMs = Math.max(shiftMs, ledger.at - now);
     const { limit, starts, restraint } = ledger;
-    this.#throttle.takeOver(restraint, now, backMs);
+    this.throttle.takeOver(restraint, now, backMs);
     this.#starts = [...this.#starts, ...starts.map((at) => Math.min(now, at - backMs))];
     this.#said.inherit(limit);
   }
 
-  get headroomPpm(): Ppm {
-    return this.#headroomPpm;
-  }
-
   belief(now: number): Belief {
     this.#forget(now);
-    const expected = Math.max(1, Math.floor(this.allowedPerMinute * this.#throttle.left(now)));
+    const expected = Math.max(1, Math.floor(this.allowedPerMinute * this.throttle.left(now)));
     return {
       configured: this.#planLimit,
       limit: this.#said.ofKey,
@@ -118,7 +105,7 @@ export class Budget {
   }
 
   #lessHeadroom(limit: number): number {
-    return Math.max(1, Math.floor((limit * (1_000_000 - this.#headroomPpm)) / 1_000_000));
+    return Math.max(1, Math.floor((limit * (1_000_000 - this.headroomPpm)) / 1_000_000));
   }
 
   /** Returns the limit of a kind, alone or with others, or undefined if only the key's limit applies. */
@@ -129,10 +116,10 @@ export class Budget {
   /** Returns the earliest start by the kind's own limits alone. A time in the past means now. */
   opensAt(kind: RequestKind): number {
     const own = this.#said.own(kind);
-    const stoppedUntil = this.#throttle.kindUntil(kind);
+    const stoppedUntil = this.throttle.kindUntil(kind);
     if (!own) return stoppedUntil;
     const last = Math.max(...own.kinds.map((one) => this.#startedAt.get(one) ?? Number.NEGATIVE_INFINITY));
-    return Math.max(stoppedUntil, last + (windowMs * 1_000_000) / (own.limit * (1_000_000 - this.#headroomPpm)));
+    return Math.max(stoppedUntil, last + (windowMs * 1_000_000) / (own.limit * (1_000_000 - this.headroomPpm)));
   }
 
   /** A time in the past means now. */
@@ -141,12 +128,12 @@ export class Budget {
     const spaced = this.#pacedAt + this.#gapMs;
     const oldest = this.#starts[this.#starts.length - this.allowedPerMinute];
     const freed = oldest === undefined ? now : oldest + windowMs;
-    return Math.max(spaced, freed, this.#throttle.keyUntil);
+    return Math.max(spaced, freed, this.throttle.keyUntil);
   }
 
   /** True while no request starts, because the API asked for that or fails. */
   isStopped(now: number): boolean {
-    return now < this.#throttle.keyUntil;
+    return now < this.throttle.keyUntil;
   }
 
   started(now: number, kind: RequestKind): void {
@@ -161,68 +148,36 @@ export class Budget {
     return windowMs / this.allowedPerMinute;
   }
 
-  /** Records the sending, which may come later than the start. */
-  sent(): void {
-    this.#sharing.sent();
-  }
-
-  /** Records that the answer came, or will never come. */
-  ended(now: number): void {
-    this.#sharing.ended(now);
-  }
-
   throttled(kind: RequestKind, retryAfterMs: number | null, now: number, random: () => number): void {
     const startedAt = this.#startedAt.get(kind) ?? now;
     const own = this.#said.own(kind);
-    if (this.#throttle.throttled({ kind, retryAfterMs, startedAt, own }, now, random)) this.#sharing.throttled(now);
-  }
-
-  /** True if the API answered 429 to two kinds of requests since the last answered read. */
-  get refusesAll(): boolean {
-    return this.#throttle.refusesAll;
-  }
-
-  /** Times of the last hour's 429s despite the ledger: another program uses the key, or the plan is smaller. */
-  throttledAt(now: number): readonly number[] {
-    return this.#throttle.throttledAt(now);
-  }
-
-  answered(): void {
-    this.#throttle.answered();
-  }
-
-  /** Records a missing answer or a 5xx. */
-  failed(now: number, random: () => number, asked?: { readonly kind: RequestKind; readonly ms: number }): void {
-    this.#throttle.failed(now, random, asked);
+    this.throttle.throttled({ kind, retryAfterMs, startedAt, own }, now, random);
   }
 
   /**
    * Applies the X-RateLimit-* headers, which can only tighten the limit: none names the reset (docs/faults.md T9).
    * A remainder of 0 stops nothing: the answer that says so was a success, or a 429.
    */
-  noteLimits({ kind, remaining, startedAt, succeeded, ...headers }: LimitHeaders, now: number): void {
-    if (succeeded) this.#throttle.succeeded(kind, now);
-    const limit = headers.limit !== null && headers.limit >= 1 ? headers.limit : null;
+  noteLimits({ kind, limit: said, succeeded }: LimitHeaders, now: number): void {
+    if (succeeded) this.throttle.succeeded(kind, now);
+    const limit = said !== null && said >= 1 ? said : null;
     if (limit !== null || succeeded) this.#said.note(kind, limit, now);
-    if (limit === null || remaining === null || kind === 'health' || this.#said.own(kind)) return;
-    this.#sharing.remains({ kind, limit, remaining, startedAt }, now);
   }
 
   #forget(now: number): void {
-    this.#share = this.#throttle.share(now);
-    this.#headroomPpm = this.#configuredPpm ?? this.#sharing.headroomPpm(now);
+    this.#share = this.throttle.share(now);
     this.#starts = this.#starts.filter((start) => start > now - windowMs);
   }
 }
 
 /** True if a stored ledger has the fields of this version. */
 export function isLedger(stored: Partial<BudgetLedger> | null | undefined): stored is BudgetLedger {
-  const { at, limit, starts, sharedAt, restraint } = stored ?? {};
+  const { at, limit, starts, restraint } = stored ?? {};
   const { keyUntil, kindsUntil, stops, share }: Partial<Restraint> = restraint ?? {};
   if (!Array.isArray(starts) || !Array.isArray(stops)) return false;
   const ofStops = stops.flatMap((stop: Partial<Restraint['stops'][number]> | null) => [stop?.at, stop?.until]);
   const untils = Object.values(kindsUntil ?? { none: null });
-  return [at, limit, ...starts, sharedAt ?? 0, keyUntil, ...untils, ...ofStops, share].every(Number.isFinite);
+  return [at, limit, ...starts, keyUntil, ...untils, ...ofStops, share].every(Number.isFinite);
 }
 
 /** Waits for a start, and counts it. For commands, which have no queue: another caller may take a slot first. */

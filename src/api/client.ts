@@ -17,7 +17,7 @@ import type { Ppm, WarmupMode } from '../core/policy.ts';
 import type { Tally } from '../core/tally.ts';
 import type { World } from '../world/world.ts';
 import { type AnswerTo, type Interpreted, interpret, type RequestKind } from './answers.ts';
-import { Budget, type LimitHeaders } from './budget.ts';
+import { Budget } from './budget.ts';
 import {
   type AnswerHeaders,
   type Ask,
@@ -39,8 +39,8 @@ export interface ClientOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly requestsPerMinute: number;
-  /** Share that is left free, or null to leave as much as other users of the key appear to need. */
-  readonly headroomPpm: Ppm | null;
+  /** Share of the limit that is left free. */
+  readonly headroomPpm: Ppm;
   /** Default: direct. */
   readonly egress?: Egress;
   /** Default: the usual meaning. */
@@ -90,7 +90,6 @@ export class MailboxApi {
   readonly #keyed: Ask['headers'];
   /** Smaller limits that were logged last, so that each is logged once. */
   readonly #saidLimits = new Map<RequestKind | 'key', number>();
-  #saidHeadroomPpm: Ppm;
   readonly #statsDays: StatsDays;
   onThrottled: () => void = () => {};
   readonly #doubted = new Set<string>();
@@ -103,7 +102,6 @@ export class MailboxApi {
     this.budget = new Budget(options);
     const { account } = options;
     this.#statsDays = new StatsDays(world.clock, (cut) => world.log.warn({ account, ...cut }, cutText(cut)));
-    this.#saidHeadroomPpm = this.budget.headroomPpm;
     const { baseUrl: url, egress = directly } = options;
     this.#agent = createAgent({ url, egress });
     this.#keyed = { ...keyless, authorization: `Bearer ${options.apiKey}` };
@@ -171,20 +169,18 @@ export class MailboxApi {
   async #call<Kind extends RequestKind>(call: Call<Kind>): Answered<AnswerTo<Kind>> {
     const { clock } = this.#world;
     const begun = clock.monotonic();
-    this.budget.sent();
     let exchanged = await this.#exchange(call);
     if (exchanged.lostKept && call.method === 'GET') {
-      await this.#nextSlot(call.route);
+      // The second attempt needs its own slot (H19).
+      await this.#slot(call.route);
       exchanged = await this.#exchange(call);
     }
     const ended = clock.monotonic();
     const { status, headers, result } = exchanged;
-    this.budget.ended(ended);
-    this.#noteLimits({ kind: call.route, startedAt: begun, succeeded: result.ok }, headers, ended);
+    this.#noteLimits(call.route, result.ok, headers, ended);
     const code = status === null && !result.ok ? result.failure.kind : String(status);
     this.#tally.request({ account: this.#options.account, route: call.route, code }, (ended - begun) / 1_000);
     this.#noteOutcome(call.route, result, ended);
-    this.#sayHeadroom();
     if (result.ok) return { ok: true, value: { at: clock.now(), answer: result.value } };
     const { failure } = result;
     const what = `${call.method} ${call.path.split('?')[0]}: `;
@@ -226,13 +222,6 @@ export class MailboxApi {
     return answer.result as Result<AnswerTo<Kind>>;
   }
 
-  /** The second attempt of a request that met a closed kept connection needs its own slot (H19). */
-  async #nextSlot(kind: RequestKind): Promise<void> {
-    this.budget.ended(this.#world.clock.monotonic());
-    this.budget.sent();
-    await this.#slot(kind);
-  }
-
   async #slot(kind: RequestKind): Promise<void> {
     const { clock } = this.#world;
     const slot = Math.max(clock.monotonic(), this.budget.nextStartAt(clock.monotonic()));
@@ -248,19 +237,6 @@ export class MailboxApi {
     return this.#redacting.redactor;
   }
 
-  #sayHeadroom(): void {
-    const { headroomPpm } = this.budget;
-    if (headroomPpm === this.#saidHeadroomPpm) return;
-    const grows = headroomPpm > this.#saidHeadroomPpm;
-    this.#saidHeadroomPpm = headroomPpm;
-    const { account } = this.#options;
-    const percent = headroomPpm / 10_000;
-    const said = grows
-      ? `something else uses the API key of ${account}, for example another tool, or warmwarden doctor in the last minute: Warmwarden leaves ${percent}% of the rate limit free, until it has seen nothing else use it for 24 hours`
-      : `nothing else has used the API key of ${account} for 24 hours: Warmwarden leaves only ${percent}% of the rate limit free`;
-    this.#world.log.info({ account, headroom_percent: percent }, said);
-  }
-
   #doubt(route: string, field: string, sentence: string): void {
     const key = `${route} ${field}`;
     if (this.#doubted.has(key)) return;
@@ -270,21 +246,18 @@ export class MailboxApi {
 
   #noteOutcome(kind: RequestKind, result: Result<unknown>, now: number): void {
     const { random } = this.#world;
-    if (result.ok || !['throttled', 'unavailable'].includes(result.failure.kind)) this.budget.answered();
+    if (result.ok || !['throttled', 'unavailable'].includes(result.failure.kind)) this.budget.throttle.answered();
     else if (result.failure.kind === 'throttled') {
       this.budget.throttled(kind, result.failure.retryAfterMs, now, random);
       this.onThrottled();
     } else if (!this.#stopping.signal.aborted) {
       const { retryAfterMs: ms } = result.failure;
-      this.budget.failed(now, random, ms === null ? undefined : { kind, ms });
+      this.budget.throttle.failed(now, random, ms === null ? undefined : { kind, ms });
     }
   }
 
-  #noteLimits(about: Omit<LimitHeaders, 'limit' | 'remaining'>, headers: AnswerHeaders, now: number): void {
-    const { kind } = about;
-    const limit = wholeNumber(headers['x-ratelimit-limit']);
-    const remaining = wholeNumber(headers['x-ratelimit-remaining']);
-    this.budget.noteLimits({ ...about, limit, remaining }, now);
+  #noteLimits(kind: RequestKind, succeeded: boolean, headers: AnswerHeaders, now: number): void {
+    this.budget.noteLimits({ kind, limit: wholeNumber(headers['x-ratelimit-limit']), succeeded }, now);
     const { account, requestsPerMinute: configured } = this.#options;
     const { limitPerMinute: ofKey } = this.budget;
     if (ofKey < configured && this.#saidLimits.get('key') !== ofKey) {

@@ -1,7 +1,6 @@
 // Limits in answers (X-RateLimit-Limit) by kind of request, and the key's limit among them. A header may concern one
 // route or one IP address, and its unit is not stated (docs/faults.md T9).
 
-import type { Ppm } from '../core/policy.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
 import type { RequestKind } from './answers.ts';
 
@@ -78,82 +77,4 @@ export class SaidLimits {
       for (const kind of own.kinds) this.#own.set(kind, own);
     }
   }
-}
-
-// Other users of the key, as far as the API's answers show them.
-
-/**
- * Headroom for one user of the key. Requests that arrive late would meet a full window with less (docs/performance.md).
- */
-const alonePpm: Ppm = 30_000;
-const sharedPpm: Ppm = 100_000;
-/** Time after the last sign of another user for which the key counts as shared. */
-const sharedForMs = 24 * hourMs;
-/** Longest duration of a request (api/http/exchange.ts), including its retry. */
-const longestRequestMs = 90_000;
-/** Tolerated excess of a count. An API may count a broken request twice. */
-const tolerated = 1;
-
-/** Times are milliseconds of the monotonic clock. */
-export class Sharing {
-  #seenAt = Number.NEGATIVE_INFINITY;
-  #underWay = 0;
-  #answeredAt: number[] = [];
-  #mostRemaining = 0;
-  readonly #remained = new Map<RequestKind, number>();
-  /** Time until which the API still counts an unknown number of requests of our previous process. */
-  #predecessorUntil = Number.NEGATIVE_INFINITY;
-
-  headroomPpm(now: number): Ppm {
-    return now - this.#seenAt < sharedForMs ? sharedPpm : alonePpm;
-  }
-
-  /** Records a 429 that came although we had room. */
-  throttled(now: number): void {
-    if (now >= this.#predecessorUntil) this.#seenAt = now;
-  }
-
-  /** Last time that another user of the key was seen, or -Infinity if none was. */
-  get seenAt(): number {
-    return this.#seenAt;
-  }
-
-  /** Takes over from another process of ours. */
-  takeOver(seenAt: number, now: number): void {
-    this.#seenAt = Math.max(this.#seenAt, seenAt);
-    this.#predecessorUntil = now + minuteMs;
-  }
-
-  sent(): void {
-    this.#underWay += 1;
-  }
-
-  /** Records that the answer came, or will never come. */
-  ended(now: number): void {
-    this.#underWay -= 1;
-    this.#answeredAt = [...this.#answeredAt.filter((at) => at > now - minuteMs - longestRequestMs), now];
-  }
-
-  /**
-   * Our share of the count is at most the answers since a minute before `startedAt`, plus the requests in progress.
-   * More were not ours. A number that repeats may be no count at all. A bucket of a part of the limit, or one that
-   * refills, may show nothing: then the first 429 reveals the other user.
-   */
-  remains({ kind, limit, remaining, startedAt }: RemainingReading, now: number): void {
-    const before = this.#remained.get(kind);
-    this.#remained.set(kind, remaining);
-    if (before === undefined || before === remaining) return;
-    this.#mostRemaining = Math.max(this.#mostRemaining, remaining);
-    if (this.#mostRemaining < limit / 2 || startedAt < this.#predecessorUntil) return;
-    const ours = this.#answeredAt.filter((at) => at > startedAt - minuteMs).length + this.#underWay;
-    if (limit - remaining > ours + tolerated) this.#seenAt = now;
-  }
-}
-
-interface RemainingReading {
-  readonly kind: RequestKind;
-  /** Requests a minute. */
-  readonly limit: number;
-  readonly remaining: number;
-  readonly startedAt: number;
 }

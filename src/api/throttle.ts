@@ -101,12 +101,9 @@ export class Throttle {
     return 2 ** -Math.floor(Math.log2(countedMs / Math.max(1, countedMs - stopped)));
   }
 
-  /**
-   * A 429 to a change while reads are answered concerns that mailbox or all changes: only the action waits. Returns
-   * true if the 429 came despite the budget: another program uses the key, or the plan is smaller.
-   */
-  throttled({ kind, retryAfterMs, startedAt, own }: Throttled, now: number, random: () => number): boolean {
-    if (kind === 'warmup_write' && now - this.#readAt <= readLatelyMs && now >= this.#throttledUntil) return false;
+  /** A 429 to a change while reads are answered concerns that mailbox or all changes: only the action waits. */
+  throttled({ kind, retryAfterMs, startedAt, own }: Throttled, now: number, random: () => number): void {
+    if (kind === 'warmup_write' && now - this.#readAt <= readLatelyMs && now >= this.#throttledUntil) return;
     const before = this.#limited.get(kind);
     const isKey = this.#isOfKey(kind);
     const isAlone = own !== undefined || kind === 'health' || (before !== undefined && !isKey);
@@ -115,14 +112,14 @@ export class Throttle {
     const waitMs = retryAfterMs ?? unsaidMs;
     for (const one of own?.kinds ?? [kind]) this.#kindUntil.set(one, now + waitMs);
     // Requests that were in progress at the first 429 give no new information.
-    if (before && startedAt <= before.at) return false;
+    if (before && startedAt <= before.at) return;
     this.#limited.set(kind, { at: now, times });
-    if (isAlone) return false;
+    if (isAlone) return;
     this.#refusesAll ||= isKey;
-    return this.#stopKey(now, now + (isKey ? waitMs : Math.min(waitMs, minuteMs + jitterMs)));
+    this.#stopKey(now, now + (isKey ? waitMs : Math.min(waitMs, minuteMs + jitterMs)));
   }
 
-  #stopKey(now: number, until: number): boolean {
+  #stopKey(now: number, until: number): void {
     const isNew = now >= this.#throttledUntil;
     this.#throttledUntil = Math.max(this.#throttledUntil, until);
     this.#keyUntil = Math.max(this.#keyUntil, until);
@@ -133,7 +130,6 @@ export class Throttle {
       this.#forget(now);
       this.#stops.push({ at: now, until: this.#throttledUntil });
     }
-    return isNew;
   }
 
   /** True if another kind got a 429 since the last successful read. DNS and blacklist may share a limit. */

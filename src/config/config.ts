@@ -22,7 +22,6 @@ import {
   refuse as refuseValue,
   serviceUrl,
   share,
-  shareOrAuto,
   timeZone,
   tokenDigest,
   whole,
@@ -78,11 +77,7 @@ const account = section(
       'The rate limit: pro is 100 requests a minute, enterprise 500.',
     ),
     requestsPerMinute: optional(whole(1, 100_000), undefined, 'The rate limit in numbers, instead of plan.'),
-    headroomPpm: keyed(
-      shareOrAuto(0, 900_000),
-      'auto',
-      'Share of the rate limit that Warmwarden leaves to your other tools. auto: 3%, and 10% for 24 hours after something else used the key.',
-    ),
+    headroomPpm: keyed(share(0, 900_000), '3%', 'Share of the rate limit that Warmwarden leaves to your other tools.'),
     tags: keyed(tags(), [], 'Words by which the page groups and finds the mailboxes of the account.'),
     mailboxes: keyed(
       section({

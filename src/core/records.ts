@@ -50,8 +50,6 @@ export interface BudgetLedger {
   readonly limit: number;
   /** Starts of the last 60 s, oldest first. */
   readonly starts: readonly EpochMs[];
-  /** Time of the latest recent sign of another user of the key. */
-  readonly sharedAt: EpochMs | null;
   readonly restraint: Restraint;
 }
 

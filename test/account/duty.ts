@@ -70,8 +70,8 @@ export interface DutyOptions {
   readonly statsIntervalMinMs?: number;
   /** Of the key; 100 by default. */
   readonly requestsPerMinute?: number;
-  /** null: auto; 10 % by default. */
-  readonly headroomPpm?: number | null;
+  /** 10 % by default. */
+  readonly headroomPpm?: number;
   /** Of the key at the other API, which counts it. */
   readonly keyLimit?: number;
   /** The API that is watched, on the clock of the duty; by default the simulator. */

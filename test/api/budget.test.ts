@@ -87,10 +87,10 @@ test('a first 429 stops everything for a minute, one to a second kind for as lon
   };
   expect(stoppedFor('dns', 1_000)).toEqual([1, 15]);
   const later = 20 * minuteMs;
-  expect([stoppedFor('dns', later), budget.refusesAll]).toEqual([[0, 15], false]);
-  expect([stoppedFor('stats', later + 1_000), budget.refusesAll]).toEqual([[15, 15], true]);
+  expect([stoppedFor('dns', later), budget.throttle.refusesAll]).toEqual([[0, 15], false]);
+  expect([stoppedFor('stats', later + 1_000), budget.throttle.refusesAll]).toEqual([[15, 15], true]);
   say(budget, 'warmup', null, { at: 40 * minuteMs });
-  expect(budget.refusesAll).toBe(false);
+  expect(budget.throttle.refusesAll).toBe(false);
   expect(stoppedFor('stats', 41 * minuteMs)).toEqual([0, 15]);
   say(budget, 'stats', null, { at: 60 * minuteMs });
   expect(stoppedFor('stats', 61 * minuteMs)).toEqual([1, 15]);
@@ -108,13 +108,8 @@ test('the waits of a kind that is limited alone and is not told how long get lon
 });
 
 /** An answer to a request with the key, or to health. */
-function say(
-  budget: Budget,
-  kind: RequestKind,
-  limit: number | null,
-  { remaining = null as number | null, at = 0 } = {},
-) {
-  budget.noteLimits({ kind, succeeded: true, limit, remaining, startedAt: at }, at);
+function say(budget: Budget, kind: RequestKind, limit: number | null, { at = 0 } = {}) {
+  budget.noteLimits({ kind, succeeded: true, limit }, at);
 }
 
 test('a limit that two kinds of requests are told is the key’s; it never widens the plan', () => {
@@ -157,7 +152,7 @@ test('a limit of some kinds spaces these, together, and no other', () => {
   ]);
   expect([budget.opensAt('blacklist'), budget.nextStartAt(1_000)]).toEqual([21_000, 1_600]);
   budget.throttled('dns', 60_000, 2_000, half);
-  expect([budget.opensAt('blacklist'), budget.nextStartAt(2_000), budget.throttledAt(2_000).length]).toEqual([
+  expect([budget.opensAt('blacklist'), budget.nextStartAt(2_000), budget.throttle.throttledAt(2_000).length]).toEqual([
     62_000, 2_000, 0,
   ]);
   budget.throttled('health', 90_000, 2_000, half);
@@ -169,17 +164,10 @@ test('what was said an hour ago counts no more for the key, nor does an error of
   for (const kind of ['dns', 'blacklist', 'stats', 'warmup'] as const) say(budget, kind, null);
   for (const kind of ['stats', 'warmup'] as const) say(budget, kind, 40, { at: minuteMs });
   expect(budget.limitPerMinute).toBe(100);
-  budget.noteLimits({ kind: 'dns', succeeded: false, limit: null, remaining: null, startedAt: 0 }, hourMs);
+  budget.noteLimits({ kind: 'dns', succeeded: false, limit: null }, hourMs);
   for (const at of [hourMs + minuteMs, hourMs + 2 * minuteMs])
     for (const kind of ['stats', 'warmup'] as const) say(budget, kind, 40, { at });
   expect(budget.limitPerMinute).toBe(40);
-});
-
-test('a success that says that nothing remains stops nothing', () => {
-  const budget = budgetOf(100, 0);
-  budget.started(0, 'stats');
-  for (const kind of ['stats', 'warmup'] as const) say(budget, kind, 100, { remaining: 0, at: 100 });
-  expect(budget.nextStartAt(700)).toBeLessThanOrEqual(700);
 });
 
 test('an API that answers each request with a long 429 leaves less and less to count on, step by step', () => {
@@ -228,7 +216,7 @@ test('a stop now and then, and pauses of an outage, leave what to count on as it
   const budget = budgetOf(100, 0);
   for (let now = 0; now < 30 * minuteMs; now += 5 * minuteMs) {
     budget.started(now, 'stats');
-    for (let failures = 0; failures < 20; failures += 1) budget.failed(now, () => 1);
+    for (let failures = 0; failures < 20; failures += 1) budget.throttle.failed(now, () => 1);
     expect(budget.belief(now + minuteMs).expected).toBe(100);
   }
   budget.throttled('stats', minuteMs, 30 * minuteMs, half);
@@ -259,9 +247,9 @@ test.each([
         else {
           budget.started(now, 'stats');
           asked += 1;
-          const { admitted, limit: notified, remaining } = api.knock();
+          const { admitted, limit: notified } = api.knock();
           if (!admitted) refused.push(now);
-          budget.noteLimits({ kind: 'stats', succeeded: true, limit: notified, remaining, startedAt: now }, now);
+          budget.noteLimits({ kind: 'stats', succeeded: true, limit: notified }, now);
         }
       }
     })();

@@ -146,22 +146,6 @@ test('a limit that two kinds of answers name tightens the budget, malformed ones
   expect([client.api.budget.allowedPerMinute, client.api.budget.nextStartAt(0)]).toEqual([45, 0]);
 });
 
-test('when something else uses the key, the log names our own commands as a possible cause, once', async () => {
-  const taken = (remaining: number) =>
-    answer(200, good, { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': String(remaining) });
-  await using server = await startScripted();
-  await using client = clientOf(server.url, { headroomPpm: null });
-  for (const remaining of [91, 90, 89]) {
-    server.script = taken(remaining);
-    client.api.budget.nextStartAt(client.clock.monotonic());
-    await client.api.warmup('a');
-  }
-  const cause = 'for example another tool, or warmwarden doctor in the last minute';
-  expect(client.said).toEqual([
-    expect.stringContaining(`something else uses the API key of acme, ${cause}: Warmwarden`),
-  ]);
-});
-
 test.each([301, 302, 307, 308])(
   'a redirect (%i) is refused, and the key is sent nowhere else (H18)',
   async (status) => {

@@ -12,7 +12,7 @@ test.each([
   async ({ mailboxes, limit }) => {
     await using api = await OtherApi.start();
     for (let index = 0; index < mailboxes; index += 1) api.add(`m${index}@d${index}.example`);
-    const shipped = { requestsPerMinute: limit, headroomPpm: null, statsIntervalMinMs: minuteMs };
+    const shipped = { requestsPerMinute: limit, headroomPpm: 30_000, statsIntervalMinMs: minuteMs };
     await using duty = await goOnDuty({ other: api, keyLimit: limit, ...shipped });
     const sweep = () => duty.fleet().sweep('agency');
     await duty.until(() => sweep() !== undefined, minuteMs);

@@ -111,7 +111,7 @@ test('half of the limit is left to other tools: a burst of 30 meets room, at any
   const api = await OtherApi.start();
   await using _ = api;
   for (let index = 0; index < 120; index += 1) api.add(`m${index}@d${index}.example`);
-  await using duty = await goOnDuty({ other: api, keyLimit: 100, statsIntervalMinMs: minuteMs, headroomPpm: null });
+  await using duty = await goOnDuty({ other: api, keyLimit: 100, statsIntervalMinMs: minuteMs, headroomPpm: 30_000 });
   await duty.until(() => isJudged(duty), 5 * minuteMs);
   await duty.run(5 * minuteMs);
   const from = duty.clock.now();
@@ -130,7 +130,7 @@ test('half of the limit is left to other tools: a burst of 30 meets room, at any
 
 test('spare requests take half of the limit at most beside what the cadence needs, and none for ten minutes after a 429', async () => {
   await using api = await apiSaying(120, () => null);
-  await using duty = await goOnDuty({ other: api, statsIntervalMinMs: minuteMs, headroomPpm: null });
+  await using duty = await goOnDuty({ other: api, statsIntervalMinMs: minuteMs, headroomPpm: 30_000 });
   await duty.until(() => isJudged(duty), 5 * minuteMs);
   await duty.run(15 * minuteMs);
   const from = duty.clock.now();

@@ -49,7 +49,7 @@ test('while an action is under way and a receiver fails it loses nothing and dou
     config.alerts.channels.push({ name: 'ops', type: 'slack', url: stage.receiver.slackUrl });
   });
   expect([said.result, said.messages[0]]).toEqual(['done', `Reloaded: ${stage.file} is in force.`]);
-  expect(said.messages).toContain('accounts[agency].headroom: auto -> 20%');
+  expect(said.messages).toContain('accounts[agency].headroom: 3% -> 20%');
   expect(said.messages).toContain('account agency restarts its polling');
   expect(stage.mailbox(amelia).action?.state).toBe('confirmed');
   await stage.run(2 * minuteMs);

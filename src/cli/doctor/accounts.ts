@@ -17,7 +17,6 @@ import { sentence } from '../../core/wording/explain.ts';
 import { mendText, sumText } from '../../core/wording/forecast.ts';
 import { counted, firstText, overlapText, roughSpanText, spanText } from '../../core/wording/phrases.ts';
 import { noneJudged } from '../../core/wording/states.ts';
-import type { FleetAnswer } from '../../web/json/fleet.ts';
 import { cronSchedule } from '../../world/schedule.ts';
 import { systemClock, type World, worldOn } from '../../world/world.ts';
 import { momentIn } from '../terminal.ts';
@@ -69,7 +68,7 @@ export async function examineAccounts(config: Config, seen: SeenDaemon | null): 
     >[0],
     world.clock.now(),
   );
-  const asking = { config, world, gaps, beside: seen?.fleet ?? null };
+  const asking = { config, world, gaps, isBesideDaemon: Boolean(seen?.fleet) };
   const accounts = await Promise.all(config.accounts.map((account) => askAccount(account, asking)));
   const overlaps = overlapsOf(accounts);
   const idle = accounts.every(({ selected }) => selected.length === 0) ? 'problem' : 'warning';
@@ -108,13 +107,13 @@ interface Asking {
   readonly config: Config;
   readonly world: World;
   readonly gaps: Gaps;
-  /** Answer of the daemon on the store about its accounts, or null if none runs. */
-  readonly beside: Pick<FleetAnswer, 'accounts'> | null;
+  /** True if a daemon runs on the store. */
+  readonly isBesideDaemon: boolean;
 }
 
 /** Asks an account within its own budget. */
 async function askAccount(account: AccountConfig, asking: Asking): Promise<AskedAccount> {
-  const { config, world, beside } = asking;
+  const { config, world, isBesideDaemon } = asking;
   const nothing: AskedAccount = {
     ...{ name: account.name, baseUrl: account.baseUrl, health: 'not asked', failure: null, listed: [], selected: [] },
     ...{ idleRules: [], refused: [], cut: null, clockAheadMs: null, forecast: null },
@@ -125,7 +124,7 @@ async function askAccount(account: AccountConfig, asking: Asking): Promise<Asked
     return ask();
   };
   try {
-    if (beside && (account.requestsPerMinute * client.budget.headroomPpm) / 1e6 < requestsMade) {
+    if (isBesideDaemon && (account.requestsPerMinute * client.budget.headroomPpm) / 1e6 < requestsMade) {
       const failure =
         'a daemon runs on this store, and headroom leaves no request for this check; its page shows the account';
       return { ...nothing, failure };
@@ -142,8 +141,8 @@ async function askAccount(account: AccountConfig, asking: Asking): Promise<Asked
     return {
       ...{ ...nothing, health, clockAheadMs, listed, selected, failure: truncated ? failure : null },
       idleRules: truncated ? [] : idlePatterns(patternsOf(config, account.name), listed).map(idleText),
-      ...(beside ? {} : await tryKinds(client, account, selected, inTurn)),
-      forecast: forecast(account, client.budget, selected.length, asking),
+      ...(isBesideDaemon ? {} : await tryKinds(client, account, selected, inTurn)),
+      forecast: forecast(client.budget, selected.length, asking),
     };
   } finally {
     await client.close();
@@ -180,15 +179,12 @@ async function tryKinds(
   return { refused, cut: client.statsCut && cutText(client.statsCut) };
 }
 
-/** A headroom that is not configured depends on the key's use, which a running daemon knows better. */
-function forecast(account: AccountConfig, own: Budget, mailboxes: number, { config, gaps, beside }: Asking): Forecast {
+function forecast(own: Budget, mailboxes: number, { config, gaps }: Asking): Forecast {
   const { spareSharePpm, statsIntervalMinMs } = config.poll;
-  const known = account.headroomPpm === null ? beside?.accounts.find(({ name }) => name === account.name) : undefined;
-  const share = known && known.requests_per_minute / known.limit_per_minute;
   return forecastOf({
     mailboxes,
-    allowedPerMinute: share ? Math.max(1, Math.round(own.limitPerMinute * share)) : own.allowedPerMinute,
-    headroomPpm: share ? Math.round((1 - share) * 1e6) : own.headroomPpm,
+    allowedPerMinute: own.allowedPerMinute,
+    headroomPpm: own.headroomPpm,
     sparePerMinute: (own.limitPerMinute * spareSharePpm) / 1e6,
     ownLimits: ownLimitsOf(own),
     gaps,

@@ -61,13 +61,6 @@ export function share(min: Ppm, max: Ppm) {
   return quantity('a share', shareHint, (text) => shareWithin(text, min, max));
 }
 
-/** Share, or null if the file says `auto`. */
-export function shareOrAuto(min: Ppm, max: Ppm) {
-  return quantity('a share or auto', `${shareHint}, or auto`, (text) =>
-    text.trim() === 'auto' ? null : shareWithin(text, min, max),
-  );
-}
-
 function shareWithin(text: string, min: Ppm, max: Ppm): Ppm | string {
   const ppm = readShare(text);
   if (typeof ppm === 'string' || (ppm >= min && ppm <= max)) return ppm;

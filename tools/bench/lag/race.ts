@@ -37,7 +37,7 @@ const afterMs: Partial<Record<Route, number>> = {
 };
 /** As shipped: the least time between two readings of a mailbox's statistics. */
 const earlyMs = minuteMs;
-/** The shipped headroom leaves 97 of 100 where nobody else uses the key. */
+/** The shipped headroom leaves 97 of 100. */
 const allowedShare = 0.97;
 /** As shipped: `poll.spare_share`. Round robin has no spare requests: it makes all that are allowed. */
 const spareShare = 0.5;
