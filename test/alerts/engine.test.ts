@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Condition } from '../../src/alerts/condition.ts';
-import { elapse, leave, step } from '../../src/alerts/engine.ts';
+import { elapse, step } from '../../src/alerts/engine.ts';
 import type { Alert, AlertChanges, Transition } from '../../src/core/alert.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { start } from './samples.ts';
@@ -51,23 +51,10 @@ function keeper() {
         ),
       ),
     wait: (now: number) => take(elapse(alerts.values(), now, (fingerprint) => ended.get(fingerprint))),
-    leave: (now: number) => take(leave(alerts.values(), now)),
     only: () => [...alerts.values()][0],
     kinds: () => notified.map(({ kind }) => kind),
   };
 }
-
-test('at once: fires on the first observation and resolves on the first against it', () => {
-  const kept = keeper();
-  kept.see({}, start);
-  expect(kept.only()).toMatchObject({ status: 'firing', since: start, firingAt: start });
-  kept.see({ active: false }, start + minuteMs);
-  expect(kept.notified.at(-1)).toMatchObject({
-    kind: 'resolved',
-    alert: { status: 'resolved', since: start, resolvedAt: start + minuteMs },
-  });
-  expect(kept.alerts.size).toBe(0);
-});
 
 test('twice: an observation between that says the opposite starts the count over', () => {
   const kept = keeper();
@@ -119,16 +106,6 @@ test('a firing alert keeps its facts fresh without telling, and an age that grew
     changed: [{ facts: worse, status: 'firing' }],
     transitions: [],
   });
-});
-
-test('the alerts of a mailbox that left are resolved with the reason; pending ones are forgotten', () => {
-  const kept = keeper();
-  kept.see({}, start);
-  kept.see({ observations: 2, subject: { ...condition().subject, object: 'other.example' } }, start);
-  const { dropped } = kept.leave(start + 1);
-  expect(dropped).toHaveLength(1);
-  expect(kept.notified.at(-1)?.alert.facts.sentences[0]).toContain('no longer on the account');
-  expect(kept.alerts.size).toBe(0);
 });
 
 const move = fc.record({
@@ -207,13 +184,6 @@ test('an unstable alert that gets more severe is told of, and one that comes aft
   kept.wait(start + 34 * minuteMs);
   kept.see({}, start + 65 * minuteMs);
   expect(kept.only()?.unstable).toBeUndefined();
-});
-
-test('what Warmwarden finds of itself ends when it ends', () => {
-  const kept = keeper();
-  const subject = { ...condition().subject, rule: 'guard_action_failed' } as const;
-  for (let time = 0; time < 4; time += 1) kept.see({ subject, active: time % 2 === 0 }, start + time * minuteMs);
-  expect(kept.kinds()).toEqual(['firing', 'resolved', 'firing', 'resolved']);
 });
 
 test('what has to hold for a while is unstable, too, when it fires again', () => {

@@ -1,7 +1,6 @@
-// Who hears what, when, in one message: grouping and routing.
+// What is told when, in one message.
 import { expect, test } from 'vitest';
 import { dueGroups, type GroupTiming, groupName, messageOf } from '../../src/alerts/grouping.ts';
-import { channelsFor } from '../../src/alerts/routing.ts';
 import type { Transition } from '../../src/core/alert.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { firing, resolved, sampleAlert, start } from './samples.ts';
@@ -16,12 +15,10 @@ const timing: GroupTiming = {
   incidents: { of: () => null, isDue: () => false },
 };
 
-async function due(transitions: readonly Transition[], change: Partial<GroupTiming>) {
-  const { due, nextDueAt } = dueGroups(
-    transitions.map((transition, index) => ({ id: index + 1, transition })),
-    { ...timing, ...change },
-  );
-  return { groups: due.map(({ group, unnotified }) => [group, unnotified.length]), nextDueAt };
+function due(transitions: readonly Transition[], change: Partial<GroupTiming>) {
+  const stored = transitions.map((transition, index) => ({ id: index + 1, transition }));
+  const { due: groups, nextDueAt } = dueGroups(stored, { ...timing, ...change });
+  return { groups: groups.map(({ group, unnotified }) => [group, unnotified.length]), nextDueAt };
 }
 
 const acted = (at = start): Transition => ({
@@ -30,47 +27,47 @@ const acted = (at = start): Transition => ({
   alert: sampleAlert(1, { rule: 'guard_acted', object: 'a1' }),
 });
 
-test('a group waits from its oldest transition on, then takes all that came since', async () => {
+test('a group waits from its oldest transition on, then takes all that came since', () => {
   const transitions = [
     firing(sampleAlert(1)),
     firing(sampleAlert(2), start + 20 * secondMs),
     firing(sampleAlert(3, { rule: 'not_guarded' }), start + 29 * secondMs),
   ];
-  expect(await due(transitions, { now: start + 30 * secondMs - 1 })).toEqual({
+  expect(due(transitions, { now: start + 30 * secondMs - 1 })).toEqual({
     groups: [],
     nextDueAt: start + 30 * secondMs,
   });
-  expect(await due(transitions, { now: start + 30 * secondMs })).toEqual({
+  expect(due(transitions, { now: start + 30 * secondMs })).toEqual({
     groups: [['acme|stale_data', 2]],
     nextDueAt: start + 59 * secondMs,
   });
 });
 
-test('the next message of a group waits for the interval; events do not', async () => {
+test('the next message of a group waits for the interval; events do not', () => {
   const lastNotified = () => start - minuteMs;
   const now = start + 30 * secondMs;
-  expect(await due([resolved(sampleAlert(1))], { now, lastNotified })).toEqual({
+  expect(due([resolved(sampleAlert(1))], { now, lastNotified })).toEqual({
     groups: [],
     nextDueAt: start + 4 * minuteMs,
   });
-  expect((await due([acted()], { now, lastNotified })).groups).toEqual([['acme|guard_acted', 1]]);
+  expect(due([acted()], { now, lastNotified }).groups).toEqual([['acme|guard_acted', 1]]);
 });
 
-test('another cause of the same rule does not wait for the interval of the first', async () => {
+test('another cause of the same rule does not wait for the interval of the first', () => {
   const lastNotified = (group: string) => (group === 'acme|not_guarded|mailbox list' ? start - minuteMs : undefined);
   const causes = ['mailbox list', 'key rejected'];
   const transitions = causes.map((object, index) => firing(sampleAlert(index, { rule: 'not_guarded', object })));
-  expect((await due(transitions, { now: start + 30 * secondMs, lastNotified })).groups).toEqual([
+  expect(due(transitions, { now: start + 30 * secondMs, lastNotified }).groups).toEqual([
     ['acme|not_guarded|key rejected', 1],
   ]);
 });
 
-test('no message waits when there are more than one look can take, or when the clock was set back', async () => {
-  expect((await due([firing(sampleAlert(1))], { full: true })).groups).toHaveLength(1);
-  expect((await due([firing(sampleAlert(1), start + hourMs)], {})).groups).toHaveLength(1);
-  expect(
-    (await due([firing(sampleAlert(1), start - minuteMs)], { lastNotified: () => start + hourMs })).groups,
-  ).toHaveLength(1);
+test('no message waits when there are more than one look can take, or when the clock was set back', () => {
+  expect(due([firing(sampleAlert(1))], { full: true }).groups).toHaveLength(1);
+  expect(due([firing(sampleAlert(1), start + hourMs)], {}).groups).toHaveLength(1);
+  expect(due([firing(sampleAlert(1), start - minuteMs)], { lastNotified: () => start + hourMs }).groups).toHaveLength(
+    1,
+  );
 });
 
 test('firing comes before resolved, the worst and the newest first; several rules and accounts are said so', () => {
@@ -94,27 +91,6 @@ test('firing comes before resolved, the worst and the newest first; several rule
   expect(messageOf('g', [], start)).toBeNull();
   const mixed = messageOf('g', [acted(), firing(sampleAlert(5, { account: 'other' }))], start);
   expect(mixed).toMatchObject({ account: null, rule: null });
-});
-
-test('routes: without any, warning and critical go everywhere; with some, every match adds its channels', () => {
-  const names = ['ops', 'hook'];
-  const channels = names.map((name) => ({ name, type: 'slack' }));
-  expect(channelsFor(sampleAlert(1), [], channels)).toEqual(names);
-  expect(channelsFor(sampleAlert(1, { severity: 'info' }), [], channels)).toEqual([]);
-  const routes = [
-    { match: { severity: ['critical'] as const }, channels: ['ops', 'hook'] },
-    { match: { mailbox: ['*@VIP.example', 'm7'], account: ['ac?e'] }, channels: ['ops', 'gone'] },
-  ];
-  const to = (change: Parameters<typeof sampleAlert>[1]) => channelsFor(sampleAlert(1, change), routes, channels);
-  expect(to({})).toEqual([]);
-  expect(to({ severity: 'critical' })).toEqual(['ops', 'hook']);
-  expect(to({ email: 'a@vip.example' })).toEqual(['ops']);
-  expect(to({ mailboxId: 'm7' })).toEqual(['ops']);
-  expect(to({ email: 'a@vip.example.org' })).toEqual([]);
-  expect(to({ email: 'a@vip.example', account: 'other' })).toEqual([]);
-  expect(to({ email: null, mailboxId: null })).toEqual([]);
-  const slow = [{ match: { mailbox: ['*a*a*a*a*a*a*a*a*a*b'] }, channels: names }];
-  expect(channelsFor(sampleAlert(1, { email: 'a'.repeat(2_000) }), slow, channels)).toEqual([]);
 });
 
 const over = (reason: string) =>

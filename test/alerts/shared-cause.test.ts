@@ -11,16 +11,18 @@ const atGoogle = (domains: number) => (index: number) => ({
   provider: 'google',
 });
 const ofX = (provider: string) => () => ({ domain: 'x.example', provider });
+const spread = (accounts: number) => (index: number) => ({
+  account: accounts === 1 ? 'acme' : `a${index % accounts}`,
+  domain: `d${index}.example`,
+  provider: `p${index % (accounts === 1 ? 3 : 6)}`,
+});
+const strays = many(2, (index) => ({ domain: `s${index}.example`, provider: 'google' }));
 /** A fleet of which nothing else is known. */
 const alone = { sharing: () => 0 };
 const causes = (pool: readonly Affected[]) =>
   sharedCauses(pool, alone).map((one) => `${causeOf(one)}: ${one.members.length}, ${one.kind}`);
 
 describe('the cause of mailboxes that bounce at the same time', () => {
-  test('one provider over many domains', () => {
-    expect(causes(many(16, atGoogle(5)))).toEqual(['provider google: 16, block (policy_block)']);
-  });
-
   test('of what a large fleet shares, three that bounce in one hour are chance: one more for every 200 mailboxes', () => {
     const found = (count: number, sharing: number) =>
       sharedCauses(many(count, atGoogle(count)), { sharing: () => sharing }).map(causeOf);
@@ -34,32 +36,19 @@ describe('the cause of mailboxes that bounce at the same time', () => {
     expect(sharedCauses(many(3, ofX('google')), { sharing: () => 5_000 }).map(causeOf)).toEqual(['domain x.example']);
   });
 
-  test('one domain, which is narrower than the provider that its mailboxes have in common, too', () => {
-    expect(causes(many(5, ofX('google')))).toEqual(['domain x.example: 5, block (policy_block)']);
-  });
-
-  test('one ip under several domains', () => {
-    const pool = many(6, (index) => ({
-      domain: `d${index % 3}.example`,
-      provider: `p${index % 2}`,
-      ip: '203.0.113.7',
-    }));
-    expect(causes(pool)).toEqual(['ip 203.0.113.7: 6, block (policy_block)']);
-  });
-
-  test('the account, when its mailboxes have nothing narrower in common', () => {
-    const pool = many(9, (index) => ({ domain: `d${index}.example`, provider: `p${index % 3}` }));
-    expect(causes(pool)).toEqual(['account acme: 9, block (policy_block)']);
-    expect(causes(pool.slice(0, 4))).toEqual([]);
-  });
-
-  test('the API, when several accounts have it', () => {
-    const pool = many(12, (index) => ({
-      account: `a${index % 4}`,
-      domain: `d${index}.example`,
-      provider: `p${index % 6}`,
-    }));
-    expect(causes(pool)).toEqual(['base_url https://api.example: 12, block (policy_block)']);
+  test.each([
+    ['one provider over many domains', many(16, atGoogle(5)), 'provider google: 16'],
+    ['one domain, narrower than the provider', many(5, ofX('google')), 'domain x.example: 5'],
+    [
+      'one ip under several domains',
+      many(6, (index) => ({ domain: `d${index % 3}.example`, provider: `p${index % 2}`, ip: '203.0.113.7' })),
+      'ip 203.0.113.7: 6',
+    ],
+    ['the account, without anything narrower', many(9, spread(1)), 'account acme: 9'],
+    ['the API, when several accounts have it', many(12, spread(4)), 'base_url https://api.example: 12'],
+    ['one domain, with two strays at its provider', [...many(5, ofX('google')), ...strays], 'domain x.example: 5'],
+  ])('%s', (_, pool, cause) => {
+    expect(causes(pool)).toEqual([`${cause}, block (policy_block)`]);
   });
 
   test('two causes at once are two, although one account has all of them', () => {
@@ -76,11 +65,6 @@ describe('the cause of mailboxes that bounce at the same time', () => {
       'domain x.example: 5, block (policy_block)',
       'domain y.example: 4, block (policy_block)',
     ]);
-  });
-
-  test('two strays beside a domain do not make it the provider', () => {
-    const strays = many(2, (index) => ({ domain: `s${index}.example`, provider: 'google' }));
-    expect(causes([...many(5, ofX('google')), ...strays])).toEqual(['domain x.example: 5, block (policy_block)']);
   });
 
   test('another kind of bounce is another cause', () => {

@@ -28,76 +28,57 @@ function open(count: number, change: Partial<BreakerState> = {}): BreakerState {
   return { ...closedBreaker, openSince: start, entries: Array.from({ length: count }, (_, n) => entry(n)), ...change };
 }
 
+const of = (entries: readonly BreakerEntry[], change = {}) =>
+  guardHeld(open(0, { entries }), { ...about, ...change }).facts;
+const said = (...given: Parameters<typeof of>) => of(...given).sentences.join(' ');
+const acted = (number: number) => entry(number, { held: false });
+
 describe('an open breaker', () => {
-  test('fires at once, for the API and not for a mailbox, with the counts', () => {
+  test('fires at once, for the API and not for a mailbox, and names the ten worst with their accounts', () => {
     const condition = guardHeld(open(54), about);
-    expect(condition).toMatchObject({
-      subject: { rule: 'guard_held', account: '', mailboxId: null, email: null, object: 'https://api.example' },
-      severity: 'critical',
-      active: true,
-      forMs: 0,
-      since: start,
-    });
+    const subject = { rule: 'guard_held', account: '', mailboxId: null, email: null, object: 'https://api.example' };
+    expect(condition).toMatchObject({ subject, severity: 'critical', active: true, forMs: 0, since: start });
+    expect(guardHeld(closedBreaker, about).subject).toEqual(subject);
     expect(condition.facts.numbers).toMatchObject({ held: 54, domains: 3 });
     expect(condition.facts.title).toContain('54 mailboxes held');
-  });
-
-  test('names the ten worst with their accounts, and says how many more there are', () => {
-    const named = guardHeld(open(54), about).facts.sentences.find((text) => text.startsWith('NO ACTION TAKEN'));
+    const named = condition.facts.sentences.find((text) => text.startsWith('NO ACTION TAKEN'));
     expect(named).toContain('m53@c.example (acme), m52@b.example (acme)');
     expect(named).toContain('and 44 more');
     expect(named).not.toContain('m43@');
-    expect(guardHeld(open(10), about).facts.sentences.join(' ')).not.toContain('more.');
   });
 
-  test('counts what is held only, not what was acted on before', () => {
-    const entries = [entry(1, { held: false }), entry(2), entry(3)];
-    expect(guardHeld(open(0, { entries }), about).facts.numbers).toMatchObject({ held: 2, domains: 2 });
-  });
-
-  test('the sentence counts all that breached, what was acted on and what is held', () => {
-    const said = (entries: readonly BreakerEntry[]) => guardHeld(open(0, { entries }), about).facts.sentences[0];
-    const acted = [1, 2, 4].map((number) => entry(number, { held: false }));
-    expect(said([...acted, entry(3)])).toContain(
-      '4 mailboxes on 3 domains have exceeded their bounce limits at the same time: 3 were acted on, 1 is held.',
-    );
-    expect(said([entry(1, { held: false }), entry(2), entry(3)])).toContain(': 1 was acted on, 2 are held.');
-    expect(said([entry(1)])).toContain(
-      '1 mailbox on 1 domain has exceeded its bounce limit: none was acted on, 1 is held.',
-    );
+  test.each([
+    [[acted(1), acted(2), acted(4), entry(3)], '4 mailboxes on 3 domains', '3 were acted on, 1 is held.', 1],
+    [[acted(1), entry(2), entry(3)], '3 mailboxes on 3 domains', '1 was acted on, 2 are held.', 2],
+    [[entry(1)], '1 mailbox on 1 domain', 'none was acted on, 1 is held.', 1],
+  ])('counts all that breached, what was acted on and what is held: %#', (entries, all, split, held) => {
+    expect(of(entries).sentences[0]).toMatch(new RegExp(`${all} .*: ${split}`));
+    expect(of(entries).numbers).toMatchObject({ held });
   });
 
   test('says from when Warmwarden acts, in the zone of the messages, and how to prevent it', () => {
-    const sentences = (state: BreakerState) => guardHeld(state, { ...about, zone: 'Europe/Berlin' }).facts.sentences;
-    const said = sentences(open(7)).join(' ');
-    expect(said).toContain('From 20 March 12:02 Europe/Berlin, Warmwarden acts on the worst mailboxes first');
-    expect(said).toContain(
-      'prevent the actions: `warmwarden writes off --account acme --reason "wrong data"`. Warmwarden then changes nothing',
-    );
-    expect(said).not.toMatch(/do nothing|need not/);
-    expect(guardHeld(open(7), about).facts.numbers).toMatchObject({ acts_from: '2026-03-20T11:02:00.000Z' });
+    const { sentences, numbers } = guardHeld(open(7), { ...about, zone: 'Europe/Berlin' }).facts;
+    expect(sentences.join(' ')).toContain('From 20 March 12:02 Europe/Berlin, Warmwarden acts on the worst');
+    expect(sentences.join(' ')).toContain('`warmwarden writes off --account acme --reason "wrong data"`');
+    expect(numbers).toMatchObject({ acts_from: '2026-03-20T11:02:00.000Z' });
   });
 
   test('of mailboxes seen for the first time, says that Warmwarden waits for a release, and needs no stop', () => {
     const { sentences, numbers } = guardHeld(open(7, { atFirstSight: true }), about).facts;
     expect(sentences.join(' ')).toContain('it does not act until you release');
-    expect(sentences.join(' ')).toContain('If the data is wrong, you need not do anything.');
     expect(sentences.join(' ')).not.toMatch(/From 20 March|writes off/);
     expect(numbers).not.toHaveProperty('acts_from');
   });
 
-  test('offers a stop for each of up to three accounts, and one for all beyond', () => {
-    const stops = (accounts: readonly string[]) => {
-      const entries = accounts.map((account, number) => entry(number, { account }));
-      return guardHeld(open(0, { entries }), about)
-        .facts.sentences.at(-1)
-        ?.match(/writes off[^"]*/g);
-    };
-    expect(stops(['beta', 'acme'])).toEqual([
-      'writes off --account acme --reason ',
-      'writes off --account beta --reason ',
-    ]);
-    expect(stops(['a', 'b', 'c', 'd'])).toEqual(['writes off --reason ']);
+  test.each([
+    [
+      ['beta', 'acme'],
+      ['writes off --account acme --reason ', 'writes off --account beta --reason '],
+    ],
+    [['a', 'b', 'c', 'd'], ['writes off --reason ']],
+  ])('offers a stop for each of up to three accounts, and one for all beyond: %j', (accounts, stops) => {
+    const text = said(accounts.map((account, number) => entry(number, { account })));
+    expect(text.match(/writes off[^"]*/g)).toEqual(stops);
   });
 
   test('gives the counts of each named mailbox that has any, and the command that pauses the worst alone', () => {
@@ -105,30 +86,21 @@ describe('an open breaker', () => {
       ['acme/1', sampleVerdict({ sent: 162, bounced: 11, limitPpm: 20_000 })],
       ['acme/2', sampleVerdict({ emergency: { sent: 26, bounced: 8, from: '2026-03-19' } })],
     ]);
-    const entries = [entry(0), entry(1), entry(2, { emergency: true })];
     const verdictOf = ({ key }: BreakerEntry) => counts.get(key);
-    const said = guardHeld(open(0, { entries }), { ...about, verdictOf }).facts.sentences.join(' ');
-    expect(said).toContain(
+    const text = said([entry(0), entry(1), entry(2, { emergency: true })], { verdictOf });
+    expect(text).toContain(
       'on: m2@c.example (acme, emergency, 8 bounces in 26 emails: 30.77 %), m1@b.example (acme, 11 bounces in 162 emails: 6.79 %), m0@a.example (acme).',
     );
-    expect(said).toContain('now, for example: `warmwarden pause acme/m2@c.example`.');
+    expect(text).toContain('now, for example: `warmwarden pause acme/m2@c.example`.');
   });
 
   test('is called by its accounts and the host of the API', () => {
-    const entries = [entry(1), entry(2, { account: 'beta' }), entry(3, { account: 'gone', held: false })];
-    const { facts } = guardHeld(open(0, { entries }), about);
+    const facts = of([entry(1), entry(2, { account: 'beta' }), entry(3, { account: 'gone', held: false })]);
     expect(facts.title).toBe('acme and beta (api.example): 2 mailboxes held, because too many breached at once');
     expect(facts.accounts).toEqual(['acme', 'beta']);
-    expect(facts.numbers).toMatchObject({
-      accounts: 'acme, beta',
-      api: 'https://api.example',
-    });
+    expect(facts.numbers).toMatchObject({ accounts: 'acme, beta', api: 'https://api.example' });
     const many = ['a', 'b', 'c', 'd', 'e'].map((account, number) => entry(number, { account }));
-    expect(guardHeld(open(0, { entries: many }), about).facts.title).toContain('a, b, c and 2 more (api.example): 5');
-  });
-
-  test('is the same alert whatever it holds', () => {
-    expect(guardHeld(open(7), about).subject).toEqual(guardHeld(closedBreaker, about).subject);
+    expect(of(many).title).toContain('a, b, c and 2 more (api.example): 5');
   });
 });
 
@@ -143,15 +115,19 @@ describe('a breaker that comes to hold more', () => {
     });
   }
 
-  test('is announced each time the number has doubled, and not in between', () => {
-    const counts = Array.from({ length: 40 }, (_, number) => number + 1);
-    const worse = [2, 4, 8, 16, 32].map((count) => `worsened ${count}`);
-    expect(kindsWhile(counts)).toEqual(['firing 1', ...worse]);
-    expect(kindsWhile([3, 20, 21])).toEqual(['firing 3', 'worsened 20']);
-  });
-
-  test('is not announced again for what it held before already', () => {
-    expect(kindsWhile([3, 4, 3, 4, 1, 2, 5, 8])).toEqual(['firing 3', 'worsened 4', 'worsened 8']);
+  test.each([
+    [Array.from({ length: 40 }, (_, number) => number + 1), [1, 2, 4, 8, 16, 32]],
+    [
+      [3, 20, 21],
+      [3, 20],
+    ],
+    [
+      [3, 4, 3, 4, 1, 2, 5, 8],
+      [3, 4, 8],
+    ],
+  ])('is announced each time the number has doubled, and not for what it held before already: %#', (counts, told) => {
+    const [first, ...worse] = told;
+    expect(kindsWhile(counts)).toEqual([`firing ${first}`, ...worse.map((count) => `worsened ${count}`)]);
   });
 });
 
@@ -165,13 +141,10 @@ describe('emergencies that a breaker holds', () => {
     });
 
   test('are counted in the title, and named before what is worse by its rate', () => {
-    const { facts } = guardHeld(holding(12, 2), about);
-    expect(facts.title).toContain('12 mailboxes held, 2 of them in an emergency, because');
-    expect(facts.sentences.join(' ')).toContain(
-      'The 2 mailboxes in an emergency wait like the others. When Warmwarden acts, it pauses the warm-up there.',
-    );
-    expect(guardHeld(holding(2, 0), about).facts.sentences.join(' ')).not.toContain('emergency');
-    expect(facts.sentences.find((text) => text.startsWith('NO ACTION TAKEN'))).toContain(
+    const { title, sentences } = guardHeld(holding(12, 2), about).facts;
+    expect(title).toContain('12 mailboxes held, 2 of them in an emergency, because');
+    expect(sentences.join(' ')).toContain('When Warmwarden acts, it pauses the warm-up there.');
+    expect(sentences.join(' ')).toContain(
       'on: m1@b.example (acme, emergency), m0@a.example (acme, emergency), m11@c.example (acme), ',
     );
   });
@@ -186,11 +159,7 @@ describe('emergencies that a breaker holds', () => {
       },
     );
     expect(told).toEqual(['firing', 'worsened at once', 'worsened', '', '', 'worsened']);
-  });
-
-  test('make a beginning urgent', () => {
     expect(alertOf(holding(5, 1)).transitions).toMatchObject([{ kind: 'firing', urgent: true }]);
-    expect(alertOf(holding(5, 0)).transitions[0]).not.toHaveProperty('urgent');
   });
 });
 

@@ -3,25 +3,11 @@ import { expect, test } from 'vitest';
 import { budgetTooSmall } from '../../../src/alerts/rules/budget-rule.ts';
 import type { AccountState, Forecast } from '../../../src/core/mailbox.ts';
 import { hourMs, minuteMs } from '../../../src/core/time.ts';
+import { account as sampleAccount } from '../../web/example-fleet.ts';
 
 const account = (forecast: Forecast | null): AccountState => ({
-  name: 'acme',
-  requestsPerMinute: 90,
-  limitPerMinute: 100,
-  lastSuccessAt: 0,
-  failingSince: null,
-  lastFailure: null,
-  keyRejected: false,
-  rejections: 0,
-  keyWrites: null,
-  throttledLastHour: 0,
-  watchedSince: 0,
+  ...sampleAccount('acme'),
   listed: forecast !== null,
-  unlisted: [],
-  health: 'ok',
-  apiHealth: { status: 'ok', clockAheadMs: 0 },
-  queueLength: 0,
-  oldestDueAt: null,
   forecast,
 });
 

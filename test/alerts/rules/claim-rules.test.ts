@@ -1,49 +1,27 @@
 // contested and recovery_without_effect: when they speak, and when they end.
 import { describe, expect, test } from 'vitest';
 import { conditionsAfter } from '../../../src/alerts/rules.ts';
-import type { WarmupAnswer } from '../../../src/core/answers.ts';
-import type { GuardMemory } from '../../../src/core/guard/memory.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
 import { dayMs, hourMs } from '../../../src/core/time.ts';
 import type { Claim } from '../../../src/core/verdict.ts';
 import { judged, sampleContext, sampleMailbox, sampleVerdict, start } from '../samples.ts';
 
-const config = { targetDailyLimit: null, replyRate: null, threadRate: null, weekdaysOnly: null };
-
-function warmup(dailyLimit: number | null): MailboxState['warmup'] {
-  const unsaid = { warmupDay: null, healthScore: null };
-  const answer: WarmupAnswer = {
-    mode: 'recovery',
-    status: 'active',
-    dailyLimit,
-    ...unsaid,
-    config: { ...config, sendWindowStart: null, sendWindowEnd: null },
-    recentBounces: [],
-  };
-  return { at: start, answer };
-}
-
-function memory(claim: Claim | null): GuardMemory {
-  return {
-    firstSeenAt: start,
-    answersJudged: 9,
-    mode: 'recovery',
-    run: 'running',
-    evidence: null,
-    emergencyEvidence: null,
-    interventions: [],
-    claim,
-    pauseWord: null,
-    reversals: [],
-  };
-}
-
 const claim: Claim = { kind: 'recovery', actionId: 'a1', since: start, previousMode: 'balanced', under: null };
 
 function recovering(dailyLimit: number | null, change: Partial<Claim> | null = {}): MailboxState {
   const theirs = change && { ...claim, ...change };
-  const verdict = { at: start, answer: sampleVerdict({ mode: 'recovery' }) };
-  return sampleMailbox({ warmup: warmup(dailyLimit), memory: memory(theirs), verdict });
+  const answer = {
+    mode: 'recovery',
+    status: 'active',
+    dailyLimit,
+    config: { targetDailyLimit: null },
+    recentBounces: [],
+  };
+  return sampleMailbox({
+    warmup: { at: start, answer: answer as never },
+    memory: { interventions: [], reversals: [], claim: theirs } as never,
+    verdict: { at: start, answer: sampleVerdict({ mode: 'recovery' }) },
+  });
 }
 
 /** `what`: a rule, or one of its causes. */
@@ -70,39 +48,24 @@ describe('contested', () => {
   });
 });
 
-describe('recovery_without_effect, daily limit', () => {
-  const rule = 'daily limit';
-
-  test('fires a day after our switch when more than 15 emails a day go on', () => {
-    expect(active(rule, recovering(40), dayMs - 1)).toBe(false);
-    expect(active(rule, recovering(40), dayMs)).toBe(true);
-    expect(active(rule, recovering(16), dayMs)).toBe(true);
-    expect(active(rule, recovering(15), dayMs)).toBe(false);
-    const { sentences } = conditionOf(rule, recovering(40), dayMs).facts;
-    expect(sentences.join(' ')).toContain('still 40 emails, over the 15');
-    expect(sentences.join(' ')).toMatch(/`warmwarden limit acme\/\S+ 15`.*`warmwarden pause acme\/\S+`/);
-  });
-
-  test('says nothing about a daily limit that is not told, and is no matter of pauses or of others', () => {
-    expect(active(rule, recovering(null), dayMs)).toBe('unknown');
-    expect(active(rule, recovering(40, { kind: 'pause' }), dayMs)).toBe(false);
-    expect(active(rule, recovering(40, null), dayMs)).toBe(false);
-  });
+test.each<[string, string, number | null, Partial<Claim> | null, number, boolean | 'unknown']>([
+  ['daily limit', 'within a day of the switch', 40, {}, dayMs - 1, false],
+  ['daily limit', 'of 40 a day after it', 40, {}, dayMs, true],
+  ['daily limit', 'of 16', 16, {}, dayMs, true],
+  ['daily limit', 'of 15', 15, {}, dayMs, false],
+  ['daily limit', 'that is not told', null, {}, dayMs, 'unknown'],
+  ['daily limit', 'of a pause', 40, { kind: 'pause' }, dayMs, false],
+  ['daily limit', 'that is no change of ours', 40, null, dayMs, false],
+  ['overdue', 'before 45 days', 10, {}, 45 * dayMs - hourMs, false],
+  ['overdue', 'after 45 days', 10, {}, 45 * dayMs, true],
+  ['overdue', 'without a claim', 10, null, 60 * dayMs, false],
+  ['overdue', 'of a pause', 10, { kind: 'pause' }, 60 * dayMs, false],
+])('recovery_without_effect, %s %s', (what, _, limit, change, afterMs, expected) => {
+  expect(active(what, recovering(limit, change), afterMs)).toBe(expected);
 });
 
-describe('recovery_without_effect, overdue', () => {
-  const rule = 'overdue';
-
-  test('fires when a recovery of ours lasts 45 days, with the day of the switch', () => {
-    expect(active(rule, recovering(10), 45 * dayMs - hourMs)).toBe(false);
-    expect(active(rule, recovering(10), 45 * dayMs)).toBe(true);
-    const { facts } = conditionOf(rule, recovering(10), 45 * dayMs);
-    expect(facts.sentences[0]).toContain('on 20 March');
-    expect(facts.numbers).toMatchObject({ claim: 'recovery', since: new Date(start).toISOString() });
-  });
-
-  test('ends with the claim, and never speaks of a pause', () => {
-    expect(active(rule, recovering(10, null), 60 * dayMs)).toBe(false);
-    expect(active(rule, recovering(10, { kind: 'pause' }), 60 * dayMs)).toBe(false);
-  });
+test('recovery_without_effect says what goes on, since when, and what to do', () => {
+  const { sentences } = conditionOf('daily limit', recovering(40), dayMs).facts;
+  expect(sentences.join(' ')).toMatch(/still 40 emails, over the 15.*`warmwarden limit acme\/\S+ 15`/);
+  expect(conditionOf('overdue', recovering(10), 45 * dayMs).facts.sentences[0]).toContain('on 20 March');
 });
