@@ -6,7 +6,7 @@ import { type MailboxRoute, mailboxRoutes } from '../api/poll/poll.ts';
 import { PollQueue } from '../api/poll/queue.ts';
 import type { Action } from '../core/action.ts';
 import { type MeasuredRoute, measuredRoutes, type Route } from '../core/answers.ts';
-import type { MailboxState, SweepPart } from '../core/mailbox.ts';
+import type { MailboxState } from '../core/mailbox.ts';
 import { daysNeeded, type Ppm } from '../core/policy.ts';
 import { dayMs, type EpochMs, minuteMs, secondMs } from '../core/time.ts';
 import { lookEveryMs } from '../world/loop.ts';
@@ -122,10 +122,7 @@ export class AccountWatch {
     const { account, words } = options;
     this.pulse = new Pulse(account, world.log);
     this.#cadence = new Cadence(options.schedules, world.clock);
-    const perMinute = (part: SweepPart) => {
-      const { sweepPerMinute, detailsPerMinute } = this.#queue.demand();
-      return part === 'judging' ? sweepPerMinute : detailsPerMinute;
-    };
+    const perMinute = () => this.#queue.demand().sweepPerMinute;
     this.#firstSweep = new FirstSweep({ account, fleet, world, perMinute, over: rooms.onTransitions });
     const gaps = gapsOf(options.schedules, world.clock.now());
     const allowedPerMinute = () => api.budget.allowedPerMinute;

@@ -3,7 +3,7 @@
 import type { MailboxApi } from '../api/client.ts';
 import type { Failure, Result } from '../api/http/failure.ts';
 import type { Lane } from '../api/poll/lane.ts';
-import { judgedRoutes, type MailboxRoute, type Poll, pollKey } from '../api/poll/poll.ts';
+import { isJudgedRoute, judgedRoutes, type MailboxRoute, type Poll, pollKey } from '../api/poll/poll.ts';
 import type { PollQueue } from '../api/poll/queue.ts';
 import { absentWarmup, type Observed, type Route, type StatsAnswer } from '../core/answers.ts';
 import type { MailboxState } from '../core/mailbox.ts';
@@ -28,8 +28,6 @@ interface Absence {
   readonly at: EpochMs;
 }
 
-type JudgedRoute = (typeof judgedRoutes)[number];
-
 class Absences {
   /** Newest 404 of each route that has not been answered since, by mailbox. */
   readonly #of = new Map<string, Map<MailboxRoute, Absence>>();
@@ -42,7 +40,7 @@ class Absences {
   }
 
   missed(mailboxId: string, route: MailboxRoute, absence: Absence): void {
-    if (!isJudged(route)) return;
+    if (!isJudgedRoute(route)) return;
     const routes = this.#of.get(mailboxId) ?? new Map<MailboxRoute, Absence>();
     this.#of.set(mailboxId, routes.set(route, absence));
     if (this.hasBoth(mailboxId)) this.#waiting.add(mailboxId);
@@ -64,10 +62,6 @@ class Absences {
     this.#waiting.clear();
     return taken;
   }
-}
-
-function isJudged(route: MailboxRoute): route is JudgedRoute {
-  return (judgedRoutes as readonly MailboxRoute[]).includes(route);
 }
 
 // Retries of polls that failed, or whose answer could not be recorded.

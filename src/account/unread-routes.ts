@@ -1,7 +1,7 @@
 // Judged routes that no mailbox was answered for, and whether the account can be judged at all.
 
 import type { Failure } from '../api/http/failure.ts';
-import { judgedRoutes } from '../api/poll/poll.ts';
+import { isJudgedRoute } from '../api/poll/poll.ts';
 import type { Route } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { ReadFailure } from '../core/mailbox.ts';
@@ -42,7 +42,7 @@ export class UnreadRoutes {
   }
 
   failed({ kind, detail }: Failure, route: Route, mailbox: string | null): void {
-    if (!(judgedRoutes as readonly Route[]).includes(route)) return;
+    if (!isJudgedRoute(route)) return;
     const before = this.#of.get(route);
     const { since = this.#parts.clock.now(), times = 0, mailboxes = new Set<string>() } = before ?? {};
     if (mailbox !== null) mailboxes.add(mailbox);

@@ -244,19 +244,14 @@ export function awaitsJudgement({ verdict, stats }: Pick<MailboxState, 'verdict'
 
 // Progress of the first sweep of an account.
 
-/** judging: warm-up and statistics. details: connection, DNS and blacklists, in turns with due polls. */
-export type SweepPart = 'judging' | 'details';
-
 export interface SweepProgress {
   readonly account: string;
   readonly since: EpochMs;
   readonly mailboxes: number;
-  readonly part: SweepPart;
+  /** Mailboxes whose warm-up and statistics were read. */
   readonly read: number;
   /** Expected end, or null if unknown. */
   readonly doneAt: EpochMs | null;
-  /** Findings from then on are announced together at the end of the part. */
-  readonly keptFrom: EpochMs;
 }
 
 // Changes of a mailbox between two looks that others made.

@@ -133,7 +133,7 @@ export class Collector {
     const { groupWaitMs, groupIntervalMs } = hurries ? { groupWaitMs: 0, groupIntervalMs: 0 } : waits;
     const full = unnotified.length >= lookLimit;
     const lastNotified = (group: string) => this.#lastNotified.get(group);
-    const keptFrom = (account: string) => fleet.sweep(account)?.keptFrom ?? null;
+    const keptFrom = (account: string) => fleet.sweep(account)?.since ?? null;
     const incidents = lookAtIncidents(fleet, { firing, unnotified, now }, this.#parts.apiOf);
     const timing = { now, groupWaitMs, groupIntervalMs, lastNotified, full, keptFrom, incidents };
     const muted = this.#mutes(now);

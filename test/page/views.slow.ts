@@ -27,7 +27,7 @@ async function troubledServer() {
   fleet.putAlert(alert({ rule: 'blacklisted', severity: 'critical', mailboxId: bad.id, facts }));
   const match = { rule: ['stale_*'] };
   fleet.putSilence({ id: 's1', match, by: nasty, reason: nasty, from: now - hourMs, until: now + hourMs });
-  const parts = { account: 'acme', since: now, keptFrom: now, part: 'judging' as const };
+  const parts = { account: 'acme', since: now };
   fleet.putSweep({ ...parts, mailboxes: 14, read: 10, doneAt: now + minuteMs });
   const world = stillWorld();
   const runs = new MemoryRuns();

@@ -148,8 +148,6 @@ test('the budget of a key says its pace, the age of each kind of data, and how f
   fleet.putSweep({
     account: 'northwind',
     since: now,
-    keptFrom: now,
-    part: 'judging',
     mailboxes: 2,
     read: 1,
     doneAt: null,

@@ -90,7 +90,7 @@ function isNarrow(forecast: Forecast | null): forecast is Forecast {
   return forecast?.narrow != null && forecast.narrow.needsPerMinute > 2 * forecast.narrow.perMinute;
 }
 
-function isLong({ part, since, mailboxes, read }: SweepProgress, { firstSweepMs }: Forecast, now: EpochMs): boolean {
+function isLong({ since, mailboxes, read }: SweepProgress, { firstSweepMs }: Forecast, now: EpochMs): boolean {
   const leftMs = (firstSweepMs * (mailboxes - read)) / Math.max(1, mailboxes);
-  return part === 'judging' && now - since + leftMs > longSweepMs;
+  return read < mailboxes && now - since + leftMs > longSweepMs;
 }

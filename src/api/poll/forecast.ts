@@ -176,8 +176,6 @@ export interface Demand {
   readonly roomPerMinute: number;
   /** Requests a minute for mailboxes that were never judged: the whole budget, less health and the list. */
   readonly sweepPerMinute: number;
-  /** Polls of connections, DNS and blacklists that were never read, in addition to due polls of the cadence. */
-  readonly detailsPerMinute: number;
   readonly fits: boolean;
   /** True if the cadence would also fit with the full share of the list. */
   readonly fitsWithList: boolean;
@@ -222,7 +220,6 @@ export function demandOf({ mailboxes, allowedPerMinute, sparePerMinute, cadenceM
     pacePerMinute,
     roomPerMinute: room,
     sweepPerMinute: allowedPerMinute - account,
-    detailsPerMinute: Math.max(room / 2, room - all),
     fits,
     fitsWithList: all <= pacePerMinute - (2 / accountShare) * allowedPerMinute,
     accountSpacingMs,

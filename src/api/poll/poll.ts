@@ -1,6 +1,5 @@
 // A request about an account or a mailbox as a value.
 import type { Route } from '../../core/answers.ts';
-import type { SweepPart } from '../../core/mailbox.ts';
 
 /** The routes health and mailboxes have no mailbox. */
 export interface Poll {
@@ -19,8 +18,8 @@ export type MailboxRoute = (typeof mailboxRoutes)[number];
 /** Kinds by which the guard judges, in the order of their requests. */
 export const judgedRoutes = ['warmup', 'stats'] as const satisfies readonly MailboxRoute[];
 
-export function partOf(route: MailboxRoute): SweepPart {
-  return (judgedRoutes as readonly MailboxRoute[]).includes(route) ? 'judging' : 'details';
+export function isJudgedRoute(route: Route): route is (typeof judgedRoutes)[number] {
+  return (judgedRoutes as readonly Route[]).includes(route);
 }
 
 /** Times on the monotonic clock. A kind that was never read is absent. */

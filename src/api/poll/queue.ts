@@ -2,7 +2,15 @@
 import { type Route, routes } from '../../core/answers.ts';
 import { minuteMs } from '../../core/time.ts';
 import { type Demand, demandOf } from './forecast.ts';
-import { judgedRoutes, type LastRead, type MailboxRoute, mailboxRoutes, type Poll, partOf, pollKey } from './poll.ts';
+import {
+  isJudgedRoute,
+  judgedRoutes,
+  type LastRead,
+  type MailboxRoute,
+  mailboxRoutes,
+  type Poll,
+  pollKey,
+} from './poll.ts';
 import { mayCrossToday, type Risk, shareOf, weightOf } from './risk.ts';
 
 export interface QueueOptions {
@@ -134,7 +142,7 @@ export class PollQueue {
     this.#mailboxes.set(mailboxId, mailbox);
     for (const route of mailboxRoutes) {
       const poll = { route, mailboxId };
-      const at = partOf(route) === 'judging' ? undefined : lastRead[route];
+      const at = isJudgedRoute(route) ? undefined : lastRead[route];
       const isUnderWay = this.#underWay.has(pollKey(poll));
       const readAt = at === undefined ? null : Math.min(at, now);
       this.#jobs[route].set(mailboxId, { poll, mailbox, readAt, isUnderWay, asked: null });
@@ -253,7 +261,7 @@ export class PollQueue {
     for (const route of mailboxRoutes) {
       if (this.#opensAt(route) > now) continue;
       const run = this.#runs[route].at(-1) ?? 0;
-      const isJudged = partOf(route) === 'judging';
+      const isJudged = isJudgedRoute(route);
       for (const job of this.#jobs[route].values()) {
         const { mailbox, readAt, isUnderWay } = job;
         if (isUnderWay) continue;

@@ -76,14 +76,13 @@ export interface Reading {
 }
 
 /** `First sweep of acme: 340 of 1,000 mailboxes read, done in about 11 min (23:41 UTC)` */
-export function sweepText({ account, mailboxes, part, read, doneAt }: SweepProgress, { now, zone }: Reading): string {
-  const what = part === 'judging' ? 'read' : 'read for connection, DNS and blacklists';
+export function sweepText({ account, mailboxes, read, doneAt }: SweepProgress, { now, zone }: Reading): string {
   const all = counted(mailboxes, 'mailbox', 'mailboxes');
   const allRead = read === mailboxes && mailboxes > 0;
   // Breaches must be seen twice.
   const counts = allRead
-    ? `${mailboxes === 1 ? '' : 'all '}${all} ${what}, second looks`
-    : `${numberText(read)} of ${all} ${what},`;
+    ? `${mailboxes === 1 ? '' : 'all '}${all} read, second looks`
+    : `${numberText(read)} of ${all} read,`;
   return `First sweep of ${account}: ${counts} ${doneText(doneAt, { now, zone })}`;
 }
 

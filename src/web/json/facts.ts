@@ -131,10 +131,9 @@ export const mailbox = z.strictObject(mailboxFields).meta({ id: 'mailbox', descr
 export const firstSweep = z
   .strictObject({
     since: moment,
-    part: text.describe('judging or details.'),
     mailboxes: count,
     read: count,
-    done_at: moment.nullable().describe('When this part is expected to end.'),
+    done_at: moment.nullable().describe('When it is expected to end.'),
     text,
   })
   .nullable();
@@ -150,7 +149,6 @@ export const change = z
   })
   .describe('What others changed.');
 
-/** part: judging (warm-up and statistics are read) or details (then connection, DNS and blacklists). */
 export function sweepFacts(sweep: SweepProgress | undefined, time: AnswerTime) {
   return sweep ? { ...sweep, text: sweepText(sweep, time) } : null;
 }

@@ -147,7 +147,7 @@ function unknownHeadline({ counts, accounts, sweeps, command }: HeadlineFacts): 
       sentence: `NOT GUARDED: ${noneJudged} of ${namesIn(unjudged)}.`,
       advice: `The API of ${cause.name} answers, but refuses what Warmwarden judges by: ${sentenceOf(cause.unjudged.detail)}`,
     };
-  if (total === 0 || counts.not_judged < total || judgingOf(sweeps).length > 0) return null;
+  if (total === 0 || counts.not_judged < total || sweeps.length > 0) return null;
   return {
     tone: 'unknown',
     sentence: total === 1 ? 'The one mailbox is not judged.' : `None of the ${mailboxes(total)} is judged.`,
@@ -210,7 +210,6 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   const starting = startingOf(facts);
   const unlisted = accounts.reduce((sum, account) => sum + account.unlisted.length, 0);
   const [incident] = incidents;
-  const judging = judgingOf(facts.sweeps);
   const isOld = isDown || starting.length > 0;
   const parts = [
     unlisted > 0 &&
@@ -222,8 +221,8 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
     incident && incidents.length === 1 && `${incidentTitle(incident, incident.members, 'UTC')}.`,
     incidents.length > 1 && `${counted(incidents.length, 'incident')}.`,
     critical > 0 && `${counted(critical, 'critical alert')}.`,
-    judging.length > 0 && `${sweepsText(judging, { now, zone })}.`,
-    (judging.length === 0 || counts.not_judged < total) &&
+    facts.sweeps.length > 0 && `${sweepsText(facts.sweeps, { now, zone })}.`,
+    (facts.sweeps.length === 0 || counts.not_judged < total) &&
       (counts.ok === total ? allFine(total, critical, isOld) : stateSentence(facts)),
   ];
   return {
@@ -296,7 +295,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
     [counts.recovering > 0 && also === '', 'Nothing to do now: Warmwarden has acted and keeps watching.'],
     [counts.recovering > 0, `Warmwarden has acted and keeps watching.${also}`],
     [
-      judgingOf(sweeps).length > 0 && counts.not_judged > 0,
+      sweeps.length > 0 && counts.not_judged > 0,
       `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${also}`,
     ],
     [startingOf(facts).length > 0, `Wait a moment.${also}`],
@@ -326,11 +325,6 @@ function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string |
       `The key of ${namesIn(readOnly)} may not write: Warmwarden does NOT act on breaches there. Replace the key.`,
   ].filter(Boolean);
   return sentences.length === 0 ? null : sentences.join(' ');
-}
-
-/** Sweeps that have not read the data for verdicts yet. */
-function judgingOf(sweeps: readonly SweepProgress[]): readonly SweepProgress[] {
-  return sweeps.filter(({ part }) => part === 'judging');
 }
 
 function mailboxes(count: number): string {
