@@ -9,6 +9,7 @@ test.each([
   ['2026-04-31', false],
   ['2026-13-01', false],
   ['1969-12-31', false],
+  ['0000-01-01', false],
   ['12026-01-01', false],
   ['NaN-NaN-NaN', false],
 ])('whether %s is a date', (text, is) => {

@@ -1,36 +1,26 @@
 // What a mailbox's status and mode may do without blinding the guard: nothing that lasts. Through the steps of the watch.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judgeMailbox, newMailbox, observe } from '../../src/account/record/observe.ts';
-import type { WarmupAnswer } from '../../src/core/answers.ts';
-import type { StatusWords } from '../../src/core/guard/run-state.ts';
-import type { MailboxState } from '../../src/core/mailbox.ts';
+import { judgeMailbox, type Observation, observe } from '../../src/account/record/observe.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays, dayMs, type EpochMs, hourMs, minuteMs, utcDate } from '../../src/core/time.ts';
 import { isBlind, type Verdict } from '../../src/core/verdict.ts';
-import { daysUpTo, row, times } from './samples.ts';
+import { daysUpTo, listedMailbox, row, times, words as usualWords, warmupAnswer } from './samples.ts';
 
-const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning: ['pending'] };
+const words = { ...usualWords, notRunning: ['pending'] };
 /** A Monday, at midnight. */
 const monday = Date.parse('2025-03-17T00:00:00Z');
 const lookEveryMs = 15 * minuteMs;
 /** How long it takes until an alert about blindness fires. */
 const blindForMs = hourMs;
-const emailsADay = 40;
+const [emailsADay, bouncesADay] = [40, 3];
 const [opensAt, closesAt] = [8 * hourMs, 18 * hourMs];
 
 /** What the API says at a moment. */
 type Said = (at: EpochMs) => { readonly mode: string | null; readonly status: string | null };
 
-function warmupAnswer({ mode, status }: ReturnType<Said>): WarmupAnswer {
-  const unsaid = { dailyLimit: null, warmupDay: null, healthScore: null };
-  const config = { targetDailyLimit: null, replyRate: null, threadRate: null, weekdaysOnly: null };
-  const window = { sendWindowStart: null, sendWindowEnd: null };
-  return { mode, status, ...unsaid, config: { ...config, ...window }, recentBounces: [] };
-}
-
 /** The rows of a mailbox that sends between two hours of each day, whatever is said of it, and of whose emails some bounce. */
-function rowsAt(at: EpochMs, bouncesADay: number) {
+function rowsAt(at: EpochMs) {
   const quiet = daysUpTo(utcDate(monday - dayMs), ...times(20, emailsADay));
   const days = Math.floor((at - monday) / dayMs);
   const share = Math.min(1, Math.max(0, ((at - monday) % dayMs) - opensAt) / (closesAt - opensAt));
@@ -53,25 +43,19 @@ const isJudged = ({ reason, sent, limitPpm }: Verdict) =>
   !['already_paused', 'not_running'].includes(reason) && !isBlind(reason) && limitPpm !== null && sent > 0;
 
 /** Looks every 15 minutes from Monday on, until the guard acts or is lit. */
-function watch(
-  said: Said,
-  { days, bouncesADay = 3 }: { readonly days: number; readonly bouncesADay?: number },
-): Watched {
-  const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };
-  let mailbox: MailboxState = newMailbox('acme', {
-    at: monday,
-    answer: { ...entry, dailyLimit: null, warmupDay: null },
-  });
+function watch(said: Said, days = 8): Watched {
+  let mailbox = listedMailbox(monday);
   let [verdict, blindSince]: [Verdict | null, EpochMs | null] = [null, null];
   let [judgedOn, unjudgedDays] = [-1, 0];
   for (let at = monday + minuteMs; at < monday + days * dayMs; at += lookEveryMs) {
-    for (const route of ['warmup', 'stats'] as const) {
-      const observation =
-        route === 'warmup'
-          ? ({ route, observed: { at, answer: warmupAnswer(said(at)) } } as const)
-          : ({ route, observed: { at, answer: { rows: rowsAt(at, bouncesADay) } } } as const);
-      mailbox = observe(mailbox, observation);
-      const freshStats = route === 'stats';
+    const { mode, status } = said(at);
+    const answers: readonly Observation[] = [
+      { route: 'warmup', observed: { at, answer: warmupAnswer(mode, status) } },
+      { route: 'stats', observed: { at, answer: { rows: rowsAt(at) } } },
+    ];
+    for (const answer of answers) {
+      mailbox = observe(mailbox, answer);
+      const freshStats = answer.route === 'stats';
       const judged = judgeMailbox(mailbox, { policy: defaultPolicy, words, now: at, freshStats });
       if (!judged) continue;
       verdict = judged.verdict;
@@ -91,6 +75,7 @@ function watch(
 
 const hourOf = (at: EpochMs) => Math.floor((at % dayMs) / hourMs);
 const dayOf = (at: EpochMs) => Math.floor((at - monday) / dayMs);
+const active = (mode: string) => ({ mode, status: 'active' });
 const balanced = (status: string | null) => ({ mode: 'balanced', status });
 
 describe('a mailbox of which 7.5 % bounces', () => {
@@ -99,17 +84,11 @@ describe('a mailbox of which 7.5 % bounces', () => {
     ['that is paused at night', (at) => balanced(hourOf(at) >= 6 && hourOf(at) < 18 ? 'active' : 'paused')],
     ['that is paused every other hour', (at) => balanced(hourOf(at) % 2 === 0 ? 'active' : 'paused')],
     ['that is said to be pending for one hour a day', (at) => balanced(hourOf(at) === 12 ? 'pending' : 'active')],
-    [
-      'whose mode is misread for one hour a day',
-      (at) => ({ mode: hourOf(at) === 12 ? 'slow' : 'balanced', status: 'active' }),
-    ],
-    ['whose mode alternates daily', (at) => ({ mode: dayOf(at) % 2 === 0 ? 'balanced' : 'slow', status: 'active' })],
-    [
-      'whose mode alternates every 15 minutes',
-      (at) => ({ mode: Math.floor(at / lookEveryMs) % 2 === 0 ? 'balanced' : 'recovery', status: 'active' }),
-    ],
+    ['whose mode is misread for one hour a day', (at) => active(hourOf(at) === 12 ? 'slow' : 'balanced')],
+    ['whose mode alternates daily', (at) => active(dayOf(at) % 2 === 0 ? 'balanced' : 'slow')],
+    ['whose mode alternates every look', (at) => active(Math.floor(at / lookEveryMs) % 2 ? 'recovery' : 'balanced')],
   ])('%s is acted on at most a day later than one that runs', (_, said) => {
-    const [plain, toggled] = [watch(() => balanced('active'), { days: 8 }), watch(said, { days: 8 })];
+    const [plain, toggled] = [watch(() => balanced('active')), watch(said)];
     expect(plain).toMatchObject({ sendingDays: 1, verdict: { action: 'recovery' } });
     expect(toggled.sendingDays).toBeLessThanOrEqual(plain.sendingDays + 1);
     expect(['recovery', 'pause']).toContain(toggled.verdict?.action);
@@ -127,7 +106,7 @@ test('no sequence of modes and status words keeps it unjudged and unlit for more
     fc.property(fc.array(anySegment, { minLength: 1, maxLength: 5 }), (segments) => {
       const cycle = segments.flatMap(({ looks, ...said }) => Array.from({ length: looks }, () => said));
       const said: Said = (at) => cycle[Math.floor((at - monday) / lookEveryMs) % cycle.length] ?? balanced('active');
-      const { sendingDays, unjudgedDays } = watch(said, { days: 8 });
+      const { sendingDays, unjudgedDays } = watch(said);
       expect(unjudgedDays).toBeLessThanOrEqual(3);
       expect(sendingDays).toBeLessThanOrEqual(4);
     }),

@@ -1,19 +1,15 @@
 // Whose change it was: what we claim, what others take back, and when that is a quarrel. Through tick, as the watch does.
 import { describe, expect, test } from 'vitest';
-import { newMailbox } from '../../src/account/record/observe.ts';
+import type { Observation } from '../../src/account/record/observe.ts';
 import { confirm, tick } from '../../src/account/record/tick.ts';
 import { actionAfter } from '../../src/core/action.ts';
-import type { StatsRow, WarmupAnswer } from '../../src/core/answers.ts';
+import type { StatsRow } from '../../src/core/answers.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { afterRelease, type GuardMemory, isContested } from '../../src/core/guard/memory.ts';
-import type { StatusWords } from '../../src/core/guard/run-state.ts';
-import type { MailboxState } from '../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays, dayMs, hourMs, minuteMs, secondMs, utcDate } from '../../src/core/time.ts';
-import { daysUpTo, now, row, times, today } from './samples.ts';
+import { daysUpTo, listedMailbox, now, row, times, today, warmupAnswer, words } from './samples.ts';
 
-const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning: ['suspended'] };
-const config = { targetDailyLimit: null, replyRate: null, threadRate: null, weekdaysOnly: null };
 const quiet: readonly (readonly [number, number])[] = times(30, 40);
 
 /** A mailbox on duty: people and we change it, its emails bounce or not, and each look is a tick. */
@@ -22,38 +18,16 @@ function onDuty(mode = 'balanced') {
   let ids = 0;
   let rows: readonly StatsRow[] = daysUpTo(today, ...quiet);
   const warmup = { mode, status: 'active', limit: 40 };
-  const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };
-  let mailbox: MailboxState = newMailbox('acme', { at, answer: { ...entry, dailyLimit: null, warmupDay: null } });
-  const answer = (): WarmupAnswer => {
-    const unsaid = { dailyLimit: null, warmupDay: null, healthScore: null };
-    const { limit, ...notified } = warmup;
-    return {
-      ...notified,
-      ...unsaid,
-      config: { ...config, targetDailyLimit: limit, sendWindowStart: null, sendWindowEnd: null },
-      recentBounces: [],
-    };
-  };
-  const read = (route: 'stats' | 'warmup') => {
-    const observation =
-      route === 'stats'
-        ? ({ route, observed: { at, answer: { rows } } } as const)
-        : ({ route, observed: { at, answer: answer() } } as const);
-    const context = { policy: defaultPolicy, words, now: at, hasRead: () => true, enforce: true };
-    const newId = () => `a${++ids}`;
-    mailbox = tick(mailbox, observation, {
-      ...context,
-      breaker: closedBreaker,
-      running: () => 100,
-      newId,
-      others: () => [],
-      actionsOf: () => [],
-      timeZone: 'UTC',
-    }).mailbox;
+  let mailbox = listedMailbox(at);
+  const answer = () => warmupAnswer(warmup.mode, warmup.status, warmup.limit);
+  const read = (observation: Observation) => {
+    const context = { policy: defaultPolicy, words, now: at, hasRead: () => true, enforce: true, timeZone: 'UTC' };
+    const fleet = { breaker: closedBreaker, running: () => 100, others: () => [], actionsOf: () => [] };
+    mailbox = tick(mailbox, observation, { ...context, ...fleet, newId: () => `a${++ids}` }).mailbox;
   };
   const look = () => {
-    read('warmup');
-    read('stats');
+    read({ route: 'warmup', observed: { at, answer: answer() } });
+    read({ route: 'stats', observed: { at, answer: { rows } } });
     return mailbox.verdict?.answer;
   };
   look();
@@ -108,20 +82,29 @@ function pausedAndResumed(mailbox: ReturnType<typeof onDuty>, bounced: number): 
   mailbox.look();
 }
 
+/** Switched to recovery mode by us. */
+function recovered() {
+  const mailbox = onDuty();
+  mailbox.bounce(4);
+  expect(mailbox.act()).toBe('recovery');
+  return mailbox;
+}
+
+function contested() {
+  const mailbox = onDuty();
+  pausedAndResumed(mailbox, 20);
+  pausedAndResumed(mailbox, 40);
+  return mailbox;
+}
+
 describe('a claim', () => {
-  test('comes with our confirmed change, and remembers the mode before', () => {
+  test('comes with our confirmed change, remembers the mode before, and ends with any other mode, which is a reversal', () => {
     const mailbox = onDuty('aggressive');
     // The window of 300 emails has 2 % at six bounces.
     expect(mailbox.bounce(7)?.reason).toBe('bounce_rate_over_limit');
     mailbox.act();
     expect(mailbox.memory().claim).toMatchObject({ kind: 'recovery', previousMode: 'aggressive', actionId: 'a1' });
     expect(mailbox.look()).toMatchObject({ action: 'none', restore: { mode: 'aggressive' } });
-  });
-
-  test('ends with any other mode, and counts as taken back', () => {
-    const mailbox = onDuty();
-    mailbox.bounce(4);
-    mailbox.act();
     mailbox.later(minuteMs);
     mailbox.set({ mode: 'slow' });
     mailbox.look();
@@ -129,9 +112,7 @@ describe('a claim', () => {
   });
 
   test('on a recovery outlives a pause by others, which may be a habit of the service; another mode ends it', () => {
-    const mailbox = onDuty();
-    mailbox.bounce(4);
-    mailbox.act();
+    const mailbox = recovered();
     mailbox.set({ status: 'paused' });
     expect(mailbox.look()?.reason).toBe('already_paused');
     mailbox.set({ status: 'active' });
@@ -143,9 +124,7 @@ describe('a claim', () => {
   });
 
   test('outlives answers that say nothing: an unknown mode or status', () => {
-    const mailbox = onDuty();
-    mailbox.bounce(4);
-    mailbox.act();
+    const mailbox = recovered();
     for (const change of [{ mode: 'turbo' }, { mode: 'recovery', status: 'what' }]) {
       mailbox.set(change);
       mailbox.look();
@@ -154,9 +133,7 @@ describe('a claim', () => {
   });
 
   test('ends with our own restore, which nobody took back', () => {
-    const mailbox = onDuty();
-    mailbox.bounce(4);
-    mailbox.act();
+    const mailbox = recovered();
     mailbox.later(10 * dayMs);
     expect(mailbox.bounce(0)?.action).toBe('restore');
     expect(mailbox.act()).toBe('restore');
@@ -175,9 +152,7 @@ describe('a claim', () => {
 
 describe('what others take back', () => {
   test('is not done again on the same bounces', () => {
-    const mailbox = onDuty();
-    mailbox.bounce(4);
-    mailbox.act();
+    const mailbox = recovered();
     mailbox.later(minuteMs);
     mailbox.set({ mode: 'balanced' });
     for (let day = 0; day < 9; day += 1) {
@@ -210,17 +185,9 @@ describe('what others take back', () => {
     expect(isContested(mailbox.memory(), mailbox.now())).toBe(false);
   });
 
-  test('in a quarrel only actions are held: a quiet mailbox stays ok', () => {
-    const mailbox = onDuty();
-    pausedAndResumed(mailbox, 20);
-    pausedAndResumed(mailbox, 40);
+  test('in a quarrel only actions are held, until a person releases the mailbox', () => {
+    const mailbox = contested();
     expect(mailbox.look()).toMatchObject({ action: 'none', reason: 'ok' });
-  });
-
-  test('is forgotten when a person releases the mailbox', () => {
-    const mailbox = onDuty();
-    pausedAndResumed(mailbox, 20);
-    pausedAndResumed(mailbox, 40);
     mailbox.bounce(60);
     mailbox.release();
     expect(mailbox.look()).toMatchObject({ action: 'pause' });
@@ -258,9 +225,7 @@ describe('a limit that others set', () => {
       [{ limit: 12 }, 0],
       [{ limit: 12, mode: 'balanced' }, 1],
     ] as const) {
-      const mailbox = onDuty();
-      mailbox.bounce(4);
-      expect(mailbox.act()).toBe('recovery');
+      const mailbox = recovered();
       mailbox.later(2 * dayMs);
       mailbox.set(change);
       mailbox.look();

@@ -1,42 +1,24 @@
 // What a mailbox looks like that nobody remembers, and that `decide` and the daemon say the same of it.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judgeMailbox, newMailbox } from '../../src/account/record/observe.ts';
+import { judgeMailbox } from '../../src/account/record/observe.ts';
 import { decideCases } from '../../src/cli/decide.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import { judge, situationOf } from '../../src/core/guard/judge.ts';
 import { afterSight, firstSight, type GuardMemory } from '../../src/core/guard/memory.ts';
 import { guardStateOf } from '../../src/core/guard/run-state.ts';
-import type { MailboxState } from '../../src/core/mailbox.ts';
 import { defaultPolicy, warmupModes } from '../../src/core/policy.ts';
 import { dayMs, hourMs, utcDate } from '../../src/core/time.ts';
+import type { Verdict } from '../../src/core/verdict.ts';
 import { mailbox } from '../web/example-fleet.ts';
-import { daysUpTo, now, times, today } from './samples.ts';
+import { daysUpTo, listedMailbox, now, times, today, warmupAnswer, words } from './samples.ts';
 import { rowsUpTo } from './situations.ts';
-
-const words = { paused: ['paused'], running: ['active'], notRunning: ['finished'] };
-
-/** A mailbox in the picture, with what was read of it. */
-function mailboxOf(mode: string, rows: readonly StatsRow[], at: number, memory: GuardMemory | null): MailboxState {
-  const entry = { id: 'm', email: 'a@b.example', provider: null, status: null, healthScore: null, dailyLimit: null };
-  const config = { targetDailyLimit: null, replyRate: null, weekdaysOnly: null, sendWindow: null };
-  const warmup = { status: 'active', mode, healthScore: null, dailyLimit: null, warmupDay: null, config };
-  return {
-    ...newMailbox('acme', { at, answer: { ...entry, warmupDay: null } }),
-    warmup: { at, answer: warmup as never },
-    stats: { at, answer: { rows } },
-    memory,
-  };
-}
 
 /** The daemon's verdict on one fresh answer. */
 function byDaemon(mode: string, rows: readonly StatsRow[], at: number, memory: GuardMemory | null = null) {
-  const judgement = judgeMailbox(mailboxOf(mode, rows, at, memory), {
-    policy: defaultPolicy,
-    words,
-    now: at,
-    freshStats: true,
-  });
+  const read = { warmup: { at, answer: warmupAnswer(mode, 'active') }, stats: { at, answer: { rows } } };
+  const mailbox = { ...listedMailbox(at), ...read, memory };
+  const judgement = judgeMailbox(mailbox, { policy: defaultPolicy, words, now: at, freshStats: true });
   if (!judgement?.memory) throw new Error('nothing was judged');
   return { ...judgement, memory: judgement.memory };
 }
@@ -48,12 +30,8 @@ describe('a mailbox that is found in recovery mode with a breach', () => {
     const { verdict, memory } = byDaemon('recovery', sixIn97, now);
     expect(verdict).toMatchObject({ action: 'none', reason: 'insufficient_evidence', sent: 97, bounced: 6 });
     expect(verdict).toMatchObject({ windowDays: 7, bouncesUntilBreach: 1, foundUntil: now + 7 * dayMs });
-    expect(
-      guardStateOf(
-        { ...mailbox('m1', 'a@b.example'), stats: null, verdict: { at: now, answer: verdict }, memory },
-        800_000,
-      ),
-    ).toBe('over_limit');
+    const shown = { ...mailbox('m1', 'a@b.example'), stats: null, verdict: { at: now, answer: verdict }, memory };
+    expect(guardStateOf(shown, 800_000)).toBe('over_limit');
   });
 
   const later = (ms: number, bounces: number) => {
@@ -118,17 +96,7 @@ test('decide and the daemon say the same of any mailbox, known or seen for the f
     evidenceFrom: fc.option(fc.integer({ min: -1, max: 30 }).map((age) => utcDate(now - age * dayMs))),
     interventions: fc.integer({ min: 0, max: 3 }),
   });
-  const essence = ({
-    action,
-    reason,
-    sent,
-    bounced,
-  }: {
-    action: string;
-    reason: string;
-    sent: number;
-    bounced: number;
-  }) => {
+  const essence = ({ action, reason, sent, bounced }: Pick<Verdict, 'action' | 'reason' | 'sent' | 'bounced'>) => {
     return { action, reason, sent, bounced };
   };
   const seen = new Set<string>();

@@ -5,7 +5,6 @@ import { addDays } from '../../src/core/time.ts';
 import { now, row, today } from './samples.ts';
 
 const words: StatusWords = { paused: ['paused', 'on_hold'], running: ['active'], notRunning: ['suspended'] };
-const busy = [row(today, 20, 0)];
 
 test('a listed word says what it is, in any case and with spaces around', () => {
   const said = ['paused', 'PAUSED', ' On_Hold\n', 'Active', 'suspended', ' SUSPENDED'];
@@ -18,33 +17,23 @@ test('no word, spaces and a word that nobody listed say nothing', () => {
   expect(said.map((word) => wordState(word, words))).toEqual(said.map(() => null));
 });
 
-test('a listed word is believed whatever the emails say', () => {
-  expect(runStateOf('paused', words, busy, now)).toBe('paused');
-  expect(runStateOf('suspended', words, busy, now)).toBe('not_running');
-  expect(runStateOf('active', words, [], now)).toBe('running');
-  expect(runStateOf('active', words, null, now)).toBe('running');
-});
+const on = (age: number) => [row(addDays(today, -age), 1, 0)];
+const silent = [row(today, 0, 0), row(addDays(today, -1), null, 0), row(null, 20, 0), row(today, -1, 0)];
 
-test('an unknown word counts as running when mail left today or yesterday, one day ahead of UTC included', () => {
-  const withMailOn = (age: number) => runStateOf('hibernating', words, [row(addDays(today, -age), 1, 0)], now);
-  expect([3, 2, 1, 0, -1, -2].map(withMailOn)).toEqual([
-    'unknown',
-    'unknown',
-    'running',
-    'running',
-    'running',
-    'unknown',
-  ]);
-  expect(runStateOf(null, words, busy, now)).toBe('running');
-});
-
-test('an unknown word without mail, without readable counts or without rows is unknown', () => {
-  const silent = [row(today, 0, 0), row(addDays(today, -1), null, 0), row(null, 20, 0), row(today, -1, 0)];
-  expect(runStateOf('hibernating', words, silent, now)).toBe('unknown');
-  expect(runStateOf('hibernating', words, [], now)).toBe('unknown');
-  expect(runStateOf('hibernating', words, null, now)).toBe('unknown');
-});
-
-test('bounces alone are no sign that a mailbox sends', () => {
-  expect(runStateOf('hibernating', words, [row(today, 0, 3)], now)).toBe('unknown');
+test.each([
+  ['a listed word, whatever the emails say', 'paused', on(0), 'paused'],
+  ['a listed word, whatever the emails say', 'suspended', on(0), 'not_running'],
+  ['a listed word without mail', 'active', [], 'running'],
+  ['a listed word without rows', 'active', null, 'running'],
+  ['an unknown word with mail today', 'hibernating', on(0), 'running'],
+  ['an unknown word with mail yesterday', 'hibernating', on(1), 'running'],
+  ['an unknown word with mail two days ago', 'hibernating', on(2), 'unknown'],
+  ['an unknown word with mail a day ahead of UTC', 'hibernating', on(-1), 'running'],
+  ['an unknown word with mail two days ahead', 'hibernating', on(-2), 'unknown'],
+  ['no word with mail today', null, on(0), 'running'],
+  ['an unknown word without mail that can be read', 'hibernating', silent, 'unknown'],
+  ['an unknown word without rows', 'hibernating', null, 'unknown'],
+  ['an unknown word with bounces alone', 'hibernating', [row(today, 0, 3)], 'unknown'],
+])('%s: %s', (_, word, rows, state) => {
+  expect(runStateOf(word, words, rows, now)).toBe(state);
 });

@@ -1,8 +1,11 @@
 // Rows and situations as the guard's tests need them.
 
-import type { StatsRow } from '../../src/core/answers.ts';
+import { newMailbox } from '../../src/account/record/observe.ts';
+import type { StatsRow, WarmupAnswer } from '../../src/core/answers.ts';
 import type { Situation } from '../../src/core/guard/judge.ts';
-import { addDays, type IsoDate } from '../../src/core/time.ts';
+import type { StatusWords } from '../../src/core/guard/run-state.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { addDays, type EpochMs, type IsoDate } from '../../src/core/time.ts';
 
 /** The day of the golden cases, a Thursday. */
 export const today: IsoDate = '2025-03-20';
@@ -48,4 +51,22 @@ export function situation(change: Partial<Situation> = {}): Situation {
     contested: false,
     ...change,
   };
+}
+
+export const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning: ['suspended'] };
+
+export function warmupAnswer(
+  mode: string | null,
+  status: string | null,
+  targetDailyLimit: number | null = null,
+): WarmupAnswer {
+  const unsaid = { dailyLimit: null, warmupDay: null, healthScore: null, recentBounces: [] };
+  const config = { targetDailyLimit, replyRate: null, threadRate: null, weekdaysOnly: null };
+  return { mode, status, ...unsaid, config: { ...config, sendWindowStart: null, sendWindowEnd: null } };
+}
+
+/** A mailbox of which only the list is known. */
+export function listedMailbox(at: EpochMs): MailboxState {
+  const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };
+  return newMailbox('acme', { at, answer: { ...entry, dailyLimit: null, warmupDay: null } });
 }
