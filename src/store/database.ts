@@ -1,5 +1,6 @@
 // Interface of a database under the store, implemented by `sqlite.ts` and `postgres.ts`.
 import type { StoreFailure, StoreTrouble } from '../core/store-failure.ts';
+import type { EpochMs } from '../core/time.ts';
 import { NotOursError, refusalOf } from './failure.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import type { Lease } from './lease.ts';
@@ -25,7 +26,7 @@ export interface FileCare {
    * Checks the pages that are not read or written at the moment. Returns null if no damage was found, or if the last
    * check was too recent. Never rejects.
    */
-  lookForDamage(): Promise<Error | null>;
+  lookForDamage(now: EpochMs): Promise<Error | null>;
   /** Frees a small amount of unused space, in the caller's transaction. Returns false if none is left. */
   freeSpace(trx: Db): Promise<boolean>;
 }

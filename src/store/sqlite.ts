@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
 import type { StoreFailure } from '../core/store-failure.ts';
-import type { EpochMs } from '../core/time.ts';
+import { type EpochMs, minuteMs } from '../core/time.ts';
 import type { Database, FileCare, Transact } from './database.ts';
 import { DamagedFileError, failureOf, isDamage, lostWalError, movedError } from './failure.ts';
 import { connect, type FileConnection, type QueryListener, storeError } from './file/connection.ts';
@@ -29,7 +29,7 @@ export async function openSqlite(path: string, now: EpochMs, listen?: QueryListe
     const { db, file, note } = connection;
     const beginning = await begin(db, connection, now);
     note.keep({ opened: { file: identityOf(file), wal: identityOf(`${file}-wal`) } });
-    return new SqliteDatabase(path, connection, beginning);
+    return new SqliteDatabase(path, connection, { ...beginning, now });
   } catch (error) {
     await connection.close();
     throw storeError(path, error);
@@ -51,7 +51,7 @@ class SqliteDatabase implements Database, FileCare {
   readonly #damage: DamageWatch;
   #closing: Promise<void> | null = null;
 
-  constructor(path: string, connection: FileConnection, beginning: StoreBeginning) {
+  constructor(path: string, connection: FileConnection, beginning: StoreBeginning & { readonly now: EpochMs }) {
     this.db = connection.db;
     this.note = connection.note;
     this.warnings = [...connection.warnings, ...beginning.warnings];
@@ -60,7 +60,7 @@ class SqliteDatabase implements Database, FileCare {
     this.#file = path;
     this.#wal = `${connection.file}-wal`;
     this.#opened = new Map([path, this.#wal, `${connection.file}-shm`].map((one) => [one, identityOf(one)]));
-    this.#damage = new DamageWatch(connection.file);
+    this.#damage = new DamageWatch(connection.file, beginning.now);
   }
 
   readonly fence: Transact = async (work) => {
@@ -91,14 +91,14 @@ class SqliteDatabase implements Database, FileCare {
     }
   }
 
-  async lookForDamage(): Promise<Error | null> {
+  async lookForDamage(now: EpochMs): Promise<Error | null> {
     try {
       this.#refuseMoved();
     } catch {
       // The next write reports the failure.
       return null;
     }
-    return this.#damage.look();
+    return this.#damage.look(now);
   }
 
   async freeSpace(trx: Db): Promise<boolean> {
@@ -133,33 +133,34 @@ export interface PagesFound {
   readonly errcode: number | null;
 }
 
-/** Least time between two checks, in real time: a check of 300 MB takes a third of a second of CPU. */
-const restMs = (bytes: number) => Math.max(1_000, bytes / 10_000);
+/** Time between two checks: a check of 20 MB takes a tenth of a second of CPU. */
+const checkEveryMs = 5 * minuteMs;
 
 const threadFile = new URL(`./file/damage-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 
-/** Checks all pages in a thread, one check at a time, with a pause after each. */
+/** Checks all pages in a thread, one check at a time. */
 class DamageWatch {
   readonly #file: string;
   #worker: Worker | null = null;
-  #isResting = false;
+  #lookedAt: EpochMs;
 
-  constructor(file: string) {
+  constructor(file: string, now: EpochMs) {
     this.#file = file;
+    this.#lookedAt = now;
   }
 
   /** Returns null if SQLite finds no damage, or if it is too soon to check. Never rejects. */
-  async look(): Promise<DamagedFileError | null> {
-    if (this.#worker || this.#isResting) return null;
+  async look(now: EpochMs): Promise<DamagedFileError | null> {
+    if (this.#worker || now - this.#lookedAt < checkEveryMs) return null;
+    this.#lookedAt = now;
     const found = await this.#lookInThread();
-    this.#rest();
     if (found === null || found.said === 'ok' || !isDamage(found.errcode)) return null;
     return new DamagedFileError(found.said);
   }
 
   /** Ends the running check, which closes its connection. */
   async close(): Promise<void> {
-    this.#isResting = true;
+    this.#lookedAt = Number.POSITIVE_INFINITY;
     await this.#worker?.terminate();
   }
 
@@ -174,14 +175,6 @@ class DamageWatch {
         this.#worker = null;
         resolve(null);
       });
-    });
-  }
-
-  #rest(): void {
-    this.#isResting = true;
-    const over = AbortSignal.timeout(restMs(sizeOf(this.#file)));
-    over.addEventListener('abort', () => {
-      this.#isResting = false;
     });
   }
 }

@@ -312,7 +312,7 @@ export class Store {
     const { fileCare } = this.#database;
     await fileCare?.tidy();
     // The check runs in the background: writes need not wait for it.
-    void fileCare?.lookForDamage().then((error) => error && this.#gate.notice(error));
+    void fileCare?.lookForDamage(now).then((error) => error && this.#gate.notice(error));
     await this.#gate.prove((trx) => setMeta(trx, 'alive_at', String(now)));
   }
 }
