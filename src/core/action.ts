@@ -21,7 +21,7 @@ export interface Before {
   readonly mode: string | null;
   readonly status: string | null;
   readonly run: RunState;
-  /** The target daily limit, emails a day; absent in what earlier versions stored. */
+  /** The target daily limit, emails a day. */
   readonly targetLimit?: number | null;
 }
 
@@ -58,46 +58,24 @@ interface ActionFields {
   readonly displaced?: PendingAction;
 }
 
-export interface PlannedAction extends ActionFields {
-  readonly state: 'planned';
-  readonly attempts: 0;
-  /** Time of a recorded intent that did not get through. */
-  readonly openedAt: EpochMs | null;
-  readonly settledAt: null;
-  readonly nextTryAt: EpochMs | null;
+interface ActionIn<State, OpenedAt, SettledAt, NextTryAt> extends ActionFields {
+  readonly state: State;
+  /** Time of the newest intent. */
+  readonly openedAt: OpenedAt;
+  /** Time of the newest outcome. */
+  readonly settledAt: SettledAt;
+  readonly nextTryAt: NextTryAt;
 }
 
+/** No POST is under way, and none counts. `openedAt`: time of an intent that did not get through. */
+export type PlannedAction = ActionIn<'planned', EpochMs | null, null, EpochMs | null> & { readonly attempts: 0 };
 /** The intent is recorded; a POST may be under way. */
-export interface OpenAction extends ActionFields {
-  readonly state: 'open';
-  readonly openedAt: EpochMs;
-  /** Time of the previous try's outcome. */
-  readonly settledAt: EpochMs | null;
-  readonly nextTryAt: null;
-}
-
-export interface ConfirmedAction extends ActionFields {
-  readonly state: 'confirmed';
-  readonly openedAt: EpochMs;
-  readonly settledAt: EpochMs;
-  readonly nextTryAt: null;
-}
-
+export type OpenAction = ActionIn<'open', EpochMs, EpochMs | null, null>;
+type ConfirmedAction = ActionIn<'confirmed', EpochMs, EpochMs, null>;
 /** refused: the API said no. unconfirmed: the change is not (yet) to be seen. */
-export interface FailedAction extends ActionFields {
-  readonly state: 'refused' | 'unconfirmed';
-  readonly openedAt: EpochMs;
-  readonly settledAt: EpochMs;
-  readonly nextTryAt: EpochMs | null;
-}
-
+type FailedAction = ActionIn<'refused' | 'unconfirmed', EpochMs, EpochMs, EpochMs | null>;
 /** Given up before a POST, the first or a further one: the mailbox had changed, or the verdict no longer stood. */
-export interface DroppedAction extends ActionFields {
-  readonly state: 'dropped';
-  readonly openedAt: EpochMs | null;
-  readonly settledAt: EpochMs;
-  readonly nextTryAt: null;
-}
+type DroppedAction = ActionIn<'dropped', EpochMs | null, EpochMs, null>;
 
 /** A change at the mailbox API by the guard or a person. `actionAfter` alone changes its state. */
 export type Action = PlannedAction | OpenAction | ConfirmedAction | FailedAction | DroppedAction;
@@ -139,79 +117,54 @@ export interface Unsuccessful {
   readonly forbidden?: boolean;
 }
 
-type Opened = { readonly kind: 'opened'; readonly before: Before };
-type Confirmed = { readonly kind: 'confirmed'; readonly detail: string };
-type Dropped = { readonly kind: 'dropped'; readonly detail: string };
-
-export type ActionEvent = (Opened | Confirmed | Dropped | Unsuccessful) & { readonly at: EpochMs };
-type Event<Kind> = Kind & { readonly at: EpochMs };
+export type ActionEvent = { readonly at: EpochMs } & (
+  | { readonly kind: 'opened'; readonly before: Before }
+  | { readonly kind: 'confirmed' | 'dropped'; readonly detail: string }
+  | Unsuccessful
+);
 
 /** Throws where the event can't happen in the action's state: that is a mistake of ours. */
-export function actionAfter(action: Action, event: Event<Opened>): OpenAction;
+export function actionAfter(action: Action, event: ActionEvent & { readonly kind: 'opened' }): OpenAction;
 export function actionAfter(action: Action, event: ActionEvent): Action;
 export function actionAfter(action: Action, event: ActionEvent): Action {
-  switch (action.state) {
-    case 'planned':
-    case 'refused':
-      if (event.kind === 'opened') return opened(action, event);
-      if (event.kind === 'dropped') return dropped(action, event);
-      break;
-    case 'open':
-      if (event.kind === 'confirmed') return confirmed(action, event);
-      if (event.kind !== 'opened' && event.kind !== 'dropped') return unsuccessful(action, event);
-      break;
-    case 'unconfirmed':
-      if (event.kind === 'opened') return opened(action, event);
-      if (event.kind === 'dropped') return dropped(action, event);
-      if (event.kind === 'confirmed') return confirmed(action, event);
-      break;
+  const { at } = event;
+  const isPending = action.state === 'planned' || action.state === 'refused' || action.state === 'unconfirmed';
+  switch (event.kind) {
+    case 'opened': {
+      if (!isPending) break;
+      const anew = action.forbidden ? { ...action, forbidden: false } : action;
+      const { before } = event;
+      return { ...anew, state: 'open', before, openedAt: at, nextTryAt: null, attempts: action.attempts + 1 };
+    }
     case 'dropped':
-      // A POST that was sent before may show only now; one that never was can't.
-      if (event.kind === 'confirmed' && action.openedAt !== null)
-        return confirmed({ ...action, openedAt: action.openedAt }, event);
-      break;
-    case 'confirmed':
-      break;
+      if (!isPending) break;
+      return { ...action, state: 'dropped', settledAt: at, nextTryAt: null, detail: event.detail };
+    case 'confirmed': {
+      // A POST that was sent before its action was dropped may show only now; one that never was can't.
+      const { state, openedAt } = action;
+      if (openedAt === null || !(state === 'open' || state === 'unconfirmed' || state === 'dropped')) break;
+      return { ...action, state: 'confirmed', openedAt, settledAt: at, nextTryAt: null, detail: event.detail };
+    }
+    default:
+      if (action.state === 'open') return unsuccessful(action, event);
   }
   throw new Error(`action ${action.id}: nothing leads from ${action.state} by ${event.kind}`);
 }
 
-function opened(action: PlannedAction | FailedAction, { before, at }: Event<Opened>): OpenAction {
-  const attempts = action.attempts + 1;
-  const anew = action.forbidden ? { ...action, forbidden: false } : action;
-  return { ...anew, state: 'open', before, openedAt: at, nextTryAt: null, attempts };
-}
-
-function dropped(action: PlannedAction | FailedAction, { detail, at }: Event<Dropped>): DroppedAction {
-  return { ...action, state: 'dropped', settledAt: at, nextTryAt: null, detail };
-}
-
-function confirmed<Sent extends Action & { readonly openedAt: EpochMs }>(
-  action: Sent,
-  { detail, at }: Event<Confirmed>,
-): ConfirmedAction {
-  return { ...action, state: 'confirmed', settledAt: at, nextTryAt: null, detail };
-}
-
 function unsuccessful(
   open: OpenAction,
-  { kind, detail, forbidden, waitMs = throttledWaitMs, at }: Event<Unsuccessful>,
+  { kind, detail, forbidden, waitMs = throttledWaitMs, at }: Unsuccessful & { readonly at: EpochMs },
 ): PlannedAction | FailedAction {
-  if (kind === 'throttled') return withoutTheTry(open, { detail, at, nextTryAt: at + waitMs });
-  if (kind === 'not_sent') return withoutTheTry(open, { detail, at, nextTryAt: at });
+  if (kind === 'throttled' || kind === 'not_sent') {
+    const attempts = open.attempts - 1;
+    const nextTryAt = kind === 'throttled' ? at + waitMs : at;
+    if (attempts === 0) return { ...open, state: 'planned', attempts, settledAt: null, nextTryAt, detail };
+    return { ...open, state: 'unconfirmed', attempts, settledAt: open.settledAt ?? at, nextTryAt, detail };
+  }
   const state = kind === 'refused' ? 'refused' : 'unconfirmed';
   // The person knows what came of it; nothing is sent again behind their back.
   const nextTryAt = open.by ? null : nextTryAfter(kind, open.attempts, at);
   return { ...open, state, settledAt: at, nextTryAt, detail, ...(forbidden && { forbidden }) };
-}
-
-function withoutTheTry(
-  open: OpenAction,
-  { detail, at, nextTryAt }: { readonly detail: string; readonly at: EpochMs; readonly nextTryAt: EpochMs },
-): PlannedAction | FailedAction {
-  const attempts = open.attempts - 1;
-  if (attempts === 0) return { ...open, state: 'planned', attempts, settledAt: null, nextTryAt, detail };
-  return { ...open, state: 'unconfirmed', attempts, settledAt: open.settledAt ?? at, nextTryAt, detail };
 }
 
 function nextTryAfter(kind: 'refused' | 'unconfirmed' | 'unseen', attempts: number, now: EpochMs): EpochMs | null {

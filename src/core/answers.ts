@@ -28,19 +28,6 @@ export interface MailboxEntry {
   readonly createdAt?: EpochMs;
 }
 
-export function isSameEntry(a: MailboxEntry, b: MailboxEntry): boolean {
-  return (
-    a === b ||
-    (a.email === b.email &&
-      a.provider === b.provider &&
-      a.status === b.status &&
-      a.healthScore === b.healthScore &&
-      a.dailyLimit === b.dailyLimit &&
-      a.warmupDay === b.warmupDay &&
-      a.createdAt === b.createdAt)
-  );
-}
-
 /** GET /v1/mailboxes. `truncated` means that the answer announces further pages. */
 export interface MailboxList {
   readonly mailboxes: readonly MailboxEntry[];

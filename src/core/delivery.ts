@@ -26,36 +26,20 @@ interface Message {
   readonly detail: string | null;
 }
 
-interface PendingDelivery extends Message {
-  readonly state: 'pending';
-  readonly settledAt: null;
-  readonly begunAt: null;
-  readonly receipt: null;
-}
-
-/** State of an attempt without a recorded outcome, which must not be repeated blindly. */
-interface BegunDelivery extends Message {
-  readonly state: 'begun';
-  readonly settledAt: null;
-  readonly begunAt: EpochMs;
-  readonly receipt: null;
-}
-
-interface AcceptedDelivery extends Message {
-  readonly state: 'accepted';
-  readonly settledAt: null;
-  readonly begunAt: null;
+interface DeliveryIn<State, SettledAt, BegunAt, Receipt> extends Message {
+  readonly state: State;
+  readonly settledAt: SettledAt;
+  readonly begunAt: BegunAt;
   /** Handle by which the channel asks for the outcome. */
-  readonly receipt: string;
+  readonly receipt: Receipt;
 }
 
+type PendingDelivery = DeliveryIn<'pending', null, null, null>;
+/** State of an attempt without a recorded outcome, which must not be repeated blindly. */
+type BegunDelivery = DeliveryIn<'begun', null, EpochMs, null>;
+type AcceptedDelivery = DeliveryIn<'accepted', null, null, string>;
 /** dead: given up, visible, kept. replaced: a reminder in whose place a newer one was sent. */
-export interface SettledDelivery extends Message {
-  readonly state: 'sent' | 'dead' | 'replaced';
-  readonly settledAt: EpochMs;
-  readonly begunAt: null;
-  readonly receipt: string | null;
-}
+type SettledDelivery = DeliveryIn<'sent' | 'dead' | 'replaced', EpochMs, null, string | null>;
 
 /** `pendingDelivery` makes one; `deliveryAfter` alone brings it from one state into another. */
 export type Delivery = PendingDelivery | BegunDelivery | AcceptedDelivery | SettledDelivery;
@@ -117,28 +101,15 @@ export type DeliveryEvent =
 
 /** Throws where the event can't happen in the delivery's state: that is a mistake of ours. */
 export function deliveryAfter(delivery: Delivery, event: DeliveryEvent): Delivery {
-  switch (delivery.state) {
-    case 'pending':
-      if (event.kind === 'begun') return { ...delivery, state: 'begun', begunAt: event.at };
-      if (event.kind === 'replaced') {
-        const { detail, at } = event;
-        return { ...delivery, state: 'replaced', detail, nextAttemptAt: at, settledAt: at };
-      }
-      if (event.kind !== 'resent') return settled(delivery, event);
-      break;
-    case 'begun':
-    case 'accepted':
-      if (event.kind !== 'begun' && event.kind !== 'resent' && event.kind !== 'replaced')
-        return settled(delivery, event);
-      break;
-    case 'dead':
-      if (event.kind === 'resent') return { ...delivery, ...untried(event.at) };
-      break;
-    case 'sent':
-    case 'replaced':
-      break;
-  }
-  throw new Error(`delivery ${delivery.id}: nothing leads from ${delivery.state} by ${event.kind}`);
+  const { state } = delivery;
+  const { kind, at } = event;
+  if (kind === 'begun' && state === 'pending') return { ...delivery, state: 'begun', begunAt: at };
+  if (kind === 'resent' && state === 'dead') return { ...delivery, ...untried(at) };
+  if (kind === 'replaced' && state === 'pending')
+    return { ...delivery, state: 'replaced', detail: event.detail, nextAttemptAt: at, settledAt: at };
+  const isAttempt = kind !== 'begun' && kind !== 'resent' && kind !== 'replaced';
+  if (isAttempt && (state === 'pending' || state === 'begun' || state === 'accepted')) return settled(delivery, event);
+  throw new Error(`delivery ${delivery.id}: nothing leads from ${state} by ${kind}`);
 }
 
 function settled(delivery: Unsettled, event: AttemptSettlement): Unsettled | SettledDelivery {

@@ -283,43 +283,27 @@ export interface Change {
 /** Number of changes in memory; the store keeps all. */
 export const changesShown = 20;
 
-// Values in several answers: the newest answer counts.
+type Answering<Field extends string, Value> = Observed<{ readonly [Name in Field]: Value | null }> | null;
 
-interface Dated<Value> {
-  readonly at: EpochMs;
-  readonly value: Value | null;
-}
-
-function newest<Value>(...values: readonly (Dated<Value> | null)[]): Value | null {
-  let best: Dated<Value> | null = null;
-  for (const one of values) if (one && one.value !== null && (best === null || one.at > best.at)) best = one;
-  return best?.value ?? null;
+/** Value of a field that several answers have: the newest that is not null. */
+function newest<Field extends string, Value>(field: Field, ...answers: readonly Answering<Field, Value>[]) {
+  const known = answers.flatMap((one) => (one && one.answer[field] !== null ? one : []));
+  return known.sort((a, b) => b.at - a.at)[0]?.answer[field] ?? null;
 }
 
 export function healthScoreOf({ entry, warmup, detail }: MailboxState): number | null {
-  return newest(
-    { at: entry.at, value: entry.answer.healthScore },
-    warmup && { at: warmup.at, value: warmup.answer.healthScore },
-    detail && { at: detail.at, value: detail.answer.healthScore },
-  );
+  return newest<'healthScore', number>('healthScore', entry, warmup, detail);
 }
 
 export function dailyLimitOf({ entry, warmup, detail }: MailboxState): number | null {
-  return newest(
-    { at: entry.at, value: entry.answer.dailyLimit },
-    warmup && { at: warmup.at, value: warmup.answer.dailyLimit },
-    detail && { at: detail.at, value: detail.answer.dailyLimit },
-  );
+  return newest<'dailyLimit', number>('dailyLimit', entry, warmup, detail);
 }
 
 /** The first day is 1. */
 export function warmupDayOf({ entry, warmup }: MailboxState): number | null {
-  return newest(
-    { at: entry.at, value: entry.answer.warmupDay },
-    warmup && { at: warmup.at, value: warmup.answer.warmupDay },
-  );
+  return newest<'warmupDay', number>('warmupDay', entry, warmup);
 }
 
 export function mailboxStatusOf({ entry, detail }: MailboxState): string | null {
-  return newest({ at: entry.at, value: entry.answer.status }, detail && { at: detail.at, value: detail.answer.status });
+  return newest<'status', string>('status', entry, detail);
 }

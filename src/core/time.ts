@@ -16,19 +16,9 @@ export function elapsedMs(since: EpochMs, now: EpochMs): number {
   return since > now ? Number.POSITIVE_INFINITY : now - since;
 }
 
-/** Valid for the years 1000 to 9999. */
+/** Valid for the years 1970 to 9999. */
 export function utcDate(at: EpochMs): IsoDate {
-  return dateOf(Math.floor(at / dayMs));
-}
-
-/** `day`: days since the epoch. */
-function dateOf(day: number): IsoDate {
-  const at = new Date(day * dayMs);
-  return `${at.getUTCFullYear()}-${twoDigits(at.getUTCMonth() + 1)}-${twoDigits(at.getUTCDate())}`;
-}
-
-function twoDigits(count: number): string {
-  return count < 10 ? `0${count}` : `${count}`;
+  return new Date(at).toISOString().slice(0, 10);
 }
 
 /** Days since the epoch. A day beyond its month is one of the next month. */
@@ -38,12 +28,12 @@ export function dayOf(date: IsoDate): number {
 
 /** True for an existing date from 1970 on. */
 export function isIsoDate(text: string): boolean {
-  return /^\d{4}-\d\d-\d\d$/.test(text) && text >= '1970-01-01' && dateOf(dayOf(text)) === text;
+  return /^\d{4}-\d\d-\d\d$/.test(text) && text >= '1970-01-01' && addDays(text, 0) === text;
 }
 
 /** `later` may be negative. */
 export function addDays(date: IsoDate, later: number): IsoDate {
-  return dateOf(dayOf(date) + later);
+  return utcDate((dayOf(date) + later) * dayMs);
 }
 
 export function isWeekend(date: IsoDate): boolean {

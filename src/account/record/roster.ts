@@ -1,7 +1,7 @@
 // Compares a mailbox list with the known mailboxes: new, changed, absent, gone. Pure. docs/faults.md H23, S8.
 import type { ListShortage } from '../../alerts/rules/account-rules.ts';
 import type { Alert } from '../../core/alert.ts';
-import { isSameEntry, type MailboxEntry, type MailboxList, type Observed } from '../../core/answers.ts';
+import type { MailboxEntry, MailboxList, Observed } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { underNewId } from '../../core/guard/memory.ts';
 import { domainOf, type GuardedElsewhere, type MailboxState } from '../../core/mailbox.ts';
@@ -120,7 +120,7 @@ export function compareRoster({ account, list, expects, absentSince, ...roster }
     unseen.delete(before);
     const routes = stirredBy(before.entry.answer, entry);
     if (routes.length > 0) stirred.push({ id: entry.id, routes });
-    if (before.missingLists > 0 || !isSameEntry(before.entry.answer, entry)) {
+    if (before.missingLists > 0 || JSON.stringify(before.entry.answer) !== JSON.stringify(entry)) {
       const seen = { at, answer: entry };
       const memory = before.memory && withLimits(before.memory, { ...before, entry: seen }, at);
       changed.push({ ...before, email: entry.email, missingLists: 0, entry: seen, memory });

@@ -77,15 +77,16 @@ export interface Admission {
   readonly admitted: boolean;
 }
 
-type Running = () => number;
+interface BreakerLook {
+  readonly policy: Policy['breaker'];
+  /** Counts the running mailboxes. */
+  readonly running: () => number;
+  readonly now: EpochMs;
+}
 
 /** Decides on one more action and returns the next state. */
-export function admit(
-  state: BreakerState,
-  candidate: Candidate,
-  given: { readonly policy: Policy['breaker']; readonly running: Running; readonly now: EpochMs },
-): Admission {
-  const { policy, running, now } = given;
+export function admit(state: BreakerState, candidate: Candidate, look: BreakerLook): Admission {
+  const { policy, running, now } = look;
   const { statsAt: _, ...about } = candidate;
   const { key } = candidate;
   if (state.released.includes(key)) {
@@ -101,13 +102,15 @@ export function admit(
     ...(held && isNewEmergency(state, candidate) && { emergencies: (state.emergencies ?? 0) + 1 }),
   });
   if (state.openSince !== null) {
-    const admitted = mayTrickle(state, others, candidate, given);
+    const admitted = mayTrickle(state, others, candidate, look);
     const trickle = admitted ? [...recentTrickle(state, now), now] : state.trickle;
     return { state: closedWhenFree({ ...next(!admitted), trickle }), admitted };
   }
-  const domains = new Set([candidate.domain, ...others.map(({ domain }) => domain)]);
-  const pressure = { pending: others.length + 1, distinctDomains: domains.size };
-  if (!breakerTrips(policy, pressure, running)) return { state: next(false), admitted: true };
+  const pending = others.length + 1;
+  const domains = new Set([candidate.domain, ...others.map(({ domain }) => domain)]).size;
+  const isMany = pending >= policy.minMailboxes && domains >= policy.minDomains;
+  if (!isMany || (pending < policy.maxMailboxes && pending * 1e6 < policy.sharePpm * running()))
+    return { state: next(false), admitted: true };
   const opened = next(true);
   const strangers = opened.entries.filter(({ firstSight }) => firstSight).length;
   const atFirstSight = strangers * 2 > opened.entries.length;
@@ -116,17 +119,6 @@ export function admit(
 
 function isNewEmergency({ entries }: BreakerState, { key, emergency }: Candidate): boolean {
   return emergency === true && !entries.some((entry) => entry.key === key && entry.held && entry.emergency);
-}
-
-interface Pressure {
-  /** Mailboxes acted on or held within the breaker's window, including this one. */
-  readonly pending: number;
-  readonly distinctDomains: number;
-}
-
-function breakerTrips(policy: Policy['breaker'], { pending, distinctDomains }: Pressure, running: Running): boolean {
-  if (distinctDomains < policy.minDomains || pending < policy.minMailboxes) return false;
-  return pending >= policy.maxMailboxes || pending * 1e6 >= policy.sharePpm * running();
 }
 
 export function heldByBreaker(verdict: Verdict): Verdict {
@@ -148,9 +140,8 @@ function mayTrickle(
   state: BreakerState,
   others: readonly BreakerEntry[],
   candidate: Candidate,
-  given: { readonly policy: Policy['breaker']; readonly running: Running; readonly now: EpochMs },
+  { policy, running, now }: BreakerLook,
 ): boolean {
-  const { policy, running, now } = given;
   if (state.openSince === null || state.atFirstSight) return false;
   const waitedUntil = state.openSince + policy.windowMs;
   // The statistics must be from after the wait, too.
@@ -165,19 +156,16 @@ function mayTrickle(
 
 /** Removes a mailbox that has left or wants no action. */
 export function withdraw(state: BreakerState, key: string): BreakerState {
-  const isHeld = state.entries.some((entry) => entry.key === key && entry.held);
-  const isReleased = state.released.includes(key);
-  if (!isHeld && !isReleased) return closedWhenFree(state);
-  return closedWhenFree({
-    ...state,
-    entries: state.entries.filter((entry) => entry.key !== key || !entry.held),
-    released: state.released.filter((one) => one !== key),
-  });
+  return keep(state, (one) => one !== key);
 }
 
 /** Removes the mailboxes of accounts that have left the API. */
 export function withdrawOthers(state: BreakerState, accounts: ReadonlySet<string>): BreakerState {
-  const stays = (key: string) => accounts.has(accountOfKey(key));
+  return keep(state, (key) => accounts.has(accountOfKey(key)));
+}
+
+/** Removes held and released mailboxes. The state is the same object if there are none. */
+function keep(state: BreakerState, stays: (key: string) => boolean): BreakerState {
   const entries = state.entries.filter(({ key, held }) => !held || stays(key));
   const released = state.released.filter(stays);
   const isSame = entries.length === state.entries.length && released.length === state.released.length;

@@ -1,5 +1,4 @@
 // The verdict as a pure function. docs/guard.md.
-import type { StatsRow } from '../answers.ts';
 import { isUsuallyQuiet } from '../daily-counts.ts';
 import { isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, isWeekend, utcDate } from '../time.ts';
@@ -10,7 +9,6 @@ import {
   isBlind,
   type Reason,
   type RestoreProgress,
-  type RunState,
   type Verdict,
   type VerdictAction,
 } from '../verdict.ts';
@@ -20,8 +18,8 @@ import {
   type CountsFinding,
   contradictionIn,
   type Days,
+  hasInvalid,
   isCounted,
-  isInvalid,
   pool,
   readDays,
   sendingDaysAfter,
@@ -29,14 +27,16 @@ import {
 import { leftLately } from './run-state.ts';
 import { daysInclusive, type EvidenceWindow, evidenceWindow, isBreach, representativeVolume } from './window.ts';
 
-export interface Situation {
-  readonly mode: string | null;
-  readonly run: RunState;
+/** What an answer shows. */
+interface Look extends Sight {
+  readonly statsAt: EpochMs;
   /** True if Saturdays and Sundays without mail are no sign of stale data. */
   readonly weekdaysOnly: boolean;
-  readonly rows: readonly StatsRow[] | null;
-  readonly now: EpochMs;
-  readonly statsAt: EpochMs;
+  readonly warmupDay?: number | null;
+}
+
+/** A look, and what the memory of the mailbox adds to it. */
+export interface Situation extends Look {
   /** Day since which no look was judged. Emails of a later day contradict a word for a stopped warm-up. */
   readonly unjudgedSince: IsoDate | null;
   readonly evidence: EvidenceStart | null;
@@ -52,8 +52,6 @@ export interface Situation {
   /** True after the first days: then no email on any day is no answer. */
   readonly expectsEmails?: boolean;
   readonly lost?: LostCounts | null;
-  /** Milliseconds by which the API's clock, and with it the rows, may be ahead of ours. */
-  readonly apiAheadMs?: number;
 }
 
 /** Result of one step of the order, or null to pass on to the next. */
@@ -74,23 +72,23 @@ export function judge(configured: Policy, situation: Situation): Verdict {
   const policy = foundUntil === null ? configured : { ...configured, minBounces: 1 };
   const days = readDays(situation.rows ?? [], situation.now + (situation.apiAheadMs ?? 0));
   const limitPpm = isWarmupMode(situation.mode) ? policy.limitsPpm[situation.mode] : null;
-  const window = evidenceWindow(days, policy, limitPpm, situation.evidence);
+  const { anchor } = days;
+  const { claim, evidence, now } = situation;
+  const window = evidenceWindow(days, policy, limitPpm, evidence);
   const emergency = emergencyIn(days, policy, situation.emergencyEvidence);
-  const { claim, now } = situation;
-  const evidenceFrom = situation.evidence?.from ?? null;
   const inRecovery = situation.mode === 'recovery' && situation.run === 'running';
+  const evidenceFrom = evidence?.from ?? null;
   const restore = inRecovery ? restoreProgress(days, policy, { claim, evidenceFrom, now }) : null;
-  const found = foundUntil === null ? null : foundWindow(days, policy);
-  const burst = limitPpm === null ? null : burstIn(days, limitPpm, situation.evidence);
-  const doubt = contradictionIn(days, utcDate(situation.now), (read) =>
-    findingIn(read, { policy, situation, limitPpm }),
-  );
+  const isFound = foundUntil !== null && anchor !== null;
+  const found = isFound ? countsIn(days, { from: addDays(anchor, 1 - policy.windowDays), to: anchor }) : null;
+  const burst = limitPpm === null ? null : burstIn(days, limitPpm, evidence);
+  const doubt = contradictionIn(days, utcDate(now), (read) => findingIn(read, policy, situation, limitPpm));
   const ruling = rule({ policy, situation, days, window, found, burst, emergency, restore, doubt });
   const { action, reason, wanted = action } = withHolds(ruling, situation);
   const restsOn = reason === 'unknown_status' || reason === 'contested' ? undefined : ruling.restsOn;
   const isFoundSo = restsOn === 'found';
-  const asBurst = burst && days.anchor !== null ? { ...burst, to: days.anchor } : null;
-  const lost = restsOn === 'lost' && situation.lost ? withCounts(days, situation.lost) : null;
+  const asBurst = burst && anchor !== null ? { ...burst, to: anchor } : null;
+  const lost = restsOn === 'lost' && situation.lost ? countsIn(days, situation.lost) : null;
   const shown = isFoundSo ? found : restsOn === 'burst' ? asBurst : (lost ?? window);
   const left = window && limitPpm !== null ? bouncesLeft(window, limitPpm, policy.minBounces) : null;
   return {
@@ -142,19 +140,13 @@ function foundUntilOf(policy: Policy, { mode, foundBreachAt, now }: Situation): 
   return now < until ? until : null;
 }
 
-function foundWindow(days: Days, { windowDays }: Policy): Omit<EvidenceWindow, 'base'> | null {
-  if (days.anchor === null) return null;
-  const range = { from: addDays(days.anchor, 1 - windowDays), to: days.anchor };
-  return { ...pool(days, range, null), ...range, days: windowDays };
-}
-
 interface Findings {
   readonly policy: Policy;
   readonly situation: Situation;
   readonly days: Days;
   readonly window: EvidenceWindow | null;
   /** The last days of a mailbox that was found in recovery mode with a breach. */
-  readonly found: Omit<EvidenceWindow, 'base'> | null;
+  readonly found: ReturnType<typeof countsIn> | null;
   readonly burst: Burst | null;
   readonly emergency: EmergencyCounts | null;
   readonly restore: RestoreProgress | null;
@@ -290,12 +282,6 @@ function isStale({ days }: Days, newest: IsoDate, policy: Policy, situation: Sit
   return false;
 }
 
-function hasInvalid(days: Days, from: IsoDate, to: IsoDate): boolean {
-  if (days.areReadable) return false;
-  for (let date = from; date <= to; date = addDays(date, 1)) if (isInvalid(days, date)) return true;
-  return false;
-}
-
 /** With more bounces than emails in the newest days, the whole base window decides. */
 function emergencyIn(days: Days, policy: Policy, evidence: EvidenceStart | null): EmergencyCounts | null {
   if (days.anchor === null) return null;
@@ -311,10 +297,7 @@ function emergencyIn(days: Days, policy: Policy, evidence: EvidenceStart | null)
   return null;
 }
 
-function findingIn(
-  days: Days,
-  { policy, situation, limitPpm }: Pick<Findings, 'policy' | 'situation'> & { readonly limitPpm: Ppm | null },
-): CountsFinding | null {
+function findingIn(days: Days, policy: Policy, situation: Situation, limitPpm: Ppm | null): CountsFinding | null {
   const window = evidenceWindow(days, policy, limitPpm, situation.evidence);
   if (!window) return null;
   const { sent, bounced, from, to } = window;
@@ -323,7 +306,8 @@ function findingIn(
   return { grade: isEmergency ? 2 : breaches ? 1 : 0, sent, bounced, from, to };
 }
 
-function withCounts(days: Days, { from, to }: LostCounts) {
+/** Counts of these days, whatever the evidence. */
+function countsIn(days: Days, { from, to }: { readonly from: IsoDate; readonly to: IsoDate }) {
   return { ...pool(days, { from, to }, null), from, to, days: daysInclusive(from, to) };
 }
 
@@ -358,10 +342,6 @@ function burstIn(days: Days, limitPpm: Ppm, evidence: EvidenceStart | null): Bur
 
 // Return from recovery to the mode before. docs/guard.md, "After a change".
 
-function lastBounce({ days }: Days): IsoDate | null {
-  return days.findLast((day) => isCounted(day) && day.bounced > 0)?.date ?? null;
-}
-
 /**
  * Clean days and emails since the later of the switch and the last bounce, or null if the recovery is not ours, the
  * mode before is unknown, or a day is unreadable.
@@ -376,9 +356,9 @@ export function restoreProgress(
   if (!policy.restore.enabled || claim?.kind !== 'recovery' || to === null || evidenceFrom === null) return null;
   const mode = claim.previousMode;
   if (!isWarmupMode(mode) || mode === 'recovery') return null;
-  const bounce = lastBounce(days);
-  const from = bounce !== null && bounce >= evidenceFrom ? addDays(bounce, 1) : evidenceFrom;
-  for (let date = from; date <= to; date = addDays(date, 1)) if (isInvalid(days, date)) return null;
+  const bounce = days.days.findLast((day) => isCounted(day) && day.bounced > 0)?.date;
+  const from = bounce !== undefined && bounce >= evidenceFrom ? addDays(bounce, 1) : evidenceFrom;
+  if (hasInvalid(days, from, to)) return null;
   // The newest day is not over: it brings emails, but no clean day yet.
   const sinceSwitch = Math.floor((now - claim.since) / dayMs);
   return {
@@ -396,12 +376,6 @@ export function isRestoreDue(progress: RestoreProgress | null): progress is Rest
 
 // The situation from a look and the memory of a mailbox: one path for the daemon, `decide` and the replay.
 
-export interface Look extends Sight {
-  readonly statsAt: EpochMs;
-  readonly weekdaysOnly: boolean;
-  readonly warmupDay?: number | null;
-}
-
 const firstSendingDays = 3;
 
 /** True after the first sending days. The API's warm-up day may not contradict our own first look. */
@@ -414,25 +388,17 @@ function expectsEmails({ firstSeenAt, evidence }: GuardMemory, look: Look): bool
   const began = said < seen ? said : seen;
   const resumed = evidence?.before === null ? evidence.from : began;
   let over = 0;
-  for (
-    let date = addDays(today, -1);
-    date >= began && date >= resumed && over < firstSendingDays;
-    date = addDays(date, -1)
-  ) {
+  for (let date = addDays(today, -1); date >= began && date >= resumed; date = addDays(date, -1)) {
     if (!(look.weekdaysOnly && isWeekend(date))) over += 1;
+    if (over === firstSendingDays) return true;
   }
-  return over >= firstSendingDays;
+  return false;
 }
 
 /** `memory` includes the look. */
 export function situationOf(policy: Policy, memory: GuardMemory, look: Look, firstSight: boolean): Situation {
   return {
-    mode: look.mode,
-    run: look.run,
-    rows: look.rows,
-    now: look.now,
-    statsAt: look.statsAt,
-    weekdaysOnly: look.weekdaysOnly,
+    ...look,
     unjudgedSince: memory.unjudgedSince ?? null,
     evidence: memory.evidence,
     emergencyEvidence: memory.emergencyEvidence,
@@ -442,6 +408,5 @@ export function situationOf(policy: Policy, memory: GuardMemory, look: Look, fir
     claim: memory.claim,
     contested: isContested(memory, look.now),
     expectsEmails: expectsEmails(memory, look),
-    apiAheadMs: look.apiAheadMs ?? 0,
   };
 }

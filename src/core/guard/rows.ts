@@ -17,7 +17,6 @@ export interface Days {
   readonly days: readonly DailyRow[];
   /** Second row of a duplicate date: of the rows that do not count, the one with the most bounces. */
   readonly others: ReadonlyMap<IsoDate, DailyRow>;
-  readonly areReadable: boolean;
   /** The newest date that is not in the future: the end of every window. */
   readonly anchor: IsoDate | null;
   readonly oldest: IsoDate | null;
@@ -34,11 +33,6 @@ function isCount(value: number | null): value is number {
 
 export function isCounted<Of extends Pick<StatsRow, keyof Counts>>(day: Of): day is Of & Counts {
   return isCount(day.sent) && isCount(day.bounced);
-}
-
-/** The last plausible date: mail time zones run at most a day ahead of UTC. */
-function latestDay(now: EpochMs): IsoDate {
-  return addDays(utcDate(now), 1);
 }
 
 /** The newest day that the API's rows or UTC call today. One day ahead is normal: a date is an opaque label. */
@@ -70,9 +64,9 @@ function rateWarning(row: StatsRow): string | null {
   return `${row.date}: bounce_rate says ${row.bounceRatePercent} %, the counts say ${ours.toFixed(2)} %; Warmwarden uses the counts`;
 }
 
-/** Leaves out rows dated more than one day after today in UTC, with a warning. */
+/** Leaves out later rows than of one day after today in UTC, with a warning: mail time zones run no further ahead. */
 export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
-  const latest = latestDay(now);
+  const latest = addDays(utcDate(now), 1);
   const byDate = new Map<IsoDate, DailyRow>();
   const others = new Map<IsoDate, DailyRow>();
   const warnings = new Set<string>();
@@ -99,13 +93,7 @@ export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
     byDate.set(date, settled);
   }
   const days = [...byDate.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
-  return {
-    ...withEnds(days, latest),
-    others,
-    areReadable: days.every(isCounted),
-    undated,
-    warnings: [...warnings].sort(),
-  };
+  return { ...withEnds(days, latest), others, undated, warnings: [...warnings].sort() };
 }
 
 function keepOther(others: Map<IsoDate, DailyRow>, day: DailyRow): void {
@@ -130,21 +118,12 @@ function withEnds(days: readonly DailyRow[], latest: IsoDate): Pick<Days, 'days'
 }
 
 export function dayOn({ days }: Days, date: IsoDate): DailyRow | null {
-  let [low, high] = [0, days.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const day = days[middle];
-    if (day && day.date < date) low = middle + 1;
-    else high = middle;
-  }
-  const day = days[low];
-  return day?.date === date ? day : null;
+  return days.find((day) => day.date === date) ?? null;
 }
 
-/** A date without a row is a day without emails. */
-export function isInvalid(days: Days, date: IsoDate): boolean {
-  const day = days.areReadable ? null : dayOn(days, date);
-  return day !== null && !isCounted(day);
+/** True if a row of these days, both ends included, is unreadable. A date without a row is a day without emails. */
+export function hasInvalid({ days }: Days, from: IsoDate, to: IsoDate): boolean {
+  return days.some((day) => day.date >= from && day.date <= to && !isCounted(day));
 }
 
 /** Returns null for an unreadable or missing row. */
@@ -153,21 +132,11 @@ export function countsOf(days: Days, date: IsoDate): Counts | null {
   return day && isCounted(day) ? { sent: day.sent, bounced: day.bounced } : null;
 }
 
-/** Counts that are evidence: on the first day only those after its start. */
-export function countsOn(days: Days, date: IsoDate, evidence: EvidenceStart | null): Counts {
-  const day = dayOn(days, date);
-  return day ? evidenceOf(day, evidence) : noMail;
-}
-
-/** Pools the counts of the dates, both ends included. */
+/** Pools the counts of the dates, both ends included. Of the evidence's first day only those after its start count. */
 export function pool({ days }: Days, range: { from: IsoDate; to: IsoDate }, evidence: EvidenceStart | null): Counts {
-  let sent = 0;
-  let bounced = 0;
-  // Windows are at the end.
-  for (let index = days.length - 1; index >= 0; index -= 1) {
-    const day = days[index];
-    if (!day || day.date < range.from) break;
-    if (day.date > range.to) continue;
+  let [sent, bounced] = [0, 0];
+  for (const day of days) {
+    if (day.date < range.from || day.date > range.to) continue;
     const counts = evidenceOf(day, evidence);
     sent += counts.sent;
     bounced += counts.bounced;

@@ -1,9 +1,9 @@
 // The evidence window for the bounce rate. docs/guard.md, "The rule".
-import type { StatsAnswer, StatsRow } from '../answers.ts';
+import type { StatsAnswer } from '../answers.ts';
 import { isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
-import { addDays, dayMs, type EpochMs, type IsoDate } from '../time.ts';
+import { addDays, dayOf, type EpochMs, type IsoDate } from '../time.ts';
 import type { EarlierMode, EvidenceStart } from '../verdict.ts';
-import { type Counts, countsOn, type Days, isCounted, isInvalid, pool, readDays } from './rows.ts';
+import { type Counts, type Days, hasInvalid, isCounted, pool, readDays } from './rows.ts';
 
 // Days of one mailbox with the limit of each day's mode, for pools of several mailboxes.
 
@@ -17,50 +17,36 @@ export interface LimitedDays {
   readonly limitOn: (date: IsoDate) => Ppm;
 }
 
-export interface DaysSource {
+/** Number of newest days that must be readable and plausible. */
+const soundDays = 7;
+
+/** Returns null if the mode is unknown or the newest counts make no sense. Older unreadable days are left out. */
+export function limitedDays({
+  stats,
+  now,
+  mode,
+  earlierModes,
+  limitsPpm,
+}: {
   readonly stats: StatsAnswer | null;
   /** Time of the reading: later days do not count. */
   readonly now: EpochMs;
   readonly mode: string | null;
   readonly earlierModes: readonly EarlierMode[];
   readonly limitsPpm: Readonly<Record<WarmupMode, Ppm>>;
-}
-
-/** Number of newest days that must be readable and plausible. */
-const soundDays = 7;
-
-/** Returns null if the mode is unknown or the newest counts make no sense. Older unreadable days are left out. */
-export function limitedDays({ stats, now, mode, earlierModes, limitsPpm }: DaysSource): LimitedDays | null {
+}): LimitedDays | null {
   if (!stats?.rows || !isWarmupMode(mode)) return null;
-  const days = countedDays(stats.rows, now);
-  if (!days || !isPlausible(days)) return null;
-  return { days, limitOn: (date) => limitsPpm[modeOn(date, mode, earlierModes)] };
-}
-
-/** Readable days, or null without any, or if a newest day is unreadable or a row has no date. */
-function countedDays(rows: readonly StatsRow[], now: EpochMs): readonly CountedDay[] | null {
-  const days = readDays(rows, now);
+  const days = readDays(stats.rows, now);
   const { anchor, undated } = days;
-  if (anchor === null || undated) return null;
-  for (let back = 0; back < soundDays; back += 1) if (isInvalid(days, addDays(anchor, -back))) return null;
-  return days.days.filter(isCounted);
-}
-
-function isPlausible(days: readonly CountedDay[]): boolean {
-  const from = addDays(days.at(-1)?.date ?? '', 1 - soundDays);
-  let [sent, bounced] = [0, 0];
-  for (let index = days.length - 1; index >= 0; index -= 1) {
-    const day = days[index];
-    if (!day || day.date < from) break;
-    sent += day.sent;
-    bounced += day.bounced;
-  }
-  return bounced <= sent;
+  if (anchor === null || undated || hasInvalid(days, addDays(anchor, 1 - soundDays), anchor)) return null;
+  const counted = days.days.filter(isCounted);
+  const newest = counted.at(-1)?.date ?? anchor;
+  const { sent, bounced } = pool(days, { from: addDays(newest, 1 - soundDays), to: newest }, null);
+  return bounced > sent ? null : { days: counted, limitOn: (date) => limitsPpm[modeOn(date, mode, earlierModes)] };
 }
 
 /** A day of a change belongs to the mode with which it began. */
 function modeOn(date: IsoDate, mode: WarmupMode, earlierModes: readonly EarlierMode[]): WarmupMode {
-  if (earlierModes.length === 0) return mode;
   return earlierModes.findLast(({ until }) => date <= until)?.mode ?? mode;
 }
 
@@ -83,7 +69,7 @@ export function isBreach({ sent, bounced }: Counts, limitPpm: Ppm, minBounces: n
 }
 
 export function daysInclusive(from: IsoDate, to: IsoDate): number {
-  return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs) + 1;
+  return dayOf(to) - dayOf(from) + 1;
 }
 
 /**
@@ -100,23 +86,22 @@ export function evidenceWindow(
   const to = days.anchor;
   const needed = limitPpm === null || limitPpm === 0 ? 0 : representativeVolume(limitPpm);
   const notBefore = evidence?.from ?? days.oldest;
-  let from = addDays(to, 1 - policy.windowDays);
-  if (evidence && from < evidence.from) from = evidence.from;
-  const base = pool(days, { from, to }, evidence);
-  const baseFrom = from;
+  const start = addDays(to, 1 - policy.windowDays);
+  const baseFrom = evidence && start < evidence.from ? evidence.from : start;
+  const base = pool(days, { from: baseFrom, to }, evidence);
+  let from = baseFrom;
   let { sent, bounced } = base;
   const earliest = addDays(to, 1 - policy.windowMaxDays);
   while (sent < needed) {
     const next = addDays(from, -1);
-    if (next < notBefore || next < days.oldest || next < earliest || isInvalid(days, next)) break;
-    const counts = countsOn(days, next, evidence);
+    if (next < notBefore || next < days.oldest || next < earliest || hasInvalid(days, next, next)) break;
+    const counts = pool(days, { from: next, to: next }, evidence);
     sent += counts.sent;
     bounced += counts.bounced;
     from = next;
   }
   const breaches = (counts: Counts) => limitPpm !== null && isBreach(counts, limitPpm, policy.minBounces);
-  const hidden = breaches(base) && !breaches({ sent, bounced });
-  const start = hidden ? baseFrom : from;
-  const counts = hidden ? base : { sent, bounced };
-  return { ...counts, from: start, to, days: Math.max(0, daysInclusive(start, to)), base };
+  const isHidden = breaches(base) && !breaches({ sent, bounced });
+  const shown = isHidden ? { ...base, from: baseFrom } : { sent, bounced, from };
+  return { ...shown, to, days: Math.max(0, daysInclusive(shown.from, to)), base };
 }

@@ -4,20 +4,7 @@ import type { GuardedElsewhere } from '../mailbox.ts';
 import { onePercentPpm, type Ppm, percent } from '../policy.ts';
 import { dayMs, type EpochMs, hourMs, type IsoDate, minuteMs, secondMs } from '../time.ts';
 
-const monthNames = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
+const monthNames = 'January February March April May June July August September October November December'.split(' ');
 
 /** Maximum digits behind the point. */
 const maxPercentDigits = 4;
