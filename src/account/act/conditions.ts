@@ -71,7 +71,7 @@ export class Conditions {
     return exhausted ? null : action;
   }
 
-  /** Returns true unless the action was settled, dropped or displaced meanwhile. */
+  /** Returns true unless the action was settled or dropped meanwhile. */
   isCurrent({ id, mailboxId }: Action): boolean {
     return this.pending(mailboxId)?.id === id;
   }
