@@ -58,7 +58,7 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   const standby = new Standby(config, world);
   const standingBy: Standby['show'] = (active, failure) => standby.show(active, failure);
   const lease = { clock, log, version, name: processName, standingBy, lost: origins.leaseLost };
-  const opening = openStore(config.store, clock.now(), undefined, { sleep: (ms) => clock.sleep(ms), lease });
+  const opening = openStore(config.store, clock.now(), undefined, lease);
   const store = await opening.finally(() => standby.end());
   teardowns.add('store', () => store.close());
   for (const news of store.news) world.log.info(news);

@@ -4,20 +4,9 @@ import type { EpochMs } from '../core/time.ts';
 import { NotOursError, refusalOf } from './failure.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import type { Lease } from './lease.ts';
-import type { LeaseOptions } from './postgres/lease.ts';
 import type { Db } from './schema/tables.ts';
 
 export type Transact = <Result>(work: (trx: Db) => Promise<Result>) => Promise<Result>;
-
-export type Sleep = (ms: number) => Promise<void>;
-
-/** Dependencies of a store in a long-running process. A command passes none. */
-export interface Rim {
-  /** Waits between attempts to reconnect. Lost connections are not retried if absent. */
-  readonly sleep?: Sleep;
-  /** Options to wait for the lease and to renew it, if the store has a lease. Absent in a command. */
-  readonly lease?: LeaseOptions;
-}
 
 export interface FileCare {
   /** Gives back disk space beyond the usual size. Called from time to time; never rejects. */
@@ -54,45 +43,34 @@ export interface Database {
 // The only access to the tables: every read and every transaction of the store goes through the gate, which records
 // each failure.
 
-type AccessKind = 'read' | 'write';
-
-type Read = <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>;
-
 export class Gate {
   readonly #database: Database;
   #failures = 0;
   #newest: StoreFailure | null = null;
-  /**
-   * Accesses that have to succeed before the newest failure is over: a write, and a read if one failed. The server may
-   * refuse connections that read while it accepts those that write.
-   */
-  readonly #owed = new Set<AccessKind>();
+  /** True from a failure until something was written. */
+  #isOwed = false;
   #listener: () => void = () => {};
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  readonly read: Read = async (work) => {
-    const result = await this.#noticing('read', () => work(this.#database.db));
-    this.#owed.delete('read');
-    return result;
-  };
+  readonly read: Transact = (work) => this.#noticing(() => work(this.#database.db));
 
   readonly write: Transact = async (work) => {
-    const result = await this.#noticing('write', () => this.#database.fence(work));
-    this.#owed.delete('write');
+    const result = await this.#noticing(() => this.#database.fence(work));
+    this.#isOwed = false;
     return result;
   };
 
   /** Writes to prove that the store is reached. This does not prove that a failed statement works again. */
   async prove(work: (trx: Db) => Promise<void>): Promise<void> {
-    await this.#noticing('write', () => this.#database.fence(work));
-    if (this.#newest?.untilWritten) this.#owed.delete('write');
+    await this.#noticing(() => this.#database.fence(work));
+    if (this.#newest?.untilWritten) this.#isOwed = false;
   }
 
   get trouble(): StoreTrouble {
-    const isOver = this.#newest === null || (!this.#newest.lasting && this.#owed.size === 0);
+    const isOver = this.#newest === null || (!this.#newest.lasting && !this.#isOwed);
     return { failures: this.#failures, newest: this.#newest, isOver };
   }
 
@@ -102,26 +80,26 @@ export class Gate {
   }
 
   /** Records a failure, also one of a heartbeat or of a check for damage, which do not go through the gate. */
-  notice(error: unknown, kind: AccessKind = 'write'): void {
+  notice(error: unknown): void {
     if (error instanceof NotOursError) return;
     const failure = refusalOf(error) ?? this.#database.failureOf(error);
     this.#failures += 1;
     if (failure.lasting || !this.#newest?.lasting) this.#newest = failure;
-    this.#owed.add(kind).add('write');
+    this.#isOwed = true;
     this.#listener();
   }
 
   /** Clears failures after a long time without a new one, although no later access proved that they ended. */
   forgetTrouble(): void {
-    this.#owed.clear();
+    this.#isOwed = false;
     if (!this.#newest?.lasting) this.#newest = null;
   }
 
-  async #noticing<Result>(kind: AccessKind, work: () => Promise<Result>): Promise<Result> {
+  async #noticing<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
     } catch (error) {
-      this.notice(error, kind);
+      this.notice(error);
       throw this.#database.forCaller(error);
     }
   }

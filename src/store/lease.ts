@@ -64,6 +64,3 @@ export function skewOf(aheadMs: number): Skew {
   const ms = Math.abs(aheadMs);
   return ms > longestSkewMs ? 'excessive' : ms > largeSkewMs ? 'large' : 'small';
 }
-
-/** Connections of a process on PostgreSQL: one writes, four read, one is for heartbeats, two are for recipes. */
-export const connectionsAProcess = 8;

@@ -2,23 +2,22 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { Kysely, type PostgresPool, sql } from 'kysely';
+import { Kysely } from 'kysely';
 import { errorText } from '../core/nearest.ts';
 import type { PostgresPlace, StoreFailure } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { Database, Rim, Sleep, Transact } from './database.ts';
+import type { Database, Transact } from './database.ts';
 import { AtRiskError, NotOursError, StoreError } from './failure.ts';
 import { lockedOrNull, nameOfHolder } from './file/lock.ts';
 import { OutageNote } from './file/outage-note.ts';
 import { create, lockOf } from './file/place.ts';
-import { clientConfig, poolOf, Reach, reached, StoreDialect } from './postgres/connection.ts';
-import { doubtsOf } from './postgres/examination.ts';
-import { failureOf, forCaller, isAway, isReadOnly, openingError, postgresError } from './postgres/failure.ts';
-import { fenceVersion, PostgresLease, raiseFence } from './postgres/lease.ts';
+import { clientConfig, NewestServer, poolOf, reached, StoreDialect } from './postgres/connection.ts';
+import { serverDoubts } from './postgres/examination.ts';
+import { failureOf, forCaller, isAway, openingError, postgresError } from './postgres/failure.ts';
+import { fenceVersion, type LeaseOptions, PostgresLease, raiseFence } from './postgres/lease.ts';
 import { migrationStepMs, prepare, upgrade } from './postgres/setup.ts';
 import type { Db, Tables } from './schema/tables.ts';
 
-const readers = 4;
 /** Timeout of a heartbeat, after which its connection is closed: a late heartbeat is worth less than the next one. */
 const heartbeatMs = 4_000;
 /** Time between two attempts to find out whether a COMMIT succeeded. */
@@ -26,9 +25,9 @@ const askAgainMs = 1_000;
 
 const restart = 'Start PostgreSQL or repair the network; Warmwarden then continues by itself.';
 
-export async function openPostgres(place: PostgresPlace, now: EpochMs, rim: Rim = {}): Promise<Database> {
+export async function openPostgres(place: PostgresPlace, now: EpochMs, lease?: LeaseOptions): Promise<Database> {
   const at = await reached(place).catch((error: unknown) => Promise.reject(openingError(place, error)));
-  const opened = new PostgresDatabase(at, now, rim);
+  const opened = new PostgresDatabase(at, now, lease ?? null);
   try {
     await opened.open();
     return opened;
@@ -40,15 +39,14 @@ export async function openPostgres(place: PostgresPlace, now: EpochMs, rim: Rim 
 
 class PostgresDatabase implements Database {
   readonly #place: PostgresPlace;
-  readonly #sleep: Sleep | null;
+  /** Null in a command, which waits neither for the lease nor for a lost connection, and keeps no files. */
+  readonly #options: LeaseOptions | null;
   readonly lease: PostgresLease;
   readonly #name: string;
-  readonly #reach: Reach;
-  /** Single connection, so that transactions run in the order of the requests, as on SQLite. */
-  readonly #writer: Db;
+  /** Single connection, so that all work runs in the order of the requests, as on SQLite. */
+  readonly db: Db;
   /** Connection for heartbeats, which must not wait behind other work. */
   readonly #heartbeats: Db;
-  readonly db: Db;
   warnings: readonly string[] = [];
   readonly news: readonly string[] = [];
   readonly fileCare = null;
@@ -60,38 +58,27 @@ class PostgresDatabase implements Database {
   /** Newest committed version. A server with an older one has lost later transactions. */
   #committed = 0;
   #closed = false;
-  /** True if this process keeps files beside the store. A process that has the database alone keeps none. */
-  readonly #keepsBeside: boolean;
   #beside: DatabaseSync | null = null;
   #note: OutageNote | null = null;
 
-  constructor(place: PostgresPlace, now: EpochMs, { sleep, lease }: Rim) {
+  constructor(place: PostgresPlace, now: EpochMs, options: LeaseOptions | null) {
     const config = clientConfig(place);
     this.#place = place;
-    this.#sleep = sleep ?? null;
-    this.#keepsBeside = lease !== undefined;
-    this.#name = lease?.name ?? nameOfHolder(now);
-    this.#reach = new Reach(place, this.#keepsBeside);
-    const urgent = { ...config, connectionTimeoutMillis: heartbeatMs, query_timeout: heartbeatMs };
-    // Heartbeats follow the connections of the writer: if both renewed all connections, they would cut each other's.
-    const pool = this.#reach.pool(urgent, 1, 'reads');
+    this.#options = options;
+    this.#name = options?.name ?? nameOfHolder(now);
+    const newest = new NewestServer(place, options !== null);
+    this.db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: newest.pool(config) }) });
+    const pool = newest.pool({ ...config, connectionTimeoutMillis: heartbeatMs, query_timeout: heartbeatMs });
     this.#heartbeats = new Kysely<Tables>({ dialect: new StoreDialect({ pool }, { statement: '3s', lock: '500ms' }) });
-    this.lease = new PostgresLease(place, this.#heartbeats, lease ?? null);
-    const kysely = (pool: PostgresPool) => new Kysely<Tables>({ dialect: new StoreDialect({ pool }) });
-    this.#writer = kysely(this.#reach.pool(config, 1, 'writes'));
-    this.db = kysely(this.#reach.pool(config, readers, 'reads'));
+    this.lease = new PostgresLease(place, this.#heartbeats, options);
   }
 
   async open(): Promise<void> {
-    if (this.#keepsBeside) this.#beside = besideLock(this.#place.path);
+    if (this.#options) this.#beside = besideLock(this.#place.path);
     await this.#setUp(prepare);
     await this.lease.take(this.#name);
     await this.#setUp(upgrade);
-    // All connections are opened at start, so that a connection limit causes an error now and not during operation. The
-    // writing connection is opened first, because the reading ones are reopened after it.
-    await sql`SELECT 1`.execute(this.#writer);
-    await Promise.all(Array.from({ length: readers }, () => sql`SELECT pg_sleep(0)`.execute(this.db)));
-    this.warnings = await doubtsOf(this.db, this.#place);
+    this.warnings = await serverDoubts(this.db);
     inFolder(dirname(this.#place.path), () => {});
   }
 
@@ -108,7 +95,7 @@ class PostgresDatabase implements Database {
 
   readonly fence: Transact = async (work) => {
     const { fence } = this.lease;
-    const trx = await this.#writer.startTransaction().execute();
+    const trx = await this.db.startTransaction().execute();
     const undo = () => trx.rollback().execute();
     let version: number;
     let result: Awaited<ReturnType<typeof work>>;
@@ -141,8 +128,6 @@ class PostgresDatabase implements Database {
   }
 
   failureOf(error: unknown): StoreFailure {
-    // After a failover, the existing connections lead to a server that is now a standby.
-    if (isReadOnly(error)) this.#reach.renew();
     return failureOf(this.#place, error);
   }
 
@@ -157,7 +142,7 @@ class PostgresDatabase implements Database {
   async close(): Promise<void> {
     this.#closed = true;
     await this.lease.release();
-    await Promise.all([this.#writer.destroy(), this.db.destroy(), this.#heartbeats.destroy()]);
+    await Promise.all([this.db.destroy(), this.#heartbeats.destroy()]);
     this.#beside?.close();
   }
 
@@ -170,9 +155,9 @@ class PostgresDatabase implements Database {
       try {
         return (await fenceVersion(this.db, fence)) === version;
       } catch (error) {
-        if (this.#closed || this.#sleep === null) throw error;
+        if (this.#closed || this.#options === null) throw error;
       }
-      await this.#sleep(askAgainMs);
+      await this.#options.clock.sleep(askAgainMs);
     }
   }
 }

@@ -9,7 +9,7 @@ import type { NotifiedOutage, StorePlace, StoreTrouble } from '../core/store-fai
 import type { EpochMs } from '../core/time.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { loadKnownAccounts, moveMailboxes, writeAccounts } from './accounts.ts';
-import { type Database, Gate, type Rim } from './database.ts';
+import { type Database, Gate } from './database.ts';
 import type { QueryListener } from './file/connection.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import { AuditLog, FleetDays, loadDecisions, loadEntries, type MailboxEntries } from './history.ts';
@@ -25,6 +25,7 @@ import {
   type StoredPicture,
   writeLedgers,
 } from './picture.ts';
+import type { LeaseOptions } from './postgres/lease.ts';
 import type { AccountsRecord, BreakerMove, KnownAccount, ListRecord, TickRecord, WritesRecord } from './records.ts';
 import { inPieces, storedAction } from './rows.ts';
 import { StoredRuns } from './runs.ts';
@@ -71,14 +72,14 @@ export class Store {
   }
 
   /**
-   * Opens and migrates the store at the place: a file for this process alone, or a PostgreSQL database with the options
-   * of `rim`. Throws StoreError or NewerStoreError, each with one sentence.
+   * Opens and migrates the store at the place: a file for this process alone, or a PostgreSQL database whose lease a
+   * daemon, with options, waits for. Throws StoreError or NewerStoreError, each with one sentence.
    */
-  static async open(place: StorePlace, now: EpochMs, listen?: QueryListener, rim?: Rim): Promise<Store> {
+  static async open(place: StorePlace, now: EpochMs, listen?: QueryListener, lease?: LeaseOptions): Promise<Store> {
     if (typeof place === 'string') return new Store(await openSqlite(place, now, listen));
     // The import is dynamic, so that a daemon on SQLite never loads the PostgreSQL client.
     const { openPostgres } = await import('./postgres.ts');
-    return new Store(await openPostgres(place, now, rim));
+    return new Store(await openPostgres(place, now, lease));
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,5 @@
 // `warmwarden doctor` with a store in PostgreSQL: what the server, the role, a pooler, the clock and the active process make of it.
 import { writeFileSync } from 'node:fs';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shapes } from '../../src/cli/shapes/shapes.ts';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
@@ -59,7 +58,6 @@ async function examined(
   return { code, store: of('store'), clocks: of('clock').slice(-1), daemon: of('daemon'), files: of('permissions') };
 }
 
-const enough = expect.stringMatching(/^ok: PostgreSQL has \d+ free connections, and a Warmwarden process needs 8\.$/);
 const usable = expect.stringMatching(
   /^ok: PostgreSQL answers at postgres:\S+ \(version \d.*\), and the store in it can be used\.$/,
 );
@@ -69,12 +67,12 @@ const unknown = 'skipped: No daemon answers on this machine; whether one runs el
 
 test('a store that can be used, and one that the first start will make', async () => {
   expect(await examined(await made())).toMatchObject({
-    store: [usable, enough],
+    store: [usable],
     clocks: ['ok: The clock of this machine agrees with the PostgreSQL server.'],
     daemon: [idle],
   });
   expect(await examined(await fresh())).toMatchObject({
-    store: [expect.stringMatching(/^ok: .*\. It has no store yet: the first start creates it\.$/), enough],
+    store: [expect.stringMatching(/^ok: .*\. It has no store yet: the first start creates it\.$/)],
     daemon: [idle],
   });
 });
@@ -83,12 +81,10 @@ test('what the role may not do is said with the statement that allows it, and no
   const empty = await roleAt(await fresh());
   const { user, database } = empty;
   const create = `GRANT CREATE ON DATABASE ${database} TO ${user};`;
-  expect((await examined(empty)).store).toEqual([
-    `problem: The role ${user} may not create the schema warmwarden. Run ${create}`,
-    enough,
-  ]);
+  expect((await examined(empty)).store).toEqual([expect.stringMatching(/^problem: .*permission denied for database/)]);
+  expect((await examined(empty)).store[0]).toContain(create);
   await postgres.query(create);
-  expect((await examined(empty)).store).toEqual([expect.stringContaining('the first start creates it'), enough]);
+  expect((await examined(empty)).store).toEqual([expect.stringContaining('the first start creates it')]);
 
   const full = await roleAt(await made());
   for (const statement of [
@@ -98,18 +94,13 @@ test('what the role may not do is said with the statement that allows it, and no
     const { code, store, daemon } = await examined(full);
     expect([code, store[0], daemon]).toEqual([
       1,
-      expect.stringMatching(/^problem: The role \w+ may not .*\. Run .*;$/),
+      expect.stringMatching(/^problem: .*ive the role its rights: GRANT/),
       [unknown],
     ]);
     expect(store[0]).toContain(statement);
     await postgres.query(statement, full.database);
   }
-  expect((await examined(full)).store).toEqual([usable, enough]);
-  // Who may read and write it may still not change its tables.
-  await postgres.query("UPDATE warmwarden.meta SET value = '0' WHERE key = 'schema_version'", full.database);
-  expect((await examined(full)).store[0]).toMatch(
-    /^problem: The role \w+ may not upgrade the store: another role owns the table \w+\./,
-  );
+  expect((await examined(full)).store).toEqual([usable]);
 });
 
 test('the store of an earlier version is a warning, one of a newer version ends with its exit code', async () => {
@@ -131,35 +122,12 @@ test('settings that would hurt, each with what to do', async () => {
   await postgres.query(`ALTER SCHEMA warmwarden OWNER TO ${user}`, database);
   await postgres.query(`GRANT ALL ON ALL TABLES IN SCHEMA warmwarden TO ${user}`, database);
   const set = (setting: string, value: string) => postgres.query(`ALTER ROLE ${user} SET ${setting} = ${value}`);
-  // Without a pooler, Warmwarden sets its own.
-  await set('statement_timeout', "'2s'");
-  await set('idle_session_timeout', "'10s'");
   await set('synchronous_commit', 'off');
-  await postgres.query(`ALTER ROLE ${user} CONNECTION LIMIT 8`);
-  expect((await examined(place)).store).toEqual([
-    usable,
-    `problem: PostgreSQL has only 7 free connections, and a Warmwarden process needs 8. Raise the limit of the role: ALTER ROLE ${user} CONNECTION LIMIT -1;`,
-    expect.stringContaining('synchronous_commit = off'),
-    expect.stringMatching(
-      /^warning: PostgreSQL has idle_session_timeout = 10000 ms .* SET idle_session_timeout = '60s'; Then restart Warmwarden\.$/,
-    ),
-  ]);
+  expect((await examined(place)).store).toEqual([usable, expect.stringContaining('synchronous_commit = off')]);
   await set('default_transaction_read_only', 'on');
   expect((await examined(place)).store).toEqual([
     expect.stringMatching(/^problem: .*: default_transaction_read_only is on/),
   ]);
-});
-
-test('a role without superuser rights counts the connections of others, too', async () => {
-  const place = await roleAt(await fresh());
-  await postgres.query(`GRANT CREATE ON DATABASE ${place.database} TO ${place.user}`);
-  const free = async () => Number(/(\d+) free connections/.exec((await examined(place)).store.join())?.[1]);
-  const before = await free();
-  const { host, port } = place;
-  const others = Array.from({ length: 5 }, () => new pg.Client({ host, port, user: 'warden', database: 'postgres' }));
-  for (const client of others) await client.connect();
-  expect(await free()).toBe(before - others.length);
-  for (const client of others) await client.end();
 });
 
 test('a file where the folder beside the store should be is a problem, and a start says so too', async () => {

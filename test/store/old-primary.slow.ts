@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 import { alertOf, noAlerts, now, transitionOf } from './records.ts';
 
 const shortly = () => new Promise<void>((resolve) => void setTimeout(resolve, 20));
-const open = (place: PostgresPlace) => Store.open(place, now, undefined, { sleep: shortly, lease: leaseOf('one') });
+const open = (place: PostgresPlace) => Store.open(place, now, undefined, leaseOf('one'));
 const alert = (id: string) => ({ ...noAlerts, transitions: [transitionOf(alertOf(id))] });
 
 const isOld =
@@ -115,7 +115,7 @@ test('a restart does not forget it, and doctor says it; deleting the file does',
   await (await open(proxy.place)).close();
 });
 
-test('connections that are still open to the old primary are not used once another one has met the new primary', async () => {
+test('a connection that is still open to the old primary is not used once the other one has met the new primary', async () => {
   await using servers = await pair();
   const { primary, standby, proxy, written } = servers;
   const store = await open(proxy.place);
@@ -126,16 +126,15 @@ test('connections that are still open to the old primary are not used once anoth
   });
   await standby.promote();
   proxy.lead({ ...standby.place(servers.place), user: 'plain' });
-  // All but those that have written.
+  // The connection for heartbeats was opened first.
   await primary.query(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plain' AND query <> 'commit'",
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plain' ORDER BY backend_start LIMIT 1",
   );
-  await until('a read from the new primary', () =>
-    store.outbox.unnotifiedTransitions(1).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await until('a heartbeat on the new primary', async () => {
+    await shortly();
+    const beats = "SELECT FROM pg_stat_activity WHERE usename = 'plain' AND query = 'commit'";
+    return (await standby.query(beats)).length > 0;
+  });
   await store.recordAlerts(alert('m2'));
   expect([(await written(primary)).length, (await written(standby)).length]).toEqual([1, 2]);
   expect(store.trouble.failures).toBeLessThan(3);

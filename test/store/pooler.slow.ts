@@ -25,10 +25,8 @@ describe.skipIf(!isPoolerInstalled && process.env['CI'] === undefined)('behind P
       );
     }
     await postgres.query(`ALTER ROLE warden IN DATABASE ${direct.database} SET search_path = warmwarden`);
-    await postgres.query(`ALTER ROLE warden IN DATABASE ${direct.database} SET statement_timeout = '19s'`);
     await using pooler = await Pooler.before(direct, settings);
     const first = await openShared(pooler.place, 'first');
-    expect(first.warnings.join()).toContain('PostgreSQL has statement_timeout = 19000 ms for the role warden.');
     await first.recordActions([actionOf('m1')]);
     const waiting = openShared(pooler.place, 'second');
     await first.close();

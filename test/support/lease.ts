@@ -8,8 +8,6 @@ import { now } from '../store/records.ts';
 const clock = systemClock();
 const log = logTo(() => {}, { level: 'info', format: 'json' }, clock);
 
-const shortly = () => new Promise<void>((resolve) => void setTimeout(resolve, 20));
-
 /** What the process of this name needs of the world. */
 export const leaseOf = (name: string, changes: Partial<LeaseOptions> = {}): LeaseOptions => ({
   ...{ clock, log, name, version: '1.0.0', standingBy: () => {}, lost: () => {} },
@@ -19,5 +17,5 @@ export const leaseOf = (name: string, changes: Partial<LeaseOptions> = {}): Leas
 /** Resolves once the process of this name, in a folder of its own, has the lease. */
 export function openShared(place: PostgresPlace, name: string, changes: Partial<LeaseOptions> = {}): Promise<Store> {
   const lease = leaseOf(name, changes);
-  return Store.open({ ...place, path: `${place.path}-${name}` }, now, undefined, { sleep: shortly, lease });
+  return Store.open({ ...place, path: `${place.path}-${name}` }, now, undefined, lease);
 }

@@ -8,7 +8,7 @@ import { counted, listText, spanText } from '../../core/wording/phrases.ts';
 import { userName } from '../../operations/socket.ts';
 import { StoreError } from '../../store/failure.ts';
 import { lockOf, presenceOf, sizeOf } from '../../store/file/place.ts';
-import { connectionsAProcess, skewOf } from '../../store/lease.ts';
+import { skewOf } from '../../store/lease.ts';
 import { Ledger } from '../../store/ledger.ts';
 
 import type { Content, Examination } from '../../store/postgres/examination.ts';
@@ -116,9 +116,7 @@ const daemon = reporter('daemon');
 /** Findings about a store in PostgreSQL. `accountNames`: the accounts of the configuration. */
 function serverLines(place: PostgresPlace, seen: Examination, accountNames: readonly string[]): readonly Examined[] {
   return [
-    ...seen.lacking.map((what) => store('problem', what)),
-    ...(seen.lacking.length === 0 ? [stateLine(place, seen)] : []),
-    ...connectionLines(seen),
+    stateLine(place, seen),
     ...seen.doubts.map((doubt) => store('warning', doubt)),
     ...(seen.content ? otherFleet(seen.content, accountNames) : []),
     clockLine(seen.aheadMs),
@@ -131,16 +129,6 @@ function stateLine(place: PostgresPlace, { version, state }: Examination): Exami
   if (state === 'ready') return store('ok', `${server}, and the store in it can be used.`);
   const advice = 'Back it up with `pg_dump --schema=warmwarden`; the next start upgrades it.';
   return store('warning', `${server}. An earlier version of Warmwarden wrote the store in it. ${advice}`);
-}
-
-function connectionLines({ connections, content }: Examination): readonly Examined[] {
-  if (connections === null) return [];
-  const { free, remedy } = connections;
-  const each = `a Warmwarden process needs ${connectionsAProcess}`;
-  if (free >= connectionsAProcess)
-    return [store('ok', `PostgreSQL has ${counted(free, 'free connection')}, and ${each}.`)];
-  const kind = content?.active ? 'warning' : 'problem';
-  return [store(kind, `PostgreSQL has only ${counted(free, 'free connection')}, and ${each}. ${remedy}`)];
 }
 
 /** Finding about another deployment in the same database, recognized by its stored accounts. */

@@ -173,46 +173,61 @@ function storable(parameter: unknown): unknown {
 
 export const nowMs = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
-// The server behind each connection. After a failover the address leads to another server, and a connection to the
-// previous server would continue to read outdated data.
-
 /** Error of pg for a statement without a response within query_timeout. */
 const overdue = 'Query read timeout';
+/** Code of a write on a standby. */
+const readOnly = '25006';
 
 /**
- * Connection pools that follow a failover. If a writing connection is reopened, every other connection is reopened on
- * its next use.
+ * Closes itself after an error that another statement would meet, too: a response that is overdue, which the next
+ * statement would wait for, or a server that has become a standby.
  */
-export class Reach {
+class OneServerClient extends pg.Client {
+  // biome-ignore lint/suspicious/noExplicitAny: all of the forms in which pg takes a statement.
+  override query(...given: any[]): any {
+    const answer = super.query(...(given as [string]));
+    answer.catch((error: Error & { readonly code?: string }) => {
+      if (error.message === overdue || error.code === readOnly) void this.end();
+    });
+    return answer;
+  }
+}
+
+/** Connections that lead to the newest server that this process, or an earlier one, has used. */
+export class NewestServer {
   readonly #place: PostgresPlace;
   readonly #keeps: boolean;
-  #generation = 0;
   #newest: Server | null;
   readonly #servers = new WeakMap<object, Server | 'unknown'>();
 
+  /** `keeps`: the server is stored for the next process. */
   constructor(place: PostgresPlace, keeps: boolean) {
     this.#place = place;
     this.#keeps = keeps;
     this.#newest = newestAt(place);
   }
 
-  get generation(): number {
-    return this.#generation;
+  /** Pool of one connection, whose server is checked before each use. */
+  pool(config: pg.ClientConfig): PostgresPool {
+    const pool = poolOf({ ...config, Client: OneServerClient }, 1);
+    const connect = async () => {
+      for (;;) {
+        const client = await pool.connect();
+        const isNew = !this.#servers.has(client);
+        try {
+          await this.#check(client);
+          return client;
+        } catch (error) {
+          client.release(true);
+          if (isNew) throw error;
+        }
+      }
+    };
+    return { connect, end: () => pool.end(), options: pool.options };
   }
 
-  /**
-   * Makes all connections reopen. Called before a writing connection is opened, and when the server turns out to be a
-   * standby.
-   */
-  renew(): void {
-    this.#generation += 1;
-  }
-
-  /**
-   * Checks the server of a connection. Called before each use, outside a transaction. Throws OldPrimaryError, after
-   * which the connection must be closed.
-   */
-  async check(client: pg.ClientBase): Promise<void> {
+  /** Throws OldPrimaryError. A standby is asked again each time: it may be promoted while connected. */
+  async #check(client: pg.ClientBase): Promise<void> {
     const known = this.#servers.get(client);
     const server = known ?? (await serverOf((text) => client.query(text)));
     if (server === 'standby') return;
@@ -220,58 +235,9 @@ export class Reach {
     if (this.#place.isPooled !== true) this.#servers.set(client, server);
     if (server === 'unknown') return;
     if (isOldPrimary(server, this.#newest)) throw new OldPrimaryError(this.#place, server, this.#newest);
-    const isNews = server.system !== this.#newest?.system || server.timeline !== this.#newest.timeline;
-    if (known || !isNews) return;
-    // Other connections may still lead to the previous server.
-    if (this.#newest) this.renew();
+    if (known) return;
     this.#newest = server;
     if (this.#keeps) keepNewest(this.#place, server);
-  }
-
-  pool(config: pg.ClientConfig, max: number, kind: 'writes' | 'reads'): PostgresPool {
-    const generations = new WeakMap<object, number>();
-    const opening = () => {
-      if (kind === 'writes') this.renew();
-      return this.#generation;
-    };
-    const renew = () => this.renew();
-    class Client extends pg.Client {
-      constructor(given?: pg.ClientConfig) {
-        super(given);
-        generations.set(this, opening());
-      }
-
-      /**
-       * Closes a connection with an overdue response: the next statement would wait behind it. The same cause may have
-       * cut the other connections.
-       */
-      // biome-ignore lint/suspicious/noExplicitAny: all of the forms in which pg takes a statement.
-      override query(...given: any[]): any {
-        const answer = super.query(...(given as [string]));
-        answer.catch((error: Error) => {
-          if (error.message !== overdue) return;
-          renew();
-          void this.end();
-        });
-        return answer;
-      }
-    }
-    const pool = poolOf({ ...config, Client }, max);
-    const connect = async () => {
-      for (;;) {
-        const client = await pool.connect();
-        const isCurrent = () => generations.get(client) === this.#generation;
-        try {
-          if (isCurrent()) await this.check(client);
-        } catch (error) {
-          client.release(true);
-          throw error;
-        }
-        if (isCurrent()) return client;
-        client.release(true);
-      }
-    };
-    return { connect, end: () => pool.end(), options: pool.options };
   }
 }
 

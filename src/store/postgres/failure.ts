@@ -3,7 +3,7 @@ import { errorText } from '../../core/nearest.ts';
 import { nameOf, type PostgresPlace, type StoreFailure } from '../../core/store-failure.ts';
 import { DamagedRowError, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
-import { OldPrimaryError } from './connection.ts';
+import { OldPrimaryError, schema } from './connection.ts';
 import { settingRole, sqlName } from './setup.ts';
 
 class PostgresFailure extends StoreError {
@@ -54,7 +54,7 @@ const isRefusedConnection = (error: unknown) =>
   /^(25P0[34]|28|3D000|53300)/.test(codeOf(error) ?? '') || isOfTls(error);
 
 /** True if the server is a standby, or became one: it accepts no writes. */
-export const isReadOnly = (error: unknown) => codeOf(error) === '25006';
+const isReadOnly = (error: unknown) => codeOf(error) === '25006';
 
 /**
  * Converts an error for the caller of a read or write: a failure of PostgreSQL or its connection becomes sentences that
@@ -97,7 +97,10 @@ export const damageSaid = (place: PostgresPlace, error: unknown): string | null 
 
 /** Remedy for a missing schema, table or column. The error also occurs if the role may not access the schema. */
 const missing = ({ user }: PostgresPlace) =>
-  `A part of the store was deleted, or ${user} may not use its schema. Give the role its rights, which the command \`doctor\` prints${byItself}. Otherwise stop Warmwarden and restore a backup: a restart without one begins with an empty store.`;
+  `A part of the store was deleted, or ${user} may not use its schema. Give the role its rights: ${granting(user)} Warmwarden then continues by itself. Otherwise stop Warmwarden and restore a backup: a restart without one begins with an empty store.`;
+
+const granting = (user: string) =>
+  `GRANT USAGE ON SCHEMA ${schema} TO ${sqlName(user)}; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${sqlName(user)};`;
 
 const byItself = '; Warmwarden then continues by itself';
 
@@ -110,7 +113,7 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
     ({ user, database }, said) =>
       said.includes('for database')
         ? `Give the role its rights: GRANT CREATE ON DATABASE ${sqlName(database)} TO ${sqlName(user)};`
-        : `Use the role that owns the store, or give ${user} its rights: the command \`doctor\` prints the statement.`,
+        : `Use the role that owns the store, or give the role its rights: ${granting(user)}`,
   ],
   [
     '25006',
@@ -124,7 +127,7 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
   [
     '53300',
     () =>
-      'Raise max_connections, or the limit of the role or of the database: each Warmwarden process needs eight connections.',
+      'Raise max_connections, or the limit of the role or of the database: each Warmwarden process needs four connections.',
   ],
   [
     '25P03',

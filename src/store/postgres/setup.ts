@@ -40,13 +40,27 @@ export async function prepare(db: Db, place: PostgresPlace): Promise<void> {
   await refuseServer(db, place);
   if ((await hasStore(db)) && !(await isReady(db))) refuseNewer(await schemaOf(db));
   if (await hasLease(db)) return;
-  await locked(db, async (trx) => {
-    // The schema is created only if it is missing, because the role may not have the right to create it.
-    const { rows } = await sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`.execute(trx);
-    if (rows.length === 0) await sql`CREATE SCHEMA ${sql.ref(schema)}`.execute(trx);
-    await refuseForeign(trx, place);
-    await addLease(trx);
-  });
+  await locked(db, (trx) => begin(trx, place));
+}
+
+/** Creates the schema and the tables of the lease. */
+async function begin(trx: Db, place: PostgresPlace): Promise<void> {
+  // The schema is created only if it is missing, because the role may not have the right to create it.
+  const { rows } = await sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`.execute(trx);
+  if (rows.length === 0) await sql`CREATE SCHEMA ${sql.ref(schema)}`.execute(trx);
+  await refuseForeign(trx, place);
+  await addLease(trx);
+}
+
+/** Begins to use the store and takes this back, so that the server refuses what the role has no right to. */
+export async function rehearse(db: Db, place: PostgresPlace): Promise<void> {
+  const trx = await db.startTransaction().execute();
+  try {
+    if (await hasLease(trx)) await sql`UPDATE lease SET beat = beat WHERE FALSE`.execute(trx);
+    else await begin(trx, place);
+  } finally {
+    await trx.rollback().execute();
+  }
 }
 
 /** Upgrades the schema to this version, in the active process. Leaves a newer compatible schema unchanged. */
@@ -122,7 +136,7 @@ export async function refuseServer(db: Db, place: PostgresPlace): Promise<void> 
     );
 }
 
-export async function refuseForeign(trx: Db, place: PostgresPlace): Promise<void> {
+async function refuseForeign(trx: Db, place: PostgresPlace): Promise<void> {
   const { rows } = await sql<{ table: string }>`
     SELECT tablename AS "table" FROM pg_tables WHERE schemaname = ${schema} ORDER BY 1`.execute(trx);
   const names = rows.map(({ table }) => table);
