@@ -276,17 +276,21 @@ const deliveries: RecipeView = {
   columns: [
     column('id', 'the same on every try', 'd.id'),
     column('channel', 'the name of the channel', 'd.channel'),
-    column('title', 'one line of it', 'd.title'),
+    column('title', 'one line of it', "d.delivery ->> '$.title'"),
     column(
       'state',
       'pending, sent, dead (undelivered), or replaced (a reminder in whose place a newer one was sent)',
       'd.state',
     ),
-    column('attempts', 'how often it was tried', 'd.attempts'),
+    column('attempts', 'how often it was tried', "d.delivery ->> '$.attempts'"),
     time('created_at', 'when it was created', 'd.created_at'),
-    time('next_attempt_at', 'when it is tried next', "CASE d.state WHEN 'pending' THEN d.next_attempt_at END"),
+    time(
+      'next_attempt_at',
+      'when it is tried next',
+      "CASE d.state WHEN 'pending' THEN d.delivery ->> '$.nextAttemptAt' END",
+    ),
     time('settled_at', 'when it was sent or became undelivered', 'd.settled_at'),
-    column('detail', 'what the last try said', 'd.detail'),
+    column('detail', 'what the last try said', "d.delivery ->> '$.detail'"),
   ],
   from: 'FROM @deliveries d',
 };
@@ -379,5 +383,5 @@ export const baseTables: Readonly<Record<string, readonly string[]>> = {
   changes: ['id', 'account', 'mailbox_id', 'change'],
   alerts: ['fingerprint', 'account', 'mailbox_id', 'status', 'alert'],
   incidents: ['id', 'began_at', 'ended_at', 'incident'],
-  deliveries: ['id', 'channel', 'title', 'state', 'attempts', 'created_at', 'next_attempt_at', 'settled_at', 'detail'],
+  deliveries: ['id', 'channel', 'state', 'created_at', 'settled_at', 'delivery'],
 };

@@ -1,18 +1,15 @@
 // The outbox: transitions without a message, and messages that wait for delivery to a channel.
-import type { Selectable } from 'kysely';
 import type { Announcement, Transition } from '../core/alert.ts';
 import {
   type Delivery,
   type DeliveryEvent,
   type DeliveryPlace,
-  type DeliverySettlement,
   deliveryAfter,
   type ListedDelivery,
   type NewDelivery,
   pendingDelivery,
   publicState,
   type StoredTransition,
-  untried,
   type WhichUndelivered,
 } from '../core/delivery.ts';
 import type { Incident } from '../core/incident.ts';
@@ -25,9 +22,9 @@ import type {
 } from '../core/records.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
 import type { Gate } from './database.ts';
-import { inPieces, isAfter, parsed, storedAction, storedNames, upsert } from './rows.ts';
-import { setMeta } from './schema/migrations.ts';
-import type { Db, Tables } from './schema/tables.ts';
+import { inPieces, isAfter, parsed, storedAction, upsert } from './rows.ts';
+import { metaOf, setMeta } from './schema/migrations.ts';
+import type { Db } from './schema/tables.ts';
 
 const digestKey = 'digested_until';
 /** Largest number of entries that a digest is built from; it shows far fewer. */
@@ -79,25 +76,19 @@ export class StoredOutbox {
 
   pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]> {
     return this.#gate.read(async (db) => {
-      const rows = await db
-        .selectFrom('deliveries')
-        .selectAll()
-        .where('channel', '=', channel)
-        .where('state', '=', 'pending')
-        .orderBy('sequence')
-        .limit(limit)
-        .execute();
+      const pending = db.selectFrom('deliveries').select(deliveryColumns).where('channel', '=', channel);
+      const rows = await pending.where('state', '=', 'pending').orderBy('sequence').limit(limit).execute();
       return rows.map(storedDelivery);
     });
   }
 
   /** Records the start of an attempt that must not be repeated blindly: a restart sees that it was started. */
   beginDelivery(id: string, now: EpochMs): Promise<void> {
-    return this.#gate.write((trx) => moveDelivery(trx, id, { kind: 'begun', at: now }));
+    return this.settleDelivery(id, { kind: 'begun', at: now });
   }
 
-  settleDelivery(id: string, settlement: DeliverySettlement): Promise<void> {
-    return this.#gate.write((trx) => moveDelivery(trx, id, settlement));
+  async settleDelivery(id: string, event: DeliveryEvent): Promise<void> {
+    await this.#gate.write((trx) => moveDelivery(trx, id, event));
   }
 
   undelivered({ channel, delivery }: WhichUndelivered): Promise<readonly GivenUpMessage[]> {
@@ -132,7 +123,7 @@ export class StoredOutbox {
 
   recentDeliveries(limit: number, before?: DeliveryPlace): Promise<readonly ListedDelivery[]> {
     return this.#gate.read(async (db) => {
-      let query = db.selectFrom('deliveries').select([...progressColumns, 'alerts']);
+      let query = db.selectFrom('deliveries').select(['id', 'delivery']);
       if (before) {
         const { createdAt, sequence, id } = before;
         query = query.where(isAfter(['created_at', 'sequence', 'id'], [createdAt, sequence, id]));
@@ -144,8 +135,8 @@ export class StoredOutbox {
 
   digestedUntil(): Promise<EpochMs | null> {
     return this.#gate.read(async (db) => {
-      const row = await db.selectFrom('meta').select('value').where('key', '=', digestKey).executeTakeFirst();
-      return row ? Number(row.value) : null;
+      const until = await metaOf(db, digestKey);
+      return until === null ? null : Number(until);
     });
   }
 
@@ -162,8 +153,6 @@ export class StoredOutbox {
   }
 }
 
-type DeliveryRow = Selectable<Tables['deliveries']>;
-
 const storedTransition = ({ id, transition }: { readonly id: number; readonly transition: string }) => ({
   id,
   transition: parsed<Transition>(transition, 'transitions', { id }),
@@ -175,60 +164,36 @@ async function insertDelivery(trx: Db, delivery: NewDelivery, now: EpochMs): Pro
     .select((of) => of.fn.max('sequence').as('sequence'))
     .where('channel', '=', delivery.channel)
     .executeTakeFirst();
-  const made = pendingDelivery(delivery, now, (last?.sequence ?? 0) + 1);
+  const { payload, ...made } = pendingDelivery(delivery, now, (last?.sequence ?? 0) + 1);
+  const { id, channel, sequence, createdAt: created_at } = made;
   await trx
     .insertInto('deliveries')
-    .values({
-      id: made.id,
-      channel: made.channel,
-      group_name: made.group,
-      sequence: made.sequence,
-      payload: made.payload,
-      title: made.title,
-      created_at: made.createdAt,
-      detail: made.detail,
-      alerts: JSON.stringify(made.alerts),
-      ...progressOf(made),
-    })
+    .values({ id, channel, sequence, created_at, payload, ...bodyOf(made) })
     .execute();
 }
 
+const bodyOf = (delivery: ListedDelivery) => ({
+  ...{ state: publicState(delivery), settled_at: delivery.settledAt },
+  delivery: JSON.stringify(delivery),
+});
+
 /** Applies an event to a delivery. Rejects if the delivery does not exist, or if its state does not allow the event. */
-async function moveDelivery(trx: Db, id: string, event: DeliveryEvent): Promise<void> {
-  const row = await trx.selectFrom('deliveries').select(progressColumns).where('id', '=', id).executeTakeFirstOrThrow();
-  // The alerts and the payload do not affect the transition, and can be megabytes after many alerts.
-  const { detail, ...delivery } = deliveryAfter({ ...listedDelivery({ ...row, alerts: '[]' }), payload: '' }, event);
-  const changed = { ...progressOf(delivery), detail };
-  await trx.updateTable('deliveries').set(changed).where('id', '=', id).execute();
-}
-
-const progressColumns = [
-  ...(['id', 'channel', 'group_name', 'sequence', 'title', 'state', 'attempts', 'created_at'] as const),
-  ...(['next_attempt_at', 'settled_at', 'begun_at', 'receipt', 'detail'] as const),
-] as const;
-
-type Progress = Pick<Delivery, 'state' | 'attempts' | 'nextAttemptAt' | 'settledAt' | 'begunAt' | 'receipt'>;
-
-function progressOf(delivery: Progress) {
-  return {
-    state: publicState(delivery),
-    attempts: delivery.attempts,
-    next_attempt_at: delivery.nextAttemptAt,
-    settled_at: delivery.settledAt,
-    begun_at: delivery.begunAt,
-    receipt: delivery.receipt,
-  };
+async function moveDelivery(trx: Db, id: string, event: DeliveryEvent): Promise<string> {
+  const find = trx.selectFrom('deliveries').select(['id', 'delivery']).where('id', '=', id);
+  // The payload does not affect the transition, and can be half a megabyte.
+  const before = { ...listedDelivery(await find.executeTakeFirstOrThrow()), payload: '' };
+  const { payload: _, ...after } = deliveryAfter(before, event);
+  await trx.updateTable('deliveries').set(bodyOf(after)).where('id', '=', id).execute();
+  return after.channel;
 }
 
 async function resendDeliveries(trx: Db, wanted: readonly string[], now: EpochMs): Promise<readonly ChannelCount[]> {
-  const counts = new Map<string, number>();
-  const again = progressOf(untried(now));
+  const channels: string[] = [];
   await inPieces(wanted, async (ids) => {
-    const dead = trx.updateTable('deliveries').set(again).where('id', 'in', ids).where('state', '=', 'dead');
-    for (const { channel } of await dead.returning('channel').execute())
-      counts.set(channel, (counts.get(channel) ?? 0) + 1);
+    const dead = trx.selectFrom('deliveries').select('id').where('id', 'in', ids).where('state', '=', 'dead');
+    for (const { id } of await dead.execute()) channels.push(await moveDelivery(trx, id, { kind: 'resent', at: now }));
   });
-  return [...counts].map(([channel, count]) => ({ channel, count }));
+  return [...Map.groupBy(channels, String)].map(([channel, all]) => ({ channel, count: all.length }));
 }
 
 async function outboxState(db: Db, deadSince: EpochMs): Promise<readonly OutboxCount[]> {
@@ -265,7 +230,7 @@ async function digestFacts(db: Db, since: EpochMs): Promise<DigestFacts> {
     .execute();
   const undelivered = await db
     .selectFrom('deliveries')
-    .selectAll()
+    .select(deliveryColumns)
     .where('state', '=', 'dead')
     .where('settled_at', '>=', since)
     .orderBy('settled_at')
@@ -279,32 +244,19 @@ async function digestFacts(db: Db, since: EpochMs): Promise<DigestFacts> {
   };
 }
 
-function storedDelivery({ payload, ...row }: DeliveryRow): Delivery {
-  return { ...listedDelivery(row), payload };
+const deliveryColumns = ['id', 'delivery', 'payload'] as const;
+
+interface DeliveryRow {
+  readonly id: string;
+  readonly delivery: string;
 }
 
-function listedDelivery(row: Omit<DeliveryRow, 'payload'>): ListedDelivery {
-  const { begun_at: begunAt, receipt } = row;
-  const message = {
-    id: row.id,
-    channel: row.channel,
-    group: row.group_name,
-    sequence: row.sequence,
-    title: row.title,
-    attempts: row.attempts,
-    createdAt: row.created_at,
-    nextAttemptAt: row.next_attempt_at,
-    detail: row.detail,
-    alerts: storedNames(row.alerts, row.id),
-  };
-  if (row.state === 'sent' || row.state === 'dead' || row.state === 'replaced') {
-    return { ...message, state: row.state, settledAt: row.settled_at ?? row.created_at, begunAt: null, receipt };
-  }
-  const waiting = { ...message, settledAt: null };
-  if (receipt !== null) return { ...waiting, state: 'accepted', begunAt: null, receipt };
-  if (begunAt !== null) return { ...waiting, state: 'begun', begunAt, receipt };
-  return { ...waiting, state: 'pending', begunAt, receipt };
-}
+const listedDelivery = ({ id, delivery }: DeliveryRow) => parsed<ListedDelivery>(delivery, 'deliveries', { id });
+
+const storedDelivery = (row: DeliveryRow & { readonly payload: string }): Delivery => ({
+  ...listedDelivery(row),
+  payload: row.payload,
+});
 
 // Alerts that were announced to people, and the time at which each group was last sent.
 

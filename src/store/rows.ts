@@ -28,13 +28,6 @@ export function storedWritesOff({ scope, off }: { readonly scope: string; readon
   return parsed<WritesOff>(off, 'writes_off', { scope });
 }
 
-/** Names in the alerts of the message with this id. Throws DamagedRowError. */
-export function storedNames(text: string, id: string): readonly string[] {
-  const names = parsed<unknown>(text, 'deliveries', { id });
-  if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names;
-  throw new DamagedRowError('deliveries', { id });
-}
-
 /** Matches the rows of a list, newest first, that come after a place in it. */
 export function isAfter(columns: readonly string[], place: readonly (string | number)[]): RawBuilder<boolean> {
   return sql<boolean>`(${sql.join(columns.map((column) => sql.ref(column)))}) < (${sql.join(place)})`;

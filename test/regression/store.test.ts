@@ -347,7 +347,7 @@ describe('a damaged row', () => {
     await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [delivery], now });
     const database = new DatabaseSync(path);
     onTestFinished(() => database.close());
-    database.prepare('UPDATE deliveries SET alerts = ?').run('{}');
+    database.prepare('UPDATE deliveries SET delivery = ?').run('{');
     const command = `sqlite3 ${path} "DELETE FROM deliveries WHERE id = 'd1'"`;
     for (const read of [() => store.outbox.pendingDeliveries('ops', 9), () => store.outbox.recentDeliveries(9)]) {
       await expect(read()).rejects.toThrow("a row of the table deliveries can't be read (id = 'd1')");

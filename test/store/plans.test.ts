@@ -86,7 +86,7 @@ test('no query of start-up, of a page or of hours on duty scans a table that gro
     expect(asked.flatMap((query) => scansOf(database, query))).toEqual([]);
     // The check sees what it is there for.
     const planted = [
-      'select * from "deliveries" where "title" = ?',
+      'select * from "deliveries" where "payload" = ?',
       'select * from "actions" order by "state" limit 3',
     ];
     expect(planted.flatMap((query) => scansOf(database, query))).toHaveLength(2);

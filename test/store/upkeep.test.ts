@@ -102,18 +102,9 @@ function fill(database: DatabaseSync, what: Contents): void {
   for (const { mailbox, age } of oldestFirst(what.changes))
     insert('changes', { ...of(mailbox), at: now - age, change: '{}' });
   for (const [index, { age, state }] of what.deliveries.entries()) {
-    const times = { created_at: now - age, next_attempt_at: 0, settled_at: state === 'pending' ? null : now - age };
-    const text = { group_name: 'g', payload: '{}', title: 't' };
-    insert('deliveries', {
-      id: `d${index}`,
-      channel: 'ops',
-      ...text,
-      sequence: index,
-      state,
-      attempts: 1,
-      alerts: '[]',
-      ...times,
-    });
+    const times = { created_at: now - age, settled_at: state === 'pending' ? null : now - age };
+    const text = { payload: '{}', delivery: '{}' };
+    insert('deliveries', { id: `d${index}`, channel: 'ops', ...text, sequence: index, state, ...times });
   }
   for (const { age, notified } of oldestFirst(what.transitions))
     insert('transitions', { at: now - age, transition: JSON.stringify(transitionOf(alertOf('m1'))), notified });
@@ -260,8 +251,8 @@ test('thousands of old rows go in steps of a hundred, and a new store gives thei
   many(
     `INSERT INTO changes (account, mailbox_id, at, change) SELECT 'acme', 'm1', i, printf('%.*c', 1000, 'x') FROM n`,
   );
-  many(`INSERT INTO deliveries (id, channel, group_name, sequence, payload, title, state, attempts, created_at, next_attempt_at, settled_at, alerts)
-        SELECT 'd' || i, 'ops', 'g', i, printf('%.*c', 2000, 'x'), 't', 'sent', 1, 0, 0, i % 3, '[]' FROM n`);
+  many(`INSERT INTO deliveries (id, channel, sequence, payload, state, created_at, settled_at, delivery)
+        SELECT 'd' || i, 'ops', i, printf('%.*c', 2000, 'x'), 'sent', 0, i % 3, '{}' FROM n`);
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const full = statSync(path).size;
   expect(await keepSmall(store)).toBeGreaterThan(60);

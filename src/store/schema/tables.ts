@@ -42,10 +42,10 @@ const columns = {
   transitions: { id: 'serial', at: 'bigint', transition: 'json', notified: 'bigint' },
   announcements: { fingerprint: 'text', announcement: 'json' },
   notified_groups: { group_name: 'text', notified_at: 'bigint' },
+  // `delivery` is the message without its payload, which may be half a megabyte.
   deliveries: {
-    ...{ id: 'text', channel: 'text', group_name: 'text', sequence: 'bigint', payload: 'text', title: 'text' },
-    ...{ state: 'text', attempts: 'bigint', created_at: 'bigint', next_attempt_at: 'bigint', settled_at: 'bigint?' },
-    ...{ detail: 'text?', alerts: 'json', begun_at: 'bigint?', receipt: 'text?' },
+    ...{ id: 'text', channel: 'text', sequence: 'bigint', state: 'text', created_at: 'bigint', settled_at: 'bigint?' },
+    ...{ payload: 'text', delivery: 'json' },
   },
   // Runs of recipes. `owner`: the requester, whose limit the run counts against; `bytes`: with its rows. A pruned run has
   // neither a `run` nor an owner.
