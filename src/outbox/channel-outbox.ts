@@ -179,7 +179,7 @@ export function settlementOf(attempt: SettledAttempt): AttemptSettlement {
 }
 
 /** Shortest wait after an attempt: the receiver's Retry-After, or the wait for its refusal. */
-export function leastWaitMs(outcome: FailedOutcome, refusals: number): number {
+function leastWaitMs(outcome: FailedOutcome, refusals: number): number {
   const least = outcome.kind === 'refused' ? (refusedWaitsMs[refusals - 1] ?? longestRetryMs) : 0;
   return Math.max(least, outcome.retryAfterMs ?? 0);
 }

@@ -15,8 +15,6 @@ import type { RuleSettings } from '../core/rule-settings.ts';
 import type { Loss, StoreFailure } from '../core/store-failure.ts';
 import { hourMs, minuteMs, secondMs } from '../core/time.ts';
 import type { Loops } from '../world/loop.ts';
-import { endsWithin, systemClock } from '../world/world.ts';
-import { leastWaitMs } from './channel-outbox.ts';
 import type { NotifyParts, RecordingParts } from './outbox-store.ts';
 
 // Health of the store in this process's view, from the results of its reads and writes: shown and logged, whichever
@@ -115,8 +113,8 @@ const unprovenMs = minuteMs;
  */
 const justAwakeMs = 15_000;
 const newCauseAfterMs = 30_000;
-/** Longest wait of a look for receivers, in real time: an attempt may go on during later looks. */
-const lookWaitsMs = 10_000;
+/** Wait after a refusal, which blames the message. */
+const refusedWaitMs = 15 * minuteMs;
 
 export class StoreWatch {
   readonly #parts: StoreWatchParts;
@@ -141,11 +139,9 @@ export class StoreWatch {
   readonly #notified = new Set<string>();
   /** Names of channels that do not want the message, or must not be tried twice. */
   readonly #settled = new Set<string>();
-  readonly #refusals = new Map<string, number>();
+  /** Monotonic times of the next attempts, by channel. */
   readonly #restsUntil = new Map<string, number>();
-  readonly #underWay = new Set<string>();
   readonly #ending = new AbortController();
-  #tellAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: StoreWatchParts) {
     this.#parts = parts;
@@ -267,9 +263,7 @@ export class StoreWatch {
     this.#kept = null;
     this.#notified.clear();
     this.#settled.clear();
-    this.#refusals.clear();
     this.#restsUntil.clear();
-    this.#tellAt = Number.NEGATIVE_INFINITY;
   }
 
   /** Records the alert if the store can be written, without a transition, which would be announced again. */
@@ -296,24 +290,20 @@ export class StoreWatch {
     this.#kept = notified.join();
   }
 
+  /** Makes an attempt with each channel that wants the message, does not have it yet, and does not rest. */
   async #tell(transition: Transition): Promise<void> {
     const { channels, settings, world } = this.#parts;
     const now = world.clock.monotonic();
-    if (now < this.#tellAt) return;
-    this.#tellAt = now + everyMs;
     const all = channels();
     const wanted = channelsFor(transition.alert, settings().routes, all);
     const open = all.filter(
       ({ name }) =>
         wanted.includes(name) &&
         now >= (this.#restsUntil.get(name) ?? now) &&
-        ![this.#notified, this.#settled, this.#underWay].some((of) => of.has(name)),
+        !this.#notified.has(name) &&
+        !this.#settled.has(name),
     );
-    const attempts = open.map(async (channel) => {
-      this.#underWay.add(channel.name);
-      await this.#attempt(channel, transition).finally(() => this.#underWay.delete(channel.name));
-    });
-    await endsWithin(Promise.all(attempts), lookWaitsMs, systemClock());
+    await Promise.all(open.map((channel) => this.#attempt(channel, transition)));
   }
 
   async #attempt(channel: Channel, transition: Transition): Promise<void> {
@@ -322,8 +312,6 @@ export class StoreWatch {
     const rendered = message && channel.render(message);
     if (!rendered) return void this.#settled.add(name);
     const result = await this.#send(channel, unrecorded(name, rendered, transition));
-    // The failure may have ended meanwhile, or have another cause.
-    if (transition !== this.#telling) return;
     const { kind } = result;
     if (kind === 'sent' || kind === 'accepted' || kind === 'unanswered') return void this.#notified.add(name);
     const { log, clock } = this.#parts.world;
@@ -332,9 +320,8 @@ export class StoreWatch {
       'The channel did not accept the alert that the store is failing.',
     );
     if (channel.once || (kind === 'failed' && result.final)) return void this.#settled.add(name);
-    const refusals = kind === 'refused' ? (this.#refusals.get(name) ?? 0) + 1 : 0;
-    this.#refusals.set(name, refusals);
-    this.#restsUntil.set(name, clock.monotonic() + leastWaitMs(result, refusals));
+    const leastMs = kind === 'refused' ? refusedWaitMs : everyMs;
+    this.#restsUntil.set(name, clock.monotonic() + Math.max(leastMs, result.retryAfterMs ?? 0));
   }
 
   async #send(channel: Channel, delivery: Delivery): Promise<SendResult> {
