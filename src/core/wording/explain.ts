@@ -1,79 +1,84 @@
 // Verdicts and actions in sentences, for alerts, the page and `decide`.
 import type { Action } from '../action.ts';
 import type { AlertFacts } from '../alert.ts';
+import type { Counts } from '../guard/rows.ts';
 import { typedName } from '../mailbox.ts';
 import { isWarmupMode, onePercentPpm, ratePpm } from '../policy.ts';
 import { type EpochMs, utcDate } from '../time.ts';
-import type { Verdict } from '../verdict.ts';
+import type { Reason, Verdict, VerdictAction } from '../verdict.ts';
 import { counted, datesText, momentText, onDatesText, percentText, spanText, timeText } from './phrases.ts';
 
 /** Plain text in English; times in UTC. */
 export function explainVerdict(verdict: Verdict): string {
-  const parts = [reasonText(verdict)];
-  if (verdict.warnings.length > 0 && verdict.reason !== 'contradicting_counts')
-    parts.push(`Unusual data: ${verdict.warnings.join('; ')}.`);
-  return parts.join(' ');
+  const { reason, warnings } = verdict;
+  const text = reasonTexts[reason];
+  const said = typeof text === 'string' ? text : text(verdict);
+  const isUnusual = warnings.length > 0 && reason !== 'contradicting_counts';
+  return isUnusual ? `${said} Unusual data: ${warnings.join('; ')}.` : said;
 }
 
-function reasonText(verdict: Verdict): string {
-  switch (verdict.reason) {
-    case 'ok':
-      return withinLimitText(verdict);
-    case 'insufficient_evidence':
-      return insufficientText(verdict);
-    case 'already_paused':
-      return 'The warm-up is already paused, so there is nothing to decide.';
-    case 'not_running':
-      return 'The warm-up is not running, so there is nothing to decide.';
-    case 'no_warmup':
-      return 'The mailbox is listed, but the API knows neither a warm-up nor statistics of it (404), so there is nothing to guard.';
-    case 'no_data':
-      return 'The API shows no daily statistics of this mailbox, so the bounce rate is unknown.';
-    case 'bad_payload':
-      return 'Warmwarden cannot read the statistics that the API sent, so it decides nothing until a readable answer arrives.';
-    case 'stale_data':
-      return staleText(verdict);
-    case 'emergency':
-      return `${emergencyText(verdict)} This is an emergency in any mode.`;
-    case 'unknown_mode':
-      return `The warm-up mode ${quoted(verdict.mode)} is unknown, so there is no limit to compare the bounce rate with.`;
-    case 'unknown_status':
-      return unknownStatusText(verdict);
-    case 'invalid_row':
-      return 'A day in the last week has a missing, negative or malformed count, so the bounce rate cannot be trusted.';
-    case 'implausible_counts':
-      return `${countsText(verdict)} More emails bounced than were sent, so the counts cannot be trusted.`;
-    case 'contradicting_counts':
-      return contradictionText(verdict);
-    case 'missing_counts':
-      return missingText(verdict);
-    case 'no_evidence':
-      return 'The mailbox has sent on two days or more, but none of these emails count as evidence, so its bounces cannot be judged.';
-    case 'word_against_counts':
-      return `${rateText(verdict)} ${againstText(verdict)}`;
-    case 'bounce_rate_over_limit':
-      return rateText(verdict);
-    case 'repeat_offender':
-      return `${rateText(verdict)} Warmwarden has acted on this mailbox before, and it breached again.`;
-    case 'first_sight':
-      return `${rateText(verdict)} Warmwarden had not seen this mailbox before, so it acts only when the next fresh answer shows the breach again.`;
-    case 'circuit_breaker':
-      return `${rateText(verdict)} Too many mailboxes exceeded their bounce limits at once, so the circuit breaker is holding the action. Look at the whole fleet before you change anything.`;
-    case 'contested':
-      return `${rateText(verdict)} Somebody reversed Warmwarden's changes twice within a day, so Warmwarden does not act on this mailbox for now.`;
-    case 'clean_volume':
-      return cleanText(verdict);
-  }
-}
+const withRate = (text: string) => (verdict: Verdict) => `${rateText(verdict)} ${text}`;
+
+const reasonTexts: Readonly<Record<Reason, string | ((verdict: Verdict) => string)>> = {
+  ok: withinLimitText,
+  insufficient_evidence: insufficientText,
+  already_paused: 'The warm-up is already paused, so there is nothing to decide.',
+  not_running: 'The warm-up is not running, so there is nothing to decide.',
+  no_warmup:
+    'The mailbox is listed, but the API knows neither a warm-up nor statistics of it (404), so there is nothing to guard.',
+  no_data: 'The API shows no daily statistics of this mailbox, so the bounce rate is unknown.',
+  bad_payload:
+    'Warmwarden cannot read the statistics that the API sent, so it decides nothing until a readable answer arrives.',
+  stale_data: ({ windowTo }) => {
+    const newest = windowTo ? ` (they end on ${datesText(windowTo, windowTo)})` : '';
+    return `The newest statistics are too old${newest}, so they say nothing about the present.`;
+  },
+  emergency: (verdict) => `${emergencyText(verdict)} This is an emergency in any mode.`,
+  unknown_mode: ({ mode }) =>
+    `The warm-up mode ${mode === null ? '(none)' : `"${mode}"`} is unknown, so there is no limit to compare the bounce rate with.`,
+  unknown_status: unknownStatusText,
+  invalid_row:
+    'A day in the last week has a missing, negative or malformed count, so the bounce rate cannot be trusted.',
+  implausible_counts: (verdict) =>
+    `${countsText(verdict)}. More emails bounced than were sent, so the counts cannot be trusted.`,
+  contradicting_counts: contradictionText,
+  missing_counts: missingText,
+  no_evidence:
+    'The mailbox has sent on two days or more, but none of these emails count as evidence, so its bounces cannot be judged.',
+  word_against_counts: (verdict) =>
+    `${rateText(verdict)} The status says that the warm-up is ${verdict.run === 'paused' ? 'paused' : 'not running'}, but it sends and bounces.`,
+  bounce_rate_over_limit: rateText,
+  repeat_offender: withRate('Warmwarden has acted on this mailbox before, and it breached again.'),
+  first_sight: withRate(
+    'Warmwarden had not seen this mailbox before, so it acts only when the next fresh answer shows the breach again.',
+  ),
+  circuit_breaker: withRate(
+    'Too many mailboxes exceeded their bounce limits at once, so the circuit breaker is holding the action. Look at the whole fleet before you change anything.',
+  ),
+  contested: withRate(
+    "Somebody reversed Warmwarden's changes twice within a day, so Warmwarden does not act on this mailbox for now.",
+  ),
+  clean_volume: cleanText,
+};
 
 /** `4 bounces in 260 emails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.` */
 export function rateText(verdict: Verdict): string {
   if (verdict.emergency) return emergencyText(verdict);
   const rate = ratePpm(verdict);
-  if (rate === null || verdict.limitPpm === null) return countsText(verdict);
-  const side = rate > verdict.limitPpm ? 'over' : 'within';
-  const share = percentText(rate, verdict.limitPpm);
-  return `${countsPhrase(verdict)}: ${share}, ${side} ${limitText(verdict)}.`;
+  const { limitPpm, mode } = verdict;
+  if (rate === null || limitPpm === null) return `${countsText(verdict)}.`;
+  const side = rate > limitPpm ? 'over' : 'within';
+  const limit = `${isWarmupMode(mode) ? `${mode} ` : ''}limit of ${percentText(limitPpm)}`;
+  return `${countsText(verdict)}: ${percentText(rate, limitPpm)}, ${side} the ${limit}.`;
+}
+
+function countsOf({ sent, bounced }: Counts): string {
+  return `${counted(bounced, 'bounce')} in ${counted(sent, 'email')}`;
+}
+
+function countsText(verdict: Verdict): string {
+  const { windowFrom, windowTo } = verdict;
+  return capital(countsOf(verdict) + (windowFrom && windowTo ? ` ${onDatesText(windowFrom, windowTo)}` : ''));
 }
 
 /** `8 bounces in 26 emails: 30.77 %`, for lists. Empty without counts. */
@@ -81,22 +86,7 @@ export function countsAndRate(verdict: Verdict | undefined): string {
   const counts = verdict?.emergency ?? verdict;
   const rate = counts && ratePpm(counts);
   if (!counts || rate === null || rate === undefined) return '';
-  return `${counted(counts.bounced, 'bounce')} in ${counted(counts.sent, 'email')}: ${percentText(rate, verdict?.limitPpm)}`;
-}
-
-function countsPhrase(verdict: Verdict): string {
-  const { windowFrom, windowTo } = verdict;
-  const when = windowFrom && windowTo ? ` ${onDatesText(windowFrom, windowTo)}` : '';
-  return capital(`${counted(verdict.bounced, 'bounce')} in ${counted(verdict.sent, 'email')}${when}`);
-}
-
-function countsText(verdict: Verdict): string {
-  return `${countsPhrase(verdict)}.`;
-}
-
-function limitText(verdict: Verdict): string {
-  const limit = percentText(verdict.limitPpm ?? 0);
-  return isWarmupMode(verdict.mode) ? `the ${verdict.mode} limit of ${limit}` : `the limit of ${limit}`;
+  return `${countsOf(counts)}: ${percentText(rate, verdict?.limitPpm)}`;
 }
 
 function withinLimitText(verdict: Verdict): string {
@@ -128,31 +118,24 @@ function insufficientText(verdict: Verdict): string {
   const left = Math.max(1, verdict.bouncesUntilBreach ?? 1);
   if (verdict.foundUntil) {
     const date = utcDate(verdict.foundUntil);
-    const found =
-      'When Warmwarden found the mailbox, it was already in recovery mode and over its bounce limit, so earlier bounces do not count as evidence.';
-    return `${rateText(verdict)} ${found} Until ${datesText(date, date)}, ${counted(left, 'more bounce')} would be a breach.`;
+    return `${rateText(verdict)} When Warmwarden found the mailbox, it was already in recovery mode and over its bounce limit, so earlier bounces do not count as evidence. Until ${datesText(date, date)}, ${counted(left, 'more bounce')} would be a breach.`;
   }
-  const few = `${counted(left, 'more bounce')} would be a breach. With \`profile: literal\`, one bounce is enough.`;
-  return `${rateText(verdict)} That is too few bounces to act on: ${few}`;
-}
-
-function staleText(verdict: Verdict): string {
-  const newest = verdict.windowTo ? ` (they end on ${datesText(verdict.windowTo, verdict.windowTo)})` : '';
-  return `The newest statistics are too old${newest}, so they say nothing about the present.`;
+  return `${rateText(verdict)} That is too few bounces to act on: ${counted(left, 'more bounce')} would be a breach. With \`profile: literal\`, one bounce is enough.`;
 }
 
 function unknownStatusText(verdict: Verdict): string {
   const lead = verdict.sent > 0 && verdict.limitPpm !== null ? `${rateText(verdict)} ` : '';
-  const wanted = {
-    recovery: 'Warmwarden would switch it to recovery mode, but ',
-    pause: 'Warmwarden would pause the warm-up, but ',
-    restore: 'Warmwarden would restore the earlier mode, but ',
-    none: '',
-    hold: '',
-  };
-  const rest = `${wanted[verdict.wanted]}the status of the warm-up is neither running nor paused, so Warmwarden changes nothing.`;
-  return lead + capital(rest);
+  const rest = 'the status of the warm-up is neither running nor paused, so Warmwarden changes nothing.';
+  return lead + capital(wanted[verdict.wanted] + rest);
 }
+
+const wanted: Readonly<Record<VerdictAction, string>> = {
+  recovery: 'Warmwarden would switch it to recovery mode, but ',
+  pause: 'Warmwarden would pause the warm-up, but ',
+  restore: 'Warmwarden would restore the earlier mode, but ',
+  none: '',
+  hold: '',
+};
 
 const readings = {
   second_row: 'with the second row of a day',
@@ -162,9 +145,8 @@ const readings = {
 
 function contradictionText(verdict: Verdict): string {
   const { doubt } = verdict;
-  if (!doubt || doubt.by === 'earlier_answer') return countsText(verdict);
-  const other = `${counted(doubt.bounced, 'bounce')} in ${counted(doubt.sent, 'email')}`;
-  return `${countsPhrase(verdict)}, but ${readings[doubt.by]} it would be ${other}. One of the two is wrong.`;
+  if (!doubt || doubt.by === 'earlier_answer') return `${countsText(verdict)}.`;
+  return `${countsText(verdict)}, but ${readings[doubt.by]} it would be ${countsOf(doubt)}. One of the two is wrong.`;
 }
 
 function missingText({ doubt, windowTo, sent }: Verdict): string {
@@ -175,18 +157,12 @@ function missingText({ doubt, windowTo, sent }: Verdict): string {
     : 'The warm-up runs, but the API counts no email on any day, so the bounce rate is unknown.';
 }
 
-/** Emails of a later day contradict the status word. */
-function againstText({ run }: Verdict): string {
-  const said = run === 'paused' ? 'is paused' : 'is not running';
-  return `The status says that the warm-up ${said}, but it sends and bounces.`;
-}
-
 function emergencyText(verdict: Verdict): string {
   const counts = verdict.emergency;
   if (!counts) return rateText({ ...verdict, emergency: null });
   const share = ratePpm(counts);
   const tail = share === null ? '' : `: ${percentText(share)}`;
-  return `${capital(counted(counts.bounced, 'bounce'))} in ${counted(counts.sent, 'email')} since ${datesText(counts.from, counts.from)}${tail}.`;
+  return `${capital(countsOf(counts))} since ${datesText(counts.from, counts.from)}${tail}.`;
 }
 
 /** A time of day, because the sentence is read for hours. */
@@ -274,10 +250,6 @@ export function undoText(action: Action, command: string): string {
 /** A pause stops the warm-up only; a person woken at night must know this. */
 export const campaignsUntouched =
   'Warmwarden does not touch campaign sending: stop that yourself if it should stop too.';
-
-function quoted(word: string | null): string {
-  return word === null ? '(none)' : `"${word}"`;
-}
 
 /** Adds a full stop and a capital. */
 export function sentence(text: string): string {
