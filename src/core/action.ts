@@ -58,9 +58,7 @@ interface ActionFields {
 
 interface ActionIn<State, OpenedAt, SettledAt, NextTryAt> extends ActionFields {
   readonly state: State;
-  /** Time of the newest intent. */
   readonly openedAt: OpenedAt;
-  /** Time of the newest outcome. */
   readonly settledAt: SettledAt;
   readonly nextTryAt: NextTryAt;
 }
@@ -78,7 +76,6 @@ type DroppedAction = ActionIn<'dropped', EpochMs | null, EpochMs, null>;
 /** A change at the mailbox API by the guard or a person. `actionAfter` alone changes its state. */
 export type Action = PlannedAction | OpenAction | ConfirmedAction | FailedAction | DroppedAction;
 export type ActionState = Action['state'];
-/** Action that may be sent (again): none of its requests is in progress. */
 export type PendingAction = PlannedAction | FailedAction;
 
 /** The `detail` of an action that is dropped because the mailbox was already in the wanted state. */
@@ -99,7 +96,6 @@ const retryRefusedAfterMs = hourMs;
 const throttledWaitMs = minuteMs;
 const longestRetryMs = Math.max(retryRefusedAfterMs, ...retryAfterMs);
 
-/** A try that did not show the change, with what came back in a sentence. */
 export interface Unsuccessful {
   /**
    * refused: the API said no. unconfirmed: it said yes or nothing, and the change is not to be seen.

@@ -17,7 +17,6 @@ interface RuleEntry extends Runbook {
   readonly comesAndGoes?: true;
   /** Marks what follows from bounces, lasts for days after them, and calls for nothing at once. */
   readonly isSymptom?: true;
-  /** Values of an alert's `object` that say why it fires, if the rule has several causes. */
   readonly causes?: readonly string[];
   /** Severities that the condition may choose besides the configured one. */
   readonly otherSeverities?: readonly RuleEntry['severity'][];

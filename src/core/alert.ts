@@ -6,10 +6,8 @@ import type { EpochMs } from './time.ts';
 export const severities = ['critical', 'warning', 'info'] as const;
 export type Severity = (typeof severities)[number];
 
-/** Content of a message about an alert. Plain text, not escaped. */
 export interface AlertFacts {
   readonly title: string;
-  /** Sentences about the trouble, the guard's action, and the remedy. */
   readonly sentences: readonly string[];
   readonly numbers: Readonly<Record<string, number | string | null>>;
   /** Accounts that an alert concerns that belongs to none of them alone. */
@@ -40,7 +38,6 @@ export interface Alert extends Subject {
   readonly resolvedAt: EpochMs | null;
   /** Time at which a pending alert fires unless its condition ends, or null if it waits for an observation. */
   readonly firesAt: EpochMs | null;
-  /** Consecutive observations that speak for the next status. */
   readonly seen: number;
   readonly facts: AlertFacts;
   /** Set while the condition comes and goes: the alert fires until it has been calm for 30 minutes. */
@@ -48,7 +45,6 @@ export interface Alert extends Subject {
 }
 
 export interface Unstable {
-  /** Number of times that the condition began since the last calm. */
   readonly times: number;
   readonly calm: { readonly since: EpochMs; readonly facts: AlertFacts } | null;
 }
@@ -98,12 +94,10 @@ export interface Silence {
   readonly until: EpochMs;
 }
 
-/** Record of the notification of a firing alert. */
 export interface Announcement {
   readonly fingerprint: string;
   readonly at: EpochMs;
   readonly severity: Severity;
-  /** Channels that announced the alert and will announce its end, or null if an earlier version did not store them. */
   readonly channels: readonly string[] | null;
   /** Reason for an end without a message to people. */
   readonly quietEnd?: 'too_few' | 'in_incident';
@@ -115,7 +109,6 @@ export interface Announcement {
 export interface AlertChanges {
   /** Alerts to store; a resolved one is announced and then forgotten. */
   readonly changed: readonly Alert[];
-  /** Fingerprints of pending alerts that ended before they fired. */
   readonly dropped: readonly string[];
   readonly transitions: readonly Transition[];
 }

@@ -40,7 +40,6 @@ export interface MailboxDetail {
   readonly dailyLimit: number | null;
   /** unclear: the field was absent or an empty text or object (docs/faults.md S7). */
   readonly connection: 'connected' | 'error' | 'unclear';
-  /** Text of at most 200 characters. */
   readonly connectionError: string | null;
   readonly warmupStartedAt?: EpochMs;
 }
@@ -102,7 +101,7 @@ export const absentWarmup: WarmupAnswer = {
   isAbsent: true,
 };
 
-/** Day of GET /v1/stats. Counts are raw: the guard checks them. */
+/** Counts are raw: the guard checks them. */
 export interface StatsRow {
   readonly date: IsoDate | null;
   readonly sent: number | null;
@@ -129,7 +128,6 @@ export type DnsRecordName = (typeof dnsRecords)[number];
 export interface DnsAnswer {
   readonly domain: string | null;
   readonly checkedAt: string | null;
-  /** The API's word for the source of its result. */
   readonly source?: string;
   readonly records: Readonly<Record<DnsRecordName, DnsRecord>>;
 }

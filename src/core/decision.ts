@@ -37,7 +37,6 @@ export function goingOn(newest: RecordedDecision, { verdict, stats }: JudgedBy):
   return { ...newest, until: verdict.at, verdict: verdict.answer, days };
 }
 
-/** Span in which Warmwarden had decided to act on a mailbox but had not acted. */
 export interface HeldSpan {
   readonly account: string;
   readonly id: string;

@@ -66,7 +66,6 @@ export function untried(at: EpochMs) {
   } as const satisfies Partial<PendingDelivery>;
 }
 
-/** `sequence` is 0 for a delivery in no outbox. */
 export function pendingDelivery(fresh: NewDelivery, now: EpochMs, sequence = 0): PendingDelivery {
   return { ...fresh, sequence, ...untried(now), createdAt: now, detail: null };
 }
@@ -76,7 +75,6 @@ export function publicState({ state }: Pick<Delivery, 'state'>): 'pending' | Set
   return state === 'begun' || state === 'accepted' ? 'pending' : state;
 }
 
-/** Filter in which null means any. */
 export interface WhichUndelivered {
   readonly channel: string | null;
   readonly delivery: string | null;

@@ -1,6 +1,5 @@
 // Ways of requests out of this machine (directly or through a proxy), and trusted certificate authorities.
 
-/** Addresses of proxies, which may hold a password. */
 export interface Proxies {
   readonly http: string | null;
   readonly https: string | null;

@@ -74,7 +74,6 @@ export interface MessageIncident {
   /** The same in every message of the incident. */
   readonly id: string;
   readonly step: 'began' | 'grew' | 'ended';
-  /** Title of one line. */
   readonly title: string;
   readonly sentences: readonly string[];
   readonly cause: IncidentCause;

@@ -42,7 +42,6 @@ export interface MailboxPattern {
 }
 
 export interface IdlePattern extends MailboxPattern {
-  /** ` (did you mean X?)`, or an empty string. */
   readonly hint: string;
 }
 

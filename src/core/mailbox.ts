@@ -31,15 +31,12 @@ export interface Forecast {
   readonly asksPerMinute: number;
   /** Maximum requests a minute in the long run, with spare ones. Absent in older records. */
   readonly usedPerMinute?: number;
-  /** Kinds with too few requests for the API's limits. */
   readonly narrow?: NarrowRoutes | null;
   readonly fits: boolean;
-  /** Maximum age of each kind of data, milliseconds. */
   readonly oldestMs: Readonly<Record<Route, number>>;
   /** Age of the calmest mailboxes' statistics, milliseconds. Riskier ones may be read sooner. */
   readonly calmestMs: number;
   readonly firstSweepMs: number;
-  /** Remedies, or null if the cadence fits. */
   readonly mend: {
     /** Limit of the key, headroom included. */
     readonly requestsPerMinute: number;
@@ -141,7 +138,6 @@ export function mailboxUnder(mailbox: MailboxState, account: string): MailboxSta
   return { ...mailbox, account, action: action && actionUnder(action, account) };
 }
 
-/** A mailbox that another account of the same API guards. */
 export interface GuardedElsewhere {
   readonly id: string;
   readonly email: string;
@@ -187,19 +183,15 @@ export interface ReadFailure {
 export interface AccountState {
   readonly name: string;
   readonly requestsPerMinute: number;
-  /** Limit of the key, requests a minute. */
   readonly limitPerMinute: number;
   /** Configured limit, requests a minute. Absent in older records, like the next. */
   readonly configuredPerMinute?: number;
   /** True if the API allows less than half of the configured limit. */
   readonly isSlow?: boolean;
-  /** Time of the latest successful request. */
   readonly lastSuccessAt: EpochMs | null;
-  /** Time since which no request succeeds. */
   readonly failingSince: EpochMs | null;
   readonly lastFailure: string | null;
   readonly keyRejected: boolean;
-  /** Consecutive refusals of the key. */
   readonly rejections: number;
   /** True if the key's latest write was allowed, or null before the first one. */
   readonly keyWrites: boolean | null;
@@ -212,7 +204,6 @@ export interface AccountState {
   readonly listUnrecorded?: ReadFailure | null;
   /** Set if no mailbox can be judged although the API answers. */
   readonly unjudged?: ReadFailure | null;
-  /** Configured mailboxes that the newest list lacks. */
   readonly unlisted: readonly string[];
   readonly guardedElsewhere?: readonly GuardedElsewhere[];
   readonly health: 'ok' | 'other' | 'unknown';
@@ -250,7 +241,6 @@ export interface SweepProgress {
   readonly mailboxes: number;
   /** Mailboxes whose warm-up and statistics were read. */
   readonly read: number;
-  /** Expected end, or null if unknown. */
   readonly doneAt: EpochMs | null;
 }
 

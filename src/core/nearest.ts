@@ -1,5 +1,4 @@
 // Names that are near to a mistyped one, and small helpers for texts.
-/** Limit for comparisons letter by letter. */
 const mostCompared = 2_000;
 /** A name that differs in more letters is another one. */
 const mostMistyped = 2;
@@ -38,8 +37,7 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// PostgreSQL accepts no NUL in a text.
-
+/** PostgreSQL accepts no NUL in a text. */
 export function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
 }

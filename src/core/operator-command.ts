@@ -26,7 +26,6 @@ export type CommandResult = (typeof commandResults)[number];
 export interface CommandOutcome {
   readonly result: CommandResult;
   readonly messages: readonly string[];
-  /** Plan to agree to. */
   readonly plan?: string;
   readonly counts?: Readonly<Record<string, number>>;
   /** True if a failed request may be repeated later. */

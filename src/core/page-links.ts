@@ -19,7 +19,6 @@ export function silencePath(match: Omit<AlertMatch, 'severity'>, lasts: string):
 
 type Silenced = Pick<Alert, 'rule' | 'account' | 'email' | 'mailboxId' | 'object'>;
 
-/** Prepares a silence of this alert alone. */
 export function alertSilencePath(alert: Silenced, lasts: string): string {
   const { rule, account, email, mailboxId } = alert;
   const mailbox = email ?? mailboxId;
@@ -56,7 +55,6 @@ export function mailboxCommandPath(
   return `${mailboxPath(mailbox)}?${new URLSearchParams({ ...given, do: command })}`;
 }
 
-/** Prepares the beginning or end of an emergency stop. */
 export function writesPath(off: boolean, scope: { readonly account?: string; readonly mailbox?: string } = {}): string {
   return `/writes?${new URLSearchParams({ ...scope, do: off ? 'off' : 'on' })}`;
 }
@@ -65,7 +63,6 @@ export function silenceExpirePath(id: string): string {
   return `/silences?${new URLSearchParams({ id, do: 'expire' })}`;
 }
 
-/** Prepares a resend of a channel's undelivered messages, or of one. */
 export function resendPath(which: { readonly channel?: string; readonly delivery?: string }): string {
   return `/deliveries?${new URLSearchParams({ ...which, do: 'resend' })}`;
 }

@@ -24,7 +24,6 @@ export interface Policy {
   readonly minBounces: number;
   readonly onBreach: 'recovery' | 'pause' | 'alert';
   readonly onRecoveryBreach: 'pause' | 'alert';
-  /** Response to a burst of bounces within three days. */
   readonly burst: 'alert' | 'act';
   readonly emergency: { readonly minBounces: number; readonly ratePpm: Ppm; readonly days: number };
   readonly maxInterventions: { readonly count: number; readonly days: number };
@@ -59,7 +58,6 @@ export const defaultPolicy: Policy = {
   nearLimitPpm: 800_000,
 };
 
-/** Overrides of the `literal` profile, on seven days. */
 export const literalProfile = { minBounces: 1, windowMaxDays: 7 } as const;
 
 /** Most days of clean emails that a restore looks at. */

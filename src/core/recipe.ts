@@ -101,7 +101,6 @@ export interface Run {
   readonly createdAt: EpochMs;
   readonly startedAt: EpochMs | null;
   readonly endedAt: EpochMs | null;
-  /** Columns of the SELECT, or empty before the first row. */
   readonly columns: readonly string[];
   readonly rowCount: number;
   readonly truncated: boolean;
@@ -143,7 +142,6 @@ export interface RowPage {
   readonly run: Run;
   readonly rows: readonly Row[];
   readonly offset: number;
-  /** Offset of the next page, or null at the end of the present rows. */
   readonly nextOffset: number | null;
 }
 

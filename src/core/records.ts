@@ -22,9 +22,7 @@ export interface DeliveryRecord {
   /** Transitions that are settled now, even without a channel. */
   readonly transitionIds: readonly number[];
   readonly deliveries: readonly NewDelivery[];
-  /** Changes of the notification log. A message about no alert has none. */
   readonly notificationLog?: NotificationLogChanges;
-  /** Changed incidents. */
   readonly incidents?: readonly Incident[];
   readonly now: EpochMs;
 }
@@ -33,7 +31,6 @@ export interface OutboxCount {
   readonly channel: string;
   readonly pending: number;
   readonly oldestPendingAt: EpochMs | null;
-  /** Messages given up since the requested time. */
   readonly undelivered: number;
 }
 
@@ -44,7 +41,6 @@ export interface DigestFacts {
 
 /** Budget of a key, in wall-clock time. */
 export interface BudgetLedger {
-  /** Moment of this record. */
   readonly at: EpochMs;
   /** Requests a minute: the smaller of the configured and the API's limit. */
   readonly limit: number;
@@ -53,7 +49,6 @@ export interface BudgetLedger {
   readonly restraint: Restraint;
 }
 
-/** Effects of 429s and failures on a key. */
 export interface Restraint {
   readonly keyUntil: EpochMs;
   readonly kindsUntil: Readonly<Record<string, EpochMs>>;

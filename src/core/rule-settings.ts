@@ -8,7 +8,6 @@ export interface RuleSetting {
   /** False to end the rule's alerts. */
   readonly enabled: boolean;
   readonly severity: Severity;
-  /** Duration of the condition before the alert fires. Events have none. */
   readonly forMs: EpochMs;
 }
 
@@ -19,13 +18,11 @@ export interface RuleSettings {
     /** Globs on names of lists with critical listings. */
     readonly major: readonly string[];
     readonly ignore: readonly string[];
-    /** Minimum number of lists for an alert. */
     readonly minLists: number;
   };
   readonly reputationLow: {
     /** Inbox rate over the delivered emails of seven days. */
     readonly inboxBelowPpm: Ppm;
-    /** Minimum number of delivered emails. */
     readonly minMails: number;
     /** Points below the best health score of seven days. */
     readonly scoreDrop: number;

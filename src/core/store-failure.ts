@@ -26,7 +26,6 @@ export interface StoreTrouble {
   readonly isOver: boolean;
 }
 
-/** Content that the new store of this process lacked. */
 export interface Loss {
   readonly everything: boolean;
   /** Number of emergency stops that the store lacked and that were restored. */

@@ -64,7 +64,6 @@ export function isBlind(reason: Reason): boolean {
   return blindReasons.includes(reason);
 }
 
-/** Counts that contradict those of a verdict. */
 export type Doubt =
   | {
       readonly by: 'second_row' | 'bounce_rate' | 'delivered';
@@ -92,9 +91,7 @@ export interface Verdict {
   readonly windowFrom: IsoDate | null;
   readonly windowTo: IsoDate | null;
   readonly windowDays: number;
-  /** Counts of the emergency rule, if it fired. */
   readonly emergency: { readonly sent: number; readonly bounced: number; readonly from: IsoDate } | null;
-  /** Newest days with at least three bounces more than the limit allows. */
   readonly burst: {
     readonly sent: number;
     readonly bounced: number;
@@ -105,7 +102,6 @@ export interface Verdict {
   readonly bouncesUntilBreach: number | null;
   /** Time until which one more bounce is a breach: the mailbox was found in recovery mode with these counts. */
   readonly foundUntil?: EpochMs | null;
-  /** Counts of another source that contradict the verdict's. */
   readonly doubt?: Doubt | null;
   /** Set in a recovery of ours. */
   readonly restore: RestoreProgress | null;

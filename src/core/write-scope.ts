@@ -72,7 +72,6 @@ function writesCommand(position: 'off' | 'on', scope: WriteScope, command: strin
   }
 }
 
-/** The reason for no writes, and how to end it. */
 export function writesAreOff({ scope, by, reason }: WritesOff, command: string): string {
   return `Writes are off for ${scopeText(scope)} (${by}: ${reason}). To allow them: \`${writesOnCommand(scope, command)}\`.`;
 }

@@ -36,7 +36,6 @@ type Named = Pick<MailboxState, 'account' | 'id' | 'email'>;
 
 const addressKey = ({ account, email }: Named) => `${account}/${visibleText(email)}`;
 
-/** Picture of the fleet that is read without the store. Its values are immutable. */
 export class Fleet {
   readonly #accounts = new Map<string, AccountState>();
   readonly #mailboxes = new Map<string, Map<string, MailboxState>>();
@@ -45,7 +44,6 @@ export class Fleet {
   readonly #alerts = new Map<string, Alert>();
   /** Alerts by account, then by mailbox id ('' for those about no single mailbox), then by fingerprint. */
   readonly #alertsOf = new Map<string, Map<string, Map<string, Alert>>>();
-  /** Ended alerts by fingerprint, by time of their end. */
   readonly #ended = new Map<string, Alert>();
   readonly #breakers = new Map<string, BreakerState>();
   readonly #writesOff = new Map<string, WritesOff>();
@@ -59,7 +57,6 @@ export class Fleet {
   #guarding: readonly Guarding[] = [];
   #revision = 0;
 
-  /** Equal numbers mean the same picture. */
   get revision(): number {
     return this.#revision;
   }
@@ -96,7 +93,6 @@ export class Fleet {
     this.#revision += 1;
     this.#guarding = guarding;
   }
-  /** Names of the accounts whose state may be outdated. */
   unreadAccounts(): ReadonlySet<string> {
     const failing = [...this.#accounts.values()].filter(isUnread).map(({ name }) => name);
     const starting = this.#guarding.filter(({ startingSince }) => startingSince !== null);
@@ -322,7 +318,6 @@ export class Fleet {
     this.#storeFailingSince = failure && since;
   }
 
-  /** First sweeps in progress of accounts with unknown mailboxes. */
   sweeps(): IterableIterator<SweepProgress> {
     return this.#sweeps.values();
   }

@@ -9,7 +9,6 @@ export interface BreakerEntry {
   readonly account: string;
   readonly email: string;
   readonly domain: string;
-  /** Time of the admission, or of the latest breach. */
   readonly at: EpochMs;
   readonly held: boolean;
   /** True for a mailbox that was judged for the first or second time. */
@@ -25,7 +24,6 @@ export interface BreakerState {
   /** True if mostly mailboxes at first sight tripped the breaker: then only a release opens the way. */
   readonly atFirstSight: boolean;
   readonly entries: readonly BreakerEntry[];
-  /** Times of admissions since the breaker opened. */
   readonly trickle: readonly EpochMs[];
   /** Keys that a person released. Actions on them are not counted. */
   readonly released: readonly string[];
@@ -79,7 +77,6 @@ export interface Admission {
 
 interface BreakerLook {
   readonly policy: Policy['breaker'];
-  /** Counts the running mailboxes. */
   readonly running: () => number;
   readonly now: EpochMs;
 }
@@ -159,7 +156,6 @@ export function withdraw(state: BreakerState, key: string): BreakerState {
   return keep(state, (one) => one !== key);
 }
 
-/** Removes the mailboxes of accounts that have left the API. */
 export function withdrawOthers(state: BreakerState, accounts: ReadonlySet<string>): BreakerState {
   return keep(state, (key) => accounts.has(accountOfKey(key)));
 }

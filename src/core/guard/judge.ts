@@ -27,7 +27,6 @@ import {
 import { leftLately } from './run-state.ts';
 import { daysInclusive, type EvidenceWindow, evidenceWindow, isBreach, representativeVolume } from './window.ts';
 
-/** What an answer shows. */
 interface Look extends Sight {
   readonly statsAt: EpochMs;
   /** True if Saturdays and Sundays without mail are no sign of stale data. */
@@ -145,7 +144,6 @@ interface Findings {
   readonly situation: Situation;
   readonly days: Days;
   readonly window: EvidenceWindow | null;
-  /** The last days of a mailbox that was found in recovery mode with a breach. */
   readonly found: ReturnType<typeof countsIn> | null;
   readonly burst: Burst | null;
   readonly emergency: EmergencyCounts | null;
@@ -227,7 +225,6 @@ function outlivesLoss(
   return bounced * 1e6 >= emergency.ratePpm * Math.max(sent, before);
 }
 
-/** Number of sending days without evidence from which the mailbox is not judged. */
 const uncountedSendingDays = 2;
 
 function sendsUncounted(days: Days, { unjudgedSince }: Situation): boolean {
@@ -328,7 +325,6 @@ const bouncesBeyondLimit = 3;
 
 type Burst = NonNullable<Verdict['burst']>;
 
-/** The shortest burst up to the newest day. */
 function burstIn(days: Days, limitPpm: Ppm, evidence: EvidenceStart | null): Burst | null {
   const to: IsoDate | null = days.anchor;
   if (to === null) return null;
@@ -395,7 +391,6 @@ function expectsEmails({ firstSeenAt, evidence }: GuardMemory, look: Look): bool
   return false;
 }
 
-/** `memory` includes the look. */
 export function situationOf(policy: Policy, memory: GuardMemory, look: Look, firstSight: boolean): Situation {
   return {
     ...look,

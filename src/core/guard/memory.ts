@@ -16,7 +16,6 @@ import {
 import { countsOf, type Days, newestToday, pool, readDays } from './rows.ts';
 import { evidenceWindow, isBreach } from './window.ts';
 
-/** Emails of some days that the API no longer shows. */
 export interface LostCounts {
   readonly from: IsoDate;
   readonly to: IsoDate;
@@ -301,7 +300,6 @@ function runSeen(memory: GuardMemory, { run }: Sight): RunState {
   return run === 'unknown' ? memory.run : run;
 }
 
-/** Number of reversals within `contestedMs` that contest a mailbox. */
 const contestedReversals = 2;
 const contestedMs = dayMs;
 
@@ -309,7 +307,6 @@ export function recentReversals({ reversals }: GuardMemory, now: EpochMs): reado
   return reversals.filter((at) => now - at < contestedMs);
 }
 
-/** True if another action would be a quarrel with others. */
 export function isContested(memory: GuardMemory, now: EpochMs): boolean {
   return recentReversals(memory, now).length >= contestedReversals;
 }

@@ -14,7 +14,6 @@ export interface PooledWindow extends PooledSum {
   readonly to: IsoDate;
 }
 
-/** The newest days in which a domain had at least three bounces above its limits. */
 export interface DomainExcess extends PooledWindow {
   readonly mailboxes: number;
 }
@@ -24,14 +23,11 @@ export interface DomainWeek extends PooledWindow {
   readonly isWithinLimits: boolean;
 }
 
-/** The last two days of an account against the 28 before them. */
 export interface AccountShift {
   readonly last: PooledWindow;
   readonly before: PooledWindow;
   readonly domains: number;
-  /** Twice the earlier rate, at least 12 bounces more, on at least five domains. */
   readonly isShifted: boolean;
-  /** True if the rate is below one and a half times the earlier rate. */
   readonly isOver: boolean;
 }
 
@@ -47,7 +43,6 @@ export interface Part {
 /** A running mailbox with an older newest row is stale. */
 const quietDays = 2;
 
-/** The daily counts of several mailboxes. */
 export class Pool<Of extends Part = Part> {
   readonly parts: readonly Of[];
 
@@ -102,7 +97,6 @@ export function poolsOf<Of extends Part>(parts: readonly Of[]): Pools<Of> {
   return { whole: new Pool(parts), domains: new Map(domains.map(([name, own]) => [name, new Pool(own)])) };
 }
 
-/** Days of a domain that are examined. */
 const domainDays = 7;
 
 /** Fewer bounces above the limits come by chance. */
@@ -122,7 +116,6 @@ function stretchOf(domain: Pool, now: EpochMs, isIt: (sum: PooledSum, from: IsoD
   return null;
 }
 
-/** The shortest excess up to the newest day. */
 export function domainExcess(domain: Pool, now: EpochMs): DomainExcess | null {
   // An unknown mailbox may be a third one with bounces.
   const mailboxes = domain.of('counted') + domain.of('unknown');
@@ -150,7 +143,6 @@ export function domainWeek(domain: Pool, now: EpochMs): DomainWeek | null {
 const [shiftDays, daysBefore] = [2, 28];
 const leastDays = 14;
 const leastDomains = 5;
-/** Bounces above the earlier rate. */
 const bouncesBeyondRate = 12;
 
 /** Returns null if there is too little data. */

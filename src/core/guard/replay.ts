@@ -32,7 +32,6 @@ export interface Replay {
   readonly from: IsoDate | null;
   readonly to: IsoDate | null;
   readonly actions: readonly ReplayedAction[];
-  /** Switches to recovery and pauses. */
   readonly interventions: number;
   readonly daysInRecovery: number;
   readonly daysPaused: number;

@@ -126,7 +126,6 @@ export function hasInvalid({ days }: Days, from: IsoDate, to: IsoDate): boolean 
   return days.some((day) => day.date >= from && day.date <= to && !isCounted(day));
 }
 
-/** Returns null for an unreadable or missing row. */
 export function countsOf(days: Days, date: IsoDate): Counts | null {
   const day = dayOn(days, date);
   return day && isCounted(day) ? { sent: day.sent, bounced: day.bounced } : null;
@@ -193,7 +192,6 @@ export function contradictionIn(days: Days, today: IsoDate, find: (days: Days) =
   return null;
 }
 
-/** The list is nearly always empty. */
 function readingsOf({ days, others }: Days, today: IsoDate): readonly OtherReading[] {
   const readings: OtherReading[] = [];
   const add = (by: OtherReading['by'], bouncesOf: (day: DailyRow & Counts) => number | null, denies?: true) => {

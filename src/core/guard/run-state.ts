@@ -82,7 +82,6 @@ export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   return isDisconnected(mailbox) ? 'not_running' : 'ok';
 }
 
-/** State by the last verdict alone. */
 export function stateByVerdict(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   return guardStateOf({ ...mailbox, memory: null, stats: null }, nearLimitPpm);
 }

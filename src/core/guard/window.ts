@@ -11,7 +11,6 @@ export interface CountedDay extends Counts {
   readonly date: IsoDate;
 }
 
-/** Dates are unique, the oldest first. */
 export interface LimitedDays {
   readonly days: readonly CountedDay[];
   readonly limitOn: (date: IsoDate) => Ppm;

@@ -210,7 +210,6 @@ export function actionText(action: Action, now: EpochMs, zone: string): string {
   }
 }
 
-/** Noun for a future action: "the pause of the warm-up". */
 export function actionNoun(action: Action): string {
   return namesOf(action).noun;
 }

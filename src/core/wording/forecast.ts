@@ -69,7 +69,6 @@ export function mendText({ mend, isHeldBack, narrow }: Forecast): string {
 
 // Progress of a first sweep.
 
-/** `zone`: an IANA name. */
 export interface Reading {
   readonly now: EpochMs;
   readonly zone: string;

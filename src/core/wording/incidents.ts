@@ -38,7 +38,6 @@ const doneWords: Readonly<Record<MemberState, (count: string) => string>> = {
   burst: (count) => `${capital(count)} had a burst of bounces, which is not a breach yet.`,
 };
 
-/** Returns one sentence a state. */
 export function doneTexts(members: readonly IncidentMailbox[]): readonly string[] {
   return [...memberStates].reverse().flatMap((state) => {
     const count = members.filter((one) => one.state === state).length;

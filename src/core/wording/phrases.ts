@@ -6,7 +6,6 @@ import { dayMs, type EpochMs, hourMs, type IsoDate, minuteMs, secondMs } from '.
 
 const monthNames = 'January February March April May June July August September October November December'.split(' ');
 
-/** Maximum digits behind the point. */
 const maxPercentDigits = 4;
 
 /** Created lazily: it loads Node's language data. */
@@ -157,7 +156,6 @@ export function duration(ms: number): string {
 const deceptive =
   /[\p{Cc}\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\p{Cs}\u{e0000}-\u{e007f}]/gu;
 
-/** Printable ASCII. */
 const plain = /^[\x20-\x7e]*$/;
 
 /** Writes each such character as [U+202E]. Markup is not escaped. */

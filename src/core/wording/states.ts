@@ -85,7 +85,6 @@ export function decisionAt(decision: RecordedDecision | undefined, at: EpochMs, 
 // Reason, time and author of a pause.
 
 export interface PausedFacts {
-  /** Claim that is in force, or null if no change of Warmwarden's is. */
   readonly claim: Claim | null;
   /** The newest first. */
   readonly actions: readonly Action[];
@@ -109,7 +108,6 @@ export function pausedText({ claim, actions, changes }: PausedFacts, zone: strin
   return reason === '' ? `${since}.` : `${since}. ${sentence(`Reason: ${reason}`)}`;
 }
 
-/** Facts that the picture of the fleet has. */
 export function factsOf({ action, changes }: Pick<MailboxState, 'action' | 'changes'>) {
   return { actions: action ? [action] : [], changes: changes.toReversed() };
 }
