@@ -188,7 +188,7 @@ export class AccountWatch {
     this.#poller = new Poller(rooms, {
       account,
       agenda: this.#agenda,
-      retries: new Retries(this.#queue, world, rooms.store),
+      retries: new Retries(this.#queue, world),
       health: this.#health,
       firstSweep: this.#firstSweep,
       recorder: this.#recorder,

@@ -126,38 +126,10 @@ export class Staleness {
   }
 }
 
-// Second looks: alerts that wait for a second observation, and breaches that are held.
-
-/** The pending or firing alert of a fingerprint. */
-type AlertOf = (fingerprint: string) => Alert | undefined;
-
-/** Returns true if an alert waits for another answer of that route about the mailbox, its domain or its IP address. */
-function wantsSecondLook(mailbox: MailboxState, route: Route, alertOf: AlertOf): boolean {
-  return alertsShownBy(mailbox, route, alertOf).some(isToBeSeenAgain);
-}
-
-/** An alert of a domain or an IP address waits for the mailbox that it was seen with. */
-function secondLooksDue(alerts: Iterable<Alert>): (mailbox: MailboxState) => readonly MailboxRoute[] {
-  const waiting = Map.groupBy(
-    [...alerts].filter(isToBeSeenAgain),
-    ({ mailboxId, facts }) => mailboxId ?? facts.numbers['seen_with'],
-  );
-  return (mailbox) => {
-    const about = new Map(
-      [mailbox.id, mailbox.email].flatMap((one) => waiting.get(one) ?? []).map((alert) => [alert.fingerprint, alert]),
-    );
-    const alertOf = (fingerprint: string) => about.get(fingerprint);
-    return about.size === 0 ? [] : mailboxRoutes.filter((route) => wantsSecondLook(mailbox, route, alertOf));
-  };
-}
-
-/** Returns true if the next answer may fire or resolve an alert: it should then be a fresh measurement. */
-function mayDecide(mailbox: MailboxState, route: Route, alertOf: AlertOf): boolean {
-  return alertsShownBy(mailbox, route, alertOf).length > 0;
-}
+// Second looks: alerts that wait for a second observation.
 
 /** Lookup is by fingerprint: in a storm an account has as many alerts as mailboxes, and each answer asks. */
-function alertsShownBy(mailbox: MailboxState, route: Route, alertOf: AlertOf): readonly Alert[] {
+function alertsShownBy(mailbox: MailboxState, route: Route, fleet: Pick<Fleet, 'alert'>): readonly Alert[] {
   const rules = alertRules.filter((rule) => ruleBook[rule].seenTwiceBy?.includes(route));
   if (rules.length === 0) return [];
   const { account, id, email, dns, blacklist } = mailbox;
@@ -168,22 +140,8 @@ function alertsShownBy(mailbox: MailboxState, route: Route, alertOf: AlertOf): r
     ...objects.map((object) => ({ mailboxId: null, object })),
   ];
   return rules.flatMap((rule) =>
-    abouts.flatMap((about) => alertOf(fingerprintOf({ rule, account, email: null, ...about })) ?? []),
+    abouts.flatMap((about) => fleet.alert(fingerprintOf({ rule, account, email: null, ...about })) ?? []),
   );
-}
-
-/** Breaches at first sight, or held by the breaker. Each is read once more soon; after that the cadence is enough. */
-class HeldBreaches {
-  /** Mailboxes that the breaker holds and that were queued for a second look. */
-  readonly #held = new Set<string>();
-
-  isFirst({ id, verdict }: MailboxState): boolean {
-    const reason = verdict?.answer.reason;
-    if (reason === 'first_sight') return true;
-    if (reason !== 'circuit_breaker') this.#held.delete(id);
-    else if (!this.#held.has(id)) return Boolean(this.#held.add(id));
-    return false;
-  }
 }
 
 // Fresh measurements: the API measures DNS and blacklists now, instead of answering from its cache (refresh=true).
@@ -231,7 +189,8 @@ export class FreshMeasurements {
     const mailbox = this.#fleet.mailbox(this.#account, poll.mailboxId ?? '');
     if (!mailbox || now < this.mayAskFrom(poll)) return false;
     const wanted = this.#wanted.delete(key);
-    if (!wanted && !mayDecide(mailbox, poll.route, (fingerprint) => this.#fleet.alert(fingerprint))) return false;
+    // The next answer may fire or resolve an alert.
+    if (!wanted && alertsShownBy(mailbox, poll.route, this.#fleet).length === 0) return false;
     this.#askedAt.set(key, now);
     return true;
   }
@@ -249,7 +208,6 @@ interface AgendaParts {
 
 export class Agenda {
   readonly #parts: AgendaParts;
-  readonly #heldBreaches = new HeldBreaches();
 
   constructor(parts: AgendaParts) {
     this.#parts = parts;
@@ -257,9 +215,6 @@ export class Agenda {
 
   /** Queues unjudged mailboxes first. Others wait for the cadence, or come soon if an alert needs a second look. */
   join(mailboxes: readonly MailboxState[]): void {
-    const [first] = mailboxes;
-    if (!first) return;
-    const again = secondLooksDue(this.#parts.fleet.alertsOf(first.account));
     const { queue, world } = this.#parts;
     const now = world.clock.monotonic();
     const aheadMs = now - world.clock.now();
@@ -270,7 +225,7 @@ export class Agenda {
         return at === null ? [] : [[route, at + aheadMs] as const];
       });
       queue.join(mailbox.id, Object.fromEntries(lastRead), now);
-      for (const route of again(mailbox)) this.#lookAgain(mailbox, route, now);
+      for (const route of mailboxRoutes) if (this.#isAwaited(mailbox, route)) this.#lookAgain(mailbox, route, now);
       this.#weigh(mailbox);
     }
   }
@@ -288,15 +243,20 @@ export class Agenda {
 
   /** Updates the queue after an answer about a mailbox: its risk may have changed, or it needs a second look. */
   answered(mailbox: MailboxState, route: MailboxRoute): void {
-    const { fleet, fresh, queue, world } = this.#parts;
+    const { fresh, queue, world } = this.#parts;
     const { id: mailboxId } = mailbox;
     this.#weigh(mailbox);
     const now = world.clock.monotonic();
     const poll = { route, mailboxId };
     if (fresh.isWanted(poll)) queue.add(poll, fresh.mayAskFrom(poll));
-    if (this.#heldBreaches.isFirst(mailbox)) queue.add({ route: 'stats', mailboxId }, now + secondLookAfterMs);
-    if (wantsSecondLook(mailbox, route, (fingerprint) => fleet.alert(fingerprint)))
-      this.#lookAgain(mailbox, route, now);
+    if (mailbox.verdict?.answer.reason === 'first_sight')
+      queue.add({ route: 'stats', mailboxId }, now + secondLookAfterMs);
+    if (this.#isAwaited(mailbox, route)) this.#lookAgain(mailbox, route, now);
+  }
+
+  /** Returns true if an alert waits for another answer of that route about the mailbox, its domain or its IP address. */
+  #isAwaited(mailbox: MailboxState, route: Route): boolean {
+    return alertsShownBy(mailbox, route, this.#parts.fleet).some(isToBeSeenAgain);
   }
 
   /** Queues a second look when a fresh measurement is allowed: an earlier look would show the same one. */

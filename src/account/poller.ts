@@ -7,7 +7,6 @@ import { isJudgedRoute, judgedRoutes, type MailboxRoute, type Poll, pollKey } fr
 import type { PollQueue } from '../api/poll/queue.ts';
 import { absentWarmup, type Observed, type Route, type StatsAnswer } from '../core/answers.ts';
 import type { MailboxState } from '../core/mailbox.ts';
-import type { StoreTrouble } from '../core/store-failure.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../core/time.ts';
 import type { World } from '../world/world.ts';
 import type { AccountHealth, RequestAbout } from './account-health.ts';
@@ -31,8 +30,6 @@ interface Absence {
 class Absences {
   /** Newest 404 of each route that has not been answered since, by mailbox. */
   readonly #of = new Map<string, Map<MailboxRoute, Absence>>();
-  /** Mailboxes with both 404s, at least one of them newer than the last `take`. */
-  readonly #waiting = new Set<string>();
 
   /** Returns true if both routes were answered with 404. */
   hasBoth(mailboxId: string): boolean {
@@ -43,24 +40,18 @@ class Absences {
     if (!isJudgedRoute(route)) return;
     const routes = this.#of.get(mailboxId) ?? new Map<MailboxRoute, Absence>();
     this.#of.set(mailboxId, routes.set(route, absence));
-    if (this.hasBoth(mailboxId)) this.#waiting.add(mailboxId);
   }
 
   answered(mailboxId: string, route: MailboxRoute): void {
-    if (this.#of.size === 0 || !this.#of.get(mailboxId)?.delete(route)) return;
-    this.#waiting.delete(mailboxId);
-    if (this.#of.get(mailboxId)?.size === 0) this.#of.delete(mailboxId);
+    this.#of.get(mailboxId)?.delete(route);
   }
 
   leave(mailboxId: string): void {
     this.#of.delete(mailboxId);
-    this.#waiting.delete(mailboxId);
   }
 
-  take(): readonly { readonly mailboxId: string; readonly routes: ReadonlyMap<MailboxRoute, Absence> }[] {
-    const taken = [...this.#waiting].map((mailboxId) => ({ mailboxId, routes: this.#of.get(mailboxId) ?? new Map() }));
-    this.#waiting.clear();
-    return taken;
+  [Symbol.iterator](): MapIterator<[mailboxId: string, routes: ReadonlyMap<MailboxRoute, Absence>]> {
+    return this.#of.entries();
   }
 }
 
@@ -73,29 +64,19 @@ const retryCapMs = 5 * minuteMs;
 const rareRetryCapMs = hourMs;
 const rareRoutes: ReadonlySet<Poll['route']> = new Set(['mailbox', 'dns', 'blacklist']);
 
-/** Longest wait before unrecorded answers are requested again, once the store works. */
-const afterOutageMs = 10 * secondMs;
-
 export class Retries {
   readonly #queue: PollQueue;
   readonly #world: World;
-  readonly #store: { readonly trouble: StoreTrouble };
   /** Consecutive failures, by pollKey. */
   readonly #failures = new Map<string, number>();
-  /** Polls whose answers the store refused, by pollKey. */
-  readonly #unrecorded = new Map<string, Poll>();
 
-  constructor(queue: PollQueue, world: World, store: { readonly trouble: StoreTrouble }) {
-    this.#store = store;
+  constructor(queue: PollQueue, world: World) {
     this.#queue = queue;
     this.#world = world;
   }
 
   answered(poll: Poll): void {
-    if (this.#failures.size + this.#unrecorded.size === 0) return;
     this.#failures.delete(pollKey(poll));
-    this.#unrecorded.delete(pollKey(poll));
-    this.#askUnrecorded();
   }
 
   failed(poll: Poll, { kind, retryAfterMs }: Failure): void {
@@ -104,36 +85,23 @@ export class Retries {
       this.#queue.run('mailboxes', this.#world.clock.monotonic());
       return;
     }
+    const leastMs = kind === 'unavailable' ? (retryAfterMs ?? 0) : 0;
     // After a 429 the whole account waits already.
-    if (kind !== 'refused') this.#again(poll, kind === 'unavailable' ? (retryAfterMs ?? 0) : 0);
+    if (kind !== 'refused') this.#again(poll, rareRoutes.has(poll.route) ? rareRetryCapMs : retryCapMs, leastMs);
   }
 
   /** Schedules a retry for an answer that could not be recorded. No decision rests on the answer before. */
   unrecorded(poll: Poll): void {
-    this.#unrecorded.set(pollKey(poll), poll);
-    this.#again(poll);
-  }
-
-  /** Retries unrecorded polls once the store works. A row that the store refuses for good does not count as working. */
-  #askUnrecorded(): void {
-    const { newest, isOver } = this.#store.trouble;
-    if (this.#unrecorded.size === 0 || !newest?.untilWritten || !isOver) return;
-    const { clock, random } = this.#world;
-    const now = clock.monotonic();
-    for (const poll of this.#unrecorded.values()) this.#queue.retry(poll, now + random() * afterOutageMs);
-    this.#unrecorded.clear();
+    this.#again(poll, retryCapMs);
   }
 
   /** `leastMs`: minimum wait that the API asked for. */
-  #again(poll: Poll, leastMs = 0): void {
+  #again(poll: Poll, longestMs: number, leastMs = 0): void {
     const { clock, random } = this.#world;
-    const now = clock.monotonic();
-    const key = pollKey(poll);
-    const failures = (this.#failures.get(key) ?? 0) + 1;
-    this.#failures.set(key, failures);
-    const longestMs = rareRoutes.has(poll.route) ? rareRetryCapMs : retryCapMs;
+    const failures = (this.#failures.get(pollKey(poll)) ?? 0) + 1;
+    this.#failures.set(pollKey(poll), failures);
     const cap = Math.min(retryBaseMs * 2 ** Math.min(failures, 20), longestMs);
-    this.#queue.retry(poll, now + Math.max(leastMs, secondMs) + random() * cap);
+    this.#queue.retry(poll, clock.monotonic() + Math.max(leastMs, secondMs) + random() * cap);
   }
 }
 
@@ -263,7 +231,7 @@ export class Poller {
   /** Records the absence of a warm-up for listed mailboxes with neither a warm-up nor statistics. */
   async #observeAbsences(): Promise<void> {
     const { account, agenda, health, recorder } = this.#parts;
-    for (const { mailboxId, routes } of this.#absences.take()) {
+    for (const [mailboxId, routes] of this.#absences) {
       const mailbox = this.#rooms.fleet.mailbox(account, mailboxId);
       const [warmup, stats] = [routes.get('warmup'), routes.get('stats')];
       if (!mailbox || mailbox.missingLists > 0 || !warmup || !stats) continue;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Retries } from '../../src/account/poller.ts';
 import { type MailboxRoute, mailboxRoutes, type Poll } from '../../src/api/poll/poll.ts';
 import { PollQueue } from '../../src/api/poll/queue.ts';
-import { dayMs, hourMs, secondMs } from '../../src/core/time.ts';
+import { dayMs, secondMs } from '../../src/core/time.ts';
 import { stillWorld } from '../web/running-server.ts';
 
 const [health, mailboxes, never] = [dayMs, dayMs, 9 * dayMs];
@@ -13,7 +13,7 @@ const cadenceMs = { health, mailboxes, stats: never, warmup: never, mailbox: nev
 async function requestsOfADay(route: MailboxRoute): Promise<number> {
   const world = stillWorld();
   const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => 60, earlyMs: 0 });
-  const retries = new Retries(queue, world, { trouble: { failures: 0, newest: null, isOver: true } });
+  const retries = new Retries(queue, world);
   const failing: Poll = { route, mailboxId: 'm' };
   queue.join('m', { stats: 0, warmup: 0, mailbox: 0, dns: 0, blacklist: 0 }, 0);
   queue.add(failing, world.clock.monotonic());
@@ -37,45 +37,10 @@ test('a kind that is read a few times a day, and fails for good, costs two reque
   for (const seldom of Object.values(rare)) expect(seldom).toBeLessThan(2 * 24 + 15);
 });
 
-test('what the store did not take is asked again within seconds after it works again, however often that failed', async () => {
-  const world = stillWorld();
-  const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => 60, earlyMs: 0 });
-  const newest = { said: 'away', remedy: 'Start it.', lasting: false, untilWritten: true };
-  const store = { trouble: { failures: 1, newest, isOver: false } };
-  const retries = new Retries(queue, world, store);
-  const [lost, other]: Poll[] = [
-    { route: 'dns', mailboxId: 'm' },
-    { route: 'stats', mailboxId: 'm' },
-  ];
-  if (!lost || !other) throw new Error('two polls');
-  queue.join('m', { stats: 0, warmup: 0, mailbox: 0, dns: 0, blacklist: 0 }, 0);
-  const taken = () => {
-    const polls: Poll[] = [];
-    for (let poll = queue.take(world.clock.monotonic()); poll; poll = queue.take(world.clock.monotonic())) {
-      queue.done(poll);
-      polls.push(poll);
-    }
-    return polls.map(({ route }) => route);
-  };
-  taken();
-  for (let times = 0; times < 20; times += 1) retries.unrecorded(lost);
-  await world.clock.advance(hourMs);
-  taken();
-  retries.unrecorded(lost);
-  retries.answered(other);
-  await world.clock.advance(10 * secondMs);
-  expect(taken()).not.toContain('dns');
-  store.trouble.isOver = true;
-  retries.answered(other);
-  await world.clock.advance(10 * secondMs);
-  expect(taken()).toContain('dns');
-});
-
 test('an answer that the store refuses for good is asked for ever more seldom, although other answers are recorded', async () => {
   const world = stillWorld();
   const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => 60, earlyMs: 0 });
-  const newest = { said: 'a row is refused', remedy: 'None.', lasting: false };
-  const retries = new Retries(queue, world, { trouble: { failures: 1, newest, isOver: true } });
+  const retries = new Retries(queue, world);
   queue.join('m', { stats: 0, warmup: 0, mailbox: 0, dns: 0, blacklist: 0 }, 0);
   retries.unrecorded({ route: 'stats', mailboxId: 'm' });
   let polls = 0;

@@ -124,24 +124,12 @@ test('a row that the store refuses keeps no other from it, and comes again with 
   for (const id of ids) await stage.answered(id, stats(50));
   await stage.clock.advance(everyMs);
   expect(await stage.sentStored()).toEqual({ m1: 50, m2: 50, m3: 10, m4: 50, m5: 50 });
-  // The refusal may pass: it is tried twice more.
-  await stage.clock.advance(10 * secondMs);
   using writes = failWrites(() => false);
   await stage.clock.advance(minuteMs);
   expect(writes.begun).toBe(0);
   admit();
   await stage.answered('m3', stats(50));
   await stage.clock.advance(everyMs);
-  expect((await stage.sentStored())['m3']).toBe(50);
-});
-
-test('a row whose refusal passes is written without another answer', async () => {
-  await using stage = await judged();
-  const admit = refuseRowsOf(stage.file, 'm3');
-  for (const id of ids) await stage.answered(id, stats(50));
-  await stage.clock.advance(everyMs);
-  admit();
-  await stage.clock.advance(10 * secondMs);
   expect((await stage.sentStored())['m3']).toBe(50);
 });
 

@@ -15,8 +15,6 @@ const rewrittenAfterMs = 5 * minuteMs;
 const mailboxesACommit = 200;
 /** Number of consecutive failures that count as a failure of the store, not of single rows. */
 const failuresOfStore = 3;
-/** Number of refusals after which a mailbox no longer waits for its commit. */
-const refusalsUntilDropped = 3;
 /** Maximum for the stored number of judged answers: a breach at the first look waits for the second. */
 const judgedThatMatters = 2;
 
@@ -54,8 +52,6 @@ interface PendingMailbox {
   remembers: boolean;
   /** Newest verdict of the current span. It is written with the next row of the mailbox. */
   decision: DecisionRecord | null;
-  /** Number of refusals by the store since the last commit. */
-  refusals: number;
   readonly writtenAt: Partial<Record<StoredRoute, EpochMs>>;
 }
 
@@ -93,20 +89,14 @@ export class GroupCommit {
     this.#written(waiting, record);
   }
 
-  /** Commits all pending data. Never rejects: data that the store refuses stays pending. */
+  /** Commits all pending data. Never rejects: data that a failing store refuses stays pending. */
   async commit(): Promise<void> {
-    const refused = new Set<PendingMailbox>();
     for (;;) {
-      const due = this.#due()
-        .filter((waiting) => !refused.has(waiting))
-        .slice(0, mailboxesACommit);
-      if (due.length === 0) break;
-      if (await this.#commitAll(due)) continue;
-      const refusedNow = await this.#commitEach(due);
-      for (const waiting of refusedNow ?? due) refused.add(waiting);
-      if (!refusedNow) break;
+      const due = [...this.#waiting.values()].filter(isDue).slice(0, mailboxesACommit);
+      if (due.length === 0) return;
+      if ((await this.#commitAll(due)) || (await this.#commitEach(due))) continue;
+      return this.#commitLater(afterFailureMs);
     }
-    if (refused.size > 0) this.#commitLater(afterFailureMs);
   }
 
   flush(): Promise<void> {
@@ -122,10 +112,6 @@ export class GroupCommit {
     this.#waiting.delete(mailboxKey(account, id));
   }
 
-  #due(): readonly PendingMailbox[] {
-    return [...this.#waiting.values()].filter(isDue);
-  }
-
   async #commitAll(due: readonly PendingMailbox[]): Promise<boolean> {
     const { store } = this.#rooms;
     try {
@@ -138,36 +124,34 @@ export class GroupCommit {
   }
 
   /**
-   * Commits one by one. Returns what the store refused, or null if the store itself fails. A mailbox that was refused
-   * several times waits no longer: its next answer is a new attempt.
+   * Commits one by one. A mailbox that is refused beside others waits no longer: its next answer is a new attempt.
+   * Returns false if the store itself fails: then the refused ones wait behind the others.
    */
-  async #commitEach(due: readonly PendingMailbox[]): Promise<readonly PendingMailbox[] | null> {
+  async #commitEach(due: readonly PendingMailbox[]): Promise<boolean> {
     const { store, world } = this.#rooms;
-    const refused: (readonly [PendingMailbox, unknown])[] = [];
+    const refused: PendingMailbox[] = [];
     let inARow = 0;
     for (const waiting of due) {
-      const record = this.#recordOf(waiting);
+      if (inARow >= failuresOfStore) break;
       try {
+        const record = this.#recordOf(waiting);
         if (record) await store.recordTick(record);
         this.#written(waiting);
         inARow = 0;
       } catch (error) {
-        refused.push([waiting, error]);
+        const { account, id } = waiting;
+        world.log.error({ account, mailbox: id, err: error }, 'an answer could not be recorded');
+        refused.push(waiting);
         inARow += 1;
       }
-      if (inARow >= failuresOfStore) break;
     }
     const isOfStore = inARow >= failuresOfStore || refused.length === due.length;
-    for (const [waiting, error] of refused) {
-      const { account, id } = waiting;
-      world.log.error({ account, mailbox: id, err: error }, 'an answer could not be recorded');
-      // A mailbox that was refused beside others that were not is refused for its own sake, also when it waits alone.
-      if (isOfStore && waiting.refusals === 0) continue;
-      waiting.refusals += 1;
-      if (waiting.refusals >= refusalsUntilDropped) this.#waiting.delete(mailboxKey(account, id));
+    for (const waiting of refused) {
+      const key = mailboxKey(waiting.account, waiting.id);
+      this.#waiting.delete(key);
+      if (isOfStore) this.#waiting.set(key, waiting);
     }
-    const isAlone = refused.every(([waiting]) => waiting.refusals > 0);
-    return isOfStore && !isAlone ? null : refused.map(([waiting]) => waiting);
+    return !isOfStore;
   }
 
   /** Returns the pending record of a mailbox, or null if the mailbox has left. */
@@ -181,7 +165,6 @@ export class GroupCommit {
     const now = this.#rooms.world.clock.now();
     for (const route of [...waiting.routes, ...answered]) waiting.writtenAt[route] = now;
     waiting.routes.clear();
-    waiting.refusals = 0;
     waiting.remembers = false;
     waiting.decision = null;
   }
@@ -196,7 +179,6 @@ export class GroupCommit {
       routes: new Set(),
       remembers: false,
       decision: null,
-      refusals: 0,
       writtenAt: {},
     };
     this.#waiting.set(key, nothing);
