@@ -55,7 +55,7 @@ export type DeliveryPlace = Pick<Delivery, 'createdAt' | 'sequence' | 'id'>;
 export type NewDelivery = Pick<Delivery, 'id' | 'channel' | 'group' | 'payload' | 'title' | 'alerts'>;
 
 /** Fields of a delivery that is due at once: a new one, or one that a person wants sent again. */
-export function untried(at: EpochMs) {
+function untried(at: EpochMs) {
   return {
     state: 'pending',
     attempts: 0,

@@ -146,18 +146,3 @@ export interface RowPage {
 }
 
 export type RunPlace = Pick<Run, 'createdAt' | 'id'>;
-
-/** Recipes of the daemon, of a store without a daemon, or of a service elsewhere. */
-export interface RecipeService {
-  /** Reads the files each time: a changed recipe is there at once. */
-  list(): Promise<RecipeList>;
-  /** Resolves when the run is queued or running. */
-  start(request: RunRequest): Promise<Run | RecipeRefusal>;
-  run(id: string): Promise<Run | RecipeRefusal>;
-  /** Reads at most `limit` rows, and fewer if they are large: follow `nextOffset`. */
-  rows(id: string, page: { readonly offset: number; readonly limit: number }): Promise<RowPage | RecipeRefusal>;
-  /** The newest first, after the place `before`. */
-  runsOf(recipe: string, limit: number, before?: RunPlace | null): Promise<readonly Run[] | RecipeRefusal>;
-  /** Ends a run; what was done stays done. An ended run stays as it is. */
-  cancel(id: string): Promise<Run | RecipeRefusal>;
-}

@@ -10,11 +10,11 @@ import { bothChanges, noAccount } from '../core/alert.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { Ppm } from '../core/policy.ts';
-import type { RecipeService } from '../core/recipe.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { MetricsSettings } from '../metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { type OpenRecipes, openRecipes } from '../recipes/open.ts';
+import type { RecipeRunner } from '../recipes/runner.ts';
 import { takenNames } from '../store/accounts.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
@@ -37,7 +37,7 @@ export interface DaemonRooms {
   readonly metrics: Metrics;
   readonly metricsSettings: () => MetricsSettings;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
-  readonly recipes: RecipeService;
+  readonly recipes: RecipeRunner;
   /** See OpenRecipes. */
   readonly scheduleRecipes: OpenRecipes['schedule'];
 }

@@ -174,45 +174,46 @@ export function checkParameters(
   given: Readonly<Record<string, unknown>>,
 ): CheckedParameters {
   const names = parameters.map(({ name }) => name);
+  const known = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`;
   const problems = Object.keys(given)
     .filter((name) => !names.includes(name))
-    .map((name) => unknownParameter(name, names));
+    .map((name) => `${JSON.stringify(name.slice(0, 64))} is not a parameter of this recipe: ${known}`);
   const values: Record<string, ParameterValue> = {};
   for (const parameter of parameters) {
-    const read = givenOrDefault(parameter, Object.hasOwn(given, parameter.name) ? given[parameter.name] : undefined);
-    if ('wrong' in read) problems.push(`the parameter ${parameter.name} ${read.wrong}`);
-    else values[parameter.name] = read.value;
+    const { name, required } = parameter;
+    const value = Object.hasOwn(given, name) ? (given[name] ?? null) : null;
+    const standsIn: Value = required ? { wrong: 'is missing' } : { value: parameter.default };
+    const read = value === null ? standsIn : readValue(parameter, value);
+    if ('wrong' in read) problems.push(`the parameter ${name} ${read.wrong}`);
+    else values[name] = read.value;
   }
   return problems.length > 0 ? { problems: problems.map(sentence) } : { values };
 }
 
-function unknownParameter(name: string, known: readonly string[]): string {
-  const has = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
-  return `${JSON.stringify(name.slice(0, 64))} is not a parameter of this recipe: ${has}`;
-}
-
 type Value = { readonly value: ParameterValue } | { readonly wrong: string };
 
-function givenOrDefault(parameter: Parameter, given: unknown): Value {
-  if (given === undefined || given === null) {
-    return parameter.required ? { wrong: 'is missing' } : { value: parameter.default };
-  }
-  return readValue(parameter, given);
-}
-
-const wanted: Readonly<Record<ParameterType, string>> = {
-  string: 'must be text',
-  integer: 'must be a whole number',
-  number: 'must be a number',
-  boolean: 'must be true or false',
+const numberIn = (given: unknown, fits: (number: unknown) => boolean): ParameterValue => {
+  const isText = typeof given === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(given);
+  const number = isText ? Number(given) : given;
+  return fits(number) ? (number as number) : null;
 };
 
-function readValue(
-  { type, oneOf, minimum, maximum }: Pick<Parameter, 'type' | 'oneOf' | 'minimum' | 'maximum'>,
-  given: unknown,
-): Value {
-  const value = converted(type, given);
-  if (value === null) return { wrong: wanted[type] };
+/** Readers of JSON values and of text from a command line: null for a wrong one. */
+const types: Readonly<
+  Record<ParameterType, { readonly wanted: string; readonly read: (given: unknown) => ParameterValue }>
+> = {
+  string: { wanted: 'must be text', read: (given) => (typeof given === 'string' ? given : null) },
+  integer: { wanted: 'must be a whole number', read: (given) => numberIn(given, Number.isSafeInteger) },
+  number: { wanted: 'must be a number', read: (given) => numberIn(given, Number.isFinite) },
+  boolean: {
+    wanted: 'must be true or false',
+    read: (given) => (given === true || given === 'true' ? true : given === false || given === 'false' ? false : null),
+  },
+};
+
+function readValue({ type, oneOf, minimum, maximum }: Omit<Parameter, 'name'>, given: unknown): Value {
+  const value = types[type].read(given);
+  if (value === null) return { wrong: types[type].wanted };
   if (typeof value === 'string') {
     if (oneOf && !oneOf.includes(value)) return { wrong: `must be one of ${oneOf.join(', ')}` };
     return value.length > maxTextLength ? { wrong: `is longer than ${maxTextLength} characters` } : { value };
@@ -222,21 +223,4 @@ function readValue(
     if (maximum !== null && value > maximum) return { wrong: `must be at most ${maximum}` };
   }
   return { value };
-}
-
-function converted(type: ParameterType, given: unknown): string | number | boolean | null {
-  switch (type) {
-    case 'string':
-      return typeof given === 'string' ? given : null;
-    case 'boolean':
-      if (typeof given === 'boolean') return given;
-      return given === 'true' ? true : given === 'false' ? false : null;
-    case 'integer':
-    case 'number': {
-      const text = typeof given === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(given);
-      const number = text ? Number(given) : given;
-      const fits = type === 'integer' ? Number.isSafeInteger(number) : Number.isFinite(number);
-      return fits ? (number as number) : null;
-    }
-  }
 }

@@ -116,7 +116,7 @@ function tooMany({ operationRows }: RunLimits): string {
 const lookups: Readonly<Record<NamedThing, string>> = {
   mailbox: `SELECT 1 FROM mailboxes
     WHERE lower(:name) IN (lower(email), lower(account || '/' || email)) OR mailbox_id = :name LIMIT 1`,
-  account: 'SELECT 1 FROM accounts WHERE account = :name',
+  account: 'SELECT 1 FROM mailboxes WHERE account = :name LIMIT 1',
   domain: 'SELECT 1 FROM mailboxes WHERE domain = lower(:name) LIMIT 1',
 };
 

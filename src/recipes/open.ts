@@ -148,5 +148,5 @@ function factsOf(fleet: Fleet, nearLimitPpmOf: (mailbox: MailboxState) => Ppm, n
     const ppm = nearLimitPpmOf(mailbox);
     if (ppm !== usual) others[mailboxKey(mailbox.account, mailbox.id)] = ppm;
   }
-  return { now, accounts: [...fleet.accounts()], nearLimitPpm: { usual, others } };
+  return { now, nearLimitPpm: { usual, others } };
 }

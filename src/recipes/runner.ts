@@ -6,7 +6,6 @@ import type {
   Recipe,
   RecipeList,
   RecipeRefusal,
-  RecipeService,
   RowPage,
   Run,
   RunPlace,
@@ -42,7 +41,7 @@ function refuse(refused: RecipeRefusal['refused'], ...said: string[]): RecipeRef
   return { refused, said };
 }
 
-export class RecipeRunner implements RecipeService {
+export class RecipeRunner {
   readonly #parts: RunnerParts;
   /** Runs that have not ended, in the order of their requests. */
   readonly #active = new Map<string, ActiveRun>();
@@ -69,6 +68,7 @@ export class RecipeRunner implements RecipeService {
     await Promise.all([...this.#active.values()].map((active) => this.#cancel(active)));
   }
 
+  /** Reads the files each time: a changed recipe is there at once. */
   async list(): Promise<RecipeList> {
     const { definitions, broken } = await this.#parts.catalogue();
     const recipes = [...definitions.values()].map(({ recipe }) => recipe);
@@ -113,6 +113,7 @@ export class RecipeRunner implements RecipeService {
     return found ?? refuse('unknown_run', `There is no run ${id}.`);
   }
 
+  /** Reads at most `limit` rows, and fewer if they are large: follow `nextOffset`. */
   async rows(id: string, { offset, limit }: { offset: number; limit: number }): Promise<RowPage | RecipeRefusal> {
     const run = await this.run(id);
     if ('refused' in run) return run;

@@ -21,8 +21,6 @@ import { baseTables, views } from './views.ts';
 /** Facts from the running program, sent to the child process as JSON. */
 export interface ProgramFacts {
   readonly now: EpochMs;
-  /** AccountState as far as it is known. */
-  readonly accounts: readonly { readonly name: string }[];
   /** Share of the limit from which a mailbox is near it; `others` by `ACCOUNT/ID`. */
   readonly nearLimitPpm: { readonly usual: Ppm; readonly others: Readonly<Record<string, Ppm>> };
 }
@@ -163,9 +161,7 @@ function guard(database: DatabaseSync, schema: string, inner: (view: string) => 
 
 function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
   const pure = { deterministic: true };
-  const accountFacts = JSON.stringify(facts.accounts);
   database.function('now_ms', pure, () => facts.now);
-  database.function('account_facts', pure, () => accountFacts);
   database.function('domain_of', pure, (email) => domainOf(String(email)));
   database.function('day_rows', pure, (answer) => {
     const stats = read<StatsAnswer>('day_rows', answer);

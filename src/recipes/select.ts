@@ -122,7 +122,7 @@ let emptySandbox: DatabaseSync | null = null;
 
 /** All checks share the empty tables: nothing is run there. */
 function sandboxOfChecks(): DatabaseSync {
-  emptySandbox ??= openSandbox(null, { now: 0, accounts: [], nearLimitPpm: { usual: 0, others: {} } });
+  emptySandbox ??= openSandbox(null, { now: 0, nearLimitPpm: { usual: 0, others: {} } });
   return emptySandbox;
 }
 

@@ -22,7 +22,6 @@ const time = (name: string, about: string, ms: string): ViewColumn => column(nam
 const percentOfPpm = (ppm: string) => `(${ppm}) / 10000.0`;
 const ratePercent = (sent: string, bounced: string) =>
   `CASE WHEN (${sent}) > 0 THEN (${bounced}) * 100.0 / (${sent}) END`;
-const yesNo = (truth: string) => `CASE ${truth} WHEN 1 THEN 'yes' WHEN 0 THEN 'no' END`;
 /** NULL where there is no answer, which differs from an answer that says neither. */
 const threeWay = (answer: string, path: string, words: readonly [yes: string, no: string]) =>
   `CASE WHEN ${answer} IS NULL THEN NULL ELSE CASE ${answer} ->> (${path})
@@ -246,30 +245,6 @@ const pauses: RecipeView = {
     WHERE m.left_at IS NULL AND v.reason = 'already_paused'`,
 };
 
-const alerts: RecipeView = {
-  name: 'alerts',
-  about: 'The alerts that are firing or pending.',
-  columns: [
-    column('fingerprint', 'the identity of the alert', 'a.fingerprint'),
-    column('rule', 'the alert rule', "a.alert ->> '$.rule'"),
-    column('severity', 'critical, warning or info', "a.alert ->> '$.severity'"),
-    column('status', 'pending or firing', 'a.status'),
-    column('account', 'the account that it is about; empty when it belongs to none', 'a.account'),
-    column(
-      'accounts',
-      'all accounts that it is about, joined by commas; for guard_held, the accounts of the held mailboxes',
-      "coalesce(a.alert ->> '$.facts.numbers.accounts', a.account)",
-    ),
-    column('mailbox_id', 'the mailbox that it is about, if it is about one', 'a.mailbox_id'),
-    column('email', 'its address', "a.alert ->> '$.email'"),
-    column('object', 'what else it is about: a domain, an IP address', "a.alert ->> '$.object'"),
-    time('since', 'since when the condition is true', "a.alert ->> '$.since'"),
-    time('firing_at', 'when it began to fire', "a.alert ->> '$.firingAt'"),
-    column('title', 'one line: who and what', "a.alert ->> '$.facts.title'"),
-  ],
-  from: 'FROM @alerts a',
-};
-
 const deliveries: RecipeView = {
   name: 'deliveries',
   about: 'Messages to channels, without their text.',
@@ -295,71 +270,6 @@ const deliveries: RecipeView = {
   from: 'FROM @deliveries d',
 };
 
-const incidents: RecipeView = {
-  name: 'incidents',
-  about:
-    'Mailboxes that bounced at the same time and share a cause, one row per incident: the open ones, and those that ended.',
-  columns: [
-    column('id', 'unique', 'i.id'),
-    column(
-      'attribute',
-      'what they share: domain, ip, provider, account or base_url',
-      "i.incident ->> '$.cause.attribute'",
-    ),
-    column('value', 'its value', "i.incident ->> '$.cause.value'"),
-    column('bounce_kind', 'the kind of bounce; NULL when it is not known', "i.incident ->> '$.kind'"),
-    column('severity', 'the worst so far: critical, warning or info', "i.incident ->> '$.severity'"),
-    column('mailboxes', 'how many are, or were, in it', "json_array_length(i.incident, '$.members')"),
-    column(
-      'domains',
-      'on how many domains they are',
-      "(SELECT count(DISTINCT domain_of(value ->> '$.email')) FROM json_each(i.incident, '$.members'))",
-    ),
-    column(
-      'emails',
-      'their addresses, separated by commas',
-      "(SELECT group_concat(value ->> '$.email', ', ') FROM json_each(i.incident, '$.members'))",
-    ),
-    time('began_at', 'when the first of them was noticed', 'i.began_at'),
-    time('joined_at', 'when the last of them joined', "i.incident ->> '$.joinedAt'"),
-    time('notified_at', 'when people were last notified of it; NULL: never', "i.incident ->> '$.announced.at'"),
-    time('ended_at', 'when it ended; NULL while it is open', 'i.ended_at'),
-  ],
-  from: 'FROM @incidents i',
-};
-
-const fact = (name: string, about: string, path: string) => column(name, about, `f.value ->> '$.${path}'`);
-const accounts: RecipeView = {
-  name: 'accounts',
-  about: 'One row per account.',
-  columns: [
-    fact('account', 'its name', 'name'),
-    column(
-      'mailboxes',
-      'how many are guarded',
-      "(SELECT count(*) FROM @mailboxes WHERE account = f.value ->> '$.name' AND left_at IS NULL)",
-    ),
-    fact('requests_per_minute', 'requests a minute that Warmwarden may make at present', 'requestsPerMinute'),
-    column('health', 'ok, other or unknown: the health that the API reports', "f.value ->> '$.health'"),
-    column('key_rejected', 'yes or no', yesNo("f.value ->> '$.keyRejected'")),
-    column(
-      'writable',
-      'yes or no: whether the API accepted the last write; empty while unknown, for example after a restart',
-      yesNo("f.value ->> '$.keyWrites'"),
-    ),
-    time('last_success_at', 'when a request last succeeded', "f.value ->> '$.lastSuccessAt'"),
-    time('failing_since', 'since when all requests fail', "f.value ->> '$.failingSince'"),
-    fact('last_failure', 'the last failure', 'lastFailure'),
-    fact('queue_length', 'polls that are waiting', 'queueLength'),
-    time(
-      'oldest_due_at',
-      'since when the oldest of them has been due; one that failed, since the last run of its schedule',
-      "f.value ->> '$.oldestDueAt'",
-    ),
-  ],
-  from: 'FROM json_each(account_facts()) f',
-};
-
 export const views: readonly RecipeView[] = [
   mailboxes,
   dailyStats,
@@ -368,10 +278,7 @@ export const views: readonly RecipeView[] = [
   decisions,
   actions,
   pauses,
-  alerts,
-  incidents,
   deliveries,
-  accounts,
 ];
 
 /** A SELECT is checked over empty tables with just these columns. */
@@ -381,7 +288,5 @@ export const baseTables: Readonly<Record<string, readonly string[]>> = {
   decisions: ['id', 'account', 'mailbox_id', 'since', 'until', 'judged', 'action', 'reason', 'verdict'],
   actions: ['id', 'account', 'mailbox_id', 'state', 'planned_at', 'action'],
   changes: ['id', 'account', 'mailbox_id', 'change'],
-  alerts: ['fingerprint', 'account', 'mailbox_id', 'status', 'alert'],
-  incidents: ['id', 'began_at', 'ended_at', 'incident'],
   deliveries: ['id', 'channel', 'state', 'created_at', 'settled_at', 'delivery'],
 };

@@ -78,7 +78,7 @@ async function rowsOf(place: StorePlace, select: string, parameters = {}) {
     place,
     select,
     parameters: { now: new Date(now).toISOString(), ...parameters },
-    facts: { now, accounts: [{ name: 'acme' }], nearLimitPpm: { usual: 800_000, others: {} } },
+    facts: { now, nearLimitPpm: { usual: 800_000, others: {} } },
     maxRows: 1_000,
     maxBytes: 1_000_000,
     timeLimitMs: 200_000,

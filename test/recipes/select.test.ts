@@ -7,8 +7,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runSelect, type SelectRequest } from '../../src/recipes/select.ts';
 import { baseTables, views } from '../../src/recipes/views.ts';
 import { Store } from '../../src/store/store.ts';
-import { sampleIncident } from '../alerts/incident-samples.ts';
-import { sampleAlert } from '../alerts/samples.ts';
 import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-select-'));
@@ -16,15 +14,6 @@ const folder = mkdtempSync(join(tmpdir(), 'warmwarden-select-'));
 const path = join(folder, "o'hara #1 100%.db");
 const endless = 'WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r)';
 const mailbox = arrivedMailbox('m1');
-/** What the circuit breaker of an API holds, on two accounts. */
-const heldAlert = sampleAlert(1, {
-  rule: 'guard_held',
-  account: '',
-  mailboxId: null,
-  email: null,
-  object: 'https://api.example',
-  facts: { title: 'held', sentences: [], numbers: { accounts: 'acme, beta' }, accounts: ['acme', 'beta'] },
-});
 let store: Store;
 
 beforeAll(async () => {
@@ -51,7 +40,7 @@ async function ask(select: string, changes: Partial<SelectRequest> = {}) {
     place: path,
     select,
     parameters: { now: new Date(now).toISOString() },
-    facts: { now, accounts: [{ name: 'acme' }], nearLimitPpm: { usual: 800_000, others: {} } },
+    facts: { now, nearLimitPpm: { usual: 800_000, others: {} } },
     maxRows: 1_000,
     maxBytes: 1_000_000,
     // It ends a test that hangs: the process is nice, and starves on a busy machine.
@@ -67,29 +56,6 @@ async function ask(select: string, changes: Partial<SelectRequest> = {}) {
 }
 
 describe('a SELECT', () => {
-  test('reads incidents with their cause and their mailboxes', async () => {
-    await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [], incidents: [sampleIncident(7)], now });
-    const { rows, error } = await ask('SELECT * FROM incidents');
-    const at = '2026-03-20T10:02:00.000Z';
-    expect(error).toBeNull();
-    expect(rows).toEqual([
-      [
-        'inc_sample',
-        'provider',
-        'google',
-        'block (policy_block)',
-        'critical',
-        7,
-        5,
-        [0, 1, 2, 3, 4, 5, 6].map((number) => `box${number}@g${number % 5}.example`).join(', '),
-        at,
-        at,
-        null,
-        null,
-      ],
-    ]);
-  });
-
   test('reads a view of the store, with its parameters', async () => {
     const { rows, columns, error } = await ask('SELECT email, :now AS at FROM mailboxes');
     expect({ rows, columns, error }).toEqual({
@@ -97,22 +63,6 @@ describe('a SELECT', () => {
       columns: ['email', 'at'],
       error: null,
     });
-  });
-
-  test('sees which accounts an alert is about that belongs to none', async () => {
-    const alerts = [
-      heldAlert,
-      sampleAlert(1, { rule: 'store_failing', account: '', mailboxId: null, email: null, object: null }),
-      sampleAlert(1),
-    ];
-    await store.recordAlerts({ changed: alerts, dropped: [], transitions: [] });
-    const { rows } = await ask('SELECT rule, account, accounts FROM alerts ORDER BY rule');
-    expect(rows).toEqual([
-      ['guard_held', '', 'acme, beta'],
-      ['stale_data', 'acme', 'acme'],
-      ['store_failing', '', ''],
-    ]);
-    await store.recordAlerts({ changed: [], dropped: alerts.map(({ fingerprint }) => fingerprint), transitions: [] });
   });
 
   test.each(views.map(({ name }) => name))('may read every column of the view %s', async (name) => {

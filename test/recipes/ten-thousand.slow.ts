@@ -17,7 +17,7 @@ const daysEach = 30;
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-ten-thousand-'));
 const path = join(folder, 'store.db');
 const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
-const facts = () => ({ now, accounts: [{ name: 'acme' }], nearLimitPpm: { usual: 800_000, others: {} } });
+const facts = () => ({ now, nearLimitPpm: { usual: 800_000, others: {} } });
 let store: Store;
 
 beforeAll(async () => {

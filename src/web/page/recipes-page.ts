@@ -5,7 +5,6 @@ import {
   type Parameter,
   type Recipe,
   type RecipeList,
-  type RecipeService,
   type Row,
   type RowPage,
   type Run,
@@ -13,6 +12,7 @@ import {
 } from '../../core/recipe.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, numberText } from '../../core/wording/phrases.ts';
+import type { RecipeRunner } from '../../recipes/runner.ts';
 import { whole } from '../query.ts';
 import { formTokenField } from './layout.ts';
 import { doLink } from './parts/command-links.ts';
@@ -62,7 +62,7 @@ function scheduleLine({ schedule }: Recipe): Markup | string {
   return html`<p class="muted">Runs on the schedule <code>${text(schedule.cron)}</code> (${text(schedule.timeZone)})${does}.</p>`;
 }
 
-export async function recipeOf(service: RecipeService, wanted: string): Promise<Recipe | null> {
+export async function recipeOf(service: Pick<RecipeRunner, 'list'>, wanted: string): Promise<Recipe | null> {
   const { recipes } = await service.list();
   return recipes.find(({ id }) => id === wanted) ?? null;
 }

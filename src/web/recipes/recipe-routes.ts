@@ -2,9 +2,10 @@
 import { type Context, Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import { z } from 'zod';
-import type { Cell, RecipeRefusal, RecipeService, Row, RowPage } from '../../core/recipe.ts';
+import type { Cell, RecipeRefusal, Row, RowPage } from '../../core/recipe.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
 import { readRequest } from '../../operations/command-requests.ts';
+import type { RecipeRunner } from '../../recipes/runner.ts';
 import {
   brokenJson,
   recipeJson,
@@ -28,7 +29,7 @@ export interface Caller {
 }
 
 export interface RecipeRouteParts {
-  readonly service: RecipeService;
+  readonly service: RecipeRunner;
   readonly world: World;
   readonly callerOf: (authorization: string | undefined) => Caller | null;
 }
@@ -330,7 +331,7 @@ function csvCell(cell: Cell): string {
 const rowsARead = 500;
 
 /** Reads page by page, so that the memory never holds all rows of a run. `limit` is null for all rows. */
-async function* pagesFrom(service: RecipeService, first: RowPage, limit: number | null): AsyncGenerator<RowPage> {
+async function* pagesFrom(service: RecipeRunner, first: RowPage, limit: number | null): AsyncGenerator<RowPage> {
   let page = first;
   let left = limit ?? Number.POSITIVE_INFINITY;
   for (;;) {
@@ -343,13 +344,13 @@ async function* pagesFrom(service: RecipeService, first: RowPage, limit: number 
   }
 }
 
-async function* csvOf(service: RecipeService, first: RowPage, limit: number | null): AsyncGenerator<string> {
+async function* csvOf(service: RecipeRunner, first: RowPage, limit: number | null): AsyncGenerator<string> {
   yield csvLine(first.run.columns);
   for await (const { run, rows } of pagesFrom(service, first, limit)) yield csvRows(run.columns, rows);
 }
 
 /** Writes one object: the run, its `rows`, and in `next` the path of the rows after them. */
-async function* jsonOf(service: RecipeService, first: RowPage, limit: number | null): AsyncGenerator<string> {
+async function* jsonOf(service: RecipeRunner, first: RowPage, limit: number | null): AsyncGenerator<string> {
   yield `${JSON.stringify(runJson(first.run)).slice(0, -1)},"rows":[`;
   let next: number | null = null;
   let written = 0;
