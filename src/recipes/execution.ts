@@ -64,33 +64,23 @@ export async function executeRun(context: RunContext, parts: ExecutionParts): Pr
   await change({});
   const { step } = definition;
   const rows: Cell[][] = [];
-  let columns: readonly string[] = [];
+  const maxRows = step ? parts.limits.operationRows : parts.limits.rows;
+  const onRows = async (chunk: RowChunk, columns: readonly string[]) => {
+    if (step) rows.push(...JSON.parse(chunk.rows));
+    else await change({ columns, rowCount: run.rowCount + chunk.count }, [chunk]);
+  };
   const end = await world.clock.busy(() =>
-    ask(
-      {
-        select: definition.select,
-        parameters: run.parameters,
-        maxRows: step ? parts.limits.operationRows : parts.limits.rows,
-        onColumns: (names) => {
-          columns = names;
-        },
-        onRows: async (chunk) => {
-          if (step) rows.push(...JSON.parse(chunk.rows));
-          else await change({ columns, rowCount: run.rowCount + chunk.count }, [chunk]);
-        },
-      },
-      context,
-      parts,
-    ),
+    ask({ select: definition.select, parameters: run.parameters, maxRows, onRows }, context, parts),
   );
+  const tooMany = `it names more than ${parts.limits.operationRows} mailboxes, so Warmwarden did nothing: narrow it down`;
   const found = rows.length + run.rowCount > 0;
   const failed =
     end.error ??
-    (step && end.truncated ? tooMany(parts.limits) : null) ??
+    (step && end.truncated ? tooMany : null) ??
     (found ? null : await world.clock.busy(() => unknownName(context, parts)));
   if (step && failed === null && !signal.aborted) {
-    await change({ columns: [...columns, ...stepColumns] });
-    await performSteps({ step, columns, rows }, context, parts, (chunk) =>
+    await change({ columns: [...end.columns, ...stepColumns] });
+    await performSteps({ step, columns: end.columns, rows }, context, parts, (chunk) =>
       change({ rowCount: run.rowCount + chunk.count }, [chunk]),
     );
   }
@@ -99,7 +89,7 @@ export async function executeRun(context: RunContext, parts: ExecutionParts): Pr
   await change({
     status,
     error,
-    columns: run.columns.length > 0 ? run.columns : columns,
+    columns: run.columns.length > 0 ? run.columns : end.columns,
     truncated: end.truncated,
     endedAt: world.clock.now(),
   });
@@ -107,10 +97,6 @@ export async function executeRun(context: RunContext, parts: ExecutionParts): Pr
     { run: run.id, recipe: run.recipe, by: run.by, status, rows: run.rowCount, apply: run.apply },
     'a run ended',
   );
-}
-
-function tooMany({ operationRows }: RunLimits): string {
-  return `it names more than ${operationRows} mailboxes, so Warmwarden did nothing: narrow it down`;
 }
 
 const lookups: Readonly<Record<NamedThing, string>> = {
@@ -126,21 +112,16 @@ async function unknownName(context: RunContext, parts: ExecutionParts): Promise<
   for (const { name: parameter, names } of definition.recipe.parameters) {
     const name = run.parameters[parameter];
     if (names === null || typeof name !== 'string') continue;
-    let found = false;
-    const onRows = async () => {
-      found = true;
-    };
-    const { error } = await ask(
-      { select: lookups[names], parameters: { name }, maxRows: 1, onColumns: () => {}, onRows },
-      context,
-      parts,
-    );
-    if (error === null && !found) return `Warmwarden guards no ${names} called "${name}"`;
+    const found: RowChunk[] = [];
+    const onRows = async (chunk: RowChunk) => void found.push(chunk);
+    const lookup = { select: lookups[names], parameters: { name }, maxRows: 1, onRows };
+    const { error } = await ask(lookup, context, parts);
+    if (error === null && found.length === 0) return `Warmwarden guards no ${names} called "${name}"`;
   }
   return null;
 }
 
-type Asked = Pick<SelectRequest, 'select' | 'maxRows' | 'onColumns' | 'onRows'> & Pick<Run, 'parameters'>;
+type Asked = Pick<SelectRequest, 'select' | 'maxRows' | 'onRows'> & Pick<Run, 'parameters'>;
 
 function ask(
   { parameters, ...asked }: Asked,
@@ -148,11 +129,9 @@ function ask(
   { place, facts: factsNow, limits }: ExecutionParts,
 ): Promise<SelectEnd> {
   const facts = factsNow();
-  const values = Object.entries(parameters).map(([name, value]) => [
-    name,
-    typeof value === 'boolean' ? Number(value) : value,
-  ]);
-  const known = { ...Object.fromEntries(values), [nowParameter]: new Date(facts.now).toISOString() };
+  const known: Record<string, Cell> = { [nowParameter]: new Date(facts.now).toISOString() };
+  for (const [name, value] of Object.entries(parameters))
+    known[name] = typeof value === 'boolean' ? Number(value) : value;
   const within = { maxBytes: limits.bytes, timeLimitMs: limits.selectMs };
   return runSelect({ ...asked, ...within, place, facts, signal, parameters: known });
 }
@@ -187,22 +166,11 @@ export interface CommandAccess {
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
 }
 
-interface RowOutcome {
-  readonly operation: string;
-  /** planned: a dry run. skipped: the operation does not fit this mailbox. */
-  readonly outcome: 'planned' | 'done' | 'failed' | 'skipped';
-  readonly message: string;
-}
+/** planned: a dry run. skipped: the operation does not fit this mailbox. */
+type StepOutcome = 'planned' | 'done' | 'failed' | 'skipped';
 
-interface StepContext {
-  readonly apply: boolean;
-  readonly by: string;
-  readonly recipe: string;
-  /** Mailboxes that may be changed; null: any. */
-  readonly approved: ReadonlySet<string> | null;
-  /** Words that start this program. */
-  readonly command: string;
-}
+/** `command`: words that start this program. */
+type StepContext = Pick<Run, 'apply' | 'by' | 'recipe'> & Pick<RunContext, 'approved'> & { readonly command: string };
 
 /**
  * Performs the step, and never rejects. The holder of a recipe key reads the message, so it names no path of this
@@ -213,9 +181,9 @@ export async function performStep(
   row: Row,
   { operate, mailbox }: CommandAccess,
   context: StepContext,
-): Promise<RowOutcome> {
+): Promise<{ readonly operation: string; readonly outcome: StepOutcome; readonly message: string }> {
   const operation = operationText(step);
-  const say = (outcome: RowOutcome['outcome'], message: string) => ({ operation, outcome, message });
+  const say = (outcome: StepOutcome, message: string) => ({ operation, outcome, message });
   const [account, id] = [String(row['account']), String(row['mailbox_id'])];
   const found = mailbox(account, id);
   if (context.approved && !context.approved.has(subjectOf(row))) return say('skipped', notAgreed);
@@ -246,24 +214,15 @@ function perform(
   { apply, by, recipe }: StepContext,
 ): Promise<CommandOutcome> {
   const asked = { by, reason: `${step.reason} (recipe ${recipe})`, dry_run: !apply };
-  const mailbox = mailboxKey(account, id);
-  switch (step.operation) {
-    case 'mode':
-      return operate('mode', { ...asked, mailbox, mode: step.mode });
-    case 'limit':
-      return operate('limit', { ...asked, mailbox, limit: step.limit });
-    case 'resume': {
-      // The run may have waited, and a person may have taken the mailbox over meanwhile.
-      const undoes = memory?.claim?.actionId;
-      return operate('resume', { ...asked, mailbox, ...(undoes !== undefined && { undoes }) });
-    }
-    case 'silence': {
-      const match = { account: [account], mailbox: [id] };
-      return operate('silence-add', { ...asked, match, for_seconds: step.forMs / secondMs });
-    }
-    default:
-      return operate(step.operation, { ...asked, mailbox });
+  if (step.operation === 'silence') {
+    const match = { account: [account], mailbox: [id] };
+    return operate('silence-add', { ...asked, match, for_seconds: step.forMs / secondMs });
   }
+  const { operation, reason: _, ...given } = step;
+  // The run may have waited, and a person may have taken the mailbox over meanwhile.
+  const undoes = operation === 'resume' ? memory?.claim?.actionId : undefined;
+  const mailbox = mailboxKey(account, id);
+  return operate(operation, { ...asked, mailbox, ...given, ...(undoes !== undefined && { undoes }) });
 }
 
 export function subjectOf(row: Row): string {

@@ -16,87 +16,6 @@ import { type CommandAccess, usualLimits } from './execution.ts';
 import { RecipeRunner } from './runner.ts';
 import type { ProgramFacts } from './sandbox.ts';
 
-interface SchedulerParts {
-  readonly world: World;
-  readonly loops: Loops;
-  readonly runner: RecipeRunner;
-  readonly catalogue: () => Promise<Catalogue>;
-  readonly runs: RunLedger;
-  readonly retentionMs: () => number;
-}
-
-const scheduleName = 'schedule';
-const pruneEveryMs = hourMs;
-const lookEveryMs = minuteMs;
-/** The pause between two deletions leaves the store to others. */
-const pruneStepMs = 20;
-
-function startScheduler(parts: SchedulerParts): { stop(): Promise<void> } {
-  const running = [
-    parts.loops.create('starting scheduled recipes', scheduling(parts)),
-    parts.loops.create('deleting old runs of recipes', () => prune(parts)),
-  ];
-  for (const loop of running) loop.start();
-  return {
-    async stop() {
-      await Promise.all(running.map((loop) => loop.stop()));
-    },
-  };
-}
-
-/** A scheduled change is not made later than this: the fleet has changed since. */
-const lateChangeMs = hourMs;
-
-function scheduling({ world, runner, catalogue, runs }: SchedulerParts): () => Promise<number> {
-  const { clock, log } = world;
-  let lookedAt = clock.now();
-  let isFirst = true;
-  const looked = new Map<string, EpochMs>();
-  const start = async ({ id, operation }: Recipe, { cron, timeZone, apply }: RecipeSchedule, since: EpochMs) => {
-    const now = clock.now();
-    const due = cronSchedule(cron, timeZone).newestRun(since, now);
-    if (due === null) return;
-    const request = { recipe: id, apply, by: scheduleName } as const;
-    if (apply && operation !== null && now - due > lateChangeMs) {
-      log.warn({ recipe: id, due: new Date(due).toISOString() }, 'a scheduled change was missed, and is not made late');
-      const missed = `It was due at ${momentText(due, timeZone)} and was not started then. A change is not made more than an hour late.`;
-      return runner.recordUnmade(request, `${missed} If you still want it, run the recipe yourself.`);
-    }
-    const run = await runner.start({ ...request, parameters: {}, scheduled: true, role: 'operator' });
-    if ('refused' in run) log.warn({ recipe: id, reason: run.said }, 'a scheduled run was not started');
-  };
-  const look = async () => {
-    const { definitions } = await catalogue();
-    const now = clock.now();
-    for (const { recipe } of definitions.values()) {
-      if (!recipe.schedule) continue;
-      // A run that fell into a downtime is made up for once.
-      const since = looked.get(recipe.id) ?? (await lastScheduled(runs, recipe.id)) ?? lookedAt;
-      looked.set(recipe.id, now);
-      await start(recipe, recipe.schedule, since);
-    }
-    lookedAt = now;
-  };
-  return async () => {
-    if (!isFirst) await look();
-    isFirst = false;
-    return lookEveryMs - (clock.now() % lookEveryMs);
-  };
-}
-
-const runsLookedAt = 20;
-
-async function lastScheduled(runs: RunLedger, recipe: string): Promise<EpochMs | null> {
-  const newest = await runs.newest(recipe, runsLookedAt);
-  return newest.find(({ by }) => by === scheduleName)?.createdAt ?? null;
-}
-
-/** Returns the wait before the next step, in milliseconds. */
-async function prune({ world, runs, retentionMs }: SchedulerParts): Promise<number> {
-  const isMore = await runs.pruneOne(world.clock.now() - retentionMs());
-  return isMore ? pruneStepMs : pruneEveryMs;
-}
-
 interface RecipeParts {
   readonly world: World;
   readonly loops: Loops;
@@ -117,6 +36,9 @@ export interface OpenRecipes {
   stop(): Promise<void>;
 }
 
+/** The pause between two deletions of old runs leaves the store to others. */
+const pruneStepMs = 20;
+
 export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
   const { world, loops, store, fleet, nearLimitPpmOf, place, folder, retentionMs, operate } = parts;
   const { runs } = store;
@@ -134,10 +56,67 @@ export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
     limits: usualLimits,
   });
   await runner.endLeftBehind();
+  const prune = async () => ((await runs.pruneOne(world.clock.now() - retentionMs())) ? pruneStepMs : hourMs);
   return {
     runner,
-    schedule: () => startScheduler({ world, loops, runner, catalogue, runs, retentionMs }),
+    schedule() {
+      const running = [
+        loops.create('starting scheduled recipes', scheduling(world, runner, catalogue, runs)),
+        loops.create('deleting old runs of recipes', prune),
+      ];
+      for (const loop of running) loop.start();
+      return { stop: async () => void (await Promise.all(running.map((loop) => loop.stop()))) };
+    },
     stop: () => runner.close(),
+  };
+}
+
+const scheduleName = 'schedule';
+const lookEveryMs = minuteMs;
+/** A scheduled change is not made later than this: the fleet has changed since. */
+const lateChangeMs = hourMs;
+const runsLookedAt = 20;
+
+function scheduling(
+  { clock, log }: World,
+  runner: RecipeRunner,
+  catalogue: () => Promise<Catalogue>,
+  runs: RunLedger,
+): () => Promise<number> {
+  let lookedAt = clock.now();
+  let isFirst = true;
+  const looked = new Map<string, EpochMs>();
+  const lastScheduled = async (recipe: string) =>
+    (await runs.newest(recipe, runsLookedAt)).find(({ by }) => by === scheduleName)?.createdAt;
+  const start = async ({ id, operation }: Recipe, { cron, timeZone, apply }: RecipeSchedule, since: EpochMs) => {
+    const now = clock.now();
+    const due = cronSchedule(cron, timeZone).newestRun(since, now);
+    if (due === null) return;
+    const request = { recipe: id, apply, by: scheduleName } as const;
+    if (apply && operation !== null && now - due > lateChangeMs) {
+      log.warn({ recipe: id, due: new Date(due).toISOString() }, 'a scheduled change was missed, and is not made late');
+      const missed = `It was due at ${momentText(due, timeZone)} and was not started then. A change is not made more than an hour late.`;
+      return runner.recordUnmade(request, `${missed} If you still want it, run the recipe yourself.`);
+    }
+    const run = await runner.start({ ...request, parameters: {}, scheduled: true, role: 'operator' });
+    if ('refused' in run) log.warn({ recipe: id, reason: run.said }, 'a scheduled run was not started');
+  };
+  const look = async () => {
+    const { definitions } = await catalogue();
+    const now = clock.now();
+    for (const { recipe } of definitions.values()) {
+      if (!recipe.schedule) continue;
+      // A run that fell into a downtime is made up for once.
+      const since = looked.get(recipe.id) ?? (await lastScheduled(recipe.id)) ?? lookedAt;
+      looked.set(recipe.id, now);
+      await start(recipe, recipe.schedule, since);
+    }
+    lookedAt = now;
+  };
+  return async () => {
+    if (!isFirst) await look();
+    isFirst = false;
+    return lookEveryMs - (clock.now() % lookEveryMs);
   };
 }
 

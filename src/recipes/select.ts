@@ -22,12 +22,12 @@ export interface SelectJob {
 export interface SelectRequest extends SelectJob {
   readonly timeLimitMs: number;
   readonly signal: AbortSignal;
-  readonly onColumns: (columns: readonly string[]) => void;
   /** The next chunk is read when this resolves. */
-  readonly onRows: (chunk: RowChunk) => Promise<void>;
+  readonly onRows: (chunk: RowChunk, columns: readonly string[]) => Promise<void>;
 }
 
 export interface SelectEnd {
+  readonly columns: readonly string[];
   readonly truncated: boolean;
   /** Cause of the failure in a sentence, or null if the SELECT succeeded. */
   readonly error: string | null;
@@ -52,7 +52,7 @@ function childEnvironment(): NodeJS.ProcessEnv {
 
 /** Rejects only if `onRows` does. The child has ended when the promise settles. */
 export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
-  const { timeLimitMs, signal, onColumns, onRows, ...job } = request;
+  const { timeLimitMs, signal, onRows, ...job } = request;
   const limits = `ulimit -f ${maxTemporaryFileBlocks}; ulimit -t ${cpuSeconds(timeLimitMs)}; exec nice -n 10 "$0" "$@"`;
   const node = [process.execPath, `--max-old-space-size=${maxHeapMb}`, '--disable-warning=ExperimentalWarning'];
   const child = spawn('/bin/sh', ['-c', limits, ...node, childFile], {
@@ -72,11 +72,11 @@ export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
   child.stdin.on('error', () => {});
   child.stdin.end(JSON.stringify(job));
   try {
-    const said = await readLines(createInterface({ input: child.stdout }), onColumns, onRows);
+    const said = await readLines(createInterface({ input: child.stdout }), onRows);
     const ended = await gone;
     const isLate = child.killed && !signal.aborted;
     const error = isLate ? `it took longer than ${timeLimitMs / 1_000} s and was stopped` : ended;
-    return said ?? { truncated: false, error };
+    return said ?? { columns: [], truncated: false, error };
   } finally {
     child.kill('SIGKILL');
     await gone;
@@ -84,27 +84,24 @@ export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
 }
 
 /** Returns null if the child was cut short. */
-async function readLines(
-  lines: AsyncIterable<string>,
-  onColumns: SelectRequest['onColumns'],
-  onRows: SelectRequest['onRows'],
-): Promise<SelectEnd | null> {
+async function readLines(lines: AsyncIterable<string>, onRows: SelectRequest['onRows']): Promise<SelectEnd | null> {
+  let columns: readonly string[] = [];
   let firstRow = 0;
   for await (const line of lines) {
     const chunk = /^(\d+) /.exec(line);
     if (chunk) {
       const count = Number(chunk[1]);
-      await onRows({ firstRow, count, rows: line.slice(chunk[0].length) });
+      await onRows({ firstRow, count, rows: line.slice(chunk[0].length) }, columns);
       firstRow += count;
       continue;
     }
     if (!line.endsWith('}')) continue;
     const word: { columns?: readonly string[]; truncated?: boolean; error?: string; refused?: string } =
       JSON.parse(line);
-    if (word.columns) onColumns(word.columns);
-    if (word.truncated !== undefined) return { truncated: word.truncated, error: null };
-    if (word.refused !== undefined) return { truncated: false, error: word.refused };
-    if (word.error !== undefined) return { truncated: false, error: `SQLite says: ${word.error}` };
+    if (word.columns) columns = word.columns;
+    if (word.truncated !== undefined) return { columns, truncated: word.truncated, error: null };
+    const error = word.refused ?? (word.error && `SQLite says: ${word.error}`);
+    if (error !== undefined) return { columns, truncated: false, error };
   }
   return null;
 }

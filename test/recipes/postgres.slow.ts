@@ -83,7 +83,6 @@ async function rowsOf(place: StorePlace, select: string, parameters = {}) {
     maxBytes: 1_000_000,
     timeLimitMs: 200_000,
     signal: new AbortController().signal,
-    onColumns: () => {},
     onRows: async (chunk) => void rows.push(...JSON.parse(chunk.rows)),
   });
   return { end, rows };

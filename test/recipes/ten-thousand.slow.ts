@@ -110,7 +110,6 @@ describe('over 10,000 mailboxes', () => {
         maxBytes: usualLimits.bytes,
         timeLimitMs: 3_000,
         signal: new AbortController().signal,
-        onColumns: () => {},
         onRows: async () => {},
       });
       delay.disable();
