@@ -79,8 +79,8 @@ function comparable(body: Body): object {
 
 describe.skipIf(!isInstalled(program))('a real Alertmanager', () => {
   test('groups our alerts, gets them again after it forgot them, resolves them; its webhook and ours are the same', async () => {
-    await using theirs = await startReceiver(() => 0);
-    await using ours = await startReceiver(() => 0);
+    await using theirs = await startReceiver();
+    await using ours = await startReceiver();
     await using alertmanager = await Alertmanager.start(program, theirs.url);
     const [store, fleet] = [memoryOutbox(), new Fleet()];
     const last = (receiver: typeof ours, wanted: string, count: number) =>
@@ -142,7 +142,7 @@ describe('what Alertmanager is told', () => {
   }
 
   test('an event ends by itself an hour after it was sent, however late that is', async () => {
-    await using receiver = await startReceiver(() => 0);
+    await using receiver = await startReceiver();
     const channel = alertmanagerChannel({ name: 'am', url: receiver.url }, clock);
     const transitions = [{ ...firing(sampleAlert(1)), kind: 'event' } as const];
     const message = {
@@ -162,7 +162,7 @@ describe('what Alertmanager is told', () => {
   });
 
   test('what resolved is told again for a quarter of an hour, unless it fires again', async () => {
-    await using receiver = await startReceiver(() => 0);
+    await using receiver = await startReceiver();
     const channel = alertmanagerChannel({ name: 'am', url: receiver.url }, clock);
     const message = {
       group: 'g',
@@ -195,7 +195,7 @@ describe('what Alertmanager is told', () => {
   });
 
   test('one bad answer among many posts is a failure of all of them, which are sent again', async () => {
-    await using receiver = await startReceiver(() => 0);
+    await using receiver = await startReceiver();
     const channel = alertmanagerChannel({ name: 'am', url: receiver.url }, clock);
     const many = Array.from({ length: 1_200 }, (_, number) => sampleAlert(number));
     receiver.answer = (response) => (receiver.received.length === 2 ? status(503) : status(200))(response);

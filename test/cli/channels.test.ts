@@ -27,7 +27,7 @@ beforeAll(async () => {
   };
   for (const kind of ['discord', 'teams', 'pagerduty'] as const) strict.push(await StrictReceiver.start(kind, now));
   const [discord, teams, pagerduty] = strict.map(({ url }) => url);
-  receiver = await startReceiver(() => 0);
+  receiver = await startReceiver();
   host = await RecipeHost.start();
   place.configure({
     accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_hush' }],

@@ -99,7 +99,7 @@ beforeAll(async () => {
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const keys = [{ key: demoKey, permissions: ['read', 'write'], plan: 'enterprise' }] as const;
   simulator = await startSimulator({ world, scenario: 'calm', keys });
-  receiver = await startReceiver(() => 0);
+  receiver = await startReceiver();
   receiver.answer = status(200, {}, 'ok');
   for (const name of ['guarded', 'alone', 'newer']) writeConfig(name);
   await writeNewerStore(join(folder, 'newer.db'));

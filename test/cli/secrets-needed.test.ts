@@ -9,7 +9,7 @@ const place = new Workplace();
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 
 beforeAll(async () => {
-  receiver = await startReceiver(() => 0);
+  receiver = await startReceiver();
   place.configure({
     accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: '$' + '{NO_KEY}', nonsense: 1 }],
     guard: { limits: { slow: '10%' } },

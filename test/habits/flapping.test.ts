@@ -23,7 +23,7 @@ afterEach(async () => {
 
 async function stage(change: object = {}) {
   const other = await OtherApi.start();
-  const pager = await startReceiver(() => 0);
+  const pager = await startReceiver();
   pager.answer = status(202, {}, '{"status":"success"}');
   open.push(other, pager);
   const [box] = [other.add('mail@toggling.example')];
@@ -95,8 +95,8 @@ test.each([
   ['when its group is due', 5.3 * minuteMs, ['trigger', 'resolve', 'trigger']],
   ['after its group was due', 7 * minuteMs, ['trigger', 'resolve', 'trigger']],
 ] as const)('PagerDuty: what ends after a minute and fires again %s is open', async (_when, againMs, expected) => {
-  const pager = await startReceiver(() => 0);
-  const hook = await startReceiver(() => 0);
+  const pager = await startReceiver();
+  const hook = await startReceiver();
   open.push(pager, hook);
   pager.answer = status(202);
   await using rig = rigWith((clock) => [

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { shapes } from '../../src/cli/shapes/shapes.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import { start } from '../alerts/samples.ts';
-import { polled } from '../outbox/polled.ts';
 import { startReceiver, status } from '../outbox/receiver.ts';
 import { hookTo, rigWith } from '../outbox/rig.ts';
 import { commandLine } from '../support/command-line.ts';
 import { Workplace } from '../support/process.ts';
+import { account } from '../web/example-fleet.ts';
 
 test.each([
   ['404 is told within two minutes', 404, 2, true],
@@ -19,7 +19,7 @@ test.each([
   switchOf.answer = status(code);
   await using rig = rigWith(hookTo(hook.url), { heartbeat: { url: switchOf.url, intervalMs: minuteMs / 2 } });
   for (let minute = 0; minute < minutes; minute += 1) {
-    polled(rig);
+    rig.fleet.putAccount(account('acme', { lastSuccessAt: rig.clock.now() }));
     await rig.clock.advance(minuteMs);
   }
   await rig.clock.advance(minuteMs / 2);
@@ -31,7 +31,7 @@ test.each([
   if (!told) return;
   switchOf.answer = status(200);
   for (let minute = 0; minute < 7; minute += 1) {
-    polled(rig);
+    rig.fleet.putAccount(account('acme', { lastSuccessAt: rig.clock.now() }));
     await rig.clock.advance(minuteMs);
   }
   expect(alerts().map((one) => one['status'])).toEqual(['firing', 'resolved']);

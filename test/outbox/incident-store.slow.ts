@@ -8,8 +8,8 @@ import type { DeliveryRecord } from '../../src/core/records.ts';
 import { dayMs } from '../../src/core/time.ts';
 import { fleetOf } from '../../src/daemon/picture.ts';
 import { Store } from '../../src/store/store.ts';
+import { collectorRig, midnight } from './collector-rig.ts';
 import { providerBlock } from './days.ts';
-import { incidentRig, midnight } from './incident-rig.ts';
 
 /** Dies before, or right after, the commit of that number. */
 async function dayWithDeathAt(commit: number, moment: 'before' | 'after') {
@@ -18,7 +18,7 @@ async function dayWithDeathAt(commit: number, moment: 'before' | 'after') {
   let store = await Store.open(path, midnight);
   let commits = 0;
   let died = false;
-  const at = incidentRig();
+  const at = collectorRig();
   at.store.outbox.unnotifiedTransitions = (limit) => store.outbox.unnotifiedTransitions(limit);
   at.store.outbox.loadNotificationLog = () => store.outbox.loadNotificationLog();
   at.store.outbox.recordDeliveries = async (record: DeliveryRecord) => {
@@ -33,7 +33,7 @@ async function dayWithDeathAt(commit: number, moment: 'before' | 'after') {
     const changed = transitions.flatMap(({ kind, alert }) => (kind === 'event' ? [] : [alert]));
     written.push(store.recordAlerts({ changed, dropped: [], transitions }));
   };
-  const live = async (step: () => Promise<void>): Promise<void> => {
+  const live = async (step: () => Promise<unknown>): Promise<void> => {
     try {
       await step();
     } catch (error) {

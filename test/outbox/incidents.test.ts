@@ -2,20 +2,24 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { traitOf } from '../../src/alerts/shared-cause.ts';
-import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { acted, invalid, policyBlock } from '../alerts/incident-samples.ts';
 import { firing, sampleAlert } from '../alerts/samples.ts';
+import { agency, collectorRig, midnight, type Rig, type Sent } from './collector-rig.ts';
 import { domainDown, notActed, oneAlone, providerBlock, twoCauses, waves } from './days.ts';
-import { agency, incidentRig, midnight, type Rig, type Sent } from './incident-rig.ts';
 
+const api = 'https://api.example/';
 const ofIncidents = ({ sent }: Rig) => sent.filter(({ message }) => message.incident !== null);
+function mailboxOf(at: Rig, id: string, account = 'acme') {
+  const mailbox = at.fleet.mailbox(account, id);
+  if (!mailbox) throw new Error(`the fleet has no ${id}`);
+  return mailbox;
+}
 const stepOf = ({ message: { incident } }: Sent) =>
   `${incident?.step} ${incident?.cause.value} ${incident?.memberCount}`;
 
 test('a provider that rejects emails of 16 mailboxes: it begins, it grows once, it ends, and that is all', async () => {
-  const at = incidentRig();
-  await at.play(providerBlock);
-  await at.run(2 * dayMs);
+  const at = await lived(providerBlock, 2 * dayMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5', 'grew google 16', 'ended google 16']);
   const [began, grew, ended] = ofIncidents(at);
   expect(began?.title).toBe(
@@ -37,17 +41,11 @@ test('a provider that rejects emails of 16 mailboxes: it begins, it grows once, 
   expect(new Set(ofIncidents(at).map(({ message }) => message.incident?.id)).size).toBe(1);
   // What was told before three of them showed that it is one, and what is not of it.
   const others = at.sent.filter(({ message }) => message.incident === null);
-  expect(others.map(({ message }) => message.transitions.map(({ alert }) => alert.mailboxId))).toEqual([
-    ['g0-0'],
-    ['g1-0'],
-    ['m0-0'],
-  ]);
+  expect(others.map(({ alerts }) => alerts.join())).toEqual(['event g0-0', 'event g1-0', 'event m0-0']);
 });
 
 test("one domain's DNS and the bounces that follow: at most three messages, and the end is the last", async () => {
-  const at = incidentRig();
-  await at.play(domainDown);
-  await at.run(2 * dayMs);
+  const at = await lived(domainDown, 2 * dayMs);
   expect(at.sent.map(({ title }) => title.replace(/ since .*/, ''))).toEqual([
     'Critical: x.example: DKIM does not pass',
     'Warning: box0@x.example: recovery',
@@ -64,7 +62,7 @@ test("one domain's DNS and the bounces that follow: at most three messages, and 
 });
 
 test("a domain's counts that stay over its limits for a week are named at the end, also to a process that comes later", async () => {
-  const at = incidentRig();
+  const at = collectorRig();
   await at.play(domainDown.replace('11:10', '10:40 domain x.example\n11:10'));
   await at.run(2 * dayMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began x.example 3', 'ended x.example 4']);
@@ -83,33 +81,33 @@ test("a domain's counts that stay over its limits for a week are named at the en
 });
 
 test('a domain over its limits is named in the incident whose bounces it shows, also where none of its mailboxes is over a limit', async () => {
-  const at = incidentRig();
+  const at = collectorRig();
   await at.play('09:40 recovery g0-0\n09:41 recovery g1-0\n09:42 recovery g2-0\n10:00 recovery g3-0');
-  for (const [id, bounce] of [
-    ['g4-0', policyBlock],
-    ['x-0', invalid],
-  ] as const) {
-    const mailbox = at.fleet.mailbox('acme', id);
-    if (!mailbox) throw new Error(`the fleet has no ${id}`);
+  for (const [id, bounce] of Object.entries({ 'g4-0': policyBlock, 'x-0': invalid })) {
+    const mailbox = mailboxOf(at, id);
     at.put({ ...mailbox, warmup: acted(mailbox, at.now(), 'recovery', bounce).mailbox.warmup });
   }
   const before = at.sent.length;
   await at.play('10:10 domain g4.example\n10:10 domain x.example');
   await at.run(2 * hourMs);
-  const titles = at.sent
-    .slice(before)
-    .flatMap(({ message }) => message.transitions.map(({ alert }) => alert.facts.title));
-  expect(titles).toEqual(['x.example: bounces over the limits of its mailboxes']);
+  const told = at.sent.slice(before).flatMap(({ message }) => message.transitions);
+  expect(told.map(({ alert }) => alert.facts.title)).toEqual(['x.example: bounces over the limits of its mailboxes']);
   await at.run(dayMs);
   expect(ofIncidents(at).at(-1)?.message.incident?.sentences).toContain(
     'Still firing: bounces of many mailboxes (1). You get no message when this ends.',
   );
 });
 
+/** Plays a day and so long after it. */
+async function lived(day: string, afterMs: number) {
+  const at = collectorRig();
+  await at.play(day);
+  await at.run(afterMs);
+  return at;
+}
+
 test('two causes in one hour, with the same words in the bounces, are two incidents', async () => {
-  const at = incidentRig();
-  await at.play(twoCauses);
-  await at.run(hourMs);
+  const at = await lived(twoCauses, hourMs);
   const members = at.fleet
     .incidents()
     .map(({ cause, members: own }) => `${cause.attribute} ${cause.value} ${own.length}`);
@@ -117,25 +115,19 @@ test('two causes in one hour, with the same words in the bounces, are two incide
 });
 
 test('one mailbox alone is no incident, whatever happens to it', async () => {
-  const at = incidentRig();
-  await at.play(oneAlone);
-  await at.run(dayMs);
+  const at = await lived(oneAlone, dayMs);
   expect(at.fleet.incidents()).toEqual([]);
   expect(at.sent.map(({ message }) => message.rule)).toEqual(['guard_acted', 'reputation_low', 'guard_acted']);
 });
 
 test('growth in waves: the domain becomes the provider, which people are told once, and they hear of the rest at the end', async () => {
-  const at = incidentRig();
-  await at.play(waves);
-  await at.run(2 * dayMs);
+  const at = await lived(waves, 2 * dayMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began g0.example 3', 'grew google 9', 'ended google 14']);
   expect(at.fleet.incidents()).toHaveLength(1);
 });
 
 test('it ends a day after nothing of it goes on, and not before', async () => {
-  const at = incidentRig();
-  await at.play(notActed);
-  await at.run(23 * hourMs);
+  const at = await lived(notActed, 23 * hourMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5']);
   await at.run(2 * hourMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5', 'ended google 5']);
@@ -148,7 +140,7 @@ test('it ends a day after nothing of it goes on, and not before', async () => {
 
 test('nobody is reminded of symptoms, also after their incident, whose end names them: theirs is for machines only', async () => {
   const repeatIntervalMs = { critical: 4 * hourMs, warning: dayMs, info: null };
-  const at = incidentRig({ names: ['ops', 'machine'], settings: { repeatIntervalMs } });
+  const at = collectorRig({ names: ['ops', 'machine'], settings: { repeatIntervalMs } });
   await at.play(providerBlock);
   await at.run(5 * dayMs);
   expect(at.sent.filter(({ message }) => message.kind === 'reminder')).toEqual([]);
@@ -166,7 +158,7 @@ test('nobody is reminded of symptoms, also after their incident, whose end names
 });
 
 test("an incident lasts as long as its domain's DNS fails", async () => {
-  const at = incidentRig();
+  const at = collectorRig();
   await at.play(domainDown.trim().split('\n').slice(0, -1).join('\n'));
   await at.run(3 * dayMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began x.example 3']);
@@ -176,15 +168,14 @@ test("an incident lasts as long as its domain's DNS fails", async () => {
 });
 
 test('what is silenced is no message, and what another silence leaves over is', async () => {
-  const at = incidentRig();
+  const at = collectorRig();
   const until = midnight + 3 * dayMs;
   at.fleet.putSilence({ id: 's', match: { rule: ['guard_acted'] }, by: 'ann', reason: 'known', from: midnight, until });
   await at.play(providerBlock);
   await at.run(2 * dayMs);
   // Only symptoms are not silenced, and the incident is told with the first of them.
-  expect(at.sent.flatMap(({ message }) => message.transitions.map(({ alert }) => alert.rule))).not.toContain(
-    'guard_acted',
-  );
+  const rules = at.sent.flatMap(({ message }) => message.transitions.map(({ alert }) => alert.rule));
+  expect(rules).not.toContain('guard_acted');
 });
 
 test("a channel for one account reads of that account's mailboxes only", async () => {
@@ -193,12 +184,10 @@ test("a channel for one account reads of that account's mailboxes only", async (
     { match: { account: ['acme'] }, channels: ['acme'] },
     { match: {}, channels: ['ops'] },
   ];
-  const at = incidentRig({ mailboxes, names: ['acme', 'ops'], settings: { routes } });
+  const at = collectorRig({ mailboxes, names: ['acme', 'ops'], settings: { routes } });
   for (const account of ['acme', 'other']) {
     for (const id of ['g0-0', 'g1-0', 'g2-0', 'g3-0']) {
-      const mailbox = at.fleet.mailbox(account, id);
-      if (!mailbox) throw new Error(`the fleet has no ${id}`);
-      const after = acted(mailbox, at.now());
+      const after = acted(mailboxOf(at, id, account), at.now());
       at.put(after.mailbox);
       at.commit(after.event);
     }
@@ -216,17 +205,15 @@ test("a channel for one account reads of that account's mailboxes only", async (
 
 test('a mailbox in its first hour belongs to no incident: what is found need not have begun', async () => {
   const mailboxes = agency().map((mailbox) => ({ ...mailbox, firstSeenAt: midnight + 9.5 * hourMs }));
-  const at = incidentRig({ mailboxes });
+  const at = collectorRig({ mailboxes });
   await at.play(twoCauses);
   await at.run(hourMs);
   expect(at.fleet.incidents()).toEqual([]);
 });
 
 test('a restart at any moment of the day changes nothing of what is said', async () => {
-  const calm = incidentRig();
-  await calm.play(providerBlock);
-  await calm.run(2 * dayMs);
-  const restless = incidentRig();
+  const calm = await lived(providerBlock, 2 * dayMs);
+  const restless = collectorRig();
   for (const line of providerBlock.trim().split('\n')) {
     await restless.play(line);
     restless.restart();
@@ -237,6 +224,7 @@ test('a restart at any moment of the day changes nothing of what is said', async
   expect(words(restless)).toEqual(words(calm));
 });
 
+const timeOf = (minute: number) => new Date(minute * minuteMs).toISOString().slice(11, 16);
 const moments = fc.array(
   fc.record({
     after: fc.integer({ min: 0, max: 40 }),
@@ -250,7 +238,7 @@ const moments = fc.array(
 test('whatever happens: every step is in exactly one message, and no incident mixes causes', async () => {
   await fc.assert(
     fc.asyncProperty(moments, async (happenings) => {
-      const at = incidentRig({ settings: { routes: [{ match: {}, channels: ['ops'] }] } });
+      const at = collectorRig({ settings: { routes: [{ match: {}, channels: ['ops'] }] } });
       const made: string[] = [];
       const { commit } = at.store;
       at.store.commit = (transitions) => {
@@ -266,9 +254,7 @@ test('whatever happens: every step is in exactly one message, and no incident mi
         const once = `${what} ${whom} ${isEvent ? minute : ''}`;
         if (fired.has(once)) continue;
         fired.add(once);
-        await at.play(
-          `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')} ${what} ${whom} ${more}`,
-        );
+        await at.play(`${timeOf(minute)} ${what} ${whom} ${more}`);
       }
       await at.play('23:00 ends g0-0');
       for (const { id } of agency()) await at.play(`23:00 ends ${id}`);
@@ -282,14 +268,12 @@ test('whatever happens: every step is in exactly one message, and no incident mi
       expect(new Set(firings.map(({ alert }) => alert.fingerprint)).size).toBe(firings.length);
       for (const { cause, kind, members } of at.fleet.incidents()) {
         for (const { account, mailboxId } of members) {
-          const mailbox = at.fleet.mailbox(account, mailboxId);
-          if (!mailbox) throw new Error('a mailbox is gone');
-          expect(traitOf(mailbox, cause.attribute, () => 'https://api.example/')).toBe(cause.value);
+          expect(traitOf(mailboxOf(at, mailboxId, account), cause.attribute, () => 'https://api.example/')).toBe(
+            cause.value,
+          );
           expect(kind).not.toBeNull();
         }
-        expect(at.sent.filter(({ message }) => message.incident?.cause.value === cause.value).length).toBeGreaterThan(
-          0,
-        );
+        expect(at.sent.some(({ message }) => message.incident?.cause.value === cause.value)).toBe(true);
       }
       const byIncident = Map.groupBy(at.sent, ({ message }) => message.incident?.id ?? '');
       for (const [id, messages] of byIncident) if (id !== '') expect(messages.length).toBeLessThanOrEqual(3);
@@ -298,36 +282,52 @@ test('whatever happens: every step is in exactly one message, and no incident mi
   );
 });
 
-test('a symptom that joins is no update by itself: what is held is', async () => {
-  const at = incidentRig();
+const held = (mailboxes: readonly string[], emergencies = 0) => {
+  const subject = { rule: 'guard_held', account: '', mailboxId: null, email: null, object: api } as const;
+  const numbers = { held: mailboxes.length, emergencies };
+  return sampleAlert(0, { ...subject, severity: 'critical', facts: { title: 'held', sentences: [], numbers } });
+};
+
+function hold(at: Rig, ids: readonly string[]): void {
+  const entries = ids.map((id) => {
+    const about = { key: `acme/${id}`, account: 'acme', email: `${id}@a.example`, domain: 'a.example', at: at.now() };
+    return { ...about, held: true, firstSight: false, weight: 1 };
+  });
+  at.fleet.putBreaker(api, { openSince: at.now(), atFirstSight: false, entries, trickle: [], released: [] });
+}
+
+test('a symptom that joins is no update by itself: what is held is, and emergencies in it are told apart, at once', async () => {
+  const at = collectorRig();
   await at.play(providerBlock.trim().split('\n').slice(0, 6).join('\n'));
   await at.run(10 * minuteMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5']);
   const subject = { account: 'acme', mailboxId: null, email: null, object: 'g0.example' };
-  at.commit(firing(sampleAlert(0, { ...subject, rule: 'shared_bounces', firingAt: at.now() }), at.now()));
+  at.fire(sampleAlert(0, { ...subject, rule: 'shared_bounces', firingAt: at.now() }));
   await at.run(10 * minuteMs);
   expect(ofIncidents(at)).toHaveLength(1);
-  const held = {
-    account: '',
-    mailboxId: null,
-    email: null,
-    object: 'https://api.example/',
-    severity: 'critical',
-  } as const;
-  const entry = { key: 'acme/g0-0', account: 'acme', email: 'box0@g0.example', domain: 'g0.example', at: at.now() };
-  const entries = [{ ...entry, held: true, firstSight: false, weight: 1, statsAt: at.now() }];
-  const open = { openSince: at.now(), atFirstSight: false, entries, trickle: [], released: [] };
-  at.fleet.putBreaker(held.object, open);
-  at.commit(firing(sampleAlert(0, { ...held, rule: 'guard_held', firingAt: at.now() }), at.now()));
+  hold(at, ['g0-0']);
+  at.fire(held(['g0-0']));
   await at.run(2 * minuteMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5', 'grew google 5']);
-  expect(ofIncidents(at)[1]?.message.transitions.map(({ alert }) => alert.rule)).toContain('guard_held');
+  expect(ofIncidents(at)[1]?.alerts).toContain('firing guard_held');
+  at.commit({ ...firing(held(['g0-0'], 1), at.now()), kind: 'worsened', urgent: true });
+  expect(await at.run(minuteMs)).toMatchObject([{ kind: 'worsened', rule: 'guard_held', message: { incident: null } }]);
   // What it comes to hold of others is no part of it: people are reminded of all that is held.
-  const other = { ...entry, key: 'acme/m0-0', email: 'box0@m0.example', domain: 'm0.example' };
-  at.fleet.putBreaker(held.object, {
-    ...open,
-    entries: [...entries, { ...other, held: true, firstSight: false, weight: 1 }],
-  });
+  hold(at, ['g0-0', 'm0-0']);
   await at.run(4 * hourMs);
-  expect(at.sent.at(-1)?.message).toMatchObject({ kind: 'reminder', rule: 'guard_held', incident: null });
+  expect(at.sent.at(-1)).toMatchObject({ kind: 'reminder', rule: 'guard_held', message: { incident: null } });
+});
+
+test('the first emergency that is held is sent after the group wait, however recent the message before; others share the next', async () => {
+  const at = collectorRig();
+  at.fire(held(['a']));
+  expect(await at.run(minuteMs)).toHaveLength(1);
+  const worse = (emergencies: number) => ({ ...firing(held(['a'], emergencies), at.now()), kind: 'worsened' as const });
+  at.commit({ ...worse(1), urgent: true });
+  expect(await at.run(minuteMs)).toHaveLength(1);
+  for (const more of [2, 3, 4, 5]) {
+    at.commit(worse(more));
+    expect(await at.run(30 * secondMs)).toEqual([]);
+  }
+  expect(await at.run(5 * minuteMs)).toHaveLength(1);
 });

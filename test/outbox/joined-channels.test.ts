@@ -1,11 +1,10 @@
 // An alert of several accounts that grows: a channel that is routed by an account which joins it later hears at once.
 import { expect, test } from 'vitest';
-import { webhookChannel } from '../../src/channels/webhook.ts';
 import type { Alert } from '../../src/core/alert.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
-import { startReceiver, status } from './receiver.ts';
-import { rigWith, secret } from './rig.ts';
+import { startReceiver } from './receiver.ts';
+import { hookChannel, stage } from './rig.ts';
 
 /** The breaker of one API, which holds mailboxes of these accounts. */
 function held(accounts: readonly string[], held: number): Alert {
@@ -14,99 +13,66 @@ function held(accounts: readonly string[], held: number): Alert {
 }
 
 async function begin() {
-  const receivers = [await startReceiver(() => 0), await startReceiver(() => 0)] as const;
-  for (const receiver of receivers) receiver.answer = status(204);
-  const [first, second] = receivers;
+  const other = await startReceiver();
   const routes = [
     { match: { account: ['acme'] }, channels: ['first'] },
     { match: { account: ['bolt'] }, channels: ['second'] },
   ];
-  const rig = rigWith(
-    (clock) =>
-      [first, second].map(({ url }, index) => {
-        const name = index === 0 ? 'first' : 'second';
-        return webhookChannel({ name, url, secrets: [secret], format: 'standard', pageUrl: null }, clock);
-      }),
-    { routes },
-  );
-  const types = () => receivers.map(({ received }) => received.map(({ body }) => JSON.parse(body).type));
-  const grows = (alert: Alert) => rig.fleet.putAlert(alert);
-  const fires = (alert: Alert) => {
-    grows(alert);
-    rig.commit(firing(alert));
+  const at = await stage({ routes }, {}, (url, clock) => [
+    hookChannel(url, clock, 'first'),
+    hookChannel(other.url, clock, 'second'),
+  ]);
+  /** What both were told of so far. */
+  const told = () =>
+    [at.receiver, other].map(({ received }) => received.map(({ body }) => JSON.parse(body).type.slice(7)).join(' '));
+  at.rig.fleet.putAlert(held(['acme'], 3));
+  at.rig.commit(firing(held(['acme'], 3)));
+  await at.rig.clock.advance(31 * secondMs);
+  expect(told()).toEqual(['firing', '']);
+  const end = async () => {
+    await at[Symbol.asyncDispose]();
+    await other[Symbol.asyncDispose]();
   };
-  const close = async () => {
-    await rig[Symbol.asyncDispose]();
-    for (const receiver of receivers) await receiver[Symbol.asyncDispose]();
-  };
-  return { rig, types, grows, fires, [Symbol.asyncDispose]: close };
+  return { rig: at.rig, grows: (alert: Alert) => at.rig.fleet.putAlert(alert), told, [Symbol.asyncDispose]: end };
 }
 
-test('the channel of an account that joins a held breaker is notified within the half minute, and the others not again', async () => {
-  await using stage = await begin();
-  stage.fires(held(['acme'], 3));
-  await stage.rig.clock.advance(31 * secondMs);
-  expect(stage.types()).toEqual([['alerts.firing'], []]);
-  stage.grows(held(['acme', 'bolt'], 9));
-  await stage.rig.clock.advance(31 * secondMs);
-  expect(stage.types()).toEqual([['alerts.firing'], ['alerts.firing']]);
-  stage.grows(held(['acme', 'bolt'], 12));
-  await stage.rig.clock.advance(10 * minuteMs);
-  expect(stage.types()).toEqual([['alerts.firing'], ['alerts.firing']]);
-});
+const both = held(['acme', 'bolt'], 9);
 
-test('its end goes to both, and what grows within one account is no news', async () => {
-  await using stage = await begin();
-  stage.fires(held(['acme'], 3));
-  await stage.rig.clock.advance(31 * secondMs);
-  stage.grows(held(['acme'], 30));
-  await stage.rig.clock.advance(minuteMs);
-  expect(stage.types()).toEqual([['alerts.firing'], []]);
-  const both = held(['acme', 'bolt'], 40);
-  stage.grows(both);
-  await stage.rig.clock.advance(minuteMs);
-  stage.rig.fleet.removeAlert(both.fingerprint);
-  stage.rig.commit(resolved(both));
-  await stage.rig.clock.advance(6 * minuteMs);
-  expect(stage.types()).toEqual([
-    ['alerts.firing', 'alerts.resolved'],
-    ['alerts.firing', 'alerts.resolved'],
-  ]);
+test('the channel of an account that joins a held breaker is notified within the half minute, and the others not again', async () => {
+  await using at = await begin();
+  at.grows(held(['acme'], 30));
+  await at.rig.clock.advance(minuteMs);
+  expect(at.told()).toEqual(['firing', '']);
+  at.grows(both);
+  await at.rig.clock.advance(31 * secondMs);
+  expect(at.told()).toEqual(['firing', 'firing']);
+  at.grows(held(['acme', 'bolt'], 12));
+  await at.rig.clock.advance(10 * minuteMs);
+  expect(at.told()).toEqual(['firing', 'firing']);
+  at.rig.fleet.removeAlert(both.fingerprint);
+  at.rig.commit(resolved(both));
+  await at.rig.clock.advance(6 * minuteMs);
+  expect(at.told()).toEqual(['firing resolved', 'firing resolved']);
 });
 
 test('that it got worse is news after the group interval; the channel of an account that joins does not wait for it', async () => {
-  await using stage = await begin();
-  stage.fires(held(['acme'], 3));
-  await stage.rig.clock.advance(31 * secondMs);
-  const both = held(['acme', 'bolt'], 9);
-  stage.grows(both);
-  stage.rig.commit({ ...firing(both), kind: 'worsened' });
-  await stage.rig.clock.advance(31 * secondMs);
-  expect(stage.types()).toEqual([['alerts.firing'], ['alerts.firing']]);
-  await stage.rig.clock.advance(10 * minuteMs);
-  expect(stage.types()).toEqual([
-    ['alerts.firing', 'alerts.worsened'],
-    ['alerts.firing', 'alerts.worsened'],
-  ]);
+  await using at = await begin();
+  at.grows(both);
+  at.rig.commit({ ...firing(both), kind: 'worsened' });
+  await at.rig.clock.advance(31 * secondMs);
+  expect(at.told()).toEqual(['firing', 'firing']);
+  await at.rig.clock.advance(10 * minuteMs);
+  expect(at.told()).toEqual(['firing worsened', 'firing worsened']);
 });
 
 test('a silence holds for it too', async () => {
-  await using stage = await begin();
-  stage.fires(held(['acme'], 3));
-  await stage.rig.clock.advance(31 * secondMs);
-  const now = stage.rig.clock.now();
-  const silence = {
-    id: 's',
-    match: { rule: ['guard_held'] },
-    by: 'ann',
-    reason: '',
-    from: now,
-    until: now + 5 * minuteMs,
-  };
-  stage.rig.fleet.putSilence(silence);
-  stage.grows(held(['acme', 'bolt'], 9));
-  await stage.rig.clock.advance(4 * minuteMs);
-  expect(stage.types()).toEqual([['alerts.firing'], []]);
-  await stage.rig.clock.advance(2 * minuteMs);
-  expect(stage.types()).toEqual([['alerts.firing'], ['alerts.firing']]);
+  await using at = await begin();
+  const from = at.rig.clock.now();
+  const match = { rule: ['guard_held'] };
+  at.rig.fleet.putSilence({ id: 's', match, by: 'ann', reason: '', from, until: from + 5 * minuteMs });
+  at.grows(both);
+  await at.rig.clock.advance(4 * minuteMs);
+  expect(at.told()).toEqual(['firing', '']);
+  await at.rig.clock.advance(2 * minuteMs);
+  expect(at.told()).toEqual(['firing', 'firing']);
 });

@@ -12,8 +12,7 @@ import { minuteMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { firing, sampleAlert } from '../alerts/samples.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
-import { openOutside } from './outside.ts';
-import { startReceiver } from './receiver.ts';
+import { channelKinds, openOutside } from './outside.ts';
 import { sendAll } from './sending.ts';
 
 const node = process.execPath;
@@ -68,27 +67,7 @@ async function stepsOf(channel: ChannelSettings): Promise<readonly string[]> {
 /** The receiver said yes, and it was not written down yet. */
 const lost = ['after channel.send 1', 'before store.settleDelivery 1'];
 
-test(
-  'a webhook gets it at least once, and twice only where its answer was lost, then under the same id',
-  async () => {
-    await using receiver = await startReceiver(() => 0);
-    const secrets = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'];
-    const channel = { name: 'hook', type: 'webhook', url: receiver.url, secrets, format: 'standard' } as const;
-    const twice: string[] = [];
-    for (const at of await stepsOf(channel)) {
-      receiver.received.length = 0;
-      const { delivery } = await killedAt(at, channel);
-      const ids = receiver.received.map(({ headers, body }) => `${headers['webhook-id']} ${body}`);
-      expect([at, delivery?.state]).toEqual([at, 'sent']);
-      expect([at, ids.length > 0, new Set(ids).size]).toEqual([at, true, 1]);
-      if (ids.length > 1) twice.push(at);
-    }
-    expect(twice).toEqual(lost);
-  },
-  within,
-);
-
-test.each(['slack', 'email', 'pagerduty', 'teams', 'discord'] as const)(
+test.each(channelKinds)(
   '%s gets it at least once, and twice only where its answer was lost, then the same',
   async (kind) => {
     let minutes = 0;

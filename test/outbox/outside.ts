@@ -36,9 +36,9 @@ async function plainOutside(kind: 'slack' | 'webhook', now: () => number): Promi
   const receiver = await startReceiver(now);
   let status: number = statusOf.works;
   const good: string[] = [];
-  receiver.answer = (response, { body }) => {
+  receiver.answer = (response, { headers, body }) => {
     if (status < 0) return;
-    if (status === statusOf.works) good.push(body);
+    if (status === statusOf.works) good.push(`${headers['webhook-id'] ?? ''} ${body}`);
     response.writeHead(status).end('ok');
   };
   const base = { name: kind, url: receiver.url };

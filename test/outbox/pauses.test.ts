@@ -80,15 +80,3 @@ test('a pause that begins in the look in which the last one ends has an end of i
   await at.rig.clock.advance(5 * minuteMs);
   expect(at.told().slice(3)).toEqual([ends]);
 });
-
-test('the end never overtakes the beginning, however long the pager is away', async () => {
-  await using at = await stage();
-  at.pager.fault = () => ({ status: 503 });
-  at.rig.commit(pauseOf('confirmed'));
-  await at.rig.clock.advance(hourMs);
-  at.rig.fleet.putMailbox(running('running'));
-  await at.rig.clock.advance(hourMs);
-  at.pager.fault = null;
-  await at.rig.clock.advance(hourMs);
-  expect(at.told()).toEqual([begins, ends]);
-});

@@ -4,8 +4,8 @@ import type { Transition } from '../../src/core/alert.ts';
 import { dayMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { TestPostgres } from '../support/postgres.ts';
+import { collectorRig, midnight } from './collector-rig.ts';
 import { domainDown } from './days.ts';
-import { incidentRig, midnight } from './incident-rig.ts';
 
 let postgres: TestPostgres;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(() => postgres[Symbol.asyncDispose]());
 
 test('an incident ends with a message that is the first about a health score which is still low', async () => {
   const store = await Store.open(await postgres.database(), midnight);
-  const at = incidentRig();
+  const at = collectorRig();
   at.store.outbox.unnotifiedTransitions = (limit) => store.outbox.unnotifiedTransitions(limit);
   at.store.outbox.loadNotificationLog = () => store.outbox.loadNotificationLog();
   at.store.outbox.recordDeliveries = (record) => store.outbox.recordDeliveries(record);

@@ -15,7 +15,7 @@ export interface Receiver extends AsyncDisposable {
   answer: (response: ServerResponse, received: Received) => void;
 }
 
-export async function startReceiver(now: () => number): Promise<Receiver> {
+export async function startReceiver(now = () => 0): Promise<Receiver> {
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8');

@@ -1,45 +1,11 @@
 // When a message is tried again: what the receiver asks for, and how long we wait by ourselves.
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readRetryAfter } from '../../src/api/http/retry-after.ts';
 import { deliveryAfter } from '../../src/core/delivery.ts';
-import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { dayMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { type SettledAttempt, settlementOf } from '../../src/outbox/channel-outbox.ts';
 import { sampleDelivery } from './sample-delivery.ts';
 
 const now = Date.parse('2026-03-20T10:00:00Z');
-
-test('Retry-After in all its forms, clamped to 1 s and 1 h', () => {
-  const read = (value: string | string[]) => readRetryAfter({ 'retry-after': value }, now, hourMs);
-  expect(read('120')).toBe(120_000);
-  expect(read('1.2345')).toBe(1_235);
-  expect([read('0'), read('-5'), read('Fri, 20 Mar 2026 09:00:00 GMT')]).toEqual([1_000, 1_000, 1_000]);
-  expect([read('99999999999999999999'), read('Fri, 20 Mar 2099 10:00:00 GMT')]).toEqual([hourMs, hourMs]);
-  expect(read('Fri, 20 Mar 2026 10:05:00 GMT')).toBe(5 * minuteMs);
-  expect(read(['5', '30', 'soon'])).toBe(30_000);
-  // A gateway joins two headers with a comma. A date has one of its own.
-  expect([read('120, 120'), read('5,30'), read(['5, 40', '7']), read('5, soon')]).toEqual([
-    120_000,
-    30_000,
-    40_000,
-    null,
-  ]);
-  expect([read(''), read('soon'), read('NaN'), read('1e3'), readRetryAfter({}, now, hourMs)]).toEqual([
-    null,
-    null,
-    null,
-    null,
-    null,
-  ]);
-  const date = { 'retry-after': 'Mon, 01 Jan 2001 00:00:10 GMT', date: 'Mon, 01 Jan 2001 00:00:00 GMT' };
-  expect(readRetryAfter(date, now, hourMs)).toBe(10_000);
-  fc.assert(
-    fc.property(fc.string(), (text) => {
-      const wait = read(text);
-      expect(wait === null || (wait >= secondMs && wait <= hourMs)).toBe(true);
-    }),
-  );
-});
 
 const delivery = sampleDelivery({ createdAt: now, nextAttemptAt: now });
 const failed = { kind: 'failed', detail: 'no', retryAfterMs: null, final: false } as const;

@@ -1,6 +1,7 @@
 // The notifier with an outbox in memory, on a clock that is moved by hand.
 import { pino } from 'pino';
 import type { Channel } from '../../src/channels/channel.ts';
+import { slackChannel } from '../../src/channels/slack.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
@@ -11,6 +12,7 @@ import { type Log, type MovedClock, movedClock, type World } from '../../src/wor
 import { start } from '../alerts/samples.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
+import { startReceiver } from './receiver.ts';
 
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
@@ -26,6 +28,8 @@ export interface Rig extends AsyncDisposable {
   commit(...transitions: Parameters<MemoryOutbox['commit']>[0]): void;
   /** Other channels, with the same settings but for what is given. */
   reconfigure(channels: readonly Channel[], change?: Partial<NotifierSettings>): Promise<void>;
+  /** Of all deliveries. */
+  states(): readonly string[];
 }
 
 interface RigOptions {
@@ -98,10 +102,29 @@ export function rigWith(
     tallied,
     commit,
     reconfigure,
+    states: () => store.deliveries().map(({ state }) => state),
     [Symbol.asyncDispose]: stop,
   };
 }
 
-export const hookChannel = (url: string, clock: MovedClock) =>
-  webhookChannel({ name: 'hook', url, secrets: [secret], format: 'standard', pageUrl: null }, clock);
+export const hookChannel = (url: string, clock: MovedClock, name = 'hook') =>
+  webhookChannel({ name, url, secrets: [secret], format: 'standard', pageUrl: null }, clock);
 export const hookTo = (url: string) => (clock: MovedClock) => [hookChannel(url, clock)];
+export const slackTo = (url: string, clock: MovedClock) =>
+  slackChannel({ name: 'ops', url, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' }, clock);
+
+/** A receiver, and a rig that sends to it through a webhook. */
+export async function stage(
+  settings: Partial<NotifierSettings> = {},
+  options: RigOptions = {},
+  channels = (url: string, clock: MovedClock): readonly Channel[] => [hookChannel(url, clock)],
+) {
+  const receiver = await startReceiver(() => rig.clock.now());
+  const rig = rigWith((clock) => channels(receiver.url, clock), settings, options);
+  const bodies = () => receiver.received.map(({ body }) => JSON.parse(body));
+  const end = async () => {
+    await rig[Symbol.asyncDispose]();
+    await receiver[Symbol.asyncDispose]();
+  };
+  return { receiver, rig, bodies, [Symbol.asyncDispose]: end };
+}

@@ -1,28 +1,22 @@
 // A store that fails: said at once without it, shown, and its end told with its beginning when it works again.
 import { describe, expect, test } from 'vitest';
-import { webhookChannel } from '../../src/channels/webhook.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
-import type { MovedClock } from '../../src/world/world.ts';
 import { start } from '../alerts/samples.ts';
 import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
 import { startReceiver, status } from './receiver.ts';
-import { hookTo, rigWith, secret } from './rig.ts';
+import { hookChannel, hookTo, rigWith, stage } from './rig.ts';
 
 const noAlerts = { changed: [], dropped: [], transitions: [] };
 const full = () => new Error('database or disk is full');
-const named = (name: string, url: string, clock: MovedClock) =>
-  webhookChannel({ name, url, secrets: [secret], format: 'standard', pageUrl: null }, clock);
 
 test('is told once to each channel while it lasts, stands on the page, and its end is told and recorded', async () => {
-  await using receiver = await startReceiver(() => 0);
-  receiver.answer = (response) => response.writeHead(204).end();
-  await using rig = rigWith(hookTo(receiver.url));
+  await using at = await stage();
+  const { rig, receiver } = at;
   await rig.clock.advance(minuteMs);
   expect([receiver.received, rig.fleet.storeFailure]).toEqual([[], null]);
   rig.store.broken = full();
   await rig.clock.advance(2 * hourMs);
-  const bodies = () => receiver.received.map(({ body }) => JSON.parse(body));
-  expect(bodies()).toMatchObject([{ type: 'alerts.firing', data: { rule: 'store_failing', severity: 'critical' } }]);
+  expect(at.bodies()).toMatchObject([{ type: 'alerts.firing', data: { rule: 'store_failing', severity: 'critical' } }]);
   expect(receiver.received[0]?.body).toContain('Database or disk is full.');
   expect(receiver.received[0]?.body).toContain('Free space on the disk.');
   expect([...rig.fleet.alerts()]).toMatchObject([{ rule: 'store_failing', status: 'firing' }]);
@@ -30,32 +24,30 @@ test('is told once to each channel while it lasts, stands on the page, and its e
   rig.store.broken = null;
   await rig.clock.advance(2 * minuteMs);
   expect([[...rig.fleet.alerts()], rig.fleet.storeFailure]).toEqual([[], null]);
-  expect(bodies().slice(1)).toMatchObject([{ type: 'alerts.resolved', data: { rule: 'store_failing', total: 1 } }]);
+  expect(at.bodies().slice(1)).toMatchObject([{ type: 'alerts.resolved', data: { rule: 'store_failing', total: 1 } }]);
   expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['sent']);
   await rig.clock.advance(30 * secondMs);
-  expect(bodies()).toHaveLength(2);
+  expect(at.bodies()).toHaveLength(2);
 });
 
 test('one write that fails is enough, whoever made it; it is shown, and its end is told, once nothing has failed for half a minute', async () => {
-  await using receiver = await startReceiver(() => 0);
-  receiver.answer = status(204);
-  await using rig = rigWith(hookTo(receiver.url));
+  await using at = await stage();
+  const { rig } = at;
   await rig.clock.advance(10 * secondMs);
   rig.store.broken = full();
   await expect(rig.store.recordAlerts(noAlerts)).rejects.toThrow('full');
   rig.store.broken = null;
   await rig.clock.advance(secondMs);
-  const types = () => receiver.received.map(({ body }) => JSON.parse(body).type);
+  const types = () => at.bodies().map(({ type }) => type);
   expect([types(), rig.fleet.storeFailure === null]).toEqual([['alerts.firing'], false]);
   await rig.clock.advance(minuteMs);
   expect([types(), rig.fleet.storeFailure]).toEqual([['alerts.firing', 'alerts.resolved'], null]);
 });
 
 test('a store that is reached again is shown as well at once, by the newest cause before, and told so once it stayed well', async () => {
-  await using receiver = await startReceiver(() => 0);
-  receiver.answer = status(204);
-  await using rig = rigWith(hookTo(receiver.url));
-  const types = () => receiver.received.map(({ body }) => JSON.parse(body).type);
+  await using at = await stage();
+  const { rig } = at;
+  const types = () => at.bodies().map(({ type }) => type);
   const alerts = () => [...rig.fleet.alerts()].map(({ rule }) => rule);
   rig.store.away = new Error('it does not answer');
   await rig.clock.advance(minuteMs);
@@ -74,11 +66,10 @@ test('a store that is reached again is shown as well at once, by the newest caus
 });
 
 test('a channel that is down when it begins gets the message when it is back, under the same id, and the others do not get it again', async () => {
-  await using up = await startReceiver(() => 0);
-  await using down = await startReceiver(() => 0);
-  up.answer = status(204);
+  await using up = await startReceiver();
+  await using down = await startReceiver();
   down.answer = status(503);
-  await using rig = rigWith((clock) => [named('up', up.url, clock), named('down', down.url, clock)]);
+  await using rig = rigWith((clock) => [hookChannel(up.url, clock, 'up'), hookChannel(down.url, clock, 'down')]);
   rig.store.broken = full();
   await rig.clock.advance(5 * minuteMs);
   down.answer = status(204);
@@ -94,9 +85,8 @@ test('a channel that is down when it begins gets the message when it is back, un
 });
 
 test('people are notified once of a cause that came later, when it lasts and needs a person', async () => {
-  await using receiver = await startReceiver(() => 0);
-  receiver.answer = status(204);
-  await using rig = rigWith(hookTo(receiver.url));
+  await using at = await stage();
+  const { rig, receiver } = at;
   const told = () => receiver.received.map(({ body }) => [JSON.parse(body).type, /Say \w+/.exec(body)?.[0]]);
   const goesOn = async (said: string, remedy: string, forMs: number) => {
     const key = said === 'away' ? 'away' : 'broken';
@@ -120,10 +110,10 @@ test('people are notified once of a cause that came later, when it lasts and nee
 });
 
 test('after the process stood still, a lost connection is announced when it lasts for a quarter of a minute, and a full disk at once', async () => {
-  await using receiver = await startReceiver(() => 0);
-  receiver.answer = status(204);
-  await using rig = rigWith(hookTo(receiver.url));
-  const said = () => receiver.received.map(({ body }) => /Query read timeout|Database or disk is full/.exec(body)?.[0]);
+  await using at = await stage();
+  const { rig } = at;
+  const said = () =>
+    at.receiver.received.map(({ body }) => /Query read timeout|Database or disk is full/.exec(body)?.[0]);
   const wake = () =>
     Object.defineProperty(rig.loops, 'awakeSince', { value: rig.clock.monotonic(), configurable: true });
   const fail = async (forMs: number) => {
@@ -151,36 +141,13 @@ test('after the process stood still, a lost connection is announced when it last
   expect(said()).toEqual(['Query read timeout', undefined, 'Database or disk is full']);
 });
 
-test('that it works again is not said while it fails again: a message that a channel did not take waits for the end', async () => {
-  await using receiver = await startReceiver(() => 0);
-  receiver.answer = status(204);
-  await using rig = rigWith(hookTo(receiver.url));
-  const types = () => receiver.received.map(({ body }) => JSON.parse(body).type);
-  rig.store.full = full();
-  await rig.clock.advance(minuteMs);
-  receiver.answer = status(503);
-  rig.store.full = null;
-  await rig.clock.advance(2 * minuteMs);
-  const fires = () => [...rig.fleet.alerts()].some(({ rule }) => rule === 'store_failing');
-  expect([fires(), types().includes('alerts.resolved')]).toEqual([false, true]);
-  const before = types().length;
-  rig.store.full = full();
-  receiver.answer = status(204);
-  await expect(rig.store.recordAlerts(noAlerts)).rejects.toThrow('full');
-  await rig.clock.advance(2 * hourMs);
-  expect(new Set(types().slice(before))).toEqual(new Set(['alerts.firing']));
-  rig.store.full = null;
-  await rig.clock.advance(20 * minuteMs);
-  expect(types().slice(-2)).toEqual(['alerts.resolved', 'alerts.resolved']);
-});
-
 test('a digest that a channel did not take is sent while the store fails: it is not the end of an outage', async () => {
-  await using receiver = await startReceiver(() => 0);
-  receiver.answer = status(503);
   const store = memoryOutbox();
   await store.outbox.recordDigest({ deliveries: [], until: start - 24 * hourMs });
   const digest = { at: '0 8 * * *', timeZone: 'UTC', channels: ['hook'] };
-  await using rig = rigWith(hookTo(receiver.url), { digest }, { store });
+  await using at = await stage({ digest }, { store });
+  const { rig, receiver } = at;
+  receiver.answer = status(503);
   await rig.clock.advance(minuteMs);
   expect(store.deliveries()).toMatchObject([{ group: 'digest', state: 'pending' }]);
   store.full = full();
@@ -188,24 +155,16 @@ test('a digest that a channel did not take is sent while the store fails: it is 
   receiver.answer = status(204);
   const before = receiver.received.length;
   await rig.clock.advance(2 * hourMs);
-  const types = receiver.received.slice(before).map(({ body }) => JSON.parse(body).type);
+  const types = at
+    .bodies()
+    .slice(before)
+    .map(({ type }) => type);
   expect(types.toSorted()).toEqual(['alerts.firing', 'digest']);
 });
 
-test('a damaged file stays one, however many writes succeed', async () => {
-  await using receiver = await startReceiver(() => 0);
-  receiver.answer = status(204);
-  await using rig = rigWith(hookTo(receiver.url));
-  rig.store.damage('database disk image is malformed');
-  await rig.clock.advance(hourMs);
-  expect(rig.fleet.storeFailure).toMatchObject({ said: 'database disk image is malformed' });
-  expect(receiver.received).toHaveLength(1);
-});
-
 test('what fails now and then is one alert before long, and one relapse a day is not', async () => {
-  await using receiver = await startReceiver(() => 0);
-  receiver.answer = status(204);
-  await using rig = rigWith(hookTo(receiver.url));
+  await using at = await stage();
+  const { rig, receiver } = at;
   const failEvery = async (ms: number, times: number) => {
     const before = receiver.received.length;
     for (let count = 0; count < times; count += 1) {
@@ -224,13 +183,11 @@ test('what fails now and then is one alert before long, and one relapse a day is
 
 /** A process on that store for a while; what the webhook received meanwhile. */
 async function processOn(store: MemoryOutbox, at: number, forMs: number, meanwhile = (_: MemoryOutbox) => {}) {
-  await using receiver = await startReceiver(() => 0);
-  receiver.answer = status(204);
-  await using rig = rigWith(hookTo(receiver.url), {}, { store, at });
-  await rig.clock.advance(45 * secondMs);
+  await using on = await stage({}, { store, at });
+  await on.rig.clock.advance(45 * secondMs);
   meanwhile(store);
-  await rig.clock.advance(forMs);
-  return receiver.received.map(({ body }) => `${JSON.parse(body).type} ${JSON.parse(body).data.rule}`);
+  await on.rig.clock.advance(forMs);
+  return on.bodies().map(({ type, data }) => `${type} ${data.rule}`);
 }
 
 describe('when the repair is a restart', () => {
@@ -276,7 +233,7 @@ describe('when the repair is a restart', () => {
 
   test('a channel that has not taken it is told by the next process while the store fails, under the same id', async () => {
     const store = memoryOutbox();
-    await using down = await startReceiver(() => 0);
+    await using down = await startReceiver();
     down.answer = status(503);
     const ids = () => new Set(down.received.map(({ headers, body }) => `${headers['webhook-id']} ${body}`));
     for (const at of [start, start + hourMs]) {

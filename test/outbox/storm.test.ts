@@ -1,12 +1,10 @@
 // 2,000 mailboxes fail at once: a handful of messages, within Slack's limits, counts right, hostile names harmless.
 import { expect, test } from 'vitest';
-import { slackChannel } from '../../src/channels/slack.ts';
 import { fingerprintOf, type Transition } from '../../src/core/alert.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
-import { startReceiver } from './receiver.ts';
-import { hookChannel, rigWith } from './rig.ts';
+import { hookChannel, slackTo, stage } from './rig.ts';
 
 const hostile = '<!channel> <script>alert(1)</script> @here *_~`|&\u202e\u0000';
 const rules = [
@@ -37,18 +35,12 @@ function storm(accounts: number): readonly Transition[] {
 test.each([1, 3, 100])(
   'on %i accounts: at most five messages a channel, and every mailbox is in one',
   async (accounts) => {
-    await using receiver = await startReceiver(() => 0);
-    await using rig = rigWith((clock) => [
-      slackChannel(
-        { name: 'slack', url: receiver.url, pageUrl: 'http://page', publicUrl: null, timeZone: () => 'UTC' },
-        clock,
-      ),
-      hookChannel(receiver.url, clock),
-    ]);
+    await using at = await stage({}, {}, (url, clock) => [slackTo(url, clock), hookChannel(url, clock)]);
+    const { rig } = at;
     rig.commit(...storm(accounts));
     await rig.clock.advance(hourMs);
     const to = (name: string) => rig.store.deliveries().filter(({ channel }) => channel === name);
-    const slack = to('slack').map(({ payload }) => JSON.parse(payload));
+    const slack = to('ops').map(({ payload }) => JSON.parse(payload));
     expect(slack.length).toBeGreaterThan(0);
     expect(slack.length).toBeLessThanOrEqual(5);
     for (const payload of slack) {
@@ -64,8 +56,8 @@ test.each([1, 3, 100])(
 );
 
 test('what ends of a storm whose message is refused waits behind it, and what it is not about passes it by', async () => {
-  await using receiver = await startReceiver(() => 0);
-  await using rig = rigWith((clock) => [hookChannel(receiver.url, clock)]);
+  await using at = await stage();
+  const { rig, receiver } = at;
   const isStorm = (body: string) => JSON.parse(body).data.total === 500;
   receiver.answer = (response, { body }) => response.writeHead(isStorm(body) ? 500 : 200).end();
   const of = (number: number, account: string) => sampleAlert(number, { account });
@@ -73,8 +65,7 @@ test('what ends of a storm whose message is refused waits behind it, and what it
   await rig.clock.advance(minuteMs);
   rig.commit(resolved(of(77, 'stormy'), rig.clock.now()), firing(of(1, 'calm')));
   await rig.clock.advance(20 * minuteMs);
-  const notified = () =>
-    receiver.received.map(({ body }) => JSON.parse(body)).map(({ type, data }) => `${data.account} ${type}`);
+  const notified = () => at.bodies().map(({ type, data }) => `${data.account} ${type}`);
   expect(new Set(notified())).toEqual(new Set(['stormy alerts.firing', 'calm alerts.firing']));
   receiver.answer = (response) => response.writeHead(200).end();
   await rig.clock.advance(hourMs);

@@ -10,7 +10,7 @@ const accountOf = ({ body }: Receiver['received'][number]) => JSON.parse(body).d
 const accounts = ({ received }: Receiver) => received.map(accountOf).filter((account) => account.startsWith('acme'));
 
 test('what was sent while nothing could be recorded is sent once, and recorded as sent afterwards', async () => {
-  await using receiver = await startReceiver(() => 0);
+  await using receiver = await startReceiver();
   await using rig = rigWith(hookTo(receiver.url));
   receiver.answer = status(503);
   for (let number = 1; number <= 3; number += 1) rig.commit(firing(sampleAlert(number, { account: `acme${number}` })));
@@ -47,7 +47,7 @@ test('a receiver that asks for an hour gets it, also while nothing can be record
 });
 
 test('an outcome of a delivery that is gone from the store does not keep the others from being recorded', async () => {
-  await using receiver = await startReceiver(() => 0);
+  await using receiver = await startReceiver();
   await using rig = rigWith(hookTo(receiver.url));
   const { pendingDeliveries, settleDelivery } = rig.store.outbox;
   let gone: string | null = null;

@@ -3,7 +3,7 @@
 import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import type { Channel } from '../../src/channels/channel.ts';
 import { messageTitle } from '../../src/channels/message-text.ts';
-import type { Alert, Transition } from '../../src/core/alert.ts';
+import type { Alert, AlertMatch, Transition } from '../../src/core/alert.ts';
 import type { AlertRule } from '../../src/core/alert-rules.ts';
 import type { RecentBounce } from '../../src/core/answers.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
@@ -11,11 +11,10 @@ import type { MailboxState } from '../../src/core/mailbox.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { Collector, type NotifySettings } from '../../src/outbox/collector.ts';
-import type { OutboxStore } from '../../src/outbox/outbox-store.ts';
 import { movedClock, worldOn } from '../../src/world/world.ts';
 import { about, acted, healthy, invalid, policyBlock } from '../alerts/incident-samples.ts';
 import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
-import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
+import { memoryOutbox } from './memory-outbox.ts';
 
 export const midnight = Date.parse('2026-03-20T00:00:00Z');
 const dnsBlock: RecentBounce = { type: 'block', category: 'unauthenticated' };
@@ -23,6 +22,11 @@ const dnsBlock: RecentBounce = { type: 'block', category: 'unauthenticated' };
 export interface Sent {
   readonly channel: string;
   readonly message: GroupMessage;
+  readonly kind: string;
+  readonly rule: string | null;
+  /** The first five: what happened, and to which mailbox, or which rule says so. */
+  readonly alerts: readonly string[];
+  readonly total: number;
   readonly title: string;
 }
 
@@ -43,8 +47,11 @@ const named = (mailbox: MailboxState, id: string): MailboxState => ({ ...mailbox
 
 interface Options {
   readonly settings?: Partial<NotifySettings>;
+  /** People read every channel but `machine`. */
   readonly names?: readonly string[];
   readonly mailboxes?: readonly MailboxState[];
+  /** Where the clock begins. */
+  readonly from?: number;
 }
 
 /** Rules and causes of the days' words. */
@@ -55,32 +62,23 @@ const rules: Readonly<Record<string, { readonly rule: AlertRule; readonly object
   near: { rule: 'bounce_near_limit' },
 };
 
-export interface Rig {
-  readonly fleet: Fleet;
-  readonly store: MemoryOutbox;
-  readonly sent: Sent[];
-  now(): number;
-  commit(...transitions: readonly Transition[]): void;
-  put(mailbox: MailboxState): void;
-  step(): Promise<number>;
-  /** Plays a recorded day that begins at `from` midnight, looking every 30 s, and goes on until its end. */
-  play(day: string, from?: number): Promise<void>;
-  run(ms: number): Promise<void>;
-  /** Another process: the picture as the store has it, and nothing else. */
-  restart(loaded?: Fleet): void;
-}
+export type Rig = ReturnType<typeof collectorRig>;
 
-export function incidentRig({ settings = {}, names = ['ops'], mailboxes = agency() }: Options = {}): Rig {
-  const clock = movedClock(midnight);
-  const memory = memoryOutbox();
-  const store: OutboxStore = memory;
+export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agency(), from = midnight }: Options = {}) {
+  const moved = movedClock(from);
+  /** How far the wall clock is ahead. */
+  const ahead = { ms: 0 };
+  const clock = { ...moved, now: () => moved.now() + ahead.ms };
+  const store = memoryOutbox();
   let fleet = new Fleet();
   for (const mailbox of mailboxes) fleet.putMailbox(mailbox);
   const sent: Sent[] = [];
   const channels = names.map((name): Channel => {
     const render = (message: GroupMessage) => {
+      const { kind, rule, transitions } = message;
       const title = messageTitle(message);
-      sent.push({ channel: name, message, title });
+      const alerts = transitions.slice(0, 5).map(({ kind, alert }) => `${kind} ${alert.mailboxId ?? alert.rule}`);
+      sent.push({ channel: name, message, kind, rule, alerts, total: transitions.length, title });
       return { payload: JSON.stringify(message), title };
     };
     const send = async () => ({ kind: 'sent' }) as const;
@@ -96,35 +94,29 @@ export function incidentRig({ settings = {}, names = ['ops'], mailboxes = agency
     ...settings,
   };
   const world = worldOn(clock, { level: 'silent', format: 'json' });
-  const apiOf = () => 'https://api.example/';
-  const begin = () =>
-    new Collector({
-      world,
-      store,
-      fleet,
-      channels: () => channels,
-      settings: () => inForce,
-      pageUrl: 'http://page',
-      apiOf,
-      recorded: () => {},
-    });
-  let collector = begin();
-  const commit = (...transitions: readonly Transition[]) => {
-    for (const { kind, alert } of transitions) if (kind !== 'event') fleet.putAlert(alert);
-    memory.commit(transitions);
-    collector.noticed();
-  };
-  const rig: Rig = {
+  const configured = { channels: () => channels, settings: () => inForce, pageUrl: 'http://page' };
+  const parts = { world, store, ...configured, apiOf: () => 'https://api.example/', recorded: () => {} };
+  let collector = new Collector({ ...parts, fleet });
+  const rig = {
+    ahead,
     get fleet() {
       return fleet;
     },
-    store: memory,
+    store,
     sent,
     now: () => clock.now(),
-    commit,
-    put: (mailbox) => fleet.putMailbox(mailbox),
-    step: () => collector.step(),
-    play: async (day, from = midnight) => {
+    commit: (...transitions: readonly Transition[]) => {
+      for (const { kind, alert } of transitions) if (kind !== 'event') fleet.putAlert(alert);
+      store.commit(transitions);
+      collector.noticed();
+    },
+    fire: (...alerts: readonly Alert[]) => rig.commit(...alerts.map((alert) => firing(alert, clock.now()))),
+    end: (...alerts: readonly Alert[]) => rig.commit(...alerts.map((alert) => resolved(alert, clock.now()))),
+    silence: (match: AlertMatch, forMs: number) =>
+      fleet.putSilence({ id: 's', match, by: 'ann', reason: 'test', from: clock.now(), until: clock.now() + forMs }),
+    put: (mailbox: MailboxState) => fleet.putMailbox(mailbox),
+    /** Plays a recorded day that begins at `from` midnight, looking every 30 s, and goes on until its end. */
+    play: async (day: string, from = midnight) => {
       for (const line of day.trim().split('\n')) {
         const [time = '', what = '', whom = '', more = ''] = line.split(' ');
         const at = from + Number(time.slice(0, 2)) * hourMs + Number(time.slice(3)) * minuteMs;
@@ -132,18 +124,22 @@ export function incidentRig({ settings = {}, names = ['ops'], mailboxes = agency
         happen({ what, whom, more }, rig);
       }
     },
-    run: async (ms) => {
+    /** What was sent meanwhile. */
+    run: async (ms: number): Promise<readonly Sent[]> => {
       const begin = clock.now();
+      const before = sent.length;
       for (const end = begin + ms; clock.now() < end; ) {
         // Where nothing happens for long a look now and then is enough.
         const step = clock.now() - begin < busyMs ? 30 * secondMs : 10 * minuteMs;
         await clock.advance(Math.min(step, end - clock.now()));
         await collector.step();
       }
+      return sent.slice(before);
     },
+    /** Another process: the picture as the store has it, and nothing else. */
     restart: (loaded = fleet) => {
       fleet = loaded;
-      collector = begin();
+      collector = new Collector({ ...parts, fleet });
     },
   };
   return rig;
@@ -151,12 +147,11 @@ export function incidentRig({ settings = {}, names = ['ops'], mailboxes = agency
 
 function happen({ what, whom, more }: { what: string; whom: string; more: string }, rig: Rig): void {
   const { fleet, commit, now } = rig;
-  if (what === 'dns' || what === 'domain') {
-    commit(firing(domainAlert(what === 'dns' ? 'dns_failing' : 'shared_bounces', whom, now()), now()));
-    return;
-  }
-  if (what === 'dnsok' || what === 'domainok') {
-    commit(resolved(domainAlert(what === 'dnsok' ? 'dns_failing' : 'shared_bounces', whom, now()), now()));
+  const ends = what.endsWith('ok');
+  const rule = what.startsWith('dns') ? 'dns_failing' : what.startsWith('domain') ? 'shared_bounces' : null;
+  if (rule) {
+    const alert = domainAlert(rule, whom, now());
+    commit(ends ? resolved(alert, now()) : firing(alert, now()));
     return;
   }
   const mailbox = fleet.mailbox('acme', whom);
@@ -169,19 +164,18 @@ function happen({ what, whom, more }: { what: string; whom: string; more: string
     return;
   }
   if (what === 'ends') {
-    const own = [...fleet.alerts()].filter(({ mailboxId }) => mailboxId === whom);
-    commit(...own.map((alert) => resolved(alert, now())));
+    rig.end(...[...fleet.alerts()].filter(({ mailboxId }) => mailboxId === whom));
     return;
   }
   const told = rules[what];
   if (!told) throw new Error(`a day has no ${what}`);
-  const { rule, object = null } = told;
-  if (rule === 'bounce_over_limit') {
+  const { rule: fires, object = null } = told;
+  if (fires === 'bounce_over_limit') {
     const { warmup } = acted(mailbox, now()).mailbox;
     fleet.putMailbox({ ...mailbox, warmup });
   }
-  const severity = rule === 'bounce_over_limit' ? 'critical' : rule === 'bounce_near_limit' ? 'info' : 'warning';
-  commit(firing(about(mailbox, rule, now(), { severity, object }), now()));
+  const severity = fires === 'bounce_over_limit' ? 'critical' : fires === 'bounce_near_limit' ? 'info' : 'warning';
+  commit(firing(about(mailbox, fires, now(), { severity, object }), now()));
 }
 
 function domainAlert(rule: 'dns_failing' | 'shared_bounces', domain: string, at: number): Alert {
