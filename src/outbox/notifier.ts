@@ -187,7 +187,7 @@ const everyMs = 30_000;
 
 const nothingKnown = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
 
-export async function watchChannels(parts: ChannelWatchParts, heartbeat: PingState | null = null): Promise<number> {
+async function watchChannels(parts: ChannelWatchParts, heartbeat: PingState | null = null): Promise<number> {
   const { world, fleet, channels, settings } = parts;
   // A channel of a process that has just started may have no state yet: an alert about it continues.
   const known = channels().map(({ name }) => fleet.channel(name) ?? { name, ...nothingKnown });
