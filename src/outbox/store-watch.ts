@@ -15,6 +15,7 @@ import type { RuleSettings } from '../core/rule-settings.ts';
 import type { Loss, StoreFailure } from '../core/store-failure.ts';
 import { hourMs, minuteMs, secondMs } from '../core/time.ts';
 import type { Loops } from '../world/loop.ts';
+import { endsWithin, systemClock } from '../world/world.ts';
 import type { NotifyParts, RecordingParts } from './outbox-store.ts';
 
 // Health of the store in this process's view, from the results of its reads and writes: shown and logged, whichever
@@ -113,6 +114,8 @@ const unprovenMs = minuteMs;
  */
 const justAwakeMs = 15_000;
 const newCauseAfterMs = 30_000;
+/** Longest wait of a look for receivers, in real time: an attempt by email may take half an hour. */
+const lookWaitsMs = 10_000;
 /** Wait after a refusal, which blames the message. */
 const refusedWaitMs = 15 * minuteMs;
 
@@ -141,6 +144,7 @@ export class StoreWatch {
   readonly #settled = new Set<string>();
   /** Monotonic times of the next attempts, by channel. */
   readonly #restsUntil = new Map<string, number>();
+  readonly #underWay = new Set<string>();
   readonly #ending = new AbortController();
 
   constructor(parts: StoreWatchParts) {
@@ -300,10 +304,13 @@ export class StoreWatch {
       ({ name }) =>
         wanted.includes(name) &&
         now >= (this.#restsUntil.get(name) ?? now) &&
-        !this.#notified.has(name) &&
-        !this.#settled.has(name),
+        ![this.#notified, this.#settled, this.#underWay].some((of) => of.has(name)),
     );
-    await Promise.all(open.map((channel) => this.#attempt(channel, transition)));
+    const attempts = open.map(async (channel) => {
+      this.#underWay.add(channel.name);
+      await this.#attempt(channel, transition).finally(() => this.#underWay.delete(channel.name));
+    });
+    await endsWithin(Promise.all(attempts), lookWaitsMs, systemClock());
   }
 
   async #attempt(channel: Channel, transition: Transition): Promise<void> {
@@ -312,6 +319,8 @@ export class StoreWatch {
     const rendered = message && channel.render(message);
     if (!rendered) return void this.#settled.add(name);
     const result = await this.#send(channel, unrecorded(name, rendered, transition));
+    // The failure may have ended meanwhile, or have another cause.
+    if (transition !== this.#telling) return;
     const { kind } = result;
     if (kind === 'sent' || kind === 'accepted' || kind === 'unanswered') return void this.#notified.add(name);
     const { log, clock } = this.#parts.world;
