@@ -7,9 +7,9 @@ import { inconsistencies } from '../config/checks.ts';
 import { type AlertsConfig, alertsWithProxy, type GuardSettings } from '../config/config.ts';
 import { guardSchema } from '../config/guard-schema.ts';
 import { loadConfig, proxiesOf, type ValidConfig, withEgress } from '../config/load.ts';
-import { loadPart, loadPlaces, loadRetention, type Places, usualStore } from '../config/places.ts';
+import { loadPart, loadPlaces, type Places, usualStore } from '../config/places.ts';
 import { checkPart, readSource } from '../config/source.ts';
-import type { Retention, StorePlace } from '../core/store-failure.ts';
+import type { StorePlace } from '../core/store-failure.ts';
 import { socketPathOf } from '../operations/socket.ts';
 import { shellPath } from '../world/command-name.ts';
 import { formatProblem, type Problem } from '../world/schema/problem.ts';
@@ -59,13 +59,6 @@ export function findDaemon(file: string, mayBeUsual: boolean): StorePlace {
   const hint =
     'Correct the file. A running daemon still has its earlier configuration: to reach it now, use the page, pass --url with its address, or pass --config with a file that has the same store.url.';
   throw new CommandError('configuration', `${error.message}\n${hint}`, places.problems);
-}
-
-/** Time for which the daemon keeps history. Throws the error above. */
-export function findRetention(file: string): Retention {
-  const found = loadRetention(file, process.env);
-  if ('retention' in found) return found.retention;
-  throw configurationError(file, found.problems);
 }
 
 /** Place of the store. Throws the error above. */

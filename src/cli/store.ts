@@ -9,7 +9,7 @@ import { counted, roughSpanText } from '../core/wording/phrases.ts';
 import { backUp } from '../store/file/backup.ts';
 import { Ledger } from '../store/ledger.ts';
 import { systemClock } from '../world/world.ts';
-import { findRetention, findStore } from './configuration.ts';
+import { findStore } from './configuration.ts';
 import { CommandError } from './errors.ts';
 import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 import { bytesText, printLines, printTable } from './terminal.ts';
@@ -29,11 +29,7 @@ export function storeCommand(): Command {
     .description(
       'show the size of the store, check it, back it up, or copy it to PostgreSQL; on the machine that has it',
     )
-    .addCommand(
-      part('stats')
-        .description('show how large the store is by table, how fast it grows, and what is past its retention')
-        .action(stats),
-    )
+    .addCommand(part('stats').description('show how large the store is, by table').action(stats))
     .addCommand(
       part('check')
         .description('read the whole store and report what is damaged; exits with 1 if anything is')
@@ -57,15 +53,9 @@ export function storeCommand(): Command {
 async function stats({ config, json = false }: StoreOptions): Promise<void> {
   const answer = await statsOf(config);
   if (json) return void printJson('store stats', answer);
-  const numbers = ['SIZE', 'ROWS', 'A DAY', 'PAST RETENTION'].map((title) => ({ title, numbers: true }));
-  const rows = answer.tables.map((one) => [
-    bytesText(one.bytes),
-    one.rows.toLocaleString('en-US'),
-    one.bytes_a_day === null ? '' : bytesText(one.bytes_a_day),
-    one.past_retention_rows === 0 ? '' : bytesText(one.past_retention_bytes),
-    one.table,
-  ]);
-  printLines([...summaryOf(answer), '']);
+  const numbers = ['SIZE', 'ROWS'].map((title) => ({ title, numbers: true }));
+  const rows = answer.tables.map((one) => [bytesText(one.bytes), one.rows.toLocaleString('en-US'), one.table]);
+  printLines([summaryOf(answer), '']);
   printTable([...numbers, { title: 'TABLE' }], rows);
 }
 
@@ -77,46 +67,22 @@ function findFile(config: string, instead: string): string {
 }
 
 async function statsOf(config: string): Promise<Answers['store stats']> {
-  const [place, retention] = [findStore(config), findRetention(config)];
+  const place = findStore(config);
   const ledger = await Ledger.at(place);
-  const sizes = await ledger.sizes({ now: systemClock().now(), retention }).finally(() => ledger.close());
-  const sum = (of: (table: (typeof sizes.tables)[number]) => number) =>
-    sizes.tables.reduce((all, one) => all + of(one), 0);
-  return {
-    file: placeText(place),
-    bytes: sizes.bytes,
-    wal_bytes: sizes.walBytes,
-    unused_bytes: sizes.freeBytes,
-    bytes_a_day: sizes.tables.some(({ bytesADay }) => bytesADay !== null)
-      ? sum(({ bytesADay }) => bytesADay ?? 0)
-      : null,
-    past_retention_bytes: sum(({ old }) => old.bytes),
-    tables: sizes.tables.map(({ table, bytes, rows, bytesADay, old }) => ({
-      ...{ table, bytes, rows, bytes_a_day: bytesADay },
-      ...{ past_retention_rows: old.rows, past_retention_bytes: old.bytes },
-    })),
-  };
+  const { bytes, walBytes, freeBytes, tables } = await ledger.sizes().finally(() => ledger.close());
+  return { file: placeText(place), bytes, wal_bytes: walBytes, unused_bytes: freeBytes, tables: [...tables] };
 }
 
 /** Name of a store without its password. */
 const placeText = (place: StorePlace) => (typeof place === 'string' ? place : nameOf(place));
 
-function summaryOf(answer: Answers['store stats']): readonly string[] {
+function summaryOf(answer: Answers['store stats']): string {
   const { file, bytes, wal_bytes: wal, unused_bytes: unused } = answer;
   const space =
     wal === null
       ? `${bytesText(bytes)}, of which about ${bytesText(unused)} are rows that PostgreSQL has not cleaned up yet`
       : `${bytesText(bytes)}, of which ${bytesText(unused)} are unused; its write-ahead log beside it takes ${bytesText(wal)} more`;
-  const old = answer.past_retention_bytes;
-  return [
-    `${file}: ${space}.`,
-    answer.bytes_a_day === null
-      ? 'It is younger than a day, so how much it grows a day is not known yet.'
-      : `It grew by ${bytesText(answer.bytes_a_day)} of new rows a day, in the last week or since its first row.`,
-    old === 0
-      ? 'Nothing in it is past its retention.'
-      : `About ${bytesText(old)} are past their retention: the running daemon deletes them within six hours.`,
-  ];
+  return `${file}: ${space}.`;
 }
 
 async function check({ config, json = false }: StoreOptions): Promise<void> {

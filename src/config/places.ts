@@ -3,7 +3,7 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { isLoopback } from '../core/egress.ts';
-import { type PostgresPlace, pathOf, type Retention, type StorePlace } from '../core/store-failure.ts';
+import { type PostgresPlace, pathOf, type StorePlace } from '../core/store-failure.ts';
 import { dayMs } from '../core/time.ts';
 import type { Problem } from '../world/schema/problem.ts';
 import { duration, label, refuse as refuseValue, timeZone, tokenDigest } from '../world/schema/scalars.ts';
@@ -151,15 +151,6 @@ export type Places =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 const placesSchema = section({ store: keyed(storeSchema, {}, ''), recipes: keyed(recipes, {}, '') });
-const retentionSchema = section({ retention: keyed(retention, {}, '') });
-
-export function loadRetention(
-  path: string,
-  environment: Environment,
-): { readonly retention: Retention } | { readonly problems: readonly Problem[] } {
-  const part = loadPart(path, environment, retentionSchema, ['retention']);
-  return 'problems' in part ? part : part.checked;
-}
 
 /** Reads only the sections with places; the rest of the file is neither substituted nor checked. */
 export function loadPlaces(path: string, environment: Environment): Places {

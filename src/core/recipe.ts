@@ -125,16 +125,9 @@ export interface RunRequest {
   readonly role: 'viewer' | 'operator';
 }
 
-/** `pruned`: the run was deleted after its retention. `share_used`: others may still start one. */
+/** `share_used`: others may still start one. */
 export interface RecipeRefusal {
-  readonly refused:
-    | 'unknown_recipe'
-    | 'bad_parameters'
-    | 'not_allowed'
-    | 'busy'
-    | 'share_used'
-    | 'unknown_run'
-    | 'pruned';
+  readonly refused: 'unknown_recipe' | 'bad_parameters' | 'not_allowed' | 'busy' | 'share_used' | 'unknown_run';
   readonly said: readonly string[];
 }
 

@@ -105,12 +105,10 @@ export class RecipeRunner {
   async run(id: string): Promise<Run | RecipeRefusal> {
     const active = this.#active.get(id);
     const found = active ? active.run : await this.#parts.runs.read(id);
-    if (found === 'pruned')
-      return refuse(
-        'pruned',
-        `The run ${id} was deleted: it is older than retention.runs, or newer runs needed its space.`,
-      );
-    return found ?? refuse('unknown_run', `There is no run ${id}.`);
+    return (
+      found ??
+      refuse('unknown_run', `There is no run ${id}: it never was, or it was deleted because of its age or its size.`)
+    );
   }
 
   /** Reads at most `limit` rows, and fewer if they are large: follow `nextOffset`. */

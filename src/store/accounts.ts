@@ -2,6 +2,7 @@
 import { actionUnder } from '../core/action.ts';
 import { moveEntries } from '../core/guard/breaker.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
+import { changeNames } from './history.ts';
 import { loadWritesOff } from './people.ts';
 import type { AccountMove, AccountsRecord, KnownAccount } from './records.ts';
 import { inPieces, parsed, storedAction, upsert } from './rows.ts';
@@ -9,7 +10,7 @@ import type { Db } from './schema/tables.ts';
 import { loadBreakers, writeAction, writeAlerts, writeBreaker } from './writes.ts';
 
 const newest = ['mailboxes', 'observations'] as const;
-const history = ['decisions', 'changes', 'actions', 'command_mailboxes'] as const;
+const history = ['decisions', 'changes', 'actions'] as const;
 
 /** Records the configured accounts, and moves the mailboxes that are now guarded under another account name. */
 export async function writeAccounts(db: Db, { accounts, moves, alerts }: AccountsRecord): Promise<void> {
@@ -29,17 +30,10 @@ export async function writeAccounts(db: Db, { accounts, moves, alerts }: Account
 /** Deletes the mailboxes of an account name that now stands for other mailboxes. A stop of the account itself stays. */
 async function forgetMailboxes(db: Db, account: string): Promise<void> {
   for (const table of [...newest, ...history]) await db.deleteFrom(table).where('account', '=', account).execute();
-  const stops = (await loadWritesOff(db)).filter(({ scope }) => scope.kind === 'mailbox' && scope.account === account);
-  await inPieces(stops, (some) =>
-    db
-      .deleteFrom('writes_off')
-      .where(
-        'scope',
-        'in',
-        some.map(({ scope }) => scopeKey(scope)),
-      )
-      .execute(),
-  );
+  await changeNames(db, account, () => null);
+  for (const { scope } of await loadWritesOff(db))
+    if (scope.kind === 'mailbox' && scope.account === account)
+      await db.deleteFrom('writes_off').where('scope', '=', scopeKey(scope)).execute();
 }
 
 /** Moves mailboxes to another account, and replaces older rows of the same mailboxes there. */
@@ -54,9 +48,10 @@ export async function moveMailboxes(db: Db, move: AccountMove): Promise<void> {
     const actions = db.selectFrom('actions').select(['id', 'action']).where('account', '=', from);
     for (const row of await actions.where('mailbox_id', 'in', some).execute())
       await writeAction(db, actionUnder(storedAction(row), to));
-    await dropDoubles(db, move, some);
     for (const table of history) await moveRows(db, table, move, some);
   });
+  const moved = new Set(theirs);
+  await changeNames(db, from, (name) => (moved.has(name.id) ? { ...name, account: to } : name));
   await moveStops(db, move);
 }
 
@@ -68,19 +63,6 @@ async function moveRows(
 ): Promise<void> {
   const theirs = db.updateTable(table).where('account', '=', from).where('mailbox_id', 'in', ids);
   await theirs.set({ account: to }).execute();
-}
-
-/** Keeps the row under the target account if a command names a mailbox under both accounts. */
-async function dropDoubles(db: Db, { from, to }: AccountMove, ids: readonly string[]): Promise<void> {
-  const there = db.selectFrom('command_mailboxes').select('command_id').where('account', '=', to);
-  for (const id of ids) {
-    await db
-      .deleteFrom('command_mailboxes')
-      .where('account', '=', from)
-      .where('mailbox_id', '=', id)
-      .where('command_id', 'in', there.where('mailbox_id', '=', id))
-      .execute();
-  }
 }
 
 async function idsOf(db: Db, account: string): Promise<readonly string[]> {

@@ -4,12 +4,12 @@ import type { Action } from '../core/action.ts';
 import type { AlertChanges } from '../core/alert.ts';
 import { type DecisionDay, goingOn, type HeldSpan, type RecordedDecision } from '../core/decision.ts';
 import type { Change, MailboxState } from '../core/mailbox.ts';
-import type { CommandEnd, CommandEntry, CommandName, Requester } from '../core/operator-command.ts';
+import type { CommandEnd, CommandEntry, CommandName, MailboxName, Requester } from '../core/operator-command.ts';
 import type { HistoryQuery } from '../core/records.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import type { Gate } from './database.ts';
-import { inPieces, isAfter, parsed, storedAction } from './rows.ts';
+import { isAfter, parsed, storedAction } from './rows.ts';
 import { type Db, isHeld, type Tables } from './schema/tables.ts';
 import { writeAlerts } from './writes.ts';
 
@@ -33,26 +33,20 @@ export class AuditLog {
   }
 
   /** Records a command before it runs. Returns the id of the new entry. */
-  beginCommand({ at, by, reason, name, command, account, mailboxes }: CommandBegin): Promise<number> {
+  beginCommand(begin: CommandBegin): Promise<number> {
+    const { at, by, name } = begin;
+    const entry: StoredEntry = { ...begin, end: null, endedAt: null, outcome: '' };
     return this.#gate.write(async (trx) => {
-      const { id } = await trx
-        .insertInto('operator_commands')
-        .values({ at, by, reason, name, command, account, result: null, ended_at: null, outcome: '' })
-        .returning('id')
-        .executeTakeFirstOrThrow();
-      const rows = mailboxes.map((one) => ({
-        ...{ command_id: id, account: one.account },
-        ...{ mailbox_id: one.id, email: one.email },
-      }));
-      await inPieces(rows, (some) => trx.insertInto('command_mailboxes').values(some).execute());
-      return id;
+      const row = { at, by, name, result: null, entry: JSON.stringify(entry) };
+      const inserted = trx.insertInto('operator_commands').values(row).returning('id');
+      return (await inserted.executeTakeFirstOrThrow()).id;
     });
   }
 
   async endCommand({ id, end, outcome, at, alerts }: CommandSettlement): Promise<void> {
     await this.#gate.write(async (trx) => {
-      const ended = { result: end, outcome, ended_at: at };
-      await trx.updateTable('operator_commands').set(ended).where('id', '=', id).execute();
+      const find = trx.selectFrom('operator_commands').select(['id', 'entry']).where('id', '=', id);
+      await writeEntry(trx, { ...storedEntry(await find.executeTakeFirstOrThrow()), end, outcome, endedAt: at });
       await writeAlerts(trx, alerts);
     });
   }
@@ -60,8 +54,8 @@ export class AuditLog {
   /** Commands without an outcome, oldest first: their process ended before they did. */
   unendedCommands(): Promise<readonly CommandEntry[]> {
     return this.#gate.read(async (db) => {
-      const begun = db.selectFrom('operator_commands').select(commandColumns).where('result', 'is', null);
-      return withMailboxes(db, await begun.orderBy('id').execute());
+      const begun = db.selectFrom('operator_commands').select(['id', 'entry']).where('result', 'is', null);
+      return (await begun.orderBy('id').execute()).map(storedEntry);
     });
   }
 
@@ -74,23 +68,51 @@ export class AuditLog {
   }
 }
 
+type StoredEntry = Omit<CommandEntry, 'id'>;
+
+const storedEntry = ({ id, entry }: { readonly id: number; readonly entry: string }): CommandEntry => ({
+  ...parsed<StoredEntry>(entry, 'operator_commands', { id }),
+  id,
+});
+
+async function writeEntry(trx: Db, { id, ...entry }: CommandEntry): Promise<void> {
+  const row = { result: entry.end, entry: JSON.stringify(entry) };
+  await trx.updateTable('operator_commands').set(row).where('id', '=', id).execute();
+}
+
 async function loadCommands(
   db: Db,
   { since, before, mailbox, by, operation, limit }: HistoryQuery<number>,
 ): Promise<readonly CommandEntry[]> {
-  let query = db.selectFrom('operator_commands').select(commandColumns).where('at', '>=', since);
+  let query = db.selectFrom('operator_commands').select(['id', 'entry']).where('at', '>=', since);
   if (by != null) query = query.where('by', '=', by);
   if (operation != null) query = query.where('name', '=', operation);
-  if (mailbox) {
-    const about = db
-      .selectFrom('command_mailboxes')
-      .select('command_id')
-      .where('account', '=', mailbox.account)
-      .where('mailbox_id', 'in', mailbox.ids);
-    query = query.where('id', 'in', about);
-  }
+  if (mailbox) query = query.where(namesAny(mailbox.account, mailbox.ids));
   if (before) query = query.where(isAfter(['at', 'id'], [before.at, before.id]));
-  return withMailboxes(db, await query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute());
+  return (await query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute()).map(storedEntry);
+}
+
+/** Matches the entries that name one of the mailboxes. LIKE would take an underscore for any letter. */
+function namesAny(account: string, ids: readonly string[]) {
+  const names = ids.map((id) => `{"account":${JSON.stringify(account)},"id":${JSON.stringify(id)},`);
+  return sql<boolean>`(${sql.join(
+    names.map((name) => sql`replace(entry, ${name}, '') <> entry`),
+    sql` OR `,
+  )})`;
+}
+
+/** Changes the names of mailboxes of an account in all commands; `change` returns null to leave one out. */
+export async function changeNames(
+  db: Db,
+  account: string,
+  change: (name: MailboxName) => MailboxName | null,
+): Promise<void> {
+  const named = db.selectFrom('operator_commands').select(['id', 'entry']);
+  for (const row of await named.where('entry', 'like', `%"account":${JSON.stringify(account)}%`).execute()) {
+    const entry = storedEntry(row);
+    const mailboxes = entry.mailboxes.flatMap((name) => (name.account === account ? (change(name) ?? []) : name));
+    await writeEntry(db, { ...entry, mailboxes });
+  }
 }
 
 export async function loadGuardActions(
@@ -109,27 +131,6 @@ export async function loadGuardActions(
   return rows.map(storedAction);
 }
 
-const commandColumns = [
-  ...(['id', 'at', 'by', 'name', 'command', 'account', 'reason', 'result', 'ended_at', 'outcome'] as const),
-];
-
-type CommandRow = Pick<Selectable<Tables['operator_commands']>, (typeof commandColumns)[number]>;
-
-async function withMailboxes(db: Db, rows: readonly CommandRow[]): Promise<readonly CommandEntry[]> {
-  const named: Selectable<Tables['command_mailboxes']>[] = [];
-  await inPieces(rows, async (some) => {
-    const ids = some.map(({ id }) => id);
-    named.push(...(await db.selectFrom('command_mailboxes').selectAll().where('command_id', 'in', ids).execute()));
-  });
-  const ofCommand = Map.groupBy(named, ({ command_id }) => command_id);
-  return rows.map(({ result, ended_at: endedAt, ...row }) => ({
-    ...row,
-    end: result as CommandEnd | null,
-    endedAt,
-    mailboxes: (ofCommand.get(row.id) ?? []).map(({ account, mailbox_id: id, email }) => ({ account, id, email })),
-  }));
-}
-
 // Decisions, actions and changes of a mailbox, including the earlier ids of its address.
 
 export interface MailboxEntries {
@@ -144,70 +145,41 @@ export async function loadEntries(
   { until, limit }: { readonly until: EpochMs; readonly limit: number },
 ): Promise<MailboxEntries> {
   const ids = [mailbox.id, ...(mailbox.memory?.formerIds ?? [])];
-  const decisions = await db
-    .selectFrom('decisions')
-    .select(decisionColumns)
-    .where('account', '=', mailbox.account)
-    .where('mailbox_id', 'in', ids)
-    .where('since', '<=', until)
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute();
-  const actions = await db
-    .selectFrom('actions')
-    .select(['id', 'action'])
-    .where('account', '=', mailbox.account)
-    .where('mailbox_id', 'in', ids)
-    .where('planned_at', '<=', until)
-    .orderBy('planned_at', 'desc')
-    .limit(limit)
-    .execute();
-  const changes = await db
-    .selectFrom('changes')
-    .select(['id', 'change'])
-    .where('account', '=', mailbox.account)
-    .where('mailbox_id', 'in', ids)
-    .where('at', '<=', until)
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute();
-  const { newest } = await db
-    .selectFrom('decisions')
-    .select((of) => of.fn.max<number | null>('id').as('newest'))
-    .where('account', '=', mailbox.account)
-    .where('mailbox_id', '=', mailbox.id)
-    .executeTakeFirstOrThrow();
+  const newestOf = async <Table extends 'decisions' | 'actions' | 'changes'>(
+    table: Table,
+    at: string,
+    order: string,
+  ) => {
+    const { rows } = await sql<Selectable<Tables[Table]>>`
+      SELECT * FROM ${sql.table(table)} WHERE account = ${mailbox.account} AND mailbox_id IN (${sql.join(ids)})
+      AND ${sql.ref(at)} <= ${until} ORDER BY ${sql.ref(order)} DESC LIMIT ${limit}`.execute(db);
+    return rows;
+  };
+  const decisions = await newestOf('decisions', 'since', 'id');
+  const actions = await newestOf('actions', 'planned_at', 'planned_at');
+  const changes = await newestOf('changes', 'at', 'id');
+  const [newest] = await decisionsOf(db, mailbox).select('id').limit(1).execute();
   return {
-    decisions: decisions.map((row) => (row.id === newest ? goingOn(readDecision(row), mailbox) : readDecision(row))),
+    decisions: decisions.map((row) =>
+      row.id === newest?.id ? goingOn(readDecision(row), mailbox) : readDecision(row),
+    ),
     actions: actions.map(storedAction),
     changes: changes.map(({ id, change }) => parsed<Change>(change, 'changes', { id })),
   };
 }
 
-const decisionColumns = [
-  ...['id', 'since', 'until', 'judged'],
-  ...['verdict', 'days', 'first_sent', 'first_days'],
-] as const satisfies readonly (keyof Tables['decisions'])[];
-
-type DecisionRow = Pick<Selectable<Tables['decisions']>, (typeof decisionColumns)[number]>;
+const decisionsOf = (db: Db, { account, id }: Pick<MailboxState, 'account' | 'id'>) =>
+  db.selectFrom('decisions').where('account', '=', account).where('mailbox_id', '=', id).orderBy('id', 'desc');
 
 export async function loadDecisions(
   db: Db,
-  mailbox: { readonly account: string; readonly id: string },
+  mailbox: Pick<MailboxState, 'account' | 'id'>,
   limit: number,
 ): Promise<readonly RecordedDecision[]> {
-  const rows = await db
-    .selectFrom('decisions')
-    .select(decisionColumns)
-    .where('account', '=', mailbox.account)
-    .where('mailbox_id', '=', mailbox.id)
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute();
-  return rows.map(readDecision);
+  return (await decisionsOf(db, mailbox).selectAll().limit(limit).execute()).map(readDecision);
 }
 
-function readDecision({ id, since, until, judged, ...row }: DecisionRow): RecordedDecision {
+function readDecision({ id, since, until, judged, ...row }: Selectable<Tables['decisions']>): RecordedDecision {
   const json = <Value>(text: string) => parsed<Value>(text, 'decisions', { id });
   return {
     ...{ since, until, count: judged, firstSent: row.first_sent, verdict: json<Verdict>(row.verdict) },

@@ -7,7 +7,6 @@ import { absenceOf } from './file/place.ts';
 import { fileSizes, namedAtMost, type ReadableDatabase, rowProblems, type StoreSizes } from './inspection.ts';
 import { refuseNewer, schemaOf, schemaVersion } from './schema/migrations.ts';
 import type { Db } from './schema/tables.ts';
-import type { UpkeepPlan } from './upkeep.ts';
 
 export class Ledger {
   readonly #name: string;
@@ -27,7 +26,7 @@ export class Ledger {
       db,
       sentence: (error) => storeError(path, error),
       schema: () => schemaOf(db),
-      sizes: (asked) => fileSizes(db, path, asked),
+      sizes: () => fileSizes(db, path),
       problems: () => fileProblems(db),
     });
   }
@@ -42,8 +41,8 @@ export class Ledger {
     await this.#database.db.destroy();
   }
 
-  sizes(asked: UpkeepPlan): Promise<StoreSizes> {
-    return this.#read(() => this.#database.sizes(asked));
+  sizes(): Promise<StoreSizes> {
+    return this.#read(() => this.#database.sizes());
   }
 
   problems(): Promise<readonly string[]> {

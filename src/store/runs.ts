@@ -13,10 +13,6 @@ export interface RowChunk {
   readonly rows: string;
 }
 
-/** Time for which a pruned run is remembered, so that "gone" can be told from "never there". */
-const rememberedMs = 366 * 24 * 60 * 60_000;
-const maxRemembered = 100_000;
-
 /** Limits for the size of runs and their rows. If a limit is reached, the oldest ended runs are deleted. */
 export interface RunRoom {
   /** Limit for all runs of one owner, who requested them. */
@@ -25,9 +21,6 @@ export interface RunRoom {
 }
 
 export const usualRoom: RunRoom = { ownerBytes: 128 * 1024 * 1024, bytes: 512 * 1024 * 1024 };
-
-/** Space that is freed per write in addition to the added bytes: a store far above its limit shrinks step by step. */
-const clearedAheadBytes = 256 * 1024;
 
 export type RunLedger = Pick<StoredRuns, 'write' | 'read' | 'chunks' | 'newest' | 'unended' | 'pruneOne'>;
 
@@ -63,12 +56,11 @@ export class StoredRuns {
     });
   }
 
-  /** Returns null if the run never existed, or if a pruned run is no longer remembered. */
-  read(id: string): Promise<Run | 'pruned' | null> {
+  /** Returns null if the run never existed, or was deleted. */
+  read(id: string): Promise<Run | null> {
     return this.#gate.read(async (db) => {
-      const row = await db.selectFrom('runs').select('run').where('id', '=', id).executeTakeFirst();
-      if (!row) return null;
-      return row.run === null ? 'pruned' : parsed<Run>(row.run, 'runs', { id });
+      const row = await db.selectFrom('runs').select(['id', 'run']).where('id', '=', id).executeTakeFirst();
+      return row ? storedRun(row) : null;
     });
   }
 
@@ -88,10 +80,10 @@ export class StoredRuns {
 
   newest(recipe: string, limit: number, before: RunPlace | null = null): Promise<readonly Run[]> {
     return this.#gate.read(async (db) => {
-      let query = db.selectFrom('runs').select(['id', 'run']).where('recipe', '=', recipe).where('run', 'is not', null);
+      let query = db.selectFrom('runs').select(['id', 'run']).where('recipe', '=', recipe);
       if (before) query = query.where(isAfter(['created_at', 'id'], [before.createdAt, before.id]));
       const rows = await query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
-      return rows.map(({ id, run }) => parsed<Run>(run ?? '', 'runs', { id }));
+      return rows.map(storedRun);
     });
   }
 
@@ -99,7 +91,7 @@ export class StoredRuns {
     return this.#gate.read(async (db) => {
       // A literal matches the partial index; a parameter would not.
       const rows = await db.selectFrom('runs').select(['id', 'run']).where('ended', '=', sql.lit(0)).execute();
-      return rows.flatMap(({ id, run }) => (run === null ? [] : [parsed<Run>(run, 'runs', { id })]));
+      return rows.map(storedRun);
     });
   }
 
@@ -113,14 +105,12 @@ export class StoredRuns {
       const isFull = (await totalBytes(trx, null)) > this.#room.bytes;
       const pruned = old !== null && (isFull || old.created_at < before);
       if (pruned) await prune(trx, old);
-      else await forget(trx, before - rememberedMs);
       return pruned;
     });
   }
 
   /**
-   * Deletes the oldest ended runs until the added bytes fit; far above a limit, frees only one step. Returns false if
-   * no run is left to delete.
+   * Deletes the oldest ended runs until the added bytes fit. Returns false if no run is left to delete.
    */
   async #makeRoom(trx: Db, owner: string, added: number): Promise<boolean> {
     const limits = [
@@ -129,8 +119,7 @@ export class StoredRuns {
     ] as const;
     for (const [whose, most] of limits) {
       let excess = (await totalBytes(trx, whose)) + added - most;
-      const target = Math.max(0, excess - added - clearedAheadBytes);
-      while (excess > target) {
+      while (excess > 0) {
         const old = await oldestEnded(trx, whose);
         if (!old) return false;
         await prune(trx, old);
@@ -140,6 +129,8 @@ export class StoredRuns {
     return true;
   }
 }
+
+const storedRun = ({ id, run }: { readonly id: string; readonly run: string }) => parsed<Run>(run, 'runs', { id });
 
 type KeptRun = Pick<Selectable<Tables['runs']>, 'id' | 'bytes' | 'created_at'>;
 
@@ -151,22 +142,11 @@ async function totalBytes(db: Db, owner: string | null): Promise<number> {
 
 async function oldestEnded(db: Db, owner: string | null): Promise<KeptRun | null> {
   const ended = db.selectFrom('runs').select(['id', 'bytes', 'created_at']).where('ended', '=', 1);
-  const kept = owner === null ? ended.where('owner', 'is not', null) : ended.where('owner', '=', owner);
-  return (await kept.where('created_at', '>=', 0).orderBy('created_at').limit(1).executeTakeFirst()) ?? null;
+  const theirs = owner === null ? ended : ended.where('owner', '=', owner);
+  return (await theirs.where('created_at', '>=', 0).orderBy('created_at').limit(1).executeTakeFirst()) ?? null;
 }
 
 async function prune(db: Db, { id }: KeptRun): Promise<void> {
   await db.deleteFrom('run_rows').where('run_id', '=', id).execute();
-  await db.updateTable('runs').set({ run: null, owner: null, bytes: 0 }).where('id', '=', id).execute();
-}
-
-async function forget(db: Db, before: EpochMs): Promise<void> {
-  const tooMany = db
-    .selectFrom('runs')
-    .select('id')
-    .where('run', 'is', null)
-    .orderBy('id', 'desc')
-    .offset(maxRemembered);
-  await db.deleteFrom('runs').where('run', 'is', null).where('created_at', '<', before).execute();
-  await db.deleteFrom('runs').where('run', 'is', null).where('id', '<=', tooMany.limit(1)).execute();
+  await db.deleteFrom('runs').where('id', '=', id).execute();
 }

@@ -33,7 +33,7 @@ const isUnneeded = sql`(m.memory IS NULL OR m.memory LIKE '%"claim":null%')
   AND NOT EXISTS (SELECT 1 FROM alerts al WHERE al.account = m.account AND al.mailbox_id = m.mailbox_id)`;
 
 /** Old rows by the name of the data, in the order of deletion: rows that refer to others come before them. */
-export function oldRows({ now, retention }: UpkeepPlan): Readonly<Record<string, OldRows>> {
+function oldRows({ now, retention }: UpkeepPlan): Readonly<Record<string, OldRows>> {
   const before = (ms: number) => sql.lit(now - ms);
   const auditBefore = before(auditRetentionMs(retention));
   const [sentBefore, decidedBefore] = [before(retention.deliveriesMs), before(retention.decisionsMs)];
@@ -41,7 +41,6 @@ export function oldRows({ now, retention }: UpkeepPlan): Readonly<Record<string,
   const isOfMailboxLeftFor = (ms: number) =>
     sql`(t.account, t.mailbox_id) IN (SELECT m.account, m.mailbox_id FROM mailboxes m WHERE ${leftFor(ms)})`;
   const hasMailbox = sql`SELECT 1 FROM mailboxes m WHERE m.account = t.account AND m.mailbox_id = t.mailbox_id`;
-  const isEndedCommand = sql`at < ${auditBefore} AND result IS NOT NULL`;
   return {
     // The newest decision on each known mailbox stays.
     'old decisions': {
@@ -78,11 +77,10 @@ export function oldRows({ now, retention }: UpkeepPlan): Readonly<Record<string,
         OR NOT EXISTS (SELECT 1 FROM actions newer WHERE newer.account = t.account
           AND newer.mailbox_id = t.mailbox_id AND newer.planned_at > t.planned_at)))`,
     },
-    'mailboxes of old operator commands': {
-      table: 'command_mailboxes',
-      isOld: sql`t.command_id IN (SELECT id FROM operator_commands WHERE ${isEndedCommand})`,
+    'old operator commands': {
+      table: 'operator_commands',
+      isOld: sql`t.at < ${auditBefore} AND t.result IS NOT NULL`,
     },
-    'old operator commands': { table: 'operator_commands', isOld: isEndedCommand },
     'old incidents': { table: 'incidents', isOld: sql`t.ended_at < ${auditBefore}` },
   };
 }

@@ -40,7 +40,6 @@ export const refusals = {
     title: 'Method not allowed',
     meaning: 'The address takes other methods; `Allow` lists them.',
   },
-  pruned: { status: 410, title: 'Deleted', meaning: 'The run was deleted because of its age or its size.' },
   too_large: { status: 413, title: 'Request too large', meaning: 'The body is larger than 64 KiB.' },
   not_json: { status: 415, title: 'Not JSON', meaning: 'The content-type of an operation is not `application/json`.' },
   not_a_form: {

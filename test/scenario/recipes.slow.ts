@@ -252,7 +252,7 @@ describe('a recipe of the user', () => {
     await stage.awayUntil(stage.clock.now() + 11 * 24 * hourMs);
     await stage.run(5 * secondMs);
     const gone = await ask(`/v1/runs/${id}`);
-    expect([gone.status, await gone.json()]).toMatchObject([410, { error: 'pruned' }]);
+    expect([gone.status, await gone.json()]).toMatchObject([404, { error: 'unknown_run' }]);
   });
 });
 

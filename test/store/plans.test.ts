@@ -17,7 +17,7 @@ import { until } from '../support/until.ts';
 /** Their rows become more with time; the others have one an account, a rule, a channel, a silence. */
 const growing = [
   ...['mailboxes', 'observations', 'decisions', 'actions', 'changes', 'transitions', 'deliveries'],
-  ...['operator_commands', 'command_mailboxes', 'runs', 'run_rows'],
+  ...['operator_commands', 'runs', 'run_rows'],
 ];
 
 /** What of a query's plan reads a table that grows from end to end; empty when nothing does. */

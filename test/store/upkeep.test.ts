@@ -113,8 +113,7 @@ function fill(database: DatabaseSync, what: Contents): void {
     insert('alerts', { fingerprint: alert.fingerprint, ...of(id), status: 'firing', alert: JSON.stringify(alert) });
   }
   for (const { age, result } of oldestFirst(what.commands)) {
-    const words = { by: 'ann', command: 'pause', reason: '', outcome: '', name: 'pause' };
-    insert('operator_commands', { at: now - age, ...words, result });
+    insert('operator_commands', { at: now - age, by: 'ann', name: 'pause', result, entry: '{}' });
   }
   for (const [index, days] of what.silences.entries())
     insert('silences', { id: `s${index}`, until: now + days * dayMs, silence: '{"match":{}}' });

@@ -181,18 +181,11 @@ const storeStats = z.strictObject({
   unused_bytes: count.describe(
     'Within the file; used again before it grows. On PostgreSQL about what rows take that it has not cleaned up yet.',
   ),
-  bytes_a_day: count
-    .nullable()
-    .describe('Of new rows, in the last week or since the first row; null: the store is younger than a day.'),
-  past_retention_bytes: count.describe('About what the daemon deletes next.'),
   tables: listOf(
     z.strictObject({
       table: text,
       bytes: count.describe('With its indexes.'),
       rows: count,
-      bytes_a_day: count.nullable().describe('null: its rows have no time, or the store is younger than a day.'),
-      past_retention_rows: count,
-      past_retention_bytes: count,
     }),
   ).describe('The largest first.'),
 });

@@ -8,7 +8,6 @@ import { StoreError } from '../failure.ts';
 import { type ReadableDatabase, rowProblems, serverSizes } from '../inspection.ts';
 import { schemaOf, schemaVersion } from '../schema/migrations.ts';
 import type { Db, Tables } from '../schema/tables.ts';
-import type { UpkeepPlan } from '../upkeep.ts';
 import { clientConfig, poolOf, reached, readerConfig, StoreDialect, tolerant } from './connection.ts';
 import { damageSaid, postgresError } from './failure.ts';
 import { hasStore, isReady } from './setup.ts';
@@ -27,8 +26,7 @@ export async function readPostgres(named: PostgresPlace): Promise<ReadableDataba
   return {
     db,
     sentence: (error: unknown) => postgresError(place, error),
-    /** Changes of a newer version do not affect the sizes. */
-    sizes: (asked: UpkeepPlan) => patiently((patient) => serverSizes(patient, asked)),
+    sizes: () => patiently(serverSizes),
     // Indexes are not checked: pg_amcheck does this. The check ends at the first data that PostgreSQL can't read.
     problems: () =>
       patiently(rowProblems).catch((error: unknown) => {

@@ -3,9 +3,9 @@
 import { type CreateTableBuilder, type Generated, type Kysely, sql } from 'kysely';
 
 /**
- * `serial` is an auto-increment primary key; `json` is text that holds a model type; `?` allows null, `=0` is a default.
+ * `serial` is an auto-increment primary key; `json` is text that holds a model type; `?` allows null.
  */
-type ColumnType = 'serial' | 'text' | 'text?' | 'json' | 'json?' | 'bigint' | 'bigint?' | 'bigint=0';
+type ColumnType = 'serial' | 'text' | 'text?' | 'json' | 'json?' | 'bigint' | 'bigint?';
 
 /** `lease` and `fence` exist on PostgreSQL only (postgres/lease.ts). */
 const columns = {
@@ -24,13 +24,8 @@ const columns = {
   },
   actions: { id: 'text', account: 'text', mailbox_id: 'text', state: 'text', planned_at: 'bigint', action: 'json' },
   changes: { id: 'serial', account: 'text', mailbox_id: 'text', at: 'bigint', change: 'json' },
-  // The audit log. `name`: the operation; `command`: in words; `account`: null for several or all; `result`: null while
-  // the command runs.
-  operator_commands: {
-    ...{ id: 'serial', at: 'bigint', by: 'text', command: 'text', reason: 'text', outcome: 'text', name: 'text' },
-    ...{ account: 'text?', result: 'text?', ended_at: 'bigint?' },
-  },
-  command_mailboxes: { command_id: 'bigint', account: 'text', mailbox_id: 'text', email: 'text' },
+  // The audit log. `name`: the operation; `result`: null while the command runs; `entry`: CommandEntry without its id.
+  operator_commands: { id: 'serial', at: 'bigint', by: 'text', name: 'text', result: 'text?', entry: 'json' },
   writes_off: { scope: 'text', off: 'json' },
   // State of each breaker by base_url, and the mailboxes that it counts or holds, in the order of `place`.
   breakers: { api: 'text', head: 'json' },
@@ -47,11 +42,17 @@ const columns = {
     ...{ id: 'text', channel: 'text', sequence: 'bigint', state: 'text', created_at: 'bigint', settled_at: 'bigint?' },
     ...{ payload: 'text', delivery: 'json' },
   },
-  // Runs of recipes. `owner`: the requester, whose limit the run counts against; `bytes`: with its rows. A pruned run has
-  // neither a `run` nor an owner.
+  // Runs of recipes. `owner`: the requester, whose limit the run counts against; `bytes`: with its rows.
   runs: {
-    ...{ id: 'text', recipe: 'text', created_at: 'bigint', ended: 'bigint', run: 'json?', owner: 'text?' },
-    ...{ bytes: 'bigint=0' },
+    ...{
+      id: 'text',
+      recipe: 'text',
+      created_at: 'bigint',
+      ended: 'bigint',
+      run: 'json',
+      owner: 'text',
+      bytes: 'bigint',
+    },
   },
   // `count` rows of a run from `first_row` on, as a JSON array.
   run_rows: { run_id: 'text', first_row: 'bigint', count: 'bigint', rows: 'json' },
@@ -60,7 +61,7 @@ const columns = {
   sessions: { id: 'text', token: 'text', started_at: 'bigint', used_at: 'bigint' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, ColumnType>>>>;
 
-type ValueOf<Type extends ColumnType> = Type extends 'serial' | 'bigint=0'
+type ValueOf<Type extends ColumnType> = Type extends 'serial'
   ? Generated<number>
   : Type extends `bigint${string}`
     ? number | (Type extends `${string}?` ? null : never)
@@ -98,7 +99,6 @@ const keys: Readonly<Partial<Record<string, readonly string[]>>> = {
   mailboxes: ['account', 'mailbox_id'],
   observations: ['account', 'mailbox_id', 'route'],
   actions: ['id'],
-  command_mailboxes: ['command_id', 'account', 'mailbox_id'],
   writes_off: ['scope'],
   breakers: ['api'],
   breaker_entries: ['api', 'key'],
@@ -123,7 +123,6 @@ const indexes: readonly string[] = [
   'changes_by_age ON changes (at)',
   'changes_of_mailbox ON changes (account, mailbox_id, id)',
   'commands_by_time ON operator_commands (at)',
-  'commands_of_mailbox ON command_mailboxes (account, mailbox_id)',
   'commands_under_way ON operator_commands (result, id) WHERE result IS NULL',
   'decisions_by_age ON decisions (since)',
   `decisions_held ON decisions (until, id) WHERE ${heldReason}`,
@@ -135,10 +134,9 @@ const indexes: readonly string[] = [
   'incidents_by_end ON incidents (ended_at)',
   'mailboxes_by_departure ON mailboxes (left_at, account, mailbox_id)',
   `mailboxes_departed ON mailboxes (account, ${address}) WHERE left_at IS NOT NULL`,
-  'runs_kept ON runs (created_at) WHERE owner IS NOT NULL',
+  'runs_by_age ON runs (created_at)',
   'runs_of_owner ON runs (owner, created_at, bytes)',
   'runs_of_recipe ON runs (recipe, created_at)',
-  'runs_remembered ON runs (run, id) WHERE run IS NULL',
   'runs_under_way ON runs (ended, id) WHERE ended = 0',
   'sessions_of_token ON sessions (token, used_at)',
   'transitions_by_age ON transitions (at)',
@@ -155,8 +153,7 @@ async function createTable(db: Db, name: string, types: Readonly<Record<string, 
   for (const [column, type] of Object.entries(types)) {
     table = table.addColumn(column, typeOf(type), (definition) => {
       if (type === 'serial') return definition.primaryKey().autoIncrement();
-      if (type.endsWith('?')) return definition;
-      return type.endsWith('=0') ? definition.notNull().defaultTo(0) : definition.notNull();
+      return type.endsWith('?') ? definition : definition.notNull();
     });
   }
   const key = keys[name];
