@@ -2,9 +2,9 @@
 // field, what our own webhook with `format: alertmanager` sends.
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { alertmanagerChannel } from '../../src/channels/alertmanager.ts';
+import { alertmanagerBody, alertmanagerChannel } from '../../src/channels/alertmanager.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
-import type { Alert } from '../../src/core/alert.ts';
+import type { Alert, Transition } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { minuteMs } from '../../src/core/time.ts';
@@ -18,6 +18,7 @@ import { sampleDelivery } from '../outbox/sample-delivery.ts';
 import { Alertmanager } from '../support/alertmanager.ts';
 import { isInstalled } from '../support/debian.ts';
 import { until } from '../support/until.ts';
+import { messageWith } from './people.ts';
 
 interface Body {
   readonly status: string;
@@ -25,11 +26,12 @@ interface Body {
   readonly groupKey: string;
 }
 
+const pageUrl = 'http://127.0.0.1:7025';
 const program = 'prometheus-alertmanager';
 const facts = {
   title: 'acme.example: DNS failing "spf" & <dkim> ü',
   sentences: ['SPF does not pass.', 'Mend the record.'],
-  numbers: { page_url: 'http://127.0.0.1:7025/mailboxes/acme/m1', bounced: 4, rate_percent: 1.54, sent: null },
+  numbers: { page_url: `${pageUrl}/mailboxes/acme/m1`, bounced: 4, rate_percent: 1.54, sent: null },
 };
 const alerts = [1, 2].map((number) => sampleAlert(number, { rule: 'dns_failing', severity: 'critical', facts }));
 
@@ -45,10 +47,7 @@ function notifierFor(alertmanager: string, hook: string, store: MemoryOutbox, fl
     apiOf: () => null,
     channels: [
       alertmanagerChannel({ name: 'am', url: `${alertmanager}/` }, clock),
-      webhookChannel(
-        { name: 'hook', url: hook, secrets: [], format: 'alertmanager', pageUrl: 'http://127.0.0.1:7025' },
-        clock,
-      ),
+      webhookChannel({ name: 'hook', url: hook, secrets: [], format: 'alertmanager', pageUrl }, clock),
     ],
     settings: {
       rules: defaultRuleSettings,
@@ -68,11 +67,9 @@ function comparable(body: Body): object {
   const moment = (value: unknown) => {
     return String(value).startsWith('0001') ? value : new Date(String(value)).toISOString();
   };
-  const listed = body.alerts.map((alert) => ({
-    ...alert,
-    startsAt: moment(alert['startsAt']),
-    endsAt: moment(alert['endsAt']),
-  }));
+  const listed = body.alerts.map((alert) => {
+    return { ...alert, startsAt: moment(alert['startsAt']), endsAt: moment(alert['endsAt']) };
+  });
   listed.sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
   return { ...body, alerts: listed, receiver: '', externalURL: '', groupKey: body.groupKey.replace(/^.*?:/, '') };
 }
@@ -100,11 +97,7 @@ describe.skipIf(!isInstalled(program))('a real Alertmanager', () => {
     notifier.wake();
     const [itsFiring, ourFiring] = await both('firing');
     expect(ourFiring).toEqual(itsFiring);
-    expect(itsFiring).toMatchObject({
-      version: '4',
-      groupKey: '{account="acme", alertname="dns_failing"}',
-      truncatedAlerts: 0,
-    });
+    expect(itsFiring).toMatchObject({ version: '4', groupKey: '{account="acme", alertname="dns_failing"}' });
 
     // A new Alertmanager knows nothing, and the daemon was restarted too.
     await notifier.stop();
@@ -144,17 +137,8 @@ describe('what Alertmanager is told', () => {
   test('an event ends by itself an hour after it was sent, however late that is', async () => {
     await using receiver = await startReceiver();
     const channel = alertmanagerChannel({ name: 'am', url: receiver.url }, clock);
-    const transitions = [{ ...firing(sampleAlert(1)), kind: 'event' } as const];
-    const message = {
-      group: 'g',
-      account: 'acme',
-      rule: 'guard_acted',
-      kind: 'event',
-      severity: 'critical',
-      at: start,
-      incident: null,
-    } as const;
-    const payload = channel.render({ ...message, transitions })?.payload ?? '';
+    const event = messageWith([{ ...firing(sampleAlert(1)), kind: 'event' }]);
+    const payload = channel.render(event)?.payload ?? '';
     await clock.advance(90 * minuteMs);
     await channel.send(sampleDelivery({ payload }), signal);
     const [posted]: Posted[] = JSON.parse(receiver.received[0]?.body ?? '[]');
@@ -164,17 +148,8 @@ describe('what Alertmanager is told', () => {
   test('what resolved is told again for a quarter of an hour, unless it fires again', async () => {
     await using receiver = await startReceiver();
     const channel = alertmanagerChannel({ name: 'am', url: receiver.url }, clock);
-    const message = {
-      group: 'g',
-      account: 'acme',
-      rule: 'stale_data',
-      kind: 'resolved',
-      severity: 'warning',
-      at: start,
-      incident: null,
-    } as const;
-    const transitions = [1, 2].map((number) => resolved(sampleAlert(number), start));
-    await channel.send(sampleDelivery({ payload: channel.render({ ...message, transitions })?.payload ?? '' }), signal);
+    const message = messageWith([1, 2].map((number) => resolved(sampleAlert(number), start)));
+    await channel.send(sampleDelivery({ payload: channel.render(message)?.payload ?? '' }), signal);
     const again = { ...sampleAlert(2), firingAt: clock.now() };
     await channel.upkeep?.send([again], signal);
     const notified = () =>
@@ -182,13 +157,10 @@ describe('what Alertmanager is told', () => {
         labels['mailbox_id'],
         Date.parse(endsAt) > clock.now(),
       ]);
-    expect(notified()).toEqual([
-      ['m2', true],
-      ['m1', false],
-    ]);
+    expect(Object.fromEntries(notified())).toEqual({ m2: true, m1: false });
     await clock.advance(16 * minuteMs);
     await channel.upkeep?.send([again], signal);
-    expect(notified()).toEqual([['m2', true]]);
+    expect(Object.fromEntries(notified())).toEqual({ m2: true });
     const before = receiver.received.length;
     expect(await channel.upkeep?.send([], signal)).toBeNull();
     expect(receiver.received).toHaveLength(before);
@@ -199,10 +171,8 @@ describe('what Alertmanager is told', () => {
     const channel = alertmanagerChannel({ name: 'am', url: receiver.url }, clock);
     const many = Array.from({ length: 1_200 }, (_, number) => sampleAlert(number));
     receiver.answer = (response) => (receiver.received.length === 2 ? status(503) : status(200))(response);
-    expect(await channel.upkeep?.send(many, signal)).toMatchObject({
-      kind: 'failed',
-      detail: 'Alertmanager answered 503',
-    });
+    const failed = { kind: 'failed', detail: 'Alertmanager answered 503' };
+    expect(await channel.upkeep?.send(many, signal)).toMatchObject(failed);
     expect(await channel.upkeep?.send(many, signal)).toMatchObject({ kind: 'sent' });
     expect(receiver.received.map(({ body }) => JSON.parse(body).length)).toEqual([500, 500, 500, 500, 200]);
   });
@@ -212,23 +182,36 @@ test.each([
   ['guard_acted', 'action_id'],
   ['restored', 'action_id'],
   ['operator_acted', 'command_id'],
-] as const)(
-  '%s, an event, names no single one in its labels, which would be an alert of its own for ever',
-  (rule, id) => {
-    const channel = alertmanagerChannel({ name: 'am', url: 'http://127.0.0.1:1' }, movedClock(start));
-    const acted = sampleAlert(3, { rule, object: '17' });
-    const transitions = [{ kind: 'event', at: start, alert: acted }] as const;
-    const message = {
-      group: 'g',
-      account: 'acme',
-      rule,
-      kind: 'event',
-      severity: 'critical',
-      at: start,
-      incident: null,
-    } as const;
-    const { payload } = channel.render({ ...message, transitions }) ?? { payload: '[]' };
-    expect(JSON.parse(payload)).toMatchObject([{ annotations: { [id]: '17' } }]);
-    expect(JSON.parse(payload)[0].labels).not.toHaveProperty('object');
-  },
-);
+] as const)('%s, an event, names no single one in its labels, which would be an alert for ever', (rule, id) => {
+  const channel = alertmanagerChannel({ name: 'am', url: 'http://127.0.0.1:1' }, movedClock(start));
+  const acted = messageWith([{ kind: 'event', at: start, alert: sampleAlert(3, { rule, object: '17' }) }]);
+  const [posted] = JSON.parse(channel.render(acted)?.payload ?? '[]');
+  expect(posted).toMatchObject({ annotations: { [id]: '17' } });
+  expect(posted.labels).not.toHaveProperty('object');
+});
+
+const boxFacts = (number: number, more: object = {}) => ({
+  title: `box ${number}`,
+  sentences: ['The login failed.', 'Connect it again.'],
+  numbers: { page_url: `http://page/${number}`, limit: 40, unknown: null, ...more },
+});
+
+test('of 600 alerts 500 are listed; what all of them share is common, also with those that are not listed', () => {
+  const of = (number: number) =>
+    firing(sampleAlert(number, { rule: 'mailbox_unwell', severity: 'critical', facts: boxFacts(number) }));
+  const many = Array.from({ length: 600 }, (_, number) => of(number));
+  const bodyOf = (transitions: readonly Transition[]) =>
+    alertmanagerBody(messageWith(transitions), { name: 'hook', pageUrl: null });
+  const body = bodyOf(many);
+  expect(body.alerts).toHaveLength(500);
+  const groupLabels = { account: 'acme', alertname: 'mailbox_unwell' };
+  const groupKey = '{}:{account="acme", alertname="mailbox_unwell"}';
+  expect(body).toMatchObject({ truncatedAlerts: 100, status: 'firing', groupKey, groupLabels });
+  expect(body.commonLabels).toEqual({ ...groupLabels, severity: 'critical' });
+  expect(body.commonAnnotations).toEqual({ description: 'The login failed. Connect it again.', limit: '40' });
+  const other = resolved(sampleAlert(1, { account: 'other', facts: boxFacts(1, { limit: 7 }) }));
+  const mixed = bodyOf([...many, other]);
+  expect(mixed).toMatchObject({ truncatedAlerts: 101, status: 'firing', groupKey: '{}:{}', commonLabels: {} });
+  expect(mixed.commonAnnotations).toEqual({ description: 'The login failed. Connect it again.' });
+  expect(bodyOf([other])).toMatchObject({ status: 'resolved', commonLabels: { account: 'other', mailbox_id: 'm1' } });
+});

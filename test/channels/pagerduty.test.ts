@@ -65,12 +65,8 @@ test('an incident is one alert from its beginning to its end, whatever is in it'
 
 test('what was triggered before it belonged to the incident is resolved with it, under its own key', async () => {
   await using at = await stage();
-  const transitions = [
-    { ...resolved(sampleAlert(1)), alone: true as const },
-    resolved(sampleAlert(2)),
-    firing(sampleAlert(3)),
-  ];
-  await at.send({ ...incidentMessage('ended'), transitions });
+  const own = { ...resolved(sampleAlert(1)), alone: true as const };
+  await at.send({ ...incidentMessage('ended'), transitions: [own, resolved(sampleAlert(2)), firing(sampleAlert(3))] });
   expect(actions(at)).toEqual(['resolve inc_7Qx', 'resolve stale_data|acme|m1|']);
 });
 
@@ -88,9 +84,8 @@ test('a storm triggers the twenty worst, each of which says how many more there 
   await using at = await stage();
   expect(await at.send(storm)).toMatchObject({ kind: 'sent' });
   expect(at.receiver.taken()).toHaveLength(20);
-  expect(at.receiver.taken()[0]).toMatchObject({
-    payload: { custom_details: { others: 'and 1,980 more: see the page.' } },
-  });
+  const others = 'and 1,980 more: see the page.';
+  expect(at.receiver.taken()[0]).toMatchObject({ payload: { custom_details: { others } } });
   expect(await at.send(attacking)).toMatchObject({ kind: 'sent' });
   const long = alertNamed('bob', { object: 'x'.repeat(300) });
   await at.send(messageWith([firing({ ...long, fingerprint: `stale_data|acme|m1|${'x'.repeat(300)}` })]));
@@ -113,12 +108,8 @@ test('a routing key that is refused is about the channel, and stands in no answe
   const wrong = 'W0123456789abcdef0123456789abcde';
   await using at = await stage(wrong);
   const result = await at.send(one);
-  expect(result).toMatchObject({
-    kind: 'failed',
-    setup: true,
-    detail:
-      "PagerDuty answered 400 (Event object is invalid; 'routing_key' is invalid): write the integration key of an Events API v2 integration as routing_key",
-  });
+  expect(result).toMatchObject({ kind: 'failed', setup: true });
+  expect(result.detail).toContain("PagerDuty answered 400 (Event object is invalid; 'routing_key' is invalid): write");
   expect(await at.channel.check?.(AbortSignal.timeout(60_000))).toMatchObject({ kind: 'failed', setup: true });
   at.receiver.fault = () => ({ status: 400, body: { message: `bad ${wrong}`, errors: ['summary is missing'] } });
   expect(await at.send(one)).toMatchObject({ kind: 'refused', detail: expect.not.stringContaining(wrong) });

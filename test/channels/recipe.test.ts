@@ -13,18 +13,19 @@ import { RecipeHost } from '../support/recipe-service.ts';
 const posts = (host: RecipeHost) => host.of('POST', /runs$/).length;
 const reads = (host: RecipeHost) => host.of('GET', /\/runs\//).length;
 
+const settingsFor = ({ baseUrl, key }: RecipeHost) => {
+  return { name: 'fix', baseUrl, apiKey: key, recipe: 'at-risk', apply: true };
+};
+
 function fixWith(host: RecipeHost, store = memoryOutbox()) {
-  const settings = { name: 'fix', baseUrl: host.baseUrl, apiKey: host.key, recipe: 'at-risk', apply: true };
-  return rigWith((_clock, world: World) => [recipeChannel(settings, world)], {}, { store });
+  return rigWith((_clock, world: World) => [recipeChannel(settingsFor(host), world)], {}, { store });
 }
 
 test('an alert starts one run, which is followed until it has ended; its end and reminders start none', async () => {
   await using host = await RecipeHost.start();
   const running = { status: 200, body: { id: 'run-1', status: 'running' } };
-  host.run = RecipeHost.inTurn(running, { status: 200, body: 'busy' }, running, {
-    status: 200,
-    body: { id: 'run-1', status: 'succeeded', rows: [{}, {}] },
-  });
+  const over = { status: 200, body: { id: 'run-1', status: 'succeeded', rows: [{}, {}] } };
+  host.run = RecipeHost.inTurn(running, { status: 200, body: 'busy' }, running, over);
   await using rig = fixWith(host);
   rig.commit(firing(sampleAlert(1)));
   await rig.clock.advance(32 * secondMs);
@@ -65,14 +66,9 @@ test('a trigger whose answer was lost may have started a run, and is never sent 
 test('a trigger that a killed daemon had begun is not sent again; a run that it knew is followed', async () => {
   await using host = await RecipeHost.start();
   const store = memoryOutbox();
-  const made = ['begun', 'known'].map((id) => ({
-    id,
-    channel: 'fix',
-    group: id,
-    payload: '{}',
-    title: id,
-    alerts: [id],
-  }));
+  const made = ['begun', 'known'].map((id) => {
+    return { id, channel: 'fix', group: id, payload: '{}', title: id, alerts: [id] };
+  });
   await store.outbox.recordDeliveries({ transitionIds: [], deliveries: made, now: 0 });
   await store.outbox.beginDelivery('begun', 0);
   const receipt = JSON.stringify({ run: 'run-7', startedAt: 0 });
@@ -122,15 +118,7 @@ test('trying it out asks for the recipe and starts nothing; the key is in no sen
   await using rig = rigWith(() => []);
   const world = { clock: rig.clock, random: () => 0.5, log: rig.log, command: 'warmwarden' };
   const said = async (change: object) => {
-    const settings = {
-      name: 'fix',
-      baseUrl: host.baseUrl,
-      apiKey: host.key,
-      recipe: 'at-risk',
-      apply: false,
-      ...change,
-    };
-    const channel = recipeChannel(settings, world);
+    const channel = recipeChannel({ ...settingsFor(host), ...change }, world);
     const result = await channel.check?.(AbortSignal.timeout(120_000));
     await channel.close?.();
     return [result?.kind, result?.detail];

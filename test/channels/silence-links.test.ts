@@ -9,6 +9,7 @@ import { type AlertRule, alertRules, ruleBook } from '../../src/core/alert-rules
 import { alertSilencePath } from '../../src/core/page-links.ts';
 import { preparedAt } from '../../src/web/commands/prepared.ts';
 import { firing, sampleAlert } from '../alerts/samples.ts';
+import { messageWith } from './people.ts';
 
 const nowhere = { account: '', mailboxId: null, email: null };
 const wide = { mailboxId: null, email: null };
@@ -57,16 +58,8 @@ test.each(alertRules.filter((rule) => !isDisarming({ rule })))('a silence of one
 test('a silence of what a message names does not mute a domain that it does not name', () => {
   const of = (domain: string) => sampleAlert(1, { rule: 'shared_bounces', ...wide, object: domain });
   const named = [of('one.example'), of('two.example')] as const;
-  const transitions = named.map((alert) => firing(alert));
-  const message = {
-    group: '',
-    account: 'acme',
-    rule: 'shared_bounces',
-    kind: 'firing',
-    severity: 'warning',
-  } as const;
   const page = { pageUrl: 'https://page.example', publicUrl: 'https://page.example' };
-  const links = linksOf({ ...message, at: 0, transitions, incident: null }, page);
+  const links = linksOf(messageWith(named.map((alert) => firing(alert))), page);
   const match = matchAt(links.find(({ name }) => name === 'silence_url')?.url ?? '');
   expect([...named, of('three.example')].map((alert) => mutes(match, alert))).toEqual([true, true, false]);
 });

@@ -1,68 +1,51 @@
 // Slack payloads stay within Slack's documented limits, and what mailboxes are called cannot ring anybody's phone.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type GroupMessage, messageOf } from '../../src/alerts/grouping.ts';
 import { slackChannel, slackSentences, slackText } from '../../src/channels/slack.ts';
-import type { Transition } from '../../src/core/alert.ts';
+import type { Alert, Transition } from '../../src/core/alert.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { movedClock } from '../../src/world/world.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
+import { messageWith } from './people.ts';
 
-interface TextObject {
-  readonly type: string;
-  readonly text: string;
-  readonly verbatim?: boolean;
-}
 interface Block {
   readonly type: string;
-  readonly text?: TextObject;
-  readonly elements?: readonly (TextObject & { readonly url?: string })[];
+  readonly text?: { readonly text: string };
+  readonly elements?: readonly { readonly text: string; readonly url?: string }[];
 }
 interface Payload {
   readonly text: string;
   readonly blocks: readonly Block[];
-  readonly attachments: readonly {
-    readonly color: string;
-    readonly blocks: readonly Block[];
-  }[];
+  readonly attachments: readonly { readonly color: string; readonly blocks: readonly Block[] }[];
 }
 
 const page = 'http://127.0.0.1:7025';
-const channel = slackChannel(
-  { name: 'ops', url: 'http://127.0.0.1:1/', pageUrl: 'http://127.0.0.1:7025', publicUrl: null, timeZone: () => 'UTC' },
-  movedClock(start),
-);
+const settings = { name: 'ops', url: 'http://127.0.0.1:1/', pageUrl: page, publicUrl: null, timeZone: () => 'UTC' };
+const channel = slackChannel(settings, movedClock(start));
 
-function rendered(transitions: readonly Transition[]): Payload {
-  return JSON.parse(channel.render(messageOf('acme|stale_data', transitions, start) as GroupMessage)?.payload ?? '');
+/** Within every limit of Slack. */
+function rendered(transitions: readonly Transition[], by = channel): Payload {
+  const payload = JSON.parse(by.render(messageWith(transitions))?.payload ?? '');
+  expect(slackFaults(payload)).toEqual([]);
+  return payload;
 }
+const blocksOf = ({ attachments }: Payload) => attachments[0]?.blocks ?? [];
 
-function named(name: string, sentences: readonly string[] = [name]) {
-  const facts = {
-    title: `${name}: stale`,
-    sentences,
-    numbers: {
-      page_url: 'http://127.0.0.1:7025/mailboxes/acme/m1',
-      runbook_url: 'http://127.0.0.1:7025/runbooks#stale_data',
-    },
-  };
-  return sampleAlert(1, { facts });
+function named(name: string, sentences: readonly string[] = [name], numbers: Alert['facts']['numbers'] = {}) {
+  const links = { page_url: `${page}/mailboxes/acme/m1`, runbook_url: `${page}/runbooks#stale_data` };
+  return sampleAlert(1, { facts: { title: `${name}: stale`, sentences, numbers: { ...links, ...numbers } } });
 }
 
 test('one alert: its title, its sentences, since when, and the link', () => {
   const payload = rendered([firing(named('bob@acme.example', ['It is stale.', 'Look at it.']))]);
-  expect(slackFaults(payload)).toEqual([]);
   expect(payload.text).toBe('Warning: bob@acme.example: stale');
   expect(payload.attachments[0]?.color).toBe('#f79009');
-  expect(payload.blocks.map(({ text }) => text?.text)).toEqual(['Warning: bob@acme.example: stale']);
-  const blocks = payload.attachments[0]?.blocks ?? [];
+  const blocks = blocksOf(payload);
   expect(blocks.map(({ type }) => type)).toEqual(['section', 'actions', 'context']);
   expect(blocks[0]?.text?.text).toBe('It is stale.\nLook at it.\nSince 20 March 10:02 UTC');
-  expect(blocks[1]?.elements?.map(({ url }) => url)).toEqual([
-    'http://127.0.0.1:7025/mailboxes/acme/m1',
-    'http://127.0.0.1:7025/runbooks#stale_data',
-  ]);
+  const links = [`${page}/mailboxes/acme/m1`, `${page}/runbooks#stale_data`];
+  expect(blocks[1]?.elements?.map(({ url }) => url)).toEqual(links);
 });
 
 test('2,000 alerts: twenty in words, the count of the rest, within every limit', () => {
@@ -71,9 +54,8 @@ test('2,000 alerts: twenty in words, the count of the rest, within every limit',
     firing(sampleAlert(number, { facts: { ...named('bob').facts, sentences: [long] } })),
   );
   const payload = rendered(transitions);
-  expect(slackFaults(payload)).toEqual([]);
   expect(payload.text).toBe('Warning: acme: data out of date (2000)');
-  const blocks = payload.attachments[0]?.blocks ?? [];
+  const blocks = blocksOf(payload);
   expect(blocks.filter(({ type }) => type === 'section')).toHaveLength(20);
   expect(blocks.at(-3)?.elements?.[0]?.text).toBe('and 1,980 more: see the page.');
   expect(blocks.at(-2)?.elements?.[0]?.url).toBe('http://127.0.0.1:7025');
@@ -83,21 +65,19 @@ test('what resolved is green and carries since and until; a mixed message says h
   const payload = rendered([resolved(sampleAlert(1), start + hourMs)]);
   expect(payload.attachments[0]?.color).toBe('#12b76a');
   expect(payload.text).toMatch(/^Resolved: /);
-  expect(payload.attachments[0]?.blocks[0]?.text?.text).toContain(
+  const said = (...transitions: Transition[]) => blocksOf(rendered(transitions))[0]?.text?.text;
+  expect(said(resolved(sampleAlert(1), start + hourMs))).toContain(
     'From 20 March 10:02 UTC to 20 March 11:02 UTC, 60 min',
   );
-  const brief = rendered([resolved(sampleAlert(1), start + 1_000)]);
-  expect(brief.attachments[0]?.blocks[0]?.text?.text).toContain('On 20 March 10:02 UTC, for 1 s');
+  expect(said(resolved(sampleAlert(1), start + 1_000))).toContain('On 20 March 10:02 UTC, for 1 s');
   const mixed = rendered([firing(sampleAlert(1)), resolved(sampleAlert(2))]);
   expect(mixed.text).toBe('Warning: acme: data out of date (2, 1 of them resolved)');
 });
 
 test('markup, mentions and marks in names are harmless', () => {
-  const payload = rendered([
-    firing(named('<!channel> <@U123> @here `x` <https://evil.example|safe> \u202egnp.exe a&b\u0000')),
-  ]);
+  const name = '<!channel> <@U123> @here `x` <https://evil.example|safe> \u202egnp.exe a&b\u0000';
+  const payload = rendered([firing(named(name))]);
   const text = JSON.stringify(payload);
-  expect(slackFaults(payload)).toEqual([]);
   expect(text).not.toMatch(/<!|<@|@here|<https:\/\/evil|\u202e|\\u0000|`/);
   expect(text).toContain('&lt;!channel&gt;');
   expect(slackText('write to bob@here.example', 100)).toBe('write to bob@here.example');
@@ -119,8 +99,7 @@ test('of several actions each has its whole command, and the words before it mak
       return firing(sampleAlert(number, { facts }));
     });
     const payload = rendered(acted);
-    expect(slackFaults(payload)).toEqual([]);
-    const sections = payload.attachments[0]?.blocks.filter(({ type }) => type === 'section') ?? [];
+    const sections = blocksOf(payload).filter(({ type }) => type === 'section');
     expect(sections).toHaveLength(count);
     for (const { text } of sections) {
       expect(text?.text).toMatch(
@@ -154,30 +133,21 @@ test('worse, still and resolved read as such, alone and in a group', () => {
   const another = { ...worse, alert: { ...named('x'), rule: 'store_failing' } } as const;
   expect(rendered([another]).text).toMatch(/^New cause, warning: x: /);
   expect(rendered([still]).text).toBe('Still warning: bob2@acme.example: stale statistics');
-  const texts = rendered([worse, still, resolved(sampleAlert(3))]).attachments[0]?.blocks.map(({ text }) => text?.text);
-  expect(texts?.slice(0, 3).map((text) => text?.split(':')[0])).toEqual(['*Worse', '*Still', '*Resolved']);
+  const blocks = blocksOf(rendered([worse, still, resolved(sampleAlert(3))]));
+  expect(blocks.slice(0, 3).map(({ text }) => text?.text.split(':')[0])).toEqual(['*Worse', '*Still', '*Resolved']);
 });
 
 test('an address that is no plain link is no button and no link', () => {
-  const facts = {
-    ...named('bob').facts,
-    numbers: { page_url: 'javascript:alert(1)', runbook_url: 'http://a.example/<x>' },
-  };
-  const payload = rendered([firing(sampleAlert(1, { facts }))]);
-  expect(slackFaults(payload)).toEqual([]);
-  expect(payload.attachments[0]?.blocks.map(({ type }) => type)).toEqual(['section', 'context']);
+  const links = { page_url: 'javascript:alert(1)', runbook_url: 'http://a.example/<x>' };
+  const blocks = blocksOf(rendered([firing(named('bob', [], links))]));
+  expect(blocks.map(({ type }) => type)).toEqual(['section', 'context']);
 });
 
 test('buttons open the page with the command prepared, when people can reach it', () => {
-  const reached = slackChannel(
-    { name: 'ops', url: 'http://127.0.0.1:1/', pageUrl: page, publicUrl: page, timeZone: () => 'UTC' },
-    movedClock(start),
-  );
+  const reached = slackChannel({ ...settings, publicUrl: page }, movedClock(start));
   const buttonsOf = (...transitions: readonly Transition[]) => {
-    const payload = JSON.parse(reached.render(messageOf('g', transitions, start) as GroupMessage)?.payload ?? '');
-    expect(slackFaults(payload)).toEqual([]);
-    const actions = payload.attachments[0].blocks.find(({ type }: Block) => type === 'actions');
-    return actions.elements.map((one: { text: TextObject; url: string }) => `${one.text.text} ${one.url}`);
+    const actions = blocksOf(rendered(transitions, reached)).find(({ type }) => type === 'actions');
+    return actions?.elements?.map(({ text, url }) => `${(text as unknown as { text: string }).text} ${url}`);
   };
   const open = `Open ${page}/mailboxes/acme/m1`;
   const advice = (rule: string) => `What to do ${page}/runbooks#${rule}`;
@@ -185,29 +155,25 @@ test('buttons open the page with the command prepared, when people can reach it'
   const mute = `Silence 4 h ${page}/silences?rule=stale_data&account=acme&mailbox=bob1%40acme.example&for=4h&do=add`;
   expect(buttonsOf(firing(stale))).toEqual([open, advice('stale_data'), mute]);
   expect(buttonsOf(resolved(stale))).toEqual([open, advice('stale_data')]);
-  const pauseOf = (outcome: string, action = 'pause') => {
-    const numbers = { ...stale.facts.numbers, action, outcome, runbook_url: `${page}/runbooks#guard_acted` };
-    const facts = { ...stale.facts, numbers };
+  const pauseAt = (outcome: string, action = 'pause') => {
+    const links = { action, outcome, runbook_url: `${page}/runbooks#guard_acted` };
+    const { facts } = named('bob@acme.example', [], links);
     return { kind: 'event', at: start, alert: sampleAlert(1, { rule: 'guard_acted', object: 'a1', facts }) } as const;
   };
   const resume = `Resume ${page}/mailboxes/acme/m1?do=resume`;
-  expect(buttonsOf(pauseOf('confirmed'))).toEqual([open, advice('guard_acted'), resume]);
-  expect(buttonsOf(pauseOf('refused'))).toEqual([open, advice('guard_acted')]);
-  expect(buttonsOf(pauseOf('confirmed', 'recovery'))).toEqual([open, advice('guard_acted')]);
+  expect(buttonsOf(pauseAt('confirmed'))).toEqual([open, advice('guard_acted'), resume]);
+  expect(buttonsOf(pauseAt('refused'))).toEqual([open, advice('guard_acted')]);
+  expect(buttonsOf(pauseAt('confirmed', 'recovery'))).toEqual([open, advice('guard_acted')]);
   expect(buttonsOf(firing(stale), firing(sampleAlert(2)))).toEqual([
     `Open ${page}`,
     `Silence 4 h ${page}/silences?rule=stale_data&account=acme&for=4h&do=add`,
   ]);
 });
 
-test('a digest and a test message are within the limits, whatever the lines hold', () => {
-  const sections = Array.from({ length: 30 }, () => ({
-    heading: '<!here> & so on',
-    lines: ['x & <y>'.repeat(900), ''],
-  }));
+test('a digest is within the limits, whatever the lines hold', () => {
+  const sections = Array.from({ length: 30 }, () => ({ heading: '<!here> & so', lines: ['x & <y>'.repeat(900), ''] }));
   const notice = channel.renderNotice({ name: 'digest', title: 'The day', at: start, sections });
   expect(slackFaults(JSON.parse(notice?.payload ?? ''))).toEqual([]);
-  expect(notice?.title).toBe('The day');
 });
 
 test('the validator of these tests sees what it should (its own control)', () => {
@@ -225,11 +191,9 @@ test('the validator of these tests sees what it should (its own control)', () =>
 
 test('times are those of the zone that is configured when the message is made', () => {
   let zone = 'UTC';
-  const settings = { name: 'ops', url: 'http://127.0.0.1:1/', pageUrl: null, publicUrl: null, timeZone: () => zone };
-  const here = slackChannel(settings, movedClock(start));
-  const message = messageOf('acme|stale_data', [firing(named('bob@acme.example'))], start) as GroupMessage;
-  expect(here.render(message)?.payload).toMatch(/Since \d+ March \d\d:\d\d UTC/);
+  const here = slackChannel({ ...settings, timeZone: () => zone }, movedClock(start));
+  const said = () => JSON.stringify(rendered([firing(named('bob@acme.example'))], here));
+  expect(said()).toMatch(/Since \d+ March \d\d:\d\d UTC/);
   zone = 'Europe/Berlin';
-  expect(here.render(message)?.payload).toMatch(/Since \d+ March \d\d:\d\d Europe\/Berlin/);
-  expect(here.render(message)?.payload).not.toContain('UTC');
+  expect(said()).toMatch(/Since \d+ March \d\d:\d\d Europe\/Berlin/);
 });
