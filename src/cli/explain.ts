@@ -34,22 +34,17 @@ async function explain(name: string, options: ExplainOptions): Promise<void> {
   const query = { mailbox: name, at: at && new Date(at).toISOString(), limit };
   const answer = (await askFor(addressOf(options), 'explain', query)) as Explanation;
   if (options.json) return void printJson('explain', answer);
-  printLines(story(answer).map(visibleText));
+  printLines(story(answer, at !== undefined).map(visibleText));
 }
 
 /** Formats a moment of the answer. */
 type When = (at: string) => string;
 
 /** Story of a mailbox, newest first by the time at the beginning of each line. */
-function story({
-  mailbox,
-  moment,
-  decisions,
-  actions,
-  changes,
-  more,
-  time_zone: zone,
-}: Explanation): readonly string[] {
+function story(
+  { mailbox, decisions, actions, changes, more, time_zone: zone }: Explanation,
+  isEarlier: boolean,
+): readonly string[] {
   const when = momentIn(zone);
   const entries = [
     ...decisions.map((decision) => ({ at: decision.since, lines: decisionLines(decision, when) })),
@@ -57,8 +52,8 @@ function story({
     ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
   const now = [...(mailbox.paused === null ? [] : [mailbox.paused]), ...mailbox.recent_emails];
-  const head = [headOf(mailbox, moment === null ? 'mode' : 'now in mode', when), ...(moment ? [moment.text] : now)];
-  if (entries.length === 0) return moment ? head : [...head, 'Nothing was decided on it yet.'];
+  const head = [headOf(mailbox, isEarlier ? 'now in mode' : 'mode', when), ...(isEarlier ? [] : now)];
+  if (entries.length === 0) return [...head, `Nothing was decided on it ${isEarlier ? 'by then' : 'yet'}.`];
   const { former_ids: former } = mailbox;
   const joined =
     former.length === 0

@@ -2,8 +2,9 @@
 
 import { Command } from 'commander';
 import { ruleBook } from '../core/alert-rules.ts';
+import { stateWords } from '../core/mailbox.ts';
 import { counted, firstText, overlapText, roughSpanText, visibleText } from '../core/wording/phrases.ts';
-import { accountTrouble, noneJudged, stateWords } from '../core/wording/states.ts';
+import { accountTrouble, noneJudged } from '../core/wording/states.ts';
 import type { FleetAnswer } from '../web/json/fleet.ts';
 import { addressOf, askFor, askForAll, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { exitDone, exitFailed } from './errors.ts';

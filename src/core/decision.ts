@@ -47,17 +47,12 @@ export interface HeldSpan {
 /** True if two verdicts belong to one span. Further emails don't end it: a calm mailbox has one span a day. */
 export function isSameSpan(one: Verdict, other: Verdict): boolean {
   return (
-    one.action === other.action &&
-    one.reason === other.reason &&
-    one.wanted === other.wanted &&
-    one.mode === other.mode &&
-    one.run === other.run &&
-    one.bounced === other.bounced &&
-    one.limitPpm === other.limitPpm &&
-    one.windowTo === other.windowTo &&
+    sameInSpan.every((field) => one[field] === other[field]) &&
     isOver(one, one.limitPpm) === isOver(other, other.limitPpm)
   );
 }
+
+const sameInSpan = ['action', 'reason', 'wanted', 'mode', 'run', 'bounced', 'limitPpm', 'windowTo'] as const;
 
 const isOver = ({ sent, bounced }: Verdict, limitPpm: Ppm | null) =>
   limitPpm !== null && bounced * 1e6 > limitPpm * sent;

@@ -3,6 +3,7 @@ import { type Action, actionUnder } from './action.ts';
 import type {
   BlacklistAnswer,
   DnsAnswer,
+  DnsRecordName,
   MailboxDetail,
   MailboxEntry,
   Observed,
@@ -144,20 +145,21 @@ export interface GuardedElsewhere {
   readonly account: string;
 }
 
-/** The same words in metrics, JSON, recipes, the terminal and on the page. */
-export const guardStates = [
-  'ok',
-  'near_limit',
-  'over_limit',
-  'held',
-  'recovering',
-  'paused_by_guard',
-  'paused_by_others',
-  'not_running',
-  'no_warmup',
-  'not_judged',
-] as const;
-export type GuardState = (typeof guardStates)[number];
+/** The states, which are the same words in metrics, JSON and recipes, with labels that fit a row of 80 columns. */
+export const stateWords = {
+  ok: 'OK',
+  near_limit: 'Near limit',
+  over_limit: 'Over limit',
+  held: 'Held',
+  recovering: 'Recovering',
+  paused_by_guard: 'Paused by Warmwarden',
+  paused_by_others: 'Paused by others',
+  not_running: 'Not running',
+  no_warmup: 'No warm-up',
+  not_judged: 'Not judged',
+} as const;
+export type GuardState = keyof typeof stateWords;
+export const guardStates = Object.keys(stateWords) as [GuardState, ...GuardState[]];
 
 /** Latest answer of GET /v1/health. A failed request changes nothing. */
 export interface ApiHealth {
@@ -252,13 +254,9 @@ export type ChangedThing =
   | 'warm-up'
   | 'target_daily_limit'
   | 'connection'
-  | 'spf'
-  | 'dkim'
-  | 'dmarc'
-  | 'spf_record'
-  | 'dkim_record'
-  | 'dmarc_record'
-  | 'listing';
+  | 'listing'
+  | DnsRecordName
+  | `${DnsRecordName}_record`;
 
 /** Change between the looks at `since` and `at`. Its author is unknown. */
 export interface Change {

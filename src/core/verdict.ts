@@ -6,62 +6,50 @@ import type { EpochMs, IsoDate } from './time.ts';
 export const verdictActions = ['none', 'hold', 'recovery', 'pause', 'restore'] as const;
 export type VerdictAction = (typeof verdictActions)[number];
 
-/** The same words in tests, metrics, alerts and on the page. */
-export const reasons = [
-  'ok',
-  'insufficient_evidence',
-  'already_paused',
-  'not_running',
-  'no_warmup',
-  'no_data',
-  'bad_payload',
-  'stale_data',
-  'emergency',
-  'unknown_mode',
-  'unknown_status',
-  'invalid_row',
-  'implausible_counts',
-  'contradicting_counts',
-  'missing_counts',
-  'no_evidence',
-  'word_against_counts',
-  'bounce_rate_over_limit',
-  'repeat_offender',
-  'first_sight',
-  'circuit_breaker',
-  'contested',
-  'clean_volume',
-] as const;
-export type Reason = (typeof reasons)[number];
+/**
+ * What a reason says of the judgement. judged: there is one. idle: there is nothing to judge. blind: nothing can be
+ * judged, so the mailbox is `not_judged`, and guard_blind fires. no_counts: blind, because counts lack or contradict.
+ */
+const reasonKinds = {
+  ok: 'judged',
+  insufficient_evidence: 'judged',
+  already_paused: 'idle',
+  not_running: 'idle',
+  no_warmup: 'idle',
+  no_data: 'judged',
+  bad_payload: 'blind',
+  stale_data: 'judged',
+  emergency: 'judged',
+  unknown_mode: 'blind',
+  unknown_status: 'blind',
+  invalid_row: 'blind',
+  implausible_counts: 'blind',
+  contradicting_counts: 'no_counts',
+  missing_counts: 'no_counts',
+  no_evidence: 'blind',
+  word_against_counts: 'blind',
+  bounce_rate_over_limit: 'judged',
+  repeat_offender: 'judged',
+  first_sight: 'judged',
+  circuit_breaker: 'judged',
+  contested: 'judged',
+  clean_volume: 'judged',
+} as const;
 
-/** Reasons without anything to judge: the warm-up does not run, or there is none. */
-const idleReasons: readonly Reason[] = ['already_paused', 'not_running', 'no_warmup'];
+/** The same words in tests, metrics, alerts and on the page. */
+export type Reason = keyof typeof reasonKinds;
+export const reasons = Object.keys(reasonKinds) as [Reason, ...Reason[]];
 
 export function isIdle(reason: Reason): boolean {
-  return idleReasons.includes(reason);
+  return reasonKinds[reason] === 'idle';
 }
 
-/** Reasons that prevent a judgement: the mailbox is `not_judged`, and guard_blind fires. */
-const blindReasons: readonly Reason[] = [
-  'bad_payload',
-  'unknown_mode',
-  'unknown_status',
-  'invalid_row',
-  'implausible_counts',
-  'contradicting_counts',
-  'missing_counts',
-  'no_evidence',
-  'word_against_counts',
-];
-
-const countReasons: readonly Reason[] = ['contradicting_counts', 'missing_counts'];
-
 export function lacksCounts(reason: Reason): boolean {
-  return countReasons.includes(reason);
+  return reasonKinds[reason] === 'no_counts';
 }
 
 export function isBlind(reason: Reason): boolean {
-  return blindReasons.includes(reason);
+  return reasonKinds[reason] === 'blind' || lacksCounts(reason);
 }
 
 export type Doubt =

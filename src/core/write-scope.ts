@@ -22,15 +22,29 @@ export function isOff({ until }: Pick<WritesOff, 'until'>, now: EpochMs): boolea
 
 export const everything: WriteScope = { kind: 'everything' };
 
-export function scopeKey(scope: WriteScope): string {
+/** Key of a scope, its name, and the arguments of the commands that end or begin its stop. */
+function wordsOf(scope: WriteScope): {
+  readonly key: readonly string[];
+  readonly name: string;
+  readonly options: string;
+} {
   switch (scope.kind) {
     case 'everything':
-      return JSON.stringify(['everything']);
-    case 'account':
-      return JSON.stringify(['account', scope.account]);
-    case 'mailbox':
-      return JSON.stringify(['mailbox', scope.account, scope.mailboxId]);
+      return { key: ['everything'], name: 'all accounts', options: '' };
+    case 'account': {
+      const { account } = scope;
+      return { key: ['account', account], name: `account ${account}`, options: ` --account ${account}` };
+    }
+    case 'mailbox': {
+      const { account, mailboxId, email } = scope;
+      const options = ` --mailbox ${shellWord(`${account}/${email}`)}`;
+      return { key: ['mailbox', account, mailboxId], name: `mailbox ${email} (account ${account})`, options };
+    }
   }
+}
+
+export function scopeKey(scope: WriteScope): string {
+  return JSON.stringify(wordsOf(scope).key);
 }
 
 /** Scopes that cover an account or its mailbox, the widest first. */
@@ -41,35 +55,17 @@ export function scopesOver(account: string, mailboxId: string | null): readonly 
 
 /** `account acme`, `mailbox bob@acme.example (account acme)` */
 export function scopeText(scope: WriteScope): string {
-  switch (scope.kind) {
-    case 'everything':
-      return 'all accounts';
-    case 'account':
-      return `account ${scope.account}`;
-    case 'mailbox':
-      return `mailbox ${scope.email} (account ${scope.account})`;
-  }
+  return wordsOf(scope).name;
 }
 
 /** `reason`: without a double quote. */
 export function writesOffCommand(scope: WriteScope, command: string, reason: string): string {
-  return `${writesCommand('off', scope, command)} --reason "${reason}"`;
+  return `${command} writes off${wordsOf(scope).options} --reason "${reason}"`;
 }
 
 /** `command` starts this program. */
 export function writesOnCommand(scope: WriteScope, command: string): string {
-  return writesCommand('on', scope, command);
-}
-
-function writesCommand(position: 'off' | 'on', scope: WriteScope, command: string): string {
-  switch (scope.kind) {
-    case 'everything':
-      return `${command} writes ${position}`;
-    case 'account':
-      return `${command} writes ${position} --account ${scope.account}`;
-    case 'mailbox':
-      return `${command} writes ${position} --mailbox ${shellWord(`${scope.account}/${scope.email}`)}`;
-  }
+  return `${command} writes on${wordsOf(scope).options}`;
 }
 
 export function writesAreOff({ scope, by, reason }: WritesOff, command: string): string {

@@ -68,12 +68,6 @@ export function momentText(at: EpochMs, zone: string): string {
   return `${dayText(wallClock(at, zone).date)} ${timeText(at, zone)}`;
 }
 
-/** `20 March 10:02 UTC to 11:30 UTC`, with both dates if they differ. */
-export function betweenText(from: EpochMs, to: EpochMs, zone: string): string {
-  const isSameDay = wallClock(from, zone).date === wallClock(to, zone).date;
-  return `${momentText(from, zone)} to ${isSameDay ? timeText(to, zone) : momentText(to, zone)}`;
-}
-
 function wallClock(at: EpochMs, zone: string): { readonly date: IsoDate; readonly time: string } {
   if (zone === 'UTC') {
     const written = new Date(at).toISOString();

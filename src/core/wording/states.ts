@@ -1,26 +1,10 @@
 // Words for the guard's states, in the terminal, on the page, and in the documents.
 
 import type { Action, Person } from '../action.ts';
-import type { RecordedDecision } from '../decision.ts';
-import type { AccountState, Change, GuardState, MailboxState } from '../mailbox.ts';
-import type { EpochMs } from '../time.ts';
+import type { AccountState, Change, MailboxState } from '../mailbox.ts';
 import type { Claim, Verdict, VerdictAction } from '../verdict.ts';
 import { rateText, sentence } from './explain.ts';
-import { betweenText, counted, momentText } from './phrases.ts';
-
-/** Labels that fit a row in a terminal of 80 columns. */
-export const stateWords: Readonly<Record<GuardState, string>> = {
-  ok: 'OK',
-  near_limit: 'Near limit',
-  over_limit: 'Over limit',
-  held: 'Held',
-  recovering: 'Recovering',
-  paused_by_guard: 'Paused by Warmwarden',
-  paused_by_others: 'Paused by others',
-  not_running: 'Not running',
-  no_warmup: 'No warm-up',
-  not_judged: 'Not judged',
-};
+import { momentText } from './phrases.ts';
 
 /** Reason why Warmwarden can't act on or read the account. */
 export function accountTrouble({
@@ -49,37 +33,6 @@ export function decisionWords({ action, reason }: Pick<Verdict, 'action' | 'reas
 
 export function reasonWords(reason: string): string {
   return reason.replaceAll('_', ' ');
-}
-
-// The decision on a mailbox at a moment, with exact counts or their range.
-
-export interface DecisionAt {
-  /** False if only the counts of answers before and after the moment are known. */
-  readonly exact: boolean;
-  readonly text: string;
-}
-
-/** `decision`: the newest that had begun by then. */
-export function decisionAt(decision: RecordedDecision | undefined, at: EpochMs, zone: string): DecisionAt {
-  const when = momentText(at, zone);
-  if (!decision) return { exact: true, text: `Warmwarden has no decision on this mailbox from ${when} or earlier.` };
-  const { since, until, firstSent, verdict } = decision;
-  const what = decisionWords(verdict);
-  const bounces = counted(verdict.bounced, 'bounce');
-  if (at >= until || at === since) {
-    const [judgedAt, sent] = at >= until ? [until, verdict.sent] : [since, firstSent];
-    const counts = `${bounces} in ${counted(sent, 'email')}`;
-    return {
-      exact: true,
-      text: `At ${when}, the newest decision was from ${momentText(judgedAt, zone)}: ${what}, with ${counts}.`,
-    };
-  }
-  const sent =
-    firstSent === verdict.sent
-      ? `${bounces} in ${counted(firstSent, 'email')} at both times`
-      : `${bounces} in ${counted(firstSent, 'email')} at first, and in ${counted(verdict.sent, 'email')} at the end`;
-  const span = `It was the same from ${betweenText(since, until, zone)}, with ${sent}`;
-  return { exact: false, text: `At ${when}, the decision was ${what}. ${span}; the counts in between are not kept.` };
 }
 
 // Reason, time and author of a pause.

@@ -5,7 +5,7 @@ import { type MailboxState, namedMailbox } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { actionText, explainVerdict } from '../../core/wording/explain.ts';
 import { recentEmailSentences } from '../../core/wording/phrases.ts';
-import { decisionAt, pausedText } from '../../core/wording/states.ts';
+import { pausedText } from '../../core/wording/states.ts';
 import { rowOf } from '../overview/fleet.ts';
 import { limitOf, mailboxName, means, type QueryParameter } from '../query.ts';
 import { type Entries, noSuchMailbox, type RouteParts } from '../route-parts.ts';
@@ -183,14 +183,6 @@ export const explainAnswer = z.strictObject({
     former_ids: texts.describe('Ids that its address had before.'),
     recent_emails: texts.describe('What its recent emails show: how many landed in spam, and whether its queue moves.'),
   }),
-  moment: z
-    .strictObject({
-      at: moment,
-      exact: z.boolean().describe('false: only the counts at the beginning and at the end of the decision are kept.'),
-      text: text.describe('What had been decided then, in a sentence.'),
-    })
-    .nullable()
-    .describe('The time that was asked for.'),
   more: z.boolean().describe('There are older entries.'),
   decisions: listOf(decision).describe('The newest first.'),
   actions: listOf(explainedAction).describe(
@@ -228,7 +220,6 @@ export const explainRoute = fleetRoute({
     // Reads without an upper bound if `at` is absent, because the clock of a simulated fleet may be ahead. One
     // additional entry of each kind shows whether there are older ones.
     const entries = await parts.entries.entriesOf(found.mailbox, at ?? Number.MAX_SAFE_INTEGER, limit + 1);
-    const decided = typeof at === 'number' ? { at, ...decisionAt(entries.decisions[0], at, zone) } : null;
     const { decisions, actions, changes } = entries;
     const more = [decisions, actions, changes].some(({ length }) => length > limit);
     const newest = {
@@ -236,7 +227,7 @@ export const explainRoute = fleetRoute({
       actions: actions.slice(0, limit),
       changes: changes.slice(0, limit),
     };
-    return { ...explanationFacts(found.mailbox, newest, { now, zone }), moment: decided, more };
+    return { ...explanationFacts(found.mailbox, newest, { now, zone }), more };
   },
 });
 

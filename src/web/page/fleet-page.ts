@@ -2,11 +2,11 @@
 import { html } from 'hono/html';
 import { silenceOf } from '../../alerts/routing.ts';
 import { neededNoChange } from '../../core/action.ts';
-import { type GuardState, guardStates } from '../../core/mailbox.ts';
+import { type GuardState, guardStates, stateWords } from '../../core/mailbox.ts';
 import { mailboxPath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, numberText } from '../../core/wording/phrases.ts';
-import { accountTrouble, factsOf, pausedBy, stateWords } from '../../core/wording/states.ts';
+import { accountTrouble, factsOf, pausedBy } from '../../core/wording/states.ts';
 import { scopeText } from '../../core/write-scope.ts';
 import {
   type FleetTablePage,

@@ -3,11 +3,11 @@
 import { html } from 'hono/html';
 import type { Severity } from '../../../core/alert.ts';
 import type { GuardState } from '../../../core/mailbox.ts';
+import { stateWords } from '../../../core/mailbox.ts';
 import type { Ppm } from '../../../core/policy.ts';
 import type { EpochMs } from '../../../core/time.ts';
 import type { Verdict } from '../../../core/verdict.ts';
 import { duration, numberText, share, visibleText } from '../../../core/wording/phrases.ts';
-import { stateWords } from '../../../core/wording/states.ts';
 
 export type Markup = ReturnType<typeof html>;
 export type Inside = Markup | string | readonly (Markup | string)[];
