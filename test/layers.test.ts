@@ -101,13 +101,6 @@ describe('the files', () => {
       'src/b/itself.ts -> src/b/itself.ts',
     ]);
   });
-
-  it('that were a cycle once are named when the import comes back', () => {
-    const back = { file: 'src/recipes/execution.ts', text: "import type { RunnerParts } from './runner.ts';" };
-    const others = sources.filter(({ file }) => file !== back.file);
-    expect(others).toHaveLength(sources.length - 1);
-    expect(importCycles([...others, back])).toEqual([expect.stringContaining(`${back.file} -> src/recipes/runner.ts`)]);
-  });
 });
 
 describe('the house rules', () => {

@@ -27,13 +27,6 @@ function rig(room = Number.POSITIVE_INFINITY) {
   return { output, state, later: () => due.splice(0).forEach((run) => void run()) };
 }
 
-test('a line is written at once', () => {
-  const { output, state } = rig();
-  output.write('one\n');
-  output.write('two\n');
-  expect([state.text, output.dropped, state.due.length]).toEqual(['one\ntwo\n', 0, 0]);
-});
-
 test('while the reader stalls, lines wait in order; a line that was begun goes on where it stopped', () => {
   const { output, state, later } = rig(6);
   for (const line of ['one\n', 'two\n', 'three\n']) output.write(line);
@@ -73,21 +66,6 @@ test.each(['ENOSPC', 'EPIPE', 'EIO', 'EBADF'])(
     expect([state.text, output.dropped]).toEqual(['before\n2 dropped\nthree\nfour\n', 2]);
   },
 );
-
-test('a report that is lost itself is made again, and counts as no line', () => {
-  const { output, state } = rig();
-  state.error = 'ENOSPC';
-  output.write('one\n');
-  state.error = null;
-  state.room = 0;
-  output.write('two\n');
-  state.error = 'EPIPE';
-  state.due.splice(0).forEach((run) => void run());
-  state.error = null;
-  state.room = 100;
-  output.write('three\n');
-  expect([state.text, output.dropped]).toEqual(['2 dropped\nthree\n', 2]);
-});
 
 test('after a line that broke off, the next one begins on a line of its own', () => {
   const { output, state, later } = rig(2);

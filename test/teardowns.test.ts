@@ -56,13 +56,3 @@ test('a part that fails to end keeps none of the others from ending', async () =
   await teardowns.takeDown();
   expect(ended).toEqual(['notifier', 'store']);
 });
-
-test('a part that hangs is left behind at its own deadline', async () => {
-  const ended: string[] = [];
-  const add = noting(ended);
-  const teardowns = new Teardowns(log);
-  add(teardowns, 'store');
-  teardowns.add('leases', () => new Promise(() => {}), 1);
-  await teardowns.takeDown();
-  expect(ended).toEqual(['store']);
-});

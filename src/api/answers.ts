@@ -24,7 +24,7 @@ import { isIsoDate } from '../core/time.ts';
 import { failed, jsonText, malformed, quote, type Result, saysMore } from './http/failure.ts';
 
 /** True for digits with an optional minus and fraction. Blanks around them are ignored. */
-export function isPlainDecimal(text: string): boolean {
+function isPlainDecimal(text: string): boolean {
   return /^-?\d+(\.\d+)?$/.test(text.trim());
 }
 

@@ -1,16 +1,7 @@
 // What the readers make of answers, good and odd. docs/faults.md rows T and S.
 import { expect, test } from 'vitest';
-import {
-  readBlacklist,
-  readDetail,
-  readDns,
-  readHealth,
-  readMailboxes,
-  readStats,
-  readWarmup,
-} from '../../src/api/answers.ts';
+import { readBlacklist, readDetail, readDns, readMailboxes, readStats, readWarmup } from '../../src/api/answers.ts';
 
-const nothing = { provider: null, status: null, healthScore: null, dailyLimit: null, warmupDay: null };
 const rowsOf = (...stats: unknown[]) => readStats({ stats })?.rows;
 const emptyRow = {
   date: null,
@@ -24,13 +15,6 @@ const emptyRow = {
   bounceRatePercent: null,
   healthScore: null,
 };
-
-test('health needs nothing: what it does not say is unknown', () => {
-  expect([readHealth({ status: 'ok', version: '2', more: 1 }), readHealth({ status: 1 })]).toEqual([
-    { status: 'ok', version: '2', timestamp: null },
-    { status: null, version: null, timestamp: null },
-  ]);
-});
 
 test.each([
   ['a number', 98.5, 98.5],
@@ -52,11 +36,6 @@ test.each([
   ['a list', [5], null],
 ])('%s as a number (S1, T2)', (_name, sent, read) => {
   expect(rowsOf({ date: '2026-03-10', sent })?.[0]?.sent).toBe(read);
-});
-
-test('the list is read with optional fields missing and others added (S3, S4, T7)', () => {
-  const list = readMailboxes({ total: 1, mailboxes: [{ email: 'ann@one.example', id: 'a', tags: ['x'] }] });
-  expect(list).toEqual({ mailboxes: [{ id: 'a', email: 'ann@one.example', ...nothing }], truncated: false });
 });
 
 test('a list without its array is no empty list (S4)', () => {
@@ -85,10 +64,6 @@ test.each([
   [{ links: { next: '/v1/mailboxes?page=2' } }],
 ])('a list that goes on is truncated: %j (S8)', (more) => {
   expect(readMailboxes({ mailboxes: [], ...more })?.truncated).toBe(true);
-});
-
-test('the last page of a paged list is not truncated (S8)', () => {
-  expect(readMailboxes({ mailboxes: [], next: null, next_cursor: '', has_more: false })?.truncated).toBe(false);
 });
 
 test.each([
@@ -130,20 +105,6 @@ test('half a letter in a text, or where a text is cut, is replaced: nobody can p
   expect(readBlacklist({ blacklists_found: ['\ud800'] })?.lists).toEqual(['\ufffd']);
 });
 
-test('of two entries with one id the later counts; two ids with one address are both kept (S8, S13)', () => {
-  const list = readMailboxes({
-    mailboxes: [
-      { id: 'a', email: 'ann@one.example', status: 'active' },
-      { id: 'b', email: 'ann@one.example' },
-      { id: 'a', email: 'ann@one.example', status: 'paused' },
-    ],
-  });
-  expect(list?.mailboxes.map(({ id, status }) => [id, status])).toEqual([
-    ['a', 'paused'],
-    ['b', null],
-  ]);
-});
-
 test('an id that comes as a number is the text of it', () => {
   expect(readMailboxes({ mailboxes: [{ id: 17, email: 'a@b.example' }] })?.mailboxes[0]?.id).toBe('17');
 });
@@ -170,38 +131,8 @@ test.each(connections)('connection_error: %s (S7)', (_name, body, connection, co
   });
 });
 
-test('a connection error is quoted on one line, at most 200 characters long (S12)', () => {
-  const said = readDetail({ id: 'a', connection_error: `line\n\u202eline\u0007 ${'x'.repeat(500)}` });
-  expect(said?.connectionError).toMatch(/^line line x+\.\.\.$/);
-  expect(said?.connectionError).toHaveLength(203);
-});
-
-test('unknown words stay as they are: status and mode are judged elsewhere (S2)', () => {
-  expect(readWarmup({ status: 'Cooling Down', warmup_mode: 'TURBO' })).toMatchObject({
-    status: 'Cooling Down',
-    mode: 'TURBO',
-  });
-  expect(readWarmup({ status: null, warmup_mode: 'slow' })).toMatchObject({ status: null, mode: 'slow' });
-});
-
 test('a warm-up without a status and without a mode says nothing', () => {
   expect([{}, { config: { target_daily_limit: 5 } }, { status: '' }].map(readWarmup)).toEqual([null, null, null]);
-});
-
-test('the mode is found inside the config when it does not stand at the top (T3)', () => {
-  expect(readWarmup({ status: 'active', config: { warmup_mode: 'recovery' } })?.mode).toBe('recovery');
-  expect(readWarmup({ status: 'active', warmup_mode: 'slow', config: { warmup_mode: 'recovery' } })?.mode).toBe('slow');
-});
-
-test.each([[null], [undefined], ['none'], [7]])('a config that is %j leaves its fields unknown (S4)', (config) => {
-  expect(readWarmup({ status: 'active', config })?.config).toEqual({
-    targetDailyLimit: null,
-    replyRate: null,
-    threadRate: null,
-    weekdaysOnly: null,
-    sendWindowStart: null,
-    sendWindowEnd: null,
-  });
 });
 
 test('no stats array is not the same as an empty one', () => {
@@ -234,15 +165,6 @@ test.each([['2026-02-30'], ['2026-3-1'], ['10.03.2026'], ['2026-03-10T00:00:00Z'
 
 test('negative and broken counts are passed on as they are: the guard calls the row invalid', () => {
   expect(rowsOf({ date: '2026-03-10', sent: -1, bounced: 0.5 })?.[0]).toMatchObject({ sent: -1, bounced: 0.5 });
-});
-
-test('a record is read as an object and as a word (T6)', () => {
-  const dns = readDns({ domain: 'one.example', spf: { status: 'pass', record: 'v=spf1' }, dkim: 'fail', dmarc: null });
-  expect(dns?.records).toEqual({
-    spf: { status: 'pass', pass: true, record: 'v=spf1' },
-    dkim: { status: 'fail', pass: false, record: null },
-    dmarc: { status: null, pass: null, record: null },
-  });
 });
 
 test.each([
@@ -286,10 +208,4 @@ test.each([
   ['a word is no flag', { listed: 'false' }, null],
 ])('listed: %s (S5, S6)', (_name, body, listed) => {
   expect(readBlacklist(body)?.listed).toBe(listed);
-});
-
-test('no reader takes a bare value for an answer', () => {
-  const readers = [readHealth, readMailboxes, readDetail, readWarmup, readDns, readStats, readBlacklist];
-  const bare = [null, undefined, 3, 'text', [], true];
-  expect(readers.flatMap((read) => bare.map((body) => read(body)))).toEqual(Array(42).fill(null));
 });

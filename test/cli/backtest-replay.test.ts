@@ -34,22 +34,6 @@ function pastOf(days: number, bounces: Readonly<Record<number, number>>, given: 
 const story = (past: Past, policy = defaultPolicy) =>
   replayGuard(policy, past).actions.map(({ date, kind, verdict }) => `${date} ${kind} ${verdict.reason}`);
 
-test('a clean past is left alone', () => {
-  expect(replayGuard(defaultPolicy, pastOf(90, {}))).toEqual({
-    from: '2026-01-05',
-    to: '2026-04-04',
-    actions: [],
-    interventions: 0,
-    daysInRecovery: 0,
-    daysPaused: 0,
-    daysHeld: 0,
-    sent: 3_600,
-    bounced: 0,
-    bouncesAvoided: 0,
-    sendsLost: 0,
-  });
-});
-
 test('after a switch fifteen emails a day leave, until a week and 100 clean emails bring the mode back', () => {
   const replay = replayGuard(defaultPolicy, pastOf(30, { 10: 5 }));
   // 8 days of 15 from 16 January on: seven of them are over, and 120 emails are clean.
@@ -73,14 +57,16 @@ test('the old bounces do not fire again, and new ones in recovery end in a pause
   expect(replay.sendsLost).toBe(5 * 25 + 24 * 40);
 });
 
-test('an emergency pauses at once', () => {
-  expect(story(pastOf(20, { 10: 9 }))).toEqual(['2026-01-15 pause emergency']);
-});
-
-test('a mailbox that is in recovery today is judged by that limit on all days, and never restored', () => {
-  expect(story(pastOf(40, { 10: 1, 12: 1 }, { mode: 'recovery' }))).toEqual([
-    '2026-01-17 pause bounce_rate_over_limit',
-  ]);
+test.each([
+  ['a clean past is left alone', pastOf(90, {}), []],
+  ['an emergency pauses at once', pastOf(20, { 10: 9 }), ['2026-01-15 pause emergency']],
+  [
+    'a mailbox that is in recovery today is judged by that limit on all days, and never restored',
+    pastOf(40, { 10: 1, 12: 1 }, { mode: 'recovery' }),
+    ['2026-01-17 pause bounce_rate_over_limit'],
+  ],
+])('%s', (_, past, actions) => {
+  expect(story(past)).toEqual(actions);
 });
 
 test('days without a row count as no mail, and rows in any order are the same past', () => {

@@ -1,52 +1,38 @@
 // The command line as a person meets it: help with examples, errors without a stack, status in a glance.
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { globalAgent } from 'node:http';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { examples } from '../../src/cli/main.ts';
 import { commandLine } from '../support/command-line.ts';
 import { workInEmptyFolder } from '../support/empty-folder.ts';
 import { Stage } from '../support/guarded.ts';
-import { bin, hasProc, inherited, node, root } from '../support/process.ts';
+import { bin, hasProc, inherited, node, root, Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 const good = 'test/config/good.yaml';
-const help = (await commandLine(['--help'])).stdout;
-const names = [...help.matchAll(/^ {2}([a-z]+)(?: .*)?$/gm)]
-  .map(([, name = '']) => name)
-  .filter((one) => one !== 'help');
-
 afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-describe('help', () => {
-  test('names the commands and the exit codes', () => {
-    expect(names).toEqual(expect.arrayContaining(['run', 'check', 'status', 'reload']));
-    expect(help).toContain('Exit codes:\n  0  done, also when there was nothing to do\n  1  failed');
+test('a mistake is a sentence with what was meant and where help is, and ends with 2', async () => {
+  expect(await commandLine(['alerts', 'list', '--detials'])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: "error: unknown option '--detials'\n(Did you mean --details?)\nTry `warmwarden alerts list --help`.\n",
   });
+});
 
-  test('has examples for every command', async () => {
-    expect(names.filter((name) => !examples[name])).toEqual([]);
-    expect((await commandLine(['status', '--help'])).stdout).toContain('Examples:\n  warmwarden status\n');
+test('a command asks only for the secrets that it uses: backtest for the keys of accounts, decide for none', async () => {
+  using place = new Workplace();
+  const config = place.configure({
+    accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: '$' + '{NO_KEY}' }],
+    guard: { limits: { slow: '10%' } },
   });
-
-  test('shows what a command requires, in its usage and beside the option', async () => {
-    const { stdout } = await commandLine(['silence', 'add', '--help']);
-    expect(stdout).toContain('Usage: warmwarden silence add --for <duration> --reason <text> [options]\n');
-    expect(stdout).toMatch(/--for <duration> +how long, for example 2h \(required\)\n/);
-    expect(stdout.match(/\(required\)/g)).toHaveLength(2);
-    expect((await commandLine(['status', '--help'])).stdout).toContain('Usage: warmwarden status [options]\n');
-  });
-
-  test('is named after a mistake, which ends with 2', async () => {
-    expect(await commandLine(['alerts', 'list', '--detials'])).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: "error: unknown option '--detials'\n(Did you mean --details?)\nTry `warmwarden alerts list --help`.\n",
-    });
-  });
+  writeFileSync(place.path('stats.json'), '{"stats": [{"date": "2026-01-01", "sent": 10, "bounced": 1}]}');
+  expect((await commandLine(['backtest', '--config', config])).stderr).toContain('NO_KEY');
+  const decide = ['decide', '--mode', 'slow', '--stats', place.path('stats.json'), '--config', config];
+  expect(JSON.parse((await commandLine(decide)).stdout)).toMatchObject({ limit_percent: 10 });
 });
 
 describe('an error', () => {
@@ -126,28 +112,9 @@ describe('the configuration', () => {
   });
 });
 
-describe('beside no daemon', () => {
-  const config = ['--config', good];
-
-  test('`writes on`, as messages name it, asks for nothing but a yes', async () => {
-    const { code, stderr } = await commandLine(['writes', 'on', '--yes', ...config]);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^There is no store at .* to create the store\.\n$/)]);
-  });
-
-  test.each([
-    ['status'],
-    ['alerts', 'list'],
-    ['silence', 'list'],
-    ['explain', 'a@b.example'],
-    ['history'],
-    ['recipes', 'list'],
-    ['recipes', 'run', 'at-risk'],
-    ['pause', 'a@b.example', '--yes'],
-  ])('%s %s says first that nothing is guarded', async (...args) => {
-    const { code, stdout, stderr } = await commandLine([...args, ...config]);
-    const said = expect.stringMatching(/^No daemon answers: nothing is guarded\.\nStart it with /);
-    expect([code, stdout, stderr]).toEqual([1, '', said]);
-  });
+test('`writes on` beside no daemon, as messages name it, asks for nothing but a yes', async () => {
+  const { code, stderr } = await commandLine(['writes', 'on', '--yes', '--config', good]);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^There is no store at .* to create the store\.\n$/)]);
 });
 
 test('status shows the fleet of the running daemon, and that nobody guards when it is gone', async () => {

@@ -133,12 +133,3 @@ test.each([
   expect([said.code, said.stderr]).toEqual([code, '']);
   expect(JSON.parse(said.stdout)).toEqual({ error: { code: result, message: 'Why.\nAnd how.' } });
 });
-
-test('without a daemon the error names the socket where it was looked for', async () => {
-  writeFileSync(config, JSON.stringify({ store: { url: 'sqlite:./elsewhere.db' } }));
-  const { code, stderr } = await commandLine(['reload', '--config', config]);
-  expect(code).toBe(1);
-  expect(stderr).toMatch(
-    /^No daemon answers: nothing is guarded\.\nStart it with .*: this command looked at \S+elsewhere\.db\.sock\.\n/,
-  );
-});

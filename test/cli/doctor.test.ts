@@ -5,10 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { examineAccounts } from '../../src/cli/doctor/accounts.ts';
 import { connectionFailure, examineDaemon, type SeenDaemon } from '../../src/cli/doctor/network.ts';
-import { isReadersGain } from '../../src/cli/doctor/store.ts';
 import { shapes } from '../../src/cli/shapes/shapes.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { dayMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { version } from '../../src/world/version.ts';
 import { systemClock, worldOn } from '../../src/world/world.ts';
@@ -57,18 +55,6 @@ async function examined(workplace: Workplace) {
   return { code, report, of };
 }
 
-test('a digest of a token and a bare address are nothing that a file has to hide', () => {
-  const bare = ['c'.repeat(64), 'http://alertmanager:9093', 'postgres://warmwarden@db:5432/warmwarden', null];
-  const secret = [
-    demoKey,
-    `https://hooks.example${slackPath}`,
-    'postgres://warmwarden:x@db/warmwarden',
-    'https://user@receiver.example',
-    'https://receiver.example/?token=x',
-  ];
-  expect([...bare, ...secret].map(isReadersGain)).toEqual([...bare.map(() => false), ...secret.map(() => true)]);
-});
-
 test('before the first start: no problem, two warnings, and nothing was made', async () => {
   using workplace = place();
   const { code, report, of } = await examined(workplace);
@@ -76,19 +62,6 @@ test('before the first start: no problem, two warnings, and nothing was made', a
   expect(of('daemon')).toEqual([expect.stringMatching(/^warning: No daemon answers: nothing is guarded\./)]);
   expect(of('configuration')).toEqual([expect.stringContaining('alerts.channels: there is no channel')]);
   expect(report.checks.find(({ part }) => part === 'store')?.message).toContain('the first start creates it');
-});
-
-test('in words: the parts in order, each with what was found, and how many problems', async () => {
-  using workplace = place();
-  const { stdout, code } = await commandLine(['doctor', '--config', workplace.path('config.yaml')]);
-  expect(code).toBe(0);
-  expect(stdout.match(/^\w+$/gm)).toEqual([
-    ...['versions', 'configuration', 'permissions', 'api', 'budget', 'clock', 'store', 'channels', 'daemon'],
-  ]);
-  expect(stdout).toMatch(
-    /^ {2}ok {7}Account acme: the API answers \(health says ok\); 12 mailboxes in the list, 12 selected\.$/m,
-  );
-  expect(stdout).toMatch(/^No problems, 2 warnings\.$/m);
 });
 
 test('a configuration with problems: all of them, and what needs one is skipped', async () => {
@@ -131,17 +104,18 @@ function seenDaemon(fleet: object): SeenDaemon {
   return { version, clockAheadMs: 0, fleet: { ...nothing, ...fleet } } as unknown as SeenDaemon;
 }
 
-test('a daemon whose store is failing is a problem', () => {
-  const store_failure = { said: 'disk full', remedy: 'Free space.' };
-  const fleet = { headline: 'The store is failing.', advice: 'Free space.', tone: 'urgent', store_failure };
-  const seen = seenDaemon(fleet);
-  expect(examineDaemon(seen)).toMatchObject([{ result: 'problem' }]);
-});
-
-test('a daemon that is in alarm leads to status, not to what stands below its headline elsewhere', () => {
-  const seen = seenDaemon({ headline: '1 critical alert.', advice: 'Read the critical alert below.', tone: 'alarm' });
-  const message = 'A daemon runs on this store. It says: 1 critical alert. To see what to do: `warmwarden status`.';
-  expect(examineDaemon(seen)).toMatchObject([{ result: 'warning', message }]);
+const store_failure = { said: 'disk full', remedy: 'Free space.' };
+test.each([
+  ['whose store is failing', { headline: 'The store is failing.', store_failure }, 'problem', /The store is failing/],
+  [
+    'in alarm',
+    { headline: '1 critical alert.' },
+    'warning',
+    /^A daemon runs .*: 1 critical alert\. .*`warmwarden status`/,
+  ],
+])('a daemon %s is told, and leads to status', (_, fleet, result, message) => {
+  const [seen] = examineDaemon(seenDaemon({ advice: 'Look.', tone: 'alarm', ...fleet }));
+  expect(seen).toMatchObject({ result, message: expect.stringMatching(message) });
 });
 
 test('what the daemon knows of the right to write stands beside the API, and nothing says that it is unknown', async () => {
@@ -172,16 +146,6 @@ test('what the daemon knows of the right to write stands beside the API, and not
   expect((await examineAccounts(loaded.config, seen)).map(({ message }) => message)).toContainEqual(
     expect.stringContaining('Account acme: the API let the last write through on 10 March 11:12 Europe/Berlin.'),
   );
-});
-
-test('a daemon on a simulated clock: this machine is not told to mend its own', async () => {
-  const config = loadConfig(place().path('config.yaml'), {});
-  if (!config.ok) throw new Error('the configuration has problems');
-  const clocks = async (clockAheadMs: number) =>
-    (await examineAccounts(config.config, { ...seenDaemon({}), clockAheadMs }))
-      .filter(({ part }) => part === 'clock')
-      .map(({ result }) => result);
-  expect([await clocks(100), await clocks(-257 * dayMs)]).toEqual([['ok'], ['skipped']]);
 });
 
 test('a clock that differs from the API, and rules that fit nothing', async () => {
@@ -221,18 +185,6 @@ test('each account is asked for each kind of answer once, reads only, and how ol
   );
 });
 
-test('mailboxes that no rule selects are named, and so are rules that select nobody', async () => {
-  const overrides = [{ match: '*@nowhere.example', guard: { enforce: false } }];
-  using workplace = place({}, { mailboxes: { include: ['amelia*'] }, overrides });
-  const said = (await accountsOf(workplace)).join('\n');
-  expect(said).toMatch(
-    /ok: Account acme: this account does not select 11 mailboxes that its key can see: .* and 1 more/i,
-  );
-  expect(said).toContain(
-    'warning: Account acme: accounts[0].overrides[0].match "*@nowhere.example" matches no mailbox.',
-  );
-});
-
 test.each([
   [
     'a cadence that does not fit says what would mend it',
@@ -247,17 +199,6 @@ test.each([
   using workplace = place({ poll: { stats: every, warmup: every } }, account);
   const said = await accountsOf(workplace, taken === null ? null : seenDaemon({}));
   expect(said.join('\n')).toMatch(expected);
-});
-
-test('one account of two without a guarded mailbox is a warning: the other is guarded', async () => {
-  const account = { base_url: simulator.url, api_key: demoKey, requests_per_minute: 6_000 };
-  const idle = { ...account, name: 'idle', api_key: secondKey };
-  using workplace = place({ accounts: [{ ...account, name: 'acme' }, idle] });
-  const { code, of } = await examined(workplace);
-  expect([code, of('api')[0]]).toEqual([
-    0,
-    expect.stringMatching(/^warning: Account idle: .* is guarded: its list is empty;/),
-  ]);
 });
 
 test('files that every user can read or change', async () => {
@@ -311,11 +252,6 @@ test('a store that was there and is gone is a problem', async () => {
       `problem: The store ${path} is gone: it was deleted or moved away. Stop Warmwarden, and move the store back or put a backup there. Otherwise the next start creates a new, empty store, without the earlier actions and silences.`,
     ],
   ]);
-});
-
-test('without a file it says how to begin, as every command does', async () => {
-  const { code, stdout } = await commandLine(['doctor', '--config', '/nowhere/config.yaml', '--json']);
-  expect([code, JSON.parse(stdout).error.code]).toEqual([2, 'configuration']);
 });
 
 test('a receiver that speaks no TLS where https is configured', async () => {

@@ -81,14 +81,3 @@ test('gives each time in alerts.time_zone, and programs times in UTC', async () 
   const { time_zone: zone, decisions } = JSON.parse((await explainIn('Europe/Berlin', amelia, '--json')).stdout);
   expect([zone, decisions[0].since]).toEqual(['Europe/Berlin', expect.stringMatching(/Z$/)]);
 });
-
-test('says in one sentence what it can’t do', async () => {
-  expect(await explain('nobody@x.example')).toMatchObject({
-    stderr: 'No guarded mailbox is called nobody@x.example.\n',
-    status: 2,
-  });
-  expect(await explain(amelia, '--at', 'yesterday')).toMatchObject({
-    stderr: expect.stringContaining('is not a time'),
-    status: 2,
-  });
-});

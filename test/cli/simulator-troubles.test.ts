@@ -55,35 +55,6 @@ describe('a trouble', () => {
     expect(stdout).toContain('A daemon sees it when it next reads the statistics of this mailbox.');
   });
 
-  test('about which a guard does nothing says so, and not when a daemon sees it', async () => {
-    await using own = await serve();
-    own.simulator.fleet.setMode(ann.email, 'recovery');
-    const { code, stdout } = await simulator('breach', ann.email, '--url', own.simulator.url);
-    expect([code, stdout]).toEqual([0, expect.stringContaining('does nothing about this breach')]);
-    expect(stdout).not.toContain('A daemon sees it');
-  });
-
-  test('finds the simulator by --port, too, and prints JSON', async () => {
-    const port = new URL(served.simulator.url).port;
-    const { code, stdout } = await simulator('dns-failure', ann.email, '--port', port, '--json');
-    expect([code, JSON.parse(stdout)]).toMatchObject([0, { result: 'done', mailboxes: [ann.email] }]);
-  });
-
-  test.each([
-    ['breach', 'nobody@one.example'],
-    ['dns-failure', 'nobody.example'],
-  ])('%s of a name that the fleet does not have is a sentence, and ends with 2', async (kind, name) => {
-    const plain = await simulator(kind, name, '--url', served.simulator.url);
-    const sentence = `The simulated fleet has no ${name}. It has ann@one.example, bob@two.example.`;
-    expect(plain).toEqual({ code: 2, stdout: '', stderr: `${sentence}\n` });
-    const json = await simulator(kind, name, '--url', served.simulator.url, '--json');
-    expect([json.code, json.stderr, JSON.parse(json.stdout)]).toEqual([
-      2,
-      '',
-      { error: { code: 'unknown_name', message: sentence } },
-    ]);
-  });
-
   test('without a simulator ends with 1 and says how to start one', async () => {
     const { code, stderr } = await simulator('breach', ann.email, '--url', 'http://127.0.0.1:1');
     expect([code, stderr]).toEqual([

@@ -9,7 +9,7 @@ import type { FleetAnswer } from '../../src/web/json/fleet.ts';
 import { stateBadge } from '../../src/web/page/parts/elements.ts';
 import { noAlerts, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
-import { account, action, alert, exampleFleet, mailbox, verdict } from '../web/example-fleet.ts';
+import { account, alert, exampleFleet, mailbox } from '../web/example-fleet.ts';
 import { type Running, serve } from '../web/running-server.ts';
 
 const mailboxes = 250;
@@ -36,12 +36,6 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const status = (...more: readonly string[]) => commandLine(['status', '--url', server.url, ...more]);
 
-test('--json and --all show every mailbox', async () => {
-  expect(JSON.parse((await status('--json')).stdout).mailboxes).toHaveLength(mailboxes);
-  const { stdout } = await status('--all');
-  expect(stdout.split('\n').filter((line) => line.includes('example'))).toHaveLength(mailboxes);
-});
-
 test('1 says that an account cannot be read or written, that it lacks a mailbox, that polling has not started or that the store fails, and nothing else does', async () => {
   const codeOf = async (change: (fleet: Fleet) => void) => {
     const fleet = exampleFleet();
@@ -62,21 +56,6 @@ test('1 says that an account cannot be read or written, that it lacks a mailbox,
     await codeOf((fleet) => fleet.putGuarding([{ account: 'acme', startingSince: now }])),
   ];
   expect(codes).toEqual([0, 1, 1, 1, 1, 1, 1]);
-});
-
-test('a mailbox that a person paused through Warmwarden names the person', async () => {
-  const fleet = exampleFleet();
-  const paused = verdict({ reason: 'already_paused', run: 'paused' });
-  const m9 = mailbox('m9', 'box9@acme.example', { stats: null, verdict: { at: now, answer: paused } });
-  const by = { name: 'root', reason: 'a campaign' };
-  fleet.putMailbox({ ...m9, action: action('a9', m9, { kind: 'pause', state: 'confirmed', by }) });
-  await using server = await serve(fleet);
-  const { stdout } = await commandLine(['status', '--url', server.url]);
-  expect(stdout).toContain('Paused by root ');
-  expect(stdout).not.toContain('Paused by others');
-  const json = JSON.parse((await commandLine(['status', '--json', '--url', server.url])).stdout);
-  const names = json.mailboxes.flatMap(({ paused_by: name }: { paused_by: string | null }) => name ?? []);
-  expect(names).toEqual(['root']);
 });
 
 test('no name is cut; many alerts of one rule are one line, and one entry of the JSON', async () => {
@@ -115,19 +94,6 @@ describe('in words', () => {
     ...{ listed: true, unlisted: [], guarded_elsewhere: [], first_sweep: null },
   };
   const row = { account: 'acme', name: 'a@a.example', state: 'ok', mode: 'slow', stats_at: since, alerts: [] };
-
-  test('how far the first sweep of each account is, once', () => {
-    const ofAcme = 'First sweep of acme: 3 of 7 mailboxes read, done in about 11 min (10:23 UTC)';
-    const ofBeta = 'First sweep of beta: 1 of 3 mailboxes read for connection, DNS and blacklists, done in about 2 min';
-    const accounts = [
-      { ...fine, name: 'acme', first_sweep: { text: ofAcme } },
-      { ...fine, name: 'beta', first_sweep: { text: ofBeta } },
-      { ...fine, name: 'gamma' },
-    ];
-    const headline = `${ofAcme}. 4 mailboxes not judged, 3 OK.`;
-    const lines = textOf({ headline, accounts }).split('\n');
-    expect(lines.filter((line) => line.startsWith('First sweep of'))).toEqual([headline, ofBeta]);
-  });
 
   test('the mailboxes that the configuration includes and the list does not have', () => {
     const unlisted = Array.from({ length: 7 }, (_, number) => `m${number}@a.example`);
@@ -188,17 +154,6 @@ describe('in words', () => {
       guardStates.map((state) => /">(.*)<\/span>$/.exec(`${stateBadge(state, state === 'held')}`)?.[1]),
     );
   });
-});
-
-test('alerts list says of what there is none', async () => {
-  await using server = await serve(new Fleet());
-  const list = async (...more: readonly string[]) =>
-    (await commandLine(['alerts', 'list', '--url', server.url, ...more])).stdout;
-  expect(await list()).toBe('No alert is firing.\n');
-  expect(await list('--all')).toBe('No alert is firing or pending.\n');
-  expect(await list('--severity', 'critical', 'warning')).toBe(
-    'No alert with severity critical or warning is firing.\n',
-  );
 });
 
 test('a demo whose port is in use says so, when the port was asked for', async () => {

@@ -71,22 +71,6 @@ test('a backup never overwrites a file, and what can’t be written leaves nothi
   expect(await run('backup', nowhere)).toMatchObject({ code: 1, stderr: expect.stringContaining("can't be written") });
 });
 
-test('two backups at once under one name do not spoil each other', async () => {
-  const { folder, path } = place();
-  await (await Store.open(path, Date.now())).close();
-  fill(path, 300, 1);
-  const file = join(mkdtempSync(join(folder, 'backups-')), 'backup.db');
-  const ends = await Promise.allSettled([backUp(path, file), backUp(path, file)]);
-  expect(ends.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
-  expect(ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []))).toEqual(
-    ends.flatMap(({ status }) => (status === 'rejected' ? [expect.stringContaining('already exists')] : [])),
-  );
-  const copy = new DatabaseSync(file, { readOnly: true });
-  expect(copy.prepare('SELECT count(*) AS rows FROM changes').get()).toEqual({ rows: 300 });
-  copy.close();
-  expect(readdirSync(join(file, '..'))).toEqual(['backup.db']);
-});
-
 test('what a killed backup left is named by the next backup to that file, which leaves it there', async () => {
   const { folder, path } = place();
   await (await Store.open(path, Date.now())).close();
@@ -149,20 +133,4 @@ test('stats say what each table takes, with what is only in the WAL', async () =
     tables: expect.arrayContaining([{ table: 'changes', bytes: expect.any(Number), rows: 400 }]),
   });
   expect((await run('stats')).stdout).toMatch(/^ *\d+ KB +400 +changes$/m);
-});
-
-test('a row that holds no object is named too, also in a table that is read seldom', async () => {
-  const { path, run } = place();
-  await (await Store.open(path, Date.now())).close();
-  const database = new DatabaseSync(path);
-  database.exec(`INSERT INTO breakers (api, head) VALUES ('https://api.example', '7');
-    INSERT INTO ledgers (account, ledger) VALUES ('acme', '{half');
-    INSERT INTO observations VALUES ('acme', 'm1', 'stats', 1, 'null')`);
-  expect((await run('check')).stderr.split('\n').slice(0, -2)).toEqual([
-    `The store ${path} has 3 problems:`,
-    "A row of the table observations can't be read: its column answer is damaged (account = 'acme', mailbox_id = 'm1', route = 'stats').",
-    "A row of the table breakers can't be read: its column head is damaged (api = 'https://api.example').",
-    "A row of the table ledgers can't be read: its column ledger is damaged (account = 'acme').",
-  ]);
-  database.close();
 });

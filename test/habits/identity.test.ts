@@ -273,6 +273,10 @@ describe('one id, and two addresses', () => {
     anna.days = other.days = week(40, 6);
     await stage.run(hourMs);
     expect([anna.mode, bob.mode, claimOf(stage, anna.email)]).toEqual(['recovery', 'balanced', 'recovery']);
+    const warned = stage.warned('other addresses under the same ids');
+    // Once for each account.
+    expect(warned).toHaveLength(2);
+    expect(warned.join()).toContain('bob@beta.example');
     await stage.reload((config) => void config.accounts.shift(), { force: true });
     await stage.run(20 * minuteMs);
     expect([guarded(), claimOf(stage, bob.email)]).toEqual([['second/bob@beta.example'], null]);

@@ -142,8 +142,4 @@ describe('a family', () => {
     const counter: Family = { name: 'a_total', type: 'counter', help: 'All.', samples: [{ labels: {}, value: 1 }] };
     expect(familyText(counter, 'openmetrics')).toBe('# HELP a All.\n# TYPE a counter\na_total 1\n');
   });
-
-  test('without a sample is not there', () => {
-    expect(familyText({ ...histogram, samples: [] }, 'text')).toBe('');
-  });
 });

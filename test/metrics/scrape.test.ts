@@ -13,7 +13,7 @@ import { mailboxValues, maxSeriesOfMailbox } from '../../src/metrics/mailbox-ser
 import type { Metrics } from '../../src/metrics/metrics.ts';
 import { addMetrics, type ScrapeLimits } from '../../src/metrics/metrics-route.ts';
 import type { Answer } from '../../src/metrics/scrape-answer.ts';
-import { createLog, movedClock, systemClock } from '../../src/world/world.ts';
+import { createLog, systemClock } from '../../src/world/world.ts';
 import { exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
 import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../web/running-server.ts';
 
@@ -55,17 +55,6 @@ describe('the encoding', () => {
 });
 
 describe('many scrapers', () => {
-  test('at once each get a whole answer', async () => {
-    await using server = await serve(fleetOf(2_000));
-    const asked = Array.from({ length: 8 }, (_, n) =>
-      ask(`${server.url}/metrics`, n % 2 === 0 ? { 'accept-encoding': 'gzip' } : {}),
-    );
-    for (const { headers, body } of await Promise.all(asked)) {
-      const text = (headers['content-encoding'] ? gunzipSync(body) : body).toString();
-      expect(mailboxesIn(text)).toBe(2_000);
-    }
-  });
-
   test.each([
     ['is read', 'gzip'],
     ['is made', 'gzip'],
@@ -168,29 +157,6 @@ describe('scrapers that read nothing', () => {
     server.lazy.destroy();
     await server.gone;
     expect((await server.scrape()).status).toBe(200);
-  });
-
-  test('have their time from when there is something to read, however long that takes', async () => {
-    const metrics = metricsOf(fleetOf(3), stillWorld());
-    const { promise: made, resolve: make } = Promise.withResolvers<void>();
-    const { promise: asked, resolve: askedFor } = Promise.withResolvers<void>();
-    const late: Metrics = {
-      ...metrics,
-      async expose(request) {
-        askedFor();
-        await made;
-        return metrics.expose(request);
-      },
-    };
-    const clock = movedClock(now);
-    const { server, port } = await serveTwo(late, { readWithinMs: 60_000, clock });
-    const scraping = ask(`http://127.0.0.1:${port}/metrics`);
-    await asked;
-    await clock.advance(10 * 60_000);
-    make();
-    expect(mailboxesIn((await scraping).body.toString())).toBe(3);
-    await new Promise((resolve) => server.close(resolve));
-    expect(clock.sleeping()).toBe(0);
   });
 
   test('are cut after a while, and make room', async () => {

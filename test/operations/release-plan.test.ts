@@ -29,14 +29,6 @@ function stage(stops: readonly WriteScope[], held = keys, wanted: Readonly<Recor
   return { plan, effect: plan.effect.join(' '), released: releasedTexts({ fleet, world }, held).join(' ') };
 }
 
-test('without a stop, Warmwarden acts at once', () => {
-  const { effect, released } = stage([]);
-  expect(effect).toBe(
-    'Warmwarden will immediately act on 3 mailboxes that the circuit breaker is holding. Warmwarden will switch 3 mailboxes to recovery mode: m1@x.example, m2@x.example, m3@x.example.',
-  );
-  expect(released).toBe('Released: Warmwarden now acts on 3 mailboxes. See `warmwarden status`.');
-});
-
 test('the preview says which mailboxes are paused and which are switched, and another action is another plan', () => {
   const { effect, plan } = stage([], keys, { 'beta/m3': 'pause', 'acme/m2': 'hold' });
   expect(effect).toBe(
@@ -65,19 +57,4 @@ test('during an emergency stop, neither the preview nor the answer says that it 
     expect(said).toContain('Writes are off for all accounts (bob: a look). To allow them: `warmwarden writes on`.');
     expect(said).not.toMatch(/immediately|now acts/);
   }
-});
-
-test('a stop of some says on how many it acts, and another stop is another plan', () => {
-  const some = stage([{ kind: 'account', account: 'beta' }]);
-  expect(some.effect).toContain(
-    'Warmwarden does NOT act on 1 mailbox while writes are off. It immediately acts on 2 others. Writes are off for account beta',
-  );
-  expect(some.released).toContain('It immediately acts on 2 others.');
-  expect(some.plan.about).not.toEqual(stage([]).plan.about);
-});
-
-test('an open breaker that holds nothing only closes', () => {
-  const { effect, released } = stage([], []);
-  expect(effect).toBe('The circuit breaker will close. It is holding no action.');
-  expect(released).toBe('The circuit breaker is closed. It was holding no action.');
 });

@@ -78,15 +78,6 @@ async function runPrinted(message: string): Promise<CommandOutcome> {
   return on(option === '--account' ? { account: name ?? '' } : option === '--mailbox' ? { mailbox: name ?? '' } : {});
 }
 
-test('an account that is called everything is one account', async () => {
-  expect((await off({ account: 'everything' })).messages[0]).toMatch(/^Writes are off for account everything until/);
-  expect([fleet.writesAllowed('everything', null, now), fleet.writesAllowed('acme', null, now)]).toEqual([false, true]);
-  await off();
-  expect(fleet.writesAllowed('acme', null, now)).toBe(false);
-  await on();
-  expect([fleet.writesAllowed('everything', null, now), fleet.writesAllowed('acme', null, now)]).toEqual([false, true]);
-});
-
 test('a stop of one mailbox names its address, and the command that it prints ends it and nothing else', async () => {
   await off({ account: 'acme' });
   const { messages } = await off({ mailbox: 'bob@acme.example' });
@@ -104,15 +95,6 @@ test('a stop of one mailbox names its address, and the command that it prints en
   expect(fleet.writesOff(now).map(({ scope }) => scope)).toEqual([{ kind: 'account', account: 'acme' }]);
   await runPrinted(ended.messages[1] ?? '');
   expect(fleet.writesOff(now)).toEqual([]);
-});
-
-test('the alert says what a stop covers: everything, or an account', async () => {
-  const said = async () =>
-    (await store.outbox.unnotifiedTransitions(100)).flatMap(({ transition: { alert } }) => alert.facts.sentences);
-  await off();
-  expect((await said()).join(' ')).toContain('Warmwarden does not change any mailbox. It keeps polling');
-  await off({ account: 'acme' });
-  expect((await said()).join(' ')).toContain('Warmwarden does not change the mailboxes of account acme.');
 });
 
 test('writes on where they are on is no change, and names what is off elsewhere', async () => {
@@ -170,18 +152,6 @@ test('what has expired is over, also while nobody was there, and its alert ends'
   await settleWrites(rooms);
   expect((await notified()).at(-1)).toBe('resolved writes are on again for account acme');
   expect([[...fleet.alerts()], (await store.loadPicture()).writesOff]).toEqual([[], []]);
-});
-
-test('one that another version wrote without an alert is told at the start; one of a mailbox that is gone is not', async () => {
-  for (const id of ['m1', 'gone'])
-    fleet.putWritesOff({
-      scope: { kind: 'mailbox', account: 'acme', mailboxId: id, email: `${id}@acme.example` },
-      ...{ since: now, until: null, ...who },
-    });
-  await settleWrites(rooms);
-  await clock.advance(minuteMs);
-  await settleWrites(rooms);
-  expect(await notified()).toEqual(['firing writes are OFF for mailbox m1@acme.example (account acme)']);
 });
 
 test('switched off again it has another end, and is told once', async () => {

@@ -61,23 +61,6 @@ test.skipIf(!hasBrowser())(
   },
 );
 
-test.skipIf(!hasBrowser())('who may no longer read the page is told to sign in; then it goes on', async () => {
-  const sha256 = createHash('sha256').update('secret').digest('hex');
-  const allowed: Auth = { tokens: [{ name: 'eve', role: 'viewer', sha256 }] };
-  let inForce: Auth = allowed;
-  await using server = await serve(exampleFleet(), { auth: () => inForce, liveLimits: soon });
-  await using browser = await openBrowser();
-  const page = await browser.newPage({ extraHTTPHeaders: { authorization: 'Bearer secret' } });
-  await page.goto(server.url);
-  await isLive(page);
-  inForce = { tokens: [] };
-  expect(await said(page)).toMatch(
-    /^You are no longer signed in\. This page shows the state of 03:12:07 .+Reload the page$/,
-  );
-  inForce = allowed;
-  await isSound(page);
-});
-
 const nginx = 'nginx';
 
 /** nginx in front of a server, which asks for a cookie of its own first: else it does as `otherwise` says. */

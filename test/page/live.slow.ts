@@ -75,26 +75,3 @@ test.skipIf(!hasBrowser())(
     expect([await focused(), await page.locator('#q').inputValue()]).toEqual(['q', 'j/k']);
   },
 );
-
-test.skipIf(!hasBrowser())(
-  'a page without its server says so, and of when it is; it comes back by itself',
-  async () => {
-    const fleet = exampleFleet();
-    const server = await serve(fleet);
-    await using browser = await openBrowser();
-    const page = await browser.newPage();
-    await page.goto(server.url);
-    await page.locator('html[data-live=on]').waitFor();
-    await server[Symbol.asyncDispose]();
-    const broken = page.locator('#broken');
-    await broken.waitFor({ state: 'visible' });
-    expect(await broken.innerText()).toMatch(
-      /^No answer from Warmwarden\. This page shows the state of 03:12:07 .+\. .+ ago\. Next try in \d+ s\. Reload the page$/,
-    );
-    fleet.removeMailbox('acme', 'm9');
-    await using again = await serve(fleet, { port: server.port });
-    expect(again.port).toBe(server.port);
-    await broken.waitFor({ state: 'hidden' });
-    await page.locator('h1', { hasText: '7 OK' }).waitFor();
-  },
-);

@@ -181,18 +181,6 @@ test('a recipe shows its runs, a run its rows as text, and both lead to the down
   expect((await ask(`${server.url}/runs/none`, accepts)).status).toBe(404);
 });
 
-test('the configuration has every setting with its origin, and is narrowed to those that somebody wrote', async () => {
-  const settings = () => [
-    { name: 'guard.enforce', value: 'true', from: 'default' },
-    { name: 'accounts[0].name', value: '<acme>', from: 'line 2' },
-  ];
-  const all = await read('/configuration', exampleFleet(), { settings });
-  expect(textOf(all)).toMatch(/guard\.enforce true default accounts\[0\]\.name &lt;acme&gt; line 2/);
-  const written = await read('/configuration?changed=only', exampleFleet(), { settings });
-  expect(written).not.toContain('guard.enforce');
-  expect(await read('/configuration?q=ENFORCE', exampleFleet(), { settings })).not.toContain('&lt;acme&gt;');
-});
-
 test('what the store does not tell is said to be unknown, and not to be nothing', async () => {
   const silent = async () => {
     throw new Error('the store does not answer');

@@ -43,18 +43,6 @@ describe('a run that is followed', () => {
     expect([requests, states]).toEqual([3, ['queued', 'running', 'succeeded']]);
   });
 
-  it('ends as failed or cancelled without waiting for rows', async () => {
-    const failed = await follow([ok({ status: 'failed', error: 'no data' })]);
-    expect(failed.followed).toMatchObject({ kind: 'ended', page: { run: { state: 'failed', error: 'no data' } } });
-    const cancelled = await follow([ok({ status: 'canceled' })]);
-    expect(cancelled.followed).toMatchObject({ kind: 'ended', page: { run: { state: 'cancelled' } } });
-  });
-
-  it('ends without rows where the service shows none, which is not the same as no rows', async () => {
-    const { followed } = await follow([ok({ status: 'succeeded' })]);
-    expect(followed).toMatchObject({ kind: 'ended', page: { run: { rows: null } } });
-  });
-
   it('is neither ended nor failed by a word that nobody knows', async () => {
     const { followed } = await follow([ok({ status: 'Defrosting', rows: [] })]);
     expect(followed).toMatchObject({
@@ -82,14 +70,6 @@ describe('a run that is followed', () => {
     const named = await follow([{ status: 429, headers: { 'retry-after': '90' } }, done]);
     expect(named.afterMs).toBeGreaterThanOrEqual(90_000);
     expect((await follow([{ status: 429 }, done])).afterMs).toBeGreaterThanOrEqual(minuteMs);
-  });
-
-  it('is left at once when Retry-After is longer than there is time', async () => {
-    const throttled: Played = { status: 429, headers: { 'retry-after': '60' } };
-    const plays = [ok({ status: 'running' }), throttled, done];
-    const { followed, requests } = await follow(plays, { withinMs: minuteMs / 2 });
-    expect(followed).toMatchObject({ kind: 'unfinished', run: { state: 'running' } });
-    expect(requests).toBe(2);
   });
 
   it('keeps nobody waiting when the service stalls', async () => {

@@ -13,103 +13,72 @@ const problemsOf = (text: string) => {
 
 describe('a recipe is refused', () => {
   test.each([
-    ['without a select', head, 'r.yaml:1:1 select: is missing'],
-    ['with an unknown key', `${head}${ask}querry: x\n`, 'r.yaml:5:1 querry: unknown key'],
+    ['without a select', '', '1:1 select: is missing'],
+    ['with an unknown key', `${ask}querry: x\n`, '5:1 querry: unknown key'],
     [
       'with an id that is no id',
       `id: My Recipe\ntitle: R\ndescription: D.\n${ask}`,
-      'r.yaml:1:5 id: must be lowercase letters',
+      '1:5 id: must be lowercase letters',
     ],
     [
       'with a column that is not there',
-      `${head}select: SELECT emial FROM mailboxes\n`,
-      'r.yaml:4:9 select: SQLite says: no such column: emial',
+      `select: SELECT emial FROM mailboxes\n`,
+      '4:9 select: SQLite says: no such column: emial',
     ],
-    [
-      'with a table that no view shows',
-      `${head}select: SELECT * FROM meta\n`,
-      'r.yaml:4:9 select: SQLite says: no such table: meta',
-    ],
-    [
-      'with two statements',
-      `${head}select: SELECT 1; SELECT 2\n`,
-      'r.yaml:4:9 select: must be one SELECT, not several',
-    ],
-    [
-      'with something else than a SELECT',
-      `${head}select: DELETE FROM mailboxes\n`,
-      'r.yaml:4:9 select: must be one SELECT',
-    ],
-    ['with EXPLAIN', `${head}select: EXPLAIN SELECT 1\n`, 'r.yaml:4:9 select: must be one SELECT'],
-    [
-      'with two columns of one name',
-      `${head}select: SELECT 1 AS a, 2 AS a\n`,
-      'r.yaml:4:9 select: two columns are called a',
-    ],
+    ['with a table that no view shows', `select: SELECT * FROM meta\n`, '4:9 select: SQLite says: no such table: meta'],
+    ['with two statements', `select: SELECT 1; SELECT 2\n`, '4:9 select: must be one SELECT, not several'],
+    ['with something else than a SELECT', `select: DELETE FROM mailboxes\n`, '4:9 select: must be one SELECT'],
+    ['with EXPLAIN', `select: EXPLAIN SELECT 1\n`, '4:9 select: must be one SELECT'],
+    ['with two columns of one name', `select: SELECT 1 AS a, 2 AS a\n`, '4:9 select: two columns are called a'],
     [
       'with a parameter that nobody declared',
-      `${head}select: SELECT :x AS x\n`,
-      'r.yaml:4:9 select: :x is not a parameter of the recipe',
+      `select: SELECT :x AS x\n`,
+      '4:9 select: :x is not a parameter of the recipe',
     ],
-    [
-      'with a question mark for a parameter',
-      `${head}select: SELECT ? AS x\n`,
-      'r.yaml:4:9 select: write parameters as :name, not ?',
-    ],
+    ['with a question mark for a parameter', `select: SELECT ? AS x\n`, '4:9 select: write parameters as :name, not ?'],
     [
       'with a parameter that is never used',
-      `${head}parameters: {x: {type: string, description: d}}\n${ask}`,
-      'r.yaml:5:9 select: the parameter x is never used',
+      `parameters: {x: {type: string, description: d}}\n${ask}`,
+      '5:9 select: the parameter x is never used',
     ],
     [
       'with a default of another type',
-      `${head}parameters: {x: {type: integer, description: d, default: many}}\nselect: SELECT :x AS x\n`,
-      'r.yaml:4:58 parameters.x.default: must be a whole number',
+      `parameters: {x: {type: integer, description: d, default: many}}\nselect: SELECT :x AS x\n`,
+      '4:58 parameters.x.default: must be a whole number',
     ],
     [
       'with an operation that is none',
-      `${head}${ask}do: {operation: delete, reason: r}\n`,
-      'r.yaml:5:17 do.operation: "delete" must be pause, resume, mode, limit, refresh or silence',
+      `${ask}do: {operation: delete, reason: r}\n`,
+      '5:17 do.operation: "delete" must be pause, resume, mode, limit, refresh or silence',
     ],
-    [
-      'with the operation mode and no mode',
-      `${head}${ask}do: {operation: mode, reason: r}\n`,
-      'r.yaml:5:5 do.mode: is missing',
-    ],
-    [
-      'with the operation limit and no limit',
-      `${head}${ask}do: {operation: limit, reason: r}\n`,
-      'r.yaml:5:5 do.limit: is missing',
-    ],
+    ['with the operation mode and no mode', `${ask}do: {operation: mode, reason: r}\n`, '5:5 do.mode: is missing'],
+    ['with the operation limit and no limit', `${ask}do: {operation: limit, reason: r}\n`, '5:5 do.limit: is missing'],
     [
       'with a limit for another operation',
-      `${head}${ask}do: {operation: pause, limit: 12, reason: r}\n`,
-      'r.yaml:5:24 do.limit: unknown key',
+      `${ask}do: {operation: pause, limit: 12, reason: r}\n`,
+      '5:24 do.limit: unknown key',
     ],
-    [
-      'with a limit of nothing',
-      `${head}${ask}do: {operation: limit, limit: 0, reason: r}\n`,
-      'r.yaml:5:31 do.limit: must be',
-    ],
+    ['with a limit of nothing', `${ask}do: {operation: limit, limit: 0, reason: r}\n`, '5:31 do.limit: must be'],
     [
       'with an operation and no mailbox',
-      `${head}select: SELECT 1 AS account\ndo: {operation: pause, reason: r}\n`,
-      'r.yaml:4:9 select: do: needs the columns account and mailbox_id; mailbox_id is missing',
+      `select: SELECT 1 AS account\ndo: {operation: pause, reason: r}\n`,
+      '4:9 select: do: needs the columns account and mailbox_id; mailbox_id is missing',
     ],
     [
       'that resumes by the clock',
-      `${head}${ask}do: {operation: resume, reason: r}\nschedule: {cron: "0 8 * * *"}\n`,
-      'r.yaml:6:1 schedule: only a person may run a recipe that resumes',
+      `${ask}do: {operation: resume, reason: r}\nschedule: {cron: "0 8 * * *"}\n`,
+      '6:1 schedule: only a person may run a recipe that resumes',
     ],
     [
       'with a time zone that is none',
-      `${head}${ask}schedule: {cron: "0 8 * * *", time_zone: Mars/Base}\n`,
-      'r.yaml:5:42 schedule.time_zone: "Mars/Base" is not',
+      `${ask}schedule: {cron: "0 8 * * *", time_zone: Mars/Base}\n`,
+      '5:42 schedule.time_zone: "Mars/Base" is not',
     ],
-    ['with a schedule and no cron', `${head}${ask}schedule: {apply: false}\n`, 'r.yaml:5:11 schedule.cron: is missing'],
-    ['with a cron that is no text', `${head}${ask}schedule: {cron: 5}\n`, 'r.yaml:5:18 schedule.cron: must be'],
+    ['with a schedule and no cron', `${ask}schedule: {apply: false}\n`, '5:11 schedule.cron: is missing'],
+    ['with a cron that is no text', `${ask}schedule: {cron: 5}\n`, '5:18 schedule.cron: must be'],
   ])('%s', (_what, text, problem) => {
-    expect(problemsOf(text).map((said) => said.slice(0, problem.length))).toEqual([problem]);
+    const said = problemsOf(text.startsWith('id:') ? text : head + text);
+    expect(said.map((one) => one.slice(0, problem.length + file.length + 1))).toEqual([`${file}:${problem}`]);
   });
 
   test('with every mistake at once', () => {

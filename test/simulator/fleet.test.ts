@@ -30,22 +30,6 @@ test.each<[WarmupMode, number, number, number]>([
   },
 );
 
-test('a mailbox on weekdays only rests on Saturday and Sunday, while its ramp goes on', async () => {
-  await using served = await serve(mailbox({ startedDaysAgo: 14 }));
-  await served.clock.advance(6 * dayMs);
-  const rows = await served.stats(email, 7);
-  expect(rows.map((row) => [row.date.slice(8), row.sent])).toEqual([
-    ['10', 22],
-    ['11', 23],
-    ['12', 25],
-    ['13', 26],
-    ['14', 0],
-    ['15', 0],
-    ['16', 0],
-  ]);
-  expect(await served.warmup(email)).toMatchObject({ daily_limit: 30, warmup_day: 21 });
-});
-
 test('a paused mailbox sends nothing from that moment on, and the rest of its share after a resume', async () => {
   await using served = await serve();
   await served.clock.advance(2.5 * hourMs);

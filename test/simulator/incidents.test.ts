@@ -39,16 +39,3 @@ test('a block refuses every email of one provider at once, and health falls', as
   expect(after.recent_emails[0]).toMatchObject({ status: 'bounced', landed_in: 'none', bounce_type: 'block' });
   expect(after.health_score).toBeLessThan(before.health_score - 20);
 });
-
-test('an incident that is added later changes nothing that has happened', async () => {
-  await using served = await serve();
-  await served.clock.advance(4.5 * hourMs);
-  const dns = async () => (await served.ask(`/v1/dns?mailbox_id=${served.idOf(email)}`)).body;
-  const before = [await served.stats(email), await dns()];
-  served.simulator.fleet.addIncident({ kind: 'block', ...always });
-  served.simulator.fleet.addIncident({ kind: 'dns', ...always, records: ['spf'] });
-  expect([await served.stats(email), await dns()]).toEqual(before);
-  await served.clock.advance(10 * hourMs);
-  expect(await served.today(email)).toMatchObject({ sent: 40, bounced: 20 });
-  expect((await dns()).spf.status).toBe('fail');
-});

@@ -119,39 +119,10 @@ test('statistics cover seven days unless asked otherwise, today last, rates as s
   expect(body.stats[3]).toMatchObject({ sent: 0, bounce_rate: '0.00', inbox_rate: '0.00', reply_rate: '0.00' });
 });
 
-test('a created mailbox is active, starts its warm-up at once and sends the same day', async () => {
-  await using served = await serve();
-  const { status, body } = await served.ask('/v1/mailboxes', { body: newMailbox });
-  expect(status).toBe(201);
-  expect(body).toEqual({
-    id: expect.stringMatching(uuid),
-    email: 'new@three.example',
-    status: 'active',
-    message: expect.any(String),
-  });
-  await served.clock.advance(10 * hourMs);
-  expect(await served.today('new@three.example')).toMatchObject({ sent: 5 });
-  expect(await served.warmup('new@three.example')).toMatchObject({ warmup_mode: 'balanced', warmup_day: 1 });
-  expect((await served.ask(`/v1/mailboxes/${body.id}`)).body.provider).toBe('google');
-});
-
 function expectRefusal(reply: Reply, status: number, error: string | RegExp) {
   expect(reply.status).toBe(status);
   expect(reply.body).toEqual({ error: expect.stringMatching(error) });
 }
-
-test.each([
-  [undefined, 'needs a config object'],
-  [{ warmup_mode: 'turbo' }, 'config.warmup_mode must be one of slow, balanced, aggressive, recovery'],
-  [{ target_daily_limit: 0 }, 'config.target_daily_limit must be an integer from 1 to 100'],
-  [{ send_window_end: 9 }, 'send_window_start must be before'],
-  [{ thread_rate: 10 }, 'config.thread_rate cannot be updated'],
-])('update_config with %j is a 400 and changes nothing', async (config, error) => {
-  await using served = await serve();
-  const before = await served.warmup('ann@one.example');
-  expectRefusal(await served.act('ann@one.example', 'update_config', config), 400, error);
-  expect(await served.warmup('ann@one.example')).toEqual(before);
-});
 
 test("another key's mailbox is a 404 on every route, like one that is not there", async () => {
   await using served = await serve({

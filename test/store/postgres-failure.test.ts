@@ -1,8 +1,11 @@
 // What people are told of an error of PostgreSQL, by its code, and what ends it.
+import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
+import { placeAt } from '../../src/config/places.ts';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
-import { clientConfig, readerConfig } from '../../src/store/postgres/connection.ts';
 import { failureOf } from '../../src/store/postgres/failure.ts';
+import { Store } from '../../src/store/store.ts';
+import { now } from './records.ts';
 
 const place: PostgresPlace = {
   ...{ host: 'db.example', port: 5432, database: 'warden', user: 'app', password: null },
@@ -25,20 +28,23 @@ test('a statement that fails is over once that statement succeeds', () => {
 });
 
 test('a statement that takes too long: the setting of the role helps only behind a pooler, where Warmwarden sets none of its own', () => {
-  const ownMs = [clientConfig(place), readerConfig(place), readerConfig(place, 600_000)].map(
-    ({ options, query_timeout: ms }) => [/statement_timeout=(\d+)/.exec(options ?? '')?.[1], ms],
-  );
-  expect(ownMs).toEqual([
-    ['20000', 20_000],
-    ['20000', 20_000],
-    ['600000', 600_000],
-  ]);
   const less =
     'A statement took too long: reduce the load of the PostgreSQL server, or use a faster one; Warmwarden then continues by itself.';
   expect(failure('57014').remedy).toBe(less);
   const pooled = { ...place, isPooled: true };
-  expect([clientConfig(pooled).options, readerConfig(pooled).options]).toEqual([undefined, undefined]);
   expect(failure('57014', pooled).remedy).toBe(
     `${less} If statement_timeout of the role is shorter than 20 s, run ALTER ROLE app IN DATABASE warden SET statement_timeout = '20s'; and RECONNECT in the pooler.`,
+  );
+});
+
+test('a wrong port at the start: check the address, and start Warmwarden again', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const wrong = placeAt(`postgres://warden@127.0.0.1:${port}/warmwarden`);
+  if (typeof wrong === 'string') throw new Error(wrong);
+  await expect(Store.open(wrong, now)).rejects.toThrow(
+    /does not answer: .*\. Check the host and the port in store\.url\. Start PostgreSQL or repair the network, and try again\.?$/,
   );
 });

@@ -4,9 +4,8 @@ import { expect, test } from 'vitest';
 import { alertRules } from '../../src/core/alert-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
-import { FleetTrend } from '../../src/web/overview/trend.ts';
-import { account, alert, bareMailbox, exampleFleet, mailbox, now, today } from './example-fleet.ts';
-import { ask, type Running, serve, stillWorld } from './running-server.ts';
+import { account, alert, bareMailbox, exampleFleet, mailbox, now } from './example-fleet.ts';
+import { ask, type Running, serve } from './running-server.ts';
 
 async function json({ url }: Running, path: string) {
   const { body, status } = await ask(url + path);
@@ -114,38 +113,6 @@ test('/api/groups has every configured account, also one without a mailbox, and 
   expect(body.toString()).toContain('6 accounts, the ones that need attention first.');
   expect(body.toString().match(/>unknown</g)).toHaveLength(3);
   expect((await json(server, '/api/groups?by=domain')).total).toBe(2);
-});
-
-test('/api/fleet names the alert of a domain at each mailbox that it is about, which comes before one that is fine', async () => {
-  const fleet = new Fleet();
-  fleet.putAccount(account('acme'));
-  fleet.putMailbox(mailbox('m1', 'a@acme.example'));
-  const { dns } = mailbox('m2', 'b@acme.example');
-  if (!dns) throw new Error('its DNS is known');
-  const fail = { status: 'fail', pass: false, record: null };
-  const answer = { ...dns.answer, records: { ...dns.answer.records, spf: fail } };
-  fleet.putMailbox(mailbox('m2', 'b@acme.example', { dns: { ...dns, answer } }));
-  fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', object: 'acme.example' }));
-  await using server = await serve(fleet);
-  const { mailboxes } = await json(server, '/api/fleet');
-  const alerts = mailboxes.map((one: { email: string; alerts: readonly string[] }) => [one.email, one.alerts]);
-  expect(alerts).toEqual([
-    ['b@acme.example', ['dns_failing']],
-    ['a@acme.example', []],
-  ]);
-});
-
-test('/api/trend has thirty days, with what Warmwarden did and held', async () => {
-  const fleet = exampleFleet();
-  const world = stillWorld();
-  const held = async () => [{ account: 'acme', id: 'm1', since: now - minuteMs, until: now }];
-  const day = Math.floor(now / 86_400_000);
-  const trend = new FleetTrend({ fleet, world, days: { acted: async () => [{ day, count: 2 }], held } });
-  await using server = await serve(fleet, { trend });
-  const { days } = await json(server, '/api/trend');
-  expect(days).toHaveLength(30);
-  expect(days.at(-1)).toMatchObject({ date: today, acted: 2, held: 1 });
-  expect(days.at(-1).sent).toBeGreaterThan(0);
 });
 
 test('/api/budget says what each key may do, whether that is enough, and how old each kind of data is', async () => {

@@ -38,19 +38,6 @@ const facts = (title: string) => ({ title, sentences: [], numbers: {} });
 const down = alert({ rule: 'not_guarded', severity: 'critical', firingAt: now - 3 * hourMs, facts: facts('API down') });
 const paused = alert({ rule: 'guard_acted', mailboxId: 'm5', email: 'box5@acme.example', facts: facts('box5 paused') });
 
-test('a message about several alerts is among those about each of them', async () => {
-  await using stage = await open();
-  await stage.record({ kind: 'resolved', at: now - minuteMs, alert: { ...down, status: 'resolved' } });
-  await stage.send('named', down, now - 2 * hourMs);
-  await stage.send('storm', [down, paused], now - hourMs);
-  await stage.send('another storm', [paused], now - hourMs);
-  await stage.send('ended', down, now - 30_000);
-  const { alerts } = await stage.json();
-  expect(alerts.map(({ messages }: { messages: { id: string }[] }) => messages.map(({ id }) => id))).toEqual([
-    ['ended', 'storm', 'named'],
-  ]);
-});
-
 test('each comes once, with the messages from its beginning to an hour after its end', async () => {
   await using stage = await open();
   await stage.send('an outage before', down, now - 5 * hourMs);
@@ -127,14 +114,4 @@ test('an answer looks through a thousand steps, and says where to go on', async 
   expect(page).toContain('There are no past alerts yet among the newest.');
   const [, older = ''] = /href="(\/alerts\?before=\d+)#past"/.exec(page) ?? [];
   expect(await stage.page(older)).toContain('box5 paused');
-});
-
-test('the page has all firing alerts, fifty at a time', async () => {
-  await using stage = await open();
-  for (let index = 0; index < 120; index += 1) stage.fleet.putAlert(alert({ rule: 'stale_data', object: `x${index}` }));
-  const found = new Set<string>();
-  for (const path of ['/alerts?rule=stale_data', '/alerts?rule=stale_data&page=2', '/alerts?rule=stale_data&page=9']) {
-    for (const [, id = ''] of (await stage.page(path)).matchAll(/id="alert-(stale_data[^"]*)"/g)) found.add(id);
-  }
-  expect(found.size).toBe(120);
 });

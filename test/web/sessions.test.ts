@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { dayMs, hourMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import type { Auth, Role } from '../../src/web/access/auth.ts';
-import { formTokenOf, sessionsPerToken } from '../../src/web/access/sessions.ts';
+import { formTokenOf } from '../../src/web/access/sessions.ts';
 import { certificateOf, firstCertificate, secondCertificate } from '../support/certificates.ts';
 import { TestBrowser } from './browser.ts';
 import { exampleFleet, now } from './example-fleet.ts';
@@ -87,16 +87,6 @@ describe('signing in', () => {
     expect([slowed.status, slowed.headers['retry-after']]).toEqual([429, '60']);
     expect((await signIn(stage.browser)).status).toBe(303);
   });
-
-  test('is refused when another site sends the form', async () => {
-    await using stage = await open();
-    const strangers = [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }];
-    for (const headers of strangers) {
-      const { status } = await stage.browser.post('/sign-in', { token: 'ann-token' }, headers);
-      expect([headers, status]).toEqual([headers, 403]);
-    }
-    expect(stage.browser.cookies.size).toBe(0);
-  });
 });
 
 describe('a form', () => {
@@ -158,15 +148,6 @@ describe('a session', () => {
     expect((await stage.browser.get('/')).status).toBe(401);
   });
 
-  test('of a browser that signs in again is another one', async () => {
-    await using stage = await open();
-    await signIn(stage.browser);
-    const first = keyOf(stage.browser);
-    await signIn(stage.browser);
-    expect(keyOf(stage.browser)).not.toBe(first);
-    expect(await stage.sessions.find(sha256(first))).toBeNull();
-  });
-
   test('is not begun with a key that somebody planted', async () => {
     await using stage = await open();
     stage.browser.cookies.set('warmwarden', 'A'.repeat(43));
@@ -203,21 +184,6 @@ describe('a session', () => {
     expect((await stage.browser.get('/')).status).toBe(401);
   });
 
-  test('that began while the clock was ahead ends 7 days after the first look at the right time', async () => {
-    const world = stillWorld();
-    let aheadMs = 30 * dayMs;
-    const clock = { ...world.clock, now: () => world.clock.now() + aheadMs };
-    await using stage = await open({ world: { ...world, clock } });
-    await signIn(stage.browser);
-    aheadMs = 0;
-    for (let day = 0; day < 14; day += 1) {
-      expect([day, (await stage.browser.get('/')).status]).toEqual([day, 200]);
-      await world.clock.advance(dayMs / 2 - 1);
-    }
-    await world.clock.advance(14);
-    expect((await stage.browser.get('/')).status).toBe(401);
-  });
-
   test('goes on after a restart', async () => {
     await using stage = await open();
     await signIn(stage.browser);
@@ -225,20 +191,6 @@ describe('a session', () => {
     const browser = new TestBrowser(next.url);
     browser.cookies.set('warmwarden', keyOf(stage.browser));
     expect((await browser.get('/')).status).toBe(200);
-  });
-
-  test('makes room when a token has as many as it may', async () => {
-    const world = stillWorld();
-    await using stage = await open({ world });
-    await signIn(stage.browser);
-    const viewer = new TestBrowser(stage.server.url);
-    await signIn(viewer, 'vera');
-    for (let count = 0; count < sessionsPerToken; count += 1) {
-      await world.clock.advance(1);
-      await signIn(new TestBrowser(stage.server.url));
-    }
-    expect((await stage.browser.get('/')).status).toBe(401);
-    expect((await viewer.get('/')).status).toBe(200);
   });
 
   test('that was read once holds while the store cannot be read', async () => {
@@ -303,13 +255,6 @@ describe('behind a proxy', () => {
     }
     expect((await stage.browser.get('/warmwardens')).status).toBe(404);
   });
-});
-
-test('without tokens there is nothing to sign in to', async () => {
-  await using server = await serve(exampleFleet());
-  const browser = new TestBrowser(server.url);
-  const { status, headers } = await browser.get('/sign-in');
-  expect([status, headers.location]).toEqual([303, '/']);
 });
 
 test('over https the cookie is secure, and a renewed certificate is used for new connections', async () => {

@@ -17,7 +17,7 @@ const idleLifeMs = 12 * hourMs;
 /** A session expires after this long, even if it is used. */
 const wholeLifeMs = 7 * dayMs;
 /** Largest number of sessions per token; above it the least recently used one ends. */
-export const sessionsPerToken = 100;
+const sessionsPerToken = 100;
 /** Least time between two records of the use of a session. */
 const notedEveryMs = 5 * minuteMs;
 /** Number of sessions in memory, for times when the store can't be read. */

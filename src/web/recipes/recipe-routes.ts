@@ -285,7 +285,7 @@ interface Allowance {
 }
 
 /** Counts the requests of each key in the last 60 s. `now` is monotonic, in milliseconds. A refused request does not count. */
-export class RateLimit {
+class RateLimit {
   readonly #starts = new Map<string, number[]>();
 
   take(name: string, plan: KeyPlan, now: number): Allowance {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Fleet } from '../../../src/core/fleet/fleet.ts';
 import type { RecipeRunner } from '../../../src/recipes/runner.ts';
 import { Store } from '../../../src/store/store.ts';
-import { callersOf, RateLimit, type RecipeKey } from '../../../src/web/recipes/recipe-routes.ts';
+import { callersOf, type RecipeKey } from '../../../src/web/recipes/recipe-routes.ts';
 import { arrivedMailbox, noAlerts, now } from '../../store/records.ts';
 import { MemoryRuns } from '../../support/memory-runs.ts';
 import { endedRun, recipeRunner } from '../../support/recipe-runner.ts';
@@ -112,20 +112,6 @@ describe('who may ask', () => {
   });
 });
 
-test('each plan has its requests in any 60 s, and says when the next one is free', () => {
-  for (const [plan, limit] of [
-    ['pro', 60],
-    ['cloud', 600],
-    ['agency', 6_000],
-  ] as const) {
-    const rates = new RateLimit();
-    for (let count = 0; count < limit; count += 1) expect(rates.take('a', plan, count).allowed).toBe(true);
-    expect(rates.take('a', plan, 59_999)).toMatchObject({ allowed: false, retryAfterSeconds: 1 });
-    expect(rates.take('b', plan, 59_999).allowed).toBe(true);
-    expect(rates.take('a', plan, 60_000).allowed).toBe(true);
-  }
-});
-
 describe('what is refused', () => {
   test.each([
     ['a recipe that is not there', '/recipes/none/runs', undefined, 404, 'unknown_recipe'],
@@ -218,13 +204,6 @@ describe('a run that is not wanted any more', () => {
 });
 
 describe('the body of a trigger', () => {
-  test('may come in chunks of unknown length', async () => {
-    const body = new Blob(['{"parameters": ', '{"most": 3}}']).stream();
-    const chunked: RequestInit & { duplex: 'half' } = { method: 'POST', body, duplex: 'half' };
-    const triggered = await ask('/recipes/count/runs', chunked);
-    expect(await jsonOf(triggered)).toMatchObject([202, { parameters: { most: 3 } }]);
-  });
-
   test('that is too large is refused', async () => {
     const body = JSON.stringify({ parameters: { most: 'x'.repeat(70_000) } });
     const refused = await ask('/recipes/count/runs', { method: 'POST', body });

@@ -1,0 +1,104 @@
+// One request and its answer: cancelled, in pieces, many at once, and at the path that is asked for.
+import { once } from 'node:events';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { createAgent, exchange } from '../../src/api/http/exchange.ts';
+import { Redactor } from '../../src/api/http/redactor.ts';
+
+const redactor = new Redactor(null, []);
+const get = { method: 'GET', path: '/v1/health', headers: {}, body: null, signal: null, redactor } as const;
+const read = ({ body }: { readonly body: Buffer }) => ({ ok: true, value: body.toString() }) as const;
+
+async function listening(listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const agent = createAgent();
+  const close = async () => {
+    await agent.destroy();
+    server.closeAllConnections();
+    server.close();
+  };
+  const { port } = server.address() as AddressInfo;
+  return { agent, baseUrl: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: close };
+}
+
+// A client of MCP cancels with a text of its own.
+test.each([undefined, 'enough', new Error('enough')])(
+  'a request that is cancelled with %s is a failure',
+  async (reason) => {
+    const stop = new AbortController();
+    await using server = await listening((_, response) => {
+      response.write('{');
+      setTimeout(() => stop.abort(reason), 50);
+    });
+    const { baseUrl } = server;
+    const answer = await exchange(server.agent, { ...get, baseUrl, signal: stop.signal }, Date.now, read);
+    expect(answer.result.ok).toBe(false);
+  },
+);
+
+test.each([[['{"a":1}']], [['{"a"', ':1', '}']], [[]]])('the pieces %j are one body', async (pieces) => {
+  await using server = await listening(async (_, response) => {
+    response.flushHeaders();
+    for (const piece of pieces) {
+      response.write(piece);
+      await sleep(20);
+    }
+    response.end();
+  });
+  const { result } = await exchange(server.agent, { ...get, baseUrl: server.baseUrl }, Date.now, read);
+  expect(result).toEqual({ ok: true, value: pieces.join('') });
+});
+
+test('answers that arrive at once, as after a pause of the process, are read one at a time', async () => {
+  const waiting: ServerResponse[] = [];
+  await using server = await listening((_, response) => {
+    waiting.push(response);
+    if (waiting.length === 80) for (const one of waiting) one.end('{}');
+  });
+  let [turn, counting] = [0, setImmediate(() => {})];
+  const count = () => {
+    turn += 1;
+    counting = setImmediate(count);
+  };
+  count();
+  const readIn = new Map<number, number>();
+  const noting = () => {
+    readIn.set(turn, (readIn.get(turn) ?? 0) + 1);
+    return { ok: true, value: true } as const;
+  };
+  const agents = Array.from({ length: 5 }, () => createAgent());
+  const asked = agents.flatMap((agent) => Array.from({ length: 16 }, () => agent));
+  const { baseUrl } = server;
+  const answers = await Promise.all(asked.map((agent) => exchange(agent, { ...get, baseUrl }, Date.now, noting)));
+  clearImmediate(counting);
+  expect(answers.filter(({ result }) => result.ok)).toHaveLength(80);
+  // A count may see two turns as one.
+  expect(Math.max(...readIn.values())).toBeLessThanOrEqual(2);
+  await Promise.all(agents.map((agent) => agent.destroy()));
+});
+
+const bases = ['', '/api', '/api/v2', '/a/..', '/a/.', '/with%20blank', '/a?key=1', '/a#part', '/ä'];
+const paths = [
+  '/v1/mailboxes',
+  '/v1/stats?mailbox_id=00000000-0000-4000-8000-0000000000aa&days=30',
+  '/v1/mailboxes/..',
+  '/v1/mailboxes/%2e%2e',
+  `/v1/mailboxes/${encodeURIComponent("a.b'ü/c")}`,
+  '/v1/health',
+];
+
+test.each(bases)('each path below %j is asked for as a URL has it', async (base) => {
+  const asked: string[] = [];
+  await using server = await listening((request, response) => {
+    asked.push(request.url ?? '');
+    response.end('{}');
+  });
+  const baseUrl = `${server.baseUrl}${base}`;
+  const wanted = [...paths, ...paths];
+  for (const path of wanted) await exchange(server.agent, { ...get, baseUrl, path }, Date.now, read);
+  const urls = wanted.map((path) => new URL(`${baseUrl}${path}`));
+  expect(asked).toEqual(urls.map(({ pathname, search }) => `${pathname}${search}`));
+});
