@@ -1,5 +1,5 @@
 // Selects the news and the reminders that people get now. Pure; silences and inhibition come in as `muted`.
-import { type Alert, type Announcement, accountsOf, isCause, type Severity, type Transition } from '../core/alert.ts';
+import { type Alert, type Announcement, isCause, type Severity, type Transition } from '../core/alert.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import { mailboxPath } from '../core/page-links.ts';
 import { dayMs, type EpochMs, elapsedMs } from '../core/time.ts';
@@ -17,7 +17,7 @@ export interface NotificationFacts {
    */
   readonly muted: (alert: Alert) => boolean;
   readonly wanted: (alert: Alert) => boolean;
-  /** Returns true if a channel that was not notified of an announced alert wants it by now. */
+  /** Returns true if an announced alert came to concern an account whose channel was not notified of it. */
   readonly joined: (alert: Alert) => boolean;
   /** Interval of reminders, or null if there are none. */
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
@@ -30,8 +30,6 @@ export interface Notification {
   readonly ids: readonly number[];
   /** Transitions, one a fingerprint. The list may be empty. */
   readonly news: readonly Transition[];
-  /** News only for channels that were not notified when the alert fired. */
-  readonly late: readonly Transition[];
 }
 
 /** `nextDueAt` is null if only an event can make a notification due. */
@@ -42,25 +40,14 @@ export function notificationsOf(facts: NotificationFacts): {
   const { due, nextDueAt } = dueGroups(facts.unnotified, facts.timing);
   const current = new Map(facts.firing.map((alert) => [alert.fingerprint, alert]));
   const notifications = new Map<string, Notification>();
-  const of = (group: string) => notifications.get(group) ?? { group, ids: [], news: [], late: [] };
+  const of = (group: string) => notifications.get(group) ?? { group, ids: [], news: [] };
   for (const { group, unnotified } of due) {
     const news = newsOf(unnotified, facts).map((transition) => withNewestFacts(transition, current));
     notifications.set(group, { ...of(group), ids: unnotified.map(({ id }) => id), news });
   }
   for (const [group, again] of sayAgain(facts))
     notifications.set(group, { ...of(group), news: [...of(group).news, ...again] });
-  const news = [...notifications.values()].flatMap((one) => one.news);
-  const withNews = new Set(news.map(({ alert }) => alert.fingerprint));
-  for (const late of lateFor(facts)) {
-    const group = groupOf(late.alert);
-    if (!withNews.has(late.alert.fingerprint))
-      notifications.set(group, { ...of(group), late: [...of(group).late, late] });
-  }
   return { notifications: [...notifications.values()], nextDueAt };
-}
-
-function namesOf(stored: readonly StoredTransition[]): ReadonlySet<string> {
-  return new Set(stored.map(({ transition }) => transition.alert.fingerprint));
 }
 
 /** Returns the latest step of each alert, if the step changes what people know. */
@@ -108,8 +95,8 @@ function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Al
  * that are unmuted by now, or of which people know only the lesser part, are included.
  */
 function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transition[]> {
-  const { announced, muted, wanted, timing, unnotified } = facts;
-  const waiting = namesOf(unnotified);
+  const { announced, muted, wanted, joined, timing, unnotified } = facts;
+  const waiting = new Set(unnotified.map(({ transition }) => transition.alert.fingerprint));
   const groups = new Map<string, { known: Alert[]; late: Alert[]; worse: Alert[]; due: boolean }>();
   for (const alert of facts.firing) {
     const group = groupOf(alert);
@@ -119,7 +106,7 @@ function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transi
     const known = announced.get(alert.fingerprint);
     const announcement = known?.channels?.length === 0 && wanted(alert) ? undefined : known;
     if (announcement && callsForNothing(alert)) continue;
-    const isWorse = isMoreThanTold(alert, announcement);
+    const isWorse = isMoreThanTold(alert, announcement) || (announcement !== undefined && joined(alert));
     (isWorse ? of.worse : announcement ? of.known : of.late).push(alert);
     of.due ||= announcement !== undefined && !isWorse && isDue(alert, announcement, facts);
     groups.set(group, of);
@@ -135,23 +122,6 @@ function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transi
     if (transitions.length > 0) again.set(group, transitions);
   }
   return again;
-}
-
-/**
- * Returns alerts that came to concern another account. They are new to its channels, so they do not wait for the group.
- */
-function lateFor(facts: NotificationFacts): readonly Transition[] {
-  const { firing, announced, muted, joined, unnotified, timing } = facts;
-  const others = unnotified.filter(({ transition }) => transition.kind !== 'worsened');
-  const waiting = namesOf(others);
-  const isLate = (alert: Alert) =>
-    accountsOf(alert).length > 1 &&
-    announced.has(alert.fingerprint) &&
-    !isOfIncident(alert, facts) &&
-    !waiting.has(alert.fingerprint) &&
-    !muted(alert) &&
-    joined(alert);
-  return firing.filter(isLate).map((alert) => ({ kind: 'firing', at: timing.now, alert }));
 }
 
 /** An incident repeats its alerts only when it gets worse or ends. */

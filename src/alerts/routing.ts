@@ -113,15 +113,10 @@ function wants({ match }: AlertRoute, alert: Alert): boolean {
   return matches(alert, accountsOf(alert).length === 0 ? rest : match, 'one');
 }
 
-/** Returns the channels that want an announced alert by now and were not notified of it. */
-export function joinedChannels(
-  alert: Alert,
-  announcement: Announcement | undefined,
-  routes: readonly AlertRoute[],
-  channels: readonly RoutedChannel[],
-): readonly string[] {
+/** Returns true if an alert about several accounts came to concern one whose channel was not notified. */
+export function hasJoined(alert: Alert, announcement: Announcement | undefined, wanted: readonly string[]): boolean {
   const known = announcement?.channels;
-  return known ? channelsFor(alert, routes, channels).filter((channel) => !known.includes(channel)) : [];
+  return accountsOf(alert).length > 1 && known != null && wanted.some((channel) => !known.includes(channel));
 }
 
 // Pauses by Warmwarden for channels that page: an event never resolves, but its page ends when the mailbox runs again,

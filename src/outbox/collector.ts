@@ -3,7 +3,7 @@ import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
 import { hasCause, isExplained, isStoodFor } from '../alerts/incidents.ts';
 import { type Notification, notificationsOf, type Routed, withLinks } from '../alerts/notifications.ts';
-import { type AlertRoute, channelsFor, isForPeople, joinedChannels, mutes, pauseEnd } from '../alerts/routing.ts';
+import { type AlertRoute, channelsFor, hasJoined, isForPeople, mutes, pauseEnd } from '../alerts/routing.ts';
 import { isDisarming } from '../alerts/rules/protection-rule.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Alert, Announcement, Severity, Transition } from '../core/alert.ts';
@@ -143,7 +143,7 @@ export class Collector {
       firing,
       muted,
       wanted: (alert) => this.#wantedBy(alert).length > 0,
-      joined: (alert) => this.#joined(alert, announced).length > 0,
+      joined: (alert) => hasJoined(alert, announced.get(alert.fingerprint), this.#wantedBy(alert)),
       repeatIntervalMs,
       timing,
     });
@@ -205,7 +205,7 @@ export class Collector {
       silenced: (alert: Alert) => silences.some(({ match }) => mutes(match, alert)),
     };
     const ends = [...announced.values()].map((one) => pauseEnd(one, facts)).filter((end) => end !== null);
-    return ends.map((end) => ({ group: groupOf(end.alert), ids: [], news: [end], late: [] }));
+    return ends.map((end) => ({ group: groupOf(end.alert), ids: [], news: [end] }));
   }
 
   async #record(
@@ -218,9 +218,6 @@ export class Collector {
       news: news.map((one) => this.#route(one, announced)),
       inIncident: incidents.all.some(({ id }) => id === group),
     }));
-    const late = notifications
-      .flatMap((one) => one.late)
-      .map((one) => ({ ...this.#route(one, announced), to: this.#joined(one.alert, announced) }));
     const readers = this.#readers(firing, now);
     const ofIncidents = incidents.all.flatMap((incident) => {
       const news = routed.find(({ group }) => group === incident.id)?.news ?? [];
@@ -231,7 +228,6 @@ export class Collector {
       ...this.#deliveriesOfIncidents(ofIncidents),
       ...this.#deliveriesOf(plain, now),
       ...this.#deliveriesOf(early.map(aloneInItsGroup), now),
-      ...this.#deliveriesOf(late.map(aloneInItsGroup), now),
     ];
     const announcedIncidents = new Map(ofIncidents.map(({ incident }) => [incident.id, incident]));
     const changed = incidents.all
@@ -240,7 +236,7 @@ export class Collector {
     if (notifications.length === 0 && early.length === 0 && changed.length === 0) return;
     const followers = this.#parts.channels().filter(({ followsPauses }) => followsPauses === true);
     const notificationLog = notificationLogAfter(
-      { groups: routed, early, late, incidents: ofIncidents },
+      { groups: routed, early, incidents: ofIncidents },
       { before: announced, now, followers: followers.map(({ name }) => name) },
     );
     const transitionIds = notifications.flatMap(({ ids }) => ids);
@@ -286,11 +282,6 @@ export class Collector {
     const { pageUrl, world } = this.#parts;
     const transitions = message.transitions.map((one) => ({ ...one, alert: withLinks(one.alert, pageUrl) }));
     return deliveryOf(channel, { ...message, transitions }, world.log);
-  }
-
-  #joined(alert: Alert, announced: ReadonlyMap<string, Announcement>): readonly string[] {
-    const { channels, settings } = this.#parts;
-    return joinedChannels(alert, announced.get(alert.fingerprint), settings().routes, channels());
   }
 
   #deliveriesOf(groups: readonly Pick<RoutedGroup, 'group' | 'news'>[], now: EpochMs): readonly NewDelivery[] {
@@ -345,5 +336,5 @@ function unheard({ unnotified, announced, firing, now }: UnheardNews): readonly 
   );
   const kept = new Set([...unnotified.filter(doesFire).slice(-mostWaiting), ...waiting.slice(-mostWaiting)]);
   const ids = unnotified.filter((one) => !kept.has(one)).map(({ id }) => id);
-  return ids.length === 0 ? [] : [{ group: manyGroup, ids, news: [], late: [] }];
+  return ids.length === 0 ? [] : [{ group: manyGroup, ids, news: [] }];
 }

@@ -77,8 +77,6 @@ export interface RoutedGroup {
 interface LookAnnouncements {
   readonly groups: readonly RoutedGroup[];
   readonly early: readonly EarlyStep[];
-  /** News for the channels that were not notified when the alert fired. */
-  readonly late: readonly Routed[];
   readonly incidents: readonly IncidentNews[];
 }
 
@@ -89,7 +87,7 @@ interface KnownBefore {
 }
 
 export function notificationLogAfter(
-  { groups, early, late, incidents }: LookAnnouncements,
+  { groups, early, incidents }: LookAnnouncements,
   { before, now, followers }: KnownBefore,
 ): NotificationLogChanges {
   const known = new Map<string, Announcement>();
@@ -116,11 +114,6 @@ export function notificationLogAfter(
   // A mailbox may be paused again in the look in which its last pause ends: the new pause is kept in its place.
   const plain = groups.filter(({ inIncident }) => !inIncident);
   for (const { news } of followers.length > 0 ? plain : []) for (const one of news) put(followed(one, followers, now));
-  for (const one of late) {
-    // The next reminder is due at the time for the channels that were notified first.
-    const at = before.get(one.transition.alert.fingerprint)?.at ?? now;
-    put(announcementOf(one, { announced: before, at, inIncident: false }));
-  }
   const sent = plain.flatMap(({ group, news }) => (news.some(({ to }) => to.length > 0) ? [group] : []));
   const over = [...ended].filter((fingerprint) => !known.has(fingerprint));
   return { announced: [...known.values()], ended: over, groups: sent };
