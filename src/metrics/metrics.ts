@@ -1,4 +1,5 @@
 // Answers a scrape: series of mailboxes from cached blocks, series of the fleet and of the daemon computed anew.
+import type { Hono } from 'hono';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { Tally } from '../core/tally.ts';
 import { droppedLines, type World } from '../world/world.ts';
@@ -17,7 +18,7 @@ export interface MetricsParts {
 
 export interface Metrics {
   readonly tally: Tally;
-  /** Uses neither store nor network, and yields the event loop. Calls may overlap; the route limits them. */
+  /** Uses neither store nor network, and yields the event loop. Calls may overlap. */
   expose(request: ScrapeRequest): Promise<Answer>;
   configured(settings: MetricsSettings): void;
   /** The previous configuration stays in force. */
@@ -60,6 +61,15 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
     },
     configRefused: () => own.configRefused(),
   };
+}
+
+/** `isReady`: current result of /readyz. The response sets its own encoding, so no middleware compresses it again. */
+export function addMetrics(app: Hono, metrics: Metrics, isReady: () => boolean): void {
+  app.get('/metrics', async (c) => {
+    const [accept, acceptEncoding] = [c.req.header('accept'), c.req.header('accept-encoding')];
+    const { headers, body } = await metrics.expose({ accept, acceptEncoding, ready: isReady() });
+    return c.req.method === 'HEAD' ? c.body(null, 200, headers) : c.body(body(), 200, headers);
+  });
 }
 
 /** Runs of the returned function never overlap. Calls during a run share the next run. */

@@ -2,9 +2,9 @@
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { getPath } from 'hono/utils/url';
-import { addMetrics } from '../metrics/metrics-route.ts';
+import { addMetrics } from '../metrics/metrics.ts';
 import { addAccess } from './access/access.ts';
-import type { WrongTokens } from './access/auth.ts';
+import { WrongTokens } from './access/auth.ts';
 import { addCommands } from './commands/command-routes.ts';
 import { openApiDocument } from './json/document.ts';
 import { fleetRoutes, probeRoutes } from './json/json-routes.ts';
@@ -18,8 +18,9 @@ import { refuse } from './refusals.ts';
 import { addHeaders, addPrefix, pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
 
-export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: LiveParts): Hono {
+export function createRoutes(parts: RouteParts, live: LiveParts): Hono {
   const { pathPrefix } = parts;
+  const wrongTokens = new WrongTokens(parts.world);
   const app = new Hono({ getPath: (request) => pathBehind(pathPrefix, getPath(request)) });
   app.use(addHeaders);
   app.use(compress({ encoding: 'gzip', contentTypeFilter: /^(text|application|image)\//i }));

@@ -4,7 +4,6 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { systemClock } from '../world/world.ts';
-import { WrongTokens } from './access/auth.ts';
 import { type LiveLimits, usualLimits } from './live.ts';
 import { pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
@@ -52,10 +51,9 @@ const tlsOptions = { minVersion: 'TLSv1.2', handshakeTimeout: headersTimeoutMs }
 /** Starts the server. Rejects with one clear sentence if the address can't be used. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, port, tls, fleet, world, pathPrefix } = options;
-  const wrongTokens = new WrongTokens(world);
   const closing = new AbortController();
   const live = { fleet, limits: options.liveLimits ?? usualLimits, closing: closing.signal };
-  const routes = createRoutes(options, wrongTokens, live);
+  const routes = createRoutes(options, live);
   const server = serverFor(async (request, env) => {
     const path = () => pathBehind(pathPrefix, new URL(request.url).pathname);
     return connections.mayAsk(env.incoming.socket, path)
@@ -72,7 +70,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     renew: (renewed) => {
       if (renewed && 'setSecureContext' in server) server.setSecureContext({ ...renewed, ...tlsOptions });
     },
-    close: () => close(server, { wrongTokens, closing, connections }),
+    close: () => close(server, closing, connections),
   };
 }
 
@@ -123,14 +121,7 @@ function inUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-interface Open {
-  readonly wrongTokens: WrongTokens;
-  readonly closing: AbortController;
-  readonly connections: Connections;
-}
-
-async function close(server: Server | TlsServer, { wrongTokens, closing, connections }: Open): Promise<void> {
-  wrongTokens.close();
+async function close(server: Server | TlsServer, closing: AbortController, connections: Connections): Promise<void> {
   closing.abort();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();

@@ -1,19 +1,13 @@
 // A scrape as a scraper meets it: encodings, HEAD, many at once, what leaves meanwhile, and the series limit.
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import { createAdaptorServer } from '@hono/node-server';
-import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { mailboxValues, maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
-import type { Metrics } from '../../src/metrics/metrics.ts';
-import { addMetrics, type ScrapeLimits } from '../../src/metrics/metrics-route.ts';
 import type { Answer } from '../../src/metrics/scrape-answer.ts';
-import { createLog, systemClock } from '../../src/world/world.ts';
+import { createLog } from '../../src/world/world.ts';
 import { exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
 import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../web/running-server.ts';
 
@@ -112,58 +106,6 @@ describe('many scrapers', () => {
     const { body } = await ask(`${server.url}/metrics`);
     expect(mailboxesIn(body.toString())).toBe(3_000);
     lazy.destroy();
-  });
-});
-
-describe('scrapers that read nothing', () => {
-  /** A server of its own, with room for two. */
-  async function serveTwo(metrics: Metrics, limits: Pick<ScrapeLimits, 'readWithinMs' | 'clock'>) {
-    const app = new Hono();
-    addMetrics(app, metrics, () => true, { answers: 2, ...limits });
-    const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false, createServer });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    return { server, port: (server.address() as AddressInfo).port };
-  }
-
-  /** Each of the lazy asks three times over one connection. */
-  async function lazyOn(readWithinMs: number) {
-    const metrics = metricsOf(fleetOf(2_000), stillWorld());
-    const { server, port } = await serveTwo(metrics, { readWithinMs, clock: systemClock() });
-    const [[taken], lazy] = await Promise.all([
-      once(server, 'connection'),
-      Promise.resolve(connect(port, '127.0.0.1')),
-    ]);
-    const gone = new Promise<void>((resolve) => (taken as Socket).once('close', () => resolve()));
-    lazy.on('error', () => {}).write('GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'.repeat(3));
-    const scrape = (method = 'GET') => ask(`http://127.0.0.1:${port}/metrics`, {}, method);
-    const close = async () => {
-      lazy.destroy();
-      await gone;
-      await new Promise((resolve) => server.close(resolve));
-    };
-    return { lazy, gone, scrape, [Symbol.asyncDispose]: close };
-  }
-
-  test('leave no room for more: those are told so at once, but for HEAD, until the lazy leave', async () => {
-    await using server = await lazyOn(60_000);
-    await once(server.lazy, 'readable');
-    const { status, headers, body } = await server.scrape();
-    expect([status, headers['retry-after'], body.toString()]).toEqual([
-      503,
-      '10',
-      'Too many scrapes are being answered already. Try again in a moment.\n',
-    ]);
-    expect((await server.scrape('HEAD')).status).toBe(200);
-    server.lazy.destroy();
-    await server.gone;
-    expect((await server.scrape()).status).toBe(200);
-  });
-
-  test('are cut after a while, and make room', async () => {
-    await using server = await lazyOn(20);
-    await server.gone;
-    const { status } = await server.scrape('HEAD');
-    expect(status).toBe(200);
   });
 });
 

@@ -56,7 +56,7 @@ password of Basic authentication with any user name. In a browser, people sign i
 configuration, which has only its SHA-256. The digest of an empty text is an error.
 
 After 10 wrong tokens from one address (IPv6: one /64) within a minute, Warmwarden answers further wrong ones of that minute with
-status 429, and with its end as Retry-After. A correct token is always accepted, even from the same address. The log has one line per address and minute with the number of wrong tokens. The
+status 429 and Retry-After. A correct token is always accepted, even from the same address. The log has a line for each of the ten. The
 keys of the recipe API (\`recipes.api_keys\`) are guarded in the same way.
 
 ## Keys

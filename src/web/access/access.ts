@@ -135,8 +135,8 @@ const bearer = 'Bearer realm="Warmwarden"';
 /** Refuses a request: a missing token with 401, for people with the sign-in form; too many wrong ones with 429. */
 function unauthorized(c: Context, parts: AccessParts, wrongTokens: WrongTokens) {
   const isWrong = c.req.header('authorization') !== undefined;
-  const waitSeconds = isWrong ? wrongTokens.note(c.get('client').address) : null;
-  if (waitSeconds !== null) {
+  const waitSeconds = isWrong ? wrongTokens.note(c.get('client').address) : 0;
+  if (waitSeconds > 0) {
     c.header('Retry-After', String(waitSeconds));
     return refuse(c, 'rate_limited', tooManyWrong(waitSeconds));
   }
@@ -181,7 +181,7 @@ function addSignIn(app: Hono, parts: AccessParts, { sessions, wrongTokens }: Sig
     const again = (problem: string, status: 401 | 403 | 429) => c.html(signInPage({ to, problem }), status);
     if (token === null) {
       const waitSeconds = wrongTokens.note(address);
-      if (waitSeconds === null) return again('This token is wrong.', 401);
+      if (waitSeconds === 0) return again('This token is wrong.', 401);
       c.header('Retry-After', String(waitSeconds));
       return again(tooManyWrong(waitSeconds), 429);
     }

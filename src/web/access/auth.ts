@@ -67,56 +67,59 @@ export function isOwnHost(host: string | undefined, listenHost: string, allowed:
   return name !== '' && (name === listenHost.toLowerCase() || allowed.some((one) => fitsGlob(one, name)));
 }
 
-// Wrong tokens: counted by address and minute, refused with 429 after ten, and logged once a minute. A correct token is
-// never counted.
+const windowMs = minuteMs;
+
+/** Counts the requests of each name in the last 60 s. `now` is monotonic. A refused request does not count. */
+export class RateLimit {
+  readonly #starts = new Map<string, number[]>();
+
+  get size(): number {
+    return this.#starts.size;
+  }
+
+  has(name: string): boolean {
+    return this.#starts.has(name);
+  }
+
+  /** Returns how many requests are left, and the whole seconds until the next one is allowed, or 0 if this one is. */
+  take(name: string, limit: number, now: number): { readonly remaining: number; readonly waitSeconds: number } {
+    for (const [other, starts] of this.#starts) {
+      const fresh = starts.filter((at) => at > now - windowMs);
+      if (fresh.length === 0) this.#starts.delete(other);
+      else this.#starts.set(other, fresh);
+    }
+    const starts = this.#starts.get(name) ?? [];
+    const [oldest] = starts;
+    if (starts.length >= limit && oldest !== undefined)
+      return { remaining: 0, waitSeconds: Math.max(1, Math.ceil((oldest + windowMs - now) / secondMs)) };
+    this.#starts.set(name, [...starts, now]);
+    return { remaining: limit - starts.length - 1, waitSeconds: 0 };
+  }
+}
+
+// Wrong tokens: logged, and refused with 429 after ten a minute from one address. A correct token is never counted.
 
 /** Wrong tokens in a minute that count as typing errors. */
 const freeTries = 10;
-/** Addresses of a minute with their own count and their own line in the log. */
+/** Addresses of a minute with their own count. All others have one count together, which bounds memory and log. */
 const maxAddresses = 100;
 
 export class WrongTokens {
   readonly #world: World;
-  readonly #counts = new Map<string, number>();
-  #elsewhere = 0;
-  /** End of the present minute by the monotonic clock, or null if nothing was counted in it. */
-  #endsAt: number | null = null;
-  readonly #closing = new AbortController();
+  readonly #rates = new RateLimit();
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  /**
-   * Counts a wrong token. Returns the seconds until the next try if there were too many, or else null. An address
-   * beyond `maxAddresses` has no count of its own, so it has no free tries either.
-   */
-  note(address: string | undefined): number | null {
-    const now = this.#world.clock.monotonic();
-    if (this.#endsAt === null) {
-      this.#endsAt = now + minuteMs;
-      void this.#world.clock.sleep(minuteMs, this.#closing.signal).then(() => this.#log());
-    }
+  /** Counts a wrong token. Returns the seconds until the next try if there were too many, or else 0. */
+  note(address: string | undefined): number {
     const network = networkOf(address);
-    const count = (this.#counts.get(network) ?? 0) + 1;
-    const isCounted = count > 1 || this.#counts.size < maxAddresses;
-    if (isCounted) this.#counts.set(network, count);
-    else this.#elsewhere += 1;
-    return !isCounted || count > freeTries ? Math.max(1, Math.ceil((this.#endsAt - now) / secondMs)) : null;
-  }
-
-  close(): void {
-    this.#closing.abort();
-    this.#log();
-  }
-
-  #log(): void {
-    const { log } = this.#world;
-    for (const [address, count] of this.#counts) log.warn({ address, count }, 'wrong tokens');
-    if (this.#elsewhere > 0) log.warn({ count: this.#elsewhere }, 'wrong tokens from further addresses');
-    this.#counts.clear();
-    this.#elsewhere = 0;
-    this.#endsAt = null;
+    const isCounted = this.#rates.has(network) || this.#rates.size < maxAddresses;
+    const name = isCounted ? network : 'further addresses';
+    const { waitSeconds } = this.#rates.take(name, freeTries, this.#world.clock.monotonic());
+    if (waitSeconds === 0) this.#world.log.warn({ address: name }, 'wrong token');
+    return waitSeconds;
   }
 }
 

@@ -104,10 +104,5 @@ export const metricsRoute: Described = {
       description: 'Text 0.0.4, or OpenMetrics by `Accept`.',
       content: { ...plain, 'application/openmetrics-text': z.string() },
     },
-    503: {
-      description: 'Eight scrapes are being answered already.',
-      headers: { 'Retry-After': 'Seconds to wait.' },
-      content: plain,
-    },
   },
 };

@@ -17,7 +17,7 @@ import {
   runWithRowsShape,
 } from '../../recipes/shapes.ts';
 import type { World } from '../../world/world.ts';
-import { authenticate, tooManyWrong, type WrongTokens } from '../access/auth.ts';
+import { authenticate, RateLimit, tooManyWrong, type WrongTokens } from '../access/auth.ts';
 import { addRoutes, type JsonRoute, jsonContent, routeOf } from '../json/route.ts';
 import { cursorOf, limitOf, means, pageOf, whole } from '../query.ts';
 import { bodyText, maxBodyBytes, refuse, statusOfRefusal } from '../refusals.ts';
@@ -220,8 +220,8 @@ function addGate(app: Hono, { callerOf, world }: RecipeRouteParts, wrongTokens: 
     if (caller === null) {
       // Guesses count only as Bearer: a browser sends the page's token as Basic by itself.
       const isWrong = /^bearer\b/i.test(c.req.header('authorization') ?? '');
-      const waitSeconds = isWrong && wrongTokens ? wrongTokens.note(c.get('client').address) : null;
-      if (waitSeconds !== null) {
+      const waitSeconds = isWrong && wrongTokens ? wrongTokens.note(c.get('client').address) : 0;
+      if (waitSeconds > 0) {
         c.header('Retry-After', String(waitSeconds));
         return refuse(c, 'rate_limited', tooManyWrong(waitSeconds));
       }
@@ -234,12 +234,13 @@ function addGate(app: Hono, { callerOf, world }: RecipeRouteParts, wrongTokens: 
     }
     c.set('caller', caller);
     if (caller.plan === null) return next();
-    const rate = rates.take(caller.name, caller.plan, world.clock.monotonic());
-    c.header('X-RateLimit-Limit', String(rate.limit));
-    c.header('X-RateLimit-Remaining', String(rate.remaining));
-    if (rate.allowed) return next();
-    c.header('Retry-After', String(rate.retryAfterSeconds));
-    const said = `The plan ${caller.plan} allows ${rate.limit} requests a minute: try again in ${rate.retryAfterSeconds} s.`;
+    const limit = requestsPerMinute[caller.plan];
+    const { remaining, waitSeconds } = rates.take(caller.name, limit, world.clock.monotonic());
+    c.header('X-RateLimit-Limit', String(limit));
+    c.header('X-RateLimit-Remaining', String(remaining));
+    if (waitSeconds === 0) return next();
+    c.header('Retry-After', String(waitSeconds));
+    const said = `The plan ${caller.plan} allows ${limit} requests a minute: try again in ${waitSeconds} s.`;
     return refuse(c, 'rate_limited', said);
   });
 }
@@ -272,37 +273,6 @@ function refused(c: Context, why: RecipeRefusal) {
 /** Requests per minute by plan (api/recipe-run-interface.md section 8). */
 const requestsPerMinute = { pro: 60, cloud: 600, agency: 6_000 } as const;
 export type KeyPlan = keyof typeof requestsPerMinute;
-
-const windowMs = 60_000;
-
-interface Allowance {
-  readonly allowed: boolean;
-  readonly limit: number;
-  /** Requests left in this window, after this request. */
-  readonly remaining: number;
-  /** Whole seconds until a request is allowed again, at least 1; 0 if this one is allowed. */
-  readonly retryAfterSeconds: number;
-}
-
-/** Counts the requests of each key in the last 60 s. `now` is monotonic, in milliseconds. A refused request does not count. */
-class RateLimit {
-  readonly #starts = new Map<string, number[]>();
-
-  take(name: string, plan: KeyPlan, now: number): Allowance {
-    const limit = requestsPerMinute[plan];
-    const starts = this.#starts.get(name) ?? [];
-    this.#starts.set(name, starts);
-    const fresh = starts.findIndex((at) => at > now - windowMs);
-    starts.splice(0, fresh < 0 ? starts.length : fresh);
-    const [oldest] = starts;
-    if (starts.length >= limit && oldest !== undefined) {
-      const retryAfterSeconds = Math.max(1, Math.ceil((oldest + windowMs - now) / 1_000));
-      return { allowed: false, limit, remaining: 0, retryAfterSeconds };
-    }
-    starts.push(now);
-    return { allowed: true, limit, remaining: limit - starts.length, retryAfterSeconds: 0 };
-  }
-}
 
 // Rows of a run as text: CSV (RFC 4180) in which a spreadsheet computes nothing, or JSON of the recipe API.
 
