@@ -28,19 +28,27 @@ function isPlainDecimal(text: string): boolean {
   return /^-?\d+(\.\d+)?$/.test(text.trim());
 }
 
-/** Reads a number, or a plain decimal text such as "98.50" (S1, T2). */
-function readDecimal(value: unknown): number | null {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  const read = typeof value === 'string' && isPlainDecimal(value) ? Number(value) : null;
-  return read !== null && Number.isFinite(read) ? read : null;
-}
-
 type Fields = Readonly<Record<string, unknown>>;
 const noFields: Fields = {};
 
 /** Returns no fields for any value but a record (a list, PHP's empty object `[]`). */
 function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : noFields;
+}
+
+/** Sentences about doubtful values by field: numbers that are none, and listings that contradict themselves (S1, S5). */
+type Doubts = Map<string, string>;
+
+/** Reads a number, or a plain decimal text such as "98.50" (S1, T2). `place`: beginning of the field's name. */
+function numberIn(fields: Fields, name: string, doubts: Doubts, place = ''): number | null {
+  const value = fields[name];
+  if (value === null || value === undefined) return null;
+  const number = typeof value === 'string' && isPlainDecimal(value) ? Number(value) : value;
+  if (typeof number === 'number' && Number.isFinite(number)) return number;
+  const field = `${place}${name}`;
+  if (!doubts.has(field))
+    doubts.set(field, `${field} is not a plain number: ${quote(jsonText(value))}; it counts as unknown`);
+  return null;
 }
 
 /** Longer texts are cut. */
@@ -66,12 +74,12 @@ function readFlag(value: unknown): boolean | null {
 }
 
 /** Reads JSON of a checked shape, or returns null if the answer is malformed. */
-export type Reader<Answer> = (body: unknown) => Answer | null;
+export type Reader<Answer> = (body: unknown, doubts?: Doubts) => Answer | null;
 
-function reader<Answer>(read: (fields: Fields) => Answer | null): Reader<Answer> {
-  return (body) => {
+function reader<Answer>(read: (fields: Fields, doubts: Doubts) => Answer | null): Reader<Answer> {
+  return (body, doubts = new Map()) => {
     const fields = fieldsOf(body);
-    return fields === noFields ? null : read(fields);
+    return fields === noFields ? null : read(fields, doubts);
   };
 }
 
@@ -85,7 +93,7 @@ export const readHealth: Reader<HealthAnswer> = reader((body) => {
 });
 
 /** Returns null if the mailbox is unreadable. */
-function readEntry(raw: unknown): MailboxEntry | null {
+function readEntry(raw: unknown, doubts: Doubts): MailboxEntry | null {
   const fields = fieldsOf(raw);
   const [id, { email }] = [readId(fields), fields];
   if (id === null || !isName(email)) return null;
@@ -94,9 +102,9 @@ function readEntry(raw: unknown): MailboxEntry | null {
     email: email.toWellFormed(),
     provider: readText(fields['provider']),
     status: readText(fields['status']),
-    healthScore: readDecimal(fields['health_score']),
-    dailyLimit: readDecimal(fields['daily_limit']),
-    warmupDay: readDecimal(fields['warmup_day']),
+    healthScore: numberIn(fields, 'health_score', doubts, 'mailboxes.'),
+    dailyLimit: numberIn(fields, 'daily_limit', doubts, 'mailboxes.'),
+    warmupDay: numberIn(fields, 'warmup_day', doubts, 'mailboxes.'),
     ...momentIn(fields, 'created_at', 'createdAt'),
   };
 }
@@ -120,13 +128,13 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= maxTextLetters;
 }
 
-export const readMailboxes: Reader<MailboxList> = reader((body) => {
+export const readMailboxes: Reader<MailboxList> = reader((body, doubts) => {
   const { mailboxes } = body;
   if (!Array.isArray(mailboxes)) return null;
   const byId = new Map<string, MailboxEntry>();
   let unreadable = mailboxes.length > maxMailboxes;
   for (const one of mailboxes.slice(0, maxMailboxes)) {
-    const entry = readEntry(one);
+    const entry = readEntry(one, doubts);
     if (entry) byId.set(entry.id, entry);
     else unreadable = true;
   }
@@ -154,12 +162,12 @@ function isNoError(value: unknown): boolean {
   return parts.length > 0 && parts.every((part) => part === '' || part === false || isNoError(part));
 }
 
-export const readDetail: Reader<MailboxDetail> = reader((body) => {
+export const readDetail: Reader<MailboxDetail> = reader((body, doubts) => {
   if (readId(body) === null) return null;
   return {
     status: readText(body['status']),
-    healthScore: readDecimal(body['health_score']),
-    dailyLimit: readDecimal(body['daily_limit']),
+    healthScore: numberIn(body, 'health_score', doubts),
+    dailyLimit: numberIn(body, 'daily_limit', doubts),
     ...readConnection(body),
     ...momentIn(body, 'warmup_started_at', 'warmupStartedAt'),
   };
@@ -216,7 +224,7 @@ function clipped(word: string | null): string | null {
   return word === null ? null : quote(word);
 }
 
-export const readWarmup: Reader<WarmupAnswer> = reader((body) => {
+export const readWarmup: Reader<WarmupAnswer> = reader((body, doubts) => {
   const [status, mode, config] = [readText(body['status']), readText(body['warmup_mode']), fieldsOf(body['config'])];
   if (status === null && mode === null) return null;
   const { recent_emails: recent } = body;
@@ -225,43 +233,43 @@ export const readWarmup: Reader<WarmupAnswer> = reader((body) => {
     status,
     // An answer to an update has the mode inside config (T3).
     mode: modeOf(mode ?? readText(config['warmup_mode'])),
-    dailyLimit: readDecimal(body['daily_limit']),
-    warmupDay: readDecimal(body['warmup_day']),
-    healthScore: readDecimal(body['health_score']),
+    dailyLimit: numberIn(body, 'daily_limit', doubts),
+    warmupDay: numberIn(body, 'warmup_day', doubts),
+    healthScore: numberIn(body, 'health_score', doubts),
     config: {
-      targetDailyLimit: readDecimal(config['target_daily_limit']),
-      replyRate: readDecimal(config['reply_rate']),
-      threadRate: readDecimal(config['thread_rate']),
+      targetDailyLimit: numberIn(config, 'target_daily_limit', doubts, 'config.'),
+      replyRate: numberIn(config, 'reply_rate', doubts, 'config.'),
+      threadRate: numberIn(config, 'thread_rate', doubts, 'config.'),
       weekdaysOnly: readFlag(config['weekdays_only']),
-      sendWindowStart: readDecimal(config['send_window_start']),
-      sendWindowEnd: readDecimal(config['send_window_end']),
+      sendWindowStart: numberIn(config, 'send_window_start', doubts, 'config.'),
+      sendWindowEnd: numberIn(config, 'send_window_end', doubts, 'config.'),
     },
     recentBounces: bouncesOf(mails),
     recentEmails: recentEmailsOf(mails),
   };
 });
 
-function readRow(raw: unknown): StatsRow {
+function readRow(raw: unknown, doubts: Doubts): StatsRow {
   const row = fieldsOf(raw);
   const { date } = row;
   return {
     date: typeof date === 'string' && isIsoDate(date) ? date : null,
-    sent: readDecimal(row['sent']),
-    bounced: readDecimal(row['bounced']),
-    delivered: readDecimal(row['delivered']),
-    opened: readDecimal(row['opened']),
-    replied: readDecimal(row['replied']),
-    spamLanded: readDecimal(row['spam_landed']),
-    inboxRatePercent: readDecimal(row['inbox_rate']),
-    bounceRatePercent: readDecimal(row['bounce_rate']),
-    healthScore: readDecimal(row['health_score']),
+    sent: numberIn(row, 'sent', doubts, 'stats.'),
+    bounced: numberIn(row, 'bounced', doubts, 'stats.'),
+    delivered: numberIn(row, 'delivered', doubts, 'stats.'),
+    opened: numberIn(row, 'opened', doubts, 'stats.'),
+    replied: numberIn(row, 'replied', doubts, 'stats.'),
+    spamLanded: numberIn(row, 'spam_landed', doubts, 'stats.'),
+    inboxRatePercent: numberIn(row, 'inbox_rate', doubts, 'stats.'),
+    bounceRatePercent: numberIn(row, 'bounce_rate', doubts, 'stats.'),
+    healthScore: numberIn(row, 'health_score', doubts, 'stats.'),
   };
 }
 
 /** Accepts any object: the guard judges whether `stats` is an array of good rows (bad_payload, invalid_row). */
-export const readStats: Reader<StatsAnswer> = reader(({ stats }) => {
+export const readStats: Reader<StatsAnswer> = reader(({ stats }, doubts) => {
   if (!Array.isArray(stats)) return { rows: null };
-  return stats.length > maxRows ? null : { rows: stats.map(readRow) };
+  return stats.length > maxRows ? null : { rows: stats.map((row) => readRow(row, doubts)) };
 });
 
 /** Reads a word or an object (T6). Preliminary words are inconclusive (S6); an unlisted word does not pass. */
@@ -305,9 +313,13 @@ function listName(item: unknown): string {
   return typeof named?.[1] === 'string' ? named[1] : jsonText(item);
 }
 
-export const readBlacklist: Reader<BlacklistAnswer> = reader((body) => {
+export const readBlacklist: Reader<BlacklistAnswer> = reader((body, doubts) => {
   const { lists, found } = readLists(body['blacklists_found']);
-  const checked = readDecimal(body['total_checked']);
+  if (found !== null && body['listed'] === (found === 0)) {
+    const is = found === 0 ? 'empty' : 'not empty';
+    doubts.set('listed', `listed is ${body['listed']}, but blacklists_found is ${is}: Warmwarden uses listed`);
+  }
+  const checked = numberIn(body, 'total_checked', doubts);
   const listed = readFlag(body['listed']) ?? (found !== null && found > 0 ? true : null);
   return {
     domain: readText(body['domain']),
@@ -321,64 +333,6 @@ export const readBlacklist: Reader<BlacklistAnswer> = reader((body) => {
 });
 
 // Interpretation of a 2xx answer, which may be an error in disguise or about another mailbox (H2, H4, H5).
-
-// Doubtful values: numbers that are none, and a listing that contradicts itself (docs/faults.md S1, S5).
-
-/** Fields that the document describes as numbers. */
-const numbers: ReadonlySet<string> = new Set([
-  'health_score',
-  'daily_limit',
-  'warmup_day',
-  'sent',
-  'bounced',
-  'delivered',
-  'opened',
-  'replied',
-  'spam_landed',
-  'inbox_rate',
-  'bounce_rate',
-  'total_checked',
-  'target_daily_limit',
-  'reply_rate',
-  'thread_rate',
-  'send_window_start',
-  'send_window_end',
-]);
-
-/** Sentences about doubtful fields, by field. */
-type Doubts = ReadonlyMap<string, string>;
-
-/** Returns no doubt about absent fields and null. */
-function doubtsOf(body: Readonly<Record<string, unknown>>): Doubts {
-  const doubts = new Map<string, string>();
-  doubtNumbers(body, '', doubts);
-  for (const holder of ['config', 'stats', 'mailboxes']) {
-    const held = body[holder];
-    const items = Array.isArray(held) ? held.slice(0, maxMailboxes) : [held];
-    for (const item of items) doubtNumbers(item, `${holder}.`, doubts);
-  }
-  const { listed, blacklists_found: lists } = body;
-  if (listed === false && Array.isArray(lists) && lists.length > 0) {
-    doubts.set('listed', 'listed is false, but blacklists_found is not empty: Warmwarden uses listed');
-  } else if (listed === true && Array.isArray(lists) && lists.length === 0) {
-    doubts.set('listed', 'listed is true, but blacklists_found is empty: Warmwarden uses listed');
-  }
-  return doubts;
-}
-
-function doubtNumbers(holder: unknown, place: string, doubts: Map<string, string>): void {
-  if (typeof holder !== 'object' || holder === null) return;
-  const fields = holder as Readonly<Record<string, unknown>>;
-  // Iterates in place: an array of names for each of thirty rows would take more memory than the values.
-  for (const name in fields) {
-    const value = fields[name];
-    if (value === null || Number.isFinite(value) || !numbers.has(name)) continue;
-    if (typeof value === 'string' && isPlainDecimal(value)) continue;
-    const field = `${place}${name}`;
-    if (doubts.has(field)) continue;
-    doubts.set(field, `${field} is not a plain number: ${quote(jsonText(value))}; it counts as unknown`);
-  }
-}
 
 const readers = {
   health: readHealth,
@@ -413,7 +367,7 @@ interface Said {
 
 export interface Interpreted<Kind extends RequestKind> {
   readonly result: Result<AnswerTo<Kind>>;
-  readonly doubts: Doubts;
+  readonly doubts: ReadonlyMap<string, string>;
   /** Number of days that the statistics say they hold, or null if they do not say. */
   readonly days: number | null;
 }
@@ -438,9 +392,10 @@ export function interpret<Kind extends RequestKind>(
     return without(malformed(status, 'the answer is about another mailbox'));
   }
   const read = about === 'dns' && dnsWords ? dnsReader(dnsWords) : readers[about];
-  const answer = read(nextPage ? { ...body, has_more: true } : body) as AnswerTo<Kind> | null;
+  const doubts: Doubts = new Map();
+  const answer = read(nextPage ? { ...body, has_more: true } : body, doubts) as AnswerTo<Kind> | null;
   if (answer === null) return without(malformed(status, `the body is not what the document describes: ${quoted()}`));
-  return { result: { ok: true, value: answer }, doubts: doubtsOf(fields), days: daysIn(fields['period']) };
+  return { result: { ok: true, value: answer }, doubts, days: daysIn(fields['period']) };
 }
 
 /** Reads a period such as `7d`. */

@@ -1,11 +1,10 @@
 // Name under which this program was started, so that a command in a message runs as printed.
 import { realpathSync } from 'node:fs';
-import { basename, delimiter, dirname, join, relative, sep } from 'node:path';
+import { basename, delimiter, dirname, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface Started {
   readonly argv: readonly string[];
-  readonly execPath: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   cwd(): string;
 }
@@ -17,24 +16,17 @@ const bin = fileURLToPath(new URL('../../src/bin.js', import.meta.url));
  * Returns `warmwarden` if it is on the PATH or something else started it, such as a test, `npx warmwarden` under npm,
  * else the path, as in `node src/bin.js`.
  */
-export function commandNameOf({ argv, execPath, env, cwd }: Started): string {
+export function commandNameOf({ argv, env, cwd }: Started): string {
   const path = argv[1] ?? '';
   if (realPath(path) !== realPath(bin)) return 'warmwarden';
   const viaLink = basename(path) === 'warmwarden';
   const installedAside = viaLink && !path.includes(`${sep}node_modules${sep}`);
   // npm puts its folders on the PATH only of the programs that it starts.
   if (env['npm_lifecycle_event'] !== undefined && !installedAside) return 'npx warmwarden';
-  const folders = (env['PATH'] ?? '').split(delimiter);
-  if (viaLink && folders.includes(dirname(path))) return 'warmwarden';
+  if (viaLink && (env['PATH'] ?? '').split(delimiter).includes(dirname(path))) return 'warmwarden';
   const shown = shellPath(path, cwd());
-  if (!viaLink) return `${shellWord(nodeName(execPath, folders))} ${shown}`;
+  if (!viaLink) return `node ${shown}`;
   return shown.includes(sep) ? shown : `.${sep}${shown}`;
-}
-
-/** Returns `node` if the PATH leads to the Node.js that runs this, which may be newer than another; else its path. */
-function nodeName(execPath: string, folders: readonly string[]): string {
-  const onPath = folders.map((folder) => realPath(join(folder, 'node'))).find((path) => path !== null);
-  return onPath === realPath(execPath) ? 'node' : execPath;
 }
 
 function realPath(path: string): string | null {

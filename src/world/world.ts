@@ -273,7 +273,7 @@ export function createLog(options: LogOptions, clock: Clock, hide: Hide = (line)
   if (options.level === 'silent') return logTo(() => {}, options, clock, hide);
   const colorize = process.stdout.isTTY === true;
   const shown: (line: string) => string = options.format === 'pretty' ? prettyLines(colorize) : (line) => line;
-  const output = standardOutput((dropped) => shown(droppedLine(settingsOf(options, clock, hide), dropped)));
+  const output = standardOutput((dropped) => shown(droppedLine(clock, dropped)));
   const log = logTo((line) => output.write(shown(line)), options, clock, hide);
   outputs.set(log, output);
   return log;
@@ -333,15 +333,9 @@ function settingsOf({ level }: LogOptions, clock: Clock, hide: Hide): LoggerOpti
 }
 
 /** Line at the level error, so that it appears at every level: the dropped lines may be of any level. */
-function droppedLine(settings: LoggerOptions, dropped: number): string {
-  let written = '';
-  const log = pino(settings, {
-    write: (line: string) => {
-      written = line;
-    },
-  });
-  log.error({ dropped }, 'log lines were dropped: standard output could not be written');
-  return written;
+function droppedLine(clock: Clock, dropped: number): string {
+  const msg = 'log lines were dropped: standard output could not be written';
+  return `${JSON.stringify({ level: 'error', time: new Date(clock.now()).toISOString(), dropped, msg })}\n`;
 }
 
 export function worldOn(clock: Clock, options: LogOptions, hide?: Hide): World {

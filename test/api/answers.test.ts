@@ -39,9 +39,9 @@ test.each([
 });
 
 test('a list without its array is no empty list (S4)', () => {
-  expect([{}, { mailboxes: null }, { mailboxes: {} }, { mailboxes: 'none' }].map(readMailboxes)).toEqual(
-    Array(4).fill(null),
-  );
+  expect(
+    [{}, { mailboxes: null }, { mailboxes: {} }, { mailboxes: 'none' }].map((body) => readMailboxes(body)),
+  ).toEqual(Array(4).fill(null));
   expect(readMailboxes({ mailboxes: [] })).toEqual({ mailboxes: [], truncated: false });
 });
 
@@ -132,7 +132,11 @@ test.each(connections)('connection_error: %s (S7)', (_name, body, connection, co
 });
 
 test('a warm-up without a status and without a mode says nothing', () => {
-  expect([{}, { config: { target_daily_limit: 5 } }, { status: '' }].map(readWarmup)).toEqual([null, null, null]);
+  expect([{}, { config: { target_daily_limit: 5 } }, { status: '' }].map((body) => readWarmup(body))).toEqual([
+    null,
+    null,
+    null,
+  ]);
 });
 
 test('no stats array is not the same as an empty one', () => {
