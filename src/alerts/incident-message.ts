@@ -2,14 +2,7 @@
 
 import type { Alert } from '../core/alert.ts';
 import { alertRules, ruleBook } from '../core/alert-rules.ts';
-import type {
-  Incident,
-  IncidentCause,
-  IncidentMailbox,
-  IncidentMember,
-  MemberState,
-  MessageIncident,
-} from '../core/incident.ts';
+import type { Incident, IncidentCause, IncidentMailbox, MemberState, MessageIncident } from '../core/incident.ts';
 import { mailboxKey } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import { campaignsUntouched } from '../core/wording/explain.ts';
@@ -48,6 +41,7 @@ export function messageIncident(
   look: IncidentLook,
 ): MessageIncident {
   const { id, cause, kind, beganAt, endedAt, alerts } = incident;
+  const worst = worstFirst(members).slice(0, worstNamed);
   const shared = look.firing.filter(({ mailboxId, fingerprint }) => mailboxId === null && alerts.includes(fingerprint));
   return {
     id,
@@ -61,9 +55,10 @@ export function messageIncident(
     endedAt,
     memberCount: members.length,
     domainCount: domainsOf(members),
-    worst: worstFirst(members)
-      .slice(0, worstNamed)
-      .map((one) => memberOf(one, look.zone)),
+    worst: worst.map((one) => {
+      const { account, mailboxId, email } = one;
+      return { account, mailboxId, email, line: memberLine(one, look.zone) };
+    }),
     pageUrl: look.pageUrl === null ? null : `${look.pageUrl}/#${id}`,
   };
 }
@@ -73,7 +68,7 @@ export function firingOf(
   members: readonly IncidentMailbox[],
   firing: readonly Alert[],
 ): readonly Alert[] {
-  const isIn = new Set(members.map(keyOf));
+  const isIn = new Set(members.map(({ account, mailboxId }) => mailboxKey(account, mailboxId)));
   return firing.filter(({ account, mailboxId, fingerprint }) =>
     mailboxId === null ? alerts.includes(fingerprint) : isIn.has(mailboxKey(account, mailboxId)),
   );
@@ -136,13 +131,4 @@ function endSentences(
     isAny('paused') ? 'A paused warm-up stays paused until you resume it: clean the recipient list first.' : '',
     isAny('recovery') ? 'Warmwarden switches the mailboxes in recovery mode back by itself when they stay clean.' : '',
   ].filter((text) => text !== '');
-}
-
-function keyOf({ account, mailboxId }: IncidentMailbox): string {
-  return mailboxKey(account, mailboxId);
-}
-
-function memberOf(one: IncidentMailbox, zone: string): IncidentMember {
-  const { account, mailboxId, email } = one;
-  return { account, mailboxId, email, line: memberLine(one, zone) };
 }

@@ -278,13 +278,9 @@ function linkTo(name: MessageLink['name'], label: string, url: string | null): r
   return url !== null && isLink(url) ? [{ name, label, url }] : [];
 }
 
+/** True for a short http or https address without characters that a receiver would read as markup. */
 function isLink(address: string): boolean {
-  return address.length <= maxUrl && isPlainLink(address);
-}
-
-/** True for an http or https address without characters that a receiver would read as markup. */
-function isPlainLink(address: string): boolean {
-  return /^https?:\/\/[^\s<>|"]+$/.test(address);
+  return address.length <= maxUrl && /^https?:\/\/[^\s<>|"]+$/.test(address);
 }
 
 // Text in a receiver's markup, cut to a limit. A command is kept whole or left out, because half of one might run.

@@ -185,14 +185,3 @@ test('an unstable alert that gets more severe is told of, and one that comes aft
   kept.see({}, start + 65 * minuteMs);
   expect(kept.only()?.unstable).toBeUndefined();
 });
-
-test('what has to hold for a while is unstable, too, when it fires again', () => {
-  const kept = keeper();
-  for (let time = 0; time < 2; time += 1) {
-    kept.see({ forMs: 3 * minuteMs }, start + 6 * time * minuteMs);
-    kept.wait(start + (6 * time + 3) * minuteMs);
-    kept.see({ active: false }, start + (6 * time + 4) * minuteMs);
-  }
-  expect(kept.kinds()).toEqual(['firing', 'resolved', 'firing']);
-  expect(kept.only()).toMatchObject({ unstable: { times: 2 } });
-});

@@ -80,23 +80,6 @@ test('the breaker trips as its policy says, for any fleet', () => {
   );
 });
 
-test.each([
-  [4, 3, 10, false],
-  [5, 3, 10, true],
-  [5, 2, 10, false],
-  [9, 9, 100, false],
-  [10, 9, 100, true],
-  [24, 9, 1_000, false],
-  [25, 9, 1_000, true],
-])('%i mailboxes on %i domains of a fleet of %i trip the breaker: %s', (pending, distinctDomains, active, trips) => {
-  const pressure = { pending, distinctDomains, active };
-  const wants = judge(defaultPolicy, situation({ rows: daysUpTo(today, [40, 1], [40, 1]) }));
-  const held = { action: 'hold', reason: 'circuit_breaker', wanted: 'recovery' };
-  expect(underPressure(wants, defaultPolicy, pressure)).toMatchObject(trips ? held : { action: 'recovery' });
-  const calm = judge(defaultPolicy, situation());
-  expect(underPressure(calm, defaultPolicy, pressure)).toEqual(calm);
-});
-
 test('a repeat offender whose breaches only alert says that it would be paused', () => {
   const policy = { ...defaultPolicy, onBreach: 'alert' as const };
   const found = judge(policy, situation({ rows: daysUpTo(today, [40, 1], [40, 1]), recentInterventions: 2 }));

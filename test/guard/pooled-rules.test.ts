@@ -136,13 +136,3 @@ describe('the days of a mailbox', () => {
     expect(days?.days.map(({ date }) => days.limitOn(date))).toEqual([20_000, 20_000, 5_000, 5_000, 3_000]);
   });
 });
-
-test('counts beyond what a number holds exactly are pooled as well as it holds them', () => {
-  const most = Number.MAX_SAFE_INTEGER;
-  const domain = accountOf(each(3, { domain: 'acme.example', mode: 'slow', days: [[most, most]] })).domains.get(
-    'acme.example',
-  );
-  if (!domain) throw new Error('no domain');
-  expect(domain.sum(today, today)).toMatchObject({ sent: 3 * most, bounced: 3 * most });
-  expect(domainExcess(domain, now)).not.toBeNull();
-});

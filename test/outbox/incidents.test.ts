@@ -167,17 +167,6 @@ test("an incident lasts as long as its domain's DNS fails", async () => {
   expect(ofIncidents(at).map(stepOf)).toEqual(['began x.example 3', 'ended x.example 4']);
 });
 
-test('what is silenced is no message, and what another silence leaves over is', async () => {
-  const at = collectorRig();
-  const until = midnight + 3 * dayMs;
-  at.fleet.putSilence({ id: 's', match: { rule: ['guard_acted'] }, by: 'ann', reason: 'known', from: midnight, until });
-  await at.play(providerBlock);
-  await at.run(2 * dayMs);
-  // Only symptoms are not silenced, and the incident is told with the first of them.
-  const rules = at.sent.flatMap(({ message }) => message.transitions.map(({ alert }) => alert.rule));
-  expect(rules).not.toContain('guard_acted');
-});
-
 test("a channel for one account reads of that account's mailboxes only", async () => {
   const mailboxes = [...agency(), ...agency('other')];
   const routes = [

@@ -44,10 +44,3 @@ test.each([
 ])('%s', (_name, emails, sentences) => {
   expect(said(emails)).toEqual(sentences);
 });
-
-test('an answer that an earlier version stored says nothing', () => {
-  const answer = readWarmup({ status: 'active', warmup_mode: 'slow' });
-  if (!answer) throw new Error('not read');
-  const { recentEmails: _unknown, ...earlier } = answer;
-  expect(recentEmailSentences({ at: now, answer: earlier }, 'UTC')).toEqual([]);
-});

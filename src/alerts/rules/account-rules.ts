@@ -61,10 +61,7 @@ function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
       'Warmwarden decides nothing and changes nothing on this account until the API answers again.',
       'Check the address and the key of the account, and whether the API is up.',
     ],
-    ended: () => [
-      `${name}: the mailbox API answers again`,
-      `The mailbox API answers requests for account ${name} again.`,
-    ],
+    ended: () => [`${name}: the mailbox API answers again`],
     numbers: () => ({
       failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
       last_success: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString(),
@@ -82,7 +79,7 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
       lastFailure && sentence(lastFailure),
       'Put a valid key with read and write permission into the configuration and reload it. Other accounts are not affected.',
     ],
-    ended: () => [`${name}: the key is accepted again`, `Warmwarden polls account ${name} as usual.`],
+    ended: () => [`${name}: the key is accepted again`],
   });
 }
 
@@ -96,7 +93,7 @@ export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
       'Warmwarden does NOT ACT on the mailboxes that were refused. It tries every breach once, and again every hour.',
       'Give the key write permission in the mailbox app, or put another key into the configuration and reload it.',
     ],
-    ended: () => [`${name}: the key may write`, `The API accepted a change on account ${name}.`],
+    ended: () => [`${name}: the key may write`],
   });
 }
 
@@ -114,10 +111,7 @@ function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condi
       unjudged && sentence(unjudged.detail),
       `Ask the provider what the plan and the key of account ${name} allow.`,
     ],
-    ended: () => [
-      `${name}: the mailboxes can be judged again`,
-      `Warmwarden reads the statistics and the warm-up of account ${name} again.`,
-    ],
+    ended: () => [`${name}: the mailboxes can be judged again`],
   });
 }
 
@@ -132,10 +126,7 @@ function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condi
       'Warmwarden continues as usual: it judges and acts on what the API answers.',
       "Check the provider's status page. If the figures of the API look wrong, switch writes off until they are right.",
     ],
-    ended: () => [
-      `${name}: the mailbox API reports "ok" again`,
-      `The health check of the mailbox API of account ${name} reports "ok".`,
-    ],
+    ended: () => [`${name}: the mailbox API reports "ok" again`],
     numbers: () => ({ status }),
   });
 }
@@ -155,10 +146,7 @@ function listUnread({ name, listFailing, lastSuccessAt }: AccountState, now: Epo
       'Warmwarden continues to guard the mailboxes that it knows. It does not see new ones.',
       "Check the provider's status page, or ask the provider why GET /v1/mailboxes fails.",
     ],
-    ended: () => [
-      `${name}: the mailbox list can be read again`,
-      `Warmwarden reads the mailbox list of account ${name} as usual.`,
-    ],
+    ended: () => [`${name}: the mailbox list can be read again`],
   });
 }
 
@@ -203,10 +191,7 @@ export function mailboxListShort(account: string, shortage: ListShortage | null)
     active: shortage !== null,
     observations: 2,
     firing: () => shortageWords(account, shortage),
-    ended: () => [
-      `${account}: the mailbox list is in order again`,
-      `Warmwarden guards all mailboxes of account ${account} that the configuration selects.`,
-    ],
+    ended: () => [`${account}: the mailbox list is in order again`],
     numbers: () => ({ listed: shortage?.listed ?? null, missing: shortage?.missing.length ?? 0 }),
   });
 }
@@ -256,7 +241,7 @@ export function mailboxMissing(
       `${email} is missing from the newest mailbox lists of account ${account}, so Warmwarden no longer watches it.`,
       'If somebody removed it on purpose, do nothing. Otherwise connect it again in the mailbox app.',
     ],
-    ended: () => [`${email}: back in the mailbox list`, `Warmwarden watches ${email} again.`],
+    ended: () => [`${email}: back in the mailbox list`],
   });
 }
 
@@ -273,7 +258,7 @@ export function nameUnlisted(account: string, name: string, missing: boolean): C
         `The configuration includes ${name}, but the newest mailbox lists of account ${account} do not have it, so Warmwarden does not guard it.`,
         'Check the spelling in the include list of the account, and whether the key can see the mailbox.',
       ],
-      ended: () => [`${name}: now in the mailbox list`, `Warmwarden watches ${name}.`],
+      ended: () => [`${name}: now in the mailbox list`],
     },
   );
 }

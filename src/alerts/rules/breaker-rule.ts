@@ -58,10 +58,7 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
       `Look at the whole fleet. If the bounces are real, carry out the held actions: \`${command} breaker release\`. ${pauseText(ranked, command)}`,
       preventText(breaker, accounts, command),
     ],
-    ended: () => [
-      `${name}: the circuit breaker is closed again`,
-      'The circuit breaker is no longer holding any action.',
-    ],
+    ended: () => [`${name}: the circuit breaker is closed again`],
     numbers: () => ({
       held: held.length,
       most_held: Math.max(held.length, mostBefore),

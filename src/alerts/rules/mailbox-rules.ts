@@ -75,10 +75,7 @@ export function mailboxStatusUnknown(
       'Warmwarden guards the mailbox as usual: it goes by the status of the warm-up.',
       'Look at the mailbox in the mailbox app. If the status is normal, add the word to alerts.rules.mailbox_unwell.known.',
     ],
-    ended: () => [
-      `${email}: the mailbox status is ${here ?? 'not shown'}`,
-      `The API reports the status ${here ?? 'not shown'}, which is normal.`,
-    ],
+    ended: () => [`${email}: the mailbox status is ${here ?? 'not shown'}`],
     numbers: () => ({ status: here ?? null }),
   });
 }
