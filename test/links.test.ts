@@ -54,11 +54,3 @@ test('every document that the sources name is in the repository', () => {
   expect(new Set(named).size).toBeGreaterThan(3);
   expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
 });
-
-test('a link to a file or a heading that is not there is found', () => {
-  const text = '[a](no-such.md) [b](guard.md#no-such) [c](guard.md#after-a-change) [d](#here)\n\n## Here\n';
-  expect(brokenIn('docs/planted.md', text).map((link) => link.replace('docs/', ''))).toEqual([
-    'planted.md: ](no-such.md)',
-    'planted.md: ](guard.md#no-such)',
-  ]);
-});

@@ -4,7 +4,6 @@ import { minuteMs, secondMs } from '../src/core/time.ts';
 import { logTo, movedClock } from '../src/world/world.ts';
 
 const full = () => Object.assign(new Error('database or disk is full'), { errcode: 13 });
-const locked = () => Object.assign(new Error('database is locked'), { errcode: 5 });
 
 function logged() {
   const clock = movedClock(0);
@@ -29,22 +28,6 @@ test('is one line a minute, the next with the number that was left out', async (
     ['an answer could not be recorded', 59],
   ]);
   expect(lines[0]).toMatchObject({ account: 'a0', err: { message: 'database or disk is full' } });
-});
-
-test('another cause, another message and another level are lines of their own', async () => {
-  const { lines, log, fails } = logged();
-  await fails(3);
-  await fails(3, locked);
-  log.error({ err: full() }, 'what is due by time could not be recorded');
-  for (let count = 0; count < 3; count += 1) log.warn({ err: full() }, 'a message');
-  for (let count = 0; count < 3; count += 1) log.error({ account: 'a' }, 'the API refuses the key');
-  expect(lines.map(({ msg }) => msg)).toEqual([
-    'an answer could not be recorded',
-    'an answer could not be recorded',
-    'what is due by time could not be recorded',
-    ...Array(3).fill('a message'),
-    ...Array(3).fill('the API refuses the key'),
-  ]);
 });
 
 test('when it has ended, the line that says so comes with the number of the last ones', async () => {

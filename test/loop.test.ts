@@ -96,16 +96,3 @@ test('a ring takes the next step at once, also one that comes during a step', as
   await clock.advance(0);
   expect(steps).toBe(3);
 });
-
-test('a loop whose steps are due at once, again and again, lets the rest of the process run', async () => {
-  let steps = 0;
-  const busy = loops.create('looking', async () => {
-    steps += 1;
-    return steps < 10_000 ? 0 : hourMs;
-  });
-  busy.start();
-  await new Promise((resolve) => setImmediate(resolve));
-  const stepsInATurn = steps;
-  await busy.stop();
-  expect(stepsInATurn).toBeLessThan(10);
-});

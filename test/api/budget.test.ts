@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RequestKind } from '../../src/api/answers.ts';
-import { Budget, type BudgetOptions, isLedger } from '../../src/api/budget.ts';
+import { Budget, type BudgetOptions } from '../../src/api/budget.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { movedClock } from '../../src/world/world.ts';
 import { SlidingWindow } from '../../tools/simulator/rate-limit.ts';
@@ -87,17 +87,6 @@ test('a first 429 stops everything for a minute, one to a second kind for as lon
   expect(stoppedFor('stats', 61 * minuteMs)).toEqual([1, 15]);
 });
 
-test('the waits of a kind that is limited alone and is not told how long get longer: 1, 2, 4, 8, 15 minutes', () => {
-  const budget = budgetOf(100, 0);
-  const waits: number[] = [];
-  for (let now = 0; waits.length < 8; now = budget.opensAt('dns')) {
-    budget.started(now, 'dns');
-    budget.throttled('dns', null, now + 100, () => 0);
-    waits.push((budget.opensAt('dns') - now - 100) / minuteMs);
-  }
-  expect(waits).toEqual([1, 2, 4, 8, 15, 15, 15, 15]);
-});
-
 /** An answer to a request with the key, or to health. */
 function say(budget: Budget, kind: RequestKind, limit: number | null, { at = 0 } = {}) {
   budget.noteLimits({ kind, succeeded: true, limit }, at);
@@ -150,17 +139,6 @@ test('a limit of some kinds spaces these, together, and no other', () => {
   expect([budget.opensAt('health'), budget.nextStartAt(2_000)]).toEqual([92_000, 2_000]);
 });
 
-test('what was said an hour ago counts no more for the key, nor does an error of something in between', () => {
-  const budget = budgetOf(100, 0);
-  for (const kind of ['dns', 'blacklist', 'stats', 'warmup'] as const) say(budget, kind, null);
-  for (const kind of ['stats', 'warmup'] as const) say(budget, kind, 40, { at: minuteMs });
-  expect(budget.limitPerMinute).toBe(100);
-  budget.noteLimits({ kind: 'dns', succeeded: false, limit: null }, hourMs);
-  for (const at of [hourMs + minuteMs, hourMs + 2 * minuteMs])
-    for (const kind of ['stats', 'warmup'] as const) say(budget, kind, 40, { at });
-  expect(budget.limitPerMinute).toBe(40);
-});
-
 test('an API that answers each request with a long 429 leaves less and less to count on, step by step', () => {
   const budget = budgetOf(500, 30_000);
   const told = new Set<boolean>();
@@ -190,17 +168,6 @@ test('after a clock was set back the next process waits as long as the record sa
   const stopped = budgetOf(100, 0);
   stopped.throttled('stats', minuteMs, 10 * minuteMs, half);
   expect(next(stopped)).toEqual([minuteMs, minuteMs]);
-});
-
-test('a stored ledger counts only with the fields of this version', () => {
-  const budget = budgetOf(100, 0);
-  budget.throttled('stats', minuteMs, 0, half);
-  const stored = JSON.parse(JSON.stringify(budget.ledger(0, start)));
-  expect(isLedger(stored)).toBe(true);
-  const { restraint } = stored;
-  const others = [null, {}, { ...stored, at: undefined }, { ...stored, restraint: {} }];
-  const broken = { ...stored, restraint: { ...restraint, stops: [null] } };
-  expect([...others, broken].map(isLedger)).toEqual([false, false, false, false, false]);
 });
 
 test('a stop now and then, and pauses of an outage, leave what to count on as it is', () => {

@@ -148,42 +148,12 @@ test('what the daemon knows of the right to write stands beside the API, and not
   );
 });
 
-test('a clock that differs from the API, and rules that fit nothing', async () => {
-  await commandLine(['simulator', 'clock-off', '--url', simulator.url]);
-  using workplace = place({}, { mailboxes: { include: ['*@nowhere.example'] } });
-  const { code, of } = await examined(workplace);
-  await commandLine(['simulator', 'well', '--url', simulator.url]);
-  expect(code).toBe(1);
-  expect(of('clock')).toEqual([
-    expect.stringMatching(/^warning: The clock of this machine is .* the clock of the mailbox API of account acme\./),
-  ]);
-  expect(of('api').slice(0, 2)).toEqual([
-    expect.stringMatching(/^problem: .* No mailbox of this account is guarded: change mailboxes\.include or/),
-    'warning: Account acme: accounts[0].mailboxes.include[0] "*@nowhere.example" matches no mailbox.',
-  ]);
-});
-
 /** Findings about the accounts of a place, as `result: message`; the daemon on its store is `seen`. */
 async function accountsOf(workplace: Workplace, seen: SeenDaemon | null = null): Promise<readonly string[]> {
   const loaded = loadConfig(workplace.path('config.yaml'), {});
   if (!loaded.ok) throw new Error('the configuration has problems');
   return (await examineAccounts(loaded.config, seen)).map(({ result, message }) => `${result}: ${message}`);
 }
-
-test('each account is asked for each kind of answer once, reads only, and how old its data gets is said', async () => {
-  using workplace = place();
-  const before = simulator.requests.length;
-  const said = await accountsOf(workplace);
-  const asked = simulator.requests.slice(before).map(({ method, path }) => `${method} ${path.split('?')[0]}`);
-  expect(asked.map((request) => request.replace(/(mailboxes)\/.*/, '$1/ID'))).toEqual(
-    ['health', 'mailboxes', 'warmup', 'stats', 'mailboxes/ID', 'dns', 'blacklist'].map((path) => `GET /v1/${path}`),
-  );
-  expect(said).toContainEqual(
-    expect.stringMatching(
-      /^ok: .*: the cadence needs \d+ a minute.* stats will be up to \d+ (s|min) old.* first start\.$/,
-    ),
-  );
-});
 
 test.each([
   [

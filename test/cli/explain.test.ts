@@ -52,15 +52,6 @@ test('tells the breach, the action and what came after, newest first', async () 
   expect(text.indexOf('No emails were sent yet')).toBeLessThan(text.indexOf('bounce rate over limit'));
 });
 
-test('says when there are older entries than it shows', async () => {
-  const one = await explain(amelia, '--limit', '1');
-  expect(one.stdout).toMatch(/\nThere are older entries: --limit shows more of them\.\n$/);
-  const { decisions, more } = JSON.parse((await explain(amelia, '--limit', '1', '--json')).stdout);
-  expect([decisions.length, more]).toEqual([1, true]);
-  const all = await explain(amelia, '--limit', '1000');
-  expect(all.stdout).not.toContain('There are older entries');
-});
-
 test('tells the story until a moment only', async () => {
   const early = new Date(scenarioStart + 30 * 60_000).toISOString();
   const { stdout } = await explain(amelia, '--at', early);

@@ -13,14 +13,3 @@ test('an alias stands for the last value before it with its anchor, as in yaml i
   const text = 'first: &a [1, &b 2]\nsecond: *a\nthird: &a {b: *b}\nfourth: [*a, *b]\nfifth: *a\n';
   expect(treeOf(text)).toEqual(parse(text));
 });
-
-test('an alias before its anchor, and one that leads to itself, stand for nothing', () => {
-  const messages = (text: string) => {
-    const read = readDocument(text);
-    return 'findings' in read ? read.findings.map(({ message }) => message) : [];
-  };
-  expect(messages('first: *a\nsecond: &a 1\n')).toEqual([
-    expect.stringContaining('names an anchor that does not exist'),
-  ]);
-  expect(messages('first: &a {again: *a}\n')).toEqual(['is nested too deeply, or is too large']);
-});

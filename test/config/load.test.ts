@@ -199,29 +199,6 @@ describe('warnings', () => {
     ]);
   });
 
-  test('a route that fits no rule or account, and a channel without a route, are warnings', () => {
-    const routes = '  routes: [{match: {rule: bounce_over_limt, account: "b*"}, channels: [ops]}]\n';
-    const two = slack.replace('}]', '}, {name: idle, type: slack, url: "https://hooks.slack.com/services/b"}]');
-    expect(warnings(account + reachable + two + routes)).toEqual([
-      'alerts.channels[1]: no route leads to idle: it gets no alerts',
-      'alerts.routes: no route takes all critical alerts: Warmwarden sends the others to every channel except recipes',
-      'alerts.routes: no route takes all warning alerts: no channel gets the others',
-      'alerts.routes: no route takes all info alerts: no channel gets the others',
-      'alerts.routes[0].match.rule: "bounce_over_limt" matches none (did you mean bounce_over_limit?)',
-      'alerts.routes[0].match.account: "b*" matches none',
-    ]);
-  });
-
-  test('a recipe gets nothing without a route, and a warning says so', () => {
-    const fix = '{name: fix, type: recipe, base_url: "https://r.example/v1/", api_key: rk_1, recipe: r1}';
-    const text = `${account}${reachable}alerts:\n  channels: [{name: ops, type: slack, url: "https://s.example"}, ${fix}]\n`;
-    expect(warnings(text)).toEqual(['alerts.channels[1]: no route leads to fix: it gets no alerts']);
-    const { alerts } = accepted(text);
-    expect(alerts.routes.map(({ channels }) => channels)).toEqual([['ops']]);
-    expect(alerts.channels[1]).toMatchObject({ baseUrl: 'https://r.example/v1', apply: false });
-    expect(accepted(`${account}alerts:\n  channels: [${fix}]\n`).alerts.routes).toMatchObject([{ channels: [] }]);
-  });
-
   test('tokens that can only scrape close the page to everyone, and a warning says so', () => {
     const having = (...roles: readonly string[]) => {
       const tokens = roles.map((role, index) => `{name: t${index}, sha256: "${'a1'.repeat(32)}", role: ${role}}`);
@@ -267,12 +244,6 @@ describe('warnings', () => {
       `alerts.channels[0].url: ${message}`,
       `alerts.channels[0].secret[0]: ${message}`,
     ]);
-  });
-
-  test('one key at two hosts is two accounts; at one host it is refused', () => {
-    const at = (host: string) => `  - {name: beta, base_url: "https://${host}", api_key: sk_live_1234}\n`;
-    expect(accepted(account + at('other.example')).accounts).toHaveLength(2);
-    expect(warnings(account + at('mailboxes.example'))).toEqual(['refused']);
   });
 });
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type RunRecord, readRecipes, readRun } from '../../src/recipes/client/answers.ts';
 import { runResult } from '../../src/recipes/mcp/tool-server.ts';
-import { inertRow, inertText, inputSchemaOf, recipeTool, runTools, toolName } from '../../src/recipes/mcp/tools.ts';
+import { recipeTool, runTools, toolName } from '../../src/recipes/mcp/tools.ts';
 
 const deceptive = /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\p{Cs}]/u;
 /** Ordinary letters, and what hides, reorders or breaks text. */
@@ -35,15 +35,6 @@ describe('any parameters', () => {
         expect(tool.name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
         expect(runTools.map(({ name }) => name)).not.toContain(tool.name);
         expect(JSON.stringify([tool.title, tool.description])).not.toMatch(deceptive);
-      }),
-    );
-  });
-
-  it('require only what they describe', () => {
-    fc.assert(
-      fc.property(parameters, (raw) => {
-        const { properties, required } = inputSchemaOf(wired(raw));
-        for (const name of required) expect(Object.keys(properties)).toContain(name);
       }),
     );
   });
@@ -106,11 +97,5 @@ describe('any rows', () => {
       }),
       { numRuns: 50 },
     );
-  });
-
-  it('that are ordinary come out as they are', () => {
-    const row = { email: 'ana@kestrel.example', sent: 136, share: 0.0147, none: null, name: 'Zoë 👩‍👩‍👧 & <co>' };
-    expect(inertRow(row)).toEqual(row);
-    expect(inertText('a\tb')).toBe('a[U+0009]b');
   });
 });

@@ -3,12 +3,10 @@ import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import type { MailboxState } from '../../src/core/mailbox.ts';
-import { defaultPolicy } from '../../src/core/policy.ts';
 import { mailboxValues, maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
 import type { Answer } from '../../src/metrics/scrape-answer.ts';
 import { createLog } from '../../src/world/world.ts';
-import { exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
+import { exampleFleet, mailbox, now } from '../web/example-fleet.ts';
 import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../web/running-server.ts';
 
 function fleetOf(size: number): Fleet {
@@ -145,67 +143,6 @@ describe('other settings', () => {
     expect(mailboxesIn(text)).toBe(2_000);
     expect(text).not.toContain('@acme.example"');
   });
-
-  test('that come while the mailboxes are judged are what the next scrape judges all of them by', async () => {
-    const fleet = new Fleet();
-    const near = { at: now, answer: verdict({ sent: 200, bounced: 1, limitPpm: 10_000 }) };
-    const nearAt = (nearLimitPpm: number) => ({ ...defaultPolicy, nearLimitPpm });
-    for (const id of ['m1', 'm2', 'm3']) fleet.putMailbox(mailbox(id, `${id}@acme.example`, { verdict: near }));
-    const reload = () => metrics.configured({ ...metricsSettings, policyOf: () => nearAt(500_000) });
-    const reloadedMeanwhile = ({ id }: MailboxState) => {
-      if (id === 'm2') reload();
-      return nearAt(900_000);
-    };
-    const metrics = metricsOf(fleet, stillWorld(), { policyOf: reloadedMeanwhile });
-    const nearIn = (text: string) => text.match(/^warmwarden_guard_state\{.*"near_limit"\} 1$/gm)?.length ?? 0;
-    expect(nearIn(await textOf(metrics))).toBe(0);
-    expect(nearIn(await textOf(metrics))).toBe(3);
-  });
-});
-
-describe('a change', () => {
-  const [id, email] = ['m1', 'a@acme.example'];
-  const { entry, warmup, stats, detail, dns, blacklist } = mailbox(id, email);
-  const later = now + 1;
-  const changes: readonly Partial<MailboxState>[] = [
-    {
-      entry: { at: later, answer: { ...entry.answer, status: 'paused', healthScore: 7, dailyLimit: 8, warmupDay: 9 } },
-    },
-    { entry: { ...entry, answer: { ...entry.answer, provider: 'other' } } },
-    { warmup: warmup && { at: later, answer: { ...warmup.answer, mode: 'slow', healthScore: 50 } } },
-    { warmup: warmup && { ...warmup, answer: { ...warmup.answer, mode: null } } },
-    { warmup: null },
-    { stats: stats && { ...stats, at: later } },
-    { stats: stats && { ...stats, answer: { rows: stats.answer.rows?.slice(-3) ?? null } } },
-    { stats: null },
-    { detail: detail && { at: later, answer: { ...detail.answer, status: 'odd', connection: 'error' } } },
-    { detail: detail && { ...detail, answer: { ...detail.answer, connection: 'unclear' } } },
-    { detail: null },
-    { dns: dns && { at: later, answer: { ...dns.answer, checkedAt: '2026-03-21T09:00:00.000Z' } } },
-    { dns: null },
-    { blacklist: blacklist && { ...blacklist, answer: { ...blacklist.answer, listed: true, found: 2 } } },
-    { blacklist: null },
-    { verdict: null },
-    ...[{ sent: 3 }, { bounced: 1 }, { limitPpm: null }, { windowFrom: null }, { bouncesUntilBreach: 0 }].map(
-      (one) => ({
-        verdict: { at: later, answer: verdict(one) },
-      }),
-    ),
-    { verdict: { at: later, answer: verdict({ run: 'not_running', reason: 'not_running' }) } },
-  ];
-
-  test.each(changes)(
-    '%# of anything about a mailbox is in the next scrape, and its end in the one after',
-    async (change) => {
-      const fleet = fleetOf(2);
-      const world = stillWorld();
-      const metrics = metricsOf(fleet, world);
-      for (const next of [mailbox(id, email), mailbox(id, email, change), mailbox(id, email)]) {
-        fleet.putMailbox(next);
-        expect(lasting(await textOf(metrics))).toEqual(lasting(await textOf(metricsOf(fleet, world))));
-      }
-    },
-  );
 });
 
 describe('a day later', () => {

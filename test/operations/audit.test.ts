@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import type { CommandRooms } from '../../src/operations/audit.ts';
 import { auditing, endInterrupted } from '../../src/operations/audit.ts';
 import { Store } from '../../src/store/store.ts';
-import { historyRoute } from '../../src/web/json/history.ts';
 import { type MovedClock, movedClock, worldOn } from '../../src/world/world.ts';
-import { arrivedMailbox, now } from '../store/records.ts';
+import { now } from '../store/records.ts';
 import { failWrites } from '../support/failing-writes.ts';
 import { roomsOf } from './rooms.ts';
 
@@ -109,35 +108,4 @@ test('what a killed process had begun is told by the next as interrupted, once',
   expect((await notified()).map(({ alert }) => alert.facts.title)).toEqual([
     'ann ran “pause bob@acme.example”, and the outcome is not known',
   ]);
-});
-
-test('the history is asked by time and by mailbox, also under the ids that the address had before', async () => {
-  const audited = auditing(rooms);
-  const done = async () => ({ result: 'done' as const, messages: ['Done.'] });
-  await audited(ann, { ...pauseBob, mailboxes: [{ ...bob, id: 'm0' }] }, done);
-  await clock.advance(2 * hourMs);
-  await audited({ by: 'zoe', reason: '' }, reload, done);
-  await audited(ann, pauseBob, done);
-  const memory = { formerIds: ['m0'] } as never;
-  const mailboxes = [{ ...arrivedMailbox('m1', { account: 'acme', email: bob.email }), memory }];
-  const parts = {
-    history: store.audit,
-    fleet: { mailboxes: () => mailboxes.values() },
-    world: { clock },
-    timeZone: () => 'UTC',
-  };
-  const ask = async (query: Readonly<Record<string, string>>) => {
-    const { body } = await historyRoute.read(parts, new URLSearchParams(query));
-    return 'error' in body ? body.message : body.entries.map(({ by, command }) => `${by} ${command}`);
-  };
-  expect(await ask({})).toEqual(['ann pause bob@acme.example', 'zoe reload', 'ann pause bob@acme.example']);
-  expect(await ask({ since_seconds: '3600' })).toHaveLength(2);
-  expect(await ask({ mailbox: 'BOB@acme.example' })).toHaveLength(2);
-  expect(await ask({ mailbox: 'nobody@x.example' })).toBe('No guarded mailbox is called nobody@x.example.');
-  expect(await ask({ since: '1h' })).toMatch(/since/);
-  const { body } = await historyRoute.read(parts, new URLSearchParams('limit=1'));
-  expect(body).toMatchObject({
-    next_cursor: expect.any(String),
-    entries: [{ kind: 'operator', operation: 'pause', result: 'done' }],
-  });
 });

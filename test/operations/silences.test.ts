@@ -18,7 +18,6 @@ import { silencesRoute } from '../../src/web/json/alerts.ts';
 import { alertCommands } from '../../src/web/page/parts/command-links.ts';
 import { systemClock } from '../../src/world/world.ts';
 import { sampleAlert } from '../alerts/samples.ts';
-import { mailbox } from '../web/example-fleet.ts';
 import { operateOn, roomsOf } from './rooms.ts';
 
 const asker = { by: 'ann', reason: 'the provider moves' };
@@ -117,20 +116,6 @@ test('a silence says how many it mutes and that it mutes what the guard does too
     'No active silence has the id other. See `warmwarden silence list`.\n',
   );
   expect(process.exitCode).toBe(2);
-});
-
-test('a silence for a mailbox that nobody guards is added, and says so', async () => {
-  fleet.putMailbox(mailbox('m1', 'box1@acme.example'));
-  const about = async (...names: string[]) => {
-    const match = { mailbox: names };
-    const { result, messages } = await askDaemon(path, 'silence-add', { match, for_seconds: 60, ...asker });
-    return [result, ...messages.filter((message) => message.startsWith('No guarded'))];
-  };
-  expect(await about('box1@acme.example')).toEqual(['done']);
-  expect(await about('*@acme.example', 'm1', 'bxo1@acme.example')).toEqual([
-    'done',
-    'No guarded mailbox is called bxo1@acme.example: check the spelling.',
-  ]);
 });
 
 test('the command line begins one, and wants an end and a reason', async () => {

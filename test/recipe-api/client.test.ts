@@ -60,20 +60,6 @@ describe('the list of recipes', () => {
     expect(paths).toEqual(['/v1/recipes', '/v1/recipes?page=2', '/v1/recipes?page=3']);
   });
 
-  it.each([
-    [2, false],
-    [3, true],
-  ])('is whole when all pages together hold its total: of %i', async (total, truncated) => {
-    await using service = await started((host) => {
-      host.list = RecipeHost.inTurn(
-        { status: 200, body: { recipes: [{ id: 'a' }], total, next: `${host.baseUrl}/recipes?page=2` } },
-        { status: 200, body: { recipes: [{ id: 'a' }], total } },
-      );
-    });
-    const list = await service.api.recipes();
-    expect(list.ok && [list.value.recipes.length, list.value.truncated]).toEqual([1, truncated]);
-  });
-
   it('that is null or absent is malformed, not empty', async () => {
     for (const body of [{ recipes: null }, {}, 'a page', { recipes: {} }]) {
       await using service = await started((host) => {
@@ -138,15 +124,6 @@ describe('a trigger', () => {
       host.trigger = () => played;
     });
     expect(await service.api.trigger(asked)).toMatchObject({ kind: 'not_started', failure: { kind } });
-  });
-
-  it('that never reached anybody has started nothing', async () => {
-    const gone = await RecipeHost.start();
-    const { baseUrl } = gone;
-    await gone[Symbol.asyncDispose]();
-    const api = new RecipeApi({ baseUrl, apiKey: 'k' }, world);
-    expect(await api.trigger(asked)).toMatchObject({ kind: 'not_started', failure: { kind: 'unavailable' } });
-    await api.close();
   });
 
   it('keeps Retry-After, sends the documented request, and a body only when there is more to say', async () => {

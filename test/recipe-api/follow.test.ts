@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { type Followed, type FollowOptions, followRun, RecipeApi } from '../../src/recipes/client/client.ts';
-import { movedClock, systemClock } from '../../src/world/world.ts';
+import { movedClock } from '../../src/world/world.ts';
 import { type Played, RecipeHost } from '../support/recipe-service.ts';
 
 const minuteMs = 60_000;
@@ -72,22 +72,6 @@ describe('a run that is followed', () => {
     expect((await follow([{ status: 429 }, done])).afterMs).toBeGreaterThanOrEqual(minuteMs);
   });
 
-  it('keeps nobody waiting when the service stalls', async () => {
-    let stalled = () => {};
-    const stall = () =>
-      new Promise<Played>((resolve) => {
-        stalled = () => resolve(done);
-      });
-    await using host = await RecipeHost.start();
-    host.run = stall;
-    const world = { clock: systemClock(), random: () => 1, log: pino({ level: 'silent' }), command: 'warmwarden' };
-    const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
-    const followed = await followRun(api, 'run-1', { withinMs: 300 }, world);
-    expect(followed).toMatchObject({ kind: 'unfinished', run: null });
-    stalled();
-    await api.close();
-  });
-
   it('may be unknown to the service for a moment, but not for long', async () => {
     expect((await follow([missing, missing, done])).followed.kind).toBe('ended');
     const { followed, requests } = await follow([missing]);
@@ -106,12 +90,5 @@ describe('a run that is followed', () => {
     expect(followed).toMatchObject({ kind: 'unfinished', run: { state: 'running' } });
     expect(requests).toBeGreaterThan(60);
     expect(requests).toBeLessThan(10 * 60);
-  });
-
-  it('is left at the signal', async () => {
-    const stopping = new AbortController();
-    const onProgress = () => stopping.abort();
-    const { followed, requests } = await follow([ok({ status: 'running' })], { signal: stopping.signal, onProgress });
-    expect([followed.kind, requests]).toEqual(['unfinished', 1]);
   });
 });

@@ -7,10 +7,6 @@ import { ann, bob, dayMs, hourMs, type Json, scenarioOf, serve } from './served.
 const email = 'ann@one.example';
 const fresh: MailboxSpec = { ...ann, startedDaysAgo: 0, weekdaysOnly: false };
 
-function mailbox(change: Partial<MailboxSpec>) {
-  return { scenario: scenarioOf([{ ...ann, ...change }]) };
-}
-
 const sentOf = (rows: Json[]) => rows.map((row) => row.sent);
 
 test.each<[WarmupMode, number, number, number]>([
@@ -45,18 +41,6 @@ test('a paused mailbox sends nothing from that moment on, and the rest of its sh
   expect(await served.warmup(email)).toMatchObject({ status: 'active' });
   await served.clock.advance(10 * hourMs);
   expect((await served.today(email)).sent).toBe(before + 20);
-});
-
-test('recovery lowers the daily limit to one at once, stops the day, and climbs to fifteen', async () => {
-  await using served = await serve(mailbox({ mode: 'aggressive', weekdaysOnly: false }));
-  await served.clock.advance(2.5 * hourMs);
-  const { body } = await served.act(email, 'update_config', { warmup_mode: 'recovery' });
-  expect(body.config).toMatchObject({ warmup_mode: 'recovery', target_daily_limit: 15 });
-  expect(await served.warmup(email)).toMatchObject({ warmup_mode: 'recovery', daily_limit: 1 });
-  await served.clock.advance(32 * dayMs);
-  const sent = sentOf(await served.stats(email, 33));
-  expect([sent[0], sent[1], sent[2], sent[28]]).toEqual([20, 1, 2, 15]);
-  expect(Math.max(...sent.slice(1))).toBe(15);
 });
 
 /** Everything a client can see of a mailbox. */

@@ -199,17 +199,6 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect((await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition)).toEqual([notified]);
     });
 
-    test('the newest action of a mailbox is the one that it is loaded with', async () => {
-      await using opened = await open();
-      await known(opened.store, arrivedMailbox('m1'));
-      const older = actionOf('m1', { id: 'z', state: 'confirmed', plannedAt: now - 10 });
-      const newer = actionOf('m1', { id: 'a', state: 'dropped', plannedAt: now });
-      for (const action of [newer, older]) await opened.store.recordActions([action]);
-      const picture = await opened.store.loadPicture();
-      expect(picture.mailboxes[0]?.action).toEqual(newer);
-      expect(picture.actions).toEqual([newer, older]);
-    });
-
     test('the audit log is narrowed to a person or an operation, and actions to a kind or a reason', async () => {
       await using opened = await open();
       const { store } = opened;
@@ -383,16 +372,6 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const again = { ...alertOf('m0'), seen: 7 };
       await store.recordAlerts({ changed: [...ended.slice(0, 800), again], dropped, transitions: [] });
       expect((await store.loadPicture()).alerts).toEqual([again]);
-    });
-
-    test('an expired silence is forgotten when the next one is recorded', async () => {
-      await using opened = await open();
-      const silence = (id: string, until: number) => ({ id, match: {}, by: 'ann', reason: 'moving', from: now, until });
-      await opened.store.recordSilence(silence('s1', now + 5), now);
-      await opened.store.recordSilence(silence('s2', now + 90), now + 1);
-      await opened.store.recordSilence(silence('s3', now + 90), now + 5);
-      const ids = (await (await opened.reopen()).loadPicture()).silences.map(({ id }) => id);
-      expect(ids).toEqual(['s2', 's3']);
     });
 
     test('transitions wait in their order until deliveries are made of them, all at once', async () => {
@@ -577,23 +556,6 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await kept.end('third');
       const known = await Promise.all(['idle', 'other', 'first', 'second', 'third'].map((id) => kept.find(id)));
       expect(known.map((one) => one?.id)).toEqual([undefined, 'other', 'first', undefined, undefined]);
-    });
-
-    test('verbs that are called at the same time do not disturb one another', async () => {
-      await using opened = await open();
-      const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
-      await Promise.all([
-        known(opened.store, ...ids.map((id) => arrivedMailbox(id))),
-        ...ids.map((id) =>
-          opened.store.recordAlerts({ ...noAlerts, changed: [alertOf(id)], transitions: [transitionOf(alertOf(id))] }),
-        ),
-        ...ids.map((id) =>
-          opened.store.outbox.recordDeliveries({ transitionIds: [], deliveries: [delivery(id)], now }),
-        ),
-        opened.store.loadPicture(),
-      ]);
-      const picture = await (await opened.reopen()).loadPicture();
-      expect([picture.mailboxes.length, picture.alerts.length]).toEqual([40, 40]);
     });
 
     test('more transitions than a statement takes are told at once', async () => {

@@ -140,14 +140,3 @@ test('a connection that is still open to the old primary is not used once the ot
   expect(store.trouble.failures).toBeLessThan(3);
   await store.close();
 });
-
-test('another database cluster is another server, whatever its timeline is', async () => {
-  await using servers = await pair();
-  const { place } = servers;
-  await (await open(servers.proxy.place)).close();
-  await servers.failOver();
-  await (await open(servers.proxy.place)).close();
-  await using other = await TestPostgres.own();
-  const elsewhere = await other.database();
-  await (await open({ ...elsewhere, path: place.path })).close();
-});

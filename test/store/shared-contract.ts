@@ -40,13 +40,6 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       expect((await store.loadPicture()).actions).toEqual([intentOf('m1')]);
     });
 
-    test('a stop that has expired, or is about another mailbox, keeps no intent', async () => {
-      await using opened = await open();
-      const other = off({ kind: 'mailbox', account: 'acme', mailboxId: 'm2', email: 'm2@one.example' });
-      await opened.store.recordWrites({ off: [off(everything, now + 5), other], on: [], alerts: noAlerts });
-      expect(await opened.store.openIntent(intentOf('m1'))).toBeNull();
-    });
-
     test('rows of runs are read piece by piece, and deleted with their run', async () => {
       await using opened = await open();
       const { runs } = opened.store;

@@ -123,15 +123,6 @@ test('a newer schema is refused, the file stays as it was, and the lock is free'
   database.close();
 });
 
-test('everything is durable when a verb has returned: WAL with synchronous FULL', async () => {
-  const path = newFile();
-  const store = await Store.open(path, now);
-  const reader = new DatabaseSync(path, { readOnly: true });
-  expect(reader.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
-  reader.close();
-  await store.close();
-});
-
 const inFolder = (name: string, make: (path: string) => void) => (folder: string) => {
   make(join(folder, name));
   return join(folder, name);
@@ -167,13 +158,6 @@ test.each(hopeless)('%s is no store: one sentence says so, with the path and wha
   expect(message).toMatch(/set store.url to/i);
   expect(message).toMatch(why);
   expect(message).not.toContain('\n');
-});
-
-test('a folder that does not exist yet is made', async () => {
-  const path = join(newFolder(), 'a', 'b', 'warmwarden.db');
-  const store = await Store.open(path, now);
-  expect((await store.loadPicture()).mailboxes).toEqual([]);
-  await store.close();
 });
 
 test('a statement that failed is over once work succeeds, not by a probe; a refused file once a probe succeeds', async () => {

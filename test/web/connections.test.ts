@@ -50,17 +50,6 @@ test('a probe in HTTP/1.0 names no host, and is answered; what needs a token or 
   expect(await answerTo('/api/fleet')).toBe('HTTP/1.1 403 Forbidden');
 });
 
-test('a connection within the limit is served and kept while there are others beyond it', async () => {
-  await using server = await serve(new Fleet(), { connectionLimits: fewConnections });
-  const [first] = await hold(server.port, 1);
-  await hold(server.port, 2);
-  for (const time of ['first', 'second']) {
-    const answered = new Promise((resolve) => first?.once('data', (data) => resolve(String(data).split('\r\n')[0])));
-    first?.write('GET /api/deliveries HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    expect([time, await answered]).toEqual([time, 'HTTP/1.1 200 OK']);
-  }
-});
-
 test('is closed for the next one when nothing was asked on it, so a probe still comes through', async () => {
   await using server = await serve(new Fleet(), { connectionLimits: fewConnections });
   const held = await hold(server.port, 100);

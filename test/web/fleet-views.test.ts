@@ -1,7 +1,6 @@
 // What the pages Groups, Budget, Configuration, Runbooks and the trend show, as JSON: the same facts, and each held against the document.
 
 import { expect, test } from 'vitest';
-import { alertRules } from '../../src/core/alert-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { account, alert, bareMailbox, exampleFleet, mailbox, now } from './example-fleet.ts';
@@ -167,10 +166,4 @@ test('/api/configuration has the settings by name, and only those that match', a
   expect(await names('')).toEqual([3, 'accounts[0].api_key', 'guard.min_bounces', 'poll.stats']);
   expect(await names('changed=true')).toEqual([2, 'accounts[0].api_key', 'guard.min_bounces']);
   expect(await names('q=POLL&changed=false')).toEqual([1, 'poll.stats']);
-});
-
-test('/api/runbooks has every rule', async () => {
-  await using server = await serve(new Fleet());
-  const { runbooks } = await json(server, '/api/runbooks');
-  expect(runbooks.map(({ rule }: { rule: string }) => rule)).toEqual(alertRules);
 });

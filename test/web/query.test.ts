@@ -119,20 +119,3 @@ test('a mistyped dry run of a reload does not reload', async () => {
   expect((await server.get('/-/reload?dry_run=true', 'POST')).status).toBe(200);
   expect(server.reloads).toEqual([{ by: 'anna', dry_run: true, force: false }]);
 });
-
-test('a method that an address does not take is refused with those that it takes', async () => {
-  await using server = await serve(exampleFleet());
-  for (const [path, allowed] of [
-    ['/api/fleet', 'GET, HEAD'],
-    ['/api/operations/pause', 'POST'],
-    ['/mailboxes/acme/m%201', 'GET, HEAD, POST'],
-  ] as const) {
-    const { status, headers } = await ask(server.url + path, {}, 'DELETE');
-    expect([status, headers['allow']]).toEqual([405, allowed]);
-  }
-  for (const [path, method] of [
-    ['/api/nothing', 'DELETE'],
-    ['/breaker', 'GET'],
-  ] as const)
-    expect((await ask(server.url + path, {}, method)).status).toBe(404);
-});

@@ -192,21 +192,6 @@ describe('a session', () => {
     browser.cookies.set('warmwarden', keyOf(stage.browser));
     expect((await browser.get('/')).status).toBe(200);
   });
-
-  test('that was read once holds while the store cannot be read', async () => {
-    const { sessions } = await openStore();
-    let fails = false;
-    const find: typeof sessions.find = (id) => (fails ? Promise.reject(new Error('disk')) : sessions.find(id));
-    const source = { find, start: sessions.start.bind(sessions), used: async () => {}, end: async () => {} };
-    await using server = await serve(exampleFleet(), { auth, sessions: source });
-    const [known, unknown] = [new TestBrowser(server.url), new TestBrowser(server.url)];
-    await signIn(known);
-    await signIn(unknown);
-    await known.get('/');
-    fails = true;
-    expect((await known.get('/')).status).toBe(200);
-    expect((await unknown.get('/')).status).toBe(401);
-  });
 });
 
 describe('behind a proxy', () => {
@@ -222,12 +207,6 @@ describe('behind a proxy', () => {
     const planted = new TestBrowser(stage.server.url, forwarded);
     planted.cookies.set('warmwarden', keyOf(browser));
     expect((await planted.get('/')).status).toBe(401);
-  });
-
-  test('that is not trusted, the headers count for nothing', async () => {
-    await using stage = await open();
-    const { headers } = await signIn(new TestBrowser(stage.server.url, forwarded));
-    expect(String(headers['set-cookie'])).toMatch(/^warmwarden=/);
   });
 
   test('wrong tokens count by the client’s address', async () => {

@@ -145,7 +145,7 @@ const maxParameterDescription = 1_000;
 const parameterName = /^[\w.-]{1,64}$/;
 
 /** Anything but a JSON Schema makes an open schema, so that the tool is still offered. */
-export function inputSchemaOf(parameters: unknown): InputSchema {
+function inputSchemaOf(parameters: unknown): InputSchema {
   const schema = objectOf(parameters);
   const all = Object.entries(objectOf(schema['properties']));
   const named = all.slice(0, maxParameters).filter(([name]) => parameterName.test(name));
