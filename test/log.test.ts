@@ -1,7 +1,8 @@
 // The log while something goes on failing: one line a minute and kind, with how many were left out.
 import { expect, test } from 'vitest';
 import { minuteMs, secondMs } from '../src/core/time.ts';
-import { logTo, movedClock } from '../src/world/world.ts';
+import { logTo } from '../src/world/world.ts';
+import { movedClock } from '../tools/simulator/moved-clock.ts';
 
 const full = () => Object.assign(new Error('database or disk is full'), { errcode: 13 });
 

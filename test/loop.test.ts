@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../src/core/time.ts';
 import { Loops, lookEveryMs, startLoops, Teardowns } from '../src/world/loop.ts';
-import { logTo, type MovedClock, movedClock, type World } from '../src/world/world.ts';
+import { logTo, type World } from '../src/world/world.ts';
+import { type MovedClock, movedClock } from '../tools/simulator/moved-clock.ts';
 import { expectNoSleepers } from './support/sleepers.ts';
 
 const start = Date.UTC(2026, 10, 3, 9);

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { expect, test } from 'vitest';
 import { cronSchedule } from '../src/world/schedule.ts';
-import { createBell, movedClock, systemClock } from '../src/world/world.ts';
+import { createBell, systemClock } from '../src/world/world.ts';
+import { movedClock } from '../tools/simulator/moved-clock.ts';
 
 const start = Date.UTC(2026, 2, 10, 8, 30);
 const at = (text: string) => Date.parse(`2026-03-10T${text}Z`);

@@ -8,6 +8,7 @@ import { fleetOf } from '../../tools/simulator/agency-fleet.ts';
 import { banner } from '../../tools/simulator/banner.ts';
 import { habitsOf } from '../../tools/simulator/habits.ts';
 import { receivedMessage } from '../../tools/simulator/inbox.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { type LimiterKind, limiterKinds } from '../../tools/simulator/rate-limit.ts';
 import type { Scenario } from '../../tools/simulator/scenario.ts';
 import { fromError, readScenario } from '../../tools/simulator/scenario-file.ts';
@@ -19,7 +20,7 @@ import { plans, simulatedKeys, type TypedKey, withKey } from '../../tools/simula
 import { proxyFor } from '../api/http/way-out.ts';
 import { proxiesIn } from '../core/egress.ts';
 import { commandName } from '../world/command-name.ts';
-import { type Clock, movedClock, standardOutput, systemClock, worldOn } from '../world/world.ts';
+import { type Clock, standardOutput, systemClock, worldOn } from '../world/world.ts';
 import { CommandError, exitFailed } from './errors.ts';
 import { type JsonOptions, jsonOption, printJson, wholeNumber } from './options.ts';
 import { afterParent } from './run/process.ts';

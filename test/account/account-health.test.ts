@@ -6,7 +6,8 @@ import type { Failure } from '../../src/api/http/failure.ts';
 import type { Route } from '../../src/core/answers.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
-import { logTo, movedClock } from '../../src/world/world.ts';
+import { logTo } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 
 const html: Failure = { kind: 'malformed', status: 200, detail: 'HTTP 200, but the body is HTML', retryAfterMs: null };
 const unknown: Failure = { kind: 'missing', status: 404, detail: 'HTTP 404', retryAfterMs: null };

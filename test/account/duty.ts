@@ -18,8 +18,8 @@ import { defaultRuleSettings, type RuleSettings } from '../../src/core/rule-sett
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { cronSchedule } from '../../src/world/schedule.ts';
-import { movedClock } from '../../src/world/world.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import type { Scenario } from '../../tools/simulator/scenario.ts';
 import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
 import { type SimulatorOptions, startSimulator } from '../../tools/simulator/simulator.ts';

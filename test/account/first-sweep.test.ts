@@ -8,7 +8,7 @@ import { firstSight } from '../../src/core/guard/memory.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { sweepText } from '../../src/core/wording/forecast.ts';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { sampleMailbox, start } from '../alerts/samples.ts';
 
 interface Line {

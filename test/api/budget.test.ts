@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { RequestKind } from '../../src/api/answers.ts';
 import { Budget, type BudgetOptions } from '../../src/api/budget.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { SlidingWindow } from '../../tools/simulator/rate-limit.ts';
 import { start } from './scripted-server.ts';
 

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { type ClientOptions, MailboxApi } from '../../src/api/client.ts';
 import type { RequestCount } from '../../src/core/mailbox.ts';
-import { type Clock, type MovedClock, movedClock } from '../../src/world/world.ts';
+import type { Clock } from '../../src/world/world.ts';
+import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 
 export const key = 'sk_live_never_to_be_seen_0123456789';

@@ -4,7 +4,7 @@ import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import type { Channel, SendResult } from '../../src/channels/channel.ts';
 import { discordChannel } from '../../src/channels/discord.ts';
 import { teamsChannel } from '../../src/channels/teams.ts';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { start } from '../alerts/samples.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
 import { discordFaults, StrictReceiver, teamsFaults } from '../support/strict-receivers.ts';

@@ -8,7 +8,7 @@ import { webhookChannel } from '../../src/channels/webhook.ts';
 import type { Transition } from '../../src/core/alert.ts';
 import type { MessageIncident } from '../../src/core/incident.ts';
 import { hourMs } from '../../src/core/time.ts';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { sampleIncident } from '../alerts/incident-samples.ts';
 import { firing, sampleAlert, start } from '../alerts/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';

@@ -4,7 +4,7 @@ import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import { pagerdutyChannel } from '../../src/channels/pagerduty.ts';
 import type { Delivery } from '../../src/core/delivery.ts';
 import { minuteMs } from '../../src/core/time.ts';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
 import { pagerdutyFaults, routingKey, StrictReceiver } from '../support/strict-receivers.ts';

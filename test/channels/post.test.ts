@@ -10,7 +10,7 @@ import { pagerdutyChannel } from '../../src/channels/pagerduty.ts';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { teamsChannel } from '../../src/channels/teams.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { start } from '../alerts/samples.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
 import { one, people } from './people.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { slackChannel, slackSentences, slackText } from '../../src/channels/slack.ts';
 import type { Alert, Transition } from '../../src/core/alert.ts';
 import { hourMs } from '../../src/core/time.ts';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
 import { messageWith } from './people.ts';

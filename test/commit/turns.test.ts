@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Turns } from '../../src/account/commit/group-commit.ts';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 
 const busyFor = (ms: number) => {
   for (const until = performance.now() + ms; performance.now() < until; );

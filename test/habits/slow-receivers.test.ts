@@ -8,7 +8,7 @@ import { pagerdutyChannel } from '../../src/channels/pagerduty.ts';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { teamsChannel } from '../../src/channels/teams.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
-import type { MovedClock } from '../../src/world/world.ts';
+import type { MovedClock } from '../../tools/simulator/moved-clock.ts';
 import { firing, sampleAlert, start } from '../alerts/samples.ts';
 import { one, people } from '../channels/people.ts';
 import { startReceiver, status } from '../outbox/receiver.ts';

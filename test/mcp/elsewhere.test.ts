@@ -1,6 +1,6 @@
 // `warmwarden mcp --base-url`: the tool server of a recipe service elsewhere, as a client sees it that knows only JSON-RPC.
 import { describe, expect, it } from 'vitest';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { type ShownResult, spawnRpc } from '../support/bare-rpc.ts';
 import { commandLine } from '../support/command-line.ts';
 import { type Played, RecipeHost } from '../support/recipe-service.ts';

@@ -8,7 +8,7 @@ import { type Family, familyText } from '../../src/metrics/exposition.ts';
 import { MailboxBlocks } from '../../src/metrics/mailbox-blocks.ts';
 import { infoGauge, infoLabels, mailboxGauges, mailboxValues } from '../../src/metrics/mailbox-series.ts';
 import { answerOf, type Piece, pieceOf } from '../../src/metrics/scrape-answer.ts';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { mailbox, now, verdict } from '../web/example-fleet.ts';
 import { metricsSettings } from '../web/running-server.ts';
 

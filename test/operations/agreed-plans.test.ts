@@ -8,7 +8,8 @@ import type { AccountState, MailboxState } from '../../src/core/mailbox.ts';
 import type { CommandOutcome, Confirmation, Operate } from '../../src/core/operator-command.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
-import { movedClock, worldOn } from '../../src/world/world.ts';
+import { worldOn } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { answers, arrivedMailbox, memory, now } from '../store/records.ts';
 import { operateOn, roomsOf } from './rooms.ts';
 

@@ -12,7 +12,8 @@ import { type OperationRequest, runCommand } from '../../src/operations/command-
 import { judgingAgain } from '../../src/operations/commands.ts';
 import { settleWrites, type WritesRooms, writesCommand } from '../../src/operations/writes.ts';
 import { Store } from '../../src/store/store.ts';
-import { type MovedClock, movedClock, worldOn } from '../../src/world/world.ts';
+import { worldOn } from '../../src/world/world.ts';
+import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
 import { arrivedMailbox, now, verdictOf } from '../store/records.ts';
 import { roomsOf } from './rooms.ts';
 

@@ -6,7 +6,7 @@ import { alertmanagerChannel } from '../../src/channels/alertmanager.ts';
 import { emailChannel } from '../../src/channels/email.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { firing, sampleAlert, start } from '../alerts/samples.ts';
 import { people } from '../channels/people.ts';
 import { resend } from '../operations/rooms.ts';

@@ -6,7 +6,7 @@ import type { Poll } from '../../src/api/poll/poll.ts';
 import { PollQueue } from '../../src/api/poll/queue.ts';
 import { type Route, routes } from '../../src/core/answers.ts';
 import { hourMs } from '../../src/core/time.ts';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 
 const hourly = Object.fromEntries(routes.map((route) => [route, hourMs])) as Record<Route, number>;
 

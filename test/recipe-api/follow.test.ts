@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { type Followed, type FollowOptions, followRun, RecipeApi } from '../../src/recipes/client/client.ts';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { type Played, RecipeHost } from '../support/recipe-service.ts';
 
 const minuteMs = 60_000;

@@ -13,7 +13,8 @@ import { defaultPolicy, type Policy } from '../../src/core/policy.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { utcDate } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
-import { movedClock, worldOn } from '../../src/world/world.ts';
+import { worldOn } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 

@@ -10,7 +10,7 @@ import { admit, closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { Incident } from '../../src/core/incident.ts';
 import { dayMs, elapsedMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { cronSchedule } from '../../src/world/schedule.ts';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { sampleAlert, start } from '../alerts/samples.ts';
 
 const ahead = start + dayMs;

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import type { CommandOutcome } from '../../src/core/operator-command.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { SecretRotation } from '../../src/daemon/reload/secret-rotation.ts';
-import { movedClock, worldOn } from '../../src/world/world.ts';
+import { worldOn } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { Workplace } from '../support/process.ts';
 
 const done: CommandOutcome = { result: 'done', messages: [] };

@@ -11,7 +11,8 @@ import { noTally } from '../../src/core/tally.ts';
 import { dayMs, minuteMs } from '../../src/core/time.ts';
 import { ReloadAlerts } from '../../src/daemon/reload/reload-alerts.ts';
 import { Store } from '../../src/store/store.ts';
-import { movedClock, worldOn } from '../../src/world/world.ts';
+import { worldOn } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { start } from '../alerts/samples.ts';
 
 const waitMs = 10 * minuteMs;

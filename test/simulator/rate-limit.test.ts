@@ -1,6 +1,6 @@
 // The four ways of counting, each told from the others by what it lets through.
 import { describe, expect, test } from 'vitest';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { createLimiter, type LimiterKind, limiterKinds } from '../../tools/simulator/rate-limit.ts';
 
 const limit = 60;

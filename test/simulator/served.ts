@@ -1,7 +1,8 @@
 // A simulator on a moved clock, and requests to it over real HTTP.
 import { request } from 'undici';
-import { createLog, movedClock } from '../../src/world/world.ts';
+import { createLog } from '../../src/world/world.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import type { Incident, MailboxSpec, Scenario } from '../../tools/simulator/scenario.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
 import { type SimulatorOptions, startSimulator } from '../../tools/simulator/simulator.ts';

@@ -4,7 +4,8 @@ import type { Retention } from '../../src/core/store-failure.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { clockAheadMs, type UpkeepDuty, type UpkeepPlan, upkeepLoop } from '../../src/store/upkeep.ts';
 import { Loops } from '../../src/world/loop.ts';
-import { movedClock, worldOn } from '../../src/world/world.ts';
+import { worldOn } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 
 const retentionOf = (days: number): Retention => ({
   ...{ decisionsMs: days * dayMs, deliveriesMs: days * dayMs, changesMs: days * dayMs },

@@ -4,7 +4,7 @@ import { Budget } from '../../src/api/budget.ts';
 import { Lane } from '../../src/api/poll/lane.ts';
 import { PollQueue } from '../../src/api/poll/queue.ts';
 import { type Route, routes } from '../../src/core/answers.ts';
-import { movedClock } from '../../src/world/world.ts';
+import { movedClock } from '../simulator/moved-clock.ts';
 import { createLimiter, type LimiterKind, limiterKinds } from '../simulator/rate-limit.ts';
 import { type BenchOptions, type Figure, rounded } from './figure.ts';
 import { seededChance, seedOf } from './guard/chance.ts';

@@ -21,7 +21,8 @@ import type { OutboxStore } from '../../../src/outbox/outbox-store.ts';
 import { StoreHealth, StoreWatch } from '../../../src/outbox/store-watch.ts';
 import { Store } from '../../../src/store/store.ts';
 import { Loops } from '../../../src/world/loop.ts';
-import { type MovedClock, movedClock, worldOn } from '../../../src/world/world.ts';
+import { worldOn } from '../../../src/world/world.ts';
+import { type MovedClock, movedClock } from '../../simulator/moved-clock.ts';
 import { seededChance } from '../guard/chance.ts';
 
 export const account = 'agency';

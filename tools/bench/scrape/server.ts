@@ -10,8 +10,9 @@ import type { MailboxState } from '../../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import { infoGauge, infoLabels, mailboxGauges, mailboxValues } from '../../../src/metrics/mailbox-series.ts';
 import { addMetrics, createMetrics } from '../../../src/metrics/metrics.ts';
-import { movedClock, worldOn } from '../../../src/world/world.ts';
+import { worldOn } from '../../../src/world/world.ts';
 import { now } from '../../../test/web/example-fleet.ts';
+import { movedClock } from '../../simulator/moved-clock.ts';
 import { benchFleet } from './fleet.ts';
 import type { Measured, Order } from './orders.ts';
 

@@ -6,8 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { loadConfig } from '../../../src/config/load.ts';
 import { pathOf } from '../../../src/core/store-failure.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
-import { movedClock, worldOn } from '../../../src/world/world.ts';
+import { worldOn } from '../../../src/world/world.ts';
 import { demoKey } from '../../simulator/keys.ts';
+import { movedClock } from '../../simulator/moved-clock.ts';
 import type { Scenario } from '../../simulator/scenario.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 
