@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { inconsistencies } from '../config/checks.ts';
 import { type AlertsConfig, alertsWithProxy, type GuardSettings } from '../config/config.ts';
 import { guardSchema } from '../config/guard-schema.ts';
 import { loadConfig, proxiesOf, type ValidConfig, withEgress } from '../config/load.ts';
@@ -89,7 +88,7 @@ export function guardOf(file: string): GuardSettings {
   const written = tree['accounts'] === undefined ? tree : { guard: tree['guard'] ?? {} };
   const schema = section({ guard: guardSchema });
   const folder = dirname(resolve(file));
-  const part = checkPart({ source, written, schema, environment: process.env, folder, rules: inconsistencies });
+  const part = checkPart({ source, written, schema, environment: process.env, folder });
   if ('problems' in part) throw problemsError(file, part.problems);
   return part.checked.guard;
 }

@@ -5,12 +5,9 @@ import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
 import { isLoopback } from '../core/egress.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
 import { didYouMean } from '../core/nearest.ts';
-import { defaultPolicy, literalProfile } from '../core/policy.ts';
 import { bothDaysDoubt } from '../world/schedule.ts';
 import { type Finding, formatPath, type Path } from '../world/schema/problem.ts';
-import { type Config, type GuardSettings, keyPrefix, type RouteConfig } from './config.ts';
-import { guardSchema } from './guard-schema.ts';
-import { mergeGuard } from './mailbox-rules.ts';
+import { type Config, keyPrefix, type RouteConfig } from './config.ts';
 
 // Mistakes. They read the unchecked tree, so that they are found even if something else is wrong.
 
@@ -26,7 +23,6 @@ export function inconsistencies(tree: unknown): Finding[] {
     ...repeats(channels, ['alerts', 'channels']),
     ...repeats(mappings(mapping(root['recipes'])['api_keys']), ['recipes', 'api_keys']),
     ...ofChannelNames(alerts, channels),
-    ...ofGuards(root),
   ];
 }
 
@@ -75,47 +71,6 @@ function repeats(holders: readonly RawMapping[], path: Path): Finding[] {
       finding([...path, index, 'name'], `"${holder['name']}" is also the name of ${formatPath([...path, first])}`),
     ];
   });
-}
-
-function ofGuards(root: RawMapping): Finding[] {
-  const base = settingsOf(root['guard']);
-  const found = ofGuard(base, ['guard']);
-  // An override inherits mistakes of the guard, so each of these is reported once.
-  if (found.length > 0) return found;
-  return mappings(root['accounts']).flatMap((account, index) =>
-    mappings(account['overrides']).flatMap((override, position) => {
-      const settings = settingsOf(override['guard']);
-      const path = ['accounts', index, 'overrides', position, 'guard'];
-      return ofGuard(mergeGuard(base, settings), path, settings);
-    }),
-  );
-}
-
-/** Mistakes in the settings of a guard. `here`: the settings at the path itself; they decide which key is to blame. */
-function ofGuard(settings: GuardSettings, path: Path, here: GuardSettings = settings): Finding[] {
-  const found: Finding[] = [];
-  const literal = settings.profile === 'literal';
-  const days = settings.windowDays ?? defaultPolicy.windowDays;
-  const most = settings.windowMaxDays ?? (literal ? literalProfile.windowMaxDays : defaultPolicy.windowMaxDays);
-  if (most < days) {
-    const key = here.windowMaxDays !== undefined ? 'window_max_days' : here.windowDays ? 'window_days' : 'profile';
-    const origin = settings.windowMaxDays !== undefined ? '' : literal ? ', from profile literal' : ', the default';
-    found.push(finding([...path, key], `window_max_days (${most}${origin}) is less than window_days (${days})`));
-  }
-  const { minMailboxes, maxMailboxes } = { ...defaultPolicy.breaker, ...settings.breaker };
-  if (maxMailboxes < minMailboxes) {
-    const message = `max_mailboxes (${maxMailboxes}) is less than min_mailboxes (${minMailboxes})`;
-    found.push(finding([...path, 'breaker', here.breaker?.maxMailboxes ? 'max_mailboxes' : 'min_mailboxes'], message));
-  }
-  return found;
-}
-
-/** Valid settings of a `guard`: one wrong key must not keep the others from being compared. */
-function settingsOf(tree: unknown): GuardSettings {
-  return Object.entries(mapping(tree)).reduce<GuardSettings>((settings, [key, value]) => {
-    const result = guardSchema.safeParse({ [key]: value });
-    return result.success ? mergeGuard(settings, result.data) : settings;
-  }, {});
 }
 
 function finding(path: Path, message: string): Finding {

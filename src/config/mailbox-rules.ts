@@ -83,9 +83,13 @@ export function mergeGuard<Earlier extends GuardSettings | Policy>(earlier: Earl
 /** Policy of settings: the defaults, then the profile's changes, then the explicit keys. */
 export function policyOf({ profile, ...explicit }: GuardSettings): Policy {
   const policy = mergeGuard<Policy>({ ...defaultPolicy, ...(profile === 'literal' ? literalProfile : {}) }, explicit);
-  // loadConfig refuses a window above its maximum in the guard and in every override, but two overrides together can
-  // still make one.
-  return { ...policy, windowMaxDays: Math.max(policy.windowMaxDays, policy.windowDays) };
+  // A written number raises a default, or a number of another section, that contradicts it.
+  const { windowDays, breaker } = policy;
+  return {
+    ...policy,
+    windowMaxDays: Math.max(policy.windowMaxDays, windowDays),
+    breaker: { ...breaker, maxMailboxes: Math.max(breaker.maxMailboxes, breaker.minMailboxes) },
+  };
 }
 
 // Guard settings in force for one mailbox, each with its origin: guard, then every override that matches.
