@@ -310,8 +310,6 @@ function aloneInItsGroup(one: Routed): Pick<RoutedGroup, 'group' | 'news'> {
 
 /** Longest wait of news for a first channel; older news is on the page only. */
 const longestWaitMs = 3 * dayMs;
-/** Largest number of transitions that wait for a first channel; the newest stay. */
-const mostWaiting = 1_000;
 
 interface UnheardNews {
   readonly unnotified: readonly StoredTransition[];
@@ -321,20 +319,17 @@ interface UnheardNews {
 }
 
 /**
- * Transitions that do not wait for a first channel: steps of alerts that came and went, and old or too many others. What
- * fires waits, whatever its age, up to the same number: a first channel is notified of the others without them.
+ * Transitions that do not wait for a first channel: those of alerts that came and went, and old ones. What fires waits,
+ * whatever its age.
  */
 function unheard({ unnotified, announced, firing, now }: UnheardNews): readonly Notification[] {
   const fires = new Set(firing.map(({ fingerprint }) => fingerprint));
   const latest = new Map(unnotified.map(({ transition }) => [transition.alert.fingerprint, transition.kind]));
   const cameAndWent = (name: string) =>
     latest.get(name) === 'resolved' && (announced.get(name)?.channels ?? []).length === 0;
-  const doesFire = ({ transition }: StoredTransition) => fires.has(transition.alert.fingerprint);
-  const waiting = unnotified.filter(
-    (one) =>
-      !doesFire(one) && now - one.transition.at < longestWaitMs && !cameAndWent(one.transition.alert.fingerprint),
-  );
-  const kept = new Set([...unnotified.filter(doesFire).slice(-mostWaiting), ...waiting.slice(-mostWaiting)]);
-  const ids = unnotified.filter((one) => !kept.has(one)).map(({ id }) => id);
+  const ids = unnotified.flatMap(({ id, transition: { at, alert } }) => {
+    const isOld = now - at >= longestWaitMs && !fires.has(alert.fingerprint);
+    return isOld || cameAndWent(alert.fingerprint) ? [id] : [];
+  });
   return ids.length === 0 ? [] : [{ group: manyGroup, ids, news: [] }];
 }

@@ -1,4 +1,4 @@
-// While there is no channel, what people would be notified of waits for one: bounded, and once.
+// While there is no channel, what people would be notified of waits for one.
 import { expect, test } from 'vitest';
 import { fingerprintOf, type Transition } from '../../src/core/alert.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
@@ -36,7 +36,6 @@ const fireAndAct = (rig: Rig) => {
   fire(rig, 1);
   rig.commit(acted(2));
 };
-const many = (count: number, one: () => Transition) => Array.from({ length: count }, one);
 
 test.each<[string, (rig: Rig) => void, number, { waiting: number; rules: string; messages: number }]>([
   ['what fires, and what was done', fireAndAct, hourMs, { waiting: 2, rules: 'guard_acted stale_data', messages: 2 }],
@@ -46,21 +45,6 @@ test.each<[string, (rig: Rig) => void, number, { waiting: number; rules: string;
     (rig) => rig.commit(acted(2, start + hourMs)),
     2 * minuteMs,
     { waiting: 1, rules: 'guard_acted', messages: 1 },
-  ],
-  [
-    'the newest thousand acts, in one message',
-    (rig) => rig.commit(...many(1_200, () => acted(1))),
-    10 * minuteMs,
-    { waiting: 1_000, rules: 'guard_acted', messages: 1 },
-  ],
-  [
-    'what fires, after ten thousand steps of it',
-    (rig) => {
-      fire(rig, 1);
-      rig.commit(...many(10_000, () => firing(sampleAlert(1))));
-    },
-    hourMs,
-    { waiting: 1_000, rules: 'stale_data', messages: 1 },
   ],
   [
     'nothing that began and ended meanwhile',
