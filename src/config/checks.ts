@@ -43,7 +43,7 @@ function ofChannelNames(alerts: RawMapping, channels: readonly RawMapping[]): Fi
   );
 }
 
-/** Keys that two accounts share: two ledgers for one key would exceed its rate limit together. */
+/** Two ledgers for one key would exceed its rate limit together. */
 function sharedKeys(accounts: readonly RawMapping[]): Finding[] {
   return accounts.flatMap((account, index) => {
     const first = accounts.findIndex(
@@ -81,7 +81,7 @@ function mapping(value: unknown): RawMapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as RawMapping) : {};
 }
 
-/** Items of a list, each as a mapping, with their places kept; empty if the value is not a list. */
+/** Keeps the places of the items; empty if the value is not a list. */
 function mappings(value: unknown): readonly RawMapping[] {
   return Array.isArray(value) ? value.map(mapping) : [];
 }
@@ -96,7 +96,6 @@ function namesOf(holders: readonly RawMapping[]): readonly string[] {
 
 // Warnings.
 
-/** Warnings about a valid configuration that is probably not intended. */
 export function doubts(config: Config): Finding[] {
   return [
     ...doubtsOfKeys(config),
@@ -108,7 +107,6 @@ export function doubts(config: Config): Finding[] {
   ];
 }
 
-/** Warnings about keys with another prefix: most often the variable or file is wrong. */
 function doubtsOfKeys({ accounts }: Config): Finding[] {
   const message = `does not begin with ${keyPrefix}: make sure that it is the key of this API`;
   return accounts.flatMap(({ apiKey }, index) =>
@@ -146,7 +144,7 @@ function fitsNothing(globs: readonly string[] = [], names: readonly string[], pa
   return idle.map((glob) => finding(path, `"${glob}" matches none${didYouMean(glob, names)}`));
 }
 
-/** Warning about links in messages: on another machine a loopback address opens nothing. */
+/** On another machine a loopback address opens nothing. */
 function linksForThisMachine({ publicUrl, host }: Config['server'], channels: Config['alerts']['channels']): Finding[] {
   const leaves = channels.some((channel) => channel.type !== 'recipe' && !isLoopback(new URL(channel.url).hostname));
   if (publicUrl !== null || !isLoopback(host) || !leaves) return [];
@@ -214,7 +212,6 @@ function severitiesOf(rule: AlertRule, { of, acted, blacklisted }: Config['alert
   return [of[rule].severity, ...others, ...(isMajor ? (['critical'] as const) : [])];
 }
 
-/** True if every alert of a rule and a severity has a route, whatever its account or mailbox. */
 function reachesAll(
   { rule, severity }: { readonly rule: AlertRule; readonly severity: Severity },
   routes: readonly RouteConfig[],

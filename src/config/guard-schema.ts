@@ -1,4 +1,4 @@
-// Keys of `guard:`, also in overrides: shape, description and written default. docs/guard.md explains them.
+// WrittenKeys of `guard:`, also in overrides: shape, description and written default. docs/guard.md explains them.
 import { z } from 'zod';
 import { defaultPolicy, type Policy, type Ppm } from '../core/policy.ts';
 import { duration, share, truth, whole } from '../world/schema/scalars.ts';
@@ -13,16 +13,17 @@ const maxStatsDays = 90;
 const limit = (mode: keyof Policy['limitsPpm']) =>
   optional(share(1, all), percent(policy.limitsPpm[mode]), `Bounce rate that mode ${mode} must not exceed.`);
 
-type Keys = Readonly<Record<string, unknown>>;
+type WrittenKeys = Readonly<Record<string, unknown>>;
 
 /** Refuses two written numbers that contradict each other. The lower of two from different places is raised (policyOf). */
-const ascending = (low: string, high: string) => (keys: Keys, refuse: (key: string, message: string) => void) => {
-  const [least, most] = [keys[low], keys[high]];
-  if (typeof least === 'number' && typeof most === 'number' && most < least)
-    refuse(high, `${high} (${most}) is less than ${low} (${least})`);
-};
+const ascending =
+  (low: string, high: string) => (keys: WrittenKeys, refuse: (key: string, message: string) => void) => {
+    const [least, most] = [keys[low], keys[high]];
+    if (typeof least === 'number' && typeof most === 'number' && most < least)
+      refuse(high, `${high} (${most}) is less than ${low} (${least})`);
+  };
 
-/** Keys as written, without defaults: a profile must not override a written key. */
+/** WrittenKeys as written, without defaults: a profile must not override a written key. */
 export const guardSchema = section(
   {
     enforce: optional(truth(), policy.enforce, 'false: decide, record and alert as usual, but never write.'),

@@ -27,12 +27,10 @@ export function secretsIn(tree: unknown): readonly string[] {
   return [...found].sort((a, b) => b.length - a.length);
 }
 
-/** Problem with `[hidden]` in place of each secret, and of each value that looks like one. */
 export function hideSecrets(problem: Problem, secrets: readonly string[]): Problem {
   return { ...problem, path: hideIn(problem.path, secrets), message: hideIn(problem.message, secrets) };
 }
 
-/** Text with `[hidden]` in place of each secret, and of each value that looks like one. */
 export function hideIn(text: string, secrets: readonly string[]): string {
   // The length check is for speed: hundreds of accounts have a secret each, and most of the thousands of settings are
   // shorter than any secret.
@@ -49,7 +47,6 @@ export function isSecretAt(path: Path, value: unknown): boolean {
   return typeof key === 'string' && secretKeys.has(key);
 }
 
-/** True if the key at a path, or of a list at the path, may make the value a secret. */
 export function maybeSecretAt(path: Path): boolean {
   const key = path.findLast((step) => typeof step === 'string');
   return key !== undefined && secretKeys.has(key);
@@ -74,7 +71,6 @@ export class KnownSecrets {
   }
 }
 
-/** True for a proxy without a password, which may be shown. */
 function isPlainProxy(key: unknown, value: unknown): boolean {
   return key === 'proxy' && typeof value === 'string' && (value === 'none' || hasNoPassword(value));
 }

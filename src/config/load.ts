@@ -16,7 +16,6 @@ export interface ValidConfig {
   readonly warnings: readonly Problem[];
   /** Configuration for people: in the form of the file, with origins, without secrets. */
   readonly settings: readonly Setting[];
-  /** Absolute paths of the files from which secrets were read. */
   readonly secretFiles: readonly string[];
 }
 
@@ -59,7 +58,6 @@ export function loadConfig(
   };
 }
 
-/** Configuration of a checked file. Relative paths begin in `folder`. */
 function inPlace({ guard, proxy, ...file }: CheckedFile, folder: string, environment: Environment): Config {
   const proxies = proxiesOf(proxy, environment);
   return {

@@ -12,7 +12,7 @@ export interface ListedMailbox {
   readonly id: string;
 }
 
-/** True if the account's include and exclude lists select the mailbox. Exclusion takes precedence. */
+/** Exclusion takes precedence. */
 export function selects(account: Pick<AccountConfig, 'mailboxes'>, mailbox: ListedMailbox): boolean {
   const { include, exclude } = account.mailboxes;
   return (
@@ -29,7 +29,6 @@ export function expectedNames({
   return include.filter((name) => !/[*?]/.test(name) && !isExcluded(name));
 }
 
-/** Patterns with which an account refers to its mailboxes, and their places in the file. */
 export function patternsOf({ accounts }: Pick<Config, 'accounts'>, name: string): readonly MailboxPattern[] {
   const index = accounts.findIndex((account) => account.name === name);
   const account = accounts[index];
@@ -44,7 +43,6 @@ export function patternsOf({ accounts }: Pick<Config, 'accounts'>, name: string)
   ];
 }
 
-/** Patterns with which routes refer to mailboxes, of any account. */
 export function routePatterns(routes: readonly RouteConfig[]): readonly MailboxPattern[] {
   return routes.flatMap(({ match }, index) =>
     (match.mailbox ?? []).map((pattern) => at(['alerts', 'routes', index, 'match', 'mailbox'], pattern)),
@@ -66,7 +64,6 @@ export function resolvePolicy({ guard, overrides }: GuardedByOverrides, mailbox:
   return policyOf(matching.reduce((settings, override) => mergeGuard(settings, override.guard), guard));
 }
 
-/** Tags of the account, then those of every override that matches, without repeats. */
 export function tagsOf(account: Pick<AccountConfig, 'tags' | 'overrides'>, mailbox: ListedMailbox): readonly string[] {
   const matching = account.overrides.filter(({ match, tags }) => tags.length > 0 && namesMailbox(match, mailbox));
   return [...new Set([...account.tags, ...matching.flatMap(({ tags }) => tags)])];
@@ -75,7 +72,7 @@ export function tagsOf(account: Pick<AccountConfig, 'tags' | 'overrides'>, mailb
 const mappings = ['emergency', 'maxInterventions', 'restore', 'breaker', 'limitsPpm'] as const;
 
 /** Merges `later` over `earlier`, key by key, also inside the mappings. */
-export function mergeGuard<Earlier extends GuardSettings | Policy>(earlier: Earlier, later: GuardSettings): Earlier {
+function mergeGuard<Earlier extends GuardSettings | Policy>(earlier: Earlier, later: GuardSettings): Earlier {
   const merged = mappings.map((key) => [key, { ...earlier[key], ...later[key] }]);
   return { ...earlier, ...later, ...Object.fromEntries(merged) };
 }
@@ -144,7 +141,7 @@ export class LiveConfig {
     return this.config.accounts.find((account) => account.name === name);
   }
 
-  /** Policy of a mailbox; the defaults if its account is not configured. */
+  /** The defaults if the account is not configured. */
   policyOf(mailbox: Pick<MailboxState, 'account' | 'email' | 'id'>): Policy {
     const account = this.account(mailbox.account);
     return account ? resolvePolicy(account, mailbox) : policyOf({});
@@ -155,13 +152,11 @@ export class LiveConfig {
     return [...new Set(this.config.accounts.flatMap(of))].sort();
   }
 
-  /** Tags of a mailbox; empty if its account is not configured. */
   tagsOf(mailbox: Pick<MailboxState, 'account' | 'email' | 'id'>): readonly string[] {
     const account = this.account(mailbox.account);
     return account ? tagsOf(account, mailbox) : [];
   }
 
-  /** Names of the accounts under a base_url, in the order of the file. */
   accountsOf(baseUrl: string): readonly string[] {
     return this.config.accounts.filter((account) => account.baseUrl === baseUrl).map(({ name }) => name);
   }

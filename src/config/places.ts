@@ -72,7 +72,6 @@ function postgresComplaint(url: string): string | null {
   return hostname !== '' && username !== '' && /^\/[^/]+$/.test(pathname) ? null : wanted;
 }
 
-/** Place of the store in a checked file. `folder`: the folder of the configuration file. */
 export function placeOf(store: CheckedStore, folder: string): StorePlace {
   return isPostgres(store.url) ? postgresPlace(store, folder) : resolve(folder, store.url.slice('sqlite:'.length));
 }
@@ -122,7 +121,6 @@ export const recipes = section({
   ),
 });
 
-/** Retention time, with a higher maximum than any other duration. */
 const kept = () => duration(dayMs, 3_650 * dayMs);
 
 export const retention = section({
@@ -166,12 +164,10 @@ export function loadPlaces(path: string, environment: Environment): Places {
   };
 }
 
-/** Path of the store if the configuration does not name one. */
 export function usualStore(path: string): string {
   return pathOf(placeOf(storeSchema.parse({}), dirname(resolve(path))));
 }
 
-/** Reads only these keys of the file. */
 export function loadPart<Schema extends z.ZodType>(
   path: string,
   environment: Environment,

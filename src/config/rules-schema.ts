@@ -94,7 +94,6 @@ const plainRules = Object.fromEntries(alertRules.filter(isPlain).map((rule) => [
 
 const ruleKeys = section({ ...plainRules, ...special });
 
-/** Rules without the time zone, which all of alerts shares. */
 export const rulesSchema = ruleKeys.transform((rules) => ({
   of: Object.fromEntries(
     alertRules.map((rule) => [rule, { ...defaults.of[rule], ...rules[rule] }]),

@@ -16,7 +16,6 @@ export interface FileShape {
   /** Name of the kind of value for people: duration, share, cron. */
   readonly title?: string;
   readonly description?: string;
-  /** Default in the form of the file. */
   readonly default?: unknown;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
@@ -76,7 +75,6 @@ interface SettingsSource {
 
 type FileMapping = Readonly<Record<string, unknown>>;
 
-/** Settings in the order of the schema, without keys that have neither a value nor a default. */
 export function settingsOf(source: SettingsSource): readonly Setting[] {
   const found: Setting[] = [];
   const add = (path: Path, value: unknown, from: Origin) => {
@@ -111,12 +109,11 @@ export function settingsOf(source: SettingsSource): readonly Setting[] {
 export interface SettingChange {
   /** Name such as `accounts[acme].headroom`. */
   readonly name: string;
-  /** Former value, or null if there was none; `after` is null if the setting was removed. */
+  /** Null if there was none. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** Settings that differ, in the order of the schema, with removed ones last. */
 export function changesBetween(before: readonly Setting[], after: readonly Setting[]): readonly SettingChange[] {
   const [old, now] = [byName(before), byName(after)];
   const changes: SettingChange[] = [];
@@ -177,7 +174,6 @@ function variantFor(shape: FileShape, value: unknown): FileShape {
   return variants.find(fits) ?? shape;
 }
 
-/** True if an unwritten section is in force: all of its keys have defaults. */
 function isWholeByDefault({ properties = {} }: FileShape): boolean {
   return Object.values(properties).every((inner) => inner.default !== undefined);
 }
@@ -186,7 +182,6 @@ function isReplaced(key: string, holder: FileMapping): boolean {
   return key === 'plan' && holder['requests_per_minute'] !== undefined;
 }
 
-/** Settings with the profile's values for unwritten keys. */
 export function profiled(settings: readonly Setting[]): readonly Setting[] {
   const profile = settings.find(({ path }) => formatPath(path) === 'guard.profile')?.value;
   return settings.map((setting) => {

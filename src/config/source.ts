@@ -10,7 +10,6 @@ import { hideSecrets, secretsIn } from './hiding.ts';
 
 type ConfigTree = SourceDocument & { readonly tree: object };
 
-/** Reads the file as a mapping of keys, or returns every reason why it is not one. */
 export function readSource(path: string): ConfigTree | readonly Problem[] {
   const read = readSmallFile(path);
   if ('failure' in read) return [atTop(`the file can't be read: ${read.failure}`)];
@@ -121,8 +120,6 @@ interface PartToCheck<Schema> {
   readonly folder: string;
   /** Rules between sections. They see the original tree, even where the schema refuses it. */
   readonly rules?: (tree: unknown) => readonly Finding[];
-  /** Converts a path in `written` to a path in the file; if absent, they are the same. */
-  readonly at?: (path: Path) => Path;
 }
 
 interface CheckedPart<Checked> {
@@ -130,7 +127,6 @@ interface CheckedPart<Checked> {
   readonly substitution: Substitution;
 }
 
-/** Checks a part of the file against its schema, and returns it, or every problem with it. */
 export function checkPart<Schema extends z.ZodType>(
   part: PartToCheck<Schema>,
 ): CheckedPart<z.output<Schema>> | { readonly problems: readonly Problem[] } {
@@ -154,7 +150,7 @@ function onRead(findings: readonly Finding[], unread: readonly Finding[]): reado
 
 export function placeFindings(
   findings: readonly Finding[],
-  { source, at = (path) => path }: Pick<PartToCheck<unknown>, 'source' | 'at'>,
+  { source }: Pick<PartToCheck<unknown>, 'source'>,
   { tree, substituted, unbraced, readFrom }: Substitution,
 ): Problem[] {
   const secrets = secretsIn(tree);
@@ -162,7 +158,7 @@ export function placeFindings(
   return findings
     .map((finding): Problem => {
       const path = formatPath(finding.path);
-      const from = at(readFrom.get(path)?.path ?? finding.path);
+      const from = readFrom.get(path)?.path ?? finding.path;
       const origin = substituted.get(path);
       const message = origin ? named(finding.message, origin) : (unbraced.get(path) ?? finding).message;
       return hideSecrets({ ...source.placeOf(from, finding.at), path: formatPath(from), message }, secrets);

@@ -89,9 +89,7 @@ interface Turn {
 
 interface TurnContext {
   readonly now: EpochMs;
-  /**
-   * Milliseconds that the channel still rests after a failure. A message that was never tried does not wait for this.
-   */
+  /** Rest of the channel after a failure. A message that was never tried does not wait for this. */
   readonly restMs: number;
   /** True if a delivery waited for a receiver that has answered since: it is then due at once. */
   readonly revived: (id: string) => boolean;
@@ -105,10 +103,7 @@ export function nextDelivery(pending: readonly Delivery[], patience: TurnContext
   return { delivery: null, waitMs: Math.min(Number.POSITIVE_INFINITY, ...free.map(({ wait }) => wait)) };
 }
 
-/**
- * Delivery to send in place of another, and the deliveries that it replaces: only the newest is sent of the reminders
- * about the same alerts that waited through an outage.
- */
+/** Delivery to send, and the older reminders about the same alerts that it replaces. */
 export function newestOf(
   delivery: Delivery,
   pending: readonly Delivery[],
@@ -142,10 +137,7 @@ function triesOf({ attempts }: Delivery): number {
 
 const firstRetryMs = secondMs;
 const longestRetryMs = 15 * minuteMs;
-/**
- * Waits between attempts whose refusal blamed the request. A deployment or a proxy that refuses everything for a
- * quarter of an hour costs nothing; after the last wait the delivery gets one more attempt.
- */
+/** Waits between attempts whose refusal blamed the request: a proxy may refuse everything for a quarter of an hour. */
 const refusedWaitsMs = [15 * secondMs, minuteMs, 4 * minuteMs, longestRetryMs];
 export const giveUpAfterMs = dayMs;
 /** Attempts before a delivery is given up for its age: after two days without power a message deserves them. */
@@ -161,7 +153,7 @@ export interface SettledAttempt {
   readonly now: EpochMs;
 }
 
-/** Settlement of an attempt: undelivered after a day, after five consecutive refusals, or if the outcome is final. */
+/** Undelivered after a day, after five consecutive refusals, or if the outcome is final. */
 export function settlementOf(attempt: SettledAttempt): AttemptSettlement {
   const { delivery, outcome, refusals, random, now } = attempt;
   if (outcome.kind === 'sent') return { kind: 'sent', detail: outcome.detail ?? null, at: now };
@@ -178,7 +170,6 @@ export function settlementOf(attempt: SettledAttempt): AttemptSettlement {
   return { kind: 'failed', nextAttemptAt: now + wait, detail, at: now };
 }
 
-/** Shortest wait after an attempt: the receiver's Retry-After, or the wait for its refusal. */
 function leastWaitMs(outcome: FailedOutcome, refusals: number): number {
   const least = outcome.kind === 'refused' ? (refusedWaitsMs[refusals - 1] ?? longestRetryMs) : 0;
   return Math.max(least, outcome.retryAfterMs ?? 0);

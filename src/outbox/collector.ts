@@ -23,9 +23,7 @@ import type { RecordingParts } from './outbox-store.ts';
 export interface NotifySettings {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
-  /** Interval after which a firing alert is announced again, or null for never. */
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
-  /** Routes. Without any, every channel gets warning and critical. */
   readonly routes: readonly AlertRoute[];
   readonly rules: Pick<RuleSettings, 'timeZone'>;
 }
@@ -46,10 +44,7 @@ interface LookOutcome {
 const lookLimit = 10_000;
 /** Interval of the looks without a wake-up, in case that one was missed. Reminders depend on it. */
 export const idleMs = 30_000;
-/**
- * Largest number of groups due at once that get a message each; more groups share one message with their count and the
- * worst.
- */
+/** Groups due at once that get a message each; more share one message with their count and the worst. */
 const maxMessagesALook = 4;
 const manyGroup = 'many';
 /** Period after the end of a cause in which an alert may still be its consequence: the next round of polls ends it. */
@@ -70,10 +65,7 @@ export class Collector {
     this.#parts = parts;
   }
 
-  /**
-   * Schedules a look after a commit. Its news waits for group_wait anyway, so an earlier look would find nothing to
-   * send.
-   */
+  /** News waits for group_wait anyway, so an earlier look would find nothing to send. */
   noticed(): void {
     const { world, settings } = this.#parts;
     this.#lookAt = Math.min(this.#lookAt, world.clock.monotonic() + settings().groupWaitMs);
@@ -91,10 +83,7 @@ export class Collector {
     return known !== undefined && (known.channels ?? this.#wantedBy(alert)).includes(channel);
   }
 
-  /**
-   * Channels for an alert. A loss of protection goes to every channel for people, whatever the routes; a recipe only
-   * acts.
-   */
+  /** A loss of protection goes to every channel for people, whatever the routes; a recipe only acts. */
   #wantedBy(alert: Alert): readonly string[] {
     const channels = this.#parts.channels();
     if (isDisarming(alert)) return channels.filter(isForPeople).map(({ name }) => name);
@@ -170,10 +159,7 @@ export class Collector {
     return this.#announced;
   }
 
-  /**
-   * Current time. If the clock was set back, an announcement whose time is now in the future counts as made now: its
-   * reminder is due after its interval, neither at once nor when the clock has caught up.
-   */
+  /** If the clock was set back, an announcement in the future counts as made now: its reminder waits its interval. */
   #now(announced: Map<string, Announcement>): EpochMs {
     const now = this.#parts.world.clock.now();
     if (now < this.#seenAt)
@@ -265,10 +251,7 @@ export class Collector {
       });
   }
 
-  /**
-   * Channels for a transition. The end of an alert goes to the channels that got its beginning and not yet its end,
-   * whatever the routes are now.
-   */
+  /** The end of an alert goes to the channels that got its beginning, whatever the routes are now. */
   #route(transition: Transition, announced: ReadonlyMap<string, Announcement>): Routed {
     const { channels: known, closed = [] } = announced.get(transition.alert.fingerprint) ?? {};
     const isEnd = transition.kind === 'resolved' && known;
@@ -318,10 +301,7 @@ interface UnheardNews {
   readonly now: EpochMs;
 }
 
-/**
- * Transitions that do not wait for a first channel: those of alerts that came and went, and old ones. What fires waits,
- * whatever its age.
- */
+/** Transitions that do not wait for a first channel. What fires waits, whatever its age. */
 function unheard({ unnotified, announced, firing, now }: UnheardNews): readonly Notification[] {
   const fires = new Set(firing.map(({ fingerprint }) => fingerprint));
   const latest = new Map(unnotified.map(({ transition }) => [transition.alert.fingerprint, transition.kind]));

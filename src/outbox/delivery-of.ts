@@ -14,9 +14,7 @@ import type { EpochMs } from '../core/time.ts';
 import type { Log } from '../world/world.ts';
 import type { IncidentNews } from './incidents.ts';
 
-/**
- * Renders a message for a channel. Returns null if the channel does not show it, or can't render it, which is logged.
- */
+/** Returns null if the channel does not show the message, or can't render it, which is logged. */
 export function deliveryOf(channel: Channel, message: GroupMessage, log: Log): NewDelivery | null {
   const rendered = rendering(channel, message, log);
   if (!rendered) return null;
@@ -55,15 +53,11 @@ function rendering(channel: Channel, message: GroupMessage, log: Log): Rendered 
 
 const reminderPrefix = 'reminder|';
 
-/** Name among a message's alerts that all reminders of the same alerts share, or undefined for any other message. */
 export function reminderAmong(alerts: readonly string[]): string | undefined {
   return alerts[0]?.startsWith(reminderPrefix) ? alerts[0] : undefined;
 }
 
-/**
- * Id of a message: the same in every run, and different from that of any other message, including those of another
- * installation with the same receiver.
- */
+/** Differs from the id of any other message, also of another installation with the same receiver. */
 export function deliveryId(parts: readonly string[]): string {
   return `msg_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`;
 }
@@ -119,10 +113,7 @@ export function notificationLogAfter(
   return { announced: [...known.values()], ended: over, groups: sent };
 }
 
-/**
- * Announcement of a pause to the channels that follow pauses, or null if it is not a pause or if none of them was
- * notified.
- */
+/** Null if the transition is no pause, or if no channel that follows pauses was notified. */
 function followed({ transition, to }: Routed, followers: readonly string[], at: EpochMs): Announcement | null {
   const channels = followers.filter((name) => to.includes(name));
   return channels.length > 0 && isPause(transition) ? pauseAnnouncement(transition, { channels, at }) : null;

@@ -121,7 +121,6 @@ interface DigesterParts extends RecordingParts {
 export class Digester {
   readonly #parts: DigesterParts;
   #until: EpochMs | null = null;
-  /** Time up to which no digest was due, so that it is not checked again. */
   #askedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(parts: DigesterParts) {

@@ -48,7 +48,7 @@ export class Heartbeat {
     return this.#parts.settings() && this.#pings;
   }
 
-  /** Looks once, and pings if all is well. Rejects if the store can't be written. Returns the wait, milliseconds. */
+  /** Rejects if the store can't be written. */
   async step(): Promise<number> {
     const { world, settings } = this.#parts;
     const wanted = settings();
@@ -85,7 +85,7 @@ export class Heartbeat {
     ];
   }
 
-  /** Reason why a ping failed, without the address, or null if it succeeded. */
+  /** Reason without the address, or null. */
   async #ping(to: PingTarget): Promise<string | null> {
     const { world, alwaysMs } = this.#parts;
     const { clock } = world;

@@ -115,10 +115,7 @@ export interface IncidentNews {
   readonly outlasting: readonly Alert[];
 }
 
-/**
- * Messages about one incident that are due now, or null if there are none. `news`: its transitions that are announced
- * now.
- */
+/** `news`: transitions of the incident that are announced now. Null if no message is due. */
 export function newsOfIncident(
   incident: Incident,
   news: readonly Routed[],
@@ -151,7 +148,6 @@ export function newsOfIncident(
   return { incident: { ...incident, announced: announcement }, messages, outlasting };
 }
 
-/** Messages to channels that the incident has only now come to concern. */
 function forJoined(incident: Incident, readers: IncidentReaders): IncidentNews | null {
   const { announced } = incident;
   if (!announced || incident.endedAt !== null) return null;
@@ -220,10 +216,7 @@ function alertOf({ account, mailboxId, email, severity, state, since }: Incident
   return { rule, account, mailboxId, email, object: null, fingerprint: '', severity, ...times, facts };
 }
 
-/**
- * Number of mailboxes of some accounts that share a cause without being in the incident, and of those with another
- * value.
- */
+/** Counts mailboxes outside the incident that share the cause, and those with another value. */
 function sharingOf(
   { attribute, value }: IncidentCause,
   { members }: Incident,

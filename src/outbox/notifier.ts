@@ -29,7 +29,6 @@ export interface NotifierSettings extends NotifySettings {
 export interface NotifierParts extends NotifyParts {
   readonly loops: Loops;
   readonly tally: Tally;
-  /** Health of the store, if it outlives the notifier. */
   readonly health?: StoreHealth;
   /** True if an attempt that begins now ends before another process can take the lease. Absent without a lease. */
   readonly maySend?: () => boolean;
@@ -47,10 +46,8 @@ export interface Notifier {
   stop(): Promise<void>;
   wake(): void;
   /**
-   * Replaces the channels and settings. A channel that is the same object goes on undisturbed; a removed or replaced
-   * one ends after the attempt in progress, and its successor sends the messages that wait in the outbox under its
-   * name. If no channel for people is left, the removed channels first send the messages known by now, and have a few
-   * seconds for this.
+   * A channel that is the same object goes on; a replaced one ends after the attempt in progress. If no channel for
+   * people is left, the removed ones first send what is known.
    */
   reconfigure(channels: readonly Channel[], settings: NotifierSettings): Promise<void>;
   readonly undelivered: {

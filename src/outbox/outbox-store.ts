@@ -24,7 +24,6 @@ export interface OutboxStore {
   endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void>;
   readonly trouble: StoreTrouble;
   forgetTrouble(): void;
-  /** Called after each failure. There is one listener. */
   onTrouble(listener: () => void): void;
   proveWritable(now: EpochMs): Promise<void>;
 }
@@ -32,17 +31,10 @@ export interface OutboxStore {
 export interface Outbox {
   loadNotificationLog(): Promise<NotificationLog>;
   unnotifiedTransitions(limit: number): Promise<readonly StoredTransition[]>;
-  /**
-   * Marks the transitions as notified, records the announcements, and writes the deliveries, due at once, in the given
-   * order for each channel.
-   */
   recordDeliveries(record: DeliveryRecord): Promise<void>;
   pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]>;
   settleDelivery(id: string, settlement: DeliverySettlement): Promise<void>;
-  /**
-   * Marks a delivery as begun, before an attempt of a channel that sends once: the next process sees this after a
-   * crash.
-   */
+  /** Before an attempt of a channel that sends once: the next process sees this after a crash. */
   beginDelivery(id: string, now: EpochMs): Promise<void>;
   undelivered(which: WhichUndelivered): Promise<readonly { readonly id: string; readonly channel: string }[]>;
   resendDeliveries(
@@ -62,10 +54,7 @@ interface AlertRooms {
   readonly recorded: () => void;
 }
 
-/**
- * Records changes of alerts, if there are any, then shows them. Rejects if the store can't be written: nothing is shown
- * in that case.
- */
+/** Shows the changes once they are recorded. Rejects if the store can't be written. */
 export async function recordAlerts({ store, fleet, recorded }: AlertRooms, changes: AlertChanges): Promise<void> {
   if (changes.changed.length + changes.dropped.length + changes.transitions.length === 0) return;
   await store.recordAlerts(changes);
@@ -82,6 +71,5 @@ export interface NotifyParts {
 /** Parts of a step that records something for channels. */
 export interface RecordingParts extends NotifyParts {
   readonly channels: () => readonly Channel[];
-  /** Called after a record. */
   readonly recorded: () => void;
 }

@@ -15,18 +15,15 @@ import type { NotifyParts } from './outbox-store.ts';
 
 export interface SenderParts extends NotifyParts {
   readonly tally: Tally;
-  /** True if an attempt that begins now ends before another process can take the lease. Absent without a lease. */
+  /** Absent without a lease. */
   readonly maySend?: () => boolean;
-  /** See AttemptPatience. */
   readonly alwaysMs?: number;
-  /** Base of the links in messages, or null if there is no page. */
   readonly pageUrl: string | null;
   readonly hasNotified: (alert: Alert) => boolean;
 }
 
 /** Failures after which an answer marks the end of an outage: the deliveries that waited are then tried at once. */
 const failuresOfAnOutage = 3;
-/** Interval at which the store is retried for outcomes that it could not record. */
 const behindMs = 5_000;
 const lastMessagesMs = 15_000;
 const notOursMs = 1_000;
@@ -56,7 +53,6 @@ export class Sender {
   #triedSinceOutage: Set<string> | null = null;
   /** Consecutive messages that were sent completely and got no answer. */
   #unanswered = 0;
-  /** True once the process is ending, or the channel was removed. */
   #isEnding = false;
   #upkeepAt = Number.NEGATIVE_INFINITY;
   #lastSuccessAt: EpochMs | null = null;
@@ -88,9 +84,7 @@ export class Sender {
     return Math.max(0, Math.min(wait, this.#outbox.isBehind ? behindMs : idleMs));
   }
 
-  /**
-   * Sends the deliveries of a removed channel that are due now or soon. The rest stays in the outbox. Never rejects.
-   */
+  /** Sends what is due now or soon; the rest stays in the outbox. Never rejects. */
   async finish(): Promise<void> {
     const { clock, log } = this.#parts.world;
     const until = clock.monotonic() + lastMessagesMs;
@@ -135,10 +129,7 @@ export class Sender {
     return this.#parts.fleet.alert(storeFingerprint)?.status === 'firing';
   }
 
-  /**
-   * Makes an attempt. A failure counts for `delivery` even if another was sent in its place: it waits, and is given up,
-   * as if it had been sent itself.
-   */
+  /** A failure counts for `delivery` even if another was sent in its place. */
   async #attempt(delivery: Delivery, { sent, replaced }: ReturnType<typeof newestOf>): Promise<SendOutcome> {
     const { world, tally } = this.#parts;
     const outcome = await this.#outcomeOf(sent);

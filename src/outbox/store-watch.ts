@@ -22,8 +22,7 @@ import type { NotifyParts, RecordingParts } from './outbox-store.ts';
 // process notifies people.
 
 /**
- * Time without a failure after which people are notified that the store works again. It grows with each relapse, so
- * that repeated failures are one alert.
+ * Time without a failure until people are told of the end. Grows with each relapse: repeated failures are one alert.
  */
 const soundAfterMs = 30 * secondMs;
 const longestSoundAfterMs = hourMs;
@@ -31,10 +30,7 @@ const relapsedSoundAfterMs = 2 * minuteMs;
 /** Time for which the failure of a statement is shown. A store that was not reached is shown until it is. */
 const shownForMs = 30 * secondMs;
 
-/**
- * Health of the store for the life of the process: a failure from before it took over the messages is not reported as
- * new.
- */
+/** A failure from before this process took over the messages is not reported as new. */
 export class StoreHealth {
   readonly #parts: NotifyParts;
   #failedAt = Number.NEGATIVE_INFINITY;
@@ -57,10 +53,7 @@ export class StoreHealth {
     this.#listener = listener;
   }
 
-  /**
-   * Shows the present failure of the store. Returns the failure for the message, or null if nothing has failed for a
-   * while, so that an outage with pauses is one alert.
-   */
+  /** Returns the failure for the message; an outage with pauses is one alert. */
   look(): StoreFailure | null {
     this.#heartbeat();
     const { fleet, world, store } = this.#parts;
@@ -101,17 +94,10 @@ export interface StoreWatchParts extends RecordingParts {
 }
 
 const everyMs = 20_000;
-/** Interval of the looks while the store fails, or may fail: its end is shown and announced soon. */
 const whileFailingMs = 5_000;
-/**
- * Time without a failure for which an outage that an earlier process announced goes on: this process has tried little
- * yet.
- */
+/** Time for which an announced outage goes on in the next process, which has tried little yet. */
 const unprovenMs = minuteMs;
-/**
- * Time after a suspension of the process in which a temporary failure is not announced: a query may have timed out
- * while its answer waited.
- */
+/** Time after a suspension: a query may have timed out while its answer waited. */
 const justAwakeMs = 15_000;
 const newCauseAfterMs = 30_000;
 /** Longest wait of a look for receivers, in real time: an attempt by email may take half an hour. */
@@ -122,16 +108,13 @@ const refusedWaitMs = 15 * minuteMs;
 export class StoreWatch {
   readonly #parts: StoreWatchParts;
   readonly #health: StoreHealth;
-  /** True if the alert is in the store, for the store's views. */
   #recorded = false;
   /** Content of the note beside the store, or null if there is none or it can't be written. */
   #kept: string | null = null;
   /** Loss of the store that replaces the one that an earlier process called failing. */
   #loss: Loss | null = null;
   #tookOver = false;
-  /** Monotonic time until which an outage that an earlier process announced may still last. */
   #unprovenUntil = Number.NEGATIVE_INFINITY;
-  /** Transition for the channels while the store fails, or null. */
   #telling: Transition | null = null;
   #failures: number;
   readonly #remedies = new Set<string>();
@@ -142,7 +125,6 @@ export class StoreWatch {
   readonly #notified = new Set<string>();
   /** Names of channels that do not want the message, or must not be tried twice. */
   readonly #settled = new Set<string>();
-  /** Monotonic times of the next attempts, by channel. */
   readonly #restsUntil = new Map<string, number>();
   readonly #underWay = new Set<string>();
   readonly #ending = new AbortController();
@@ -153,7 +135,6 @@ export class StoreWatch {
     this.#failures = parts.store.trouble.failures;
   }
 
-  /** True if the channel was notified that the store fails. */
   hasNotified(channel: string, { rule }: Alert): boolean {
     return rule === 'store_failing' && (this.#notified.has(channel) || this.#informed.has(channel));
   }
@@ -163,7 +144,6 @@ export class StoreWatch {
     return this.#telling !== null || !this.#tookOver;
   }
 
-  /** Ends the attempts in progress. The looks have ended, or end with them. */
   end(): void {
     this.#ending.abort();
   }
@@ -234,9 +214,7 @@ export class StoreWatch {
     for (const channel of told) this.#informed.add(channel);
   }
 
-  /**
-   * Takes over an outage that an earlier process announced: its end is announced when the store has worked for a while.
-   */
+  /** Takes over an outage that an earlier process announced, and announces its end. */
   async #takeOver(): Promise<void> {
     if (this.#tookOver) return;
     const { store, fleet, world } = this.#parts;
@@ -294,7 +272,6 @@ export class StoreWatch {
     this.#kept = notified.join();
   }
 
-  /** Makes an attempt with each channel that wants the message, does not have it yet, and does not rest. */
   async #tell(transition: Transition): Promise<void> {
     const { channels, settings, world } = this.#parts;
     const now = world.clock.monotonic();

@@ -12,7 +12,6 @@ import { loadBreakers, writeAction, writeAlerts, writeBreaker } from './writes.t
 const newest = ['mailboxes', 'observations'] as const;
 const history = ['decisions', 'changes', 'actions'] as const;
 
-/** Records the configured accounts, and moves the mailboxes that are now guarded under another account name. */
 export async function writeAccounts(db: Db, { accounts, moves, alerts }: AccountsRecord): Promise<void> {
   const kept = new Set(accounts.map(({ name }) => name));
   const gone = moves.filter(({ from, ids }) => ids === null && !kept.has(from)).map(({ from }) => from);
@@ -27,7 +26,7 @@ export async function writeAccounts(db: Db, { accounts, moves, alerts }: Account
   await writeAlerts(db, alerts);
 }
 
-/** Deletes the mailboxes of an account name that now stands for other mailboxes. A stop of the account itself stays. */
+/** A stop of the account itself stays. */
 async function forgetMailboxes(db: Db, account: string): Promise<void> {
   for (const table of [...newest, ...history]) await db.deleteFrom(table).where('account', '=', account).execute();
   await changeNames(db, account, () => null);
@@ -36,7 +35,6 @@ async function forgetMailboxes(db: Db, account: string): Promise<void> {
       await db.deleteFrom('writes_off').where('scope', '=', scopeKey(scope)).execute();
 }
 
-/** Moves mailboxes to another account, and replaces older rows of the same mailboxes there. */
 export async function moveMailboxes(db: Db, move: AccountMove): Promise<void> {
   const { from, to, ids } = move;
   const theirs = ids ?? (await idsOf(db, from));
@@ -70,10 +68,7 @@ async function idsOf(db: Db, account: string): Promise<readonly string[]> {
   return rows.map(({ mailbox_id }) => mailbox_id);
 }
 
-/**
- * Moves emergency stops, which stay in force. A stop of an account is copied to each of its mailboxes that another
- * account guards from now on.
- */
+/** A stop of an account is copied to each of its mailboxes that another account guards from now on. */
 async function moveStops(db: Db, { from, to, ids }: AccountMove): Promise<void> {
   const stops = await loadWritesOff(db);
   // The stop that lasts longer stays if a mailbox has two.
@@ -126,10 +121,7 @@ export async function loadKnownAccounts(db: Db): Promise<readonly KnownAccount[]
   }));
 }
 
-/**
- * Names that belonged to an account of another API and now go to a moved account. Their old mailboxes do not belong to
- * that account.
- */
+/** Names of moved accounts that belonged to an account of another API, whose mailboxes they do not take over. */
 export function takenNames(moves: readonly AccountMove[], known: readonly KnownAccount[]): readonly string[] {
   const apis = new Map(known.map(({ name, api }) => [name, api]));
   const isTaken = ({ from, to, ids }: AccountMove) => {
@@ -141,7 +133,6 @@ export function takenNames(moves: readonly AccountMove[], known: readonly KnownA
   return moves.filter((move) => isTaken(move) && !leaves.has(move.to)).map(({ to }) => to);
 }
 
-/** Runs in the caller's transaction. `gone`: names that no longer stand for an account. */
 async function writeKnownAccounts(db: Db, accounts: readonly KnownAccount[], gone: readonly string[]): Promise<void> {
   const keys = gone.map((name) => prefix + name);
   await inPieces(keys, (some) => db.deleteFrom('meta').where('key', 'in', some).execute());

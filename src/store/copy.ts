@@ -24,10 +24,7 @@ export interface StoreCopy {
 /** Keys of `meta` that describe one store and not its content. */
 const ownKeys: readonly string[] = ['schema_version', 'oldest_compatible', 'holder', 'alive_at'];
 
-/**
- * Copies the store. Upgrades the source first if an earlier version wrote it, and leaves it unchanged otherwise. No
- * process may use either store meanwhile. Throws StoreError, with one sentence, also if the target is not empty.
- */
+/** Upgrades an earlier source first. No process may use either store meanwhile. Refuses a target that is not empty. */
 export async function copyStore(from: string, to: PostgresPlace, now: EpochMs): Promise<StoreCopy> {
   const source = await openSqlite(from, now);
   try {
@@ -80,7 +77,6 @@ async function copyTable(source: Db, trx: Db, table: keyof Tables): Promise<numb
   }
 }
 
-/** Sets the counters so that new rows continue after the copied ids. */
 async function continueIds(trx: Db): Promise<void> {
   const { rows } = await sql<{ table: string; column: string }>`
     SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns

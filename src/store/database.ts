@@ -11,10 +11,7 @@ export type Transact = <Result>(work: (trx: Db) => Promise<Result>) => Promise<R
 export interface FileCare {
   /** Gives back disk space beyond the usual size. Called from time to time; never rejects. */
   tidy(): Promise<void>;
-  /**
-   * Checks the pages that are not read or written at the moment. Returns null if no damage was found, or if the last
-   * check was too recent. Never rejects.
-   */
+  /** Returns null if no damage was found, or if the last check was too recent. Never rejects. */
   lookForDamage(now: EpochMs): Promise<Error | null>;
   /** Frees a small amount of unused space, in the caller's transaction. Returns false if none is left. */
   freeSpace(trx: Db): Promise<boolean>;
@@ -22,9 +19,7 @@ export interface FileCare {
 
 export interface Database {
   readonly db: Db;
-  /**
-   * Runs a transaction. Every transaction goes through here, and is refused if this process no longer owns the store.
-   */
+  /** Runs a transaction, and refuses it if this process no longer owns the store. */
   readonly fence: Transact;
   readonly lease: Lease;
   failureOf(error: unknown): StoreFailure;
@@ -47,7 +42,6 @@ export class Gate {
   readonly #database: Database;
   #failures = 0;
   #newest: StoreFailure | null = null;
-  /** True from a failure until something was written. */
   #isOwed = false;
   #listener: () => void = () => {};
 
@@ -74,7 +68,6 @@ export class Gate {
     return { failures: this.#failures, newest: this.#newest, isOver };
   }
 
-  /** Called after each failure. There is one listener. */
   onTrouble(listener: () => void): void {
     this.#listener = listener;
   }

@@ -1,11 +1,10 @@
-// Explains a failed read or write of the store to people: the cause and the remedy.
-
+// Failures of the store, explained to people: the cause and the remedy.
 import { dirname } from 'node:path';
 import { errorText } from '../core/nearest.ts';
 import type { StoreFailure } from '../core/store-failure.ts';
 import type { Tables } from './schema/tables.ts';
 
-/** The store can't be used. The message is one sentence for the operator. */
+/** The message is one sentence for the operator. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
@@ -40,10 +39,7 @@ export function movedError(file: string): AtRiskError {
   );
 }
 
-/**
- * The WAL or its index under the open handle is no longer at its path. SQLite copies the WAL's content into the store
- * at an orderly end.
- */
+/** SQLite copies the WAL's content into the store at an orderly end. */
 export function lostWalError(file: string): AtRiskError {
   return new AtRiskError(
     `${file} was deleted or replaced while Warmwarden was running: what Warmwarden writes now would be lost`,
@@ -53,12 +49,8 @@ export function lostWalError(file: string): AtRiskError {
 
 export type RowKey = Readonly<Record<string, string | number>>;
 
-/** A row with unreadable content. The message names table and row; the caller that knows the file adds its name. */
 export class DamagedRowError extends StoreError {
-  /**
-   * SQL that deletes the row, or null if its key is not safe to paste into a shell: it may be text from an untrusted
-   * source.
-   */
+  /** SQL that deletes the row, or null if its key is not safe to paste into a shell. */
   readonly deletion: string | null;
   readonly table: keyof Tables;
 
@@ -98,7 +90,6 @@ function isLocked(error: unknown): boolean {
   return code === busy || code === protocol;
 }
 
-/** Failure for an access that Warmwarden itself refused, or null if the database failed. */
 export function refusalOf(error: unknown): StoreFailure | null {
   return error instanceof AtRiskError
     ? { said: error.message, remedy: error.remedy, lasting: false, untilWritten: true }
@@ -109,9 +100,7 @@ export class DamagedFileError extends StoreError {
   readonly errcode = corrupt;
 }
 
-/**
- * True if SQLite's result code means damaged pages. `errcode` is null if SQLite checked the pages and reported damage.
- */
+/** `errcode` is null if SQLite checked the pages and reported damage. */
 export function isDamage(errcode: number | null): boolean {
   return errcode === null || [corrupt, noDatabase].includes(errcode & 0xff);
 }

@@ -32,7 +32,6 @@ export class AuditLog {
     this.#gate = gate;
   }
 
-  /** Records a command before it runs. Returns the id of the new entry. */
   beginCommand(begin: CommandBegin): Promise<number> {
     const { at, by, name } = begin;
     const entry: StoredEntry = { ...begin, end: null, endedAt: null, outcome: '' };
@@ -51,7 +50,7 @@ export class AuditLog {
     });
   }
 
-  /** Commands without an outcome, oldest first: their process ended before they did. */
+  /** Their process ended before they did. */
   unendedCommands(): Promise<readonly CommandEntry[]> {
     return this.#gate.read(async (db) => {
       const begun = db.selectFrom('operator_commands').select(['id', 'entry']).where('result', 'is', null);
@@ -131,8 +130,6 @@ export async function loadGuardActions(
   return rows.map(storedAction);
 }
 
-// Decisions, actions and changes of a mailbox, including the earlier ids of its address.
-
 export interface MailboxEntries {
   readonly decisions: readonly RecordedDecision[];
   readonly actions: readonly Action[];
@@ -187,9 +184,7 @@ function readDecision({ id, since, until, judged, ...row }: Selectable<Tables['d
   };
 }
 
-// Data for the daily statistics of the fleet: actions of the guard per day, and held mailboxes.
-
-/** Number of confirmed actions of the guard, by the UTC day of planning (days since 1970). */
+/** `day`: UTC day of planning, since 1970. */
 export interface ActedDay {
   readonly day: number;
   readonly count: number;
@@ -202,7 +197,6 @@ export class FleetDays {
     this.#gate = gate;
   }
 
-  /** Days since a moment on which the guard acted, with their counts. */
   acted(since: EpochMs): Promise<readonly ActedDay[]> {
     return this.#gate.read(async (db) => {
       const rows = await db
@@ -217,7 +211,6 @@ export class FleetDays {
     });
   }
 
-  /** Spans in which mailboxes were held, and which ended at a moment or later. */
   held(since: EpochMs): Promise<readonly HeldSpan[]> {
     return this.#gate.read((db) =>
       db

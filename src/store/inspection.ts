@@ -22,20 +22,14 @@ export interface TableSize {
 
 export interface StoreSizes {
   readonly bytes: number;
-  /** Size of the write-ahead log beside the file, or null on PostgreSQL, where it belongs to the server. */
+  /** Null on PostgreSQL. */
   readonly walBytes: number | null;
-  /**
-   * Part of `bytes` that is reused before the store grows. On PostgreSQL an estimate of the space of rows that are not
-   * cleaned up yet.
-   */
+  /** Bytes that are reused before the store grows. On PostgreSQL an estimate. */
   readonly freeBytes: number;
   readonly tables: readonly TableSize[];
 }
 
-/**
- * Sizes of a store in a SQLite file, by SQLite's counts and not the file's size: pages that are only in the WAL belong
- * to tables, too.
- */
+/** Counts pages, not the file's size: pages that are only in the WAL belong to tables, too. */
 export async function fileSizes(db: Db, file: string): Promise<StoreSizes> {
   const number = async (pragma: string) => {
     const { rows } = await sql<Record<string, number>>`PRAGMA ${sql.raw(pragma)}`.execute(db);
@@ -53,7 +47,6 @@ export async function fileSizes(db: Db, file: string): Promise<StoreSizes> {
   };
 }
 
-/** Sizes of a store in PostgreSQL, by the server's own counts, with an estimate of rows that are not cleaned up. */
 export async function serverSizes(db: Db): Promise<StoreSizes> {
   const { rows } = await sql<{ table: string; bytes: number; dead: number }>`
     SELECT relname AS "table", pg_total_relation_size(relid) AS bytes,
@@ -104,7 +97,6 @@ export async function rowProblems(db: Db): Promise<readonly string[]> {
   return found;
 }
 
-/** Reads a column page by page, in the order of the table's key. */
 async function unreadableRows(db: Db, table: keyof Tables, column: string): Promise<readonly string[]> {
   const key = keyOf(table);
   const keyColumns = sql.join(key.map((name) => sql.ref(name)));

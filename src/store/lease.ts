@@ -2,7 +2,6 @@
 // one process. On PostgreSQL one process is active and others stand by (postgres/lease.ts, docs/replicas.md).
 
 export interface Lease {
-  /** True if another process can take the lease. */
   readonly isShared: boolean;
   /** True if the previous process ended without releasing the lease: its last POST may still be in progress. */
   readonly isInherited: boolean;
@@ -21,16 +20,10 @@ export const ownLease: Lease = {
   overdue: null,
 };
 
-/**
- * The lease expires this long after the active process sent its last acknowledged heartbeat. A standby waits as long.
- */
+/** Time after the active process sent its last acknowledged heartbeat. A standby waits as long. */
 export const leaseMs = 15_000;
-/**
- * Longest duration of a POST with its response. A longer attempt to send a message is aborted when the lease has less
- * time left.
- */
+/** Longest duration of a POST with its response. */
 export const postMs = 10_000;
-/** Longest time from the response to a POST until its effect is visible. */
 const readBackMs = 15_000;
 /** After a takeover, a mailbox with an open intent is left alone for this long: the POST may still be in progress. */
 export const inheritedWaitMs = postMs + readBackMs;
@@ -43,10 +36,7 @@ export interface Moment {
   readonly wall: number;
 }
 
-/**
- * Remaining time of the lease. `sent`: the time at which the last acknowledged heartbeat was sent, not that of its
- * response.
- */
+/** `sent`: the time at which the last acknowledged heartbeat was sent, not that of its response. */
 export function leaseLeftMs(sent: Moment, now: Moment): number {
   const passed = now.monotonic - sent.monotonic;
   const jumped = Math.abs(now.wall - sent.wall - passed) > toleratedJumpMs;
@@ -54,12 +44,11 @@ export function leaseLeftMs(sent: Moment, now: Moment): number {
 }
 
 const largeSkewMs = 2_000;
-/** A process does not become active if its clock differs from that of the database by more than this. */
 export const longestSkewMs = 30_000;
 
 export type Skew = 'small' | 'large' | 'excessive';
 
-/** Classifies a clock difference. `aheadMs`: milliseconds by which the database's clock is ahead of this machine's. */
+/** `aheadMs`: milliseconds by which the database's clock is ahead of this machine's. */
 export function skewOf(aheadMs: number): Skew {
   const ms = Math.abs(aheadMs);
   return ms > longestSkewMs ? 'excessive' : ms > largeSkewMs ? 'large' : 'small';

@@ -17,7 +17,6 @@ export class Ledger {
     this.#database = database;
   }
 
-  /** Throws StoreError if the path has no readable store. Each read refuses a store that a newer version wrote. */
   static open(path: string): Ledger {
     const absence = absenceOf(path);
     if (absence !== null) throw new StoreError(absence);
@@ -49,10 +48,7 @@ export class Ledger {
     return this.#read(() => this.#database.problems());
   }
 
-  /**
-   * True if an earlier version wrote the store, and this version has not started on it yet. Rejects if a newer version
-   * wrote it, or if it can't be read.
-   */
+  /** Rejects if a newer version wrote the store, or if it can't be read. */
   async isEarlier(): Promise<boolean> {
     try {
       const schema = await this.#database.schema();
@@ -63,7 +59,6 @@ export class Ledger {
     }
   }
 
-  /** Reads a store of this version's schema. Every failure is one sentence that names the store. */
   async #read<Value>(work: () => Promise<Value>): Promise<Value> {
     if (await this.isEarlier())
       throw new StoreError(

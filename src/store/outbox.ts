@@ -82,7 +82,6 @@ export class StoredOutbox {
     });
   }
 
-  /** Records the start of an attempt that must not be repeated blindly: a restart sees that it was started. */
   beginDelivery(id: string, now: EpochMs): Promise<void> {
     return this.settleDelivery(id, { kind: 'begun', at: now });
   }
@@ -100,10 +99,7 @@ export class StoredOutbox {
     });
   }
 
-  /**
-   * Makes the given deliveries pending again if they are still given up, with the same ids and bytes. Returns their
-   * number, by channel.
-   */
+  /** The given deliveries that are still given up become pending again, with the same ids and bytes. */
   resendDeliveries(wanted: readonly string[], now: EpochMs): Promise<readonly ChannelCount[]> {
     return this.#gate.write((trx) => resendDeliveries(trx, wanted, now));
   }
@@ -140,7 +136,6 @@ export class StoredOutbox {
     });
   }
 
-  /** Actions that were settled and messages that were given up since a moment, oldest first. */
   digestFacts(since: EpochMs): Promise<DigestFacts> {
     return this.#gate.read((db) => digestFacts(db, since));
   }
@@ -177,7 +172,6 @@ const bodyOf = (delivery: ListedDelivery) => ({
   delivery: JSON.stringify(delivery),
 });
 
-/** Applies an event to a delivery. Rejects if the delivery does not exist, or if its state does not allow the event. */
 async function moveDelivery(trx: Db, id: string, event: DeliveryEvent): Promise<string> {
   const find = trx.selectFrom('deliveries').select(['id', 'delivery']).where('id', '=', id);
   // The payload does not affect the transition, and can be half a megabyte.
@@ -257,8 +251,6 @@ const storedDelivery = (row: DeliveryRow & { readonly payload: string }): Delive
   ...listedDelivery(row),
   payload: row.payload,
 });
-
-// Alerts that were announced to people, and the time at which each group was last sent.
 
 async function loadNotificationLog(db: Db): Promise<NotificationLog> {
   const announcements = await db.selectFrom('announcements').selectAll().execute();

@@ -8,7 +8,6 @@ import type { Gate } from './database.ts';
 import { parsed, storedWritesOff, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
-/** Writes a new or changed silence: an expired one has its end as `until`. */
 export async function writeSilence(trx: Db, silence: Silence, now: EpochMs): Promise<void> {
   // The audit log still has the silence and its author.
   await trx.deleteFrom('silences').where('until', '<=', now).execute();
@@ -29,7 +28,6 @@ export async function loadWritesOff(db: Db): Promise<readonly WritesOff[]> {
   return (await db.selectFrom('writes_off').selectAll().execute()).map(storedWritesOff);
 }
 
-/** Emergency stop that covers the mailbox of an action at a moment, or null if none does. */
 export async function writesOffOver(
   db: Db,
   { account, mailboxId }: Pick<Action, 'account' | 'mailboxId'>,
@@ -56,9 +54,7 @@ export class StoredSessions {
     return row ? { id, token: row.token, startedAt: row.started_at, usedAt: row.used_at } : null;
   }
 
-  /**
-   * Creates a session. Deletes expired sessions, and the least recently used ones of the same token above the limit.
-   */
+  /** Deletes expired sessions, and the least recently used ones of the same token above the limit. */
   async start({ id, token, startedAt, usedAt }: Session, limits: SessionLimits): Promise<void> {
     const { startedAfter, usedAfter, perToken } = limits;
     await this.#gate.write(async (trx) => {
@@ -77,9 +73,7 @@ export class StoredSessions {
     });
   }
 
-  /**
-   * Records the use of a session. Corrects a start in the future: a clock that was ahead must not prolong a session.
-   */
+  /** Corrects a start in the future: a clock that was ahead must not prolong a session. */
   async used(id: string, at: EpochMs): Promise<void> {
     await this.#gate.write((trx) =>
       trx

@@ -57,8 +57,6 @@ export async function loadLedgers(db: Db): Promise<readonly AccountLedger[]> {
   return rows.map(({ account, ledger }) => parsed<AccountLedger>(ledger, 'ledgers', { account }));
 }
 
-// Mailboxes with their newest answers, memory, verdict, action and changes.
-
 type StoredMailbox = Selectable<Tables['mailboxes']>;
 
 interface Some {
@@ -68,7 +66,6 @@ interface Some {
 
 const among = ({ account, ids }: Some) => sql<boolean>`account = ${account} AND mailbox_id IN (${sql.join(ids)})`;
 
-/** Every mailbox that has not left, in the given accounts or in all. */
 async function loadMailboxes(db: Db, accounts: readonly string[] | null = null): Promise<readonly MailboxState[]> {
   // PostgreSQL refuses an empty list.
   if (accounts?.length === 0) return [];
@@ -86,11 +83,7 @@ export interface SameApi {
   readonly guarded: readonly string[];
 }
 
-/**
- * Reads departed mailboxes in their last state: those that left the account with the same id or address, and those with
- * the same id and address that left another account of the API or whose account was removed. Compares ASCII letters
- * without case.
- */
+/** Departed mailboxes with the same id or address, and those with both that left another account of the API. */
 export async function loadDeparted(
   db: Db,
   { account, among }: { readonly account: string; readonly among: SameApi | null },
@@ -117,7 +110,7 @@ export async function loadDeparted(
   return inFull(db, [...found.values()]);
 }
 
-/** Sorts by the time of departure. A mailbox without one comes last: its account was removed. */
+/** A mailbox without a departure comes last: its account was removed. */
 const leftEarlier = (a: StoredMailbox, b: StoredMailbox) =>
   (a.left_at ?? Number.MAX_SAFE_INTEGER) - (b.left_at ?? Number.MAX_SAFE_INTEGER);
 

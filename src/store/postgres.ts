@@ -20,7 +20,6 @@ import type { Db, Tables } from './schema/tables.ts';
 
 /** Timeout of a heartbeat, after which its connection is closed: a late heartbeat is worth less than the next one. */
 const heartbeatMs = 4_000;
-/** Time between two attempts to find out whether a COMMIT succeeded. */
 const askAgainMs = 1_000;
 
 const restart = 'Start PostgreSQL or repair the network; Warmwarden then continues by itself.';
@@ -50,10 +49,7 @@ class PostgresDatabase implements Database {
   warnings: readonly string[] = [];
   readonly news: readonly string[] = [];
   readonly fileCare = null;
-  /**
-   * True while the outcome of a COMMIT is unknown. Another transaction would increment the version that shows the
-   * outcome.
-   */
+  /** While the outcome of a COMMIT is unknown, another transaction would increment the version that shows it. */
   #isInDoubt = false;
   /** Newest committed version. A server with an older one has lost later transactions. */
   #committed = 0;
@@ -121,7 +117,6 @@ class PostgresDatabase implements Database {
     return result;
   };
 
-  /** Ends this process, because its memory no longer matches the store. */
   #refuse(why: string): never {
     this.lease.lose(why);
     throw new NotOursError(why, 'Warmwarden starts again by itself.');
@@ -146,10 +141,7 @@ class PostgresDatabase implements Database {
     this.#beside?.close();
   }
 
-  /**
-   * Finds out whether a COMMIT without a reply succeeded. Everything waits for the result, because committed actions
-   * would otherwise be repeated. A server that refuses the query counts as unreachable.
-   */
+  /** Everything waits for the result, because committed actions would otherwise be repeated. */
   async #wasCommitted(fence: number, version: number): Promise<boolean> {
     for (;;) {
       try {
@@ -162,10 +154,7 @@ class PostgresDatabase implements Database {
   }
 }
 
-/**
- * Lock on the files of a process beside its store: its socket and the note of an outage. The lock is free at once after
- * kill -9. `path`: prefix of the file names. Throws StoreError if another process of this machine has the lock.
- */
+/** Locks the socket and the note of an outage. The lock is free at once after kill -9. */
 function besideLock(path: string): DatabaseSync {
   const folder = dirname(path);
   const held = inFolder(folder, () => {
@@ -178,10 +167,7 @@ function besideLock(path: string): DatabaseSync {
   );
 }
 
-/**
- * Creates the folder if it is missing, and runs `work` in it. Throws StoreError, which is not mistaken for a failure of
- * PostgreSQL.
- */
+/** Throws StoreError, which is not mistaken for a failure of PostgreSQL. */
 function inFolder<Result>(folder: string, work: () => Result): Result {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

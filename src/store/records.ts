@@ -20,7 +20,6 @@ export interface DecisionRecord {
 
 export type StoredRoute = Exclude<Route, 'health'>;
 
-/** Answers about one mailbox and all resulting changes. */
 export interface TickRecord {
   readonly mailbox: MailboxState;
   /** True if the row of the mailbox itself must be written: its memory or its address. */
@@ -30,7 +29,6 @@ export interface TickRecord {
   readonly decisions: readonly DecisionRecord[];
   readonly actions: readonly Action[];
   readonly alerts: AlertChanges;
-  /** Breaker of the mailbox's API, or null if the answer did not change it. */
   readonly breaker: BreakerMove | null;
 }
 
@@ -44,7 +42,6 @@ export interface BreakerMove extends BreakerRecord {
   readonly before: BreakerState;
 }
 
-/** Change of the emergency stop: a switch by a person, or the expiry of a part. */
 export interface WritesRecord {
   readonly off: readonly WritesOff[];
   readonly on: readonly string[];
@@ -75,12 +72,10 @@ export interface ListRecord {
   readonly account: string;
   /** Mailboxes that other accounts guarded before, or still have state of. None if absent. */
   readonly moves?: readonly AccountMove[];
-  /** New mailboxes, and mailboxes whose entry must be stored. */
   readonly present: readonly MailboxState[];
   readonly absent: readonly MailboxState[];
   readonly left: readonly MailboxState[];
   readonly leftAt: number;
   readonly alerts: AlertChanges;
-  /** Breaker, or null if it held none of the departed mailboxes. */
   readonly breaker: BreakerMove | null;
 }

@@ -15,7 +15,6 @@ export interface RowChunk {
 
 /** Limits for the size of runs and their rows. If a limit is reached, the oldest ended runs are deleted. */
 export interface RunRoom {
-  /** Limit for all runs of one owner, who requested them. */
   readonly ownerBytes: number;
   readonly bytes: number;
 }
@@ -33,10 +32,7 @@ export class StoredRuns {
     this.#room = room;
   }
 
-  /**
-   * Writes the current state of a run and its new rows. Deletes the oldest ended runs to make room. Returns `no_room`,
-   * and writes nothing, if that is not enough. A run without new rows is always written.
-   */
+  /** Deletes the oldest ended runs to make room. A run without new rows is always written. */
   write(run: Run, chunks: readonly RowChunk[] = []): Promise<'written' | 'no_room'> {
     const changing = { ended: hasEnded(run) ? 1 : 0, run: JSON.stringify(run) };
     const rowBytes = chunks.reduce((sum, { rows }) => sum + Buffer.byteLength(rows), 0);
@@ -56,7 +52,6 @@ export class StoredRuns {
     });
   }
 
-  /** Returns null if the run never existed, or was deleted. */
   read(id: string): Promise<Run | null> {
     return this.#gate.read(async (db) => {
       const row = await db.selectFrom('runs').select(['id', 'run']).where('id', '=', id).executeTakeFirst();
@@ -95,10 +90,7 @@ export class StoredRuns {
     });
   }
 
-  /**
-   * Deletes the oldest ended run with its rows if it is older than `before`, or if the runs exceed their limit. Returns
-   * false if none was deleted. One small transaction.
-   */
+  /** Deletes the oldest ended run if it is older than `before`, or if the runs exceed their limit. */
   async pruneOne(before: EpochMs): Promise<boolean> {
     return this.#gate.write(async (trx) => {
       const old = await oldestEnded(trx, null);
@@ -109,9 +101,7 @@ export class StoredRuns {
     });
   }
 
-  /**
-   * Deletes the oldest ended runs until the added bytes fit. Returns false if no run is left to delete.
-   */
+  /** Returns false if no run is left to delete. */
   async #makeRoom(trx: Db, owner: string, added: number): Promise<boolean> {
     const limits = [
       [owner, this.#room.ownerBytes],

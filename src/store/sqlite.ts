@@ -12,10 +12,7 @@ import { ownLease } from './lease.ts';
 import { migrate } from './schema/migrations.ts';
 import type { Db } from './schema/tables.ts';
 
-/**
- * SQLite copies the WAL into the file when it holds 1 MB, and reuses it from its start. The WAL grows beyond that while
- * a reader is active.
- */
+/** SQLite reuses the WAL from its start once it holds 1 MB. It grows beyond that while a reader is active. */
 const largeWalBytes = 2 * 1024 * 1024;
 
 /** Pages that one step gives back to the disk, and pages that stay in the file for later writes. */
@@ -114,10 +111,7 @@ class SqliteDatabase implements Database, FileCare {
     return this.#closing;
   }
 
-  /**
-   * Throws if the file or its lock is no longer at its path. A write to a deleted file would succeed and be lost;
-   * without the lock, another process could write, too.
-   */
+  /** A write to a deleted file would succeed and be lost; without the lock, another process could write, too. */
   #refuseMoved(): void {
     for (const [path, identity] of this.#opened)
       if (identityOf(path) !== identity) throw path === this.#file ? movedError(path) : lostWalError(path);
@@ -127,7 +121,6 @@ class SqliteDatabase implements Database, FileCare {
 
 // Damage to pages of the file. SQLite serves pages from its cache, so reads alone do not show it.
 
-/** SQLite's report on all pages, and its result code if the check failed. */
 export interface PagesFound {
   readonly said: string;
   readonly errcode: number | null;
@@ -158,7 +151,6 @@ class DamageWatch {
     return new DamagedFileError(found.said);
   }
 
-  /** Ends the running check, which closes its connection. */
   async close(): Promise<void> {
     this.#lookedAt = Number.POSITIVE_INFINITY;
     await this.#worker?.terminate();

@@ -71,10 +71,7 @@ export class Store {
     this.runs = new StoredRuns(gate);
   }
 
-  /**
-   * Opens and migrates the store at the place: a file for this process alone, or a PostgreSQL database whose lease a
-   * daemon, with options, waits for. Throws StoreError or NewerStoreError, each with one sentence.
-   */
+  /** A daemon passes `lease`, and waits for it on PostgreSQL. Throws StoreError or NewerStoreError. */
   static async open(place: StorePlace, now: EpochMs, listen?: QueryListener, lease?: LeaseOptions): Promise<Store> {
     if (typeof place === 'string') return new Store(await openSqlite(place, now, listen));
     // The import is dynamic, so that a daemon on SQLite never loads the PostgreSQL client.
@@ -107,10 +104,7 @@ export class Store {
     await this.#gate.write((trx) => writeMailbox(trx, mailbox));
   }
 
-  /**
-   * Records an intent before its POST: from now on a restart must read the mailbox before it writes. If an emergency
-   * stop covers the mailbox, records nothing and returns the stop.
-   */
+  /** Records an intent before its POST, or returns the emergency stop that covers the mailbox. */
   async openIntent(action: OpenAction): Promise<WritesOff | null> {
     return this.#gate.write(async (trx) => {
       const off = await writesOffOver(trx, action, action.openedAt);
@@ -146,10 +140,6 @@ export class Store {
     return this.#gate.read((db) => loadDeparted(db, { account, among }, like));
   }
 
-  /**
-   * Records the outcome of an action, or that it will not be sent and which replaced action returns, with the resulting
-   * memory, changes by others and alerts.
-   */
   async settleIntent(record: {
     actions: readonly Action[];
     mailbox: MailboxState;
@@ -228,10 +218,7 @@ export class Store {
     return this.#gate.read((db) => loadEntries(db, mailbox, { until, limit }));
   }
 
-  /**
-   * Writes a note beside the failed store that people are being notified of its outage. Returns false if the note can't
-   * be written either.
-   */
+  /** Returns false if the note can't be written either. */
   async keepOutage(outage: NotifiedOutage): Promise<boolean> {
     return this.#note.keep({ outage });
   }
@@ -240,10 +227,7 @@ export class Store {
     this.#note.keep({ stops });
   }
 
-  /**
-   * Outage that an earlier process notified people of, or null if there is none or people were also notified of its
-   * end.
-   */
+  /** Outage that an earlier process notified people of, and not yet of its end. */
   async outage(): Promise<NotifiedOutage | null> {
     const { outage } = this.#note;
     if (!outage) return null;
@@ -253,10 +237,7 @@ export class Store {
     return null;
   }
 
-  /**
-   * Records the end of the alert and of the outage that began at `begunAt`: nobody is notified again even if the note
-   * stays.
-   */
+  /** Nobody is notified again even if the note stays. */
   async endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void> {
     await this.#gate.write(async (trx) => {
       if ((await metaOf(trx, outageEnded)) === String(begunAt)) return;
@@ -305,10 +286,7 @@ export class Store {
     return [...forgetting, { what: 'free space', step: () => this.#gate.write((trx) => fileCare.freeSpace(trx)) }];
   }
 
-  /**
-   * Proves that the store is writable by writing the time. Also checks for damage, and gives back excess disk space.
-   * Rejects if the write fails.
-   */
+  /** Writes the time, checks for damage, and gives back excess disk space. Rejects if the write fails. */
   async proveWritable(now: EpochMs): Promise<void> {
     const { fileCare } = this.#database;
     await fileCare?.tidy();

@@ -16,7 +16,7 @@ export interface UpkeepPlan {
 
 export interface UpkeepDuty {
   readonly what: string;
-  /** Runs one small step. Returns false if nothing is left to do. */
+  /** Returns false if nothing is left to do. */
   step(): Promise<boolean>;
 }
 
@@ -85,7 +85,6 @@ function oldRows({ now, retention }: UpkeepPlan): Readonly<Record<string, OldRow
   };
 }
 
-/** Rows per step, so that a step takes a few milliseconds. */
 const rowsAStep = 100;
 
 export function forgettingDuties(write: Transact, plan: UpkeepPlan): readonly UpkeepDuty[] {
@@ -105,17 +104,15 @@ interface UpkeepParts {
   readonly loops: Loops;
   readonly store: { duties(plan: UpkeepPlan): readonly UpkeepDuty[] };
   readonly retention: () => Retention;
-  /** Milliseconds by which this machine's clock is ahead of the APIs' clocks, or null if no API was reached yet. */
+  /** Null if no API was reached yet. */
   readonly aheadMs: () => number | null;
 }
 
 /** Start-up with its first polls has ended by then, and the clocks of the APIs are known. */
 const beginAfterMs = 5 * minuteMs;
 const everyMs = 6 * hourMs;
-/** Pause between two steps, so that a tick never waits for long. */
 const pauseMs = 20;
 
-/** Begins after five minutes, once an API was reached. The watchdog detects a step that hangs. */
 export function upkeepLoop({ world, loops, store, retention, aheadMs }: UpkeepParts): Loop {
   const { clock, log } = world;
   let isBegun = false;
@@ -147,11 +144,7 @@ export function upkeepLoop({ world, loops, store, retention, aheadMs }: UpkeepPa
   }
 }
 
-/**
- * Least number of milliseconds by which this machine's clock is ahead of an API's; 0 if it is not ahead, or if no API
- * sends the time. Null if no account was reached yet, for example because a wrong clock makes all certificates look
- * expired. History that was deleted by a wrong clock is lost.
- */
+/** Null if no account was reached yet: a clock that is wrong may make all certificates look expired. */
 export function clockAheadMs(accounts: Iterable<Pick<AccountState, 'apiHealth' | 'lastSuccessAt'>>): number | null {
   const all = [...accounts];
   if (all.length > 0 && all.every(({ lastSuccessAt }) => lastSuccessAt === null)) return null;

@@ -56,7 +56,7 @@ export function writeEntries(db: Db, mailboxes: readonly MailboxState[]): Promis
   );
 }
 
-/** Deletes answers from before the departure of mailboxes: for mailboxes that came back, nothing was read since. */
+/** For mailboxes that came back, nothing was read since. */
 export async function forgetAnswers(db: Db, account: string, mailboxes: readonly MailboxState[]): Promise<void> {
   const back = mailboxes.filter(({ memory, stats, warmup }) => memory && !stats && !warmup).map(({ id }) => id);
   await inPieces(back, (ids) =>
@@ -127,7 +127,7 @@ async function writeDecision(db: Db, mailbox: MailboxState, record: DecisionReco
     .execute();
 }
 
-/** Extends the newest span of the mailbox up to the decision. Returns false if there is none. */
+/** Returns false if there is no span. */
 async function prolong(db: Db, { account, id }: MailboxState, { at, ...span }: DecisionRecord): Promise<boolean> {
   const body = { verdict: JSON.stringify(span.verdict), days: JSON.stringify(span.days) };
   // Raw SQL: the query builder took three times as long as the database.

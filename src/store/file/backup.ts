@@ -7,11 +7,7 @@ import { refuseNewer, schemaOf } from '../schema/migrations.ts';
 import { connectReadOnly, storeError } from './connection.ts';
 import { fileMode, sizeOf } from './place.ts';
 
-/**
- * Writes a consistent copy of the store at `path` into a new file that only its owner can open, while a daemon
- * continues. The file appears once it is complete and on the disk. Returns its bytes. Throws StoreError and
- * NewerStoreError.
- */
+/** The file appears once it is complete and on the disk. Returns its bytes. Throws StoreError and NewerStoreError. */
 export async function backUp(path: string, file: string): Promise<number> {
   refuseExisting(file);
   const part = `${file}.part`;

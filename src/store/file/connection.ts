@@ -38,10 +38,7 @@ function storable(parameter: unknown): SQLInputValue {
 
 type PreparedStatement = ReturnType<SqliteDatabase['prepare']>;
 
-/**
- * Adapts node:sqlite to the interface of better-sqlite3, which Kysely expects. Keeps up to `maxPrepared` prepared
- * statements.
- */
+/** Adapts node:sqlite to the interface of better-sqlite3, which Kysely expects. */
 function shim(database: DatabaseSync): SqliteDatabase {
   const prepared = new Map<string, PreparedStatement>();
   return {
@@ -106,7 +103,7 @@ export interface FileConnection {
 
 export type QueryListener = (event: LogEvent) => void;
 
-/** Opens the file for this process alone. Throws StoreError when the folder can't be written, the file is no database, or another process holds it. */
+/** Throws StoreError. */
 export function connect(path: string, listen: QueryListener = () => {}): FileConnection {
   let lock: StoreLock | undefined;
   try {
@@ -152,10 +149,7 @@ export function connectReadOnly(path: string): Db {
   }
 }
 
-/**
- * Renames the WAL of a file that is no longer at its path: SQLite would apply it to the file that is there now. Returns
- * sentences for the log.
- */
+/** SQLite would apply the WAL of a file that is no longer at its path to the file that is there now. */
 function putWalAside(file: string, { opened }: OutageNote): readonly string[] {
   const wal = `${file}-wal`;
   if (!opened || identityOf(file) === opened.file || identityOf(wal) !== opened.wal) return [];
@@ -165,7 +159,6 @@ function putWalAside(file: string, { opened }: OutageNote): readonly string[] {
   ];
 }
 
-/** Refuses a database of another program, and writes nothing into it. */
 function refuseForeign(database: DatabaseSync, path: string): void {
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   const names = tables.map(({ name }) => String(name));

@@ -11,7 +11,6 @@ export class StoreLock {
   #held: DatabaseSync;
   #identity: string;
 
-  /** Throws StoreError, with the holder's name, if another process has the lock. */
   constructor(file: string) {
     this.#file = file;
     this.#held = lockedOrNull(lockOf(file)) ?? refuse(file);
@@ -22,10 +21,7 @@ export class StoreLock {
     refuse(file);
   }
 
-  /**
-   * Acquires the lock again if its file was deleted, which would admit other processes. Called before each write.
-   * Throws if another process was faster.
-   */
+  /** Acquires the lock again if its file was deleted. Throws if another process was faster. */
   hold(): void {
     const path = lockOf(this.#file);
     if (identityOf(path) === this.#identity) return;
@@ -60,10 +56,7 @@ function refuse(file: string): never {
   throw new HeldStoreError(file, holderOf(file) ?? 'another process');
 }
 
-/**
- * Holder that the store names, or null if it can't be read. An empty file is not opened, because SQLite would delete
- * the WAL beside it.
- */
+/** An empty file is not opened, because SQLite would delete the WAL beside it. */
 function holderOf(file: string): string | null {
   if (sizeOf(file) === 0) return null;
   try {
@@ -82,7 +75,6 @@ function holderOf(file: string): string | null {
 export const nameOfHolder = (now: EpochMs) =>
   `process ${process.pid} on ${hostname()}, since ${new Date(now).toISOString()}`;
 
-/** Usual upper limit of a start: an older process that does not respond has another problem. */
 const startsWithinMs = 5 * minuteMs;
 
 export function starterOf(file: string, now: EpochMs): string | null {

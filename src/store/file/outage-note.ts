@@ -44,10 +44,7 @@ export class OutageNote {
     return this.#noted.stops;
   }
 
-  /**
-   * Writes the note. Returns false if the file cannot be written. An empty note stays on the disk, because it reserves
-   * its space on a full disk.
-   */
+  /** Returns false if the file can't be written. An empty note stays: it reserves its space on a full disk. */
   keep(part: Partial<Noted>): boolean {
     this.#noted = { ...this.#noted, ...part };
     const text = `${JSON.stringify(this.#noted, null, 2)}\n`;
@@ -85,10 +82,7 @@ export interface StoreBeginning {
 
 const restored = '(restored: the store that had it was lost)';
 
-/**
- * Writes this process as holder of an opened store. In the same transaction, adds the emergency stops of the note that
- * the store lacks: it may be a new, empty store, or a backup.
- */
+/** Adds the emergency stops of the note that the store lacks: it may be new and empty, or a backup. */
 export function begin(
   db: Db,
   { file, note }: { readonly file: string; readonly note: OutageNote },

@@ -39,7 +39,6 @@ const isForbidden = (error: unknown) => error instanceof Error && 'code' in erro
 
 export const asItsUser = 'run the command as the user that runs Warmwarden, or as root';
 
-/** Describes in one sentence why no store can be opened at the path, or returns null if a file is there. */
 export function absenceOf(path: string): string | null {
   const presence = presenceOf(path);
   if (presence === 'there') return null;
@@ -47,10 +46,7 @@ export function absenceOf(path: string): string | null {
   return `There is no store at ${path}: check the configuration, or start the daemon with it once to create the store.`;
 }
 
-/**
- * Creates the folder, the file and the lock if they are missing. Returns the real file if the path is a link. Does not
- * open existing files: closing them would release this process's locks. Throws if the path can't be used.
- */
+/** Does not open existing files: closing them would release this process's locks. */
 export function prepare(path: string): string {
   const folder = dirname(path);
   if (existsSync(folder) && !statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder`);
@@ -61,18 +57,12 @@ export function prepare(path: string): string {
   return file;
 }
 
-/**
- * Removes other users' rights on the store if this user may do so. Otherwise returns warnings with a remedy: sentences
- * for the log.
- */
+/** Returns warnings with a remedy if this user may not change the rights. */
 export function closeToOthers(file: string): readonly string[] {
   return [...[file, ...companionsOf(file)].flatMap(closeFile), ...closeFolder(file)];
 }
 
-/**
- * Resolves a link to the file, which must lead to the same lock. Refuses a hard link, which would have another lock and
- * another WAL.
- */
+/** A link must lead to the same lock; a hard link would have another lock and another WAL. */
 function fileAt(path: string): string {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found) return path;
@@ -91,7 +81,6 @@ function refuseOther(path: string): void {
   if (found && !found.isFile()) throw new Error(`${path} is not a regular file; remove it`);
 }
 
-/** Creates an empty file, like SQLite, but with access for its owner alone from the start. */
 export function create(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, 'wx', fileMode));
 }
@@ -119,7 +108,7 @@ function closeFile(path: string): readonly string[] {
   return [];
 }
 
-/** Removes other users' rights on a folder that holds only the store. A shared folder may have to be open. */
+/** A shared folder may have to be open. */
 function closeFolder(file: string): readonly string[] {
   const folder = dirname(file);
   const stats = statSync(folder);

@@ -1,4 +1,4 @@
-// Explains a PostgreSQL failure to people: the cause and the remedy.
+// Failures of PostgreSQL, explained to people: the cause and the remedy.
 import { errorText } from '../../core/nearest.ts';
 import { nameOf, type PostgresPlace, type StoreFailure } from '../../core/store-failure.ts';
 import { DamagedRowError, StoreError } from '../failure.ts';
@@ -53,13 +53,9 @@ function isOfTls(error: unknown): boolean {
 const isRefusedConnection = (error: unknown) =>
   /^(25P0[34]|28|3D000|53300)/.test(codeOf(error) ?? '') || isOfTls(error);
 
-/** True if the server is a standby, or became one: it accepts no writes. */
 const isReadOnly = (error: unknown) => codeOf(error) === '25006';
 
-/**
- * Converts an error for the caller of a read or write: a failure of PostgreSQL or its connection becomes sentences that
- * name the server.
- */
+/** A failure of PostgreSQL or its connection becomes sentences that name the server. */
 export function forCaller(place: PostgresPlace, error: unknown): unknown {
   const isTheirs = !(error instanceof StoreError) && (codeOf(error) !== null || isAway(error));
   if (!isTheirs) return error;
@@ -91,7 +87,6 @@ function saidOf(place: PostgresPlace, error: unknown): string {
 
 const isDamage = (error: unknown) => codeOf(error)?.startsWith('XX00') === true;
 
-/** PostgreSQL's report of stored data that it can't read, or null if the failure has another cause. */
 export const damageSaid = (place: PostgresPlace, error: unknown): string | null =>
   isDamage(error) ? saidOf(place, error) : null;
 
@@ -160,7 +155,6 @@ function remedyOf(place: PostgresPlace, error: unknown): string {
   return 'The log of the PostgreSQL server has the cause.';
 }
 
-/** Describes a failure to open the store, or to read it after a lost connection, in one sentence with a remedy. */
 export function postgresError(place: PostgresPlace, given: unknown): Error {
   return given instanceof PostgresFailure && isAway(given) ? given : openingError(place, given);
 }

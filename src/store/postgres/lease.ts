@@ -21,10 +21,7 @@ export interface LeaseOptions {
   readonly log: Log;
   readonly name: string;
   readonly version: string;
-  /**
-   * Reports that this process is a standby. `active` has the lease; `failure` is the reason why the lease can't be
-   * read, or null.
-   */
+  /** `active` has the lease; `failure` is the reason why the lease can't be read, or null. */
   readonly standingBy: (active: string, failure: Error | null) => void;
   /** Reports that another process has the lease, or that the database lost it: this process can no longer write. */
   readonly lost: (why: string) => void;
@@ -43,20 +40,14 @@ export async function activeProcess(db: Db): Promise<{ readonly name: string; re
   return rows[0] ?? null;
 }
 
-/**
- * Increments the version of the fence, as the first statement of each transaction. Returns the new version, or null if
- * another process has the lease.
- */
+/** First statement of each transaction. Returns the new version, or null if another process has the lease. */
 export async function raiseFence(trx: Db, fence: number): Promise<number | null> {
   const { rows } = await sql<{ version: number }>`
     UPDATE fence SET version = version + 1 WHERE number = ${fence} RETURNING version`.execute(trx);
   return rows[0]?.version ?? null;
 }
 
-/**
- * Reads the stored version of the fence, after the server has finished a transaction whose connection was lost. Returns
- * null if another process has the lease.
- */
+/** Waits until the server has finished a transaction whose connection was lost. */
 export async function fenceVersion(db: Db, fence: number): Promise<number | null> {
   const { rows } = await sql<{ version: number }>`
     SELECT version FROM fence WHERE number = ${fence} FOR UPDATE`.execute(db);
@@ -67,7 +58,7 @@ export class PostgresLease implements Lease {
   readonly isShared: boolean;
   readonly #place: PostgresPlace;
   readonly #db: Db;
-  /** Options, or null in a command, which uses the store briefly and neither waits for the lease nor renews it. */
+  /** Null in a command, which neither waits for the lease nor renews it. */
   readonly #options: LeaseOptions | null;
   readonly #bell: Bell | null;
   #fence = 0;
@@ -117,7 +108,6 @@ export class PostgresLease implements Lease {
     this.#loop = this.#prolong(options);
   }
 
-  /** Releases the lease, so that another process may take it at once. Called after the last write. */
   async release(): Promise<void> {
     this.#isEnding = true;
     this.#bell?.ring();
@@ -144,9 +134,7 @@ export class PostgresLease implements Lease {
       throw new HeldStoreError(nameOf(this.#place), living?.name ?? 'another process');
   }
 
-  /**
-   * Waits as a standby. Takes the lease if it was released, or if the heartbeat did not change for the whole deadline.
-   */
+  /** Takes the lease if it was released, or if the heartbeat did not change for the whole deadline. */
   async #standBy(options: LeaseOptions): Promise<void> {
     const { clock, log, name, standingBy } = options;
     let active = 'another process';
@@ -173,10 +161,7 @@ export class PostgresLease implements Lease {
     }
   }
 
-  /**
-   * Reads the lease. Throws StoreError if the clocks differ too much, because stored times would be compared with a
-   * wrong clock.
-   */
+  /** Throws StoreError if the clocks differ too much: stored times would be compared with a wrong clock. */
   async #look(options: LeaseOptions | null = null): Promise<LeaseRow> {
     const asked = options?.clock.now() ?? 0;
     const { rows } = await this.#transact((trx) =>
@@ -191,10 +176,7 @@ export class PostgresLease implements Lease {
     return row;
   }
 
-  /**
-   * Takes the lease. Returns false if another process was faster, or if the holder is alive. Waits briefly for a
-   * transaction of the previous process.
-   */
+  /** Returns false if another process was faster, or if the holder is alive. */
   async #seize(
     { fence, beat, holder }: LeaseRow,
     { name, version }: Pick<LeaseOptions, 'name' | 'version'>,

@@ -55,9 +55,6 @@ export interface TableRead {
 
 const rowsAFetch = 500;
 
-/**
- * Passes the rows on in batches, each row in the order of its columns, all from one snapshot. Rejects with StoreError.
- */
 export async function readSnapshot(
   place: PostgresPlace,
   reads: readonly TableRead[],

@@ -32,10 +32,7 @@ const oldestKey = 'oldest_compatible';
 
 export const migrationStepMs = 10 * minuteMs;
 
-/**
- * Refuses a server or a store that this version can't use, and adds the tables of the lease. The timeout of the
- * connection of `db` must allow for a migration step.
- */
+/** The timeout of the connection of `db` must allow for a migration step. */
 export async function prepare(db: Db, place: PostgresPlace): Promise<void> {
   await refuseServer(db, place);
   if ((await hasStore(db)) && !(await isReady(db))) refuseNewer(await schemaOf(db));
@@ -43,7 +40,6 @@ export async function prepare(db: Db, place: PostgresPlace): Promise<void> {
   await locked(db, (trx) => begin(trx, place));
 }
 
-/** Creates the schema and the tables of the lease. */
 async function begin(trx: Db, place: PostgresPlace): Promise<void> {
   // The schema is created only if it is missing, because the role may not have the right to create it.
   const { rows } = await sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`.execute(trx);
@@ -63,7 +59,7 @@ export async function rehearse(db: Db, place: PostgresPlace): Promise<void> {
   }
 }
 
-/** Upgrades the schema to this version, in the active process. Leaves a newer compatible schema unchanged. */
+/** Leaves a newer compatible schema unchanged. */
 export async function upgrade(db: Db): Promise<void> {
   if (await isReady(db)) return;
   await locked(db, async (trx) => {
@@ -100,7 +96,6 @@ export async function hasStore(db: Db): Promise<boolean> {
   return rows[0]?.there === true;
 }
 
-/** True if this version can use the store without an upgrade. */
 export async function isReady(db: Db): Promise<boolean> {
   if (!(await hasStore(db))) return false;
   const version = await schemaOf(db);

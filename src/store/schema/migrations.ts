@@ -6,10 +6,7 @@ import { baseline, type Db } from './tables.ts';
 
 interface Migration {
   readonly up: (db: Db) => Promise<void>;
-  /**
-   * True if a process of the previous version may continue to write after the step, which then only adds data that this
-   * process can ignore.
-   */
+  /** True if a process of the previous version may continue to write after the step. */
   readonly olderMayWrite: boolean;
 }
 
@@ -25,10 +22,7 @@ export class NewerStoreError extends Error {
   override readonly name = 'NewerStoreError';
 }
 
-/**
- * Migrates the store to this version's schema, each step in its own transaction, or in that of `transact`. Throws
- * NewerStoreError.
- */
+/** Each step has its own transaction, or that of `transact`. Throws NewerStoreError. */
 export async function migrate(
   db: Db,
   transact: (work: (trx: Db) => Promise<void>) => Promise<void> = (work) => db.transaction().execute(work),
@@ -45,7 +39,6 @@ export async function migrate(
   }
 }
 
-/** Throws NewerStoreError for a schema that only a newer version knows. */
 export function refuseNewer(version: number): void {
   if (version <= schemaVersion) return;
   throw new NewerStoreError(

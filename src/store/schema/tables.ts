@@ -2,9 +2,7 @@
 // milliseconds.
 import { type CreateTableBuilder, type Generated, type Kysely, sql } from 'kysely';
 
-/**
- * `serial` is an auto-increment primary key; `json` is text that holds a model type; `?` allows null.
- */
+/** `serial` is an auto-increment primary key; `json` is text that holds a model type; `?` allows null. */
 type ColumnType = 'serial' | 'text' | 'text?' | 'json' | 'json?' | 'bigint' | 'bigint?';
 
 /** `lease` and `fence` exist on PostgreSQL only (postgres/lease.ts). */
