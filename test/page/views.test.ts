@@ -51,7 +51,7 @@ function delivery(changes: Partial<Delivery> & Pick<Delivery, 'id'>): Delivery {
   } as Delivery;
 }
 
-test('the alerts are shown with their runbook, what was sent of them where, and what mutes them', async () => {
+test('the alerts are shown with their runbook and what mutes them', async () => {
   const fleet = exampleFleet();
   fleet.putAlert(disconnected);
   const match = { rule: ['mailbox_*'] };
@@ -61,9 +61,7 @@ test('the alerts are shown with their runbook, what was sent of them where, and 
   const transitions = async () => [{ id: 1, transition: { kind: 'resolved' as const, at: now - dayMs, alert: ended } }];
   const body = await read('/alerts', fleet, { deliveries, transitions });
   const [, item = ''] = /<li id="alert-mailbox_unwell(.*?)<\/li>/s.exec(body) ?? [];
-  expect(textOf(item)).toMatch(
-    /silenced until 2\d{3}-\d\d-\d\d \d\d:\d\d UTC by anna .*because: &lt;moving&gt; .*sent ops 1 min ago undelivered hook/,
-  );
+  expect(textOf(item)).toMatch(/silenced until 2\d{3}-\d\d-\d\d \d\d:\d\d UTC by anna .*because: &lt;moving&gt;/);
   expect(item).toContain('href="/runbooks#mailbox_unwell"');
   expect(textOf(body)).toMatch(/Past alerts .*resolved warning something is wrong 24 h ago .*not_guarded/);
   for (const path of ['/', '/alerts', '/mailboxes/northwind/m3']) {
@@ -190,18 +188,7 @@ test('what the store does not tell is said to be unknown, and not to be nothing'
   const body = textOf(await read('/alerts', fleet, { deliveries: silent, transitions: silent }));
   expect(body).toContain('Warmwarden cannot read the list of messages at the moment.');
   expect(body).toContain('Warmwarden cannot read past alerts at the moment.');
-  expect(body).not.toMatch(/no record of a message|no messages yet/);
-});
-
-test('of a new alert without a message, it says that a first message waits; of an older one, that none is known', async () => {
-  const shown = async (age: number) => {
-    const fleet = exampleFleet();
-    fleet.putAlert({ ...disconnected, firingAt: now - age });
-    return textOf(await read(`/alerts?rule=${disconnected.rule}`, fleet, { deliveries: async () => [] }));
-  };
-  expect(await shown(minuteMs)).toContain('No message about it yet: a first message waits');
-  expect(await shown(minuteMs)).not.toContain('no record of a message');
-  expect(await shown(hourMs)).toContain('Warmwarden has no record of a message about it.');
+  expect(body).not.toContain('no messages yet');
 });
 
 test('of equally severe alerts the most urgent kind comes first: the circuit breaker before what it holds', async () => {

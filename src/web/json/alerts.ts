@@ -7,7 +7,7 @@ import { alertRules, runbookOf } from '../../core/alert-rules.ts';
 import { type ListedDelivery, publicState } from '../../core/delivery.ts';
 import { type Incident, type IncidentMailbox, memberStates, sharedAttributes } from '../../core/incident.ts';
 import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../core/wording/incidents.ts';
-import { alertFilters, messagesAbout, readPast } from '../overview/alerts.ts';
+import { alertFilters, readPast } from '../overview/alerts.ts';
 import { cursorAfter, cursorOf, limitOf, means, oneOf, pageAfter, pageOf, someOf } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { answerTimeOf, count, listOf, moment, nextCursor, number, text, texts, timeZone } from './facts.ts';
@@ -246,7 +246,7 @@ export const alertsRoute = fleetRoute({
 export const pastAlertsRoute = fleetRoute({
   route: 'GET /api/past-alerts',
   id: 'listPastAlerts',
-  summary: 'The alerts that resolved, and what happened once, the newest first, each with the messages about it',
+  summary: 'The alerts that resolved, and what happened once, the newest first',
   query: { ...alertFilters, limit: limitOf('alerts', 50), cursor: cursorOf('whole') },
   shape: z.strictObject({
     at: moment,
@@ -255,22 +255,18 @@ export const pastAlertsRoute = fleetRoute({
         ...alert.shape,
         ended_at: moment.describe('When it resolved, or happened.'),
         is_event: z.boolean().describe('It happened once, and never resolves.'),
-        messages: listOf(delivery).describe('The messages about it, the newest first, without their text.'),
       }),
     ).describe(
-      'The newest first. Warmwarden looks through 1,000 steps of alerts and 6,000 messages: there may be fewer alerts than `limit`, and yet older ones.',
+      'The newest first. Warmwarden looks through 1,000 steps of alerts: there may be fewer alerts than `limit`, and yet older ones.',
     ),
     next_cursor: nextCursor,
   }),
-  read: async (parts: Pick<RouteParts, 'transitions' | 'deliveries' | 'world'>, { limit, cursor, ...filter }) => {
+  read: async (parts: Pick<RouteParts, 'transitions' | 'world'>, { limit, cursor, ...filter }) => {
     const { rows, next } = await readPast(parts, filter, { before: cursor?.[0], limit });
-    const ended = rows.map(({ alert, at }) => ({ alert, endedAt: at }));
-    const messagesOf = await messagesAbout(parts.deliveries, ended);
     const alerts = rows.map(({ kind, at, alert }) => ({
       ...alertFacts(alert),
       endedAt: at,
       isEvent: kind === 'event',
-      messages: (messagesOf(alert, at) ?? []).map(deliveryFacts),
     }));
     return { at: parts.world.clock.now(), alerts, nextCursor: next === null ? null : cursorAfter([next]) };
   },

@@ -1,10 +1,9 @@
-// Alerts for pages and the API: firing alerts in groups, and past alerts with their messages.
+// Alerts for pages and the API: firing alerts in groups, and past alerts.
 import { concerns, domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
 import { type Alert, accountsOf, isCause, type Severity, severities } from '../../core/alert.ts';
 import { type AlertRule, alertRules, ruleBook } from '../../core/alert-rules.ts';
-import type { DeliveryPlace, ListedDelivery } from '../../core/delivery.ts';
 import { domainOf, type MailboxState } from '../../core/mailbox.ts';
-import { type EpochMs, hourMs } from '../../core/time.ts';
+import type { EpochMs } from '../../core/time.ts';
 import { means, oneOf, type Query, upTo } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 
@@ -151,42 +150,4 @@ export async function readPast(
     if (steps.length < stepsARead) return { rows, next: null };
   }
   return { rows, next: next ?? null };
-}
-
-const deliveriesARead = 300;
-const maxReads = 20;
-/** Longest time from a transition of an alert to its message: groups wait minutes. */
-const toldWithinMs = hourMs;
-
-const beganAt = ({ firingAt, since }: Alert, endedAt: EpochMs | null) => firingAt ?? endedAt ?? since;
-
-/**
- * Reads the messages from the first of some alerts to the last, and returns a lookup of those about one, newest first.
- * `endedAt` is null if the alert fires. The lookup returns null if it found none and there may be some.
- */
-export async function messagesAbout(
-  deliveries: RouteParts['deliveries'],
-  alerts: readonly { readonly alert: Alert; readonly endedAt: EpochMs | null }[],
-): Promise<(alert: Alert, endedAt: EpochMs | null) => readonly ListedDelivery[] | null> {
-  const untilOf = (endedAt: EpochMs | null) => (endedAt ?? Number.MAX_SAFE_INTEGER - toldWithinMs) + toldWithinMs;
-  const from = Math.min(...alerts.map(({ alert, endedAt }) => beganAt(alert, endedAt)));
-  const until = Math.max(...alerts.map(({ endedAt }) => untilOf(endedAt)));
-  const found: ListedDelivery[] = [];
-  let place: DeliveryPlace | null = { createdAt: until, sequence: Number.MAX_SAFE_INTEGER, id: '' };
-  for (let reads = 0; alerts.length > 0 && place !== null && reads < maxReads; reads += 1) {
-    const read: readonly ListedDelivery[] = await deliveries(deliveriesARead, place);
-    found.push(...read);
-    const last = read.at(-1);
-    place = read.length < deliveriesARead || last === undefined || last.createdAt < from ? null : last;
-  }
-  const isComplete = place === null;
-  const named = Map.groupBy(
-    found.flatMap((delivery) => delivery.alerts.map((fingerprint) => ({ fingerprint, delivery }))),
-    ({ fingerprint }) => fingerprint,
-  );
-  return (alert, endedAt) => {
-    const all = (named.get(alert.fingerprint) ?? []).map(({ delivery }) => delivery);
-    const about = all.filter(({ createdAt }) => createdAt >= beganAt(alert, endedAt) && createdAt <= untilOf(endedAt));
-    return about.length > 0 || isComplete ? about : null;
-  };
 }

@@ -1,9 +1,7 @@
-// The alerts page: firing alerts, most severe first, with their messages; recent alerts that have ended; and the
-// silences.
+// The alerts page: firing alerts, most severe first; past alerts; the newest messages. Also the page of the silences.
 import { html } from 'hono/html';
 import { mutes, silenceOf } from '../../alerts/routing.ts';
 import { matchText, severities } from '../../core/alert.ts';
-import type { ListedDelivery } from '../../core/delivery.ts';
 import { silenceExpirePath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, duration } from '../../core/wording/phrases.ts';
@@ -12,7 +10,6 @@ import {
   alertFilters,
   FiringAlerts,
   isFiring,
-  messagesAbout,
   type PastAlert,
   readPast,
 } from '../overview/alerts.ts';
@@ -30,20 +27,19 @@ import {
   severityBadge,
   text,
 } from './parts/elements.ts';
-import { alertGroupItem, alertItem, alertTitle, deliveryItem, runbookLink, sentList } from './parts/items.ts';
+import { alertGroupItem, alertItem, alertTitle, deliveryItem, runbookLink } from './parts/items.ts';
 import { orNull, place } from './place.ts';
 
 const alertParameters = { ...alertFilters, page: whole(1), before: whole(1, Number.MAX_SAFE_INTEGER) };
 const entriesAPage = 50;
 const pastShown = 50;
-const sentShown = 4;
 const deliveriesShown = 30;
 
 export const alertsPlace = place('/alerts', alertParameters, async (parts, { page, before, ...filter }) => {
   const body = html`<h1>Alerts</h1>
 ${severityLinks(parts, filter)}
 <div class="columns"><div>
-${await firingPanel(parts, filter, page ?? 1)}
+${firingPanel(parts, filter, page ?? 1)}
 ${await pastPanel(parts, filter, before)}
 </div><div>
 ${await messagesPanel(parts)}
@@ -70,21 +66,18 @@ function severityLinks({ fleet }: RouteParts, filter: AlertFilter): Markup {
 
 const isNarrowed = (filter: AlertFilter) => Object.values(filter).some(Boolean);
 
-async function firingPanel({ fleet, world, deliveries }: RouteParts, filter: AlertFilter, page: number) {
+function firingPanel({ fleet, world }: RouteParts, filter: AlertFilter, page: number) {
   const now = world.clock.now();
   const silences = fleet.silences(now);
   const all = [...fleet.alerts()];
   const pending = all.filter((alert) => !isFiring(alert)).length;
   const chosen = new FiringAlerts(all, filter);
   const shown = pageNumbered(chosen.groups, page, entriesAPage);
-  const single = shown.rows.flatMap(({ first, count }) => (count === 1 ? [{ alert: first, endedAt: null }] : []));
-  const messagesOf = await orNull(world, () => messagesAbout(deliveries, single));
   const items = shown.rows.map((group) => {
     const { first: alert, count } = group;
     const { rule, severity } = alert;
     if (count > 1) return alertGroupItem(group, pathTo('/alerts', { ...filter, severity, rule }));
-    const sent = messagesOf?.(alert, null)?.slice(0, sentShown) ?? null;
-    return alertItem({ alert, now, sent, silence: silenceOf(alert, silences) });
+    return alertItem({ alert, now, silence: silenceOf(alert, silences) });
   });
   const none = html`<p class="muted">No alert is firing${isNarrowed(filter) && ' that matches'}.</p>`;
   return panel(
@@ -98,11 +91,7 @@ ${pending > 0 && html`<p class="muted">${counted(pending, 'condition is', 'condi
 
 async function pastPanel(parts: RouteParts, filter: AlertFilter, before: number | undefined) {
   const now = parts.world.clock.now();
-  const past = await orNull(parts.world, async () => {
-    const { rows, next } = await readPast(parts, filter, { before, limit: pastShown });
-    const ended = rows.map(({ alert, at }) => ({ alert, endedAt: at }));
-    return { rows, next, messagesOf: await messagesAbout(parts.deliveries, ended) };
-  });
+  const past = await orNull(parts.world, () => readPast(parts, filter, { before, limit: pastShown }));
   if (past === null)
     return panel(
       'past',
@@ -114,7 +103,7 @@ async function pastPanel(parts: RouteParts, filter: AlertFilter, before: number 
   const older =
     past.next !== null &&
     html`<a href="${pathTo('/alerts', { ...filter, before: past.next })}#past">Earlier alerts →</a>`;
-  const items = past.rows.map((one) => pastItem(one, past.messagesOf(one.alert, one.at) ?? [], now));
+  const items = past.rows.map((one) => pastItem(one, now));
   return panel(
     'past',
     html`Past alerts <small>the newest first</small>`,
@@ -123,12 +112,11 @@ ${(newest || older) && html`<nav class="pages" aria-label="Past alerts">${newest
   );
 }
 
-function pastItem({ kind, at, alert }: PastAlert, messages: readonly ListedDelivery[], now: EpochMs): Markup {
+function pastItem({ kind, at, alert }: PastAlert, now: EpochMs): Markup {
   const isOver = kind === 'resolved';
   const lasted = isOver && html` <span class="muted">after ${duration(at - (alert.firingAt ?? alert.since))}</span>`;
   return html`<li class="${isOver ? 'ok' : alert.severity}">
-<p class="line"><span class="badge ${isOver ? 'confirmed' : 'none'}">${isOver ? 'resolved' : 'happened'}</span> ${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${ago(at, now)}</span>${lasted} ${runbookLink(alert)}</p>
-${messages.length > 0 && sentList(messages.slice(0, sentShown), now)}</li>`;
+<p class="line"><span class="badge ${isOver ? 'confirmed' : 'none'}">${isOver ? 'resolved' : 'happened'}</span> ${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${ago(at, now)}</span>${lasted} ${runbookLink(alert)}</p></li>`;
 }
 
 async function messagesPanel({ world, deliveries }: RouteParts) {

@@ -21,7 +21,7 @@ import {
 } from '../overview/fleet.ts';
 import { isEmpty } from '../overview/headline.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { accountsPanel, channelsPanel, incidentsPanel, silencesPanel } from './parts/account-panels.ts';
+import { accountsPanel, channelsPanel, incidentsPanel } from './parts/account-panels.ts';
 import { trendPanel } from './parts/charts.ts';
 import { doLink, endStop, selectBox, writesOnPath } from './parts/command-links.ts';
 import {
@@ -44,13 +44,10 @@ import {
   text,
 } from './parts/elements.ts';
 import { actionItem, alertGroupItem, alertItem } from './parts/items.ts';
-import { orNull, place } from './place.ts';
-
-const deliveriesShown = 50;
+import { place } from './place.ts';
 
 export const fleetPlace = place('/', pageParameters, async (parts, selection) => {
   const { fleet, explain } = parts;
-  const deliveries = await orNull(parts.world, () => parts.deliveries(deliveriesShown));
   const trend = await parts.trend.read();
   const picture = pictureOf(parts);
   const { headline, firing, incidents, now, command } = picture;
@@ -72,13 +69,13 @@ ${stopEnds(parts, now)}
 <div>
 ${incidents.length > 0 && incidentsPanel(incidents, now)}
 ${firing.count() > 0 && alertsPanel(parts, picture)}
-${silences.length > 0 && silencesPanel(silences, command)}
+${silences.length > 0 && html`<p class="muted">${counted(silences.length, 'silence is', 'silences are')} in force: see <a href="/silences">all silences</a>.</p>`}
 ${panel('actions', 'What was done', done)}
 </div>
 <div>
 ${trendPanel(trend)}
 ${accountsPanel({ fleet, ...picture })}
-${channelsPanel(fleet, deliveries, now, command)}
+${channelsPanel(fleet, now, command)}
 </div>
 </div>
 ${mailboxesPanel(parts, picture, selection)}`;

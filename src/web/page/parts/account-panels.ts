@@ -1,17 +1,15 @@
 // Side panels: the state of each account's API and of each alert channel.
 
 import { html } from 'hono/html';
-import { matchText, type Silence } from '../../../core/alert.ts';
-import type { ListedDelivery } from '../../../core/delivery.ts';
 import type { ChannelState, Fleet } from '../../../core/fleet/fleet.ts';
 import type { Incident } from '../../../core/incident.ts';
-import type { AccountState, Forecast } from '../../../core/mailbox.ts';
-import { mailboxPath, resendPath, silenceExpirePath } from '../../../core/page-links.ts';
+import type { AccountState } from '../../../core/mailbox.ts';
+import { mailboxPath, resendPath } from '../../../core/page-links.ts';
 import type { EpochMs } from '../../../core/time.ts';
 import { sentence } from '../../../core/wording/explain.ts';
-import { mendText, type Reading, sumText, sweepText } from '../../../core/wording/forecast.ts';
+import { type Reading, sumText, sweepText } from '../../../core/wording/forecast.ts';
 import { doneTexts, incidentAdvice, incidentTitle, memberLine, worstFirst } from '../../../core/wording/incidents.ts';
-import { counted, duration, firstText, numberText, overlapText, spanText } from '../../../core/wording/phrases.ts';
+import { counted, duration, firstText, numberText, overlapText } from '../../../core/wording/phrases.ts';
 import { accountTrouble, noneJudged } from '../../../core/wording/states.ts';
 import { type LeadFacts, leadsOf } from '../../overview/headline.ts';
 import { doLink } from './command-links.ts';
@@ -21,16 +19,13 @@ import {
   headingWith,
   lasting,
   type Markup,
-  moment,
   panel,
   pathTo,
   prose,
   severityBadge,
   text,
 } from './elements.ts';
-import { deliveryItem } from './items.ts';
 
-const deliveriesListed = 20;
 /** Largest number of listed accounts: those with problems come first, and the others are counted. */
 const accountsListed = 8;
 const mailboxesNamed = 10;
@@ -80,7 +75,7 @@ ${unlisted.length > 0 && html`<p class="bad">NOT GUARDED: the configuration incl
 ${guardedElsewhere.length > 0 && html`<p class="muted">${text(overlapText(guardedElsewhere))}: ${text(elsewhere)}.</p>`}
 ${sweep && html`<p>${text(sweepText(sweep, reading))}.</p>`}
 <p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(queueLength, 'poll')} waiting${oldestPoll(account, now)}.${isEnough && ' The rate limit is enough for them.'}</p>
-${forecast && dataAge(forecast)}
+${forecast && html`<p class="${forecast.fits ? 'muted' : 'bad'}">${sumText(forecast)}. See <a href="/budget">the budget</a>.</p>`}
 </li>`;
 }
 
@@ -99,23 +94,6 @@ function keyNote({ keyWrites }: AccountState, lastWriteAt: EpochMs | null, now: 
     : html`<p class="muted">Warmwarden last changed a mailbox of this account ${ago(lastWriteAt, now)}. The next action shows whether the key may still write.</p>`;
 }
 
-function dataAge(forecast: Forecast): Markup {
-  const ages = forecast.mailboxes === 0 ? '' : `; ${agesText(forecast)}`;
-  return html`<p class="${forecast.fits ? 'muted' : 'bad'}">${sumText(forecast)}${ages}.</p>
-${forecast.fits ? '' : html`<p class="muted">${mendText(forecast)}</p>`}`;
-}
-
-/** Names each age once, with all kinds of data that have it. */
-function agesText({ oldestMs }: Forecast): string {
-  const { warmup, mailbox, dns, blacklist } = oldestMs;
-  const [connection, records, lists] = [spanText(mailbox), spanText(dns), spanText(blacklist)];
-  const rest =
-    connection === records && records === lists
-      ? `connection, DNS and blacklists up to ${records}`
-      : `connection up to ${connection}, DNS up to ${records}, blacklists up to ${lists}`;
-  return `warm-up data up to ${spanText(warmup)}; ${rest}`;
-}
-
 function apiState(account: AccountState): { readonly word: string; readonly tone: string } {
   const trouble = accountTrouble(account);
   if (trouble !== null) return { word: trouble, tone: 'critical' };
@@ -123,24 +101,14 @@ function apiState(account: AccountState): { readonly word: string; readonly tone
   return account.health === 'other' ? { word: 'API unwell', tone: 'warning' } : { word: 'API up', tone: 'confirmed' };
 }
 
-export function channelsPanel(
-  fleet: Fleet,
-  deliveries: readonly ListedDelivery[] | null,
-  now: EpochMs,
-  command: string,
-): Markup {
-  const channels = [...fleet.channels()];
-  if (channels.length === 0 && deliveries?.length === 0) {
-    const none = 'No channel is configured: this page is the only place that shows alerts.';
-    return panel('messages', 'Messages', html`<p class="muted">${none}</p>`);
-  }
-  const items = (deliveries ?? []).slice(0, deliveriesListed).map((delivery) => deliveryItem(delivery, now));
+export function channelsPanel(fleet: Fleet, now: EpochMs, command: string): Markup {
+  const channels = [...fleet.channels()].map((channel) => channelItem(channel, now, command));
+  const none = html`<p class="muted">No channel is configured: this page is the only place that shows alerts.</p>`;
   return panel(
     'messages',
     'Messages',
-    html`<ul class="plain">${channels.map((channel) => channelItem(channel, now, command))}</ul>
-${deliveries === null && html`<p class="bad">Warmwarden cannot read the list of messages at the moment. The log says why.</p>`}
-${items.length > 0 && html`<details><summary>Newest messages (${items.length})</summary><ul class="plain">${items}</ul></details>`}`,
+    html`${channels.length === 0 ? none : html`<ul class="plain">${channels}</ul>`}
+<p class="muted"><a href="/alerts#messages">The newest messages</a></p>`,
   );
 }
 
@@ -190,22 +158,6 @@ ${[...doneTexts(members), incidentAdvice(cause)].map((sentence) => html`<p>${pro
     )}</ul>
 ${left > 0 ? html`<p class="muted">${counted(left, 'more mailbox is', 'more mailboxes are')} in it${whereAll(cause)}.</p>` : ''}
 </li>`;
-}
-
-export function silencesPanel(silences: readonly Silence[], command: string): Markup {
-  const items = silences.map(
-    ({ id, match, by, reason, until }) => html`<li>
-<p class="line"><strong>${text(matchText(match))}</strong> <span class="muted">until ${moment(until)}</span></p>
-<p class="muted">${text(by)}: ${text(reason)}. <code>${command} silence expire ${id}</code> ends it. ${doLink(silenceExpirePath(id), 'Expire it')}</p>
-</li>`,
-  );
-  const note =
-    'Warmwarden sends no messages about these. It keeps guarding the mailboxes, and the page Alerts shows them.';
-  return panel(
-    'silences',
-    headingWith('Silenced', silences.length),
-    html`<p class="muted">${note}</p><ul class="plain">${items}</ul>`,
-  );
 }
 
 /** Banner above every page except the fleet's: facts that make the content outdated or ineffective. */

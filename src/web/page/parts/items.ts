@@ -13,7 +13,7 @@ import type { Alert, Silence } from '../../../core/alert.ts';
 import { ruleBook } from '../../../core/alert-rules.ts';
 import { type ListedDelivery, publicState } from '../../../core/delivery.ts';
 import { mailboxPath, resendPath } from '../../../core/page-links.ts';
-import { type EpochMs, minuteMs } from '../../../core/time.ts';
+import type { EpochMs } from '../../../core/time.ts';
 import type { Verdict } from '../../../core/verdict.ts';
 import { sentence } from '../../../core/wording/explain.ts';
 import { counted } from '../../../core/wording/phrases.ts';
@@ -91,25 +91,19 @@ export function deliveryItem(delivery: ListedDelivery, now: EpochMs): Markup {
 <p class="muted">${text(delivery.channel)}, ${ago(delivery.settledAt ?? delivery.createdAt, now)}${delivery.detail ? `: ${text(delivery.detail)}` : ''}</p></li>`;
 }
 
-// List entry of an alert: severity, subject, beginning, advice, and its messages.
-
-/** Usual delay of the first message, which waits for further alerts or for an incident that may begin. */
-const firstMessageWithinMs = 10 * minuteMs;
+// List entry of an alert: severity, subject, beginning, advice.
 
 interface AlertItemParts {
   readonly alert: Alert;
   readonly now: EpochMs;
-  /** Messages about the alert, newest first. Absent if the list shows none, or null if they are unknown. */
-  readonly sent?: readonly ListedDelivery[] | null;
   readonly silence: Silence | null;
 }
 
-export function alertItem({ alert, now, sent, silence }: AlertItemParts): Markup {
+export function alertItem({ alert, now, silence }: AlertItemParts): Markup {
   return html`<li id="alert-${alert.fingerprint}" class="${alert.severity}">
 <p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${lasting(alert.since, now)}</span> ${silence ? html`<span class="badge none">silenced</span> <span class="muted">until ${moment(silence.until)} by ${text(silence.by)}</span>` : ''} ${runbookLink(alert)}</p>
 ${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
 ${silence ? html`<p class="muted">Silenced because: ${text(silence.reason)}</p>` : ''}
-${sent ? sentOf(alert, sent, now) : ''}
 ${alert.status === 'firing' ? alertCommands(alert, silence) : ''}</li>`;
 }
 
@@ -133,19 +127,4 @@ export function alertTitle(alert: Alert): Markup {
 
 export function runbookLink({ rule }: Pick<Alert, 'rule'>): Markup {
   return html`<a class="runbook" href="/runbooks#${rule}" aria-label="Runbook of ${rule}">${rule}</a>`;
-}
-
-/** Messages about a firing alert, or an explanation why a new alert may have none yet. */
-function sentOf({ firingAt }: Alert, sent: readonly ListedDelivery[], now: EpochMs): Markup {
-  if (sent.length > 0 || firingAt === null || now - firingAt >= firstMessageWithinMs) return sentList(sent, now);
-  return html`<p class="muted">No message about it yet: a first message waits, so that alerts that belong together are one message. Where no route or channel takes the alert, none is sent.</p>`;
-}
-
-export function sentList(sent: readonly ListedDelivery[], now: EpochMs): Markup {
-  if (sent.length === 0) return html`<p class="muted">Warmwarden has no record of a message about it.</p>`;
-  const items = sent.map((delivery) => {
-    const { word, tone } = deliveryWords[publicState(delivery)];
-    return html`<span class="line"><span class="badge ${tone}">${word}</span> ${text(delivery.channel)} ${ago(delivery.settledAt ?? delivery.createdAt, now)}</span> `;
-  });
-  return html`<p class="line">${items}</p>`;
 }
