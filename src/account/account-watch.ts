@@ -289,7 +289,6 @@ export class AccountWatch {
 
   /** Takes over mailboxes that the fleet shows under this account already. To be called within a turn. */
   adopt(mailboxes: readonly MailboxState[]): void {
-    this.#recorder.joined(mailboxes);
     this.#agenda.join(mailboxes);
     for (const { id } of mailboxes) this.#actor.attend(id, this.#stop.signal);
     this.askList();

@@ -47,14 +47,6 @@ export function rivalOf(entry: Like, { fleet, account, accounts, now }: Rivals):
   return null;
 }
 
-/** Accounts that have the id with another address. Behind a gateway, two services may use the same ids. */
-export function namesakesOf(entry: Like, { fleet, account, accounts }: Omit<Rivals, 'now'>): readonly string[] {
-  return accounts.filter((other) => {
-    const mailbox = other === account ? undefined : fleet.mailbox(other, entry.id);
-    return mailbox !== undefined && !isSameAddress(entry, mailbox);
-  });
-}
-
 function isUnreadable(fleet: Fleet, account: string, now: EpochMs): boolean {
   const failing = fleet.account(account)?.listFailing;
   return failing != null && elapsedMs(failing.since, now) >= unreadableForMs;

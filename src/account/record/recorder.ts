@@ -1,40 +1,52 @@
 // Turns answers and outcomes into committed facts: observe, decide, record, then update the fleet.
 
-import { type Action, actionAfter, isGuardActionKind, type OpenAction, type Outcome } from '../../core/action.ts';
-import type { AlertChanges } from '../../core/alert.ts';
+import {
+  type Action,
+  actionAfter,
+  actionUnder,
+  isGuardActionKind,
+  type OpenAction,
+  type Outcome,
+} from '../../core/action.ts';
+import { type AlertChanges, bothChanges } from '../../core/alert.ts';
 import type { MailboxList, Observed } from '../../core/answers.ts';
+import { type BreakerState, moveEntries, withdraw } from '../../core/guard/breaker.ts';
 import { haveShrunk } from '../../core/guard/lost-counts.ts';
-import { aheadMs, type MailboxState } from '../../core/mailbox.ts';
+import { aheadMs, type GuardedElsewhere, type MailboxState, mailboxKey, mailboxUnder } from '../../core/mailbox.ts';
+import { idlePatterns, idleText } from '../../core/mailbox-pattern.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
-import type { TickRecord } from '../../store/records.ts';
-import { isMoving } from '../commit/group-commit.ts';
-import { AccountAlerts } from './account-alerts.ts';
+import type { AccountMove, TickRecord } from '../../store/records.ts';
+import { isMoving, nothingMoved } from '../commit/group-commit.ts';
+import { AccountAlerts, type ListFindings } from './account-alerts.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
-import { Lists } from './lists.ts';
+import { alertsMoved, type Rival, rivalOf } from './guards.ts';
 import { AnswerOrder, type AskedAt, type Observation } from './observe.ts';
 import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
-import { othersOf, type RosterChanges, runningIn } from './roster.ts';
+import { compareRoster, othersOf, type RosterChanges, runningIn, withHistory } from './roster.ts';
 import { afterSettlement, type TickContext, tick } from './tick.ts';
+
+type ListMove = AccountMove & { readonly ids: readonly string[] };
+
+interface Following extends Pick<ListFindings, 'breaker'> {
+  readonly alerts: AlertChanges;
+  readonly moves: readonly ListMove[];
+  readonly at: EpochMs;
+}
 
 export class Recorder {
   readonly #rooms: RecorderRooms;
   readonly #options: RecorderOptions;
   readonly #order = new AnswerOrder();
   readonly #alerts: AccountAlerts;
-  readonly #lists: Lists;
+  readonly #absentSince = new Map<string, EpochMs>();
+  /** Patterns without mailboxes that were logged last. */
+  #saidIdle = '';
 
   constructor(rooms: RecorderRooms, options: RecorderOptions) {
     this.#rooms = rooms;
     this.#options = options;
     this.#alerts = new AccountAlerts(rooms, options, (id) => this.hasRead(id, 'stats') && this.hasRead(id, 'warmup'));
-    this.#lists = new Lists(rooms, {
-      account: options,
-      alerts: this.#alerts,
-      put: (mailbox) => this.#put(mailbox),
-      putAlerts: (alerts) => this.#showAlerts(alerts),
-      left: (id) => this.left(id),
-    });
   }
 
   /** Returns `otherwise` if the account's loop has ended by then. The outcome of a POST is recorded in any case. */
@@ -215,12 +227,137 @@ export class Recorder {
 
   /** Returns null if the account's loop has ended, or this process does not own the account at present. */
   listed(list: Observed<MailboxList>): Promise<RosterChanges | null> {
-    return this.#inTurn(null, () => this.#rooms.world.clock.busy(() => this.#lists.listed(list)));
+    return this.#inTurn(null, () => this.#rooms.world.clock.busy(() => this.#listed(list)));
   }
 
-  /** Takes over mailboxes that the fleet has already. To be called within a turn. */
-  joined(mailboxes: readonly MailboxState[]): void {
-    for (const mailbox of mailboxes) this.#put(mailbox);
+  /** Records a list. Rejects if the store cannot be written. */
+  async #listed(list: Observed<MailboxList>): Promise<RosterChanges> {
+    const { account, selects, expects } = this.#options;
+    const known = [...this.#rooms.fleet.mailboxesOf(account)];
+    const rivals = this.#rivalsIn(list);
+    const elsewhere = new Map(
+      [...rivals].flatMap(([id, { mailbox, stays }]) => (stays && selects(mailbox) ? [[id, nameOf(mailbox)]] : [])),
+    );
+    const expected = { selects, elsewhere, expects: expects() };
+    const changes = compareRoster({ account, known, list, ...expected, absentSince: this.#absentSince });
+    const { arrived, moves } = await this.#remembering(changes, rivals);
+    const { changed, absent, left } = changes;
+    const breaker = this.#breakerWithout(left, moves);
+    const moved = moves.map(({ from, to, ids }) =>
+      alertsMoved(this.#rooms.fleet, { from, to, ids: new Set(ids) }, list.at),
+    );
+    const idle = this.#idleIn(list.answer, changes);
+    const alerts = moved.reduce(bothChanges, this.#alerts.listed(changes, { breaker, idle, now: list.at }));
+    const news = arrived.length + absent.length + left.length + alerts.changed.length + alerts.dropped.length;
+    if (news === 0) for (const mailbox of changed) this.#addEntry(mailbox);
+    else await this.#recordList({ ...changes, arrived }, { alerts, breaker, moves, at: list.at });
+    return { ...changes, arrived };
+  }
+
+  /** Mailboxes of the list that other accounts of the API have, by id. */
+  #rivalsIn({ at: now, answer }: Observed<MailboxList>): ReadonlyMap<string, Rival> {
+    const { account, accountsOfApi } = this.#options;
+    const accounts = accountsOfApi();
+    const { fleet } = this.#rooms;
+    const rivals = new Map<string, Rival>();
+    if (accounts.length < 2) return rivals;
+    for (const entry of answer.mailboxes) {
+      const rival = rivalOf(entry, { fleet, account, accounts, now });
+      if (rival) rivals.set(entry.id, rival);
+    }
+    return rivals;
+  }
+
+  async #recordList(changes: RosterChanges, { alerts, breaker, moves, at }: Following): Promise<void> {
+    const { fleet, store } = this.#rooms;
+    const { account, api } = this.#options;
+    const { arrived, changed, absent, left } = changes;
+    const present = [...arrived, ...changed];
+    const moved = breaker && { api, state: breaker, before: fleet.breaker(api) };
+    await store.recordList({ account, moves, present, absent, left, leftAt: at, alerts, breaker: moved });
+    if (breaker) fleet.putBreaker(api, breaker);
+    if (moves.length > 0) for (const off of await store.writesOff()) fleet.putWritesOff(off);
+    this.#showMoved(moves);
+    for (const mailbox of present) this.#absentSince.delete(mailbox.id);
+    for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, at);
+    for (const mailbox of [...present, ...absent]) this.#put(mailbox);
+    for (const { id } of left) this.left(id);
+    this.#showAlerts(alerts);
+  }
+
+  /** Returns the patterns that match no mailbox, or null if the list cannot tell. Logs them if they changed. */
+  #idleIn({ mailboxes, truncated }: MailboxList, { absent, shortage }: RosterChanges): ListFindings['idle'] {
+    if (truncated || mailboxes.length === 0 || (shortage !== null && shortage.missing.length > 0)) return null;
+    const { account, patterns } = this.#options;
+    const idle = idlePatterns(patterns().ofAccount, [...mailboxes, ...absent]);
+    const said = idle.map(idleText);
+    if (said.join() !== this.#saidIdle) {
+      this.#saidIdle = said.join();
+      const { log } = this.#rooms.world;
+      if (said.length > 0)
+        log.warn({ account, patterns: said }, 'the configuration has patterns that match no mailbox');
+      else log.info({ account }, 'every pattern of the configuration matches a mailbox again');
+    }
+    return idle;
+  }
+
+  /** Adds an entry without effect on alerts to the batch, like any answer. */
+  #addEntry(mailbox: MailboxState): void {
+    const { fleet, group } = this.#rooms;
+    const before = fleet.mailbox(mailbox.account, mailbox.id);
+    if (before) group.add(before, { ...nothingMoved, mailbox, remembers: true, answered: ['mailboxes'] });
+    this.#absentSince.delete(mailbox.id);
+    this.#put(mailbox);
+  }
+
+  #showMoved(moves: readonly ListMove[]): void {
+    const { fleet } = this.#rooms;
+    for (const { from, to, ids } of moves) {
+      const mailboxes = ids.flatMap((id) => fleet.mailbox(from, id) ?? []);
+      for (const mailbox of mailboxes) {
+        for (const action of fleet.actionsOf(mailbox)) fleet.putAction(actionUnder(action, to));
+        fleet.removeMailbox(from, mailbox.id);
+      }
+      this.#options.others.tookFrom(from, mailboxes);
+    }
+  }
+
+  /** Returns the arrived mailboxes. A mailbox that returns, or comes from another account, keeps its history. */
+  async #remembering(
+    { arrived, absent, gone }: RosterChanges,
+    rivals: ReadonlyMap<string, Rival>,
+  ): Promise<{ readonly arrived: readonly MailboxState[]; readonly moves: readonly ListMove[] }> {
+    if (arrived.length === 0) return { arrived, moves: [] };
+    const { account, api, accountsOfApi } = this.#options;
+    const strangers = arrived.filter(({ id }) => !rivals.has(id));
+    const departed = await this.#rooms.store.departed(account, strangers, { api, guarded: accountsOfApi() });
+    const own = withHistory(
+      strangers,
+      [...departed, ...absent, ...gone].map((mailbox) => mailboxUnder(mailbox, account)),
+    );
+    const byId = new Map(own.map((mailbox) => [mailbox.id, mailbox]));
+    const taken = arrived.flatMap(({ id }) => rivals.get(id)?.mailbox ?? []);
+    const withAll = ({ id, email, entry }: MailboxState, before: MailboxState) => ({
+      ...mailboxUnder(before, account),
+      ...{ id, email, entry, missingLists: 0 },
+    });
+    const from = Map.groupBy([...taken, ...departed.filter(({ id }) => byId.has(id))], (one) => one.account);
+    from.delete(account);
+    return {
+      arrived: arrived.map((mailbox) => {
+        const rival = rivals.get(mailbox.id);
+        return rival ? withAll(mailbox, rival.mailbox) : (byId.get(mailbox.id) ?? mailbox);
+      }),
+      moves: [...from].map(([name, mailboxes]) => ({ from: name, to: account, ids: mailboxes.map(({ id }) => id) })),
+    };
+  }
+
+  /** Returns the breaker after departures and moves, or null if nothing changes. */
+  #breakerWithout(left: readonly MailboxState[], moves: readonly ListMove[]): BreakerState | null {
+    const before = this.#rooms.fleet.breaker(this.#options.api);
+    const without = left.reduce((state, { account, id }) => withdraw(state, mailboxKey(account, id)), before);
+    const after = moveEntries(without, moves);
+    return after === before ? null : after;
   }
 
   /** Forgets a mailbox that this account no longer has. To be called within a turn. */
@@ -286,4 +423,8 @@ export class Recorder {
     this.#rooms.fleet.putAlerts(alerts);
     if (alerts.transitions.length > 0) this.#rooms.onTransitions();
   }
+}
+
+function nameOf({ account, id, email }: MailboxState): GuardedElsewhere {
+  return { account, id, email };
 }
