@@ -25,7 +25,6 @@ export interface Condition {
   readonly active: boolean | 'unknown';
   /** True if the trouble is still visible although `active` is unknown: the alert then takes over these words. */
   readonly stillShown?: boolean | ((alert: Alert) => boolean);
-  /** Time that the condition must last before it fires. */
   readonly forMs: number;
   readonly observations: number;
   /** Number of consecutive observations of the opposite before it resolves. */
@@ -74,7 +73,6 @@ export function ageNumber(at: EpochMs | null | undefined, now: EpochMs): AlertFa
   return { data_age_seconds: at == null ? null : Math.max(0, Math.round((now - at) / secondMs)) };
 }
 
-/** Fires with the first observation, and resolves with the first observation of the opposite. */
 export const atOnce = { forMs: 0, observations: 1, clearObservations: 1 } as const;
 
 export interface MailboxContext {

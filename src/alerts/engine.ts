@@ -210,13 +210,10 @@ function sameFacts(one: AlertFacts, other: AlertFacts): boolean {
 // Steps that receivers that track state get at once, while people wait for the message of the group. Pure.
 
 interface EarlyFacts {
-  /** Transitions in the order of their ids. */
   readonly unnotified: readonly StoredTransition[];
   readonly due: ReadonlySet<number>;
-  /** Announcements that people have received, by fingerprint. */
   readonly announced: ReadonlyMap<string, Announcement>;
   readonly muted: (alert: Alert) => boolean;
-  /** Names of channels whose receivers track state. */
   readonly keepers: readonly string[];
 }
 

@@ -12,7 +12,6 @@ export interface GroupMessage {
   readonly group: string;
   /** Account of all transitions, or null if there are several. */
   readonly account: string | null;
-  /** Rule of all transitions, or null if there are several. */
   readonly rule: AlertRule | null;
   /** `found` for the findings of a first sweep; otherwise the most important kind among the transitions. */
   readonly kind: Transition['kind'] | 'found';
@@ -23,7 +22,6 @@ export interface GroupMessage {
   readonly incident: MessageIncident | null;
 }
 
-/** Unannounced transitions of one group whose wait is over. */
 export interface DueGroup {
   readonly group: string;
   readonly unnotified: readonly StoredTransition[];

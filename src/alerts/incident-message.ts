@@ -21,9 +21,7 @@ import { callsForNothing } from './quiet-ends.ts';
 
 export interface IncidentLook {
   readonly now: EpochMs;
-  /** IANA name. */
   readonly zone: string;
-  /** Base of links to the page, or null if there is no page. */
   readonly pageUrl: string | null;
   readonly command: string;
   readonly firing: readonly Alert[];

@@ -33,7 +33,6 @@ const maxMembers = 5_000;
 
 interface IncidentFacts {
   readonly now: EpochMs;
-  /** Incidents that are not over. */
   readonly open: readonly Incident[];
   readonly affected: ReadonlyMap<string, Affected>;
   /** Fingerprints of alerts that keep their incident open while they fire: held actions, a domain's DNS. */

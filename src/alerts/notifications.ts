@@ -19,7 +19,6 @@ export interface NotificationFacts {
   readonly wanted: (alert: Alert) => boolean;
   /** Returns true if an announced alert came to concern an account whose channel was not notified of it. */
   readonly joined: (alert: Alert) => boolean;
-  /** Interval of reminders, or null if there are none. */
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   readonly timing: GroupTiming;
 }
@@ -28,7 +27,6 @@ export interface Notification {
   readonly group: string;
   /** Ids of the settled transitions, including those that are no news. */
   readonly ids: readonly number[];
-  /** Transitions, one a fingerprint. The list may be empty. */
   readonly news: readonly Transition[];
 }
 

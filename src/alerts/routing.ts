@@ -14,8 +14,6 @@ import { fitsGlob } from '../core/mailbox-pattern.ts';
 import type { EpochMs } from '../core/time.ts';
 import { isDisarming } from './rules/protection-rule.ts';
 
-// Matching of an alert by a route or a silence.
-
 /** Protection that a person took away is always announced. */
 export function mutes(match: AlertMatch, alert: Alert): boolean {
   return !isDisarming(alert) && matches(alert, match);

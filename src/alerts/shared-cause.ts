@@ -19,7 +19,6 @@ import { dayMs, type EpochMs, hourMs } from '../core/time.ts';
 import { worstOf } from './grouping.ts';
 
 export interface Affected {
-  /** Key of the mailbox, `ACCOUNT/ID`. */
   readonly key: string;
   readonly mailbox: IncidentMailbox;
   /** Kinds of its bounces that are most frequent, in the API's words. The list is empty if no bounce is shown. */
@@ -261,7 +260,6 @@ function choose(pool: readonly Affected[], { attributes, sharing }: Search): Sha
   return [...candidates].sort(byCount)[0] ?? null;
 }
 
-/** Returns the candidates with enough mailboxes, the largest first. */
 function candidatesOf(attribute: SharedAttribute, pool: readonly Affected[]): readonly SharedValue[] {
   return [...Map.groupBy(pool, ({ traits }) => traits[attribute])]
     .flatMap(([value, members]) => (value === null ? [] : [{ cause: { attribute, value }, members }]))

@@ -155,7 +155,6 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
   };
 }
 
-/** Identifies an alert. All labels are made in one order. */
 function keyOf({ labels }: PostedAlert): string {
   return JSON.stringify(labels);
 }

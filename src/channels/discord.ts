@@ -7,13 +7,13 @@ import type { Clock } from '../world/world.ts';
 import { type Channel, hookKeys } from './channel.ts';
 import { type ChatSettings, chatChannel } from './chat.ts';
 import {
-  fittedSentences,
-  fittedText,
+  cutText,
   fitting,
   type MessageItem,
   type MessageLink,
   type MessageText,
   moreText,
+  textWriter,
 } from './message-text.ts';
 import { fieldsIn } from './post.ts';
 
@@ -46,15 +46,16 @@ const maxFooter = 500;
 const maxHead = 256;
 /** Maximum length of an item in the description, so that several fit. */
 const maxItem = 1_000;
+const discord = textWriter(escaped, harmless);
 const colours = { critical: 0xd92d20, warning: 0xf79009, info: 0x2e90fa, resolved: 0x12b76a } as const;
 
 function payloadOf(text: MessageText): object {
   const embed = {
     description: description(text),
     color: colours[text.tone],
-    footer: { text: fittedText(text.foot, maxFooter, (piece) => piece) },
+    footer: { text: cutText(text.foot, maxFooter) },
   };
-  const content = fittedText(harmless(text.headline), maxContent, escaped);
+  const content = discord.text(text.headline, maxContent);
   // A name in a message must not trigger a mention.
   return { content, embeds: [embed], allowed_mentions: { parse: [] } };
 }
@@ -66,11 +67,7 @@ function description(text: MessageText): string {
     (sum, one) => sum + one.length + gap.length,
     0,
   );
-  const lead = fittedSentences(text.lead.map(harmless), {
-    separator: '\n',
-    max: maxDescription - tail,
-    write: escaped,
-  });
+  const lead = discord.lines(text.lead, maxDescription - tail);
   const written = text.items.map(itemText);
   const room = maxDescription - tail - lead.length;
   const { items, left } = fitting({ items: written, more: text.more }, room, (item) => item.length + gap.length);
@@ -78,11 +75,10 @@ function description(text: MessageText): string {
 }
 
 function itemText({ head, sentences, foot, url }: MessageItem): string {
-  const top = head === '' ? '' : `**${fittedText(harmless(head), maxHead, escaped)}**`;
+  const top = head === '' ? '' : `**${discord.text(head, maxHead)}**`;
   const link = url === null ? '' : linkText({ label: 'Open', url });
-  const bottom = [fittedText(foot, maxHead, escaped), link].filter((part) => part !== '').join(' · ');
-  const max = maxItem - top.length - bottom.length - 2;
-  const middle = fittedSentences(sentences.map(harmless), { separator: '\n', max, write: escaped });
+  const bottom = [discord.text(foot, maxHead), link].filter((part) => part !== '').join(' · ');
+  const middle = discord.lines(sentences, maxItem - top.length - bottom.length - 2);
   return [top, middle, bottom].filter((part) => part !== '').join('\n');
 }
 

@@ -16,14 +16,13 @@ import { type Channel, channelName, type Hook, type SendOutcome, type SendResult
 import {
   cutText,
   type ForPeople,
-  fittedSentences,
-  fittedText,
   fitting,
   type MessageItem,
   type MessageText,
   messageText,
   moreText,
   noticeText,
+  plainWriter,
 } from './message-text.ts';
 import { setupRefused, unanswered } from './post.ts';
 
@@ -98,7 +97,6 @@ function codeOf({ code, originalCode = code }: SmtpError): string {
   return originalCode !== undefined && /^\w+$/.test(originalCode) ? originalCode : 'unknown error';
 }
 
-/** Returns one line without the password, empty if the server said nothing. */
 function saidBy({ response = '' }: SmtpError, password: string): string {
   const line = response.replace(/\s+/g, ' ').trim();
   return cutText(visibleText(password === '' ? line : line.replaceAll(password, '[hidden]')), maxQuoted);
@@ -311,7 +309,7 @@ function textBody(text: MessageText): string {
   const links = text.links.map(({ label, url }) => `${label}: ${url}`);
   const paragraphs = [
     text.headline,
-    leadOf(text),
+    plainWriter.lines(text.lead, maxLead),
     ...listed,
     moreText(left) ?? '',
     links.join('\n'),
@@ -333,7 +331,7 @@ function htmlBody(text: MessageText): string {
   return [
     '<!doctype html><html><head><meta charset="utf-8"></head><body style="font-family:sans-serif">',
     `<p><strong style="color:${colours[text.tone]}">${escaped(text.headline)}</strong></p>`,
-    ...(text.lead.length === 0 ? [] : [`<p>${prose(leadOf(text))}</p>`]),
+    ...(text.lead.length === 0 ? [] : [`<p>${prose(plainWriter.lines(text.lead, maxLead))}</p>`]),
     ...(listed.length === 0 ? [] : [`<ul>${listed.join('')}</ul>`]),
     ...(more === null ? [] : [`<p>${escaped(more)}</p>`]),
     ...(links === '' ? [] : [`<p>${links}</p>`]),
@@ -342,20 +340,13 @@ function htmlBody(text: MessageText): string {
 }
 
 const colours = { critical: '#b42318', warning: '#b54708', info: '#175cd3', resolved: '#027a48' } as const;
-const asWritten = (piece: string) => piece;
-
 interface ItemWords extends Pick<MessageItem, 'head' | 'foot' | 'url'> {
   readonly words: string;
 }
 
-function leadOf({ lead }: MessageText): string {
-  return fittedSentences(lead, { separator: '\n', max: maxLead, write: asWritten });
-}
-
 function itemsOf(text: MessageText) {
   const all = text.items.map(({ head, sentences, foot, url }): ItemWords => {
-    const words = fittedSentences(sentences, { separator: '\n', max: maxItem, write: asWritten });
-    return { head: fittedText(head, maxItem, asWritten), words, foot, url };
+    return { head: plainWriter.text(head, maxItem), words: plainWriter.lines(sentences, maxItem), foot, url };
   });
   return fitting(
     { items: all, more: text.more },

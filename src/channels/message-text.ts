@@ -291,8 +291,19 @@ const command = /`[^`\n]*`/;
 
 type WritePiece = (piece: string) => string;
 
+/** Writes text for a receiver: `write` escapes a piece, and `harmless` takes mentions and links out of words. */
+export function textWriter(write: WritePiece, harmless: WritePiece = (text) => text) {
+  return {
+    text: (text: string, max: number) => fittedText(harmless(text), max, write),
+    /** One sentence a line. */
+    lines: (sentences: readonly string[], max: number) => fittedLines(sentences.map(harmless), max, write),
+  };
+}
+
+export const plainWriter = textWriter((piece) => piece);
+
 /** Cuts to at most `max` UTF-16 units of markup. */
-export function fittedText(text: string, max: number, write: WritePiece): string {
+function fittedText(text: string, max: number, write: WritePiece): string {
   const written = [...text.matchAll(pieces)].map(([piece]) => write(piece));
   const whole = written.join('');
   if (whole.length <= max) return whole;
@@ -305,17 +316,13 @@ export function fittedText(text: string, max: number, write: WritePiece): string
 }
 
 /** If not all sentences fit, those with a command stay whole: half of "To undo this" is of no use. */
-export function fittedSentences(
-  sentences: readonly string[],
-  { separator, max, write }: { readonly separator: string; readonly max: number; readonly write: WritePiece },
-): string {
-  const joined = sentences.join(separator);
-  const whole = fittedText(joined, Number.POSITIVE_INFINITY, write);
+function fittedLines(sentences: readonly string[], max: number, write: WritePiece): string {
+  const written = (some: readonly string[]) => fittedText(some.join('\n'), Number.POSITIVE_INFINITY, write);
+  const whole = written(sentences);
   if (whole.length <= max) return whole;
-  const commands = sentences.filter((sentence) => command.test(sentence));
-  const kept = fittedText(commands.join(separator), Number.POSITIVE_INFINITY, write);
-  const room = max - kept.length - separator.length;
-  if (commands.length === 0 || room < more.length) return fittedText(joined, max, write);
-  const others = sentences.filter((sentence) => !command.test(sentence)).join(separator);
-  return [fittedText(others, room, write), kept].filter((text) => text !== '').join(separator);
+  const kept = written(sentences.filter((sentence) => command.test(sentence)));
+  const room = max - kept.length - 1;
+  if (kept === '' || room < more.length) return fittedText(sentences.join('\n'), max, write);
+  const others = sentences.filter((sentence) => !command.test(sentence)).join('\n');
+  return [fittedText(others, room, write), kept].filter((text) => text !== '').join('\n');
 }

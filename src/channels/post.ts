@@ -23,7 +23,6 @@ interface ReceiverRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly egress?: Egress | undefined;
-  /** Wall time, for a Retry-After date if the answer has no Date of its own. */
   readonly now: EpochMs;
 }
 
@@ -166,7 +165,6 @@ export function failureOf(
 /** Services lock out a sender that retries every few seconds with a wrong key. */
 const setupRetryMs = 5 * minuteMs;
 
-/** `detail` says what to change. */
 export function setupRefused(detail: string): SendOutcome {
   return { kind: 'failed', detail, retryAfterMs: setupRetryMs, final: false, setup: true };
 }

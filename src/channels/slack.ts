@@ -6,14 +6,7 @@ import { section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, hookKeys } from './channel.ts';
 import { type ChatSettings, chatChannel } from './chat.ts';
-import {
-  fittedSentences,
-  fittedText,
-  type MessageItem,
-  type MessageLink,
-  type MessageText,
-  moreText,
-} from './message-text.ts';
+import { type MessageItem, type MessageLink, type MessageText, moreText, textWriter } from './message-text.ts';
 import { fieldsIn } from './post.ts';
 
 export const slackSettings = section({
@@ -51,25 +44,29 @@ const colours = { critical: '#d92d20', warning: '#f79009', info: '#2e90fa', reso
 function payloadOf({ headline, tone, lead, items, more, links, foot }: MessageText): object {
   const header: HeaderBlock = {
     type: 'header',
-    text: { type: 'plain_text', text: slackText(headline, maxHeader), emoji: false },
+    text: { type: 'plain_text', text: slackWriter.text(headline, maxHeader), emoji: false },
   };
   const max = Math.min(maxSection - linkRoom, Math.floor(maxItems / items.length));
   const left = moreText(more);
   const blocks: KnownBlock[] = [
-    ...(lead.length === 0 ? [] : [textBlock(slackSentences(lead, '\n', maxLead))]),
+    ...(lead.length === 0 ? [] : [textBlock(slackWriter.lines(lead, maxLead))]),
     ...items.map((item) => textBlock(itemText(item, max))),
     ...(left === null ? [] : [context(left)]),
     ...buttons(links),
     context(foot),
   ];
-  return { text: slackText(headline, maxFallback), blocks: [header], attachments: [{ color: colours[tone], blocks }] };
+  return {
+    text: slackWriter.text(headline, maxFallback),
+    blocks: [header],
+    attachments: [{ color: colours[tone], blocks }],
+  };
 }
 
 function itemText({ head, sentences, foot, url }: MessageItem, max: number): string {
-  const top = head === '' ? '' : `*${slackText(head, maxHead)}*`;
+  const top = head === '' ? '' : `*${slackWriter.text(head, maxHead)}*`;
   const link = url === null ? '' : `<${url.replaceAll('&', '&amp;')}|Open>`;
-  const bottom = slackText(foot, maxHead);
-  const middle = slackSentences(sentences, '\n', max - top.length - bottom.length - 2);
+  const bottom = slackWriter.text(foot, maxHead);
+  const middle = slackWriter.lines(sentences, max - top.length - bottom.length - 2);
   return [top, middle, [bottom, link].filter(Boolean).join(' · ')].filter(Boolean).join('\n');
 }
 
@@ -87,7 +84,7 @@ function textBlock(text: string): SectionBlock {
 }
 
 function context(text: string): ContextBlock {
-  return { type: 'context', elements: [{ type: 'mrkdwn', text: slackText(text, 1_000), verbatim: true }] };
+  return { type: 'context', elements: [{ type: 'mrkdwn', text: slackWriter.text(text, 1_000), verbatim: true }] };
 }
 
 // Text for Slack: escaped, without mentions, cut without breaking an entity. Source: docs.slack.dev, "Formatting message
@@ -98,15 +95,8 @@ const everyone = /(?<![\w.+-])@(?=(channel|here|everyone|group)\b)/gi;
 /** A backtick would begin code, in which Slack shows the escapes. */
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '`': "'" };
 
-/** Cuts a text to at most `max` characters in Slack's count (escaped, UTF-16). A command is kept whole or left out. */
-export function slackText(text: string, max: number): string {
-  return fittedText(harmless(text), max, escaped);
-}
-
-/** Sentences with a command stay whole. */
-export function slackSentences(sentences: readonly string[], separator: string, max: number): string {
-  return fittedSentences(sentences.map(harmless), { separator, max, write: escaped });
-}
+/** Cuts to Slack's count of characters (escaped, UTF-16). A command is kept whole or left out. */
+export const slackWriter = textWriter(escaped, harmless);
 
 function harmless(text: string): string {
   return text.replace(everyone, '@\u200b');

@@ -6,15 +6,7 @@ import { secret, section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, hookKeys } from './channel.ts';
 import { type ChatSettings, chatChannel } from './chat.ts';
-import {
-  cutText,
-  fittedSentences,
-  fittedText,
-  fitting,
-  type MessageItem,
-  type MessageText,
-  moreText,
-} from './message-text.ts';
+import { cutText, fitting, type MessageItem, type MessageText, moreText, plainWriter } from './message-text.ts';
 import { fieldsIn } from './post.ts';
 
 export const teamsSettings = section({
@@ -74,8 +66,10 @@ function bytesOf(value: unknown): number {
 function cardOf(text: MessageText, list: readonly object[], left: number) {
   const more = moreText(left);
   const headline = cutText(text.headline, maxHeadline);
-  const lead = fittedSentences(text.lead, { separator: '\n', max: maxLead, write: (piece) => piece });
-  const paragraphs = lead.split('\n').filter((paragraph) => paragraph !== '');
+  const paragraphs = plainWriter
+    .lines(text.lead, maxLead)
+    .split('\n')
+    .filter((paragraph) => paragraph !== '');
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',
@@ -99,7 +93,7 @@ function itemBlocks({ head, sentences, foot, url }: MessageItem): readonly objec
   const open = url === null ? {} : { selectAction: { type: 'Action.OpenUrl', title: 'Open', url } };
   return [
     ...(head === '' ? [] : [runs([{ text: cutText(head, maxParagraph), weight: 'bolder', ...open }], 'medium')]),
-    ...sentences.map((sentence) => words(fittedText(sentence, maxParagraph, (piece) => piece))),
+    ...sentences.map((sentence) => words(plainWriter.text(sentence, maxParagraph))),
     ...(foot === '' ? [] : [runs([{ text: foot, isSubtle: true, size: 'small' }])]),
   ];
 }

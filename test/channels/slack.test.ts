@@ -1,7 +1,7 @@
 // Slack payloads stay within Slack's documented limits, and what mailboxes are called cannot ring anybody's phone.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { slackChannel, slackSentences, slackText } from '../../src/channels/slack.ts';
+import { slackChannel, slackWriter } from '../../src/channels/slack.ts';
 import type { Alert, Transition } from '../../src/core/alert.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
@@ -80,13 +80,13 @@ test('markup, mentions and marks in names are harmless', () => {
   const text = JSON.stringify(payload);
   expect(text).not.toMatch(/<!|<@|@here|<https:\/\/evil|\u202e|\\u0000|`/);
   expect(text).toContain('&lt;!channel&gt;');
-  expect(slackText('write to bob@here.example', 100)).toBe('write to bob@here.example');
+  expect(slackWriter.text('write to bob@here.example', 100)).toBe('write to bob@here.example');
 });
 
 test('a command is never cut: half of one might run, and do something else', () => {
   const text = 'Paused. To undo this: `warmwarden resume acme/bob@acme.example`, or wait.';
-  expect(slackText(text, 100)).toBe("Paused. To undo this: 'warmwarden resume acme/bob@acme.example', or wait.");
-  for (let max = 23; max < 64; max += 1) expect(slackText(text, max)).toBe('Paused. To undo this: …');
+  expect(slackWriter.text(text, 100)).toBe("Paused. To undo this: 'warmwarden resume acme/bob@acme.example', or wait.");
+  for (let max = 23; max < 64; max += 1) expect(slackWriter.text(text, max)).toBe('Paused. To undo this: …');
 });
 
 test('of several actions each has its whole command, and the words before it make room', () => {
@@ -108,7 +108,7 @@ test('of several actions each has its whole command, and the words before it mak
       if (count === 2) expect(text?.text).toContain('And more.');
     }
   }
-  expect(slackSentences(['a'.repeat(90), 'Then `b c`.'], ' ', 40)).toBe(`${'a'.repeat(27)}… Then 'b c'.`);
+  expect(slackWriter.lines(['a'.repeat(90), 'Then `b c`.'], 40)).toBe(`${'a'.repeat(27)}…\nThen 'b c'.`);
 });
 
 test('any text is cut to its limit without breaking an entity', () => {
@@ -117,7 +117,7 @@ test('any text is cut to its limit without breaking an entity', () => {
       fc.string({ unit: fc.constantFrom('a', '&', '<', '>', '😀', '@here', ' ') }),
       fc.integer({ min: 8, max: 60 }),
       (text, max) => {
-        const out = slackText(text, max);
+        const out = slackWriter.text(text, max);
         expect(out.length).toBeLessThanOrEqual(max);
         expect(out).not.toMatch(/[<>]|&(?!amp;|lt;|gt;)/);
         expect(out.isWellFormed()).toBe(true);

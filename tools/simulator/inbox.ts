@@ -1,5 +1,5 @@
 // The alerts that a daemon sends to the simulator's own channel, as the simulator's terminal shows them.
-import { fittedText } from '../../src/channels/message-text.ts';
+import { plainWriter } from '../../src/channels/message-text.ts';
 import { readSlack } from './slack-message.ts';
 
 /** A section of a message for Slack, the longest of which has 3,000, is there as a whole: half a command might run. */
@@ -22,5 +22,5 @@ function contentOf(body: string): readonly string[] {
 }
 
 function printable(line: string): string {
-  return fittedText(line.replace(/\p{Cc}/gu, ' '), maxLine, (piece) => piece);
+  return plainWriter.text(line.replace(/\p{Cc}/gu, ' '), maxLine);
 }

@@ -24,7 +24,6 @@ interface HeldContext {
   readonly windowMs: number;
   readonly now: EpochMs;
   readonly command: string;
-  /** IANA name. */
   readonly zone: string;
   readonly verdictOf: (entry: BreakerEntry) => Verdict | undefined;
 }
@@ -72,7 +71,6 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
   });
 }
 
-/** Lists the mailboxes with the counts that show whether their bounces are real. */
 function namesText(ranked: readonly BreakerEntry[], verdictOf: (entry: BreakerEntry) => Verdict | undefined): string {
   const named = ranked.slice(0, namedMailboxes).map((entry) => {
     const counts = countsAndRate(verdictOf(entry));

@@ -19,7 +19,6 @@ export interface PoolKnowledge {
   readonly unknown: number;
   /** Mailboxes that were not read yet since the start of the process. */
   readonly pending: number;
-  /** Called only for messages. */
   readonly oldestAt: () => EpochMs | null;
 }
 
@@ -35,7 +34,6 @@ export interface DomainFinding extends PoolKnowledge {
   readonly excess: DomainExcess | null;
   /** Returns null if there are no rows. The caller asks only if there is no excess. */
   readonly week: () => DomainWeek | null;
-  /** Called only for messages. */
   readonly worst: () => readonly DomainShare[];
 }
 
