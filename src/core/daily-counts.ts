@@ -54,10 +54,7 @@ export function inboxRatio(rows: readonly DailyRow[]): number | null {
 
 const patternWeeks = 4;
 
-/**
- * True if the earlier days explain that a later date has no email: none of that weekday in the last four weeks has
- * one, or it is at a weekend and no weekend has one. Days without any email explain nothing.
- */
+/** True if earlier days explain a date without email: its weekday, or each weekend day, had none in four weeks. */
 export function isUsuallyQuiet(
   date: IsoDate,
   known: readonly { readonly date: IsoDate | null; readonly sent: number | null }[],

@@ -97,13 +97,6 @@ export function namedMailbox(
   const [mailbox, ...others] = all.filter((one) => isCalled(name, one));
   if (!mailbox) {
     const named = name.slice(name.indexOf('/') + 1);
-    const elsewhere = named === name ? undefined : all.find((one) => isCalled(named, one));
-    if (elsewhere) {
-      const { account, email } = elsewhere;
-      return {
-        wrong: `No guarded mailbox is called ${name}. Account ${account} guards ${email}: name ${account}/${email}.`,
-      };
-    }
     const emails = all.map(({ email }) => email);
     return { wrong: `No guarded mailbox is called ${name}${didYouMean(named, emails)}.` };
   }

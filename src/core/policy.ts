@@ -118,23 +118,14 @@ export function limitsAfter(before: RecentLimits, { entry, warmup }: LimitLooks,
   return daily === last.daily && mode === last.mode ? before : before.with(-1, { day, daily, mode });
 }
 
-/**
- * Highest limits on a date of the API, or null if the mailbox was not watched since the day before. The API's time zone
- * is unknown: a date may begin half a day before or after the UTC day.
- */
+// Highest limits on a date of the API, or null if the mailbox was not watched since the day before. The API's time zone
+// is unknown: a date may begin half a day before or after the UTC day.
 export function limitsOn(limits: RecentLimits, date: IsoDate): DayLimits | null {
-  const newest = limits.at(-1)?.day;
-  const [from, to] = [addDays(date, -1), addDays(date, 1)];
-  if (newest === undefined || newest < from) return null;
-  let [daily, mode]: [number | null, number | null] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const day of [from, date, to]) {
-    if (day > newest) break;
-    const on = limits.find((one) => one.day === day);
-    if (!on) return null;
-    daily = highest(daily, on.daily);
-    mode = highest(mode, on.mode);
-  }
-  return { daily, mode };
+  const newest = limits.at(-1)?.day ?? '';
+  const days = [addDays(date, -1), date, addDays(date, 1)].filter((day) => day <= newest);
+  const known = days.flatMap((day) => limits.find((one) => one.day === day) ?? []);
+  if (days.length === 0 || known.length < days.length) return null;
+  return { daily: highest(known.map(({ daily }) => daily)), mode: highest(known.map(({ mode }) => mode)) };
 }
 
 function maximumOf(mode: string | null): number | null {
@@ -142,9 +133,12 @@ function maximumOf(mode: string | null): number | null {
   return isWarmupMode(mode) ? maxPerDay[mode] : unbounded;
 }
 
-/** Returns null if a limit is unknown or the other has no bound. */
-function highest(before: number | null, other: number | null): number | null {
-  return before === null || other === null || other === unbounded ? null : Math.max(before, other);
+/** Returns null if a limit is unknown or has no bound. */
+function highest(limits: readonly (number | null)[]): number | null {
+  return limits.reduce<number | null>(
+    (most, limit) => (most === null || limit === null || limit === unbounded ? null : Math.max(most, limit)),
+    0,
+  );
 }
 
 function higher(a: number | null, b: number | null): number | null {

@@ -85,10 +85,7 @@ export interface SessionLimits {
 /** Filter for the audit log. Entries must match all given fields. */
 export interface HistoryQuery<Id> {
   readonly since: EpochMs;
-  /**
-   * Position in the list: returns only entries that are older, or of the same time with a lower id. Starts with the
-   * newest entry if null or absent.
-   */
+  /** Returns only entries that are older than this place, or all if null or absent. */
   readonly before?: { readonly at: EpochMs; readonly id: Id } | null;
   readonly mailbox: { readonly account: string; readonly ids: readonly string[] } | null;
   readonly by?: string | null;

@@ -158,10 +158,7 @@ function rule(findings: Findings): Ruling {
   return ruleOnCounts(findings);
 }
 
-/**
- * Rules against a word for a stopped warm-up that emails of a later day contradict. Acts only on an emergency of a
- * mailbox that is not said to be paused.
- */
+/** Rules against a word for a stopped warm-up that emails of a later day contradict: an emergency alone acts. */
 function againstWord(findings: Findings, asSaid: Ruling): Ruling {
   const { days, situation } = findings;
   const { unjudgedSince, run, now } = situation;
@@ -210,10 +207,7 @@ function ruleOnCounts({ policy, situation, days, window, found, burst, emergency
   return calm && isRestoreDue(restore) ? { action: 'restore', reason: 'clean_volume' } : onRate;
 }
 
-/**
- * True if an emergency stands despite lost counts. If half of the emails are lost, the rate doubles. With a quarter or
- * less left, any bounce would be one: the emergency must also hold with the lost emails added.
- */
+/** True if an emergency stands with the lost emails added, or if more than a quarter of these is left. */
 function outlivesLoss(
   { sent, bounced }: Counts,
   lost: LostCounts,
@@ -338,10 +332,7 @@ function burstIn(days: Days, limitPpm: Ppm, evidence: EvidenceStart | null): Bur
 
 // Return from recovery to the mode before. docs/guard.md, "After a change".
 
-/**
- * Clean days and emails since the later of the switch and the last bounce, or null if the recovery is not ours, the
- * mode before is unknown, or a day is unreadable.
- */
+/** Clean days and emails since the switch or the last bounce, or null if not ours, or a mode or day is unknown. */
 export function restoreProgress(
   days: Days,
   policy: Policy,

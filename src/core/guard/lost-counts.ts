@@ -12,22 +12,20 @@ interface CountedRows {
   readonly lost: LostCounts | undefined;
 }
 
-/**
- * Finds missing counts. They stay lost until most of them are back, or newer days have emails. `before`: the previous
- * answer, or null if there is none, or it is the same.
- */
+/** Lost counts stay lost until most are back, or newer days have emails. `before`: the answer before, if another. */
 export function lostAfter(
   before: readonly StatsRow[] | null,
   { rows, lost }: CountedRows,
   now: EpochMs,
 ): LostCounts | undefined {
   if (!rows) return lost;
-  if (lost && sentIn(rows, lost) * 2 <= lost.sent && !rows.some((row) => isAfter(row, lost.to))) return lost;
+  if (
+    lost &&
+    sentIn(rows, lost) * 2 <= lost.sent &&
+    !rows.some(({ date, sent }) => (date ?? '') > lost.to && (sent ?? 0) > 0)
+  )
+    return lost;
   return before && before !== rows ? lossBetween(before, rows, now) : undefined;
-}
-
-function isAfter({ date, sent }: StatsRow, to: IsoDate): boolean {
-  return date !== null && date > to && sent !== null && sent > 0;
 }
 
 /** Loss of at least half of the emails on the days that both answers have. */
@@ -37,8 +35,7 @@ function lossBetween(before: readonly StatsRow[], rows: readonly StatsRow[], now
   let [to, was, is] = [today, 0, 0];
   for (let date = from; date <= addDays(today, 1); date = addDays(date, 1)) {
     const [earlier, later] = [sentOn(before, date), sentOn(rows, date)];
-    if (earlier === null || later === null) continue;
-    if (earlier === 0) continue;
+    if (earlier === null || later === null || earlier === 0) continue;
     if (date > to) to = date;
     was += earlier;
     is += later;

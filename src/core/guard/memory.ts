@@ -105,35 +105,30 @@ function modesAfter(memory: GuardMemory, sight: Sight): Pick<GuardMemory, 'mode'
 /** Memory of an unknown mailbox. In recovery the evidence starts now, otherwise with the window's last days. */
 export function firstSight(policy: Policy, sight: Sight): GuardMemory {
   return {
+    ...unknown,
     firstSeenAt: sight.now,
-    answersJudged: 0,
     mode: isWarmupMode(sight.mode) ? sight.mode : null,
     run: sight.run,
     ...ranUnder(sight),
     ...firstEvidence(policy, sight),
-    emergencyEvidence: null,
-    interventions: [],
-    claim: null,
-    pauseWord: null,
-    reversals: [],
   };
 }
+
+const unknown = {
+  answersJudged: 0,
+  emergencyEvidence: null,
+  interventions: [],
+  claim: null,
+  pauseWord: null,
+  reversals: [],
+};
 
 /** Memory of an address under a new id: interventions count on, claims and holds do not (docs/faults.md S9). */
 export function underNewId(before: GuardMemory, formerId: string, now: EpochMs): GuardMemory {
   const formerIds = [formerId, ...(before.formerIds ?? [])];
-  const nothing = { evidence: null, emergencyEvidence: null, claim: null, reversals: [] };
   const { interventions, pauseWord } = before;
-  return {
-    firstSeenAt: now,
-    answersJudged: 0,
-    mode: null,
-    run: 'unknown',
-    interventions,
-    pauseWord,
-    formerIds,
-    ...nothing,
-  };
+  const nothing = { ...unknown, mode: null, run: 'unknown', evidence: null } as const;
+  return { ...nothing, firstSeenAt: now, interventions, pauseWord, formerIds };
 }
 
 function ranUnder({ run, word }: Sight): Pick<GuardMemory, 'runningWord'> {
@@ -162,9 +157,6 @@ function withoutFuture(memory: GuardMemory, sight: Sight): GuardMemory {
   const { evidence, emergencyEvidence, unjudgedSince, reversals } = memory;
   const [now, next] = [today(sight), fromNextFullDay(sight)];
   const isAhead = (start: EvidenceStart | null) => start !== null && start.from > next.from;
-  const late = reversals.filter((at) => at > sight.now);
-  if (!isAhead(evidence) && !isAhead(emergencyEvidence) && !((unjudgedSince ?? now) > now) && late.length === 0)
-    return memory;
   return {
     ...memory,
     evidence: isAhead(evidence) ? next : evidence,
@@ -179,10 +171,8 @@ function stands(claim: Claim | null, mode: string | null, run: RunState): boolea
   return claim.kind === 'pause' ? run === 'paused' : mode === 'recovery';
 }
 
-/**
- * A change by others. A resume of our pause forgets what we acted on. Other changes move the start of the evidence once
- * within the window's days, and not during a breach, except for a switch to recovery. An emergency's counts never move.
- */
+// A change by others. A resume of our pause forgets what we acted on. Others move the start of the evidence once within
+// the window's days, and not during a breach, except for a switch to recovery. An emergency's counts never move.
 function restartByOthers(
   policy: Policy,
   memory: GuardMemory,
@@ -270,10 +260,8 @@ function pausedUnder({ word }: Done, sight: Sight): Pick<GuardMemory, 'pauseWord
   return { pauseWord: word, unjudgedSince: today(sight) };
 }
 
-/**
- * A person's change through Warmwarden is not claimed and restarts the evidence. A reverted change of ours counts as a
- * reversal. A resume keeps our recovery under our pause. A new daily limit changes neither evidence nor claim.
- */
+// A person's change through Warmwarden is not claimed and restarts the evidence. A reverted change of ours counts as a
+// reversal. A resume keeps our recovery under our pause. A new daily limit changes neither evidence nor claim.
 export function afterOperatorChange(policy: Policy, memory: GuardMemory, done: Done, sight: Sight): GuardMemory {
   if (done.kind === 'limit') return memory;
   const { claim } = memory;

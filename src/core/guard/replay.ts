@@ -6,7 +6,7 @@ import { addDays, dayMs, type EpochMs, type IsoDate } from '../time.ts';
 import type { Verdict } from '../verdict.ts';
 import { judge, situationOf } from './judge.ts';
 import { afterConfirmed, afterSight, firstSight, type GuardMemory, type Sight } from './memory.ts';
-import { type Counts, countsOf, type Days, dayOn, readDays } from './rows.ts';
+import { type Counts, countsOf, dayOn, readDays } from './rows.ts';
 
 /** Emails a day that recovery mode sends at most (the API's document, section 2). */
 export const recoveryMailsPerDay = 15;
@@ -51,47 +51,35 @@ interface ReplayState {
   readonly restOfBounce: number;
 }
 
-/**
- * Replays `policy` over the past. A complete day is judged, and an action counts from the next day. In recovery the
- * mailbox sends at most 15 a day with the same share of bounces; paused, nothing, for only a person resumes. `enforce`
- * counts as true, and the breaker is left out: it is about the fleet.
- */
+// A complete day is judged, and an action counts from the next day. In recovery the mailbox sends at most 15 a day with the
+// same share of bounces; paused, nothing, for only a person resumes. `enforce` counts as true, and there is no breaker.
 export function replayGuard(policy: Policy, past: Past): Replay {
   const days = readDays(past.rows, past.now);
-  const total = { actions: [] as ReplayedAction[], daysInRecovery: 0, daysPaused: 0, daysHeld: 0 };
-  const counted = { sent: 0, bounced: 0, sentAfter: 0, bouncedAfter: 0 };
+  const replay = {
+    ...{ from: days.oldest, to: days.anchor, actions: [] as ReplayedAction[], interventions: 0 },
+    ...{ daysInRecovery: 0, daysPaused: 0, daysHeld: 0, sent: 0, bounced: 0, bouncesAvoided: 0, sendsLost: 0 },
+  };
   // An undated row could belong to any day, so every look has it.
   const undated = days.undated ? [rowOf(null, null)] : [];
   let state: ReplayState = { mode: past.mode, paused: false, memory: null, rows: undated, restOfBounce: 0 };
   for (let date = days.oldest; date !== null && days.anchor !== null && date <= days.anchor; date = addDays(date, 1)) {
     const inRecovery = state.memory?.claim?.kind === 'recovery';
-    if (state.paused) total.daysPaused += 1;
-    else if (inRecovery) total.daysInRecovery += 1;
+    if (state.paused) replay.daysPaused += 1;
+    else if (inRecovery) replay.daysInRecovery += 1;
     const counts = countsOf(days, date);
     const lived = liveDay(state, inRecovery, counts);
-    counted.sent += counts?.sent ?? 0;
-    counted.bounced += counts?.bounced ?? 0;
-    counted.sentAfter += lived.counts?.sent ?? 0;
-    counted.bouncedAfter += lived.counts?.bounced ?? 0;
+    replay.sent += counts?.sent ?? 0;
+    replay.bounced += counts?.bounced ?? 0;
+    replay.sendsLost += (counts?.sent ?? 0) - (lived.counts?.sent ?? 0);
+    replay.bouncesAvoided += (counts?.bounced ?? 0) - (lived.counts?.bounced ?? 0);
     const rows = dayOn(days, date) ? [...state.rows, rowOf(date, lived.counts)] : state.rows;
     const { next, verdict } = endOfDay(policy, past, { ...state, rows, restOfBounce: lived.restOfBounce }, date);
-    if (verdict.action === 'hold') total.daysHeld += 1;
-    if (isGuardActionKind(verdict.action)) total.actions.push({ date, kind: verdict.action, verdict });
+    if (verdict.action === 'hold') replay.daysHeld += 1;
+    if (isGuardActionKind(verdict.action)) replay.actions.push({ date, kind: verdict.action, verdict });
+    if (verdict.action === 'recovery' || verdict.action === 'pause') replay.interventions += 1;
     state = next;
   }
-  return {
-    ...range(days),
-    ...total,
-    interventions: total.actions.filter(({ kind }) => kind !== 'restore').length,
-    sent: counted.sent,
-    bounced: counted.bounced,
-    bouncesAvoided: counted.bounced - counted.bouncedAfter,
-    sendsLost: counted.sent - counted.sentAfter,
-  };
-}
-
-function range(days: Days): { readonly from: IsoDate | null; readonly to: IsoDate | null } {
-  return { from: days.oldest, to: days.anchor };
+  return replay;
 }
 
 /** An unreadable day stays unreadable. */
