@@ -14,7 +14,7 @@ export interface HeartbeatSettings extends PingTarget {
 
 export type PingState = Pick<ChannelState, 'lastSuccessAt' | 'failingSince' | 'lastFailure' | 'refusesSetup'>;
 
-const notPinged: PingState = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
+export const untried: PingState = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
 
 export interface HeartbeatParts extends NotifyParts {
   readonly settings: () => HeartbeatSettings | null;
@@ -32,7 +32,7 @@ export class Heartbeat {
   #wrong = '';
   /** True after the first step: a daemon that has just begun has polled no account yet. */
   #begun = false;
-  #pings = notPinged;
+  #pings = untried;
   #isEnding = false;
 
   constructor(parts: HeartbeatParts) {
@@ -94,7 +94,7 @@ export class Heartbeat {
     const { kind, detail = '' } = result;
     const now = clock.now();
     if (kind === 'sent') {
-      this.#pings = { ...notPinged, lastSuccessAt: now };
+      this.#pings = { ...untried, lastSuccessAt: now };
       return null;
     }
     const { lastSuccessAt, failingSince } = this.#pings;

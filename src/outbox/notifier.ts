@@ -1,7 +1,7 @@
 // The notify loops: one that makes deliveries, one for each channel that sends them, and those of the digest, the
 // heartbeat and the channels' own health.
 
-import { tune } from '../alerts/condition.ts';
+import { type Condition, tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { isForPeople } from '../alerts/routing.ts';
 import { channelsFailing, heartbeatName } from '../alerts/rules/daemon-rules.ts';
@@ -15,7 +15,7 @@ import type { Tally } from '../core/tally.ts';
 import type { Loop, Loops } from '../world/loop.ts';
 import { Collector, type NotifySettings } from './collector.ts';
 import { Digester, type DigestSettings } from './digest.ts';
-import { Heartbeat, type HeartbeatSettings, type PingState } from './heartbeat.ts';
+import { Heartbeat, type HeartbeatSettings, type PingState, untried } from './heartbeat.ts';
 import { type NotifyParts, type Outbox, type RecordingParts, recordAlerts } from './outbox-store.ts';
 import { Sender } from './sender.ts';
 import { StoreHealth, StoreWatch } from './store-watch.ts';
@@ -166,10 +166,8 @@ async function resend(ids: readonly string[], sendings: readonly Sending[], { st
 async function showForeign({ world, store, fleet }: NotifierParts, channels: readonly Channel[]): Promise<void> {
   const counts = await world.clock.busy(() => store.outbox.outboxState(world.clock.now())).catch(() => []);
   for (const { channel: name, pending, oldestPendingAt } of counts) {
-    if (channels.some((channel) => channel.name === name)) continue;
-    if (pending === 0) continue;
-    const nothing = { undelivered: 0, lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
-    fleet.putChannel({ name, type: 'removed', pending, oldestPendingAt, ...nothing });
+    if (pending === 0 || channels.some((channel) => channel.name === name)) continue;
+    fleet.putChannel({ name, type: 'removed', pending, oldestPendingAt, undelivered: 0, ...untried });
     world.log.warn({ channel: name, pending }, 'Messages wait for a channel that is no longer configured.');
   }
 }
@@ -182,12 +180,10 @@ interface ChannelWatchParts extends RecordingParts {
 
 const everyMs = 30_000;
 
-const nothingKnown = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
-
 async function watchChannels(parts: ChannelWatchParts, heartbeat: PingState | null = null): Promise<number> {
   const { world, fleet, channels, settings } = parts;
   // A channel of a process that has just started may have no state yet: an alert about it continues.
-  const known = channels().map(({ name }) => fleet.channel(name) ?? { name, ...nothingKnown });
+  const known = channels().map(({ name }) => fleet.channel(name) ?? { name, ...untried });
   const states = [...known, ...(heartbeat ? [{ name: heartbeatName, ...heartbeat }] : [])];
   const { rules } = settings();
   const context = { command: world.command, zone: rules.timeZone };
@@ -195,19 +191,24 @@ async function watchChannels(parts: ChannelWatchParts, heartbeat: PingState | nu
   const refused = new Set(states.filter(({ refusesSetup }) => refusesSetup).map(({ name }) => name));
   const tuned = tune(channelsFailing(states, fleet.alertsOf(noAccount), context), rules);
   const conditions = tuned.map((one) => (refused.has(one.subject.object ?? '') ? { ...one, forMs: 0 } : one));
-  const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
-  await recordAlerts(parts, changes);
+  await recordConditions(parts, conditions);
   return everyMs;
 }
 
 async function watchSilences(parts: ChannelWatchParts): Promise<number> {
   const { world, fleet, settings } = parts;
   const { rules } = settings();
-  const now = world.clock.now();
   const accounts = [...fleet.accounts()].map(({ name }) => name);
   const words = { command: world.command, zone: rules.timeZone, accounts };
-  const conditions = tune(messagesSilenced(fleet.silences(now), fleet.alertsOf(noAccount), words), rules);
-  const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
-  await recordAlerts(parts, changes);
+  const conditions = tune(messagesSilenced(fleet.silences(world.clock.now()), fleet.alertsOf(noAccount), words), rules);
+  await recordConditions(parts, conditions);
   return everyMs;
+}
+
+async function recordConditions(parts: ChannelWatchParts, conditions: readonly Condition[]): Promise<void> {
+  const { fleet, world } = parts;
+  await recordAlerts(
+    parts,
+    step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now()),
+  );
 }

@@ -1,13 +1,12 @@
 // Notifies people of the store itself. While the store fails it can't be relied on to record a message, so this one
 // alert is sent without it, repeatedly to each channel until the channel accepts it. Its end is announced like that of
 // any alert, by the next process too: a note beside the store says that people were notified.
-import { createHash } from 'node:crypto';
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { messageOf } from '../alerts/grouping.ts';
 import { type AlertRoute, channelsFor } from '../alerts/routing.ts';
 import { storeFailing, storeFingerprint, withBeginning, worsened } from '../alerts/rules/daemon-rules.ts';
-import type { Channel, Rendered, SendResult } from '../channels/channel.ts';
+import type { Channel, SendResult } from '../channels/channel.ts';
 import { longestOf } from '../channels/post.ts';
 import type { Alert, Transition } from '../core/alert.ts';
 import { type Delivery, pendingDelivery } from '../core/delivery.ts';
@@ -16,6 +15,7 @@ import type { Loss, StoreFailure } from '../core/store-failure.ts';
 import { hourMs, minuteMs, secondMs } from '../core/time.ts';
 import type { Loops } from '../world/loop.ts';
 import { endsWithin, systemClock } from '../world/world.ts';
+import { deliveryOf } from './delivery-of.ts';
 import type { NotifyParts, RecordingParts } from './outbox-store.ts';
 
 // Health of the store in this process's view, from the results of its reads and writes: shown and logged, whichever
@@ -108,7 +108,6 @@ const refusedWaitMs = 15 * minuteMs;
 export class StoreWatch {
   readonly #parts: StoreWatchParts;
   readonly #health: StoreHealth;
-  #recorded = false;
   /** Content of the note beside the store, or null if there is none or it can't be written. */
   #kept: string | null = null;
   /** Loss of the store that replaces the one that an earlier process called failing. */
@@ -137,11 +136,6 @@ export class StoreWatch {
 
   hasNotified(channel: string, { rule }: Alert): boolean {
     return rule === 'store_failing' && (this.#notified.has(channel) || this.#informed.has(channel));
-  }
-
-  /** True if people were notified of the failure, perhaps by an earlier process, and not yet of its end. */
-  get isOpen(): boolean {
-    return this.#telling !== null || !this.#tookOver;
   }
 
   end(): void {
@@ -173,7 +167,7 @@ export class StoreWatch {
     if (failure && before) this.#noteCause(before, failure);
     if (this.#telling) {
       await this.#keep(this.#telling.alert);
-      await Promise.all([this.#tell(this.#telling), this.#record(this.#telling.alert)]);
+      await this.#tell(this.#telling);
       await this.#keep(this.#telling.alert);
     }
     if (failure) return Math.min(whileFailingMs, this.#health.unsoundMs || whileFailingMs);
@@ -241,21 +235,10 @@ export class StoreWatch {
     if (remedy !== undefined) this.#remedies.add(remedy);
     this.#newCause = null;
     this.#informed.clear();
-    this.#recorded = false;
     this.#kept = null;
     this.#notified.clear();
     this.#settled.clear();
     this.#restsUntil.clear();
-  }
-
-  /** Records the alert if the store can be written, without a transition, which would be announced again. */
-  async #record(alert: Alert): Promise<void> {
-    if (this.#recorded) return;
-    const writing = this.#parts.store.recordAlerts({ changed: [alert], dropped: [], transitions: [] });
-    this.#recorded = await writing.then(
-      () => true,
-      () => false,
-    );
   }
 
   /** Writes the note before and after people are notified, for a successor of this process. */
@@ -292,15 +275,15 @@ export class StoreWatch {
 
   async #attempt(channel: Channel, transition: Transition): Promise<void> {
     const { name } = channel;
+    const { log, clock } = this.#parts.world;
     const message = messageOf('store', [transition], transition.at);
-    const rendered = message && channel.render(message);
-    if (!rendered) return void this.#settled.add(name);
-    const result = await this.#send(channel, unrecorded(name, rendered, transition));
+    const delivery = message && deliveryOf(channel, message, log);
+    if (!delivery) return void this.#settled.add(name);
+    const result = await this.#send(channel, pendingDelivery(delivery, transition.at));
     // The failure may have ended meanwhile, or have another cause.
     if (transition !== this.#telling) return;
     const { kind } = result;
     if (kind === 'sent' || kind === 'accepted' || kind === 'unanswered') return void this.#notified.add(name);
-    const { log, clock } = this.#parts.world;
     log.error(
       { channel: name, detail: result.detail },
       'The channel did not accept the alert that the store is failing.',
@@ -322,10 +305,4 @@ export class StoreWatch {
       return { kind: 'refused', detail, retryAfterMs: null };
     }
   }
-}
-
-/** Delivery that is in no outbox. Every attempt has the same id and the same bytes. */
-function unrecorded(channel: string, { payload, title }: Rendered, { at, alert }: Transition): Delivery {
-  const id = `msg_${createHash('sha256').update(`${channel} ${payload}`).digest('base64url').slice(0, 27)}`;
-  return pendingDelivery({ id, channel, group: 'store', payload, title, alerts: [alert.fingerprint] }, at);
 }
