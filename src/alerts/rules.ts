@@ -1,6 +1,6 @@
 // The rules that an answer about a mailbox, or the passing of time, can change.
 
-import type { MeasuredRoute, Route } from '../core/answers.ts';
+import type { Route } from '../core/answers.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { Condition, MailboxContext } from './condition.ts';
 import { bounceBurst, bounceNearLimit, bounceOverLimit, guardBlind } from './rules/bounce-rules.ts';
@@ -17,9 +17,10 @@ import {
 } from './rules/mailbox-rules.ts';
 import { measurementStale, staleData } from './rules/stale-rule.ts';
 
-type Rule = (mailbox: MailboxState, context: MailboxContext) => Condition;
+type Rule = (mailbox: MailboxState, context: MailboxContext, answered: Route | 'time') => Condition;
 
 const counts: readonly Rule[] = [
+  guardBlind,
   bounceOverLimit,
   bounceNearLimit,
   bounceBurst,
@@ -32,26 +33,18 @@ const counts: readonly Rule[] = [
   recoveryOverdue,
 ];
 
-const blind =
-  (answered: Route): Rule =>
-  (mailbox, context) =>
-    guardBlind(answered, mailbox, context);
-const unwell = (answered: 'mailbox' | 'mailboxes'): readonly Rule[] => [
-  (mailbox, context) => mailboxDisconnected(answered, mailbox, context),
-  (mailbox, context) => mailboxStatusUnknown(answered, mailbox, context),
-];
-const stale = (route: MeasuredRoute, answered: MeasuredRoute | 'time'): Rule => {
-  return (mailbox, context) => measurementStale(route, answered, mailbox, context);
-};
+const unwell: readonly Rule[] = [mailboxDisconnected, mailboxStatusUnknown];
+const dnsStale: Rule = (...sight) => measurementStale('dns', ...sight);
+const blacklistStale: Rule = (...sight) => measurementStale('blacklist', ...sight);
 
 const rulesAfter: Readonly<Record<Route | 'time', readonly Rule[]>> = {
-  stats: [blind('stats'), ...counts],
-  warmup: [blind('warmup'), ...counts],
-  mailbox: unwell('mailbox'),
-  mailboxes: [...unwell('mailboxes'), healthScoreDrop],
-  dns: [dnsFailing, stale('dns', 'dns')],
-  blacklist: [blacklisted, stale('blacklist', 'blacklist')],
-  time: [staleData, stale('dns', 'time'), stale('blacklist', 'time')],
+  stats: counts,
+  warmup: counts,
+  mailbox: unwell,
+  mailboxes: [...unwell, healthScoreDrop],
+  dns: [dnsFailing, dnsStale],
+  blacklist: [blacklisted, blacklistStale],
+  time: [staleData, dnsStale, blacklistStale],
   health: [],
 };
 
@@ -60,5 +53,5 @@ export function conditionsAfter(
   mailbox: MailboxState,
   context: MailboxContext,
 ): readonly Condition[] {
-  return rulesAfter[answered].map((rule) => rule(mailbox, context));
+  return rulesAfter[answered].map((rule) => rule(mailbox, context, answered));
 }

@@ -5,6 +5,7 @@ import type { RecentBounce } from '../../src/core/answers.ts';
 import type { Incident, MemberState } from '../../src/core/incident.ts';
 import { type MailboxState, mailboxKey } from '../../src/core/mailbox.ts';
 import { dayMs } from '../../src/core/time.ts';
+import { warmupAnswer } from '../guard/samples.ts';
 import { breach, sampleAction, sampleAlert, sampleMailbox, sampleVerdict, start } from './samples.ts';
 
 export const policyBlock: RecentBounce = { type: 'block', category: 'policy_block' };
@@ -70,20 +71,8 @@ export function about(mailbox: MailboxState, rule: Alert['rule'], at: number, ch
   return sampleAlert(0, { ...subject, since: at, firingAt: at, facts, ...change });
 }
 
-function bouncing(bounce: RecentBounce, at: number): NonNullable<MailboxState['warmup']> {
-  const config = {
-    targetDailyLimit: 40,
-    replyRate: 30,
-    threadRate: 30,
-    weekdaysOnly: null,
-    sendWindowStart: null,
-    sendWindowEnd: null,
-  };
-  const limits = { dailyLimit: 40, warmupDay: 20, healthScore: 90 };
-  return {
-    at,
-    answer: { status: 'active', mode: 'balanced', ...limits, config, recentBounces: [bounce, bounce, bounce] },
-  };
+function bouncing(bounce: RecentBounce, at: number): MailboxState['warmup'] {
+  return { at, answer: { ...warmupAnswer('balanced', 'active'), recentBounces: [bounce, bounce, bounce] } };
 }
 
 /** A mailbox of an incident without the picture around it. */

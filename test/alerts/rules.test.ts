@@ -13,7 +13,16 @@ import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { account } from '../web/example-fleet.ts';
-import { breach, judged, sampleAction, sampleContext, sampleMailbox, sampleVerdict, start } from './samples.ts';
+import {
+  breach,
+  judged,
+  sampleAction,
+  sampleContext,
+  sampleMailbox,
+  sampleVerdict,
+  start,
+  withDns,
+} from './samples.ts';
 
 function active(rule: string, answered: Route | 'time', mailbox: MailboxState, context = sampleContext()) {
   return conditionsAfter(answered, mailbox, context).find(({ subject }) => subject.rule === rule)?.active;
@@ -223,23 +232,13 @@ test('stale_data ends with a judgement of the answer: one that nothing judged sa
   expect(active('stale_data', 'stats', { ...judged({}), stats, verdict }, later)).toBe(false);
 });
 
-function withDns(spf: boolean | null, dkim: boolean | null): MailboxState {
-  const record = (pass: boolean | null) => ({
-    status: pass === null ? 'temperror' : pass ? 'pass' : 'fail',
-    pass,
-    record: null,
-  });
-  const records = { spf: record(spf), dkim: record(dkim), dmarc: record(true) };
-  return sampleMailbox({ dns: { at: start, answer: { domain: 'Acme.example', checkedAt: null, records } } });
-}
-
 test('dns_failing is per domain and twice; inconclusive neither fires nor resolves', () => {
-  const [condition] = conditionsAfter('dns', withDns(false, null), sampleContext());
+  const [condition] = conditionsAfter('dns', withDns({ spf: false, dkim: null }), sampleContext());
   expect(condition).toMatchObject({ active: true, observations: 2, severity: 'critical' });
   expect(condition?.subject).toMatchObject({ account: 'acme', mailboxId: null, object: 'acme.example' });
   expect(condition?.facts.title).toBe('acme.example: SPF does not pass');
-  expect(active('dns_failing', 'dns', withDns(true, null))).toBe('unknown');
-  expect(active('dns_failing', 'dns', withDns(true, true))).toBe(false);
+  expect(active('dns_failing', 'dns', withDns({ spf: true, dkim: null }))).toBe('unknown');
+  expect(active('dns_failing', 'dns', withDns({ spf: true, dkim: true }))).toBe(false);
 });
 
 test('blacklisted is per ip, once; it ends after twice not listed, and nothing checked says nothing', () => {

@@ -140,3 +140,19 @@ export function firing(alert: Alert, at = start): Transition {
 export function resolved(alert: Alert, at = start): Transition {
   return { kind: 'resolved', at, alert: { ...alert, status: 'resolved', resolvedAt: at } };
 }
+
+interface DnsSample {
+  readonly id?: string;
+  readonly spf?: boolean | null;
+  readonly dkim?: boolean | null;
+  readonly checkedAt?: string | null;
+}
+
+/** A mailbox of acme.example whose records pass, do not, or are inconclusive (null). */
+export function withDns({ id = 'm1', spf = true, dkim = true, checkedAt = null }: DnsSample): MailboxState {
+  const status = (pass: boolean | null) => (pass === null ? 'temperror' : pass ? 'pass' : 'fail');
+  const record = (pass: boolean | null) => ({ status: status(pass), pass, record: null });
+  const records = { spf: record(spf), dkim: record(dkim), dmarc: record(true) };
+  const answer = { domain: 'Acme.example', checkedAt, records };
+  return sampleMailbox({ id, email: `${id}@acme.example`, dns: { at: start, answer } });
+}

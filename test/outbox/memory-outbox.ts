@@ -27,7 +27,6 @@ export interface MemoryOutbox extends OutboxStore {
   away: Error | null;
   /** Set, every verb that writes fails with it, as on a full disk. */
   full: Error | null;
-  looks: number;
   /** One read found the file damaged; everything else works. */
   damage(said: string): void;
   /** What lies beside the store, whatever becomes of it. */
@@ -71,7 +70,6 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
   const outbox: Outbox = {
     unnotifiedTransitions: async (limit) => {
       check();
-      store.looks += 1;
       return transitions.filter(({ notified }) => !notified).slice(0, limit);
     },
     loadNotificationLog: async () => {
@@ -167,7 +165,6 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
       store.outageNote = null;
     },
     facts: { actions: [], undelivered: [] },
-    looks: 0,
     damage: (said) => fail(said, true),
     commit: (added) => {
       for (const transition of added) transitions.push({ id: transitions.length + 1, transition, notified: false });

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 
 interface Received {
+  readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly at: number;
@@ -15,7 +16,7 @@ export interface Receiver extends AsyncDisposable {
   answer: (response: ServerResponse, received: Received) => void;
 }
 
-export async function startReceiver(now = () => 0): Promise<Receiver> {
+export async function startReceiver(now = () => 0, path = '/hook/T0P-SECRET'): Promise<Receiver> {
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8');
@@ -23,14 +24,14 @@ export async function startReceiver(now = () => 0): Promise<Receiver> {
       body += chunk;
     });
     request.on('end', () => {
-      const got = { headers: request.headers, body, at: now() };
+      const got = { path: request.url ?? '', headers: request.headers, body, at: now() };
       receiver.received.push(got);
       receiver.answer(response, got);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const receiver: Receiver = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/T0P-SECRET`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
     received: [],
     answer: (response) => response.end('ok'),
     [Symbol.asyncDispose]: async () => {

@@ -2,7 +2,7 @@
 // Sources: docs.slack.dev, "Reference: blocks" (header, section, context, actions, divider), "Block elements: button",
 // "Formatting message text" (what must be escaped), "Reference: secondary attachments".
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 const maxBlocks = 50;
 const maxText = 40_000;
@@ -13,11 +13,11 @@ const maxButtons = 25;
 const maxContextElements = 10;
 const maxUrl = 3_000;
 
-function fields(value: unknown): Fields {
+export function fields(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 
-function list(value: unknown): readonly unknown[] {
+export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 

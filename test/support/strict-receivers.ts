@@ -1,10 +1,9 @@
 // Discord, Teams and PagerDuty on loopback: they refuse what breaks a published limit, and throttle as the real ones do.
 // Sources: docs.discord.com "Execute Webhook", "Embed Limits", "Rate Limits"; learn.microsoft.com "Create an Incoming Webhook" and
 // "Limits and specifications" (28 KB, four a second); developer.pagerduty.com "Events API v2 Overview", "Send an Alert Event".
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
-type Fields = Readonly<Record<string, unknown>>;
+import type { ServerResponse } from 'node:http';
+import { type Receiver, startReceiver } from '../outbox/receiver.ts';
+import { type Fields, fields, list } from './slack-limits.ts';
 
 /** A request as it arrived. */
 export interface Attempt {
@@ -36,26 +35,20 @@ export class StrictReceiver implements AsyncDisposable {
   /** Set, it answers before the service looks. null: the service itself. status 0: the connection is cut, after it was taken; -1: silence. */
   fault: ((body: string) => Reply | null) | null = null;
   readonly #service: Service;
-  readonly #now: () => number;
-  readonly #server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => this.#answer(request.url ?? '', Buffer.concat(chunks), response));
-  });
+  readonly #receiver: Receiver;
 
-  private constructor(service: Service, now: () => number) {
+  private constructor(service: Service, receiver: Receiver) {
     this.#service = service;
-    this.#now = now;
+    this.#receiver = receiver;
+    receiver.answer = (response, got) => this.#answer(response, got);
   }
 
   static async start(kind: keyof typeof services, now: () => number): Promise<StrictReceiver> {
-    const receiver = new StrictReceiver(services[kind], now);
-    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
-    return receiver;
+    return new StrictReceiver(services[kind], await startReceiver(now, services[kind].path));
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${this.#service.path}`;
+    return this.#receiver.url;
   }
 
   /** The payloads that were taken, in order. */
@@ -64,15 +57,12 @@ export class StrictReceiver implements AsyncDisposable {
     return this.attempts.filter(({ status }) => status === good).map(({ body }) => JSON.parse(body) as Fields);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#receiver[Symbol.asyncDispose]();
   }
 
-  #answer(path: string, bytes: Buffer, response: ServerResponse): void {
-    const body = bytes.toString('utf8');
-    const at = this.#now();
-    const reply = this.fault?.(body) ?? this.#judge(body, bytes.length, at);
+  #answer(response: ServerResponse, { path, body, at }: Omit<Attempt, 'status'>): void {
+    const reply = this.fault?.(body) ?? this.#judge(body, Buffer.byteLength(body), at);
     if (reply.status < 0) return;
     const cut = reply.status === 0;
     this.attempts.push({ at, path, body, status: cut ? this.#service.taken.status : reply.status });
@@ -101,14 +91,6 @@ function parsed(body: string): unknown {
   } catch {
     return null;
   }
-}
-
-function fields(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function lengthFaults(name: string, value: unknown, max: number, min = 0): readonly string[] {

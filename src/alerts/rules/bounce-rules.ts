@@ -56,7 +56,7 @@ export function countsMissing(account: string, mailboxes: Iterable<MailboxState>
 }
 
 /** An emergency in an unknown mode does not show whether the guard can judge. */
-export function guardBlind(answered: Route | 'time', mailbox: MailboxState, context: MailboxContext): Condition {
+export function guardBlind(mailbox: MailboxState, context: MailboxContext, answered: Route | 'time'): Condition {
   const verdict = mailbox.verdict?.answer;
   // Late bounces of earlier emails can outnumber the emails after the evidence restarted.
   const isLate = verdict?.reason === 'implausible_counts' && verdict.windowDays < context.policy.windowDays;

@@ -1,5 +1,6 @@
 // Rules of one mailbox besides its bounces.
 
+import type { Route } from '../../core/answers.ts';
 import { dailyRows, inboxRatio, lastDays, sumOf } from '../../core/daily-counts.ts';
 import { saysDisconnected } from '../../core/guard/run-state.ts';
 import { type MailboxState, typedName } from '../../core/mailbox.ts';
@@ -16,9 +17,9 @@ import { ageNumber, type Condition, condition, type MailboxContext, subjectOf } 
  * shows, and an old detail is no second observation.
  */
 export function mailboxDisconnected(
-  answered: 'mailbox' | 'mailboxes',
   mailbox: MailboxState,
   { now }: MailboxContext,
+  answered: Route | 'time',
 ): Condition {
   const { email, detail, entry } = mailbox;
   const status = (answered === 'mailbox' ? detail?.answer.status : entry.answer.status) ?? null;
@@ -57,9 +58,9 @@ function byList({ detail, entry }: MailboxState): Condition['active'] {
 
 /** Fires after two observations, so a word that is gone at the next look does not count. */
 export function mailboxStatusUnknown(
-  answered: 'mailbox' | 'mailboxes',
   mailbox: MailboxState,
   context: MailboxContext,
+  answered: Route | 'time',
 ): Condition {
   const { email } = mailbox;
   const isStrange = (word: string | null | undefined) => typeof word === 'string' && !isKnown(word, context);

@@ -1,5 +1,5 @@
 // stale_data: statistics, DNS or blacklists that are too old to rely on.
-import { type MeasuredRoute, measuredAt } from '../../core/answers.ts';
+import { type MeasuredRoute, measuredAt, type Route } from '../../core/answers.ts';
 import { isUsuallyQuiet } from '../../core/daily-counts.ts';
 import { awaitsJudgement, domainOf, type MailboxState } from '../../core/mailbox.ts';
 import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, isWeekend, utcDate } from '../../core/time.ts';
@@ -128,9 +128,9 @@ const checks: Readonly<Record<MeasuredRoute, { readonly name: string; readonly u
  */
 export function measurementStale(
   route: MeasuredRoute,
-  answered: MeasuredRoute | 'time',
   mailbox: MailboxState,
   context: MailboxContext,
+  answered: Route | 'time',
 ): Condition {
   const { email, firstSeenAt } = mailbox;
   const observed = mailbox[route];

@@ -10,7 +10,7 @@ import type { MailboxState } from '../../../src/core/mailbox.ts';
 import { defaultRuleSettings } from '../../../src/core/rule-settings.ts';
 import { addDays, dayMs, type EpochMs, hourMs, utcDate } from '../../../src/core/time.ts';
 import type { Verdict } from '../../../src/core/verdict.ts';
-import { sampleContext, sampleMailbox, sampleVerdict, start } from '../samples.ts';
+import { sampleContext, sampleMailbox, sampleVerdict, start, withDns } from '../samples.ts';
 
 type Context = Parameters<typeof sampleContext>[0];
 
@@ -22,19 +22,8 @@ function condition(what: string, answered: Route, mailbox: MailboxState, context
   return found;
 }
 
-function withDns(id: string, spf: boolean | null): MailboxState {
-  const record = (pass: boolean | null) => ({
-    status: pass === null ? 'temperror' : pass ? 'pass' : 'fail',
-    pass,
-    record: null,
-  });
-  const records = { spf: record(spf), dkim: record(true), dmarc: record(true) };
-  const email = `${id}@acme.example`;
-  return sampleMailbox({ id, email, dns: { at: start, answer: { domain: 'acme.example', checkedAt: null, records } } });
-}
-
 test('mailboxes of one domain that disagree do not make its alert flap', () => {
-  const [broken, fine] = [withDns('m1', false), withDns('m2', true)];
+  const [broken, fine] = [withDns({ id: 'm1', spf: false }), withDns({ id: 'm2', spf: true })];
   const alerts = new Map<string, Alert>();
   const notified: string[] = [];
   const see = (mailbox: MailboxState, other: MailboxState) => {
@@ -48,7 +37,7 @@ test('mailboxes of one domain that disagree do not make its alert flap', () => {
     see(fine, broken);
   }
   expect(notified).toEqual(['firing']);
-  see(withDns('m1', true), fine);
+  see(withDns({ id: 'm1', spf: true }), fine);
   expect(notified).toEqual(['firing', 'resolved']);
 });
 
@@ -100,9 +89,11 @@ test('an ip or a domain names all its mailboxes, also one whose answer counted a
   // The words do not depend on whose answer came last.
   const back = condition('blacklisted', 'blacklist', first, { neighbours: () => [second] });
   expect(step([back], () => changed[0], start).changed).toEqual([]);
-  const many = ['m2', 'm3', 'm4', 'm5'].map((id) => withDns(id, false));
+  const many = ['m2', 'm3', 'm4', 'm5'].map((id) => withDns({ id, spf: false }));
   expect(
-    condition('dns_failing', 'dns', withDns('m1', false), { neighbours: () => many }).facts.sentences.join(' '),
+    condition('dns_failing', 'dns', withDns({ id: 'm1', spf: false }), { neighbours: () => many }).facts.sentences.join(
+      ' ',
+    ),
   ).toContain('This affects m1@acme.example, m2@acme.example, m3@acme.example and 2 other mailboxes.');
 });
 

@@ -8,16 +8,11 @@ import type { AlertRule } from '../../../src/core/alert-rules.ts';
 import type { Route } from '../../../src/core/answers.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs } from '../../../src/core/time.ts';
-import { sampleContext, sampleMailbox, start } from '../samples.ts';
+import { sampleContext, sampleMailbox, start, withDns } from '../samples.ts';
 
 type Seen = readonly [id: string, madeAt: EpochMs | null, good: boolean];
 
-function withDns([id, madeAt, good]: Seen): MailboxState {
-  const record = (pass: boolean) => ({ status: pass ? 'pass' : 'fail', pass, record: null });
-  const records = { spf: record(good), dkim: record(true), dmarc: record(true) };
-  const answer = { domain: 'acme.example', checkedAt: checkedAt(madeAt), records };
-  return sampleMailbox({ id, email: `${id}@acme.example`, dns: { at: start, answer } });
-}
+const dnsOf = ([id, madeAt, good]: Seen) => withDns({ id, spf: good, checkedAt: checkedAt(madeAt) });
 
 function withListing([id, madeAt, good]: Seen): MailboxState {
   const found = { listed: !good, lists: good ? [] : ['zen.example'], found: good ? 0 : 1, checked: 60 };
@@ -32,7 +27,7 @@ function alertsSentOf(rule: AlertRule, route: Route, seen: readonly Seen[]): rea
   const fleet = new Map<string, MailboxState>();
   const alerts = new Map<string, Alert>();
   return seen.flatMap((one) => {
-    const mailbox = route === 'dns' ? withDns(one) : withListing(one);
+    const mailbox = route === 'dns' ? dnsOf(one) : withListing(one);
     const before = fleet.get(mailbox.id) ?? null;
     const neighbours = () => [...fleet.values()].filter(({ id }) => id !== mailbox.id);
     fleet.set(mailbox.id, mailbox);
@@ -80,17 +75,17 @@ function stale(answered: Route | 'time', mailbox: MailboxState, unreadSince = Nu
 }
 
 test('stale_data: by the time of the measurement when it was read, and not before a second look', () => {
-  expect(stale('dns', withDns(['a', start - 25 * hourMs, true]))).toMatchObject({ active: true, observations: 2 });
-  expect(stale('dns', withDns(['a', start - 23 * hourMs, true]))?.active).toBe(false);
-  expect(stale('dns', withDns(['a', null, true]))?.active).toBe('unknown');
-  expect(stale('dns', withDns(['a', start - 25 * hourMs, true]))?.facts.sentences[0]).toBe(
+  expect(stale('dns', dnsOf(['a', start - 25 * hourMs, true]))).toMatchObject({ active: true, observations: 2 });
+  expect(stale('dns', dnsOf(['a', start - 23 * hourMs, true]))?.active).toBe(false);
+  expect(stale('dns', dnsOf(['a', null, true]))?.active).toBe('unknown');
+  expect(stale('dns', dnsOf(['a', start - 25 * hourMs, true]))?.facts.sentences[0]).toBe(
     'The API made its last DNS check of acme.example on 19 March 09:02 UTC, although Warmwarden asked it for a new one.',
   );
 });
 
 test('stale_data: time alone says only that no poll brought an answer', () => {
-  expect(stale('time', withDns(['a', start - 25 * hourMs, true]))?.active).toBe('unknown');
-  expect(stale('time', withDns(['a', start, true]), start - minuteMs)?.active).toBe('unknown');
-  expect(stale('time', withDns(['a', start, true]), start + minuteMs)).toMatchObject({ active: true });
+  expect(stale('time', dnsOf(['a', start - 25 * hourMs, true]))?.active).toBe('unknown');
+  expect(stale('time', dnsOf(['a', start, true]), start - minuteMs)?.active).toBe('unknown');
+  expect(stale('time', dnsOf(['a', start, true]), start + minuteMs)).toMatchObject({ active: true });
   expect(stale('time', sampleMailbox(), start + minuteMs)?.facts.sentences[0]).toContain('has not read any DNS check');
 });
