@@ -48,7 +48,6 @@ export function headText({ name, type, help }: FamilyHead, format: Format): stri
   return `# HELP ${family} ${open ? escaped.replaceAll('"', '\\"') : escaped}\n# TYPE ${family} ${type}\n`;
 }
 
-/** Returns the labels without braces, and leaves out those without a value. */
 export function labelText(labels: Labels): string {
   const known = Object.entries(labels).filter(([, value]) => value !== undefined);
   return known.map(([name, value]) => `${name}="${escapeLines(String(value)).replaceAll('"', '\\"')}"`).join(',');

@@ -9,22 +9,17 @@ import { type Family, type Labels, prefix, type Sample } from './exposition.ts';
 export interface MetricsSettings {
   readonly policyOf: (mailbox: MailboxState) => Pick<Policy, 'nearLimitPpm' | 'enforce'>;
   readonly mailboxLabel: 'email' | 'id';
-  /** Maximum number of mailbox series in a scrape. */
   readonly seriesLimit: number;
   /** True if Warmwarden acts on breaches of this account, unless its mailboxes override that. */
   readonly enforcing: (account: string) => boolean;
 }
 
 export interface MailboxCounts {
-  /** Returns the number of mailboxes by the newest count. */
   inState(account: string, state: GuardState): number;
-  /** Number of mailboxes that Warmwarden acts on, and that it only watches. */
   enforcement(account: string): { readonly acts: number; readonly watches: number };
-  /** Number of mailboxes that the series limit leaves out. */
   readonly omitted: number;
 }
 
-/** Leaves out the gauges of single mailboxes. */
 export function fleetFamilies(
   fleet: Fleet,
   facts: MailboxCounts,

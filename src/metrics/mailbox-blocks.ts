@@ -11,7 +11,6 @@ import type { MetricsSettings } from './fleet-series.ts';
 import { infoGauge, infoLabels, mailboxGauges, mailboxValues, maxSeriesOfMailbox } from './mailbox-series.ts';
 import { type Piece, pieceOf } from './scrape-answer.ts';
 
-/** Maximum work before the event loop is yielded, milliseconds. */
 const sliceMs = 2;
 /** Mailboxes in a block. Smaller blocks render fewer unchanged values, but each compression has a fixed cost. */
 const blockSize = 256;
@@ -22,13 +21,10 @@ const columns = mailboxGauges.flatMap((gauge) =>
   gauge.series.map(({ labels }) => ({ gauge, labels: labelText(labels) })),
 );
 
-/** Mailbox as it was rendered last. */
 interface SeriesRow {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
-  /** True if the configuration lets Warmwarden act on the mailbox. */
   readonly enforced: boolean;
-  /** Value of the label `mailbox`. */
   readonly name: string;
   /** Labels that name the mailbox, and those that describe it in mailbox_info. */
   readonly identity: string;
@@ -70,7 +66,6 @@ export class MailboxBlocks {
     this.#blocks = [];
   }
 
-  /** Returns the number of mailboxes as of the last scrape. */
   inState(account: string, state: GuardState): number {
     return this.#counts.get(account)?.states.get(state) ?? 0;
   }
@@ -167,7 +162,6 @@ function linesOf(rows: readonly SeriesRow[], column: number): string {
   return lines;
 }
 
-/** Returns the pieces gauge by gauge, each gauge behind its head. */
 function joined(blocks: readonly Block[]): readonly Piece[] {
   const pieces = new Map([...heads].map(([gauge, head]) => [gauge, [head]]));
   for (const [column, { gauge }] of columns.entries())

@@ -231,7 +231,6 @@ export const mailboxGauges: readonly MailboxGauge[] = [
 
 const valuesOfSeries = mailboxGauges.flatMap(({ series }) => series.map(({ value }) => value));
 
-/** Number of series of a mailbox without unknown values. */
 export const maxSeriesOfMailbox = valuesOfSeries.length;
 
 /** Values are in the order of the gauges; NaN gives no sample. */

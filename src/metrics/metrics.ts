@@ -32,23 +32,11 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
   const mailboxes = new MailboxBlocks(fleet, clock, settings);
   own.configTaken(clock.now());
   const scrapes = takingTurns(() => mailboxes.pieces());
-  let saidOmitted = 0;
-  const sayOmitted = (omitted: number) => {
-    const limit = inForce.seriesLimit;
-    if (omitted > 0 && saidOmitted === 0)
-      log.warn(
-        { omitted, limit },
-        'metrics.series_limit omits mailboxes from /metrics; Warmwarden still watches them all',
-      );
-    if (omitted === 0 && saidOmitted > 0) log.info({ limit }, 'every mailbox is in /metrics again');
-    saidOmitted = omitted;
-  };
   return {
     tally: own.tally,
     async expose({ accept, acceptEncoding, ready }) {
       const format = formatFor(accept);
       const blocks = await scrapes();
-      sayOmitted(mailboxes.omitted);
       const ofFleet = fleetFamilies(fleet, mailboxes, { settings: inForce, now: clock.now(), ready });
       const texts = [...ofFleet, ...(await own.families())].map((family) => familyText(family, format));
       const end = format === 'openmetrics' ? '# EOF\n' : '';

@@ -17,7 +17,6 @@ import type { EpochMs } from '../core/time.ts';
 import { reasons, type VerdictAction } from '../core/verdict.ts';
 import { type Family, prefix, type Sample } from './exposition.ts';
 
-/** Seconds, from a quick response to the client's timeout. */
 const durationBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 const sendOutcomes = ['sent', 'failed', 'undelivered'] as const;
@@ -40,18 +39,15 @@ interface OwnMetrics {
   readonly tally: Tally;
   configTaken(at: EpochMs): void;
   configRefused(): void;
-  /** Leaves out accounts that the fleet no longer has. */
   families(): Promise<readonly Family[]>;
 }
 
-/** `linesDropped`: number of log lines lost so far. */
 export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: () => number): OwnMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagEveryMs });
   countLines(registry, linesDropped);
   const counters = createCounters(registry);
   const gauges = createGauges(registry);
-  /** Accounts and channels whose counters already exist. */
   const started = new Set<string>();
   gauges.build.labels(version).set(1);
   return {

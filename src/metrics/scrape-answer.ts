@@ -57,7 +57,6 @@ function gzipTail(crc: number, bytes: number): Buffer {
 export interface ScrapeRequest {
   readonly accept: string | undefined;
   readonly acceptEncoding: string | undefined;
-  /** True if /readyz answers 200 at that moment. */
   readonly ready: boolean;
 }
 
@@ -123,7 +122,6 @@ function deflatedOf(pieces: readonly Piece[]): Buffer {
   return Buffer.concat(pieces.map(({ deflated }) => deflated));
 }
 
-/** Yields the event loop between the portions. */
 async function* portions(pieces: readonly Piece[], pacer: Pacer = createPacer(sliceMs)) {
   let some: Piece[] = [];
   let bytes = 0;

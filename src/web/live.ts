@@ -22,7 +22,6 @@ const retrySeconds = 30;
 export interface LiveParts {
   readonly fleet: Pick<Fleet, 'revision'>;
   readonly limits: LiveLimits;
-  /** Aborts when the server closes. */
   readonly closing: AbortSignal;
 }
 

@@ -48,18 +48,10 @@ export function addPages(app: Hono, parts: RouteParts): void {
 }
 
 /** General problems, whatever the page shows. The headline of the fleet's page includes them. */
-function troublesOf({ fleet, world, timeZone }: RouteParts, isFleet: boolean) {
+function troublesOf({ fleet, world }: RouteParts, isFleet: boolean) {
   const now = world.clock.now();
-  const { storeFailure } = fleet;
   const writesOff = fleet.writesOff(now);
-  const facts = {
-    guarding: fleet.guarding(),
-    storeFailure,
-    accounts: [...fleet.accounts()],
-    writesOff,
-    now,
-    zone: timeZone(),
-  };
+  const facts = { storeFailure: fleet.storeFailure, accounts: [...fleet.accounts()], writesOff, now };
   return {
     banner: isFleet ? '' : bannerOf(facts),
     isStopped: writesOff.some(({ scope }) => scope.kind === 'everything'),

@@ -64,7 +64,6 @@ export type RefusalWord = keyof typeof refusals;
 
 export const operatorsOnly = 'Only a token with the role operator may do this.';
 
-/** JSON body of a refusal, with its status. `message`: sentences. */
 export function refusalJson<Word extends RefusalWord>(error: Word, message: string) {
   const { status }: { readonly status: (typeof refusals)[Word]['status'] } = refusals[error];
   return { status, body: { error, message } } as const;
@@ -75,7 +74,6 @@ export function refuse(c: Context, error: RefusalWord, message: string) {
   return isForPeople(c) ? c.html(noticePage(title, message), status) : c.json({ error, message }, status);
 }
 
-/** True if the response is a page and not JSON. */
 export function isForPeople(c: Context): boolean {
   return !/^\/(api|v1)\//.test(c.req.path) && (c.req.header('accept') ?? '').includes('text/html');
 }

@@ -21,11 +21,8 @@ import type { RecipeRouteParts } from './recipes/recipe-routes.ts';
 export interface AccessParts {
   readonly world: World;
   readonly host: string;
-  /** Current setting, which a reload may change. */
   readonly auth: () => Auth;
-  /** Current setting, which a reload may change. */
   readonly trustedProxies: () => readonly Network[];
-  /** Current names from `server.allowed_hosts`. */
   readonly allowedHosts: () => readonly string[];
   readonly publicUrl: string | null;
   /** Prefix of the paths in the browser, for example `/warmwarden`, or empty. */
@@ -33,8 +30,8 @@ export interface AccessParts {
   readonly sessions: SessionSource;
 }
 
-/** Parts of a policy that affect a mailbox's rank. */
-export type RankingPolicy = Pick<Policy, 'nearLimitPpm' | 'enforce'>;
+/** Part of a policy that affects a mailbox's rank. */
+export type RankingPolicy = Pick<Policy, 'nearLimitPpm'>;
 
 export type PolicyOf = (mailbox: MailboxState) => RankingPolicy;
 
@@ -46,7 +43,6 @@ export interface Tags {
 export interface ShownSetting {
   /** Name such as `guard.min_bounces` or `accounts[0].name`. */
   readonly name: string;
-  /** Value in the syntax of the file; secrets are hidden. */
   readonly value: string;
   /** Source: `default`, or a place such as `line 12`. */
   readonly from: string;
@@ -73,7 +69,6 @@ export interface Entries {
 }
 
 export interface RouteParts extends AccessParts {
-  /** Returns null while the daemon is starting. */
   readonly operate: () => Operate | null;
   readonly reload: (request: ReloadRequest) => Promise<CommandOutcome>;
   readonly fleet: Fleet;
@@ -87,9 +82,7 @@ export interface RouteParts extends AccessParts {
   readonly deliveries: (limit: number, before?: DeliveryPlace) => Promise<readonly ListedDelivery[]>;
   readonly explain: (verdict: Verdict) => string;
   readonly policyOf: PolicyOf;
-  /** IANA name of the time zone for times in sentences, the same as in alerts. */
   readonly timeZone: () => string;
-  /** Settings of the configuration in force, without secrets. */
   readonly settings: () => readonly ShownSetting[];
   readonly tags: Tags;
   readonly trend: FleetTrend;

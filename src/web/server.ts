@@ -12,7 +12,6 @@ import { createRoutes } from './routes.ts';
 export interface ServerPlace {
   readonly host: string;
   readonly port: number;
-  /** Certificate and key as PEM, or null for http. */
   readonly tls: TlsFiles | null;
   readonly pathPrefix: string;
 }
@@ -28,7 +27,6 @@ export interface TlsFiles {
 }
 
 export interface RunningServer {
-  /** Address without a slash at the end. */
   readonly url: string;
   readonly port: number;
   /** Uses another certificate for new connections. Has no effect on a server without TLS. */
@@ -48,7 +46,6 @@ const keepAliveMs = 75_000;
 const lookForSlowEveryMs = 5_000;
 const tlsOptions = { minVersion: 'TLSv1.2', handshakeTimeout: headersTimeoutMs } as const;
 
-/** Starts the server. Rejects with one clear sentence if the address can't be used. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, port, tls, fleet, world, pathPrefix } = options;
   const closing = new AbortController();

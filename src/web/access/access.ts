@@ -14,7 +14,6 @@ import { authenticate, isOwnHost, mayRead, type Role, recognize, tooManyWrong, t
 import { browserKeyOf, formOf, formTokenOf, ownFormOf, Sessions, setBrowserKey } from './sessions.ts';
 
 export interface Asker {
-  /** Name of the token, or null if no tokens are configured. */
   readonly name: string | null;
   readonly role: Role;
   /** True if a session identified the request, and not its own token. */
@@ -64,7 +63,7 @@ export function addAccess(app: Hono, parts: AccessParts, wrongTokens: WrongToken
     c.set('asker', { name, role, signedIn: key !== null });
     return next();
   });
-  addSignIn(app, parts, { sessions, wrongTokens });
+  addSignIn(app, parts, sessions, wrongTokens);
 }
 
 export function visitorOf(c: Context): Visitor {
@@ -77,7 +76,6 @@ export function visitorOf(c: Context): Visitor {
   };
 }
 
-/** Page of a form, in the frame for its visitor. */
 export function framed(c: Context, title: string, body: Markup): Markup {
   return layout({ title: `${title} · Warmwarden`, body, live: null, visitor: visitorOf(c) });
 }
@@ -153,15 +151,10 @@ function unauthorized(c: Context, parts: AccessParts, wrongTokens: WrongTokens) 
   return refuse(c, 'unauthorized', 'Send a token as Bearer or basic password. The user name can be anything.');
 }
 
-interface SignInParts {
-  readonly sessions: Sessions;
-  readonly wrongTokens: WrongTokens;
-}
-
 const maxPathLength = 4_000;
 const signInParameters = { to: upTo(maxPathLength) };
 
-function addSignIn(app: Hono, parts: AccessParts, { sessions, wrongTokens }: SignInParts): void {
+function addSignIn(app: Hono, parts: AccessParts, sessions: Sessions, wrongTokens: WrongTokens): void {
   const { world, publicUrl } = parts;
   app.get('/sign-in', (c) => {
     const query = readQuery(signInParameters, queryOf(c));

@@ -9,7 +9,6 @@ export type Role = 'viewer' | 'operator' | 'scraper';
 
 export interface Token {
   readonly name: string;
-  /** SHA-256 of the token, 64 hex digits. */
   readonly sha256: string;
   readonly role: Role;
 }
@@ -99,7 +98,6 @@ export class RateLimit {
 
 // Wrong tokens: logged, and refused with 429 after ten a minute from one address. A correct token is never counted.
 
-/** Wrong tokens in a minute that count as typing errors. */
 const freeTries = 10;
 /** Addresses of a minute with their own count. All others have one count together, which bounds memory and log. */
 const maxAddresses = 100;

@@ -12,9 +12,7 @@ import type { Auth, Token } from './auth.ts';
 
 const keyBytes = 32;
 const keyPattern = /^[A-Za-z0-9_-]{43}$/;
-/** A session expires after this long without use. */
 const idleLifeMs = 12 * hourMs;
-/** A session expires after this long, even if it is used. */
 const wholeLifeMs = 7 * dayMs;
 /** Largest number of sessions per token; above it the least recently used one ends. */
 const sessionsPerToken = 100;
@@ -60,7 +58,6 @@ function nameOf({ pathPrefix }: CookieKind): string {
   return `warmwarden${pathPrefix.replace(/[^A-Za-z0-9]+/g, '-')}`;
 }
 
-/** Id of a browser in the store: 64 hex digits. */
 function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
@@ -119,7 +116,6 @@ export class Sessions {
     return key;
   }
 
-  /** Ends a session. Rejects if that can't be recorded. */
   async end(key: string): Promise<void> {
     const id = digestOf(key);
     this.#remembered.delete(id);

@@ -17,9 +17,7 @@ import { pathBehind } from '../rim.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { commandPatterns, preparedAt } from './prepared.ts';
 
-/** Seconds after which the page of an unfinished run reloads. */
 const againSeconds = 2;
-/** Placeholder in the plan for a request without an effect. */
 const nothing = '-';
 /** Largest number of runs in memory: the audit log has all of them. */
 const maxRuns = 200;
@@ -72,7 +70,6 @@ interface Shown {
   readonly problem: string | null;
 }
 
-/** Shows the effect of each request, by a dry run. */
 async function show(c: Context, parts: CommandParts, { pattern, asked, reason, problem }: Shown) {
   const open = opened(c, parts, pattern, asked);
   if ('refused' in open) return open.refused;

@@ -23,9 +23,7 @@ interface PageCommand {
   readonly back?: string;
   readonly folded?: string;
   readonly given?: readonly string[];
-  /** Fields, each with its default value. */
   readonly fields?: readonly CommandField[];
-  /** Body of the request, except for the mailbox of a mailbox command. */
   readonly body?: (values: Values) => Readonly<Record<string, unknown>>;
 }
 
@@ -135,7 +133,6 @@ const commands: Readonly<Record<string, PageCommand>> = {
 };
 
 export interface PreparedRequest {
-  /** Subject of the request if the command has several; empty for a single one. */
   readonly name: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -144,16 +141,13 @@ export interface Prepared {
   readonly operation: OperationName;
   readonly text: CommandText;
   readonly fields: readonly CommandField[];
-  /** Parameters that identify the command, for hidden fields. */
   readonly given: readonly (readonly [name: string, value: string])[];
-  /** Error sentence, empty if a choice is still missing, or null. */
   readonly wrong: string | null;
   readonly requests: readonly PreparedRequest[];
 }
 
 /** Page on which a command is prepared, and the parameters of its address. */
 export interface PreparedAt {
-  /** Pattern such as `/mailboxes/:account/:id`. */
   readonly pattern: string;
   readonly names: Readonly<Record<string, string>>;
   readonly asked: URLSearchParams;
@@ -163,7 +157,6 @@ export interface PreparedAt {
 const maxMailboxes = 100;
 const maxValueLength = 1_000;
 
-/** Prepares the command, or returns null if the page has no command with this name. */
 export function preparedAt(at: PreparedAt): Prepared | { readonly unknown: string } | null {
   const { pattern, asked } = at;
   const long = [...asked].find(([, value]) => value.length > maxValueLength);
@@ -239,7 +232,6 @@ function filled(values: Values, names: readonly string[]): Values {
 
 const unitMs: Readonly<Record<string, number>> = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs };
 
-/** Seconds of a duration, or null if the text is none. */
 function secondsIn(text = ''): number | null {
   const [, number, unit = ''] = /^(\d{1,6})\s*([smhd])$/.exec(text) ?? [];
   return number === undefined ? null : (Number(number) * (unitMs[unit] ?? 0)) / secondMs;

@@ -131,14 +131,12 @@ export const openIncidents = listOf(
   z.strictObject({ id: text, title: text, severity: z.enum(severities), began_at: moment, mailboxes: count }),
 ).describe('Open incidents, the newest first.');
 
-/** Open incidents, newest first. Titles have their times in UTC. */
 export function openIncidentFacts(incidents: readonly Incident[]) {
   return incidents
     .filter(({ endedAt }) => endedAt === null)
     .map((one) => ({ ...one, title: incidentTitle(one, one.members, 'UTC'), mailboxes: one.members.length }));
 }
 
-/** Largest number of mailboxes that the response lists per incident; `mailboxes` is the full count. */
 const membersListed = 100;
 
 const incidentKey = ({ id, beganAt, endedAt }: Incident) => (endedAt === null ? [0, -beganAt, id] : [1, -endedAt, id]);

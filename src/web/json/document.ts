@@ -19,7 +19,6 @@ export const describedRoutes: readonly Described[] = [
 
 export interface DocumentParts {
   readonly version: string;
-  /** Address of the routes, or their path on this server. */
   readonly server: string;
 }
 
@@ -63,7 +62,6 @@ const about = `Names are in snake_case, times are ISO 8601 in UTC, and unknown v
 A query parameter that is wrong, unknown or given twice is refused with 400. Bodies may be up to 64 KiB,
 the address and the headers up to 16 KiB.`;
 
-/** Response that the server sends before it selects a route. */
 const headersTooLarge = { description: 'The address and the headers are longer than 16 KiB.' };
 
 const refused = {

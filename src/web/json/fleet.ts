@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { silenceOf } from '../../alerts/routing.ts';
 import { type Alert, severities } from '../../core/alert.ts';
 import { alertRules } from '../../core/alert-rules.ts';
-import { type AccountState, type GuardedElsewhere, type GuardState, guardStates } from '../../core/mailbox.ts';
+import { type AccountState, type GuardState, guardStates } from '../../core/mailbox.ts';
 import { type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
 import {
   countsNow,
@@ -120,19 +120,12 @@ function writesOffFacts(off: WritesOff, command: string) {
   };
 }
 
-/** Mailboxes that another account of the API guards. */
-function elsewhereJson(
-  elsewhere: readonly GuardedElsewhere[],
-): readonly Readonly<Record<'id' | 'mailbox' | 'account', string>>[] {
-  return elsewhere.map(({ id, email, account }) => ({ id, mailbox: email, account }));
-}
-
 function accountFacts(state: AccountState) {
   return {
     ...state,
     writable: state.keyWrites,
     judgingFailure: state.unjudged?.detail ?? null,
-    guardedElsewhere: elsewhereJson(state.guardedElsewhere ?? []),
+    guardedElsewhere: (state.guardedElsewhere ?? []).map(({ id, email, account }) => ({ id, mailbox: email, account })),
   };
 }
 

@@ -102,7 +102,6 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
   });
 }
 
-/** Parses JSON, or returns undefined if the text is invalid. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

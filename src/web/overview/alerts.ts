@@ -8,7 +8,6 @@ import { means, oneOf, type Query, upTo } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 
 const maxWordLength = 400;
-/** Filters of the page and of past alerts. */
 export const alertFilters = {
   severity: means('Only these.', oneOf(...severities)),
   rule: means('Only this rule.', upTo(maxWordLength)),
@@ -50,7 +49,6 @@ export interface AlertGroup {
   readonly count: number;
 }
 
-/** Largest number of alerts of a rule and severity that get their own entries. */
 const apartAtMost = 5;
 const named = 3;
 

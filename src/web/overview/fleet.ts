@@ -52,7 +52,6 @@ const heldEmergency = -1 - gravities.critical * stateOrder.length;
 export interface RankedMailbox {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
-  readonly enforced: boolean;
   readonly alerts: readonly Alert[];
   readonly urgency: number;
   /** Bounce rate as a share of the limit, or -1 if nothing was counted. */
@@ -74,7 +73,7 @@ function isHolding({ rule, facts }: Alert, { account, verdict }: MailboxState): 
 /** Ranks a mailbox. A critical alert without a silence ranks it first, even if the guard's verdict is fine. */
 function rank(
   mailbox: MailboxState,
-  { nearLimitPpm, enforce: enforced }: RankingPolicy,
+  { nearLimitPpm }: RankingPolicy,
   { alerts, silences }: { readonly alerts: readonly Alert[]; readonly silences: readonly Silence[] },
 ): RankedMailbox {
   const state = guardStateOf(mailbox, nearLimitPpm);
@@ -83,7 +82,7 @@ function rank(
   const urgency = isHeldEmergency(state, verdict) ? heldEmergency : urgencyWith(state, loud);
   const rate = verdict && rateOf(verdict);
   const closeness = rate === null || !verdict?.limitPpm ? -1 : rate / verdict.limitPpm;
-  return { mailbox, state, enforced, alerts, urgency, closeness };
+  return { mailbox, state, alerts, urgency, closeness };
 }
 
 export function isHeldEmergency(state: GuardState, verdict: Verdict | null): boolean {
@@ -95,7 +94,6 @@ export function urgencyWith(state: GuardState, alerts: readonly Alert[]): number
   return stateOrder.indexOf(state) - gravest * stateOrder.length;
 }
 
-/** Bounces per million sent in the window, or null if nothing was counted. */
 function rateOf(verdict: Verdict): Ppm | null {
   return verdict.windowFrom ? ratePpm(verdict) : null;
 }
@@ -169,17 +167,13 @@ function listingsOf(mailbox: MailboxState): number | 'listed' | null {
 
 function totalsOf(ranked: readonly RankedMailbox[], fleet: Fleet): FleetTotals {
   const counts = Object.fromEntries(guardStates.map((state) => [state, 0])) as Record<GuardState, number>;
-  const heldBy = { breaker: 0, readOnlyKey: 0, enforcementOff: 0 };
   const providers = new Set<string>();
   const unreadNow = fleet.unreadAccounts();
   let [okWhenRead, unread, firstSeenAt, oldestStatsAt] = [0, 0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (const one of ranked) {
-    const { mailbox, state } = one;
+  for (const { mailbox, state } of ranked) {
     const { account, entry, stats } = mailbox;
     counts[state] += 1;
     if (state === 'ok' && unreadNow.has(account)) okWhenRead += 1;
-    const cause = holdCauseOf(one, fleet);
-    if (cause !== null) heldBy[cause] += 1;
     if (entry.answer.provider !== null) providers.add(entry.answer.provider);
     firstSeenAt = Math.min(firstSeenAt, mailbox.firstSeenAt);
     if (stats) oldestStatsAt = Math.min(oldestStatsAt, stats.at);
@@ -189,21 +183,11 @@ function totalsOf(ranked: readonly RankedMailbox[], fleet: Fleet): FleetTotals {
   return {
     counts,
     okWhenRead,
-    heldBy,
     providers,
     firstSeenAt: orNull(firstSeenAt),
     oldestStatsAt: orNull(oldestStatsAt),
     unread,
   };
-}
-
-function holdCauseOf({ mailbox, state, enforced }: RankedMailbox, fleet: Fleet): keyof FleetTotals['heldBy'] | null {
-  const verdict = mailbox.verdict?.answer;
-  if (state !== 'held') return null;
-  if (verdict?.reason === 'circuit_breaker') return 'breaker';
-  if (verdict?.action === 'hold') return null;
-  if (!enforced) return 'enforcementOff';
-  return fleet.account(mailbox.account)?.keyWrites === false ? 'readOnlyKey' : null;
 }
 
 export function countsNow({ counts, okWhenRead }: Pick<FleetTotals, 'counts' | 'okWhenRead'>): StateCounts {
@@ -271,7 +255,6 @@ export function selectPage(
 
 export type RankingParts = Pick<RouteParts, 'fleet' | 'world' | 'policyOf'>;
 
-/** Every mailbox with its state, its alerts and its urgency, in no particular order. */
 export function rankedOf({ fleet, world, policyOf }: RankingParts): readonly RankedMailbox[] {
   const wide = new WideAlerts(fleet.wideAlerts());
   const silences = fleet.silences(world.clock.now());
@@ -284,7 +267,6 @@ export function rankedOf({ fleet, world, policyOf }: RankingParts): readonly Ran
 export type PictureParts = RankingParts & Pick<RouteParts, 'ready' | 'explain' | 'timeZone'>;
 export type Picture = ReturnType<typeof pictureOf>;
 
-/** Common data of the fleet's page and of /api/fleet. */
 export function pictureOf(parts: PictureParts) {
   const { fleet, world, ready, timeZone } = parts;
   const ranked = rankedOf(parts);

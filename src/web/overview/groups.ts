@@ -14,7 +14,6 @@ export interface Group {
   readonly name: string | null;
   /** Number of mailboxes, or null for an account without a completely read mailbox list. */
   readonly mailboxes: number | null;
-  /** Number of mailboxes in each state. States without mailboxes are absent. */
   readonly states: ReadonlyMap<GuardState, number>;
   readonly alerts: number;
   readonly sent: number;

@@ -20,15 +20,13 @@ export interface FleetTotals {
   readonly counts: StateCounts;
   /** Number of `ok` mailboxes that were OK when last read: their account can't be read or is not polled at present. */
   readonly okWhenRead: number;
-  /** Held mailboxes by cause, other than an action that has not been carried out yet. */
-  readonly heldBy: Readonly<Record<'breaker' | 'readOnlyKey' | 'enforcementOff', number>>;
   readonly providers: ReadonlySet<string>;
   readonly firstSeenAt: EpochMs | null;
   readonly oldestStatsAt: EpochMs | null;
   readonly unread: number;
 }
 
-export interface HeadlineFacts extends Pick<FleetTotals, 'counts' | 'okWhenRead' | 'heldBy'> {
+export interface HeadlineFacts extends Pick<FleetTotals, 'counts' | 'okWhenRead'> {
   readonly accounts: readonly AccountState[];
   readonly firing: FiringAlerts;
   readonly incidents: readonly Incident[];
@@ -39,9 +37,7 @@ export interface HeadlineFacts extends Pick<FleetTotals, 'counts' | 'okWhenRead'
   readonly writesOff: readonly WritesOff[];
   readonly sweeps: readonly SweepProgress[];
   readonly now: EpochMs;
-  /** Command that runs this program, for the advice. */
   readonly command: string;
-  /** IANA name of the time zone for displayed times. */
   readonly zone: string;
 }
 
@@ -76,7 +72,6 @@ export function leadsOf(facts: LeadFacts): readonly Pick<Headline, 'sentence' | 
   return [...(blind ? [blind] : []), ...stopped];
 }
 
-/** Headline for a failing store: a decision that can't be recorded is not carried out. */
 function storeHeadline({ storeFailure }: Pick<HeadlineFacts, 'storeFailure'>): Headline | null {
   return (
     storeFailure && {
@@ -189,7 +184,6 @@ function stopSentence(writesOff: readonly WritesOff[]): string {
   return `Writes are OFF for ${firstText(scopes, stopsNamed)}.`;
 }
 
-/** Describes a stop: `Writes were switched off by bob: a look first. To allow them: ...`. */
 function stopText({ scope, by, reason, until }: WritesOff, { command, zone }: HeadlineFacts): string {
   const end = until === null ? 'To allow them' : `They stay off until ${momentText(until, zone)}. To allow them now`;
   return `${sentenceOf(`Writes were switched off by ${by}: ${reason}`)} ${end}: \`${writesOnCommand(scope, command)}\`.`;
@@ -268,7 +262,6 @@ function stuckActions({ recentActions, now }: HeadlineFacts): readonly Action[] 
   );
 }
 
-/** Words of the first line that applies. */
 function adviceOf(facts: HeadlineFacts, critical: number): string {
   const { counts, firing, sweeps, command } = facts;
   const stuck = stuckActions(facts).length;
@@ -312,7 +305,6 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
 
 const blind = 'Warmwarden cannot guard the mailboxes of';
 
-/** Advice about unreadable accounts, then about accounts whose key can't write, or null if there are none. */
 function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string | null {
   const failing = failingOf({ accounts });
   const rejected = failing.filter(({ keyRejected }) => keyRejected);
@@ -346,31 +338,13 @@ function unguardedText({ accounts }: Pick<HeadlineFacts, 'accounts'>): string {
 }
 
 /** Sentence such as `1 mailbox paused by Warmwarden, 9 OK.`. An unreadable mailbox is never OK. */
-function stateSentence(facts: HeadlineFacts): string {
-  const { counts, okWhenRead } = facts;
-  const others = stateParts.map(
-    ([state, what]) => [counts[state], state === 'held' ? heldText(what, facts) : what] as const,
-  );
+function stateSentence({ counts, okWhenRead }: HeadlineFacts): string {
+  const others = stateParts.map(([state, what]) => [counts[state], what] as const);
   const parts = [...others, [counts.ok - okWhenRead, 'OK'] as const, [okWhenRead, 'OK when last read'] as const];
   const words = parts
     .filter(([count]) => count > 0)
     .map(([count, what], index) => `${index === 0 ? mailboxes(count) : numberText(count)} ${what}`);
   return `${words.join(', ')}.`;
-}
-
-/** Adds the causes of the hold, other than an action that has not been carried out yet. */
-function heldText(held: string, { counts, heldBy }: HeadlineFacts): string {
-  const causes = (
-    [
-      [heldBy.breaker, 'by the circuit breaker'],
-      [heldBy.readOnlyKey, 'because the key may not write'],
-      [heldBy.enforcementOff, 'because enforcement is off'],
-    ] as const
-  ).filter(([count]) => count > 0);
-  const [only] = causes;
-  if (!only) return held;
-  if (only[0] === counts.held) return `${held} ${only[1]}`;
-  return `${held} (${causes.map(([count, why]) => `${numberText(count)} ${why}`).join(', ')})`;
 }
 
 const stateParts: readonly (readonly [GuardState, string])[] = [
@@ -385,7 +359,6 @@ const stateParts: readonly (readonly [GuardState, string])[] = [
   ['no_warmup', 'without a warm-up'],
 ];
 
-/** Advice while the circuit breaker holds actions: release them, or prevent them. */
 function heldAdvice({ firing, command, zone }: HeadlineFacts): string {
   const holds = firing.groups.filter(({ first }) => first.rule === 'guard_held');
   const [from] = holds.flatMap(({ first }) => actsFrom(first) ?? []).sort((a, b) => a - b);
@@ -403,7 +376,6 @@ export function actsFrom({ facts }: Alert): EpochMs | null {
 
 const namesShown = 5;
 
-/** Names the first accounts and counts the others. */
 function namesIn(accounts: readonly AccountState[]): string {
   return firstText(
     accounts.map(({ name }) => name),

@@ -11,9 +11,7 @@ export interface TrendDay {
   readonly date: IsoDate;
   readonly sent: number;
   readonly bounced: number;
-  /** Confirmed actions of the guard that were planned on this day (UTC). */
   readonly acted: number;
-  /** Number of mailboxes that were held at any time of this day (UTC). */
   readonly held: number;
 }
 
@@ -63,44 +61,29 @@ export class FleetTrend {
         sums.set(date, sum);
       }
     }
-    const [acted, held] = [await this.#acted(first), await this.#held(first, now)];
+    const begin = Date.parse(first);
+    const acted = await this.#read((days) => days.acted(begin));
+    const held = await this.#read((days) => days.held(begin));
     if (sums.size === 0) return [];
     return Array.from({ length: daysShown }, (_, index) => {
-      const date = addDays(first, index);
-      const sum = sums.get(date) ?? { sent: 0, bounced: 0 };
-      return { date, ...sum, acted: acted.get(date) ?? 0, held: held.get(date)?.size ?? 0 };
+      const at = begin + index * dayMs;
+      const heldThen = held.filter(({ since, until }) => since < at + dayMs && until >= at);
+      return {
+        date: utcDate(at),
+        ...(sums.get(utcDate(at)) ?? { sent: 0, bounced: 0 }),
+        acted: acted.find(({ day }) => day === at / dayMs)?.count ?? 0,
+        held: new Set(heldThen.map(({ account, id }) => mailboxKey(account, id))).size,
+      };
     });
   }
 
-  async #acted(first: IsoDate): Promise<ReadonlyMap<IsoDate, number>> {
-    const acted = new Map<IsoDate, number>();
-    await this.#reading(async (days) => {
-      for (const { day, count } of await days.acted(Date.parse(first))) acted.set(utcDate(day * dayMs), count);
-    });
-    return acted;
-  }
-
-  async #held(first: IsoDate, now: EpochMs): Promise<ReadonlyMap<IsoDate, ReadonlySet<string>>> {
-    const held = new Map<IsoDate, Set<string>>();
-    const begin = Date.parse(first);
-    await this.#reading(async (days) => {
-      for (const { account, id, since, until } of await days.held(begin)) {
-        const last = utcDate(Math.min(until, now));
-        for (let date = utcDate(Math.max(since, begin)); date <= last; date = addDays(date, 1)) {
-          const mailboxes = held.get(date) ?? new Set();
-          held.set(date, mailboxes.add(mailboxKey(account, id)));
-        }
-      }
-    });
-    return held;
-  }
-
-  /** Reads from the store, and skips the data if the read fails: the page must work during an outage of the store. */
-  async #reading(read: (days: DaySource) => Promise<void>): Promise<void> {
+  /** Reads from the store, or returns nothing if that fails: the page must work during an outage of the store. */
+  async #read<Row>(read: (days: DaySource) => Promise<readonly Row[]>): Promise<readonly Row[]> {
     try {
-      await read(this.#parts.days);
+      return await read(this.#parts.days);
     } catch (error) {
       this.#parts.world.log.error({ err: error }, 'history could not be read for a page');
+      return [];
     }
   }
 }

@@ -14,7 +14,6 @@ export interface CommandText {
   readonly folded?: string;
 }
 
-/** A choice before the effect is shown. */
 export interface CommandField {
   readonly name: string;
   readonly label: string;
@@ -23,6 +22,7 @@ export interface CommandField {
   readonly options?: readonly string[];
   readonly hint?: string;
   readonly optional?: boolean;
+  readonly limits?: { readonly min: number | null; readonly max: number | null; readonly step: '1' | 'any' };
 }
 
 /** Effect of the command on one subject, or the reason why it has none. */
@@ -35,10 +35,8 @@ export interface CommandPageParts {
   readonly text: CommandText;
   readonly path: string;
   readonly fields: readonly CommandField[];
-  /** Names and values of hidden fields. */
   readonly given: readonly (readonly [name: string, value: string])[];
   readonly effects: readonly CommandEffect[];
-  /** Plan that the reader agrees to, or null if there is nothing to carry out. */
   readonly plan: string | null;
   readonly formToken: string;
   readonly reason: string;
@@ -76,14 +74,31 @@ ${fields.map(fieldMarkup)}
 <p><button type="submit">Show the effect</button></p></form>`;
 }
 
-function fieldMarkup({ name, label, value, kind, options = [], hint }: CommandField): Markup {
+const countLimits = { min: 1, max: null, step: '1' } as const;
+
+/** Control of a field. A choice or a number must be made, unless it is optional. */
+export function fieldMarkup({
+  name,
+  label,
+  value,
+  kind,
+  options = [],
+  hint,
+  optional = kind === 'text' || kind === 'duration',
+  limits = countLimits,
+}: CommandField): Markup {
   const id = `field-${name}`;
-  const option = (word: string) => html`<option value="${word}"${word === value && html` selected`}>${word}</option>`;
+  const option = (word: string) =>
+    html`<option value="${word}"${word === value && html` selected`}>${text(word)}</option>`;
+  const bound = (at: 'min' | 'max') => limits[at] !== null && html` ${at}="${limits[at]}"`;
+  const common = html`id="${id}" name="${name}"${!optional && html` required`}${hint !== undefined && html` aria-describedby="${id}-hint"`}`;
   const control =
     kind === 'choice'
-      ? html`<select id="${id}" name="${name}" required><option value="">Choose …</option>${options.map(option)}</select>`
-      : html`<input id="${id}" name="${name}" type="${kind === 'number' ? kind : 'text'}" value="${value}" maxlength="${maxReasonLength}"${kind === 'number' && html` min="1" required inputmode="numeric"`}${hint !== undefined && html` aria-describedby="${id}-hint"`} autocomplete="off">`;
-  return html`<p class="field"><label for="${id}">${label}</label> ${control}${hint !== undefined && html` <small id="${id}-hint">${hint}</small>`}</p>`;
+      ? html`<select ${common}><option value="">${optional ? '' : 'Choose …'}</option>${options.map(option)}</select>`
+      : kind === 'number'
+        ? html`<input type="number" ${common} value="${value}" step="${limits.step}"${bound('min')}${bound('max')} autocomplete="off">`
+        : html`<input type="text" ${common} value="${value}" maxlength="${maxReasonLength}" autocomplete="off">`;
+  return html`<p class="field"><label for="${id}">${label}</label> ${control}${hint !== undefined && html` <small id="${id}-hint">${text(hint)}</small>`}</p>`;
 }
 
 function confirmForm({ path, fields, given, formToken, reason, text: words }: CommandPageParts, plan: string): Markup {

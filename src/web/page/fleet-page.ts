@@ -84,7 +84,6 @@ ${mailboxesPanel(parts, picture, selection)}`;
 
 const stopsOffered = 3;
 
-/** Links that end each emergency stop, for people without a shell. */
 function stopEnds({ fleet }: RouteParts, now: EpochMs): Markup | '' {
   const stops = fleet.writesOff(now).slice(0, stopsOffered);
   if (stops.length === 0) return '';
@@ -101,7 +100,6 @@ function since({ fleet }: RouteParts, { accounts, firstSeenAt, oldestStatsAt, un
   return html`Guarding ${counted(fleet.mailboxCount(), 'mailbox', 'mailboxes')} on ${guarded} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>${except}. Oldest stats: ${ago(oldestStatsAt ?? now, now)}${never}.`;
 }
 
-/** Alerts and actions that are shown at once; the others are folded. */
 const shownAtOnce = 6;
 
 function folded(items: readonly Markup[]): Markup {
@@ -142,7 +140,6 @@ ${page.rows.length === 0 ? none : pageLinks(page, (target) => pathTo('/', { ...s
 </section>`;
 }
 
-/** Largest number of providers that the filter offers; a longer list would be useless. */
 const providersOffered = 100;
 
 function filterForm({ tags }: RouteParts, { accounts, providers }: Picture, selection: Selection): Markup {
@@ -203,7 +200,6 @@ function mailboxTable({ rows }: FleetTablePage, { accounts, now }: Picture, sele
   return cardTable('rows', 'Mailboxes', headings, items);
 }
 
-/** Row of a mailbox. `trouble`: problem of its account, or null. */
 function tableRow(row: MailboxRow, trouble: string | null, now: EpochMs): Markup {
   const { mailbox, verdict, state, dns, listings, healthScore } = row;
   const { account, id } = mailbox;

@@ -10,7 +10,6 @@ import type { Markup } from './parts/elements.ts';
 export const formTokenField = 'form_token';
 
 export interface Visitor {
-  /** Name of the token, or null if no tokens are configured. */
   readonly name: string | null;
   readonly mayOperate: boolean;
   /** Form token of a signed-in browser, or null if there is no session to end. */
@@ -26,13 +25,11 @@ interface LiveFrame {
 interface LayoutParts {
   readonly title: string;
   readonly body: Markup | readonly Markup[];
-  /** Data for live updates, or null for a static page. */
   readonly live: LiveFrame | null;
   readonly banner?: Markup | string;
   readonly isStopped?: boolean;
   /** True if the page will change soon, without a change of the fleet. */
   readonly isMoving?: boolean;
-  /** Visitor, or null if the page is the same for everyone. */
   readonly visitor: Visitor | null;
 }
 

@@ -5,7 +5,6 @@ import { type Action, neededNoChange } from '../../core/action.ts';
 import type { Alert } from '../../core/alert.ts';
 import { dailyRows } from '../../core/daily-counts.ts';
 import type { RecordedDecision } from '../../core/decision.ts';
-import type { Fleet } from '../../core/fleet/fleet.ts';
 import { isDisconnected } from '../../core/guard/run-state.ts';
 import {
   awaitsJudgement,
@@ -50,7 +49,6 @@ import { actionItem, alertItem } from './parts/items.ts';
 import { orNull, place } from './place.ts';
 
 const decisionsShown = 50;
-/** Number of entries per kind. The limits of the days in the chart come from them, too. */
 const entriesRead = 100;
 /** Last millisecond of the year 9999. */
 const maxEpochMs = 253_402_300_799_999;
@@ -82,7 +80,8 @@ export const mailboxPlace = place(
     const entries = await read(now);
     const shown = until >= now ? entries : await read(until);
     const row = rowOf(fleet, fleet.mailbox(account, id) ?? mailbox, policyOf);
-    const actions = entries?.actions.length ? entries.actions : recentActions(fleet, row.mailbox);
+    const ofMailbox = (one: Action) => one.account === account && one.mailboxId === id;
+    const actions = entries?.actions.length ? entries.actions : fleet.recentActions().filter(ofMailbox);
     const changes = entries?.changes ?? row.mailbox.changes.toReversed();
     const zone = parts.timeZone();
     const facts = { fleet, explain, row, actions, changes, now, command: world.command, zone };
@@ -114,12 +113,6 @@ ${factsPanel(facts)}
   },
 );
 
-/** Actions in memory, for a store that has none or cannot be read. */
-function recentActions(fleet: Fleet, { account, id, action }: MailboxState): readonly Action[] {
-  const recent = fleet.recentActions().filter((one) => one.account === account && one.mailboxId === id);
-  return recent.length === 0 && action !== null ? [action] : recent;
-}
-
 function summary(facts: MailboxFacts): Markup {
   const { row, now } = facts;
   const { mailbox, verdict, state, alerts } = row;
@@ -138,7 +131,6 @@ ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warnin
 </section>`;
 }
 
-/** Note about a problem of the account because of which the mailbox cannot be read, or not be acted on. */
 function accountNote({ fleet, row: { mailbox }, now }: MailboxFacts): Markup | '' {
   const account = fleet.account(mailbox.account);
   if (!account) return '';
@@ -263,7 +255,6 @@ function dayForm({ mailbox }: MailboxRow, until: EpochMs, now: EpochMs): Markup 
 <button type="submit">Show</button> ${until < now && html`<a href="${path}">Show the newest</a>`}</form>`;
 }
 
-/** Tone of the top of the mailbox's page, by state; calm for the others. */
 const tones: Readonly<Partial<Record<GuardState, Tone>>> = {
   held: 'alarm',
   not_judged: 'unknown',
@@ -323,7 +314,6 @@ function overLimitAdvice(verdict: MailboxRow['verdict']): string {
     : 'The configuration asks for an alert only, so Warmwarden does not act. Pause the warm-up or set the mode to recovery yourself.';
 }
 
-/** Advice about a mailbox that the circuit breaker holds. `hold`: the breaker's alert. */
 function heldMailboxAdvice(
   hold: Alert,
   mailbox: MailboxState,

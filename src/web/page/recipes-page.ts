@@ -14,6 +14,7 @@ import type { EpochMs } from '../../core/time.ts';
 import { counted, numberText } from '../../core/wording/phrases.ts';
 import type { RecipeRunner } from '../../recipes/runner.ts';
 import { whole } from '../query.ts';
+import { type CommandField, fieldMarkup } from './command-page.ts';
 import { formTokenField } from './layout.ts';
 import { doLink } from './parts/command-links.ts';
 import { ago, type Markup, prose, text } from './parts/elements.ts';
@@ -117,7 +118,6 @@ function rowsTable(columns: readonly string[], rows: readonly Row[]): Markup {
 
 interface RunFacts {
   readonly run: Run;
-  /** Recipe of the run, or null if it was removed. */
   readonly recipe: Recipe | null;
   readonly now: EpochMs;
 }
@@ -158,7 +158,6 @@ ${run.truncated ? html`<p class="bad">There were more rows than a run keeps: the
 <p class="line">${runLinks(run, recipe)}${download('csv', 'CSV')} ${download('json', 'JSON')}</p></section>`;
 }
 
-/** Links of a run: a dry run can be applied, and an unfinished run can be ended. */
 function runLinks(run: Run, recipe: Recipe | null): Markup | string {
   if (!hasEnded(run)) return doLink(`${runPath(run.id)}?do=cancel`, 'Cancel the run');
   const isPlan = recipe !== null && recipe.operation !== null && run.status === 'succeeded' && !run.apply;
@@ -175,7 +174,6 @@ interface RecipeForm {
   readonly title: string;
   readonly body: Markup;
   readonly problems: readonly string[];
-  /** Path of the form, which is also the page to go back to. */
   readonly path: string;
   readonly fields: Markup | readonly Markup[];
   readonly button: string;
@@ -208,35 +206,29 @@ export function runForm({ recipe, given, problems, formToken }: RunFormParts): M
     title: `Run “${title}”`,
     body: html`<p>${text(description)}</p>${operation !== null && dry}`,
     path: recipePath(id),
-    fields: parameters.map((parameter) => parameterField(parameter, given[parameter.name])),
+    fields: parameters.map((parameter) => fieldMarkup(parameterField(parameter, given[parameter.name]))),
     button: operation === null ? 'Run' : 'Show the effect',
     ...{ problems, formToken },
   });
 }
 
-function parameterField(parameter: Parameter, given: string | undefined): Markup {
-  const { name, description, required } = parameter;
-  const id = `field-${name}`;
-  const value = given ?? (parameter.default === null ? '' : String(parameter.default));
-  const common = html`id="${id}" name="${parameterPrefix}${name}" aria-describedby="${id}-hint"${required ? html` required` : ''}`;
-  return html`<p class="field"><label for="${id}">${name}</label> ${control(parameter, value, common)} <small id="${id}-hint">${text(description)}</small></p>`;
-}
-
-function control({ type, oneOf, minimum, maximum, required }: Parameter, value: string, common: Markup): Markup {
-  const words = type === 'boolean' ? ['true', 'false'] : oneOf;
-  if (words !== null) {
-    const option = (word: string) => html`<option${word === value ? html` selected` : ''}>${text(word)}</option>`;
-    return html`<select ${common}>${required && value !== '' ? '' : html`<option value=""></option>`}${words.map(option)}</select>`;
-  }
-  if (type === 'string')
-    return html`<input type="text" value="${value}" maxlength="1000" autocomplete="off" ${common}>`;
-  const limit = (name: string, at: number | null) => (at === null ? '' : html` ${name}="${at}"`);
-  return html`<input type="number" step="${type === 'integer' ? '1' : 'any'}" value="${value}"${limit('min', minimum)}${limit('max', maximum)} autocomplete="off" ${common}>`;
+function parameterField(parameter: Parameter, given: string | undefined): CommandField {
+  const { name, description, required, type, minimum, maximum } = parameter;
+  const options = type === 'boolean' ? ['true', 'false'] : parameter.oneOf;
+  return {
+    name: `${parameterPrefix}${name}`,
+    label: name,
+    value: given ?? (parameter.default === null ? '' : String(parameter.default)),
+    kind: options !== null ? 'choice' : type === 'string' ? 'text' : 'number',
+    options: options ?? [],
+    hint: description,
+    optional: !required,
+    limits: { min: minimum, max: maximum, step: type === 'integer' ? '1' : 'any' },
+  };
 }
 
 export interface PlanFormParts {
   readonly recipe: Recipe;
-  /** Run of the form, with its first rows. */
   readonly planned: RowPage;
   readonly problem: string | null;
   readonly formToken: string;

@@ -11,7 +11,6 @@ import { oldestPoll } from './parts/account-panels.ts';
 import { age, ago, type Markup, muted, pageLinks, prose, table, text } from './parts/elements.ts';
 import { place } from './place.ts';
 
-/** Number of settings on the page; the filter finds the others. */
 const settingsShown = 500;
 
 export const configurationPlace = place('/configuration', settingParameters, ({ settings }, { q = '', changed }) => {

@@ -9,7 +9,6 @@ import type { RouteParts } from '../route-parts.ts';
 
 type RecipePageParts = Pick<RouteParts, 'recipes' | 'publicUrl'>;
 
-/** Number of rows of the plan on the form that applies it. */
 const rowsShown = 100;
 
 export function addRunForms(app: Hono, parts: RecipePageParts): void {
@@ -34,7 +33,6 @@ export function addRunForms(app: Hono, parts: RecipePageParts): void {
     const word = sent.form.get('do');
     if (word === 'apply') return apply(c, parts);
     if (word !== 'cancel') return refuse(c, 'bad_request', 'The form names no command.');
-    // A run that has ended stays as it is.
     const run = await parts.recipes.service.cancel(c.req.param('id') ?? '');
     return 'refused' in run ? refuse(c, 'not_found', run.said.join(' ')) : c.redirect(runPath(run.id), 303);
   });

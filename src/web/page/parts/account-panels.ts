@@ -131,7 +131,6 @@ export function incidentsPanel(incidents: readonly Incident[], now: EpochMs): Ma
   return panel('incidents', headingWith('Incidents', incidents.length), html`<ol class="events">${items}</ol>`);
 }
 
-/** Link to the mailboxes with the common cause, if the table has a filter for it. */
 function whereAll({ attribute, value }: Incident['cause']): Markup | string {
   switch (attribute) {
     case 'account':

@@ -13,11 +13,9 @@ import { type Markup, table, text } from './elements.ts';
 
 export interface DayChartParts {
   readonly rows: readonly DailyRow[];
-  /** Limit in force at the end of a day (UTC), or null if unknown. */
   readonly limitOn: (date: IsoDate) => Ppm | null;
   readonly actions: readonly Action[];
   readonly changes: readonly Change[];
-  /** Firing alerts, which are drawn on the day on which each began. */
   readonly alerts: readonly Alert[];
 }
 

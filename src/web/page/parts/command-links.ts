@@ -43,7 +43,6 @@ export function writesOnPath(scope: WriteScope): string {
   }
 }
 
-/** Commands for an alert. `silence`: the silence that mutes it, or null. */
 export function alertCommands(alert: Alert, silence: Silence | null): Markup {
   const { rule, account, mailboxId } = alert;
   const scope = mailboxId === null ? { account } : { mailbox: mailboxKey(account, mailboxId) };
@@ -58,7 +57,6 @@ export function alertCommands(alert: Alert, silence: Silence | null): Markup {
   return html`<p class="line">${first} ${isDisarming(alert) ? '' : second}</p>`;
 }
 
-/** Links that prevent the held actions, for each account or for all. Empty if Warmwarden waits for a release. */
 function stopLinks({ facts: { accounts = [], numbers } }: Alert): readonly Markup[] {
   if (numbers['acts_from'] === undefined) return [];
   if (accounts.length > stopsOffered) return [doLink(writesPath(true), 'Writes off')];

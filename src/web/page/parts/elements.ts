@@ -29,18 +29,21 @@ const stateMeanings: Readonly<Record<GuardState, string>> = {
 /** Makes invisible characters visible in text from other sources. `html` escapes the result. */
 export const text = visibleText;
 
+/** Element whose words a script updates (`localTimes`). */
+function timeMarkup(at: EpochMs, show: 'ago' | 'for' | 'age', words: string, what: string): Markup {
+  const iso = new Date(at).toISOString();
+  return html`<time datetime="${iso}" title="${what}${iso}" data-show="${show}">${words}</time>`;
+}
+
 /** Age such as "7 min ago", with the moment in the title. */
 export function ago(at: EpochMs | null, now: EpochMs): Markup {
   if (at === null) return html`<span class="muted">never</span>`;
-  const iso = new Date(at).toISOString();
-  const words = at > now ? `in ${duration(at - now)}` : `${duration(now - at)} ago`;
-  return html`<time datetime="${iso}" title="${iso}" data-show="ago">${words}</time>`;
+  return timeMarkup(at, 'ago', at > now ? `in ${duration(at - now)}` : `${duration(now - at)} ago`, '');
 }
 
 /** Duration such as "for 7 min", with its beginning in the title. */
 export function lasting(since: EpochMs, now: EpochMs): Markup {
-  const iso = new Date(since).toISOString();
-  return html`<time datetime="${iso}" title="since ${iso}" data-show="for">for ${duration(now - since)}</time>`;
+  return timeMarkup(since, 'for', `for ${duration(now - since)}`, 'since ');
 }
 
 /** Moment such as `2026-03-20 10:02 UTC`; a script shows it in the reader's time zone. */
@@ -65,8 +68,7 @@ export function prose(written: string): Markup {
 /** Age such as "7 min", for a column whose heading says that it is an age. */
 export function age(at: EpochMs | null, now: EpochMs): Markup {
   if (at === null) return html`<span class="muted">never read</span>`;
-  const iso = new Date(at).toISOString();
-  return html`<time datetime="${iso}" title="read at ${iso}" data-show="age">${duration(now - at)}</time>`;
+  return timeMarkup(at, 'age', duration(now - at), 'read at ');
 }
 
 /** State as a coloured word. `isEmergency`: the bounce rate of the newest emails is an emergency in any mode. */
