@@ -28,7 +28,6 @@ const postgres = [
 const alone = [
   'test/http/large-answers.slow.ts',
   'test/http/many-large-answers.slow.ts',
-  'test/recipes/ten-thousand.slow.ts',
 ];
 /** The longest, in this order; all but `year` and `nth-write` wait for real time, and leave the processor to the others. */
 const first = [

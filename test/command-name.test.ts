@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { commandNameOf, type Started } from '../src/world/command-name.ts';
-import { sourceFiles } from './layers.ts';
 
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'src/bin.js');
@@ -59,38 +58,6 @@ it('is the path of the file or the link where that was given', () => {
 it('is one word to a shell, each part of it', () => {
   const odd = link("it's a folder");
   expect(nameOf(odd)).toBe(`'${odd.replace("'", "'\\''")}'`);
-});
-
-it('is its name in a test', () => {
-  expect(nameOf(join(root, 'node_modules/vitest/vitest.mjs'))).toBe('warmwarden');
-});
-
-/**
- * Texts that become documents, where the command has its plain name, and what somebody outside reads, who is to learn no path. alert-rules.ts
- * puts in the other one itself.
- */
-const documents = [
-  'config/config.ts',
-  'config/places.ts',
-  'core/alert-rules.ts',
-  'recipes/execution.ts',
-  'recipes/runner.ts',
-  'recipes/sandbox.ts',
-  'web/json/document.ts',
-  'web/page/layout.ts',
-  'web/recipes/recipe-routes.ts',
-];
-
-it('stands in every message: none has the name by heart', () => {
-  const source = join(root, 'src');
-  const named = sourceFiles(source).flatMap((file) =>
-    readFileSync(join(source, file), 'utf8')
-      .split('\n')
-      // As code in a sentence or on a page; `warmwarden mcp: ` before a note is the program's own name.
-      .filter((line) => /(\\?`|<code>)warmwarden (?!\w+: )/.test(line) && !/^\s*(\/\/|\/?\*)/.test(line))
-      .map(() => file),
-  );
-  expect([...new Set(named)]).toEqual(documents);
 });
 
 /** It begins with a clone and stays in its folder. */

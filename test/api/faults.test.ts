@@ -22,15 +22,13 @@ const questions: Record<Route, (api: MailboxApi, id: string) => Promise<unknown>
 const hasty = { headersMs: 400, idleMs: 400, totalMs: 1_500 };
 
 /**
- * A simulator with the rules in force, by its scenario or by its admin route, and a client of it. A fault that stalls
+ * A simulator with the rules in force, and a client of it. A fault that stalls
  * meets hasty deadlines; every other one has those of production, which no busy machine meets.
  */
-async function facing(rules: readonly FaultRule[], by: 'scenario' | 'admin' = 'scenario') {
-  const scenario = { ...scenarioOf([ann]), ...(by === 'scenario' && { faults: rules }) };
-  const served = await serve({ scenario });
+async function facing(rules: readonly FaultRule[]) {
+  const served = await serve({ scenario: { ...scenarioOf([ann]), faults: rules } });
   const stalls = rules.some(({ fault }) => fault === 'drip' || `${fault}`.startsWith('stall-'));
   const asked = clientOf(served.simulator.url, { apiKey: demoKey, ...(stalls && { deadlines: hasty }) }, systemClock());
-  if (by === 'admin') for (const rule of rules) await served.ask('/admin/faults', { body: rule });
   const end = async () => {
     await asked.api.close();
     await served.simulator.close();
@@ -223,13 +221,6 @@ test.each(cases)('%s', async (_name, fault, route, outcome) => {
   const result = await questions[route](it.api, it.id);
   expect(result).toMatchObject(outcome);
   expect(JSON.stringify(result)).not.toContain(demoKey);
-});
-
-test.each(cases)('%s, when the admin route put it in', async (_name, fault, route, outcome) => {
-  if (/^H14|^H17/.test(_name)) return;
-  await using it = await facing([{ fault, route, times: 1 }], 'admin');
-  expect(await questions[route](it.api, it.id)).toMatchObject(outcome);
-  expect((await it.ask('/admin/faults')).body.faults).toMatchObject([{ fault, met: 1 }]);
 });
 
 test('S13: two mailboxes of one address are both kept, told apart by id', async () => {

@@ -1,5 +1,3 @@
-// `warmwarden doctor` with a store in PostgreSQL: what the server, the role, a pooler, the clock and the active process make of it.
-import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shapes } from '../../src/cli/shapes/shapes.ts';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
@@ -103,19 +101,6 @@ test('what the role may not do is said with the statement that allows it, and no
   expect((await examined(full)).store).toEqual([usable]);
 });
 
-test('the store of an earlier version is a warning, one of a newer version ends with its exit code', async () => {
-  const place = await made();
-  const version = (value: number) =>
-    postgres.query(
-      `UPDATE warmwarden.meta SET value = '${value}' WHERE key IN ('schema_version', 'oldest_compatible')`,
-      place.database,
-    );
-  await version(0);
-  expect((await examined(place)).store[0]).toMatch(/^warning: .*An earlier version .* the next start upgrades it\.$/);
-  await version(9_999);
-  expect(await examined(place)).toMatchObject({ code: 3, store: [expect.stringContaining('schema version 9999')] });
-});
-
 test('settings that would hurt, each with what to do', async () => {
   const place = await roleAt(await made());
   const { user, database } = place;
@@ -128,21 +113,6 @@ test('settings that would hurt, each with what to do', async () => {
   expect((await examined(place)).store).toEqual([
     expect.stringMatching(/^problem: .*: default_transaction_read_only is on/),
   ]);
-});
-
-test('a file where the folder beside the store should be is a problem, and a start says so too', async () => {
-  const place = await fresh();
-  const { files } = await examined(place, ['acme'], (workplace) => writeFileSync(workplace.path('data'), ''));
-  expect(files.filter((line) => line.startsWith('problem'))).toEqual([
-    expect.stringMatching(
-      /^problem: \S+data is a file, but the store needs a folder there: set store\.directory to another folder\.$/,
-    ),
-  ]);
-  using workplace = new Workplace();
-  writeFileSync(workplace.path('data'), '');
-  await expect(openShared({ ...place, path: workplace.path('data/warmwarden') }, 'a')).rejects.toThrow(
-    /^The folder \S+data can't be used: EEXIST.* Set store\.directory to a folder that Warmwarden may write to\.$/,
-  );
 });
 
 test('a standby is refused, and its primary replicates asynchronously', async () => {

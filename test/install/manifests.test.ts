@@ -62,20 +62,6 @@ test('the store of the profile postgres is the database that compose.yaml starts
   for (const volume of postgres.volumes) expect(volumes).toHaveProperty(volume.split(':')[0]);
 });
 
-test('the second replica of the profile postgres has the first one’s volume, so on SQLite it is refused', () => {
-  const { warmwarden, 'warmwarden-2': second } = compose().services;
-  expect(second.profiles).toEqual(['postgres']);
-  expect(second.volumes).toEqual(warmwarden.volumes);
-  expect(second.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
-  expect([warmwarden.hostname, second.hostname]).toEqual(['warmwarden', 'warmwarden-2']);
-  expect(read('compose/prometheus.yaml')).toContain('# - targets: [warmwarden-2:7025]');
-});
-
-test('the Compose file of the demo is another project: to start it neither replaces a guard of real mailboxes nor uses its store', () => {
-  const demo = parse(readFileSync(join(root, 'grafana/compose.yaml'), 'utf8'));
-  expect([compose().name, demo.name]).toEqual(['warmwarden', 'warmwarden-demo']);
-});
-
 test('what compose.yaml mounts and builds is there', () => {
   const { services } = compose();
   const volumes: string[] = Object.values<{ volumes?: string[] }>(services).flatMap(({ volumes = [] }) => volumes);
@@ -116,11 +102,4 @@ test('Kubernetes: an active process and a standby have a database, and no file',
   const { spec } = parse(read(`${folder}/deployment.yaml`));
   const { volumes } = spec.template.spec;
   expect(volumes).toEqual([{ name: 'store', persistentVolumeClaim: null, emptyDir: { sizeLimit: '64Mi' } }]);
-});
-
-test('systemd: the program reads the credentials that the unit loads', () => {
-  const unit = read('systemd/warmwarden.service');
-  const credentials = [...unit.matchAll(/^#? ?LoadCredential=([\w-]+):/gm)].map(([, name = '']) => name);
-  expect(credentials).toEqual(['api-key', 'slack-url']);
-  for (const name of credentials) expect(read('systemd/config.yaml')).toContain(`/${name}"`);
 });

@@ -89,22 +89,6 @@ describe('the blocks of mailboxes', () => {
       { numRuns: 5 },
     );
   });
-
-  test('are rendered again only where a value changed, series by series', async () => {
-    const fleet = new Fleet();
-    for (let n = 0; n < 1_000; n += 1) fleet.putMailbox(mailbox(`m${n}`, `box${n}@acme.example`));
-    const blocks = blocksOf(fleet);
-    const known = new Set(await blocks.pieces());
-    expect((await blocks.pieces()).every((piece) => known.has(piece))).toBe(true);
-    const { stats } = mailbox('m500', 'box500@acme.example');
-    fleet.putMailbox(mailbox('m500', 'box500@acme.example', { stats: stats && { ...stats, at: now + 1_000 } }));
-    const fresh = (await blocks.pieces()).filter((piece) => !known.has(piece));
-    expect(fresh).toHaveLength(1);
-    const text = await textOf(fresh);
-    expect(text.match(/\n/g)).toHaveLength(256);
-    const labels = 'account="acme",mailbox="box500@acme.example",route="stats"';
-    expect(text).toContain(`warmwarden_observation_timestamp_seconds{${labels}} ${now / 1_000 + 1}\n`);
-  });
 });
 
 test('pieces, one behind the other, are one gzip file of their texts', async () => {

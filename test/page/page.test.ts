@@ -1,11 +1,9 @@
 // What a person reads: the sentence at the top, the order, the filter, and that no name becomes markup.
 import { describe, expect, test } from 'vitest';
 import { forecastOf } from '../../src/api/poll/forecast.ts';
-import { alreadySo } from '../../src/core/action.ts';
 import { noAccount } from '../../src/core/alert.ts';
-import { dailyRows, inboxRatio, sumOf } from '../../src/core/daily-counts.ts';
+import { dailyRows, sumOf } from '../../src/core/daily-counts.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import { mailboxPath } from '../../src/core/page-links.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { everything } from '../../src/core/write-scope.ts';
@@ -392,18 +390,6 @@ describe('while a first sweep goes on', () => {
   });
 });
 
-test('a command that needed no change is not among what was done', async () => {
-  const fleet = calmFleet();
-  const one = mailbox('m1', 'box1@acme.example');
-  const by = { name: 'ann', reason: '' };
-  fleet.putAction(action('a1', one, { kind: 'pause', state: 'dropped', by, detail: alreadySo }));
-  fleet.putAction(action('a2', one, { state: 'dropped', detail: 'a person had changed the mode' }));
-  for (const path of ['/', mailboxPath(one)]) {
-    const body = await read(fleet, path);
-    expect([body.includes('id="action-a1"'), body.includes('id="action-a2"')], path).toEqual([false, true]);
-  }
-});
-
 test.each([
   [{}, '', ''],
   [{ keyWrites: false }, 'read-only key', 'so Warmwarden does NOT act on a breach of this mailbox.'],
@@ -654,14 +640,6 @@ describe('days', () => {
     const sumWith = (sent: number | null) => sumOf(dailyRows({ rows: [row(today, { sent })] }, now), 'sent');
     expect([sumWith(3), sumWith(null), sumWith(-1), sumWith(1.5)]).toEqual([3, null, null, null]);
     expect(sumOf([], 'sent')).toBeNull();
-  });
-
-  test('weight the inbox rate by what was delivered', () => {
-    const days = [
-      row('2026-03-11', { delivered: 30, inboxRatePercent: 100 }),
-      row(today, { delivered: 10, inboxRatePercent: 60 }),
-    ];
-    expect(inboxRatio(dailyRows({ rows: days }, now))).toBeCloseTo(0.9, 12);
   });
 });
 

@@ -47,14 +47,4 @@ describe.each(limiterKinds)('a %s limiter', (kind) => {
     expect(await paced(1_000, 300)).toBe(0);
     expect(await paced(500, 600)).toBeGreaterThan(200);
   });
-
-  test('says how long to wait, and keeps its word', async () => {
-    const { clock, limiter, burst } = await limiterOf(kind, 7_300);
-    burst();
-    const refused = limiter.knock();
-    expect(refused).toMatchObject({ admitted: false, limit, remaining: 0 });
-    expect(refused.retryAfterSeconds).toBeGreaterThan(0);
-    await clock.advance(refused.retryAfterSeconds * 1_000);
-    expect(limiter.knock()).toMatchObject({ admitted: true, retryAfterSeconds: 0 });
-  });
 });

@@ -81,19 +81,5 @@ export function describeBreakers(name: string, open: () => Promise<Opened>): voi
       await store.recordBreaker(next.record);
       expect(await stored(store)).toEqual(next.after);
     });
-
-    test('the breakers of several APIs do not mix', async () => {
-      await using opened = await open();
-      const { store } = opened;
-      const states = new Map<string, BreakerState>();
-      for (const id of ['m1', 'm2', 'm3'])
-        for (const one of [api, 'https://other.example']) {
-          const { record, after } = moveOf(states.get(one) ?? closedBreaker, (state) => afterJudging(state, id));
-          await store.recordBreaker({ ...record, breaker: { ...record.breaker, api: one } });
-          states.set(one, after);
-        }
-      const found = (await store.loadPicture()).breakers.map(({ api: one, state }) => [one, state] as const);
-      expect(new Map(found)).toEqual(states);
-    });
   });
 }

@@ -72,17 +72,6 @@ test('begins five minutes after the start, does each duty to its end, and again 
   await stop();
 });
 
-test('stops between two steps', async () => {
-  const endless = dutyOf('one', Number.POSITIVE_INFINITY);
-  const { clock, stop } = onDuty([endless]);
-  await clock.advance(5 * minuteMs + 100);
-  expect(endless.done).toBeGreaterThan(2);
-  await stop();
-  const { done } = endless;
-  await clock.advance(12 * hourMs);
-  expect(endless.done).toBe(done);
-});
-
 test('a clock that is ahead makes nothing old: the APIs’ time counts, once one was reached', async () => {
   const { clock, plans, told, stop } = onDuty([dutyOf('one', 1)]);
   told(null);

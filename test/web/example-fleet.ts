@@ -9,6 +9,7 @@ import type { GuardMemory } from '../../src/core/guard/memory.ts';
 import type { AccountState, MailboxState } from '../../src/core/mailbox.ts';
 import { addDays, hourMs, minuteMs, utcDate } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
+import { memory as storedMemory, verdictOf } from '../store/records.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 
 export const now = Date.parse('2026-03-12T03:12:07Z');
@@ -65,42 +66,15 @@ export function rows(days: number, bounces: readonly number[] = [], sent = 30): 
 }
 
 export function verdict(changes: Partial<Verdict> = {}): Verdict {
-  return {
-    action: 'none',
-    reason: 'ok',
-    wanted: changes.action ?? 'none',
-    mode: 'balanced',
-    run: 'running',
-    sent: 190,
-    bounced: 0,
-    limitPpm: 10_000,
-    windowFrom: addDays(today, -6),
-    windowTo: today,
-    windowDays: 7,
-    emergency: null,
-    burst: null,
-    bouncesUntilBreach: 2,
-    restore: null,
-    dataAgeMs: 4 * minuteMs,
-    warnings: [],
-    ...changes,
-  };
+  return verdictOf({
+    ...{ wanted: changes.action ?? 'none', sent: 190, bounced: 0, bouncesUntilBreach: 2, emergency: null },
+    ...{ windowFrom: addDays(today, -6), windowTo: today, dataAgeMs: 4 * minuteMs, warnings: [], ...changes },
+  });
 }
 
 function memory(changes: Partial<GuardMemory> = {}): GuardMemory {
-  return {
-    firstSeenAt: now - 400 * hourMs,
-    answersJudged: 9,
-    mode: 'balanced',
-    run: 'running',
-    evidence: null,
-    emergencyEvidence: null,
-    interventions: [],
-    claim: null,
-    pauseWord: null,
-    reversals: [],
-    ...changes,
-  };
+  const fresh = { firstSeenAt: now - 400 * hourMs, evidence: null, emergencyEvidence: null, interventions: [] };
+  return { ...storedMemory, ...fresh, answersJudged: 9, claim: null, ...changes };
 }
 
 /** A mailbox of which only the list was read. */
