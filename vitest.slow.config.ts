@@ -25,10 +25,7 @@ const postgres = [
   'test/store/postgres.slow.ts',
 ];
 /** They measure times, or live in tenths of a second: nothing else runs beside them. */
-const alone = [
-  'test/http/large-answers.slow.ts',
-  'test/http/many-large-answers.slow.ts',
-];
+const alone = ['test/http/large-answers.slow.ts', 'test/http/many-large-answers.slow.ts'];
 /** The longest, in this order; all but `year` and `nth-write` wait for real time, and leave the processor to the others. */
 const first = [
   'stopped-process',
