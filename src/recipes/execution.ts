@@ -32,13 +32,13 @@ export interface ExecutionParts {
   readonly limits: RunLimits;
 }
 
-export interface RunContext {
-  readonly run: Run;
+export interface ExecutingRun {
+  /** The run as it was stored last. */
+  run: Run;
   readonly definition: Definition;
   /** Mailboxes that may be changed; null: all that the SELECT names. */
   readonly approved: ReadonlySet<string> | null;
   readonly signal: AbortSignal;
-  readonly onChange: (run: Run) => void;
 }
 
 /** Thrown when the rows of a run fill the space for runs, and no finished run is left to delete. */
@@ -51,15 +51,13 @@ export class NoRoomError extends Error {
 }
 
 /** Executes a run. Rejects only when it can't be recorded; with NoRoomError when its rows can't. */
-export async function executeRun(context: RunContext, parts: ExecutionParts): Promise<void> {
+export async function executeRun(context: ExecutingRun, parts: ExecutionParts): Promise<void> {
   const { definition, signal } = context;
   const { world, runs } = parts;
-  let { run } = context;
   const change = async (changes: Partial<Run>, chunks: readonly RowChunk[] = []) => {
-    const changed = { ...run, ...changes };
+    const changed = { ...context.run, ...changes };
     if ((await runs.write(changed, chunks)) === 'no_room') throw new NoRoomError();
-    run = changed;
-    context.onChange(run);
+    context.run = changed;
   };
   await change({});
   const { step } = definition;
@@ -67,13 +65,13 @@ export async function executeRun(context: RunContext, parts: ExecutionParts): Pr
   const maxRows = step ? parts.limits.operationRows : parts.limits.rows;
   const onRows = async (chunk: RowChunk, columns: readonly string[]) => {
     if (step) rows.push(...JSON.parse(chunk.rows));
-    else await change({ columns, rowCount: run.rowCount + chunk.count }, [chunk]);
+    else await change({ columns, rowCount: context.run.rowCount + chunk.count }, [chunk]);
   };
   const end = await world.clock.busy(() =>
-    ask({ select: definition.select, parameters: run.parameters, maxRows, onRows }, context, parts),
+    ask({ select: definition.select, parameters: context.run.parameters, maxRows, onRows }, context, parts),
   );
   const tooMany = `it names more than ${parts.limits.operationRows} mailboxes, so Warmwarden did nothing: narrow it down`;
-  const found = rows.length + run.rowCount > 0;
+  const found = rows.length + context.run.rowCount > 0;
   const failed =
     end.error ??
     (step && end.truncated ? tooMany : null) ??
@@ -81,7 +79,7 @@ export async function executeRun(context: RunContext, parts: ExecutionParts): Pr
   if (step && failed === null && !signal.aborted) {
     await change({ columns: [...end.columns, ...stepColumns] });
     await performSteps({ step, columns: end.columns, rows }, context, parts, (chunk) =>
-      change({ rowCount: run.rowCount + chunk.count }, [chunk]),
+      change({ rowCount: context.run.rowCount + chunk.count }, [chunk]),
     );
   }
   const status = signal.aborted ? 'cancelled' : failed === null ? 'succeeded' : 'failed';
@@ -89,10 +87,11 @@ export async function executeRun(context: RunContext, parts: ExecutionParts): Pr
   await change({
     status,
     error,
-    columns: run.columns.length > 0 ? run.columns : end.columns,
+    columns: context.run.columns.length > 0 ? context.run.columns : end.columns,
     truncated: end.truncated,
     endedAt: world.clock.now(),
   });
+  const { run } = context;
   world.log.info(
     { run: run.id, recipe: run.recipe, by: run.by, status, rows: run.rowCount, apply: run.apply },
     'a run ended',
@@ -107,7 +106,7 @@ const lookups: Readonly<Record<NamedThing, string>> = {
 };
 
 /** Names a parameter that names nothing: no rows would read as "all is well". */
-async function unknownName(context: RunContext, parts: ExecutionParts): Promise<string | null> {
+async function unknownName(context: ExecutingRun, parts: ExecutionParts): Promise<string | null> {
   const { run, definition } = context;
   for (const { name: parameter, names } of definition.recipe.parameters) {
     const name = run.parameters[parameter];
@@ -125,7 +124,7 @@ type Asked = Pick<SelectRequest, 'select' | 'maxRows' | 'onRows'> & Pick<Run, 'p
 
 function ask(
   { parameters, ...asked }: Asked,
-  { signal }: RunContext,
+  { signal }: ExecutingRun,
   { place, facts: factsNow, limits }: ExecutionParts,
 ): Promise<SelectEnd> {
   const facts = factsNow();
@@ -139,7 +138,7 @@ function ask(
 /** Stores an outcome before the next row begins. Plans are stored in larger steps. */
 async function performSteps(
   { step, columns, rows }: { step: RecipeStep; columns: readonly string[]; rows: readonly Cell[][] },
-  { run, approved, signal }: RunContext,
+  { run, approved, signal }: ExecutingRun,
   parts: ExecutionParts,
   keep: (chunk: RowChunk) => Promise<void>,
 ): Promise<void> {
@@ -170,7 +169,7 @@ export interface CommandAccess {
 type StepOutcome = 'planned' | 'done' | 'failed' | 'skipped';
 
 /** `command`: words that start this program. */
-type StepContext = Pick<Run, 'apply' | 'by' | 'recipe'> & Pick<RunContext, 'approved'> & { readonly command: string };
+type StepContext = Pick<Run, 'apply' | 'by' | 'recipe'> & Pick<ExecutingRun, 'approved'> & { readonly command: string };
 
 /**
  * Performs the step, and never rejects. The holder of a recipe key reads the message, so it names no path of this

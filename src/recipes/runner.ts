@@ -15,7 +15,7 @@ import { hasEnded } from '../core/recipe.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Catalogue } from './catalogue.ts';
 import { checkParameters, type Definition } from './definition.ts';
-import { type ExecutionParts, executeRun, NoRoomError, subjectOf } from './execution.ts';
+import { type ExecutingRun, type ExecutionParts, executeRun, NoRoomError, subjectOf } from './execution.ts';
 
 export interface RunnerParts extends ExecutionParts {
   readonly catalogue: () => Promise<Catalogue>;
@@ -28,10 +28,7 @@ const chunksARead = 8;
 const randomLetters = 12;
 const lettersAPage = 256 * 1024;
 
-interface ActiveRun {
-  run: Run;
-  readonly definition: Definition;
-  readonly approved: ReadonlySet<string> | null;
+interface ActiveRun extends ExecutingRun {
   readonly stop: AbortController;
   readonly ended: Promise<void>;
   readonly settle: () => void;
@@ -90,7 +87,8 @@ export class RecipeRunner {
     const run = this.#newRun(request, checked.values);
     await runs.write(run);
     const { promise: ended, resolve: settle } = Promise.withResolvers<void>();
-    const active = { run, definition, approved, stop: new AbortController(), ended, settle };
+    const stop = new AbortController();
+    const active = { run, definition, approved, signal: stop.signal, stop, ended, settle };
     this.#active.set(run.id, active);
     if (this.#stopping) await this.#cancel(active);
     else this.#next();
@@ -162,11 +160,8 @@ export class RecipeRunner {
     if (apply && role !== 'operator') {
       return refuse('not_allowed', `Applying ${id} needs the role operator; this key has the role viewer.`);
     }
-    if (this.#parts.commandAccess()) return null;
-    return refuse(
-      'not_allowed',
-      `${id} changes mailboxes, which Warmwarden cannot do yet: it is starting. Try again in a moment.`,
-    );
+    const starting = `${id} changes mailboxes, which Warmwarden cannot do yet: it is starting. Try again in a moment.`;
+    return this.#parts.commandAccess() ? null : refuse('not_allowed', starting);
   }
 
   /** Returns null while there is room. */
@@ -177,11 +172,8 @@ export class RecipeRunner {
       return refuse('busy', `${waiting.length} runs are already waiting: try again later.`);
     }
     const own = waiting.filter(({ run }) => run.by === by).length;
-    if (scheduled || own < maxWaitingOfOne) return null;
-    return refuse(
-      'share_used',
-      `${own} runs of ${by} are already waiting, which is its share: try again when some have ended.`,
-    );
+    const shareUsed = `${own} runs of ${by} are already waiting, which is its share: try again when some have ended.`;
+    return scheduled || own < maxWaitingOfOne ? null : refuse('share_used', shareUsed);
   }
 
   /** Mailboxes that the dry run of the request planned to change; null if the request names no dry run. */
@@ -254,12 +246,8 @@ export class RecipeRunner {
 
   async #execute(active: ActiveRun): Promise<void> {
     const { world, runs } = this.#parts;
-    const onChange = (run: Run) => {
-      active.run = run;
-    };
     try {
-      const { run, definition, approved, stop } = active;
-      await executeRun({ run, definition, approved, signal: stop.signal, onChange }, this.#parts);
+      await executeRun(active, this.#parts);
     } catch (error) {
       const isFull = error instanceof NoRoomError;
       if (!isFull) this.#unrecorded(active, error);

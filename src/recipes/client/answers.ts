@@ -50,10 +50,11 @@ const wordsOf: Readonly<Record<RunStatus, readonly string[]>> = {
 };
 
 function stateOf(said: string | null): RecordState {
-  const word = (said ?? '')
-    .trim()
-    .toLowerCase()
-    .replace(/[\s-]+/g, '_');
+  const word =
+    said
+      ?.trim()
+      .toLowerCase()
+      .replaceAll(/[\s-]+/g, '_') ?? '';
   return runStatuses.find((state) => wordsOf[state].includes(word)) ?? 'unknown';
 }
 
@@ -76,10 +77,6 @@ function idOf(fields: JsonFields, names: readonly string[]): string | null {
   return null;
 }
 
-function countOf(value: unknown): number | null {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
-}
-
 /** The list is the answer itself, or the first list under one of the names; null if there is none. */
 function listIn(body: unknown, names: readonly string[]): readonly unknown[] | null {
   if (Array.isArray(body)) return body;
@@ -92,14 +89,9 @@ function listIn(body: unknown, names: readonly string[]): readonly unknown[] | n
 export function readRecipes(body: unknown): RecipePage | null {
   const list = listIn(body, ['recipes', 'data', 'items', 'results']);
   if (!list) return null;
-  const byId = new Map<string, RecipeEntry>();
-  let unreadable = 0;
-  for (const raw of list) {
-    const entry = readRecipe(raw);
-    if (entry) byId.set(entry.id, entry);
-    else unreadable += 1;
-  }
-  return { recipes: [...byId.values()], entries: list.length, unreadable, problems: problemsIn(body) };
+  const recipes = list.flatMap((raw) => readRecipe(raw) ?? []);
+  const unreadable = list.length - recipes.length;
+  return { recipes, entries: list.length, unreadable, problems: problemsIn(body) };
 }
 
 /** Reads the problems that Warmwarden's own service lists: `{broken: [{file, problems: [...]}]}`. */
@@ -132,7 +124,8 @@ export function readRun(body: unknown): RunRecord | null {
   const id = idOf(inside, ['id', 'run_id']) ?? idOf(top, ['run_id', 'id']) ?? textOf(run);
   if (id === null) return null;
   const said = textOf(fields['status']) ?? textOf(fields['state']);
-  const count = countOf(fields['row_count']) ?? countOf(fields['rowCount']) ?? countOf(fields['total']);
+  const counts = [fields['row_count'], fields['rowCount'], fields['total']];
+  const count = counts.find((one): one is number => Number.isSafeInteger(one) && Number(one) >= 0) ?? null;
   return {
     id,
     recipe: idOf(fields, ['recipe', 'recipe_id']),

@@ -11,7 +11,7 @@ import {
 } from '../../api/http/exchange.ts';
 import { type Failure, failed, malformed, type Result, saysMore } from '../../api/http/failure.ts';
 import { Redactor } from '../../api/http/redactor.ts';
-import { directly, type Egress } from '../../core/egress.ts';
+import { directly, type Egress, isEscaped } from '../../core/egress.ts';
 import { minuteMs, secondMs } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
 import { objectOf, type RecipePage, type RunRecord, readRecipes, readRun, refusalIn } from './answers.ts';
@@ -98,11 +98,14 @@ export class RecipeApi {
   /** Sends exactly one POST. */
   async trigger(asked: TriggerRequest, signal: AbortSignal | null = null): Promise<Triggered> {
     const path = `/recipes/${encodeURIComponent(asked.recipe)}/runs`;
-    const body = bodyOf(asked);
+    const { parameters, apply } = asked;
+    // The document shows no body, so none is sent without parameters and `apply`.
+    const isBare = Object.keys(parameters).length === 0 && !apply;
+    const body = isBare ? null : JSON.stringify({ parameters, ...(apply && { apply }) });
     const exchanged = await this.#exchange('POST', path, { body, signal });
     const { result, status, reached, headers, errorWord } = exchanged;
-    const run =
-      (result.ok ? readRun(result.value.body) : null) ?? (isSuccess(status) ? runFromLocation(headers) : null);
+    const located = status !== null && status < 300 ? runFromLocation(headers) : null;
+    const run = (result.ok ? readRun(result.value.body) : null) ?? located;
     if (run) return { kind: 'started', run };
     if (!result.ok) {
       const { failure } = this.#failed('POST', path, result.failure);
@@ -147,8 +150,8 @@ export class RecipeApi {
       }
       return { said: sentencesOf(exchanged) ?? this.#said('POST', path, result.failure.detail) };
     }
-    const wrong = malformed(result.value.status, 'it does not describe a run').failure;
-    return readRun(result.value.body) ?? { said: this.#said('POST', path, wrong.detail) };
+    const { detail } = malformed(result.value.status, 'it does not describe a run').failure;
+    return readRun(result.value.body) ?? { said: this.#said('POST', path, detail) };
   }
 
   /** Requests under way fail as unavailable. */
@@ -215,34 +218,16 @@ function sentencesOf({ result, status, errorWord }: Exchange<ReadAnswer>): strin
   return result.failure.detail.startsWith(before) ? result.failure.detail.slice(before.length) : null;
 }
 
-function isSuccess(status: number | null): boolean {
-  return status !== null && status < 300;
-}
-
 interface ReadAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly headers: AnswerHeaders;
 }
 
-/** The document shows no body, so none is sent without parameters and `apply`. */
-function bodyOf({ parameters, apply }: TriggerRequest): string | null {
-  if (Object.keys(parameters).length === 0 && !apply) return null;
-  return JSON.stringify({ parameters, ...(apply ? { apply } : {}) });
-}
-
 function runFromLocation(headers: AnswerHeaders): RunRecord | null {
   const encoded = /\/runs\/([^/?#]+)\/?(?:[?#].*)?$/.exec(String(headers['location'] ?? ''))?.[1];
   if (encoded === undefined) return null;
-  return readRun({ id: decoded(encoded) });
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return readRun({ id: isEscaped(encoded) ? decodeURIComponent(encoded) : encoded });
 }
 
 /** Each next wait is twice as long. At the longest a run takes 12 of the 60 requests of the smallest plan. */
@@ -305,6 +290,6 @@ export async function followRun(
   }
 }
 
-export function hasEnded(run: RunRecord): boolean {
-  return run.state === 'succeeded' || run.state === 'failed' || run.state === 'cancelled';
+export function hasEnded({ state }: RunRecord): boolean {
+  return state === 'succeeded' || state === 'failed' || state === 'cancelled';
 }

@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { z } from 'zod';
+import { errorText } from '../../core/nearest.ts';
 import { counted } from '../../core/wording/phrases.ts';
 import type { World } from '../../world/world.ts';
 import type { RecipeEntry, RunRecord } from '../client/answers.ts';
@@ -47,13 +48,12 @@ interface ToolRows {
   readonly cursorAfter: (taken: number) => string | null;
 }
 
-interface RunAbout {
-  readonly acts: boolean;
-  readonly cancelling?: boolean;
-}
-
 /** `page` is null for a run that goes on, or whose rows nobody asked for. */
-export function runResult(run: RunRecord, page: ToolRows | null, { acts, cancelling }: RunAbout): CallToolResult {
+export function runResult(
+  run: RunRecord,
+  page: ToolRows | null,
+  { acts, cancelling }: { readonly acts: boolean; readonly cancelling?: boolean },
+): CallToolResult {
   const rows = packed(page?.rows ?? []);
   const cursor = page?.cursorAfter(rows.length) ?? null;
   const error =
@@ -302,23 +302,19 @@ class ToolSession {
     if (!list.ok) return [list.failure.detail];
     this.#known = list.value;
     const { problems, unreadable, truncated } = list.value;
-    return [
-      ...problems,
-      ...(unreadable > 0 ? [`Recipes of the service without an id can't be offered: ${unreadable}.`] : []),
-      ...(truncated
-        ? ['The service has more recipes than it lists at once, and does not document how to get the others.']
-        : []),
-    ];
+    const nameless = `Recipes of the service without an id can't be offered: ${unreadable}.`;
+    const cut = 'The service has more recipes than it lists at once, and does not document how to get the others.';
+    return [...problems, ...(unreadable > 0 ? [nameless] : []), ...(truncated ? [cut] : [])];
   }
 
   /** Returns null if the service answers, as far as is known. */
   async #away(): Promise<string | null> {
-    const { reach } = this.#options.service;
-    if (!reach) return null;
-    return reach().then(
-      () => null,
-      ({ message }: Error) => message,
-    );
+    try {
+      await this.#options.service.reach?.();
+      return null;
+    } catch (error) {
+      return errorText(error);
+    }
   }
 
   async #call(name: string, given: Arguments, context: ServerContext): Promise<CallToolResult> {
@@ -370,7 +366,11 @@ class ToolSession {
   }
 
   /** A run of this very call (`isOurs`) ends with the call. */
-  async #outcome(run: string, { cursor, limit, isOurs }: AskedPage, context: ServerContext): Promise<CallToolResult> {
+  async #outcome(
+    run: string,
+    { cursor, limit, isOurs }: { cursor?: string | undefined; limit: number; isOurs: boolean },
+    context: ServerContext,
+  ): Promise<CallToolResult> {
     const { api } = this.#options.service;
     const { signal } = context.mcpReq;
     const from = readCursor(run, cursor);
@@ -395,12 +395,6 @@ class ToolSession {
     const operation = entry ? operationOf(entry) : null;
     return operation !== null && operation !== 'unknown';
   }
-}
-
-interface AskedPage {
-  readonly cursor?: string | undefined;
-  readonly limit: number;
-  readonly isOurs: boolean;
 }
 
 /** Place where rows go on: `skip` rows into the page at this address, which is empty for the first page. */

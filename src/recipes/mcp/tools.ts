@@ -40,7 +40,8 @@ const outputSchema = schemaOf(toolAnswerShape);
 type Hints = NonNullable<Tool['annotations']>;
 
 /** Clients show hints before a call. An uncertain hint takes the careful value. */
-const hintsOf: Readonly<Record<Operation | 'unknown' | 'none', Hints>> = {
+const hintsOf: Readonly<Record<Operation | 'unknown' | 'none' | 'cancel', Hints>> = {
+  cancel: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   none: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   refresh: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   silence: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
@@ -75,14 +76,10 @@ export function recipeTool(recipe: RecipeEntry, foreign: boolean): Tool {
       ? ''
       : ` With apply: true it ${operationWords[operation]}; without it, the tool only shows what it would do.`;
   const schema = inputSchemaOf(recipe.parameters);
-  const apply = {
-    type: 'boolean' as const,
-    default: false,
-    description:
-      operation === 'unknown'
-        ? 'Asks the service to carry out actions, if the recipe has any.'
-        : 'Carry out the actions. Ask the user first.',
-  };
+  const applied = 'Carry out the actions. Ask the user first.';
+  const mayApply = 'Asks the service to carry out actions, if the recipe has any.';
+  const description = operation === 'unknown' ? mayApply : applied;
+  const apply = { type: 'boolean', default: false, description } as const;
   const properties = operation === null ? schema.properties : { ...schema.properties, apply };
   return {
     name: toolName(recipe.id),
@@ -109,13 +106,7 @@ export const runTools: readonly Tool[] = [
     description: 'Cancels a run in progress. What it has changed stays changed.',
     inputSchema: schemaOf(cancelShape),
     outputSchema,
-    annotations: {
-      title: 'Cancel a run',
-      readOnlyHint: false,
-      destructiveHint: true,
-      idempotentHint: true,
-      openWorldHint: false,
-    },
+    annotations: { title: 'Cancel a run', ...hintsOf.cancel },
   },
 ];
 
