@@ -4,7 +4,7 @@ import { isPause } from '../alerts/routing.ts';
 import { isDisarming } from '../alerts/rules/protection-rule.ts';
 import type { Alert, Severity, Transition } from '../core/alert.ts';
 import type { MessageIncident } from '../core/incident.ts';
-import { alertSilencePath, groupSilencePath, mailboxPath, resumePath } from '../core/page-links.ts';
+import { alertSilencePath, groupSilencePath, mailboxCommandPath, mailboxPath } from '../core/page-links.ts';
 import type { EpochMs } from '../core/time.ts';
 import { momentText, numberText, spanText, visibleText } from '../core/wording/phrases.ts';
 import type { Notice } from './channel.ts';
@@ -254,7 +254,7 @@ export function linksOf(message: GroupMessage, page: PageAddresses): readonly Me
     ...linkTo('page_url', 'Open', typeof open === 'string' ? open : page.pageUrl),
     ...linkTo('runbook_url', 'What to do', typeof runbook === 'string' ? runbook : null),
     ...(isPause(only) && id !== null
-      ? preparedLink('resume_url', 'Resume', resumePath({ account: of, id }), page)
+      ? preparedLink('resume_url', 'Resume', mailboxCommandPath({ account: of, id }, 'resume'), page)
       : []),
     ...(canBeSilenced(only) ? silence(alertSilencePath(only.alert, silenceFor)) : []),
   ];

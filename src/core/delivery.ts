@@ -12,7 +12,6 @@ interface Message {
   readonly id: string;
   readonly channel: string;
   readonly group: string;
-  /** Order of sending within a channel. */
   readonly sequence: number;
   /** Fingerprints of alerts, and other keys of the order: a later message with one of them waits behind this one. */
   readonly alerts: readonly string[];
@@ -51,7 +50,6 @@ export type ListedDelivery = Listed<Delivery>;
 
 export type DeliveryPlace = Pick<Delivery, 'createdAt' | 'sequence' | 'id'>;
 
-/** A delivery without a place in the channel's order, which the store gives. */
 export type NewDelivery = Pick<Delivery, 'id' | 'channel' | 'group' | 'payload' | 'title' | 'alerts'>;
 
 /** Fields of a delivery that is due at once: a new one, or one that a person wants sent again. */
@@ -70,7 +68,6 @@ export function pendingDelivery(fresh: NewDelivery, now: EpochMs, sequence = 0):
   return { ...fresh, sequence, ...untried(now), createdAt: now, detail: null };
 }
 
-/** State in the store, on the page and in JSON. */
 export function publicState({ state }: Pick<Delivery, 'state'>): 'pending' | SettledDelivery['state'] {
   return state === 'begun' || state === 'accepted' ? 'pending' : state;
 }

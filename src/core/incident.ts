@@ -50,7 +50,6 @@ export interface Incident {
   readonly kind: string | null;
   readonly beganAt: EpochMs;
   readonly openedAt: EpochMs;
-  /** Members in the order of joining. No member leaves. */
   readonly members: readonly IncidentMailbox[];
   /** Fingerprints of alerts of the incident that are about no single mailbox. */
   readonly alerts: readonly string[];
@@ -65,11 +64,9 @@ export interface IncidentMember {
   readonly account: string;
   readonly mailboxId: string;
   readonly email: string;
-  /** The guard's action, or the reason for none. */
   readonly line: string;
 }
 
-/** Plain text, not escaped. */
 export interface MessageIncident {
   /** The same in every message of the incident. */
   readonly id: string;

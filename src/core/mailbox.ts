@@ -16,8 +16,6 @@ import { didYouMean } from './nearest.ts';
 import { type EpochMs, minuteMs } from './time.ts';
 import type { Verdict } from './verdict.ts';
 
-// Age of each kind of data under a cadence and a budget, and remedies.
-
 export interface NarrowRoutes {
   readonly routes: readonly Route[];
   readonly perMinute: number;
@@ -88,7 +86,6 @@ export function typedName({ account, id, email }: Pick<MailboxState, 'account' |
   return mailboxKey(account, /^[\w.+@-]+$/.test(email) ? email : id);
 }
 
-/** Returns the mailbox, or a sentence about the wrong name. */
 export function namedMailbox(
   name: string,
   mailboxes: Iterable<MailboxState>,
@@ -169,7 +166,6 @@ export function aheadMs(account: Pick<AccountState, 'apiHealth'> | undefined): n
   return typeof ahead === 'number' ? Math.max(0, -ahead) : 0;
 }
 
-/** Failed reading of the list, statistics or warm-up. Other requests may succeed. */
 export interface ReadFailure {
   readonly since: EpochMs;
   readonly detail: string;
@@ -208,7 +204,6 @@ export interface AccountState {
   readonly forecast: Forecast | null;
 }
 
-/** True if the API fails, or nothing was read yet. */
 export function isUnread({ failingSince, listed }: Pick<AccountState, 'failingSince' | 'listed'>): boolean {
   return failingSince !== null || !listed;
 }
@@ -227,8 +222,6 @@ const judgedWithinMs = 5 * minuteMs;
 export function awaitsJudgement({ verdict, stats }: Pick<MailboxState, 'verdict' | 'stats'>): boolean {
   return verdict !== null && stats !== null && stats.at - verdict.at > judgedWithinMs;
 }
-
-// Progress of the first sweep of an account.
 
 export interface SweepProgress {
   readonly account: string;
@@ -256,7 +249,6 @@ export interface Change {
   readonly since: EpochMs;
   readonly at: EpochMs;
   readonly what: ChangedThing;
-  /** Value as the API wrote it. */
   readonly from: string | null;
   readonly to: string | null;
 }

@@ -28,7 +28,6 @@ export interface CommandOutcome {
   readonly messages: readonly string[];
   readonly plan?: string;
   readonly counts?: Readonly<Record<string, number>>;
-  /** True if a failed request may be repeated later. */
   readonly worthRetrying?: boolean;
 }
 
@@ -46,7 +45,6 @@ export interface MailboxName {
 }
 
 export interface CommandName {
-  /** The operation, for example breaker-release. */
   readonly name: string;
   readonly command: string;
   /** Account that the command is about, or null for several or all. */
@@ -57,7 +55,6 @@ export interface CommandName {
 /** `interrupted`: Warmwarden ended before the outcome was known. */
 export type CommandEnd = 'done' | 'no_change' | 'failed' | 'interrupted' | 'unknown';
 
-/** Warmwarden's name in the audit log. */
 export const itself = 'Warmwarden';
 
 export interface CommandEntry extends CommandName, Requester {

@@ -5,10 +5,6 @@ export function mailboxPath({ account, id }: { readonly account: string; readonl
   return `/mailboxes/${encodeURIComponent(account)}/${encodeURIComponent(id)}`;
 }
 
-export function resumePath(mailbox: { readonly account: string; readonly id: string }): string {
-  return `${mailboxPath(mailbox)}?do=resume`;
-}
-
 /** `lasts`: a duration such as `4h`. */
 export function silencePath(match: Omit<AlertMatch, 'severity'>, lasts: string): string {
   const wanted = Object.entries(match).flatMap(([name, globs]) =>

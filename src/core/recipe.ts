@@ -21,7 +21,6 @@ export interface Parameter {
   /** True to refuse a run without the parameter. Otherwise `default` stands in. */
   readonly required: boolean;
   readonly default: ParameterValue;
-  /** Allowed words of a string, or null for any. */
   readonly oneOf: readonly string[] | null;
   /** Kind of thing that the value names, if any. A run without rows fails if the thing does not exist. */
   readonly names: NamedThing | null;
@@ -37,11 +36,9 @@ export interface RecipeSchedule {
   /** Five fields, or six with seconds first. */
   readonly cron: string;
   readonly timeZone: string;
-  /** True if scheduled runs carry out `do:`. */
   readonly apply: boolean;
 }
 
-/** A recipe without its SELECT. */
 export interface Recipe {
   /** Small letters, digits and single dashes, at most 64; also the name of the MCP tool. */
   readonly id: string;
@@ -54,7 +51,6 @@ export interface Recipe {
   readonly builtIn: boolean;
 }
 
-/** Broken file with reasons, each with line and column. */
 export interface BrokenRecipe {
   readonly file: string;
   readonly problems: readonly string[];
@@ -94,7 +90,6 @@ export interface Run {
   readonly recipe: string;
   readonly status: RunStatus;
   readonly parameters: ParameterValues;
-  /** False to only plan `do:`. */
   readonly apply: boolean;
   /** Name of a key, a token or a person, or `schedule`. */
   readonly by: string;

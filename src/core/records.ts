@@ -44,7 +44,6 @@ export interface BudgetLedger {
   readonly at: EpochMs;
   /** Requests a minute: the smaller of the configured and the API's limit. */
   readonly limit: number;
-  /** Starts of the last 60 s, oldest first. */
   readonly starts: readonly EpochMs[];
   readonly restraint: Restraint;
 }
@@ -54,7 +53,6 @@ export interface Restraint {
   readonly kindsUntil: Readonly<Record<string, EpochMs>>;
   /** Waits after 429s of the last hour, oldest first. */
   readonly stops: readonly { readonly at: EpochMs; readonly until: EpochMs }[];
-  /** Share of the budget that may be used. */
   readonly share: number;
 }
 
@@ -82,7 +80,6 @@ export interface SessionLimits {
   readonly perToken: number;
 }
 
-/** Filter for the audit log. Entries must match all given fields. */
 export interface HistoryQuery<Id> {
   readonly since: EpochMs;
   /** Returns only entries that are older than this place, or all if null or absent. */

@@ -5,7 +5,6 @@ import type { Ppm } from './policy.ts';
 import type { EpochMs } from './time.ts';
 
 export interface RuleSetting {
-  /** False to end the rule's alerts. */
   readonly enabled: boolean;
   readonly severity: Severity;
   readonly forMs: EpochMs;
@@ -24,12 +23,10 @@ export interface RuleSettings {
     /** Inbox rate over the delivered emails of seven days. */
     readonly inboxBelowPpm: Ppm;
     readonly minMails: number;
-    /** Points below the best health score of seven days. */
     readonly scoreDrop: number;
   };
   /** Further normal status words, besides those of a warm-up that runs or is paused. */
   readonly mailboxUnwell: { readonly known: readonly string[] };
-  /** IANA name, for times in messages. */
   readonly timeZone: string;
 }
 

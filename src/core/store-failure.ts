@@ -28,7 +28,6 @@ export interface StoreTrouble {
 
 export interface Loss {
   readonly everything: boolean;
-  /** Number of emergency stops that the store lacked and that were restored. */
   readonly stops: number;
 }
 

@@ -74,7 +74,6 @@ export interface Verdict {
   readonly run: RunState;
   readonly sent: number;
   readonly bounced: number;
-  /** Limit of the mode, or null if the mode is unknown. */
   readonly limitPpm: Ppm | null;
   readonly windowFrom: IsoDate | null;
   readonly windowTo: IsoDate | null;
@@ -91,7 +90,6 @@ export interface Verdict {
   /** Time until which one more bounce is a breach: the mailbox was found in recovery mode with these counts. */
   readonly foundUntil?: EpochMs | null;
   readonly doubt?: Doubt | null;
-  /** Set in a recovery of ours. */
   readonly restore: RestoreProgress | null;
   readonly dataAgeMs: number;
   readonly warnings: readonly string[];

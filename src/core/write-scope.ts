@@ -15,7 +15,6 @@ export interface WritesOff {
   readonly reason: string;
 }
 
-/** A stop with an end expires by itself. */
 export function isOff({ until }: Pick<WritesOff, 'until'>, now: EpochMs): boolean {
   return until === null || until > now;
 }
@@ -63,7 +62,6 @@ export function writesOffCommand(scope: WriteScope, command: string, reason: str
   return `${command} writes off${wordsOf(scope).options} --reason "${reason}"`;
 }
 
-/** `command` starts this program. */
 export function writesOnCommand(scope: WriteScope, command: string): string {
   return `${command} writes on${wordsOf(scope).options}`;
 }

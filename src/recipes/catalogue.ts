@@ -67,7 +67,6 @@ async function readRecipe(path: string, builtIn: boolean): Promise<ReadRecipe> {
   return read;
 }
 
-/** Sorts by name. A missing folder is usual. */
 async function yamlFiles(folder: string): Promise<readonly string[]> {
   if (!existsSync(folder)) return [];
   const names = await readdir(folder).catch((): string[] => []);

@@ -33,7 +33,6 @@ export interface ExecutionParts {
 }
 
 export interface ExecutingRun {
-  /** The run as it was stored last. */
   run: Run;
   readonly definition: Definition;
   /** Mailboxes that may be changed; null: all that the SELECT names. */
@@ -171,10 +170,7 @@ type StepOutcome = 'planned' | 'done' | 'failed' | 'skipped';
 /** `command`: words that start this program. */
 type StepContext = Pick<Run, 'apply' | 'by' | 'recipe'> & Pick<ExecutingRun, 'approved'> & { readonly command: string };
 
-/**
- * Performs the step, and never rejects. The holder of a recipe key reads the message, so it names no path of this
- * machine.
- */
+/** Performs the step, and never rejects. The message names no path of this machine: a key may read it. */
 export async function performStep(
   step: RecipeStep,
   row: Row,

@@ -26,7 +26,6 @@ interface RecipeParts {
   /** A reload may change the folder. */
   readonly folder: () => string;
   readonly retentionMs: () => number;
-  /** Returns null while the daemon starts. */
   readonly operate: () => CommandAccess['operate'] | null;
 }
 

@@ -40,7 +40,6 @@ function refuse(refused: RecipeRefusal['refused'], ...said: string[]): RecipeRef
 
 export class RecipeRunner {
   readonly #parts: RunnerParts;
-  /** Runs that have not ended, in the order of their requests. */
   readonly #active = new Map<string, ActiveRun>();
   #running = 0;
   /** Number of accepted runs: part of each id, as two runs may have the same time. */
@@ -164,7 +163,6 @@ export class RecipeRunner {
     return this.#parts.commandAccess() ? null : refuse('not_allowed', starting);
   }
 
-  /** Returns null while there is room. */
   #full({ by, scheduled }: RunRequest): RecipeRefusal | null {
     if (this.#stopping) return refuse('busy', 'Warmwarden is stopping.');
     const waiting = [...this.#active.values()].filter(({ run }) => run.status === 'queued');

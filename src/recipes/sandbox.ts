@@ -18,7 +18,6 @@ import { pausedText } from '../core/wording/states.ts';
 import type { TableRead } from '../store/postgres/reading.ts';
 import { baseTables, views } from './views.ts';
 
-/** Facts from the running program, sent to the child process as JSON. */
 export interface ProgramFacts {
   readonly now: EpochMs;
   /** Share of the limit from which a mailbox is near it; `others` by `ACCOUNT/ID`. */
@@ -28,7 +27,6 @@ export interface ProgramFacts {
 /** SQLite enforces these, so that a SELECT can't fill the memory. */
 const limits = { length: 1_000_000, column: 100, sqlLength: 100_000, attach: 1 };
 
-/** Tables behind the views: attached from a file, or empty. */
 interface Stage {
   readonly database: DatabaseSync;
   /** Random, so that a SELECT cannot name it. */

@@ -8,7 +8,6 @@ import type { StorePlace } from '../core/store-failure.ts';
 import type { RowChunk } from '../store/runs.ts';
 import { openSandbox, type ProgramFacts, sayable } from './sandbox.ts';
 
-/** Sent to the child process as JSON. */
 export interface SelectJob {
   readonly place: StorePlace;
   readonly select: string;
@@ -29,7 +28,6 @@ export interface SelectRequest extends SelectJob {
 export interface SelectEnd {
   readonly columns: readonly string[];
   readonly truncated: boolean;
-  /** Cause of the failure in a sentence, or null if the SELECT succeeded. */
   readonly error: string | null;
 }
 
@@ -83,7 +81,6 @@ export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
   }
 }
 
-/** Returns null if the child was cut short. */
 async function readLines(lines: AsyncIterable<string>, onRows: SelectRequest['onRows']): Promise<SelectEnd | null> {
   let columns: readonly string[] = [];
   let firstRow = 0;
@@ -108,7 +105,6 @@ async function readLines(lines: AsyncIterable<string>, onRows: SelectRequest['on
 
 // The check of a SELECT compiles it, and never runs it.
 
-/** Columns that a run adds to the rows of a recipe with `do:`. */
 export const stepColumns = ['operation', 'outcome', 'message'] as const;
 const subjectColumns = ['account', 'mailbox_id'] as const;
 

@@ -39,7 +39,6 @@ const addressKey = ({ account, email }: Named) => `${account}/${visibleText(emai
 export class Fleet {
   readonly #accounts = new Map<string, AccountState>();
   readonly #mailboxes = new Map<string, Map<string, MailboxState>>();
-  /** Number of mailboxes by account and visible address. */
   readonly #addresses = new Map<string, number>();
   readonly #alerts = new Map<string, Alert>();
   /** Alerts by account, then by mailbox id ('' for those about no single mailbox), then by fingerprint. */
@@ -78,7 +77,6 @@ export class Fleet {
     this.#guarding = this.#guarding.filter(({ account }) => account !== name);
   }
 
-  /** Forgets the state of an account before it is loaded again. */
   clearAccount(name: string): void {
     this.#revision += 1;
     for (const { account, id } of [...this.mailboxesOf(name)]) this.removeMailbox(account, id);
@@ -204,7 +202,6 @@ export class Fleet {
   recentActions(): readonly Action[] {
     return this.#recentActions;
   }
-  /** Time of the latest confirmed change, by account, among the kept actions. */
   lastWrites(): ReadonlyMap<string, EpochMs> {
     const last = new Map<string, EpochMs>();
     for (const action of this.#recentActions)

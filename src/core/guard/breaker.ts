@@ -11,7 +11,6 @@ export interface BreakerEntry {
   readonly domain: string;
   readonly at: EpochMs;
   readonly held: boolean;
-  /** True for a mailbox that was judged for the first or second time. */
   readonly firstSight: boolean;
   /** Gravity: bounces per million over the limit's share. Used for comparison only. */
   readonly weight: number;
@@ -81,7 +80,6 @@ interface BreakerLook {
   readonly now: EpochMs;
 }
 
-/** Decides on one more action and returns the next state. */
 export function admit(state: BreakerState, candidate: Candidate, look: BreakerLook): Admission {
   const { policy, running, now } = look;
   const { statsAt: _, ...about } = candidate;

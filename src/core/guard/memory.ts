@@ -56,7 +56,6 @@ export interface Sight {
   readonly word?: string | null;
   readonly rows: readonly StatsRow[] | null;
   readonly now: EpochMs;
-  /** Milliseconds by which the API's clock is ahead of ours. */
   readonly apiAheadMs?: number;
 }
 

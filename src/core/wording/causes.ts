@@ -9,7 +9,6 @@ import { listText, momentText } from './phrases.ts';
 const leadMs = 2 * dayMs;
 const kindsNamed = 3;
 
-/** Other mailboxes that share something, and those of them over their limit. */
 export interface Others {
   /** For example `mailboxes at google`. */
   readonly called: string;
@@ -41,7 +40,6 @@ export function causeSentences(
   ];
 }
 
-/** A change with the looks before and after it. */
 export function changeSentence({ what, from, to, since, at }: Change, zone: string): string {
   const when = `between ${momentText(since, zone)} and ${momentText(at, zone)}`;
   switch (what) {

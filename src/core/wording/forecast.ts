@@ -54,7 +54,6 @@ export function slowText({ limitPerMinute, configuredPerMinute = limitPerMinute,
     : 'For most of the last ten minutes the API let nothing start: it answered 429 (too many requests) with a long wait.';
 }
 
-/** Empty if the cadence fits. */
 export function mendText({ mend, isHeldBack, narrow }: Forecast): string {
   if (narrow) return `${narrowText({ narrow })} ${narrowAdvice}`;
   if (mend === null) return '';
@@ -66,8 +65,6 @@ export function mendText({ mend, isHeldBack, narrow }: Forecast): string {
     : `It would take ${counted(mend.requestsPerMinute, 'request')} a minute, more than any plan gives one key: spread the mailboxes over several accounts`;
   return `${byPlan}. Or choose a cadence with stats every ${spanText(mend.statsMs)} and warm-up every ${spanText(mend.warmupMs)}.`;
 }
-
-// Progress of a first sweep.
 
 export interface Reading {
   readonly now: EpochMs;

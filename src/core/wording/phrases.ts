@@ -130,8 +130,6 @@ export function allowedText(ppmMails: number): string {
   return String(Number(bounces.toFixed(bounces < 1 ? 2 : 1)));
 }
 
-// Shares and spans on one line, the same on every page.
-
 let hundredths: Intl.NumberFormat | undefined;
 
 /** `1.54 %`, with a space that does not break. */
@@ -161,14 +159,10 @@ export function visibleText(text: string): string {
   });
 }
 
-// A sentence for people who may not learn where files are.
-
 /** Shortens paths to file names. An address, such as `postgres://host/name`, stays whole. */
 export function withoutFolders(text: string): string {
   return text.replaceAll(/(?<![\w:/.])\/(?:[^\s/"'`]+\/)+/g, '');
 }
-
-// Mailboxes that the keys of two accounts see.
 
 /** Phrase without a full stop. */
 export function overlapText(elsewhere: readonly Pick<GuardedElsewhere, 'account'>[]): string {

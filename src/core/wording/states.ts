@@ -20,8 +20,6 @@ export function accountTrouble({
 /** Words for an API that answers, but refuses the statistics or the warm-up. */
 export const noneJudged = 'no mailbox can be judged';
 
-// Decisions as labels.
-
 export function actionWord(action: VerdictAction): string {
   return action === 'none' ? 'no action' : action;
 }
@@ -39,7 +37,6 @@ export function reasonWords(reason: string): string {
 
 export interface PausedFacts {
   readonly claim: Claim | null;
-  /** The newest first. */
   readonly actions: readonly Action[];
   /** The newest first. */
   readonly changes: readonly Change[];

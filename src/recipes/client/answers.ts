@@ -2,7 +2,6 @@
 import { jsonText, quote } from '../../api/http/failure.ts';
 import { type RunStatus, runStatuses } from '../../core/recipe.ts';
 
-/** Unknown values are null. */
 export interface RecipeEntry {
   readonly id: string;
   readonly title: string | null;
@@ -30,13 +29,9 @@ export interface RunRecord {
   readonly recipe: string | null;
   readonly state: RecordState;
   readonly stateSaid: string | null;
-  /** Rows of this answer, of any shape, or null if it has none. */
   readonly rows: readonly unknown[] | null;
-  /** Number of all rows of the run, or null if the service does not say. */
   readonly rowCount: number | null;
-  /** True if the service says that the run had more rows than it kept. */
   readonly truncated: boolean;
-  /** True if the run was applied, or null if the service does not say. */
   readonly apply: boolean | null;
   readonly error: string | null;
 }

@@ -73,7 +73,6 @@ export class RecipeApi {
     this.#redactor = new Redactor(options.apiKey, world.secrets?.() ?? []);
   }
 
-  /** Reads all pages that the service links. */
   async recipes(signal: AbortSignal | null = null): Promise<Result<ServiceRecipes>> {
     const pages: RecipePage[] = [];
     let path: string | null = '/recipes';
@@ -124,7 +123,6 @@ export class RecipeApi {
     return { kind: 'may_have_started', detail: this.#said('POST', path, `HTTP ${status}, but it does not name a run`) };
   }
 
-  /** Reads the first page of the rows, or the page that an earlier answer named. */
   async run(id: string, page: string | null = null, signal: AbortSignal | null = null): Promise<Result<RunPage>> {
     const path = `/runs/${encodeURIComponent(id)}`;
     const got = await this.#get(page ?? path, signal);
@@ -211,7 +209,6 @@ export class RecipeApi {
   }
 }
 
-/** Returns null if the service has no word for its refusal. */
 function sentencesOf({ result, status, errorWord }: Exchange<ReadAnswer>): string | null {
   if (result.ok || errorWord === null) return null;
   const before = `HTTP ${status}: ${errorWord}: `;

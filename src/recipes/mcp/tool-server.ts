@@ -188,7 +188,6 @@ interface Wire {
   readonly output: Writable;
 }
 
-/** Resolves when the input has ended. */
 export function serveTools(wire: Wire, options: ToolServerOptions, world: World): Promise<void> {
   const session = new ToolSession(options, world);
   const stopping = new AbortController();
@@ -226,7 +225,6 @@ class ToolSession {
   readonly #options: ToolServerOptions;
   readonly #world: World;
   readonly #listening = new Set<Server>();
-  /** The newest list that could be read. */
   #known: ServiceRecipes | null = null;
   readonly #underWay = new Set<Promise<unknown>>();
   #saidProblems = '';
@@ -294,7 +292,6 @@ class ToolSession {
     return [...this.#known.recipes.map((recipe) => recipeTool(recipe, this.#options.service.foreign)), ...runTools];
   }
 
-  /** Returns sentences on what is not offered, and why. */
   async #readList(): Promise<readonly string[]> {
     const away = await this.#away();
     if (away !== null) return [away];
@@ -307,7 +304,6 @@ class ToolSession {
     return [...problems, ...(unreadable > 0 ? [nameless] : []), ...(truncated ? [cut] : [])];
   }
 
-  /** Returns null if the service answers, as far as is known. */
   async #away(): Promise<string | null> {
     try {
       await this.#options.service.reach?.();
@@ -421,13 +417,11 @@ function rowsFrom({ run, nextPage }: RunPage, { skip, page }: RowPlace, limit: n
   return { rows: rows?.slice(skip, skip + limit) ?? null, cursorAfter };
 }
 
-/** Reports only to a client that asked for it. */
 function progressOf({ mcpReq }: ServerContext): (run: RunRecord) => void {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return () => {};
   let progress = 0;
   return (run) => {
-    // The answer itself says that the run has ended.
     if (hasEnded(run)) return;
     const { state, rowCount } = run;
     progress += 1;

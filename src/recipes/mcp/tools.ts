@@ -175,7 +175,6 @@ const maxTextCharacters = 4_000;
 const maxDepth = 6;
 const maxItems = 200;
 
-/** Cuts a text with a note on the missing length. */
 export function inertText(text: string, maxCharacters = maxTextCharacters): string {
   const characters = [...text.slice(0, 2 * maxCharacters + 2)];
   if (characters.length <= maxCharacters) return visibleText(text);
