@@ -36,7 +36,6 @@ function keyOf({ route, mailbox }: RequestAbout): string {
   return `${route} ${mailbox ?? ''}`;
 }
 
-/** Returns the outcomes of writes by earlier processes, oldest first. */
 function earlierWrites({ account, fleet }: AccountHealthParts): readonly WriteOutcome[] {
   const actions = [...fleet.mailboxesOf(account)].flatMap((mailbox) => fleet.actionsOf(mailbox));
   return actions
@@ -52,7 +51,6 @@ export interface AccountHealthParts {
   readonly world: World;
   readonly fleet: Fleet;
   readonly budget: Budget;
-  /** Polls that are due, and the due time of the oldest on the monotonic clock. */
   readonly backlog: (now: number) => { readonly length: number; readonly oldestDueAt: number | null };
   readonly forecast: () => Forecast;
 }
@@ -66,12 +64,10 @@ export class AccountHealth {
   readonly #saidOf = new Map<string, string>();
   /** Limits the log: a route that fails as a whole does not get a line for each mailbox. */
   readonly #repeats: Repeats;
-  /** Mailbox requests that were refused with 401 and have not succeeded since. */
   readonly #refused = new Set<string>();
   /** Refused requests after which the list was accepted: the 401 concerns the request, not the key. */
   readonly #refusedAlone = new Set<string>();
   readonly #unread: UnreadRoutes;
-  /** Newest error of the store, and the time since when no list could be recorded. */
   #unrecorded: ReadFailure | null = null;
   #saidHealth: HealthAnswer | null = null;
   readonly #writes: KeyWrites;
@@ -107,12 +103,10 @@ export class AccountHealth {
     return this.#state.keyRejected;
   }
 
-  /** True if a complete mailbox list was read at least once. */
   get listed(): boolean {
     return this.#state.listed;
   }
 
-  /** True if the key may write, judged by its writes, or null before the first. */
   get keyWrites(): boolean | null {
     return this.#state.keyWrites;
   }
@@ -131,12 +125,6 @@ export class AccountHealth {
     const apiHealth = { status, ...(version !== null && { version }), clockAheadMs: clockAhead(before, answer, at) };
     this.#state = { ...this.#state, health: status === 'ok' ? 'ok' : 'other', apiHealth };
     this.publish();
-    if (answer.version === null || answer.version === before?.version) return;
-    const versions = { version: answer.version, ...(before?.version && { before: before.version }) };
-    this.#parts.world.log.info(
-      { account: this.#state.name, ...versions },
-      before?.version ? 'the mailbox API has a different version' : 'version of the mailbox API',
-    );
   }
 
   /** `unlisted`: configured names that the list lacks, or null if the list cannot tell. */
@@ -285,7 +273,6 @@ export class AccountHealth {
     if (leftOut !== null) say({ account, route, mailbox, ...(leftOut > 0 && { left_out: leftOut }) });
   }
 
-  /** Records that a POST about a mailbox succeeded, or was refused with 403. */
   wrote(write: WriteOutcome): void {
     this.#writes.note(write);
     this.#state = { ...this.#state, keyWrites: this.#writes.areAllowed };
@@ -316,7 +303,6 @@ export class AccountHealth {
     return failure && elapsedMs(failure.since, this.#parts.world.clock.now()) >= unrecordedMs ? failure : null;
   }
 
-  /** Logs how old the data will get, at the start and after each change. */
   #foresee(): void {
     const [was, forecast] = [this.#state.forecast, this.#parts.forecast()];
     if (forecast.mailboxes === 0 && (this.#state.guardedElsewhere ?? []).length > 0) {
@@ -367,7 +353,6 @@ function failureText({ kind, status, detail }: Failure, listed: boolean): string
 
 // Write permission of a key. A 403 names no cause (docs/faults.md T8): a single one may concern its mailbox only.
 
-/** A POST that the API accepted, or refused with 403. */
 interface WriteOutcome {
   readonly mailboxId: string;
   readonly accepted: boolean;
@@ -378,7 +363,6 @@ const refusedUntilReadOnly = 2;
 
 class KeyWrites {
   readonly #accepted = new Set<string>();
-  /** Mailboxes with a refused write since the last accepted write. */
   readonly #refused = new Set<string>();
   #areAllowed: boolean | null = null;
 
@@ -410,7 +394,6 @@ class KeyWrites {
 const blindAfterMs = 30 * minuteMs;
 
 interface UnreadRoute extends ReadFailure {
-  /** Addresses of the mailboxes whose requests failed. */
   readonly mailboxes: Set<string>;
   readonly isRefusal: boolean;
   /** True if the newest answer was a 429. The route is then polled rarely, and the answer concerns no mailbox. */

@@ -55,12 +55,10 @@ export class Pulse {
     this.#log = log;
   }
 
-  /** Resolves when every loop has turned at least once. */
   get begun(): Promise<void> {
     return this.#begun.promise;
   }
 
-  /** Part of a sentence about a loop that ended, or null if none did. */
   get failure(): string | null {
     return this.#broken && `its ${this.#broken} loop ended with an error`;
   }
@@ -94,7 +92,6 @@ export interface AccountWatchOptions extends GuardedAccount {
   readonly lease: AccountLease;
   /** Minimum age of statistics before a spare request reads them again, milliseconds; 0 switches early reads off. */
   readonly statsIntervalMinMs: number;
-  /** Maximum share of the key's limit for spare requests, parts per million. */
   readonly sparePpm: Ppm;
 }
 
@@ -271,7 +268,6 @@ export class AccountWatch {
       .map((route) => ({ route, at: clock.now() + waitMs(route) }));
   }
 
-  /** Retries changes that the API refused with 403, before their hourly retry is due. */
   tryForbiddenAgain(): void {
     this.#actor.tryForbiddenAgain();
   }
@@ -294,7 +290,6 @@ export class AccountWatch {
     this.askList();
   }
 
-  /** Judges a mailbox on the present state, and attends to the action that the verdict plans. */
   async judgeAgain(mailboxId: string): Promise<void> {
     await this.#recorder.judgedAgain(mailboxId);
     this.#actor.attend(mailboxId, this.#stop.signal);
@@ -373,7 +368,6 @@ export class AccountWatch {
 /** Maximum age of a scheduled run. Older runs count as this old. */
 const farthestRunMs = 400 * dayMs;
 
-/** Sets the last due time of each kind of answer from its schedule, including times before this process. */
 function runAsScheduled(queue: PollQueue, schedules: AccountWatchOptions['schedules'], clock: Clock): void {
   for (const route of mailboxRoutes) {
     const now = clock.now();

@@ -83,7 +83,6 @@ interface StalenessParts {
   readonly cadence: Cadence;
   readonly mailboxes: () => number;
   readonly pacePerMinute: () => number;
-  /** Longest gap between two scheduled runs of a kind, milliseconds. */
   readonly gapMs: (route: MeasuredRoute) => number;
 }
 
@@ -162,7 +161,6 @@ export class FreshMeasurements {
     this.#fleet = fleet;
   }
 
-  /** Marks the measurements of a mailbox as wanted by a person, until a fresh measurement is requested. */
   want(mailboxId: string): void {
     for (const route of measuredRoutes) this.#wanted.add(pollKey({ route, mailboxId }));
   }
@@ -234,7 +232,6 @@ export class Agenda {
     for (const { id } of mailboxes) this.#parts.queue.leave(id);
   }
 
-  /** Queues polls that changed entries of the list ask for. */
   stir(stirred: RosterChanges['stirred']): void {
     const { queue, world } = this.#parts;
     const now = world.clock.monotonic();

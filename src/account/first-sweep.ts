@@ -23,9 +23,7 @@ interface SweepParts {
   readonly account: string;
   readonly fleet: Fleet;
   readonly world: World;
-  /** Requests a minute for mailboxes that were never judged. */
   readonly perMinute: () => number;
-  /** Called when the sweep is over, so that its findings can be announced. */
   readonly over: () => void;
 }
 
@@ -68,7 +66,6 @@ export class FirstSweep {
     this.show();
   }
 
-  /** Counts a poll that ended with an answer or a failure. */
   asked({ route, mailboxId }: Poll): void {
     if (!this.#newcomers.get(mailboxId ?? '')?.delete(route as MailboxRoute)) return;
     if (isJudgedRoute(route)) this.#lastAt = this.#parts.world.clock.monotonic();
@@ -132,7 +129,6 @@ export class FirstSweep {
     });
   }
 
-  /** Returns the time that the polls will take by the budget, or null if it cannot be foreseen. */
   #leftMs(): number | null {
     const everyMs = minuteMs / this.#parts.perMinute();
     const { polls } = this.#unread();
@@ -160,7 +156,6 @@ export class FirstSweep {
   }
 }
 
-/** Returns the time of the last answer of that kind, or null if there is none. */
 export function readAt(mailbox: MailboxState, route: MailboxRoute): EpochMs | null {
   return (route === 'mailbox' ? mailbox.detail : mailbox[route])?.at ?? null;
 }

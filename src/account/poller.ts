@@ -21,7 +21,6 @@ import type { RosterChanges } from './record/roster.ts';
 
 // Mailboxes without a warm-up: the API lists them, and answers 404 for both their warm-up and their statistics.
 
-/** A 404 with the place of its request in the order, and the time of its answer. */
 interface Absence {
   readonly askedAt: AskedAt;
   readonly at: EpochMs;
@@ -31,7 +30,6 @@ class Absences {
   /** Newest 404 of each route that has not been answered since, by mailbox. */
   readonly #of = new Map<string, Map<MailboxRoute, Absence>>();
 
-  /** Returns true if both routes were answered with 404. */
   hasBoth(mailboxId: string): boolean {
     return this.#of.get(mailboxId)?.size === judgedRoutes.length;
   }
@@ -67,7 +65,6 @@ const rareRoutes: ReadonlySet<Poll['route']> = new Set(['mailbox', 'dns', 'black
 export class Retries {
   readonly #queue: PollQueue;
   readonly #world: World;
-  /** Consecutive failures, by pollKey. */
   readonly #failures = new Map<string, number>();
 
   constructor(queue: PollQueue, world: World) {
@@ -169,7 +166,6 @@ export class Poller {
     lane.wake();
   }
 
-  /** Returns the subject of a request, with the mailbox's address. */
   about({ route, mailboxId }: Poll): RequestAbout {
     const id = mailboxId ?? '';
     const email = this.#rooms.fleet.mailbox(this.#parts.account, id)?.email;
@@ -218,7 +214,6 @@ export class Poller {
     return null;
   }
 
-  /** Returns true if a failure only repeats that the mailbox has no warm-up. */
   #lacksWarmup({ mailboxId }: Poll, { kind }: Failure): boolean {
     return kind === 'missing' && mailboxId !== null && this.#absences.hasBoth(mailboxId) && this.#isBare(mailboxId);
   }
@@ -228,7 +223,6 @@ export class Poller {
     return mailbox?.verdict?.answer.reason === 'no_warmup';
   }
 
-  /** Records the absence of a warm-up for listed mailboxes with neither a warm-up nor statistics. */
   async #observeAbsences(): Promise<void> {
     const { account, agenda, health, recorder } = this.#parts;
     for (const [mailboxId, routes] of this.#absences) {

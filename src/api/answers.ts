@@ -51,7 +51,6 @@ function numberIn(fields: Fields, name: string, doubts: Doubts, place = ''): num
   return null;
 }
 
-/** Longer texts are cut. */
 const maxTextLetters = 1_000;
 /** A longer list counts as incomplete. */
 const maxMailboxes = 20_000;
@@ -92,7 +91,6 @@ export const readHealth: Reader<HealthAnswer> = reader((body) => {
   };
 });
 
-/** Returns null if the mailbox is unreadable. */
 function readEntry(raw: unknown, doubts: Doubts): MailboxEntry | null {
   const fields = fieldsOf(raw);
   const [id, { email }] = [readId(fields), fields];
@@ -353,15 +351,12 @@ export interface Expected<Kind extends RequestKind> {
   readonly about: Kind;
   /** Mailbox that the answer must be about if it names one, or null for none. */
   readonly mailboxId: string | null;
-  /** Default: the usual meaning. */
   readonly dnsWords?: DnsWords | undefined;
 }
 
 interface Said {
   readonly status: number;
-  /** Body without secrets. */
   readonly json: Result<unknown>;
-  /** True if the head names a next page. */
   readonly nextPage: boolean;
 }
 
@@ -398,7 +393,6 @@ export function interpret<Kind extends RequestKind>(
   return { result: { ok: true, value: answer }, doubts, days: daysIn(fields['period']) };
 }
 
-/** Reads a period such as `7d`. */
 function daysIn(period: unknown): number | null {
   const [, days] = (typeof period === 'string' && /^(\d{1,4})d$/.exec(period.trim())) || [];
   return days === undefined ? null : Number(days);

@@ -12,9 +12,7 @@ const windowMs = 60_000;
 const latenessShare = 0.25;
 
 export interface BudgetOptions {
-  /** Limit of the plan, requests a minute. */
   readonly requestsPerMinute: number;
-  /** Share of the limit left to the user's other tools. */
   readonly headroomPpm: Ppm;
 }
 
@@ -99,7 +97,6 @@ export class Budget {
     return this.#said.ofKey;
   }
 
-  /** Requests a minute that we may make, at least one. */
   get allowedPerMinute(): number {
     return this.#lessHeadroom(this.#said.ofKey * this.#share);
   }

@@ -39,11 +39,8 @@ export interface ClientOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly requestsPerMinute: number;
-  /** Share of the limit that is left free. */
   readonly headroomPpm: Ppm;
-  /** Default: direct. */
   readonly egress?: Egress;
-  /** Default: the usual meaning. */
   readonly dnsWords?: DnsWords;
   /** Default: those of api/http/exchange.ts. */
   readonly deadlines?: Deadlines;
@@ -55,7 +52,6 @@ interface Call<Kind extends RequestKind> {
   readonly path: string;
   readonly body?: object;
   readonly mayLeave?: (() => boolean) | undefined;
-  /** Mailbox that the answer must be about if it names one. */
   readonly mailboxId?: string;
   readonly days?: number | undefined;
 }
@@ -130,7 +126,6 @@ export class MailboxApi {
     return this.#statsDays.ask(id, days, request, () => this.#slot('stats'));
   }
 
-  /** Days that the API leaves out of the statistics, or null if none were missing. */
   get statsCut(): StatsCut | null {
     return this.#statsDays.cut;
   }

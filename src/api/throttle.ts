@@ -43,13 +43,11 @@ interface Throttled {
   readonly kind: RequestKind;
   readonly retryAfterMs: number | null;
   readonly startedAt: number;
-  /** Limit of the kind, alone or with others. */
   readonly own: OwnLimit | undefined;
 }
 
 /** Times are milliseconds of the monotonic clock. */
 export class Throttle {
-  /** Time until which no request starts, for any reason. */
   #keyUntil = 0;
   /** Time until which no request starts because of a 429. */
   #throttledUntil = Number.NEGATIVE_INFINITY;
@@ -57,7 +55,6 @@ export class Throttle {
   /** Newest 429 of each kind that has not succeeded since; `times`: consecutive 429s that concerned the kind alone. */
   readonly #limited = new Map<RequestKind, { readonly at: number; readonly times: number }>();
   #refusesAll = false;
-  /** Last successful read with the key. */
   #readAt = Number.NEGATIVE_INFINITY;
   /** 429s of the last hour that stopped the key, oldest first. */
   #stops: { readonly at: number; until: number }[] = [];

@@ -5,7 +5,6 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 export type WriteBytes = (bytes: Buffer) => number;
 
 export interface Patience {
-  /** Keeps no process alive. */
   later(ms: number, run: () => void): void;
   /** Blocks the thread for `ms`. Only for the last moments of a process. */
   block(ms: number): void;
@@ -24,7 +23,6 @@ const retryMs = 50;
 const exitWaitMs = 1_000;
 const exitStepMs = 10;
 const newLine = 10;
-/** Errors of a full pipe, as opposed to a broken one. */
 const stalls = ['EAGAIN', 'EWOULDBLOCK'];
 
 export class Output {

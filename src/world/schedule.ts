@@ -8,7 +8,6 @@ export interface Schedule {
   readonly stepMs: number;
   /** Newest run in (after, until], even if that is a long time, or null if there is none. */
   newestRun(after: number, until: number): number | null;
-  /** Several missed runs count once. */
   dueBetween(after: number, until: number): boolean;
   /** Gaps in milliseconds, in the time before the first call. */
   gaps(now: number): ScheduleGaps;
@@ -26,7 +25,6 @@ const comparedMs = 400 * 86_400_000;
 /** Cache: a schedule never changes, and hundreds of accounts share a few. */
 const schedules = new Map<string, Schedule>();
 
-/** Throws an Error whose message says what is wrong. */
 export function cronSchedule(expression: string, timeZone = 'UTC'): Schedule {
   const key = `${timeZone} ${expression}`;
   const schedule = schedules.get(key) ?? readSchedule(expression, timeZone);
@@ -94,7 +92,6 @@ type NewestBefore = (at: number) => number;
 const [secondMs, minuteMs, hourMs, dayMs] = [1_000, 60_000, 3_600_000, 86_400_000];
 /** The cache is cleared beyond this number of days. */
 const maxPartsKept = 2_000;
-/** Numbers of names in node-cron. */
 const named: Readonly<Record<string, string>> = {
   '@yearly': '0 0 1 1 *',
   '@annually': '0 0 1 1 *',

@@ -29,7 +29,6 @@ export interface Clock {
 
 export interface World {
   readonly clock: Clock;
-  /** Random number in [0, 1), like Math.random. */
   readonly random: () => number;
   readonly log: Log;
   /** Present and past secrets of the configuration, which are removed from foreign texts. */
@@ -108,7 +107,6 @@ function beginNext(): void {
 /** Lets a loop sleep until its time or a ring. A ring while nothing sleeps is kept for the next sleep. */
 export interface Bell {
   ring(): void;
-  /** Waits, and never rejects. */
   sleep(ms: number, signal?: Interrupt): Promise<void>;
 }
 
@@ -151,7 +149,6 @@ export interface LogOptions {
   readonly format: 'json' | 'pretty';
 }
 
-/** Timers that keep no process alive. */
 const patience: Patience = {
   later: (ms, run) => void setTimeout(run, ms).unref(),
   block: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
@@ -175,7 +172,6 @@ export function droppedLines(log: Log): number {
   return outputs.get(log)?.dropped ?? 0;
 }
 
-/** Creates a logger on standard output. `hide` removes secrets from every line. */
 export function createLog(options: LogOptions, clock: Clock, hide: Hide = (line) => line): Log {
   if (options.level === 'silent') return logTo(() => {}, options, clock, hide);
   const colorize = process.stdout.isTTY === true;
@@ -222,7 +218,6 @@ function errorIn(about: unknown): Error | null {
   return typeof about === 'object' && about !== null && 'err' in about && about.err instanceof Error ? about.err : null;
 }
 
-/** Text of an error without the parts that differ between mailboxes. */
 function kindOf(error: Error): string {
   const { errcode, code } = error as { readonly errcode?: unknown; readonly code?: unknown };
   return `${error.name} ${errcode ?? code ?? ''}`;

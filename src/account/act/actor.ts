@@ -9,7 +9,6 @@ import { logAction, Post } from './post.ts';
 
 /** Wait before a failed step is retried. After a failure of the store, the retry starts once the store works again. */
 const afterFailureMs = minuteMs;
-/** Interval of the checks whether the store works again. */
 const lookAtStoreMs = 10 * secondMs;
 const notInTime = 'the request budget had no slot in time: nothing was sent';
 const accountStops =
@@ -26,7 +25,6 @@ export class Actor {
   readonly #working = new Map<string, Promise<void>>();
   /** Intents that are being sent or read back. */
   readonly #sending = new Set<Promise<void>>();
-  /** Start time on the monotonic clock. */
   readonly #begunAt: number;
   /** Changes that were refused before this time may be retried: the cause of the refusal may be resolved. */
   #permittedFrom: EpochMs = Number.NEGATIVE_INFINITY;
@@ -95,7 +93,6 @@ export class Actor {
     for (const outcome of outcomes ?? []) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
-  /** Resolves when no work is in progress. The signal given to `attend` ends the work. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#working.values());
   }

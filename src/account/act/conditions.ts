@@ -23,7 +23,6 @@ export interface ActorRooms {
   readonly store: { readonly trouble: StoreTrouble };
 }
 
-/** Ownership of an account by this process, until the lease ends. */
 export interface AccountLease {
   readonly holds: () => boolean;
   /** True if a POST that is sent now ends before another process can own the account. */
@@ -36,11 +35,8 @@ export interface ActorOptions {
   readonly account: string;
   readonly lease: AccountLease;
   readonly words: StatusWords;
-  /** Number of days of statistics that a mailbox is judged by. */
   readonly daysFor: (mailbox: MailboxState) => number;
-  /** Called when a POST about a mailbox was accepted, or refused with 403. */
   readonly onWritten: (write: { readonly mailboxId: string; readonly accepted: boolean }) => void;
-  /** Called when a look failed, which may concern the whole account. */
   readonly onFailure: (failure: Failure, poll: Poll) => void;
   /** Called when a change was read back after a newer answer had been recorded: the mailbox has to be read again. */
   readonly onOvertaken: (mailboxId: string) => void;
@@ -71,7 +67,6 @@ export class Conditions {
     return exhausted ? null : action;
   }
 
-  /** Returns true unless the action was settled or dropped meanwhile. */
   isCurrent({ id, mailboxId }: Action): boolean {
     return this.pending(mailboxId)?.id === id;
   }

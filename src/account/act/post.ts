@@ -11,7 +11,6 @@ import type { ActorOptions, ActorRooms, Conditions } from './conditions.ts';
 const readBackWaitsMs: readonly number[] = [0, 1, 2, 4, 8].map((seconds) => seconds * secondMs);
 const notSent = 'nothing was sent: when its turn came, it was too late or no longer needed';
 
-/** Waits between failed looks. The last one repeats. */
 const lookWaitsMs: readonly number[] = [1, 2, 5, 10, 30, 60].map((seconds) => seconds * secondMs);
 /** Maximum age of the statistics behind a write. Older statistics are read again first. */
 const statsMaxAgeMs = hourMs;
@@ -134,7 +133,6 @@ export class Post {
     return taken !== 'outdated' && taken !== 'ended';
   }
 
-  /** Returns true if this process has read the statistics recently. */
   #knowsStats({ account, mailboxId }: Action): boolean {
     const { fleet, recorder, world } = this.#rooms;
     const at = fleet.mailbox(account, mailboxId)?.stats?.at;

@@ -44,7 +44,6 @@ export interface GroupCommitRooms {
   readonly turns: Turns;
 }
 
-/** Differences between a mailbox in memory and in the store. */
 interface PendingMailbox {
   readonly account: string;
   readonly id: string;
@@ -81,7 +80,6 @@ export class GroupCommit {
     if (isDue(waiting)) this.#commitLater(commitEveryMs);
   }
 
-  /** Commits a record together with the pending data of its mailbox. */
   async commitNow(record: TickRecord): Promise<void> {
     const { store } = this.#rooms;
     const waiting = this.#of(record.mailbox);
@@ -154,7 +152,6 @@ export class GroupCommit {
     return !isOfStore;
   }
 
-  /** Returns the pending record of a mailbox, or null if the mailbox has left. */
   #recordOf(waiting: PendingMailbox): TickRecord | null {
     const mailbox = this.#rooms.fleet.mailbox(waiting.account, waiting.id);
     if (!mailbox) return null;
@@ -195,7 +192,6 @@ export class GroupCommit {
   }
 }
 
-/** Fields of a record without effect on alerts or actions. */
 export const nothingMoved = {
   ...{ changes: [], decisions: [], actions: [], breaker: null },
   alerts: { changed: [], dropped: [], transitions: [] },
@@ -220,7 +216,6 @@ function withWaiting(record: TickRecord, { routes, remembers, decision }: Pendin
   };
 }
 
-/** Merges two records of one span, with the judgements of both. */
 function together(before: DecisionRecord | null, newest: DecisionRecord): DecisionRecord {
   return before ? { ...newest, judged: before.judged + newest.judged } : newest;
 }
@@ -230,7 +225,6 @@ function isSameAnswer(before: MailboxState, after: MailboxState, route: StoredRo
   return isSame(before[field]?.answer, after[field]?.answer);
 }
 
-/** Returns true if two states have the same row, apart from their answers. */
 function isSameRow(one: MailboxState, other: MailboxState): boolean {
   return isSame(mailboxRow(mattering(one)), mailboxRow(mattering(other)));
 }

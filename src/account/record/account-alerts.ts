@@ -52,25 +52,21 @@ import {
   unlistedNames,
 } from './roster.ts';
 
-/** Effects of one answer, or of one outcome of an action. */
 export interface Happening {
   readonly mailbox: MailboxState;
   readonly policy: Policy;
   readonly now: EpochMs;
   /** Route of the answer, or null for the outcome of an action. */
   readonly route: Route | null;
-  /** Actions that were planned, dropped or settled. */
   readonly actions: readonly Action[];
   /** The guard's own action that people are to be notified of. */
   readonly acted: Action | null;
-  /** The breaker if it changed. */
   readonly breaker: BreakerState | null;
   /** Changes by others since the last look, and the mailbox as it was then. */
   readonly outside?: { readonly before: MailboxState; readonly changes: readonly Change[] };
   readonly judged?: boolean;
 }
 
-/** Findings of a mailbox list, in addition to the changes of the roster. */
 export interface ListFindings {
   /** The breaker without the mailboxes that left, or null if they do not change it. */
   readonly breaker: BreakerState | null;
@@ -110,8 +106,10 @@ export class AccountAlerts {
     const others = outside && this.#changedByOthers(mailbox, outside, context);
     const stopped = outside && this.#manyStopped(mailbox, outside.changes, context);
     const events = [event, others, stopped].filter((one) => one !== null && one !== undefined);
-    const named = events.map((event) => transitionNamed(event, this.#fleet));
-    const transitions = [...named, ...changes.transitions];
+    const told = events.map(({ alert, ...event }) => {
+      return { ...event, alert: { ...alert, facts: named(alert.facts, alert, this.#fleet) } satisfies Alert };
+    });
+    const transitions = [...told, ...changes.transitions];
     if (!this.#options.isFirstLook(mailbox.id, route)) return { ...changes, transitions };
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
   }
@@ -267,11 +265,9 @@ export class AccountAlerts {
   }
 
   #step(conditions: readonly Condition[], now: EpochMs): AlertChanges {
-    const named = conditions.map((condition) => conditionNamed(condition, this.#fleet));
+    const told = conditions.map((one) => ({ ...one, facts: named(one.facts, one.subject, this.#fleet) }));
     const current = (fingerprint: string) => this.#alert(fingerprint);
-    return step(tune(named, this.#options.rules()), current, now, (fingerprint) =>
-      this.#fleet.endedLately(fingerprint),
-    );
+    return step(tune(told, this.#options.rules()), current, now, (fingerprint) => this.#fleet.endedLately(fingerprint));
   }
 
   #waitsFor(subject: Subject): boolean {
@@ -336,31 +332,12 @@ export class AccountAlerts {
   }
 }
 
-// Names of two mailboxes with one address: texts about either begin with its id as well.
-
-type MailboxNaming = Pick<Fleet, 'nameOf'>;
-
-function conditionNamed(condition: Condition, fleet: MailboxNaming): Condition {
-  const rename = renaming(condition.subject, fleet);
-  return rename === null ? condition : { ...condition, facts: rename(condition.facts) };
-}
-
-function transitionNamed(transition: Transition, fleet: MailboxNaming): Transition {
-  const { alert } = transition;
-  const rename = renaming(alert, fleet);
-  return rename === null
-    ? transition
-    : { ...transition, alert: { ...alert, facts: rename(alert.facts) } satisfies Alert };
-}
-
-/** Returns a function that renames the mailbox in texts, or null if the address is unique. */
-function renaming(
+/** Texts about one of two mailboxes with the same address begin with its id as well. */
+function named(
+  facts: AlertFacts,
   { account, mailboxId: id, email }: Subject,
-  fleet: MailboxNaming,
-): ((facts: AlertFacts) => AlertFacts) | null {
-  if (id === null || email === null) return null;
-  const name = fleet.nameOf({ account, id, email });
-  if (name === email) return null;
-  return (facts) =>
-    facts.title.startsWith(`${email}:`) ? { ...facts, title: `${name}${facts.title.slice(email.length)}` } : facts;
+  fleet: Pick<Fleet, 'nameOf'>,
+): AlertFacts {
+  if (id === null || email === null || !facts.title.startsWith(`${email}:`)) return facts;
+  return { ...facts, title: `${fleet.nameOf({ account, id, email })}${facts.title.slice(email.length)}` };
 }

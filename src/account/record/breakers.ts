@@ -18,9 +18,7 @@ import type { RecorderRooms } from './guarded-account.ts';
 
 type BreakerRooms = Pick<RecorderRooms, 'fleet' | 'store' | 'turns' | 'world' | 'onTransitions'>;
 
-/** Configuration of the breaker of an API. */
 interface BreakerSettings {
-  /** The base_url. */
   readonly api: string;
   /** Time that the breaker holds actions before it lets the worst pass, milliseconds. */
   readonly windowMs: number;
@@ -36,7 +34,6 @@ function heldAlert({ fleet, world }: BreakerRooms, state: BreakerState, settings
   return step(tune([guardHeld(state, about)], rules), () => alert, now);
 }
 
-/** Publishes a committed breaker and its alert. */
 function showBreaker(rooms: BreakerRooms, api: string, state: BreakerState, alerts: AlertChanges): void {
   const { fleet, onTransitions } = rooms;
   fleet.putBreaker(api, state);
@@ -100,7 +97,6 @@ export function releaseBreaker(
   });
 }
 
-/** Returns the reversals that a release of the contest over a mailbox would end, and whether they hold the mailbox. */
 export function contestOver({ memory }: MailboxState, now: EpochMs) {
   return { reversals: memory ? recentReversals(memory, now) : [], isHeld: memory !== null && isContested(memory, now) };
 }

@@ -23,7 +23,6 @@ export interface RecorderRooms {
   readonly tally: Tally;
   readonly turns: Turns;
   readonly group: GroupCommit;
-  /** Called after a commit that may notify people. */
   readonly onTransitions: () => void;
 }
 
@@ -34,7 +33,6 @@ export interface ConfiguredPatterns {
   readonly accounts: readonly string[];
 }
 
-/** The other accounts under the same API. */
 export interface OtherAccounts {
   /** Called when this account takes over mailboxes that another one guarded. */
   readonly tookFrom: (account: string, mailboxes: readonly MailboxState[]) => void;
@@ -42,28 +40,22 @@ export interface OtherAccounts {
   readonly askLists: () => void;
 }
 
-/** An account as the configuration has it, without the means to talk to its API. */
 export interface GuardedAccount {
   readonly account: string;
   readonly policyFor: (mailbox: { readonly email: string; readonly id: string }) => Policy;
   readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
-  /** Mailboxes that the configuration names one by one, by address or id. */
   readonly expects: () => readonly string[];
   /** Globs of the configuration for mailboxes. Names that `expects` returns are not among them. */
   readonly patterns: () => ConfiguredPatterns;
   readonly words: StatusWords;
   readonly rules: () => RuleSettings;
-  /** The base_url. Its breaker admits the actions of all accounts under it. */
   readonly api: string;
-  /** Accounts under the API now, in the order of the file. */
   readonly accountsOfApi: () => readonly string[];
   readonly others: OtherAccounts;
 }
 
 export interface RecorderOptions extends GuardedAccount {
-  /** True if the account's loop has ended. Work that hung in it and was abandoned then decides nothing. */
   readonly ended: () => boolean;
-  /** True if the key may write, judged by its writes, or null before the first. */
   readonly keyWrites: () => boolean | null;
   /** Time before which statistics or warm-ups are stale, or -Infinity if that is unknown. */
   readonly staleBefore: (route?: 'stats' | 'warmup') => EpochMs;
@@ -82,7 +74,6 @@ export function isUnsettled({ verdict, action }: MailboxState): boolean {
   return verdict === null || verdict.answer.reason === 'first_sight' || isUnderWay;
 }
 
-/** A mailbox after its first look, and the guard's own action to be announced. */
 interface FirstLook {
   readonly mailbox: MailboxState;
   readonly acted: Action | null;

@@ -16,19 +16,16 @@ type Like = Pick<MailboxState, 'id' | 'email'>;
 interface Rivals {
   readonly fleet: Fleet;
   readonly account: string;
-  /** All accounts under the API, in the order of the file. */
   readonly accounts: readonly string[];
   readonly now: EpochMs;
 }
 
-/** A mailbox of this account's list as another account has it. */
 export interface Rival {
   readonly mailbox: MailboxState;
   /** True if the other account keeps the mailbox. Otherwise this account takes over. */
   readonly stays: boolean;
 }
 
-/** Returns the mailbox as another account has it, or null if no other account has it. */
 export function rivalOf(entry: Like, { fleet, account, accounts, now }: Rivals): Rival | null {
   const { id } = entry;
   const own = accounts.indexOf(account);

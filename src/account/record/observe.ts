@@ -55,17 +55,14 @@ interface JudgeOptions {
   readonly policy: Policy;
   readonly words: StatusWords;
   readonly now: EpochMs;
-  /** True if a new stats answer is judged, not the old one beside a new warm-up answer. */
   readonly freshStats: boolean;
   /** Statistics before this answer. Null or absent if there are none, or if no new statistics were read. */
   readonly earlierRows?: readonly StatsRow[] | null;
-  /** Time by which the API's clock is ahead of ours. */
   readonly apiAheadMs?: number;
   /** True if the account counts at most half of the emails that were read before. Called only if the mailbox does. */
   readonly accountHasShrunk?: (mailbox: MailboxState) => boolean;
 }
 
-/** Returns the verdict on the present state and the memory after it, or null until stats and warm-up were both read. */
 export function judgeMailbox(
   mailbox: MailboxState,
   options: JudgeOptions,
@@ -135,7 +132,6 @@ export function withLimits(
 /** Place of a request or a write in the order of an account. */
 export type AskedAt = number;
 
-/** Place before the first request or write. */
 const never: AskedAt = 0;
 
 /**
@@ -146,9 +142,7 @@ type Freshness = 'fresh' | 'superseded' | 'outdated';
 
 export class AnswerOrder {
   #place: AskedAt = 0;
-  /** Request places of the newest recorded answers, by mailbox and route. */
   readonly #taken = new Map<string, Partial<Record<Route, AskedAt>>>();
-  /** Place of the newest write, opened or settled, by mailbox. */
   readonly #wrote = new Map<string, AskedAt>();
 
   asking(): AskedAt {
@@ -156,7 +150,6 @@ export class AnswerOrder {
     return this.#place;
   }
 
-  /** Records that a write to the mailbox begins or ends. */
   wrote(mailboxId: string): void {
     this.#wrote.set(mailboxId, this.asking());
   }
@@ -175,7 +168,6 @@ export class AnswerOrder {
     return (this.#taken.get(mailboxId)?.[route] ?? never) > never;
   }
 
-  /** Forgets a mailbox that has left. Later answers about it are new. */
   forget(mailboxId: string): void {
     this.#taken.delete(mailboxId);
     this.#wrote.delete(mailboxId);

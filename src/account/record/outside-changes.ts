@@ -16,7 +16,6 @@ export function outsideChanges(
   });
 }
 
-/** Changes within this time count as one sweep. */
 const togetherMs = hourMs;
 /** A warm-up that stopped twice within this time stops by habit: at night, or at weekends. */
 const habitMs = 8 * dayMs;

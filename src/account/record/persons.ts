@@ -88,7 +88,6 @@ function obstacleTo({ kind }: Pick<WantedChange, 'kind'>, current: Action | null
   return `Another change of ${email} is in progress. Try again in a minute.`;
 }
 
-/** Returns a verdict for a mailbox that has none yet. A person need not wait for the first one. */
 function notJudgedYet({ warmup }: MailboxState): Verdict {
   return verdictWithoutCounts({ reason: 'no_data', mode: warmup?.answer.mode ?? null, run: 'unknown', dataAgeMs: 0 });
 }

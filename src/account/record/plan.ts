@@ -28,7 +28,6 @@ export function isActive(action: Action | null): action is Action {
   return !action.by || action.state === 'planned' || action.state === 'open';
 }
 
-/** Returns true if the action is wanted and no POST of it is in progress. */
 export function isPending(action: Action | null): action is PendingAction {
   return isActive(action) && action.state !== 'open' && action.state !== 'confirmed' && action.state !== 'dropped';
 }
@@ -49,7 +48,6 @@ export function showsChange(
   return was !== null && is !== null && is !== was && state !== contrary;
 }
 
-/** Returns a status word without case and spaces, as for every comparison. */
 function plainWord(status: string | null): string | null {
   return status?.trim().toLowerCase() || null;
 }
@@ -145,7 +143,6 @@ export type Settlement =
   | { readonly kind: 'confirmed'; readonly observed: Observed<WarmupAnswer>; readonly askedAt: AskedAt }
   | Unsuccessful;
 
-/** Returns true if the settlement counts as an outcome and people are notified of it. */
 export function isOutcome(settlement: Settlement): settlement is Settlement & { readonly kind: Outcome } {
   return settlement.kind === 'confirmed' || settlement.kind === 'refused' || settlement.kind === 'unconfirmed';
 }

@@ -31,7 +31,6 @@ import type { EpochMs } from '../../core/time.ts';
 import type { RecorderOptions } from './guarded-account.ts';
 
 const noneRuns = 'No guarded mailbox of the domain is in warm-up any more.';
-/** Number of mailboxes that a message names. */
 const namedMailboxes = 3;
 
 export type PooledOptions = Pick<RecorderOptions, 'account' | 'policyFor' | 'staleBefore'> & {
@@ -70,7 +69,6 @@ export function pooledAlerts(
   return { conditions, ends: leave(gone, now, noneRuns) };
 }
 
-/** Returns the mailbox as a member of pools, or null if it does not run. */
 function memberOf(mailbox: MailboxState, { policyFor, isRead, staleBefore }: PooledOptions): Member | null {
   const { id, email, firstSeenAt, stats, warmup, memory } = mailbox;
   const verdict = mailbox.verdict?.answer;

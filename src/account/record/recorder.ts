@@ -40,7 +40,6 @@ export class Recorder {
   readonly #order = new AnswerOrder();
   readonly #alerts: AccountAlerts;
   readonly #absentSince = new Map<string, EpochMs>();
-  /** Patterns without mailboxes that were logged last. */
   #saidIdle = '';
 
   constructor(rooms: RecorderRooms, options: RecorderOptions) {
@@ -54,7 +53,6 @@ export class Recorder {
     return this.#rooms.turns.take(async () => (this.#options.ended() ? otherwise : work()));
   }
 
-  /** Returns the place of a request in the order of answers. To be called right before the request. */
   asking(): AskedAt {
     return this.#order.asking();
   }
@@ -97,7 +95,6 @@ export class Recorder {
     return this.#rooms.fleet.mailbox(this.#options.account, id);
   }
 
-  /** Judges, records, and publishes the result. `answered` is null if nothing new was observed. */
   async #record(
     before: MailboxState,
     observation: Observation,
@@ -205,7 +202,6 @@ export class Recorder {
     });
   }
 
-  /** Drops an action that was planned and not sent. */
   dropPlanned({ id, mailboxId }: Pick<Action, 'id' | 'mailboxId'>, why: string): Promise<void> {
     return this.#rooms.turns.take(async () => {
       const mailbox = this.#mailbox(mailboxId);
@@ -254,7 +250,6 @@ export class Recorder {
     return { ...changes, arrived };
   }
 
-  /** Mailboxes of the list that other accounts of the API have, by id. */
   #rivalsIn({ at: now, answer }: Observed<MailboxList>): ReadonlyMap<string, Rival> {
     const { account, accountsOfApi } = this.#options;
     const accounts = accountsOfApi();
@@ -301,7 +296,6 @@ export class Recorder {
     return idle;
   }
 
-  /** Adds an entry without effect on alerts to the batch, like any answer. */
   #addEntry(mailbox: MailboxState): void {
     const { fleet, group } = this.#rooms;
     const before = fleet.mailbox(mailbox.account, mailbox.id);
@@ -352,7 +346,6 @@ export class Recorder {
     };
   }
 
-  /** Returns the breaker after departures and moves, or null if nothing changes. */
   #breakerWithout(left: readonly MailboxState[], moves: readonly ListMove[]): BreakerState | null {
     const before = this.#rooms.fleet.breaker(this.#options.api);
     const without = left.reduce((state, { account, id }) => withdraw(state, mailboxKey(account, id)), before);
@@ -404,7 +397,6 @@ export class Recorder {
     return policy.enforce && this.#rooms.fleet.writesAllowed(this.#options.account, mailboxId, now);
   }
 
-  /** Counts the guard's own actions. Actions of people are not counted. */
   #count({ account, kind, by }: Action, outcome: Outcome): void {
     if (!by && isGuardActionKind(kind)) this.#rooms.tally.action(account, kind, outcome);
   }

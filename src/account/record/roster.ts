@@ -45,7 +45,6 @@ function replacedOf(
   return new Set(missing.filter(isReplaced).map(({ id }) => id));
 }
 
-/** Number of consecutive lists without a mailbox after which it is gone. */
 const listsUntilGone = 2;
 /**
  * A list that lost a larger share of this account's mailboxes, or all of them, is believed only after the loss lasted
@@ -69,7 +68,6 @@ export interface RosterChanges {
   /** Configured names without a mailbox, or null if the list cannot tell. */
   readonly unlisted: readonly string[] | null;
   readonly elsewhere: readonly GuardedElsewhere[];
-  /** Reason to doubt that the list is complete, or null if there is none. */
   readonly shortage: ListShortage | null;
   /** Mailboxes whose changed entry asks for a poll at once, with the routes. */
   readonly stirred: readonly { readonly id: string; readonly routes: readonly ('stats' | 'mailbox')[] }[];
@@ -95,7 +93,6 @@ export interface Roster {
   /** Mailboxes of the list that another account of the API guards. This account does not have them. */
   readonly elsewhere: ReadonlyMap<string, GuardedElsewhere>;
   readonly expects: readonly string[];
-  /** Start of each mailbox's absence, by id. */
   readonly absentSince: ReadonlyMap<string, EpochMs>;
 }
 
@@ -206,7 +203,6 @@ export function unlistedNames(names: readonly string[], mailboxes: readonly Name
   return [...new Set(names)].filter((name) => !here.has(name) && !here.has(name.toLowerCase()));
 }
 
-/** Returns the mailboxes that are reported as missing already because they were listed before. */
 export function reportedMissing(alerts: readonly Alert[]): readonly NamedMailbox[] {
   return alerts.flatMap(({ rule, status, mailboxId: id, email }) =>
     rule === 'mailbox_missing' && status !== 'resolved' && id !== null && email !== null ? [{ id, email }] : [],
@@ -222,7 +218,6 @@ export function noLongerNamed(alerts: readonly Alert[], names: readonly string[]
 
 // Mailboxes that were reported as missing: those that are back, and those that are no longer expected.
 
-/** Time for which a missing mailbox is expected back. */
 const missedForMs = 7 * dayMs;
 
 export const noLongerMissed =

@@ -84,7 +84,6 @@ function weightOf(verdict: Verdict): number {
 /** A change of the limit within this time after Warmwarden set a mode counts as its effect. */
 const effectWithinMs = dayMs;
 
-/** A value at two looks. A value that could not be read at one of them is no change. */
 interface Pair {
   readonly what: ChangedThing;
   readonly from: string | null;
@@ -93,7 +92,6 @@ interface Pair {
   readonly nullable?: boolean;
 }
 
-/** Returns the differences between an answer and the last one on the same route, or none without a last one. */
 export function changesIn(before: MailboxState, { route, observed }: Observation): readonly Change[] {
   switch (route) {
     case 'warmup':
@@ -179,22 +177,18 @@ export interface TickContext {
   readonly others: (mailbox: MailboxState) => readonly Others[];
   readonly apiAheadMs?: number;
   readonly accountHasShrunk?: (mailbox: MailboxState) => boolean;
-  /** IANA time zone for the times in the causes. */
   readonly timeZone: string;
 }
 
 export interface Tick {
   readonly mailbox: MailboxState;
-  /** Changes by others since the last look. */
   readonly changes: readonly Change[];
-  /** Verdict, or null if nothing was judged. */
   readonly verdict: Verdict | null;
   readonly decision: DecisionRecord | null;
   /** Actions that the answer confirmed, dropped or planned, in this order. */
   readonly actions: readonly Action[];
   /** Action whose POST the answer proves. */
   readonly confirmed: Action | null;
-  /** The breaker after the verdict, or null if it did not change. */
   readonly breaker: BreakerState | null;
 }
 
@@ -251,7 +245,6 @@ function afterChanges(mailbox: MailboxState, changes: readonly Change[]): Mailbo
   return { ...mailbox, memory, changes: [...mailbox.changes, ...changes].slice(-changesShown) };
 }
 
-/** Our own action, and the warm-up answer that proves its POST. */
 interface Proven {
   readonly action: Action;
   readonly observed: Observed<WarmupAnswer>;

@@ -77,7 +77,6 @@ export interface Ask {
   readonly mayLeave?: (() => boolean) | undefined;
 }
 
-/** A 2xx answer. */
 export interface Success {
   readonly status: number;
   readonly headers: AnswerHeaders;
@@ -175,7 +174,6 @@ function isUnreached(error: unknown): boolean {
   return ['ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(error));
 }
 
-/** Returns null for anything but a missed deadline. */
 function lateness(error: unknown, { headersMs, idleMs, totalMs }: Deadlines): string | null {
   if (error instanceof Error && error.name === 'TimeoutError') return `no complete answer within ${totalMs / 1_000} s`;
   if (codeOf(error) === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${headersMs / 1_000} s`;

@@ -94,7 +94,6 @@ function diagnose(complaint: Complaint, text: string): Mistake {
   };
 }
 
-/** Finds a mistake that the parser read as something else. */
 function brokenLine({ message, offset }: Complaint, text: string): Mistake | null {
   const start = startOfLine(text, offset);
   const rest = /^.*/.exec(text.slice(offset))?.[0] ?? '';
@@ -128,7 +127,6 @@ function startOfLine(text: string, offset: number): number {
 export interface SourceDocument {
   /** Objects, arrays and scalars. A key without a value is left out, as if it were absent from the file. */
   readonly tree: unknown;
-  /** Findings such as repeated keys or excessive nesting. */
   readonly findings: readonly Finding[];
   /** Paths of unquoted values that end before a # without a space after it: the rest may belong to the value. */
   readonly cut: readonly Path[];
@@ -140,7 +138,6 @@ const maxDepth = 20;
 /** Aliases of aliases can grow a small file without bound. */
 const maxNodes = 200_000;
 
-/** Returns only problems if the text has syntax errors. */
 export function readDocument(text: string): SourceDocument | readonly Problem[] {
   const lines = new LineCounter();
   const [document, another] = parsed(text, lines);

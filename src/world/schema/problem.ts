@@ -13,7 +13,6 @@ export interface Finding {
   readonly at: 'value' | 'key';
 }
 
-/** Contains no secrets. */
 export interface Problem {
   /** Line, counted from 1. Line and column are 1 if the file has no such place. */
   readonly line: number;
@@ -29,7 +28,6 @@ export function formatProblem(file: string, problem: Problem): string {
   return problem.path === '' ? `${place} ${problem.message}` : `${place} ${problem.path}: ${problem.message}`;
 }
 
-/** Formats a path as `alerts.channels[0].url`. */
 export function formatPath(path: Path): string {
   return path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`;
@@ -77,7 +75,6 @@ function toFindings(issue: Issue, parent: Path): Finding[] {
 
 const isMissing = 'is missing';
 
-/** A secret may be written in two forms. */
 function missingText(path: Path): string {
   const key = path.at(-1);
   return typeof key === 'string' && secretKeys.has(key) ? `${isMissing}: write ${key} or ${key}_file` : isMissing;

@@ -14,7 +14,6 @@ const maxDurationMs = 366 * millisecondsOf.d;
 const durationHint = 'write a number and a unit, such as 250ms, 30s, 5m, 4h or 1d';
 const shareHint = 'write shares with %, such as 10% or 0.5%';
 
-/** Returns the milliseconds, or a sentence about the mistake. */
 export function readDuration(text: string, maxMs = maxDurationMs): number | string {
   const parts = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text.trim());
   if (!parts) return `"${text}" is not a duration: ${durationHint}`;
@@ -31,13 +30,11 @@ function readShare(text: string): Ppm | string {
   return Number(parts[1]) * 10_000 + Number(decimals.padEnd(4, '0'));
 }
 
-/** Uses the largest unit that divides the duration, such as `10s` or `1d`. */
 function durationText(ms: number): string {
   const [unit, unitMs] = Object.entries(millisecondsOf).findLast(([, one]) => ms % one === 0) ?? ['ms', 1];
   return `${ms / unitMs}${unit}`;
 }
 
-/** Output: milliseconds. */
 export function duration(minMs = 0, maxMs = maxDurationMs) {
   return quantity('a duration', durationHint, (text) => durationWithin(text, minMs, maxMs));
 }
@@ -56,7 +53,6 @@ function durationWithin(text: string, minMs: number, maxMs: number): number | st
   return typeof ms === 'string' || ms >= minMs ? ms : `"${text}" is shorter than ${durationText(minMs)}`;
 }
 
-/** The bounds are inclusive, in parts per million. */
 export function share(min: Ppm, max: Ppm) {
   return quantity('a share', shareHint, (text) => shareWithin(text, min, max));
 }
@@ -106,7 +102,6 @@ export function cron() {
 
 const quotedCronLetters = 80;
 
-/** Returns a sentence, or null if the expression is valid. */
 export function cronComplaint(expression: string, zone?: string): string | null {
   try {
     cronSchedule(expression, zone);
@@ -166,7 +161,6 @@ export function hostName() {
     });
 }
 
-/** Output: without slashes at its end. */
 export function publicUrl() {
   return z.string().transform((value, context) => {
     const plain = /^https?:\/\/[^\s?#@]+$/i.test(value) && URL.canParse(value);
@@ -251,7 +245,6 @@ function isCertificate(pem: string): boolean {
 type TokenOption = '--role ROLE' | '--recipe-key';
 
 const emptyDigests = digestsOf(['']);
-/** Placeholders that examples and manuals use for a token. */
 const guessableDigests = digestsOf(
   [
     'test testing token TOKEN $TOKEN key KEY $KEY secret SECRET password PASSWORD passw0rd changeme change-me',

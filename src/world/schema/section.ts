@@ -93,7 +93,6 @@ export function notOneOf(value: unknown, words: readonly string[]): string {
   return typeof value === 'string' ? `"${value}" ${wanted}${didYouMean(value, words)}` : wanted;
 }
 
-/** Output: the list. */
 export function wordOrWords<Word extends z.ZodType<string>>(word: Word, max = Number.MAX_SAFE_INTEGER) {
   return z.union([word.transform((one): z.output<Word>[] => [one]), z.array(word).min(1).max(max)], {
     error: (issue) => (issue.input === undefined ? 'is missing' : undefined),
@@ -111,7 +110,6 @@ export function privateAuthority() {
   return secret(orNull(certificate(), text));
 }
 
-/** Keys, named as in the file, whose values are secrets. */
 export const secretKeys = new Set<string>();
 
 /** Marks a value that is never shown and that a separate file may hold. `writeOnly` is JSON Schema's word for it. */

@@ -54,7 +54,6 @@ function textIn(bytes: Buffer): { readonly text: string } | { readonly failure: 
   }
 }
 
-/** Returns null if the file is regular. */
 function kindComplaint(stats: Stats): string | null {
   if (stats.isFile()) return null;
   if (stats.isDirectory()) return 'it is a folder';
