@@ -446,7 +446,7 @@ class UnreadRoutes {
     return null;
   }
 
-  /** With polls hours apart, one mailbox may fail for long before another is polled. */
+  /** One mailbox may fail for long before another is polled: polls may be hours apart. */
   #isForAll({ mailboxes }: UnreadRoute): boolean {
     for (const { email, verdict } of this.#parts.fleet.mailboxesOf(this.#parts.account))
       if (!mailboxes.has(email) && verdict?.answer.reason !== 'no_warmup') return false;

@@ -250,7 +250,7 @@ interface Proven {
   readonly observed: Observed<WarmupAnswer>;
 }
 
-/** If the API shows paused by habit, for example at night, only its read-backs prove a pause of ours. */
+/** Only its read-backs prove a pause of ours where the API shows paused by habit, for example at night. */
 function provenIn(mailbox: MailboxState, observation: Observation, { now, words }: TickContext): Proven | null {
   const { action } = mailbox;
   if (observation.route !== 'warmup' || !isOurs(action, now)) return null;
