@@ -2,21 +2,14 @@
 
 import { type Alert, fingerprintOf, isCause, type Transition } from '../core/alert.ts';
 import { type AlertRule, ruleBook } from '../core/alert-rules.ts';
-import {
-  type Incident,
-  type IncidentAnnouncement,
-  type IncidentCause,
-  type IncidentMailbox,
-  type SharedAttribute,
-  sharedAttributes,
-} from '../core/incident.ts';
+import type { Incident, IncidentAnnouncement, IncidentCause, IncidentMailbox } from '../core/incident.ts';
 import { mailboxKey } from '../core/mailbox.ts';
 import { dayMs, type EpochMs, elapsedMs, hourMs, minuteMs } from '../core/time.ts';
 import { lacksCounts, type Reason } from '../core/verdict.ts';
 import { accountSubject, missingCountsSubject } from './condition.ts';
 import { severer, worstOf } from './grouping.ts';
 import { outageCauses } from './rules/account-rules.ts';
-import { type Affected, type Shared, sharedCauses } from './shared-cause.ts';
+import { type Affected, breadth, type Shared, sharedCauses } from './shared-cause.ts';
 
 /** Window in which mailboxes must be affected to begin an incident, if their cause is wider than a domain. */
 const togetherMs = hourMs;
@@ -293,10 +286,6 @@ export function withSeverity(incident: Incident, alerts: readonly Alert[]): Inci
 
 function keyOf({ account, mailboxId }: Pick<IncidentMailbox, 'account' | 'mailboxId'>): string {
   return mailboxKey(account, mailboxId);
-}
-
-function breadth(attribute: SharedAttribute): number {
-  return sharedAttributes.indexOf(attribute);
 }
 
 // Alerts that are not announced because their cause is: old data during an outage, and missing counts of one mailbox.

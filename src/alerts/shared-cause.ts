@@ -254,7 +254,7 @@ function choose(pool: readonly Affected[], { attributes, sharing }: Search): Sha
   for (const attribute of attributes) {
     const [best] = candidates.filter(({ cause }) => cause.attribute === attribute);
     if (!best || !explains(best.members.length, pool.length)) continue;
-    const narrower = candidates.filter((one) => isNarrower(one.cause.attribute, attribute));
+    const narrower = candidates.filter(({ cause }) => breadth(cause.attribute) < breadth(attribute));
     return pairOf(narrower, pool.length) ?? best;
   }
   return [...candidates].sort(byCount)[0] ?? null;
@@ -294,13 +294,14 @@ function pairOf(candidates: readonly SharedValue[], all: number): SharedValue | 
   return null;
 }
 
-function isNarrower(one: SharedAttribute, other: SharedAttribute): boolean {
-  return sharedAttributes.indexOf(one) < sharedAttributes.indexOf(other);
+/** Rank among the attributes, the narrowest first. */
+export function breadth(attribute: SharedAttribute): number {
+  return sharedAttributes.indexOf(attribute);
 }
 
 function byCount(a: SharedValue, b: SharedValue): number {
-  const attribute = sharedAttributes.indexOf(a.cause.attribute) - sharedAttributes.indexOf(b.cause.attribute);
-  return b.members.length - a.members.length || attribute || compare(a.cause.value, b.cause.value);
+  const wider = breadth(a.cause.attribute) - breadth(b.cause.attribute);
+  return b.members.length - a.members.length || wider || compare(a.cause.value, b.cause.value);
 }
 
 function compare(a: string, b: string): number {

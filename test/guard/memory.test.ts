@@ -122,14 +122,6 @@ describe('at first sight', () => {
     expect(mailbox.stats(old)).toMatchObject({ sent: 20, bounced: 0, reason: 'ok' });
     expect(mailbox.stats(breach)).toMatchObject({ action: 'recovery' });
   });
-  test('a mode that is read only later still starts the evidence of recovery', () => {
-    const rows = daysUpTo(today, ...times(6, 40), [40, 2]);
-    const mailbox = watched();
-    mailbox.warmup(null);
-    mailbox.stats(rows);
-    mailbox.warmup('recovery');
-    expect(mailbox.stats(rows)).toMatchObject({ action: 'none', reason: 'insufficient_evidence', bounced: 2 });
-  });
 });
 
 describe('after our switch to recovery', () => {

@@ -3,7 +3,7 @@ import type { Alert } from '../../core/alert.ts';
 import type { AccountState, MailboxState, SweepProgress } from '../../core/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs, secondMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
-import { counted, momentText, spanText } from '../../core/wording/phrases.ts';
+import { counted, firstText, momentText, spanText } from '../../core/wording/phrases.ts';
 import { accountSubject, type Condition, condition, type Words } from '../condition.ts';
 import { budgetTooSmall, keyShared } from './budget-rule.ts';
 
@@ -218,11 +218,10 @@ function shortageWords(account: string, shortage: ListShortage | null): Words {
       `The mailbox list of account ${account} has ${counted(listed, 'readable mailbox', 'readable mailboxes')}. It says that there are more, or has entries that can't be read.`,
       'Mailboxes that Warmwarden cannot read from the list are not guarded. No mailbox is treated as removed because of this list.',
     ];
-  const names = missing.slice(0, namesShown).map(({ email }) => email);
-  const more = missing.length - names.length;
+  const names = missing.map(({ email }) => email);
   return [
     `${account}: the mailbox list is suddenly short`,
-    `The mailbox list of account ${account} lacks ${counted(missing.length, 'mailbox', 'mailboxes')} that ${missing.length === 1 ? 'was' : 'were'} in it before: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
+    `The mailbox list of account ${account} lacks ${counted(missing.length, 'mailbox', 'mailboxes')} that ${missing.length === 1 ? 'was' : 'were'} in it before: ${firstText(names, namesShown)}.`,
     'Warmwarden keeps watching the missing mailboxes. If the list stays short for an hour, it treats them as removed.',
     'Check in the mailbox app whether the mailboxes are there and whether the key can still see them.',
   ];

@@ -5,7 +5,7 @@ import { idOfKey, typedName } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { countsAndRate } from '../../core/wording/explain.ts';
-import { counted, listText, momentText } from '../../core/wording/phrases.ts';
+import { counted, firstText, listText, momentText } from '../../core/wording/phrases.ts';
 import { everything, type WriteScope, writesOffCommand } from '../../core/write-scope.ts';
 import { accountSubject, type Condition, condition } from '../condition.ts';
 
@@ -72,13 +72,11 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
 }
 
 function namesText(ranked: readonly BreakerEntry[], verdictOf: (entry: BreakerEntry) => Verdict | undefined): string {
-  const named = ranked.slice(0, namedMailboxes).map((entry) => {
-    const counts = countsAndRate(verdictOf(entry));
-    const facts = [entry.account, entry.emergency && 'emergency', counts].filter(Boolean);
+  const named = ranked.map((entry) => {
+    const facts = [entry.account, entry.emergency && 'emergency', countsAndRate(verdictOf(entry))].filter(Boolean);
     return `${entry.email} (${facts.join(', ')})`;
   });
-  const more = ranked.length - named.length;
-  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return firstText(named, namedMailboxes);
 }
 
 function pauseText([worst]: readonly BreakerEntry[], command: string): string {
@@ -126,7 +124,6 @@ function breachText({ entries }: BreakerState): string {
 function nameOf(api: string, accounts: readonly string[]): string {
   const host = URL.canParse(api) ? new URL(api).host : api;
   if (accounts.length === 0) return host;
-  const named = accounts.slice(0, namedAccounts);
-  const more = accounts.length - named.length;
-  return `${listText(more > 0 ? [...named, `${more} more`] : named)} (${host})`;
+  const names = accounts.length > namedAccounts ? firstText(accounts, namedAccounts) : listText(accounts);
+  return `${names} (${host})`;
 }
