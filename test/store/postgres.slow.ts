@@ -456,8 +456,8 @@ describe('what is no store', () => {
 
 test('a column of whole numbers takes a fraction of a millisecond rounded', async () => {
   const store = await open(await postgres.database());
-  const sent = { id: 'a', channel: 'ops', group: 'g', payload: '{}', title: 'a', alerts: [] };
-  await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [sent], now: now + 0.4 });
-  expect((await store.outbox.recentDeliveries(1))[0]?.createdAt).toBe(now);
+  const limits = { startedAfter: 0, usedAfter: 0, perToken: 1 };
+  await store.sessions.start({ id: 's', token: 't', startedAt: now + 0.4, usedAt: now + 0.4 }, limits);
+  expect(await store.sessions.find('s')).toMatchObject({ startedAt: now, usedAt: now });
   await store.close();
 });
