@@ -5,6 +5,7 @@ import type { Action } from '../core/action.ts';
 import { type Alert, severities } from '../core/alert.ts';
 import { ruleBook } from '../core/alert-rules.ts';
 import type { Delivery, NewDelivery } from '../core/delivery.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
 import type { Incident } from '../core/incident.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { DigestFacts } from '../core/records.ts';
@@ -16,49 +17,46 @@ import { cronSchedule, type Schedule } from '../world/schedule.ts';
 import { deliveryId } from './delivery-of.ts';
 import type { RecordingParts } from './outbox-store.ts';
 
-interface DigestPicture {
+interface DigestPeriod {
   readonly since: EpochMs;
   readonly now: EpochMs;
   readonly timeZone: string;
-  readonly mailboxes: Iterable<MailboxState>;
-  readonly alerts: Iterable<Alert>;
-  readonly incidents: readonly Incident[];
-  readonly waiting: readonly { readonly name: string; readonly pending: number }[];
 }
 
 const maxLines = 10;
 
 /** Makes the message even if there is nothing to report: its arrival shows that the guard works. */
-function digestOf({ actions, undelivered }: DigestFacts, picture: DigestPicture): Notice {
-  const { now } = picture;
-  const firing = [...picture.alerts].filter(({ status }) => status === 'firing').sort(byWeight);
+function digestOf({ actions, undelivered }: DigestFacts, fleet: Fleet, period: DigestPeriod): Notice {
+  const { since, now, timeZone } = period;
+  const mailboxes = [...fleet.mailboxes()];
+  const waiting = [...fleet.channels()].filter(({ pending }) => pending > 0);
+  const firing = [...fleet.alerts()].filter(({ status }) => status === 'firing').sort(byWeight);
   const blind = firing.filter(({ rule }) => ruleBook[rule].isBlind);
   const risks = firing.filter(({ rule }) => !ruleBook[rule].isBlind);
-  const unjudged = [...picture.mailboxes].filter(({ verdict }) => verdict === null).length;
-  const failed = undelivered.map((delivery) => undeliveredText(delivery, picture.timeZone));
-  const late = [...failed, ...picture.waiting.map(waitingText)];
+  const unjudged = mailboxes.filter(({ verdict }) => verdict === null).length;
+  const failed = undelivered.map((delivery) => undeliveredText(delivery, timeZone));
+  const late = [...failed, ...waiting.map(waitingText)];
   const titles = (alerts: readonly Alert[]) => alerts.map(({ facts, severity }) => `${severity}: ${facts.title}`);
-  const incidents = picture.incidents
-    .filter(({ endedAt }) => endedAt === null || endedAt >= picture.since)
-    .map((incident) => incidentText(incident, picture.timeZone));
+  const incidents = fleet
+    .incidents()
+    .filter(({ endedAt }) => endedAt === null || endedAt >= since)
+    .map((incident) => incidentText(incident, timeZone));
   const unknown = [
     ...(unjudged > 0 ? [`${counted(unjudged, 'mailbox', 'mailboxes')} not judged yet`] : []),
     ...titles(blind),
   ];
-  const day = new Intl.DateTimeFormat('en-GB', { timeZone: picture.timeZone, day: 'numeric', month: 'long' }).format(
-    now,
-  );
+  const day = new Intl.DateTimeFormat('en-GB', { timeZone: timeZone, day: 'numeric', month: 'long' }).format(now);
   const counts = [`${actions.length} done`, `${risks.length} at risk`, `${blind.length + unjudged} unknown`];
   return {
     name: 'digest',
     title: `Warmwarden on ${day}: ${[...counts, `${late.length} undelivered`].join(', ')}`,
     at: now,
     sections: [
-      { heading: 'The fleet', lines: [fleetText([...picture.mailboxes])] },
+      { heading: 'The fleet', lines: [fleetText(mailboxes)] },
       {
         heading: 'What was done',
         lines: shortened(
-          actions.map((action) => doneText(action, now, picture.timeZone)),
+          actions.map((action) => doneText(action, now, timeZone)),
           'Nothing.',
         ),
       },
@@ -150,16 +148,8 @@ export class Digester {
 
   async #deliveries(settings: DigestSettings, since: EpochMs, now: EpochMs): Promise<readonly NewDelivery[]> {
     const { store, fleet, channels } = this.#parts;
-    const waiting = [...fleet.channels()].filter(({ pending }) => pending > 0);
-    const notice = digestOf(await store.outbox.digestFacts(since), {
-      since,
-      now,
-      timeZone: settings.timeZone,
-      mailboxes: [...fleet.mailboxes()],
-      alerts: fleet.alerts(),
-      incidents: fleet.incidents(),
-      waiting,
-    });
+    const { timeZone } = settings;
+    const notice = digestOf(await store.outbox.digestFacts(since), fleet, { since, now, timeZone });
     return channels().flatMap((channel) => {
       const rendered = settings.channels.includes(channel.name) ? channel.renderNotice(notice) : null;
       if (!rendered) return [];

@@ -48,20 +48,6 @@ export interface Outbox {
   outboxState(deadSince: EpochMs): Promise<readonly OutboxCount[]>;
 }
 
-interface AlertRooms {
-  readonly store: { recordAlerts(changes: AlertChanges): Promise<void> };
-  readonly fleet: Pick<Fleet, 'putAlerts'>;
-  readonly recorded: () => void;
-}
-
-/** Shows the changes once they are recorded. Rejects if the store can't be written. */
-export async function recordAlerts({ store, fleet, recorded }: AlertRooms, changes: AlertChanges): Promise<void> {
-  if (changes.changed.length + changes.dropped.length + changes.transitions.length === 0) return;
-  await store.recordAlerts(changes);
-  fleet.putAlerts(changes);
-  if (changes.transitions.length > 0) recorded();
-}
-
 export interface NotifyParts {
   readonly world: World;
   readonly store: OutboxStore;
@@ -72,4 +58,19 @@ export interface NotifyParts {
 export interface RecordingParts extends NotifyParts {
   readonly channels: () => readonly Channel[];
   readonly recorded: () => void;
+}
+
+/** Shows the changes once they are recorded. Rejects if the store can't be written. */
+export async function recordAlerts(
+  {
+    store,
+    fleet,
+    recorded,
+  }: Pick<RecordingParts, 'fleet' | 'recorded'> & { readonly store: Pick<OutboxStore, 'recordAlerts'> },
+  changes: AlertChanges,
+): Promise<void> {
+  if (changes.changed.length + changes.dropped.length + changes.transitions.length === 0) return;
+  await store.recordAlerts(changes);
+  fleet.putAlerts(changes);
+  if (changes.transitions.length > 0) recorded();
 }
