@@ -1,6 +1,7 @@
 // A decision on a mailbox as history keeps it: consecutive answers that led to the same decision are one entry, a span.
-import type { Observed, StatsRow } from './answers.ts';
-import type { Ppm } from './policy.ts';
+import type { StatsRow } from './answers.ts';
+import type { MailboxState } from './mailbox.ts';
+import { isOver } from './policy.ts';
 import type { EpochMs, IsoDate } from './time.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -25,13 +26,11 @@ export function daysOf({ windowFrom, windowTo }: Verdict, rows: readonly StatsRo
   return days;
 }
 
-export interface JudgedBy {
-  readonly verdict: Observed<Verdict> | null;
-  readonly stats: Observed<{ readonly rows: readonly StatsRow[] | null }> | null;
-}
-
 /** The newest decision with its latest counts: the history gets a span's newest counts some minutes later. */
-export function goingOn(newest: RecordedDecision, { verdict, stats }: JudgedBy): RecordedDecision {
+export function goingOn(
+  newest: RecordedDecision,
+  { verdict, stats }: Pick<MailboxState, 'verdict' | 'stats'>,
+): RecordedDecision {
   if (!verdict || verdict.at < newest.until || !isSameSpan(newest.verdict, verdict.answer)) return newest;
   const days = daysOf(verdict.answer, stats?.answer.rows ?? []);
   return { ...newest, until: verdict.at, verdict: verdict.answer, days };
@@ -53,6 +52,3 @@ export function isSameSpan(one: Verdict, other: Verdict): boolean {
 }
 
 const sameInSpan = ['action', 'reason', 'wanted', 'mode', 'run', 'bounced', 'limitPpm', 'windowTo'] as const;
-
-const isOver = ({ sent, bounced }: Verdict, limitPpm: Ppm | null) =>
-  limitPpm !== null && bounced * 1e6 > limitPpm * sent;

@@ -31,7 +31,12 @@ export function fitsGlob(glob: string, text: string): boolean {
   return p === pattern.length;
 }
 
-export function namesMailbox(pattern: string, mailbox: { readonly email: string; readonly id: string }): boolean {
+interface PatternSubject {
+  readonly id: string;
+  readonly email: string;
+}
+
+export function namesMailbox(pattern: string, mailbox: PatternSubject): boolean {
   return pattern === mailbox.id || fitsGlob(pattern, mailbox.email);
 }
 
@@ -45,33 +50,19 @@ export interface IdlePattern extends MailboxPattern {
   readonly hint: string;
 }
 
-interface PatternSubject {
-  readonly id: string;
-  readonly email: string;
-}
-
 export function idlePatterns(
   patterns: readonly MailboxPattern[],
   mailboxes: readonly PatternSubject[],
 ): readonly IdlePattern[] {
-  const names = new Set(patterns.length === 0 ? [] : mailboxes.flatMap(({ id, email }) => [id, email.toLowerCase()]));
-  const isIdle = ({ pattern }: MailboxPattern) =>
-    isGlob(pattern)
-      ? !mailboxes.some((mailbox) => namesMailbox(pattern, mailbox))
-      : !names.has(pattern) && !names.has(pattern.toLowerCase());
   return patterns
-    .filter(isIdle)
+    .filter(({ pattern }) => !mailboxes.some((mailbox) => namesMailbox(pattern, mailbox)))
     .map((one) => ({ ...one, hint: didYouMean(one.pattern, likeliest(one.pattern, mailboxes)) }));
-}
-
-function isGlob(pattern: string): boolean {
-  return /[*?]/.test(pattern);
 }
 
 /** Likely intended addresses or ids, or the same glob on another domain. */
 function likeliest(pattern: string, mailboxes: readonly PatternSubject[]): readonly string[] {
   const at = pattern.lastIndexOf('@');
-  if (!isGlob(pattern)) return mailboxes.map(({ id, email }) => (at < 0 ? id : email));
+  if (!/[*?]/.test(pattern)) return mailboxes.map(({ id, email }) => (at < 0 ? id : email));
   if (at < 0) return [];
   const local = pattern.slice(0, at);
   const fitting = mailboxes.filter(({ email }) => fitsGlob(`${local}@*`, email));

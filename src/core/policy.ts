@@ -81,6 +81,13 @@ export function ratePpm(counts: { readonly sent: number; readonly bounced: numbe
   return counts.sent > 0 ? (counts.bounced * 1e6) / counts.sent : null;
 }
 
+export function isOver(
+  { sent, bounced }: { readonly sent: number; readonly bounced: number },
+  limit: Ppm | null,
+): boolean {
+  return limit !== null && bounced * 1e6 > limit * sent;
+}
+
 /** Returns 1.5385 for 15,385 ppm. */
 export function percent(ppm: Ppm): number {
   return ppm / onePercentPpm;

@@ -62,20 +62,13 @@ export interface RecipeList {
 }
 
 export function parametersSchema(parameters: readonly Parameter[]) {
-  const properties = parameters.map(({ name, type, description, oneOf, minimum, maximum, default: standsIn }) => {
-    const schema = {
-      type,
-      description,
-      ...(standsIn === null ? {} : { default: standsIn }),
-      ...(oneOf === null ? {} : { enum: oneOf }),
-      ...(minimum === null ? {} : { minimum }),
-      ...(maximum === null ? {} : { maximum }),
-    };
-    return [name, schema] as const;
+  const schemas = parameters.map(({ name, names: _, required: __, oneOf, ...about }) => {
+    const schema = Object.entries({ ...about, enum: oneOf });
+    return [name, Object.fromEntries(schema.filter(([, value]) => value !== null))] as const;
   });
   return {
     type: 'object' as const,
-    properties: Object.fromEntries(properties),
+    properties: Object.fromEntries(schemas),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
     additionalProperties: false,
   };

@@ -1,6 +1,6 @@
 // The verdict as a pure function. docs/guard.md.
 import { isUsuallyQuiet } from '../daily-counts.ts';
-import { isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
+import { isOver, isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, isWeekend, utcDate } from '../time.ts';
 import {
   type Claim,
@@ -194,7 +194,7 @@ function ruleOnCounts({ policy, situation, days, window, found, burst, emergency
   const isPlausible = [window, ...(found ? [found] : [])].some(({ sent, bounced }) => bounced <= sent);
   if (!isPlausible) return { action: 'hold', reason: 'implausible_counts' };
   const onEvidence = ruleOnRate(policy, situation, { window, burst }, situation.mode);
-  const isFoundSo = found !== null && found.bounced * 1e6 > policy.limitsPpm[situation.mode] * found.sent;
+  const isFoundSo = found !== null && isOver(found, policy.limitsPpm[situation.mode]);
   const onRate: Ruling =
     onEvidence.reason === 'ok' && isFoundSo
       ? { action: 'none', reason: 'insufficient_evidence', restsOn: 'found' }
@@ -231,12 +231,12 @@ function ruleOnRate(
   { window, burst }: { readonly window: EvidenceWindow; readonly burst: Burst | null },
   mode: WarmupMode,
 ): Ruling {
-  const isOver = window.bounced * 1e6 > policy.limitsPpm[mode] * window.sent;
-  const isBreach = isOver && window.bounced >= policy.minBounces;
-  if (!isBreach && !(burst && policy.burst === 'act')) {
-    return { action: 'none', reason: isOver ? 'insufficient_evidence' : 'ok' };
+  const isOverLimit = isOver(window, policy.limitsPpm[mode]);
+  const breaches = isOverLimit && window.bounced >= policy.minBounces;
+  if (!breaches && !(burst && policy.burst === 'act')) {
+    return { action: 'none', reason: isOverLimit ? 'insufficient_evidence' : 'ok' };
   }
-  const restsOn = isBreach ? {} : { restsOn: 'burst' as const };
+  const restsOn = breaches ? {} : { restsOn: 'burst' as const };
   const breach = { ...breachRuling(policy, situation.recentInterventions, mode), ...restsOn };
   if (breach.action === 'none' || !situation.firstSight) return breach;
   return { action: 'hold', reason: 'first_sight', wanted: breach.action, ...restsOn };
@@ -293,7 +293,7 @@ function findingIn(days: Days, policy: Policy, situation: Situation, limitPpm: P
   if (!window) return null;
   const { sent, bounced, from, to } = window;
   const isEmergency = emergencyIn(days, policy, situation.emergencyEvidence) !== null;
-  const breaches = limitPpm !== null && isBreach(window, limitPpm, policy.minBounces);
+  const breaches = isBreach(window, limitPpm, policy.minBounces);
   return { grade: isEmergency ? 2 : breaches ? 1 : 0, sent, bounced, from, to };
 }
 

@@ -190,8 +190,8 @@ function restartByOthers(
   const isClean = claim?.kind === 'recovery' && mode === 'recovery' && counted?.bounced === 0;
   if (isMovedLately || isClean) return memory;
   const actsOnIt = mode === 'recovery' && memory.mode !== 'recovery';
-  const isOver = counted && limitPpm !== null && isBreach(counted, limitPpm, policy.minBounces);
-  if (isOver && !actsOnIt) return memory;
+  const isInBreach = counted && isBreach(counted, limitPpm, policy.minBounces);
+  if (isInBreach && !actsOnIt) return memory;
   return { ...memory, evidence: { ...next, byOthers: true }, foundBreachAt: null };
 }
 

@@ -2,7 +2,7 @@
 import type { GuardActionKind } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
 import { awaitsJudgement, type GuardState, type MailboxState } from '../mailbox.ts';
-import type { Ppm } from '../policy.ts';
+import { isOver, type Ppm } from '../policy.ts';
 import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
 import { isBlind, type RunState, type Verdict } from '../verdict.ts';
 import type { GuardMemory } from './memory.ts';
@@ -74,7 +74,8 @@ export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
     return verdict.reason === 'first_sight' || verdict.reason === 'circuit_breaker' ? 'held' : 'not_judged';
   }
   if (verdict.action !== 'none') return stateAfter(verdict.action, mailbox);
-  if (isOverLimit(verdict)) return 'over_limit';
+  // With too few bounces, or if the configuration only alerts.
+  if (isOver(verdict, verdict.limitPpm)) return 'over_limit';
   if (mailbox.memory?.claim?.kind === 'recovery') return 'recovering';
   if (isNearLimit(verdict, nearLimitPpm)) return 'near_limit';
   return isDisconnected(mailbox) ? 'not_running' : 'ok';
@@ -90,11 +91,6 @@ function stateAfter(wanted: GuardActionKind, { memory, verdict }: Judged): Guard
   if (wanted === 'restore') return claim ? 'recovering' : 'ok';
   if (!verdict || claim?.kind !== wanted || claim.since < verdict.at) return 'held';
   return wanted === 'pause' ? 'paused_by_guard' : 'recovering';
-}
-
-/** True if the rate is over the limit with too few bounces, or if the configuration only alerts. */
-function isOverLimit({ limitPpm, bounced, sent }: Verdict): boolean {
-  return limitPpm !== null && bounced * 1e6 > limitPpm * sent;
 }
 
 function isNearLimit(verdict: Verdict, nearLimitPpm: Ppm): boolean {

@@ -1,6 +1,6 @@
 // The evidence window for the bounce rate. docs/guard.md, "The rule".
 import type { StatsAnswer } from '../answers.ts';
-import { isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
+import { isOver, isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
 import { addDays, dayOf, type EpochMs, type IsoDate } from '../time.ts';
 import type { EarlierMode, EvidenceStart } from '../verdict.ts';
 import { type Counts, type Days, hasInvalid, isCounted, pool, readDays } from './rows.ts';
@@ -63,8 +63,8 @@ export function representativeVolume(limitPpm: Ppm): number {
 }
 
 /** More bounces than emails are implausible, and no breach. */
-export function isBreach({ sent, bounced }: Counts, limitPpm: Ppm, minBounces: number): boolean {
-  return bounced >= minBounces && bounced <= sent && bounced * 1e6 > limitPpm * sent;
+export function isBreach(counts: Counts, limitPpm: Ppm | null, minBounces: number): boolean {
+  return counts.bounced >= minBounces && counts.bounced <= counts.sent && isOver(counts, limitPpm);
 }
 
 export function daysInclusive(from: IsoDate, to: IsoDate): number {
@@ -97,7 +97,7 @@ export function evidenceWindow(
     bounced += counts.bounced;
     from = next;
   }
-  const breaches = (counts: Counts) => limitPpm !== null && isBreach(counts, limitPpm, policy.minBounces);
+  const breaches = (counts: Counts) => isBreach(counts, limitPpm, policy.minBounces);
   const isHidden = breaches(base) && !breaches({ sent, bounced });
   const shown = isHidden ? { ...base, from: baseFrom } : { sent, bounced, from };
   return { ...shown, to, days: Math.max(0, daysInclusive(shown.from, to)), base };
