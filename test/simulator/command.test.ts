@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import type { Json } from './served.ts';
 
 const script = `
-  import { simulatorCommand } from ${JSON.stringify(new URL('../../src/cli/simulator.ts', import.meta.url).href)};
+  import { simulatorCommand } from ${JSON.stringify(new URL('../../tools/simulator/command.ts', import.meta.url).href)};
   await simulatorCommand().parseAsync(process.argv.slice(1), { from: 'user' });
 `;
 

@@ -6,25 +6,25 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { demoKey } from '../../tools/simulator/keys.ts';
-import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
-import { type Received, type Receiver, startReceiver } from '../../tools/simulator/receiver.ts';
-import { scenarioStart } from '../../tools/simulator/scenarios.ts';
-import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
-import { loadConfig } from '../config/load.ts';
-import type { Action } from '../core/action.ts';
-import type { Fleet } from '../core/fleet/fleet.ts';
-import { secondMs } from '../core/time.ts';
-import { explainVerdict } from '../core/wording/explain.ts';
-import { counted, spanText } from '../core/wording/phrases.ts';
-import { type Daemon, startDaemon } from '../daemon/daemon.ts';
-import type { ConfigSource } from '../daemon/reload/reloader.ts';
-import { commandName, shellWord } from '../world/command-name.ts';
-import { formatProblem } from '../world/schema/problem.ts';
-import { type Clock, standardOutput, type World, worldOn } from '../world/world.ts';
-import { configVariable } from './options.ts';
-import { handleSignals } from './run/process.ts';
-import { coloured, goOnWithoutOutputs, wrapped } from './terminal.ts';
+import { configVariable } from '../../src/cli/options.ts';
+import { handleSignals } from '../../src/cli/run/process.ts';
+import { coloured, goOnWithoutOutputs, wrapped } from '../../src/cli/terminal.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Action } from '../../src/core/action.ts';
+import type { Fleet } from '../../src/core/fleet/fleet.ts';
+import { secondMs } from '../../src/core/time.ts';
+import { explainVerdict } from '../../src/core/wording/explain.ts';
+import { counted, spanText } from '../../src/core/wording/phrases.ts';
+import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
+import type { ConfigSource } from '../../src/daemon/reload/reloader.ts';
+import { commandName, shellWord } from '../../src/world/command-name.ts';
+import { formatProblem } from '../../src/world/schema/problem.ts';
+import { type Clock, standardOutput, type World, worldOn } from '../../src/world/world.ts';
+import { demoKey } from './keys.ts';
+import { type MovedClock, movedClock } from './moved-clock.ts';
+import { type Received, type Receiver, startReceiver } from './receiver.ts';
+import { scenarioStart } from './scenarios.ts';
+import { type Simulator, startSimulator } from './simulator.ts';
 
 /** Default speed: ten simulated minutes a second, so that a morning takes half a minute. */
 const defaultSpeed = 600;
@@ -150,7 +150,7 @@ server: {listen: "${listen}"}
 }
 
 /** Story of the demo in the terminal. */
-export interface Story {
+interface Story {
   /** Tells what has changed in the fleet since the last look. */
   look(fleet: Fleet): void;
   /** Tells about a message that arrived at the receiver. */
@@ -166,7 +166,7 @@ const width = 80;
 const widthOfText = width - indent.length;
 
 /** Greeting: what the demo is, its addresses, and commands to try. `command`: words that start a command for it. */
-export function greeting(page: string, simulator: string, speed: number, command: string): string {
+function greeting(page: string, simulator: string, speed: number, command: string): string {
   return `
 ${coloured('bold', 'Warmwarden')} guards the warm-up of email mailboxes.
 In this demo it guards a simulated fleet: one second here is ${spanText(speed * secondMs)} there.
@@ -184,7 +184,7 @@ Ctrl-C ends the demo.
 `;
 }
 
-export function createStory(write: (text: string) => void, clock: Clock): Story {
+function createStory(write: (text: string) => void, clock: Clock): Story {
   const seen = new Set<string>();
   const kinds = new Set<Action['kind']>();
   let greeted = false;

@@ -4,27 +4,27 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
-import { fleetOf } from '../../tools/simulator/agency-fleet.ts';
-import { banner } from '../../tools/simulator/banner.ts';
-import { habitsOf } from '../../tools/simulator/habits.ts';
-import { receivedMessage } from '../../tools/simulator/inbox.ts';
-import { movedClock } from '../../tools/simulator/moved-clock.ts';
-import { type LimiterKind, limiterKinds } from '../../tools/simulator/rate-limit.ts';
-import type { Scenario } from '../../tools/simulator/scenario.ts';
-import { fromError, readScenario } from '../../tools/simulator/scenario-file.ts';
-import { type ScenarioName, scenarios } from '../../tools/simulator/scenarios.ts';
-import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
-import type { Trouble, TroubleRequest } from '../../tools/simulator/trouble-route.ts';
-import { type TroubleText, troubleCommands } from '../../tools/simulator/trouble-texts.ts';
-import { plans, simulatedKeys, type TypedKey, withKey } from '../../tools/simulator/typed-keys.ts';
-import { proxyFor } from '../api/http/way-out.ts';
-import { proxiesIn } from '../core/egress.ts';
-import { commandName } from '../world/command-name.ts';
-import { type Clock, standardOutput, systemClock, worldOn } from '../world/world.ts';
-import { CommandError, exitFailed } from './errors.ts';
-import { type JsonOptions, jsonOption, printJson, wholeNumber } from './options.ts';
-import { afterParent } from './run/process.ts';
-import { goOnWithoutOutputs, helpEntry } from './terminal.ts';
+import { proxyFor } from '../../src/api/http/way-out.ts';
+import { CommandError, exitFailed } from '../../src/cli/errors.ts';
+import { type JsonOptions, jsonOption, printJson, wholeNumber } from '../../src/cli/options.ts';
+import { afterParent } from '../../src/cli/run/process.ts';
+import { goOnWithoutOutputs, helpEntry } from '../../src/cli/terminal.ts';
+import { proxiesIn } from '../../src/core/egress.ts';
+import { commandName } from '../../src/world/command-name.ts';
+import { type Clock, standardOutput, systemClock, worldOn } from '../../src/world/world.ts';
+import { fleetOf } from './agency-fleet.ts';
+import { banner } from './banner.ts';
+import { habitsOf } from './habits.ts';
+import { receivedMessage } from './inbox.ts';
+import { movedClock } from './moved-clock.ts';
+import { type LimiterKind, limiterKinds } from './rate-limit.ts';
+import type { Scenario } from './scenario.ts';
+import { fromError, readScenario } from './scenario-file.ts';
+import { type ScenarioName, scenarios } from './scenarios.ts';
+import { type Simulator, startSimulator } from './simulator.ts';
+import type { Trouble, TroubleRequest } from './trouble-route.ts';
+import { type TroubleText, troubleCommands } from './trouble-texts.ts';
+import { plans, simulatedKeys, type TypedKey, withKey } from './typed-keys.ts';
 
 interface SimulatorFlags {
   readonly port: number;
@@ -197,7 +197,7 @@ interface TroubleFlags extends JsonOptions {
 }
 
 /** Commands below `simulator`, which share its `--port` and `--host`. */
-export function troubleSubcommands(): readonly Command[] {
+function troubleSubcommands(): readonly Command[] {
   return troubleCommands.map((one) => {
     const command = new Command(one.kind)
       .description(one.description)
