@@ -51,10 +51,7 @@ const foundGroup = 'found';
 /** Maximum time that findings are kept. A longer sweep is announced in parts. */
 const longestKeptMs = hourMs;
 
-/**
- * Each part of the protection that is off is a group of its own. Unstable alerts of an account form one group, because
- * they come and go together. A read-only key is announced with the failed actions that show it.
- */
+/** Unstable alerts of an account form one group. A read-only key is told with the failed actions that show it. */
 export function groupOf({ account, rule, object, unstable }: Alert): string {
   if (unstable) return `${account}|unstable`;
   if (isReadOnlyKey({ rule, object })) return `${account}|guard_action_failed`;

@@ -102,9 +102,7 @@ function withMembers(incident: Incident, joining: readonly Affected[], now: Epoc
   return { ...incident, members, joinedAt: now, movedAt: now };
 }
 
-/**
- * Widens young incidents. If the wider cause would join or split incidents, only newly affected mailboxes are examined.
- */
+/** Widens young incidents. If that would join or split incidents, only newly affected mailboxes are examined. */
 function widenedBy(incidents: readonly Incident[], recent: readonly Affected[], facts: IncidentFacts) {
   const young = incidents.filter((one) => mayWiden(one, facts.now));
   const owner = new Map(young.flatMap((one) => one.members.map((member) => [keyOf(member), one.id])));
@@ -198,10 +196,7 @@ export function incidentOf({ alert, found }: Transition, belonging: Belonging): 
   return incident && others.length === 0 && !isGraver(alert, incident.announced) ? incident : null;
 }
 
-/**
- * A breaker that holds other mailboxes or emergencies stays out of the incident: people are reminded of all held ones,
- * and an incident has only one message between its first and its last.
- */
+/** A breaker that holds other mailboxes or emergencies stays out: people are reminded of all that is held. */
 function holdsOthers({ rule, object, facts }: Alert, { members }: Incident, { heldKeys }: Belonging): boolean {
   if (ruleBook[rule].shows !== 'hold') return false;
   if (Number(facts.numbers['emergencies'] ?? 0) > 0) return true;

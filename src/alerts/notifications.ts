@@ -12,9 +12,7 @@ export interface NotificationFacts {
   readonly announced: ReadonlyMap<string, Announcement>;
   /** Read before `unnotified`, so that everything in them has been recorded. */
   readonly firing: readonly Alert[];
-  /**
-   * True if an alert is silenced or explained by another one. The end of an announced alert is announced regardless.
-   */
+  /** True if an alert is silenced or explained by another one. The end of an announced alert is told regardless. */
   readonly muted: (alert: Alert) => boolean;
   readonly wanted: (alert: Alert) => boolean;
   /** Returns true if an announced alert came to concern an account whose channel was not notified of it. */
@@ -88,10 +86,7 @@ function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Al
   return now && isSame && !now.unstable?.calm ? { ...transition, alert: now } : transition;
 }
 
-/**
- * A reminder names all announced alerts of its group, so that a group is repeated once and not alert by alert. Alerts
- * that are unmuted by now, or of which people know only the lesser part, are included.
- */
+/** A reminder names all announced alerts of its group, so that the group is repeated once. */
 function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transition[]> {
   const { announced, muted, wanted, joined, timing, unnotified } = facts;
   const waiting = new Set(unnotified.map(({ transition }) => transition.alert.fingerprint));

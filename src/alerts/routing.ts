@@ -25,10 +25,7 @@ export function silenceOf(alert: Alert, silences: readonly Silence[]): Silence |
   return over.reduce<Silence | null>((last, one) => (last && last.until >= one.until ? last : one), null);
 }
 
-/**
- * Returns true if one entry of each list matches. An alert about several accounts must match with `every` one (a
- * silence must not mute another account's part), or with just `one`.
- */
+/** An alert about several accounts must match a silence with `every` one, so that no other part is muted. */
 export function matches(alert: Alert, match: AlertMatch, accounts: 'every' | 'one' = 'every'): boolean {
   return (
     (match.severity === undefined || match.severity.includes(alert.severity)) &&
@@ -83,10 +80,7 @@ export interface RoutedChannel {
   readonly type: string;
 }
 
-/**
- * Every channel gets warning and critical if there are no routes. A critical alert whose routes reach no person goes to
- * every channel that people read.
- */
+/** A critical alert whose routes reach no person goes to every channel that people read. */
 export function channelsFor(
   alert: Alert,
   routes: readonly AlertRoute[],

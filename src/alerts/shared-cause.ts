@@ -243,10 +243,7 @@ function explained(pool: readonly Affected[], search: Search): readonly SharedVa
   }
 }
 
-/**
- * Returns the narrowest candidate that explains most of the pool, unless two narrower ones do. Three causes at once are
- * not considered.
- */
+/** Returns the narrowest candidate that explains most of the pool, unless two narrower ones do. */
 function choose(pool: readonly Affected[], { attributes, sharing }: Search): SharedValue | null {
   const candidates = attributes
     .flatMap((attribute) => candidatesOf(attribute, pool))

@@ -218,9 +218,7 @@ function titleLead({ kind, severity, transitions, incident, rule }: GroupMessage
 
 export interface PageAddresses {
   readonly pageUrl: string | null;
-  /**
-   * Address that the configuration gives. No command is prepared if it is null: the page may open on one machine only.
-   */
+  /** Address that the configuration gives; null if the page may open on one machine only. */
   readonly publicUrl: string | null;
 }
 

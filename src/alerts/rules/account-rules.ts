@@ -181,10 +181,7 @@ export interface ListShortage {
   readonly truncated: boolean;
 }
 
-/**
- * Fires after two lists in a row. `shortage` is null if the list is complete or its loss is accepted. An account
- * without any guarded mailbox gets a warning, because it may be new.
- */
+/** Fires after two lists in a row. An account without any guarded mailbox gets a warning, because it may be new. */
 export function mailboxListShort(account: string, shortage: ListShortage | null): Condition {
   return condition(accountSubject('not_guarded', account, 'mailbox list'), {
     severity: shortage && guardsNobody(shortage) ? 'warning' : 'critical',

@@ -33,9 +33,7 @@ import {
 
 export type ActionContext = Pick<MailboxContext, 'now' | 'policy' | 'command' | 'rules'>;
 
-/**
- * Returns the event of a settled action, or null if its rule is off. Its alert is never kept among the current ones.
- */
+/** Returns the event of a settled action, or null if its rule is off. */
 export function actedEvent(action: Action, mailbox: MailboxState, context: ActionContext): Transition | null {
   const { now, rules } = context;
   const rule = action.kind === 'restore' ? 'restored' : 'guard_acted';
@@ -62,10 +60,7 @@ export function isOverdue(action: Action, now: EpochMs): boolean {
   return dueAt !== null && now - dueAt > overdueAfterMs;
 }
 
-/**
- * Ends when the change is visible, or the mailbox as read needs no action. Unknown while a try is due, and after a
- * failed change by a person, who sees its outcome at once.
- */
+/** Unknown while a try is due, and after a failed change by a person, who sees its outcome at once. */
 export function actionFailedCondition(
   action: Action,
   verdict: Verdict | undefined,

@@ -97,10 +97,7 @@ function blindSentences(verdict: Verdict, { warmup }: MailboxState): readonly st
   ];
 }
 
-/**
- * Fires for a breach without an action, and as less severe for too few bounces to act on. Reasons that other rules
- * report begin no alert here, but a firing alert names the current reason.
- */
+/** Fires for a breach without an action. What other rules report begins no alert, but a firing one names it. */
 export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const hindrance = verdict ? hindranceOf(verdict, context) : null;
@@ -135,9 +132,7 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
   });
 }
 
-/**
- * Warmwarden later acts on half of the mailboxes with too few bounces in recovery mode, and on one in ten elsewhere.
- */
+/** Warmwarden later acts on half of the mailboxes with too few bounces in recovery mode, else on one in ten. */
 function overLimitSeverity(verdict: Verdict | undefined): Severity {
   if (!verdict || !isTooFew(verdict)) return 'critical';
   return verdict.mode === 'recovery' ? 'warning' : 'info';

@@ -95,10 +95,7 @@ function preventText({ atFirstSight }: BreakerState, accounts: readonly string[]
   return `If the data is wrong, prevent the actions: ${listText(commands)}. Warmwarden then changes nothing there until you turn writes on again.`;
 }
 
-/**
- * Each new emergency is news, even if Warmwarden acted on another one meanwhile. The first one does not wait for the
- * interval between two messages; the next message includes those that follow.
- */
+/** Each new emergency is news, even if another one was acted on meanwhile. The first one is sent at once. */
 function worseBy({ emergencies = 0 }: BreakerState, alert: Alert | undefined): Condition['worse'] {
   const known = Number(alert?.facts.numbers['emergencies_so_far'] ?? 0);
   if (emergencies <= known) return false;

@@ -101,10 +101,7 @@ export function idleSubject(account: string) {
   return accountSubject('config_wrong', account, 'patterns');
 }
 
-/**
- * Fires after two lists in a row; a further pattern makes it worse. `account` is noAccount for patterns of routes.
- * `idle` is null if the mailboxes are unknown.
- */
+/** Fires after two lists in a row; a further pattern makes it worse. `idle` is null if the mailboxes are unknown. */
 export function configMatchesNothing(
   account: string,
   idle: readonly IdlePattern[] | null,

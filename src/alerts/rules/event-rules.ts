@@ -20,10 +20,7 @@ const changeNames: Readonly<Record<OutsideChange['kind'], string>> = {
   limit_raised: 'daily limit raised',
 };
 
-/**
- * A mode that was raised near the limit is a warning. `forgets` is true if the bounces until now do not count any more.
- * Null if there are no changes or the rule is off.
- */
+/** Returns null if there are no changes or the rule is off. `forgets`: bounces until now do not count any more. */
 export function changedByOthersEvent(
   changes: readonly OutsideChange[],
   { before, nearLimit, forgets }: Readonly<{ before: MailboxState; nearLimit: boolean; forgets: boolean }>,

@@ -52,10 +52,7 @@ function failingRecords(mailbox: MailboxState): readonly DnsRecordName[] {
   return dns ? dnsRecords.filter((name) => dns.records[name].pass === false) : [];
 }
 
-/**
- * Fires after two measurements; inconclusive records neither fire nor resolve. A mailbox whose records all pass ends
- * nothing while another mailbox of the domain last saw a failure, because their DKIM may differ.
- */
+/** Fires after two measurements. A mailbox of the domain that last saw a failure keeps it: their DKIM may differ. */
 export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Condition {
   const dns = mailbox.dns?.answer;
   const domain = domainObject(mailbox);

@@ -12,10 +12,7 @@ import { ageNumber, type Condition, condition, type MailboxContext, subjectOf } 
 
 // mailbox_unwell
 
-/**
- * Fires after two observations. The list shows only a status, so it cannot resolve an error that the detail still
- * shows, and an old detail is no second observation.
- */
+/** Fires after two observations. The list shows only a status, so it cannot resolve an error that the detail shows. */
 export function mailboxDisconnected(
   mailbox: MailboxState,
   { now }: MailboxContext,
@@ -96,10 +93,7 @@ interface Excess {
   readonly mode: number | null;
 }
 
-/**
- * Counts yesterday and today, and tomorrow if the API's day is ahead. Unknown if the statistics were not read today,
- * counts make no sense, or limits are unknown.
- */
+/** Counts from yesterday on. Unknown if nothing was read today, counts make no sense, or limits are unknown. */
 export function sendingOverLimit(mailbox: MailboxState, { now, command }: MailboxContext): Condition {
   const found = excessOf(mailbox, now);
   const excess = typeof found === 'object' ? found : null;

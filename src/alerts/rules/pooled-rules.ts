@@ -48,10 +48,7 @@ export function shiftSubject(account: string): Subject {
   return accountSubject('shared_bounces', account, 'whole account');
 }
 
-/**
- * Silent until all mailboxes were read. A mailbox without current data keeps the alert from ending but not from firing,
- * because the findings of the others stand.
- */
+/** Unknown until all mailboxes were read. One without current data keeps the alert from ending, not from firing. */
 export function domainOverLimit(finding: DomainFinding, now: EpochMs): Condition {
   const { account, domain, excess } = finding;
   const window = excess ?? finding.week();

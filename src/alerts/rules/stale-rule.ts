@@ -26,10 +26,7 @@ function lacksWarmup(mailbox: MailboxState): boolean {
   return mailbox.verdict === null ? mailbox.stats !== null : awaitsJudgement(mailbox);
 }
 
-/**
- * A judgement of the current answer alone ends the alert: just after a start nothing is too old yet, and the verdict
- * comes from an earlier process.
- */
+/** Ends only with a judgement of the current answer: just after a start, the verdict is an earlier process's. */
 export function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
   const { email, stats, verdict, warmup, firstSeenAt } = mailbox;
   const isStale = isWarmupStale(mailbox, context.warmupStaleBefore);
@@ -85,10 +82,7 @@ type StandStill = IsoDate | 'moves' | 'unknown';
 /** Two changes of the status within this time mean that it toggles, as at night or at weekends. */
 const habitMs = 8 * dayMs;
 
-/**
- * An email, or a warm-up that does not run, shows that counts move. The result is unknown until two whole sending days
- * after a resume, and if the status toggles. The verdict covers a mailbox without any email.
- */
+/** Unknown until two whole sending days after a resume, and while the status toggles. */
 function standStillOf({ verdict, stats, warmup, memory, changes }: MailboxState, now: EpochMs): StandStill {
   const { run, action } = verdict?.answer ?? {};
   const toggles = changes.filter(({ what, at }) => what === 'warm-up' && now - at < habitMs).length > 1;
@@ -122,10 +116,7 @@ const checks: Readonly<Record<MeasuredRoute, { readonly name: string; readonly u
   blacklist: { name: 'blacklist check', unseen: 'new blacklist entries' },
 };
 
-/**
- * Fires after two observations. The second one asks the API to measure now (refresh=true), so an old measurement is one
- * that the API did not replace on request.
- */
+/** Fires after two observations, of which the second asks the API to measure now (refresh=true). */
 export function measurementStale(
   route: MeasuredRoute,
   mailbox: MailboxState,
