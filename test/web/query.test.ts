@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { guardStates } from '../../src/core/mailbox.ts';
 import type { ReloadRequest } from '../../src/core/operator-command.ts';
 import { commandPatterns } from '../../src/web/commands/prepared.ts';
-import { historyFilters } from '../../src/web/overview/history.ts';
+import { historyFilters } from '../../src/web/json/history.ts';
 import { places } from '../../src/web/pages.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { exampleFleet } from './example-fleet.ts';

@@ -2,9 +2,10 @@
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
 import { mailboxPath } from '../../core/page-links.ts';
 import { warmupModes } from '../../core/policy.ts';
-import { dayMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
+import { secondMs } from '../../core/time.ts';
 import { counted } from '../../core/wording/phrases.ts';
 import type { OperationName } from '../../operations/command-requests.ts';
+import { readDuration } from '../../world/schema/scalars.ts';
 import type { CommandField, CommandText } from '../page/command-page.ts';
 
 const mailboxPattern = '/mailboxes/:account/:id';
@@ -214,8 +215,8 @@ function mailboxesAt({ pattern, names, asked, mailbox }: PreparedAt) {
 
 function wrongIn(fields: readonly CommandField[]): string | null {
   for (const { kind, value, optional = false } of fields) {
-    if (kind === 'duration' && !(optional && value === '') && secondsIn(value) === null)
-      return `"${value}" is not a duration: write a number and a unit, such as 30m, 4h or 2d.`;
+    const read = kind === 'duration' && !(optional && value === '') ? readDuration(value) : null;
+    if (typeof read === 'string') return `${read}.`;
     if ((kind === 'choice' || kind === 'number') && value === '') return '';
   }
   return null;
@@ -230,9 +231,7 @@ function filled(values: Values, names: readonly string[]): Values {
   return Object.fromEntries(names.flatMap((name) => (values[name] ? [[name, values[name]]] : [])));
 }
 
-const unitMs: Readonly<Record<string, number>> = { s: secondMs, m: minuteMs, h: hourMs, d: dayMs };
-
 function secondsIn(text = ''): number | null {
-  const [, number, unit = ''] = /^(\d{1,6})\s*([smhd])$/.exec(text) ?? [];
-  return number === undefined ? null : (Number(number) * (unitMs[unit] ?? 0)) / secondMs;
+  const ms = readDuration(text);
+  return typeof ms === 'string' ? null : ms / secondMs;
 }

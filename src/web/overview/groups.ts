@@ -9,19 +9,8 @@ import { type RankedMailbox, type RankingParts, rankedOf, urgencyWith } from './
 export const groupings = ['account', 'domain', 'provider', 'tag'] as const;
 export type Grouping = (typeof groupings)[number];
 
-export interface Group {
-  /** Name, or null for mailboxes without a tag or provider. */
-  readonly name: string | null;
-  /** Number of mailboxes, or null for an account without a completely read mailbox list. */
-  readonly mailboxes: number | null;
-  readonly states: ReadonlyMap<GuardState, number>;
-  readonly alerts: number;
-  readonly sent: number;
-  readonly bounced: number;
-  readonly urgency: number;
-}
-
 interface Counting {
+  /** Number of mailboxes, or null for an account without a completely read mailbox list. */
   mailboxes: number | null;
   readonly states: Map<GuardState, number>;
   /** Firing alerts. Each counts once, even if it concerns several mailboxes of the group. */
@@ -29,6 +18,12 @@ interface Counting {
   sent: number;
   bounced: number;
   urgency: number;
+}
+
+export interface Group extends Readonly<Omit<Counting, 'firing'>> {
+  /** Name, or null for mailboxes without a tag or provider. */
+  readonly name: string | null;
+  readonly alerts: number;
 }
 
 /** Share of bounces in the emails, or -1 if none was sent. */

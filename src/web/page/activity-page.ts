@@ -6,7 +6,7 @@ import { type CommandEntry, itself } from '../../core/operator-command.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Reason } from '../../core/verdict.ts';
 import { operationNames } from '../../operations/command-requests.ts';
-import { historyCursor, historyFilters, readHistory } from '../overview/history.ts';
+import { historyCursor, historyFilters, readHistory } from '../json/history.ts';
 import { type Query, upTo } from '../query.ts';
 import { ago, breakable, choice, type Markup, pathTo, prose, text } from './parts/elements.ts';
 import { actionItem } from './parts/items.ts';

@@ -116,12 +116,6 @@ function rowsTable(columns: readonly string[], rows: readonly Row[]): Markup {
 <tbody>${rows.map((row) => html`<tr>${columns.map((name) => html`<td>${cell(row[name])}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
-interface RunFacts {
-  readonly run: Run;
-  readonly recipe: Recipe | null;
-  readonly now: EpochMs;
-}
-
 const rowsShown = 100;
 const runParameters = { offset: whole(0) };
 
@@ -139,14 +133,14 @@ export const runPlace = place(
         ? ''
         : html`<nav class="pages" aria-label="Pages"><a href="${runPath(run.id)}?offset=${nextOffset}">Further rows →</a></nav>`;
     const body = html`<nav class="crumbs" aria-label="Where you are"><a href="/recipes">Recipes</a> › <a href="${recipePath(run.recipe)}">${text(recipe?.title ?? run.recipe)}</a></nav>
-${runFacts({ run, recipe, now })}
+${runFacts(run, recipe, now)}
 <section class="panel" aria-labelledby="rows-heading"><h2 id="rows-heading">Rows <small>${rows.length === 0 ? '' : html`from ${numberText(offset + 1)} on`}</small></h2>
 ${rows.length === 0 ? html`<p class="muted">No rows${run.endedAt === null ? ' yet' : ''}.</p>` : html`${rowsTable(run.columns, rows)}${more}`}</section>`;
     return { title: `${run.recipe} · Warmwarden`, body, isMoving: !hasEnded(run) };
   },
 );
 
-function runFacts({ run, recipe, now }: RunFacts): Markup {
+function runFacts(run: Run, recipe: Recipe | null, now: EpochMs): Markup {
   const download = (kind: string, name: string) =>
     html`<a href="${runPath(run.id)}/rows.${kind}" download>Download as ${name}</a>`;
   return html`<section class="headline ${run.status === 'failed' ? 'alarm' : 'acted'}" aria-label="Run">

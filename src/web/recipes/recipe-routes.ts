@@ -137,16 +137,23 @@ const getRun: JsonRoute<RecipeRouteParts> = routeOf({
   handle: async (c, { service }, { offset, limit = null }) => {
     const first = await service.rows(idIn(c), { offset, limit: Math.min(limit ?? rowsARead, rowsARead) });
     if ('refused' in first) return refused(c, first);
-    const csv = /\btext\/csv\b/.test(c.req.header('accept') ?? '');
+    const kind = /\btext\/csv\b/.test(c.req.header('accept') ?? '') ? 'csv' : 'json';
     c.header('Vary', 'Accept');
-    c.header('Content-Type', csv ? 'text/csv; charset=utf-8' : 'application/json');
-    if (csv) c.header('Content-Disposition', `attachment; filename="${first.run.recipe}-${first.run.id}.csv"`);
-    return stream(c, async (out) => {
-      const pieces = csv ? csvOf(service, first, limit) : jsonOf(service, first, limit);
-      for await (const piece of pieces) await out.write(piece);
-    });
+    if (kind === 'csv') c.header('Content-Disposition', fileOf(first, kind));
+    return streamOf(c, kind, kind === 'csv' ? csvOf(service, first, limit) : jsonOf(service, first, limit));
   },
 });
+
+function fileOf({ run }: RowPage, kind: 'csv' | 'json'): string {
+  return `attachment; filename="${run.recipe}-${run.id}.${kind}"`;
+}
+
+function streamOf(c: Context, kind: 'csv' | 'json', pieces: AsyncGenerator<string>) {
+  c.header('Content-Type', kind === 'csv' ? 'text/csv; charset=utf-8' : 'application/json');
+  return stream(c, async (out) => {
+    for await (const piece of pieces) await out.write(piece);
+  });
+}
 
 const cancelRun: JsonRoute<RecipeRouteParts> = routeOf({
   ...of,
@@ -191,11 +198,8 @@ export const downloadRoutes: readonly JsonRoute<Pick<RecipeRouteParts, 'service'
     handle: async (c, { service }) => {
       const first = await service.rows(idIn(c), { offset: 0, limit: rowsARead });
       if ('refused' in first) return refuse(c, 'not_found', first.said.join(' '));
-      c.header('Content-Type', kind === 'csv' ? 'text/csv; charset=utf-8' : 'application/json');
-      c.header('Content-Disposition', `attachment; filename="${first.run.recipe}-${first.run.id}.${kind}"`);
-      return stream(c, async (out) => {
-        for await (const piece of pieces(service, first, null)) await out.write(piece);
-      });
+      c.header('Content-Disposition', fileOf(first, kind));
+      return streamOf(c, kind, pieces(service, first, null));
     },
   }),
 );
