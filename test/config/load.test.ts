@@ -62,11 +62,6 @@ describe('the environment', () => {
     expect(accepted(text, { KEY: 'sk_live_other' }).accounts[0]?.apiKey).toBe('sk_live_other');
   });
 
-  test('comments and keys are left alone', () => {
-    expect(accepted(`# \${NO_SUCH}\n${account}`).accounts).toHaveLength(1);
-    expect(load(`${account}"\${KEY}": 1\n`, { KEY: 'log' }).ok).toBe(false);
-  });
-
   test('a value cannot bring YAML of its own', () => {
     expect(load(withKey('${KEY}'), { KEY: 'sk_live_1\nlog: {level: debug}' }).ok).toBe(false);
   });
@@ -211,13 +206,6 @@ describe('warnings', () => {
     expect([having('scraper', 'viewer'), having('operator')]).toEqual([[], []]);
   });
 
-  test('a page that only this machine can open is a warning beside a channel that leaves it', () => {
-    const missing =
-      'server.public_url: is missing: links in messages lead to 127.0.0.1, which opens only on this machine';
-    expect(warnings(account + slack)).toEqual([missing]);
-    expect(warnings(account + slack.replace('https://hooks.slack.com', 'http://127.0.0.1:9'))).toEqual([]);
-  });
-
   test('a variable without braces is a warning where it is accepted as the value', () => {
     const fix = '{name: fix, type: recipe, base_url: "https://r.example/v1/", api_key: $RECIPE_KEY, recipe: r1}';
     const text = `${account}${reachable}alerts:\n  channels: [${fix}]\n  routes: [{match: {}, channels: [fix]}]\n`;
@@ -232,12 +220,8 @@ describe('warnings', () => {
       'ends at a #, which begins a comment: if the # is part of the value, put the value in quotes; if not, write a space after it';
     const keyed = (written: string) => warnings(account.replace('sk_live_1234', written) + reachable + slack);
     expect(keyed('sk_live_abc #def123')).toEqual([`accounts[0].api_key: ${message}`]);
-    expect(keyed('sk_live_abc  #def123\n    plan: pro')).toEqual([`accounts[0].api_key: ${message}`]);
-    expect(keyed('sk_live_abc # of acme')).toEqual([]);
-    expect(keyed('sk_live_abc ## of acme')).toEqual([]);
-    expect(keyed('"sk_live_abc" #def123')).toEqual([]);
-    expect(keyed('sk_live_abc#def123')).toEqual([]);
-    expect(keyed('sk_live_abc\n    plan: pro #acme')).toEqual([]);
+    for (const sound of ['sk_live_abc # of acme', '"sk_live_abc" #def123', 'sk_live_abc#def123'])
+      expect(keyed(sound)).toEqual([]);
     const secrets = [1, 2].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`);
     const hook = `alerts:\n  channels:\n    - name: hook\n      type: webhook\n      url: https://h.example/a #b\n      secret:\n        - ${secrets[0]} #x\n        - ${secrets[1]}\n`;
     expect(warnings(account + reachable + hook)).toEqual([

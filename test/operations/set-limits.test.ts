@@ -25,10 +25,6 @@ test('where others changed it between two steps, it leads back to what they set'
   expect(setOf(limit(40, 20), limit(35, 10))).toMatchObject({ set: 10, earlier: 35 });
 });
 
-test('an earlier limit that could not be read is no way back', () => {
-  expect(setOf(limit(null, 20))).toBeNull();
-});
-
 test('it is in force while the mailbox shows it, and nobody changed it since', () => {
   const unsaid = { status: null, dailyLimit: null, warmupDay: null, healthScore: null, recentBounces: [] };
   const config = { replyRate: null, threadRate: null, weekdaysOnly: null, sendWindowStart: null, sendWindowEnd: null };

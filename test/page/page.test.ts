@@ -2,25 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import { forecastOf } from '../../src/api/poll/forecast.ts';
 import { noAccount } from '../../src/core/alert.ts';
-import { dailyRows, sumOf } from '../../src/core/daily-counts.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { everything } from '../../src/core/write-scope.ts';
 import { FleetTrend } from '../../src/web/overview/trend.ts';
 import type { Tags } from '../../src/web/route-parts.ts';
-import {
-  account,
-  action,
-  alert,
-  bareMailbox,
-  exampleFleet,
-  mailbox,
-  now,
-  row,
-  today,
-  verdict,
-} from '../web/example-fleet.ts';
+import { account, action, alert, bareMailbox, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
 import { ask, serve, stillWorld } from '../web/running-server.ts';
 
 const page = { accept: 'text/html' };
@@ -488,19 +476,6 @@ describe('the fleet', () => {
     expect(await shown(false)).not.toContain('enough for them');
   });
 
-  test('has groups with their states and rates, the worst first', async () => {
-    const body = await read(exampleFleet(), '/groups?by=tag', { tags });
-    const groups = body.split('<tr role="row" id="tag-').slice(1);
-    expect(groups).toHaveLength(2);
-    expect(groups[0]).toContain('href="/?tag=vip"');
-    expect(groups[0]).toContain('10 of 380 = <b>2.63\u00a0%</b>');
-    expect(groups[0]).toContain('data-heading="Alerts"><strong class="bad">1</strong>');
-    expect(groups[1]).toContain('no tag');
-    const domains = await read(exampleFleet(), '/groups?by=domain');
-    expect(domains.indexOf('domain-acme.example')).toBeLessThan(domains.indexOf('domain-northwind.example'));
-    expect(domains).toContain('data-heading="Alerts">none');
-  });
-
   test('has what it sent and bounced a day, when Warmwarden acted, and how many mailboxes it held', async () => {
     const fleet = calmFleet();
     const span = (id: string, since: number, until: number) => ({ account: 'acme', id, since, until });
@@ -610,36 +585,6 @@ describe('the page of a mailbox', () => {
     const program = await ask(`${server.url}/api/deliveries`);
     expect(program.status).toBe(500);
     expect(program.body.toString()).not.toContain('secret');
-  });
-});
-
-test('JSON has what the page shows', async () => {
-  const sent = {
-    ...{ id: 'd1', channel: 'ops', group: 'g', sequence: 1, payload: 'frozen', title: 'Paused', alerts: [] },
-    ...{ state: 'sent' as const, attempts: 1, detail: 'ok', begunAt: null, receipt: null },
-    ...{ createdAt: now, nextAttemptAt: now, settledAt: now },
-  };
-  await using server = await serve(exampleFleet(), { deliveries: async () => [sent] });
-  const get = async (path: string) => JSON.parse((await ask(server.url + path)).body.toString());
-  const fleet = await get('/api/fleet?state=paused_by_guard');
-  expect(fleet).toMatchObject({ tone: 'alarm', total: 1, states: { ok: 8, paused_by_guard: 1 } });
-  expect(fleet.mailboxes[0]).toMatchObject({
-    email: 'sales@acme.example',
-    state: 'paused_by_guard',
-    verdict: { bounced: 10 },
-  });
-  expect(await get('/api/mailboxes/acme/m1')).toMatchObject({ action: { kind: 'pause', state: 'confirmed' } });
-  expect((await get('/api/alerts')).alerts).toMatchObject([{ rule: 'dns_failing', status: 'firing' }]);
-  const { deliveries } = await get('/api/deliveries');
-  expect(deliveries).toMatchObject([{ id: 'd1', state: 'sent', next_attempt_at: null }]);
-  expect(JSON.stringify(deliveries)).not.toContain('frozen');
-});
-
-describe('days', () => {
-  test('have no sum when one count is unknown or no count', () => {
-    const sumWith = (sent: number | null) => sumOf(dailyRows({ rows: [row(today, { sent })] }, now), 'sent');
-    expect([sumWith(3), sumWith(null), sumWith(-1), sumWith(1.5)]).toEqual([3, null, null, null]);
-    expect(sumOf([], 'sent')).toBeNull();
   });
 });
 

@@ -9,7 +9,7 @@ import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
-import { account, action, alert, exampleFleet, mailbox, now } from '../web/example-fleet.ts';
+import { action, alert, exampleFleet, mailbox, now } from '../web/example-fleet.ts';
 import { ask, serve, stillWorld } from '../web/running-server.ts';
 
 const accepts = { accept: 'text/html' };
@@ -138,21 +138,6 @@ test('a silence says what it mutes, who asked for it, and when it ends', async (
   expect(textOf(await read('/silences', fleet))).toMatch(
     /rule dns_\* mutes 1 firing alert anna: DNS moves .* ends in 2 h \./,
   );
-});
-
-test('the budget of a key says its pace, the age of each kind of data, and how far a first sweep is', async () => {
-  const fleet = exampleFleet();
-  fleet.putAccount(account('acme', { throttledLastHour: 3, queueLength: 1 }));
-  fleet.putSweep({
-    account: 'northwind',
-    since: now,
-    mailboxes: 2,
-    read: 1,
-    doneAt: null,
-  });
-  const said = textOf(await read('/budget', fleet));
-  expect(said).toMatch(/acme .*Warmwarden may make 90 requests a minute .*Waiting 1 poll, .*3 in the last hour/);
-  expect(said).toMatch(/northwind .*First sweep of northwind: 1 of 2 .*DNS 2 h 2 h 1 –/);
 });
 
 test('a recipe shows its runs, a run its rows as text, and both lead to the download', async () => {

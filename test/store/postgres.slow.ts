@@ -26,6 +26,11 @@ afterAll(() => postgres[Symbol.asyncDispose]());
 const shortly = () => new Promise<void>((resolve) => void setTimeout(resolve, 20));
 const open = (place: PostgresPlace) => Store.open(place, now);
 const transitions = async (store: Store) => (await store.outbox.unnotifiedTransitions(100_000)).length;
+const isWritten = (store: Store, id: string) =>
+  store.recordAlerts(told(id)).then(
+    () => true,
+    () => false,
+  );
 const told = (id: string) => ({ ...noAlerts, transitions: [transitionOf(alertOf(id))] });
 
 const openNew = async () => {
@@ -218,12 +223,7 @@ describe('the lease', () => {
       ),
     );
     await set('off');
-    await until('it to write again', () =>
-      store.recordAlerts(told('m2')).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until('it to write again', () => isWritten(store, 'm2'));
     await store.close();
   });
 
@@ -347,12 +347,7 @@ test('once its writes reach another server after a failover, its reads do, too',
     ),
   );
   proxy.lead(standby.place(place));
-  await until('a write to the new primary', () =>
-    store.recordAlerts(told('m1')).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await until('a write to the new primary', () => isWritten(store, 'm1'));
   expect(await transitions(store)).toBeGreaterThan(0);
   await store.close();
 });
