@@ -96,7 +96,11 @@ const stays = [
     action('unconfirmed', 'acting', 'unconfirmed', 9),
   ],
   // The newest action of a mailbox, what its claim rests on, and what is not done, however old.
-  ...[action('claim', 'claimed', 'confirmed', 4_000), action('newest', 'here', 'confirmed', 1_900)],
+  ...[
+    action('claim', 'claimed', 'confirmed', 4_000),
+    action('since', 'claimed', 'confirmed', 1_900),
+    action('newest', 'here', 'confirmed', 1_900),
+  ],
   ...[action('planned', 'nobody', 'planned', 4_000), action('open', 'nobody', 'open', 4_000)],
   ...[action('recent', 'nobody', 'confirmed', 1_829), observation('here', 'dns'), observation('late', 'mailboxes')],
   // Young, or the newest of a mailbox.
