@@ -303,7 +303,7 @@ export class AccountWatch {
   async #begin(): Promise<void> {
     const now = this.#rooms.world.clock.monotonic();
     this.#queue.add({ route: 'health', mailboxId: null }, now);
-    for (const mailbox of this.#mailboxes()) {
+    for (const mailbox of [...this.#rooms.fleet.mailboxesOf(this.account)]) {
       // A mailbox that the configuration no longer selects leaves with the first list. Nothing is written to it before.
       if (!this.#options.selects(mailbox)) continue;
       try {
@@ -327,10 +327,6 @@ export class AccountWatch {
     while (!signal.aborted && mustWait({ fleet, account, accounts: accountsOfApi() }))
       await world.clock.sleep(secondMs, signal);
     this.askList();
-  }
-
-  #mailboxes(): readonly MailboxState[] {
-    return [...this.#rooms.fleet.mailboxesOf(this.#options.account)];
   }
 
   #keepCadence(turned: () => void): Promise<void> {

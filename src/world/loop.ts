@@ -1,6 +1,6 @@
 // Loops that take steps until they are stopped, can be woken, and survive every failure. A loop that keeps failing is
 // reported.
-import { createBell, type Log, nextTurn, systemClock, type World } from './world.ts';
+import { createBell, endsWithin, type Log, nextTurn, systemClock, type World } from './world.ts';
 
 // Teardown of started parts: last in, first out.
 
@@ -39,17 +39,12 @@ export class Teardowns {
   }
 
   async #end(part: string, stop: () => Promise<void>, deadlineMs: number): Promise<void> {
-    const waiting = new AbortController();
-    const late = systemClock()
-      .sleep(deadlineMs, waiting.signal)
-      .then(() => 'late');
-    const ended = stop().then(
-      () => 'ended',
-      (error: unknown) => `failed: ${error instanceof Error ? error.message : String(error)}`,
-    );
-    const outcome = await Promise.race([ended, late]);
-    waiting.abort();
-    if (outcome !== 'ended') this.#log.warn({ part, outcome }, 'a part did not stop in time');
+    const warn = (outcome: string) => this.#log.warn({ part, outcome }, 'a part did not stop in time');
+    try {
+      if (!(await endsWithin(stop(), deadlineMs, systemClock()))) warn('late');
+    } catch (error) {
+      warn(`failed: ${error instanceof Error ? error.message : String(error)}`);
+    }
   }
 }
 

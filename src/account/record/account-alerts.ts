@@ -97,7 +97,7 @@ export class AccountAlerts {
     const conditions = [
       ...(route ? this.#newsOf(mailbox, conditionsAfter(route, mailbox, context)) : []),
       ...(route === 'stats' ? this.#blindAccount(mailbox) : []),
-      ...(newest ? [this.#failed(newest, mailbox, context), ...this.#keyShown()] : []),
+      ...(newest ? [actionFailedCondition(newest, mailbox.verdict?.answer, context), ...this.#keyShown()] : []),
       ...(newest || !judged ? [] : this.#failedBefore(mailbox, context)),
       ...(breaker ? [this.#held(breaker, policy, now, mailbox)] : []),
     ];
@@ -118,21 +118,17 @@ export class AccountAlerts {
   #blindAccount(mailbox: MailboxState): readonly Condition[] {
     const { account } = this.#options;
     const { reason } = mailbox.verdict?.answer ?? {};
-    if (!reason || !lacksCounts(reason) || this.#alert(fingerprintOf(missingCountsSubject(account)))) return [];
-    if (!this.#alert(fingerprintOf(subjectOf('guard_blind', mailbox)))) return [];
+    if (!reason || !lacksCounts(reason) || this.#fleet.alert(fingerprintOf(missingCountsSubject(account)))) return [];
+    if (!this.#fleet.alert(fingerprintOf(subjectOf('guard_blind', mailbox)))) return [];
     const all = [...this.#fleet.mailboxesOf(account)].map((one) => (one.id === mailbox.id ? mailbox : one));
     return [countsMissing(account, all, false)];
-  }
-
-  #failed(action: Action, { verdict }: MailboxState, context: MailboxContext): Condition {
-    return actionFailedCondition(action, verdict?.answer, context);
   }
 
   /** A failed action may be dropped before any answer, as at a restart: a later verdict resolves its alert. */
   #failedBefore(mailbox: MailboxState, context: MailboxContext): readonly Condition[] {
     const { action } = mailbox;
     if (!this.#fleet.alertsAbout(mailbox).some(({ rule }) => rule === 'guard_action_failed')) return [];
-    return action && !isActive(action) ? [this.#failed(action, mailbox, context)] : [];
+    return action && !isActive(action) ? [actionFailedCondition(action, mailbox.verdict?.answer, context)] : [];
   }
 
   /** Drops conditions that do not hold if the mailbox has no alerts. Most conditions hold nowhere. */
@@ -208,7 +204,7 @@ export class AccountAlerts {
   }
 
   #matchesNothing(account: string, idle: readonly IdlePattern[] | null): Condition {
-    const alert = this.#alert(fingerprintOf(idleSubject(account)));
+    const alert = this.#fleet.alert(fingerprintOf(idleSubject(account)));
     return configMatchesNothing(account, idle, { alert, command: this.#command });
   }
 
@@ -244,13 +240,15 @@ export class AccountAlerts {
     for (const mailbox of this.#fleet.mailboxesOf(account)) {
       const { action } = mailbox;
       if (action && isOverdue(action, now))
-        conditions.push(this.#failed(action, mailbox, this.#context(mailbox, policyFor(mailbox), now)));
+        conditions.push(
+          actionFailedCondition(action, mailbox.verdict?.answer, this.#context(mailbox, policyFor(mailbox), now)),
+        );
       // Most mailboxes are neither stale nor firing, and need no conditions.
       const isUnjudged = isOld(mailbox, 'stats') || isWarmupStale(mailbox, warmupStaleBefore);
       if (!isUnjudged && !isOld(mailbox, 'dns') && !isOld(mailbox, 'blacklist')) continue;
       conditions.push(...conditionsAfter('time', mailbox, this.#context(mailbox, policyFor(mailbox), now)));
     }
-    if (this.#alert(fingerprintOf(missingCountsSubject(account))))
+    if (this.#fleet.alert(fingerprintOf(missingCountsSubject(account))))
       conditions.push(countsMissing(account, this.#fleet.mailboxesOf(account), true));
     const pooled = pooledAlerts(this.#fleet, { ...this.#options, isRead: this.#isRead }, now);
     conditions.push(...pooled.conditions);
@@ -266,17 +264,13 @@ export class AccountAlerts {
 
   #step(conditions: readonly Condition[], now: EpochMs): AlertChanges {
     const told = conditions.map((one) => ({ ...one, facts: named(one.facts, one.subject, this.#fleet) }));
-    const current = (fingerprint: string) => this.#alert(fingerprint);
+    const current = (fingerprint: string) => this.#fleet.alert(fingerprint);
     return step(tune(told, this.#options.rules()), current, now, (fingerprint) => this.#fleet.endedLately(fingerprint));
   }
 
   #waitsFor(subject: Subject): boolean {
-    const alert = this.#alert(fingerprintOf(subject));
+    const alert = this.#fleet.alert(fingerprintOf(subject));
     return alert !== undefined && isToBeSeenAgain(alert);
-  }
-
-  #alert(fingerprint: string): Alert | undefined {
-    return this.#fleet.alert(fingerprint);
   }
 
   #context(mailbox: MailboxState, policy: Policy, now: EpochMs, before: MailboxState | null = null): MailboxContext {
@@ -307,7 +301,7 @@ export class AccountAlerts {
   /** Condition of the breaker's alert. `judged`: a state of a mailbox that is newer than the fleet's. */
   #held(breaker: BreakerState, policy: Policy, now: EpochMs, judged?: MailboxState): Condition {
     const { api, rules } = this.#options;
-    const alert = this.#alert(fingerprintOf(heldSubject(api)));
+    const alert = this.#fleet.alert(fingerprintOf(heldSubject(api)));
     const verdictOf = ({ key, account }: BreakerEntry) => {
       const id = idOfKey(key);
       if (judged?.account === account && judged.id === id) return judged.verdict?.answer;
