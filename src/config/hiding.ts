@@ -32,11 +32,7 @@ export function hideSecrets(problem: Problem, secrets: readonly string[]): Probl
 }
 
 export function hideIn(text: string, secrets: readonly string[]): string {
-  // The length check is for speed: hundreds of accounts have a secret each, and most of the thousands of settings are
-  // shorter than any secret.
-  const hidden = (rest: string, secret: string) =>
-    secret.length > rest.length ? rest : rest.replaceAll(secret, hiddenMark);
-  return secrets.reduce(hidden, text).replace(shapes, hiddenMark);
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, hiddenMark), text).replace(shapes, hiddenMark);
 }
 
 /** True if the key at a path makes its value a secret: the URL of a store or proxy only with a password. */

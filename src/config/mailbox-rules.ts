@@ -133,8 +133,16 @@ export class LiveConfig {
     this.#inForce = inForce;
   }
 
+  replace(inForce: InForce): void {
+    this.#inForce = inForce;
+  }
+
   get config(): Config {
     return this.#inForce.config;
+  }
+
+  get settings(): readonly Setting[] {
+    return this.#inForce.settings;
   }
 
   account(name: string): AccountConfig | undefined {
@@ -159,13 +167,5 @@ export class LiveConfig {
 
   accountsOf(baseUrl: string): readonly string[] {
     return this.config.accounts.filter((account) => account.baseUrl === baseUrl).map(({ name }) => name);
-  }
-
-  get settings(): readonly Setting[] {
-    return this.#inForce.settings;
-  }
-
-  replace(inForce: InForce): void {
-    this.#inForce = inForce;
   }
 }
