@@ -1,5 +1,4 @@
-// Response to one scrape: pieces of text, compressed once and sent many times. Concatenated pieces form one gzip
-// member, so unchanged text costs a copy, not a compression.
+// Response to a scrape: pieces of text, compressed once and sent many times, that together form one gzip member.
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { createPacer, type Pacer } from '../world/world.ts';
 import type { Format } from './exposition.ts';
@@ -12,10 +11,7 @@ export interface Piece {
   readonly check: number;
 }
 
-/**
- * Higher levels shrink this text by another tenth for twice the time or more. A window of 4 KB and few hashes shrink
- * as well as the defaults, are quicker to set up, and need a sixth of the memory.
- */
+/** Higher levels take twice the time for a tenth. The small window and few hashes need a sixth of the memory. */
 const settings = { level: 1, windowBits: 12, memLevel: 5, finishFlush: constants.Z_FULL_FLUSH } as const;
 
 /** Nearly every text shrinks to this share: zlib's usual chunks of 16 KB would be mostly garbage. */

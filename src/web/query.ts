@@ -96,8 +96,7 @@ export const mailboxName: QueryParameter<string> = {
   read: (found) => found || null,
 };
 
-// Cursors: opaque text for the position of the next page in a list. A cursor holds the sort key of the last row, so
-// that rows that are added or removed meanwhile do not shift the others.
+// Cursors: opaque texts with the sort key of the last row, so that added and removed rows do not shift the others.
 
 /** Sort key of a list: parts in order of precedence, ascending. The last part makes it unique. */
 type Key = readonly (number | string)[];

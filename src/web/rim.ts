@@ -17,8 +17,7 @@ const securityHeaders: Readonly<Record<string, string>> = {
   'Content-Security-Policy': contentSecurityPolicy,
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
-  // The value no-referrer would be wrong: browsers without Sec-Fetch-Site would then send the page's forms without an
-  // origin.
+  // With no-referrer, browsers without Sec-Fetch-Site would send the page's forms without an origin.
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',

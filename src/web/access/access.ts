@@ -1,5 +1,4 @@
-// Access control: by the token of a request or the session of a browser, or by the Host name if no tokens are
-// configured. Also sign-in and sign-out.
+// Access control by token, session, or Host name if no tokens are configured. Also sign-in and sign-out.
 import { BlockList, isIP } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, Hono } from 'hono';
@@ -106,8 +105,7 @@ function clientOf(c: Context, trusted: readonly Network[]): RemoteClient {
     return kind !== 0 && known.check(bare, kind === 6 ? 'ipv6' : 'ipv4');
   };
   if (!trusts(remote)) return { address: remote, secure: encrypted };
-  // Each proxy appends the address of its client: the last address that is no trusted proxy is the client, and earlier
-  // entries are only the client's claims.
+  // Each proxy appends the address of its client: entries before the last untrusted one are only claims.
   const hops = listOf(c.req.header('x-forwarded-for'));
   const address = hops.findLast((hop) => !trusts(hop)) ?? hops[0] ?? remote;
   const proto = listOf(c.req.header('x-forwarded-proto')).at(-1)?.toLowerCase();

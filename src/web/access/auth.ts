@@ -54,11 +54,7 @@ export function mayRead(role: Role, path: string): boolean {
   return role !== 'scraper' || path === '/metrics';
 }
 
-/**
- * True if a Host header is accepted without tokens: a loopback name, an address, the name that the server listens on,
- * or an allowed name or glob. Any other name may come from another site's page whose DNS points to this server (DNS
- * rebinding).
- */
+/** True if a Host header is accepted without tokens. Any other name may be that of another site (DNS rebinding). */
 export function isOwnHost(host: string | undefined, listenHost: string, allowed: readonly string[] = []): boolean {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(host ?? '') ?? [];
   const name = (bracketed ?? plain ?? '').toLowerCase().replace(/\.$/, '');

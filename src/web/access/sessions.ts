@@ -1,5 +1,4 @@
-// Sessions. The only cookie holds a random key that identifies a browser; a sign-in records this key. Forms contain a
-// value that is derived from the key, so that no other site can submit them.
+// Sessions. The only cookie holds a random key of the browser, which a sign-in records and forms prove to know.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';

@@ -1,5 +1,4 @@
-// GET /api/budget: the request budget of each account's key, and the age of each kind of data. GET /api/configuration:
-// the settings in force, without secrets.
+// GET /api/budget (the budget of each key, the age of the data) and GET /api/configuration (settings, no secrets).
 import { z } from 'zod';
 import type { AccountState, Forecast, MailboxState } from '../../core/mailbox.ts';
 import { type EpochMs, secondMs } from '../../core/time.ts';

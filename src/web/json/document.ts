@@ -1,5 +1,4 @@
-// The OpenAPI 3.1 document of the JSON routes, generated from their descriptions. GET /openapi.json serves it;
-// docs/openapi.json is a copy.
+// The OpenAPI 3.1 document of the JSON routes, generated from their descriptions; docs/openapi.json is a copy.
 import { z } from 'zod';
 import { downloadRoutes, recipeRoutes } from '../recipes/recipe-routes.ts';
 import { refusals } from '../refusals.ts';

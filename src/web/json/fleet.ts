@@ -1,5 +1,4 @@
-// GET /api/fleet: the headline, accounts and channels, and the mailboxes, worst first. GET /api/groups: the fleet by
-// account, domain, provider or tag. GET /api/trend: the whole fleet per day.
+// GET /api/fleet, /api/groups (by account, domain, provider or tag) and /api/trend (the whole fleet per day).
 
 import { z } from 'zod';
 import { silenceOf } from '../../alerts/routing.ts';

@@ -1,5 +1,4 @@
-// The list of the routes below /api, and the probes. The daemon's socket serves the data of the pages under the same
-// names.
+// The routes below /api, which the daemon's socket serves under the same names, and the probes.
 import { z } from 'zod';
 import type { PictureParts } from '../overview/fleet.ts';
 import type { RouteParts } from '../route-parts.ts';

@@ -1,5 +1,4 @@
-// GET /api/mailboxes/ACCOUNT/ID: a mailbox with all data that was read about it. GET /api/explain: the decisions on a
-// mailbox, its actions, and changes by others.
+// GET /api/mailboxes/ACCOUNT/ID (all that was read of a mailbox) and GET /api/explain (decisions, actions, changes).
 import { z } from 'zod';
 import { type MailboxState, namedMailbox } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
@@ -217,8 +216,7 @@ export const explainRoute = fleetRoute({
     const { now, zone } = answerTimeOf(parts);
     const found = namedMailbox(name, parts.fleet.mailboxes());
     if ('wrong' in found) throw new UnknownMailboxError(found.wrong);
-    // Reads without an upper bound if `at` is absent, because the clock of a simulated fleet may be ahead. One
-    // additional entry of each kind shows whether there are older ones.
+    // There is no upper bound without `at`: the clock of a simulated fleet may be ahead. One more shows if there are older.
     const entries = await parts.entries.entriesOf(found.mailbox, at ?? Number.MAX_SAFE_INTEGER, limit + 1);
     const { decisions, actions, changes } = entries;
     const more = [decisions, actions, changes].some(({ length }) => length > limit);

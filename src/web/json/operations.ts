@@ -57,10 +57,8 @@ const noTokens =
   'This daemon has no tokens, and without them it accepts only a reload over HTTP. Run the command without --url on the machine of the daemon, use the page, or configure server.auth.tokens.';
 
 /**
- * Runs an operation and responds with its outcome. Without tokens only a reload is accepted, like POST /-/reload; other
- * operations need the socket. Refuses requests of web pages, so that no page can post with a browser's remembered
- * password, or to a daemon without tokens. Refuses content types other than JSON, because some browsers do not name the
- * page.
+ * Runs an operation and responds with its outcome. Refuses requests of web pages, which could post with a browser's
+ * remembered password, and content types other than JSON, because some browsers do not name the page.
  */
 function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
   const shape = operationShapes[name];

@@ -1,5 +1,4 @@
-// A JSON route is one object: access, query, body, response schemas, and handler. The server's routes and the OpenAPI
-// document are generated from these objects.
+// A JSON route is one object, from which the server's route and its part of the OpenAPI document are generated.
 import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { jsonOf, type Source } from '../../world/schema/json.ts';

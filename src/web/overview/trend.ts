@@ -1,5 +1,4 @@
-// The fleet per day: emails sent and bounced, number of actions, and number of held mailboxes. The sums are cached for
-// a minute.
+// The fleet per day: emails sent and bounced, actions, and held mailboxes. The sums are cached for a minute.
 import { dailyRows } from '../../core/daily-counts.ts';
 import type { HeldSpan } from '../../core/decision.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';

@@ -1,5 +1,4 @@
-// The frame of every page: head, header, navigation. Its scripts keep the page live; without them the page is still
-// readable.
+// The frame of every page: head, header, navigation. The page is readable without its scripts.
 
 import { html } from 'hono/html';
 import type { EpochMs } from '../../core/time.ts';

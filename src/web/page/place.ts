@@ -1,5 +1,4 @@
-// A place: an address with a view. Unknown and empty query parameters are ignored, because a page must open from any
-// link, and a form sends its empty fields.
+// A place: an address with a view. A page opens from any link, so unknown and empty parameters are ignored.
 import type { World } from '../../world/world.ts';
 import { type Query, readQuery, type Shape } from '../query.ts';
 import type { RefusalWord } from '../refusals.ts';
