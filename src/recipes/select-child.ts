@@ -38,13 +38,10 @@ async function run({ place, select, parameters, facts, maxRows, maxBytes }: Sele
   statement.setAllowUnknownNamedParameters(true);
   say(JSON.stringify({ columns: statement.columns().map(({ name }) => name) }));
   let chunk: string[] = [];
-  let letters = 0;
-  let rows = 0;
-  let bytes = 0;
+  let [letters, rows, bytes] = [0, 0, 0];
   const flush = () => {
     if (chunk.length > 0) say(`${chunk.length} [${chunk.join(',')}]`);
-    chunk = [];
-    letters = 0;
+    [chunk, letters] = [[], 0];
   };
   let truncated = false;
   for (const values of statement.iterate(parameters) as Iterable<unknown>) {

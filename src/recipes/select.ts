@@ -42,19 +42,15 @@ const childFile = fileURLToPath(
   new URL(`./select-child${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
 );
 
-/** The variables of this process may hold secrets of the configuration. */
-function childEnvironment(): NodeJS.ProcessEnv {
-  const { NODE_COMPILE_CACHE } = process.env;
-  return NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {};
-}
-
 /** Rejects only if `onRows` does. The child has ended when the promise settles. */
 export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
   const { timeLimitMs, signal, onRows, ...job } = request;
+  const { NODE_COMPILE_CACHE } = process.env;
   const limits = `ulimit -f ${maxTemporaryFileBlocks}; ulimit -t ${cpuSeconds(timeLimitMs)}; exec nice -n 10 "$0" "$@"`;
   const node = [process.execPath, `--max-old-space-size=${maxHeapMb}`, '--disable-warning=ExperimentalWarning'];
   const child = spawn('/bin/sh', ['-c', limits, ...node, childFile], {
-    env: childEnvironment(),
+    // The other variables of this process may hold secrets of the configuration.
+    env: NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {},
     stdio: ['pipe', 'pipe', 'ignore'],
     timeout: timeLimitMs,
     killSignal: 'SIGKILL',
@@ -111,13 +107,8 @@ const subjectColumns = ['account', 'mailbox_id'] as const;
 /** Time of the run in ISO 8601, which every SELECT may use. */
 export const nowParameter = 'now';
 
-let emptySandbox: DatabaseSync | null = null;
-
 /** All checks share the empty tables: nothing is run there. */
-function sandboxOfChecks(): DatabaseSync {
-  emptySandbox ??= openSandbox(null, { now: 0, nearLimitPpm: { usual: 0, others: {} } });
-  return emptySandbox;
-}
+let emptySandbox: DatabaseSync | null = null;
 
 export function checkSelect(select: string, parameters: readonly string[], does: boolean): readonly string[] {
   const bare = withoutTexts(select);
@@ -125,7 +116,8 @@ export function checkSelect(select: string, parameters: readonly string[], does:
   const problems = parameterProblems(bare, parameters);
   let columns: readonly string[];
   try {
-    const statement = sandboxOfChecks().prepare(select);
+    emptySandbox ??= openSandbox(null, { now: 0, nearLimitPpm: { usual: 0, others: {} } });
+    const statement = emptySandbox.prepare(select);
     // SQLite compiles the first statement and is silent about the rest.
     if (withoutTexts(select.slice(statement.sourceSQL.length)).trim() !== '')
       problems.push('must be one SELECT, not several');

@@ -46,11 +46,7 @@ const verdictColumns = (of: string): readonly ViewColumn[] => [
   column('limit_percent', "the mode's bounce limit; NULL in an unknown mode", percentOfPpm(`${of} ->> '$.limitPpm'`)),
   column('window_from', 'the first day of the window', `${of} ->> '$.windowFrom'`),
   column('window_to', 'the last day of the window', `${of} ->> '$.windowTo'`),
-  column(
-    'bounces_until_breach',
-    'how many more bounces would be a breach; 0 when there is one',
-    `${of} ->> '$.bouncesUntilBreach'`,
-  ),
+  column('bounces_until_breach', 'further bounces until a breach; 0 in a breach', `${of} ->> '$.bouncesUntilBreach'`),
 ];
 
 const mailboxes: RecipeView = {
@@ -206,11 +202,7 @@ const actions: RecipeView = {
     column('state', 'planned, open, confirmed, refused, unconfirmed or dropped', 'a.state'),
     column('asked_by', 'the person who requested it; NULL where Warmwarden decided it', "a.action ->> '$.by.name'"),
     column('target_mode', 'the mode that it sets; NULL where it sets none', "a.action ->> '$.targetMode'"),
-    column(
-      'target_limit',
-      'the target daily limit that it sets, emails a day; NULL where it sets none',
-      "a.action ->> '$.targetLimit'",
-    ),
+    column('target_limit', 'the target daily limit that it sets, if any', "a.action ->> '$.targetLimit'"),
     column('reason', 'why, in one word', "a.action ->> '$.verdict.reason'"),
     ...verdictColumns("(a.action -> '$.verdict')").filter(({ name }) => name !== 'bounces_until_breach'),
     column('mode_before', 'the mode before it', "a.action ->> '$.before.mode'"),
@@ -252,11 +244,7 @@ const deliveries: RecipeView = {
     column('id', 'the same on every try', 'd.id'),
     column('channel', 'the name of the channel', 'd.channel'),
     column('title', 'one line of it', "d.delivery ->> '$.title'"),
-    column(
-      'state',
-      'pending, sent, dead (undelivered), or replaced (a reminder in whose place a newer one was sent)',
-      'd.state',
-    ),
+    column('state', 'pending, sent, dead (undelivered), or replaced (by a newer reminder)', 'd.state'),
     column('attempts', 'how often it was tried', "d.delivery ->> '$.attempts'"),
     time('created_at', 'when it was created', 'd.created_at'),
     time(
