@@ -6,7 +6,7 @@ import type { Channel } from '../channels/channel.ts';
 import { createChannel } from '../channels/channels.ts';
 import type { ChannelConfig, Config } from '../config/config.ts';
 import { minuteMs } from '../core/time.ts';
-import { createNotifier, type Notifier } from '../outbox/notifier.ts';
+import { createNotifier } from '../outbox/notifier.ts';
 import { StoreHealth } from '../outbox/store-watch.ts';
 import { clockAheadMs, upkeepLoop } from '../store/upkeep.ts';
 import { lookEveryMs, startLoops, type Teardowns } from '../world/loop.ts';
@@ -18,7 +18,7 @@ import { getOverCrash, Watchdog } from './watchdog.ts';
 export interface Guarded {
   readonly rooms: RecorderRooms;
   readonly duties: Duties;
-  readonly notifying: Notifying;
+  readonly notifying: ReturnType<typeof createNotifying>;
   readonly alerts: ReloadAlerts;
 }
 
@@ -34,8 +34,8 @@ export async function guard(
 ): Promise<Guarded> {
   const { world, loops, live, store, fleet, metrics, scheduleRecipes } = opened;
   const startedAt = world.clock.monotonic();
-  const notifying = new Notifying(opened, pageUrl);
-  teardowns.add('notifier', () => notifying.end());
+  const notifying = createNotifying(opened, pageUrl);
+  teardowns.add('notifier', () => notifying.stop());
   const turns = new Turns(world.clock);
   const group = new GroupCommit({ world, store, fleet, turns });
   teardowns.add('calm answers', () => group.stop());
@@ -45,7 +45,7 @@ export async function guard(
   await duties.withdrawUnguarded().catch((error: unknown) => {
     world.log.error({ err: error }, 'the state of the circuit breaker could not be recorded');
   });
-  notifying.begin();
+  notifying.start();
   duties.begin(live.config.accounts, await duties.storedLedgers());
   const alerts = new ReloadAlerts(rooms, live);
   const retention = () => live.config.retention;
@@ -66,68 +66,29 @@ export async function guard(
   return { rooms, duties, notifying, alerts };
 }
 
-class Notifying {
-  readonly #channels: ConfiguredChannels;
-  readonly #notifier: Notifier;
-
-  constructor(opened: DaemonRooms, pageUrl: string) {
-    const { world, loops, live, store, fleet, metrics } = opened;
-    const { lease } = store;
-    this.#channels = new ConfiguredChannels(opened, pageUrl);
-    const settings = live.config.alerts;
-    this.#notifier = createNotifier({
-      ...{ world, loops, store, fleet, tally: metrics.tally, settings, pageUrl },
-      health: new StoreHealth(opened, () => store.heartbeat(lease.overdue)),
-      maySend: () => lease.mayPost(),
-      channels: this.#channels.as(settings.channels),
-      apiOf: (account) => live.account(account)?.baseUrl ?? null,
-    });
-  }
-
-  begin(): void {
-    this.#notifier.start();
-  }
-
-  /** Unsent messages stay in the outbox. */
-  end(): Promise<void> {
-    return this.#notifier.stop();
-  }
-
-  wake(): void {
-    this.#notifier.wake();
-  }
-
-  reconfigure(settings: Config['alerts']): Promise<void> {
-    return this.#notifier.reconfigure(this.#channels.as(settings.channels), settings);
-  }
-
-  get undelivered(): Notifier['undelivered'] {
-    return this.#notifier.undelivered;
-  }
-}
-
-class ConfiguredChannels {
-  readonly #opened: DaemonRooms;
-  readonly #pageUrl: string;
-  #made: readonly { readonly config: ChannelConfig; readonly channel: Channel }[] = [];
-
-  constructor(opened: DaemonRooms, pageUrl: string) {
-    this.#opened = opened;
-    this.#pageUrl = pageUrl;
-  }
-
+/** Notifier over the configured channels. Unsent messages stay in the outbox. */
+function createNotifying(opened: DaemonRooms, pageUrl: string) {
+  const { world, loops, live, store, fleet, metrics } = opened;
+  const { lease } = store;
+  const timeZone = () => live.config.alerts.rules.timeZone;
+  let made: readonly { readonly config: ChannelConfig; readonly channel: Channel }[] = [];
+  const create = (config: ChannelConfig) =>
+    createChannel(config, { world, pageUrl, publicUrl: live.config.server.publicUrl, timeZone });
   /** An unchanged channel stays the same object, so that its loop goes on. */
-  as(wanted: readonly ChannelConfig[]): readonly Channel[] {
-    this.#made = wanted.map(
-      (config) =>
-        this.#made.find((one) => isDeepStrictEqual(one.config, config)) ?? { config, channel: this.#make(config) },
+  const channelsOf = (wanted: readonly ChannelConfig[]) => {
+    made = wanted.map(
+      (config) => made.find((one) => isDeepStrictEqual(one.config, config)) ?? { config, channel: create(config) },
     );
-    return this.#made.map(({ channel }) => channel);
-  }
-
-  #make(config: ChannelConfig): Channel {
-    const { world, live } = this.#opened;
-    const timeZone = () => live.config.alerts.rules.timeZone;
-    return createChannel(config, { world, pageUrl: this.#pageUrl, publicUrl: live.config.server.publicUrl, timeZone });
-  }
+    return made.map(({ channel }) => channel);
+  };
+  const settings = live.config.alerts;
+  const notifier = createNotifier({
+    ...{ world, loops, store, fleet, tally: metrics.tally, settings, pageUrl },
+    health: new StoreHealth(opened, () => store.heartbeat(lease.overdue)),
+    maySend: () => lease.mayPost(),
+    channels: channelsOf(settings.channels),
+    apiOf: (account) => live.account(account)?.baseUrl ?? null,
+  });
+  const reconfigure = (alerts: Config['alerts']) => notifier.reconfigure(channelsOf(alerts.channels), alerts);
+  return { ...notifier, reconfigure };
 }

@@ -125,30 +125,29 @@ export class Duties {
     });
   }
 
-  /** Waits until their writes were read back. Never rejects; returns the errors. */
+  /** Waits until their writes were read back: all stay guarded until then. Never rejects; returns the errors. */
   async retire(names: readonly string[]): Promise<readonly Retired[]> {
-    const failures = await Promise.all(names.map((name) => this.#wrapUp(name)));
-    const retired = await Promise.all(names.map((name) => this.#end(name)));
-    return retired.flatMap((one, index) => (one ? [{ ...one, failure: failures[index] ?? one.failure }] : []));
+    const duties = names.flatMap((name) => this.#duties.get(name) ?? []);
+    const wrapped = await Promise.all(duties.map(({ watch }) => this.#outcomeOf(watch, () => watch.wrapUp())));
+    const ended = await Promise.all(duties.map((duty) => this.#end(duty)));
+    return duties.map(({ watch }, index) => ({
+      name: watch.account,
+      failure: wrapped[index] ?? ended[index] ?? null,
+    }));
   }
 
-  #wrapUp(name: string): Promise<string | null> {
-    return this.#outcomeOf(name, async () => this.watchOf(name)?.wrapUp());
-  }
-
-  async #end(name: string): Promise<Retired | null> {
-    const duty = this.#duties.get(name);
-    if (!duty) return null;
-    const failure = await this.#outcomeOf(name, () => duty.watch.end());
-    this.#duties.delete(name);
-    this.watches.splice(this.watches.indexOf(duty.watch), 1);
+  async #end(duty: Duty): Promise<string | null> {
+    const { watch, api } = duty;
+    const failure = await this.#outcomeOf(watch, () => watch.end());
+    this.#duties.delete(watch.account);
+    this.watches.splice(this.watches.indexOf(watch), 1);
     this.#showGuarding();
-    this.#budgets.set(keyOf(duty), duty.api.budget);
-    return { name, failure };
+    this.#budgets.set(keyOf(duty), api.budget);
+    return failure;
   }
 
   /** Returns the error, or null if the work succeeded. */
-  async #outcomeOf(account: string, work: () => Promise<void>): Promise<string | null> {
+  async #outcomeOf({ account }: AccountWatch, work: () => Promise<void>): Promise<string | null> {
     try {
       await work();
       return null;
