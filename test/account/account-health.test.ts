@@ -10,7 +10,6 @@ import { logTo } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 
 const html: Failure = { kind: 'malformed', status: 200, detail: 'HTTP 200, but the body is HTML', retryAfterMs: null };
-const unknown: Failure = { kind: 'missing', status: 404, detail: 'HTTP 404', retryAfterMs: null };
 const mailboxes = Array.from({ length: 66 }, (_, number) => `m${number}@x.test`);
 
 function healthOf() {
@@ -62,30 +61,6 @@ test('a failure of a whole route is one line, and a minute later how many more m
   // Each of them fails as it did before.
   fail('dns');
   expect(lines).toHaveLength(2);
-});
-
-test('mailboxes that begin to fail over minutes are one line a minute, with how many were left out before it', async () => {
-  const { clock, fail, said } = healthOf();
-  for (const mailbox of mailboxes.slice(0, 10)) {
-    fail('dns', html, [mailbox]);
-    await clock.advance(10 * secondMs);
-  }
-  expect(said()).toEqual([
-    { msg: html.detail, route: 'dns', mailbox: 'm0@x.test' },
-    { msg: html.detail, route: 'dns', mailbox: 'm6@x.test', left_out: 5 },
-  ]);
-});
-
-test('another route and another kind of failure are lines of their own', () => {
-  const { fail, said } = healthOf();
-  fail('dns');
-  fail('blacklist');
-  fail('dns', unknown);
-  expect(said()).toEqual([
-    { msg: html.detail, route: 'dns', mailbox: 'm0@x.test' },
-    { msg: html.detail, route: 'blacklist', mailbox: 'm0@x.test' },
-    { msg: unknown.detail, route: 'dns', mailbox: 'm0@x.test' },
-  ]);
 });
 
 test('the end of it is one line, and a minute later how many more mailboxes were answered again', async () => {

@@ -11,23 +11,6 @@ const account = (duty: Duty) => [...duty.fleet().accounts()][0];
 const stale = async (duty: Duty) => (await duty.notified()).filter((one) => one.endsWith('stale_data'));
 const unavailable = { status: 503, body: '<html>maintenance</html>' };
 
-test('a first sweep asks for every kind of answer of every mailbox once', async () => {
-  await using duty = await goOnDuty({ scenario: stormOf(amelia, jonas, oliver) });
-  await duty.run(minuteMs - 1);
-  const paths = [
-    '/v1/health',
-    '/v1/mailboxes?',
-    '/v1/warmup',
-    '/v1/stats',
-    '/v1/dns',
-    '/v1/blacklist',
-    '/v1/mailboxes/',
-  ];
-  expect(paths.map((path) => duty.asked(path))).toEqual([1, 0, 3, 3, 3, 3, 3]);
-  expect(account(duty)).toMatchObject({ listed: true, health: 'ok', keyRejected: false, failingSince: null });
-  expect([amelia, jonas, oliver].map((email) => duty.reason(email))).toEqual(['ok', 'ok', 'ok']);
-});
-
 test('requests start evenly, and the API never has a reason for a 429', async () => {
   await using duty = await goOnDuty({ scenario: stormOf(amelia, jonas, oliver) });
   await duty.run(3 * hourMs);
@@ -82,49 +65,6 @@ test('two minutes without an answer are no alert', async () => {
   expect(await duty.notified()).toEqual([]);
 });
 
-test('a breach during an outage is acted upon when the API answers again', async () => {
-  await using duty = await goOnDuty();
-  await duty.run(10 * minuteMs);
-  duty.between.meddle = () => unavailable;
-  await duty.run(3 * hourMs);
-  expect(duty.posts()).toEqual([]);
-  duty.between.meddle = () => 'pass';
-  await duty.until(() => duty.action()?.state === 'confirmed', 20 * minuteMs);
-  expect(duty.posts()).toHaveLength(1);
-});
-
-test('a refused key is not hammered, and what waited is asked when it is accepted again', async () => {
-  await using duty = await goOnDuty({ scenario: stormOf(amelia, jonas, oliver) });
-  await duty.run(10 * minuteMs);
-  duty.between.meddle = ({ path }) =>
-    path === '/v1/health' ? 'pass' : { status: 401, body: { error: 'the API key is missing or invalid' } };
-  const from = duty.between.requests.length;
-  await duty.run(hourMs);
-  const asked = duty.between.requests.slice(from).filter(({ path }) => path !== '/v1/health');
-  expect(asked.length).toBeLessThan(140);
-  expect(asked.slice(10).every(({ path }) => path === '/v1/mailboxes')).toBe(true);
-  expect([account(duty)?.keyRejected, duty.alert('not_guarded', 'key rejected')?.status]).toEqual([true, 'firing']);
-  const refused = duty.between.requests.length;
-  duty.between.meddle = () => 'pass';
-  await duty.run(3 * minuteMs);
-  const stats = duty.between.requests.slice(refused).filter(({ path }) => path.startsWith('/v1/stats'));
-  expect([account(duty)?.keyRejected, new Set(stats.map(({ path }) => path)).size]).toEqual([false, 3]);
-});
-
-test('a mailbox that leaves is gone after two lists without it, with its alerts and its polls', async () => {
-  await using duty = await goOnDuty({ scenario: stormOf(amelia, jonas, oliver) });
-  await duty.run(10 * minuteMs);
-  const id = duty.mailbox(oliver)?.id ?? '';
-  duty.simulator.fleet.remove(oliver);
-  await duty.run(minuteMs);
-  expect(duty.mailbox(oliver)?.missingLists).toBe(1);
-  await duty.run(minuteMs);
-  expect(duty.mailbox(oliver)).toBeUndefined();
-  const from = duty.between.requests.length;
-  await duty.run(hourMs);
-  expect(duty.between.requests.slice(from).filter(({ path }) => path.includes(id))).toEqual([]);
-});
-
 test('a mailbox that arrives is swept at the next list', async () => {
   await using duty = await goOnDuty();
   await duty.run(10 * minuteMs);
@@ -145,29 +85,6 @@ test('one 404 in between is no departure: the list is asked, and says that it is
   await duty.run(20 * minuteMs);
   expect(duty.mailbox()?.missingLists).toBe(0);
   expect(await duty.notified()).toEqual([]);
-});
-
-test('statistics that stay away are stale, and fresh ones end that', async () => {
-  await using duty = await goOnDuty();
-  await duty.run(20 * minuteMs);
-  duty.between.meddle = ({ path }) =>
-    path.startsWith('/v1/stats') ? { status: 500, body: { error: 'oops' } } : 'pass';
-  await duty.until(() => duty.alert('stale_data')?.status === 'firing', 2 * hourMs);
-  duty.between.meddle = () => 'pass';
-  await duty.until(() => duty.alert('stale_data') === undefined, hourMs);
-  expect(await stale(duty)).toEqual(['firing stale_data', 'resolved stale_data']);
-});
-
-test('a mailbox whose warm-up was never read is told like one without statistics, and ends when it is judged', async () => {
-  await using duty = await goOnDuty();
-  duty.between.meddle = ({ path }) =>
-    path.startsWith('/v1/warmup') ? { status: 500, body: { error: 'oops' } } : 'pass';
-  await duty.until(() => duty.alert('stale_data')?.status === 'firing', 2 * hourMs);
-  expect([duty.mailbox()?.stats === null, duty.mailbox()?.verdict]).toEqual([false, null]);
-  expect(duty.alert('stale_data')?.facts.title).toBe(`${amelia}: not judged, because the warm-up cannot be read`);
-  duty.between.meddle = () => 'pass';
-  await duty.until(() => duty.alert('stale_data') === undefined, hourMs);
-  expect(await stale(duty)).toEqual(['firing stale_data', 'resolved stale_data']);
 });
 
 test('after a restart, statistics that nothing judges for want of the warm-up do not pass for judged ones', async () => {
@@ -236,23 +153,6 @@ test('a first sweep of hours is told while mailboxes wait to be judged, once', a
   expect((await duty.notified()).filter((one) => one.includes('budget'))).toEqual(['firing budget_too_small']);
 });
 
-test('a mailbox whose statistics disappear is not judged until they are back', async () => {
-  await using duty = await goOnDuty({ scenario: stormOf(oliver) });
-  await duty.run(10 * minuteMs);
-  const state = () => {
-    const mailbox = duty.mailbox(oliver);
-    return mailbox && guardStateOf(mailbox, defaultPolicy.nearLimitPpm);
-  };
-  expect(state()).toBe('ok');
-  const stats = { mailbox_id: duty.mailbox(oliver)?.id, period: '30d', stats: [] };
-  duty.between.meddle = ({ path }) => (path.startsWith('/v1/stats') ? { status: 200, body: stats } : 'pass');
-  await duty.until(() => duty.reason(oliver) === 'missing_counts', 2 * hourMs);
-  expect(state()).toBe('not_judged');
-  duty.between.meddle = () => 'pass';
-  await duty.until(() => duty.reason(oliver) === 'ok', 2 * hourMs);
-  expect(state()).toBe('ok');
-});
-
 test('frozen statistics hold the verdict and fire stale_data', async () => {
   await using duty = await goOnDuty({ scenario: stormOf(oliver), poll: rarePoll });
   await duty.run(10 * minuteMs);
@@ -285,20 +185,6 @@ test('a broken record is looked at again a minute later, and only then told', as
   expect(await duty.notified()).toEqual(['firing dns_failing']);
 });
 
-test('a record that passes at the second look was no news', async () => {
-  await using duty = await goOnDuty({ scenario: stormOf(oliver) });
-  let looks = 0;
-  duty.between.meddle = ({ path }) => {
-    if (!path.startsWith('/v1/dns')) return 'pass';
-    looks += 1;
-    return looks > 1
-      ? 'pass'
-      : { status: 200, body: { domain: 'northbeam.example', spf: 'fail', dkim: 'pass', dmarc: 'pass' } };
-  };
-  await duty.run(10 * minuteMs);
-  expect([looks, duty.alert('dns_failing'), await duty.notified()]).toEqual([2, undefined, []]);
-});
-
 test('a mailbox list that shows another health score makes the statistics of that mailbox due at once', async () => {
   await using duty = await goOnDuty({ scenario: stormOf(amelia, oliver) });
   await duty.run(16 * minuteMs);
@@ -321,14 +207,6 @@ test('a mailbox list that shows another health score makes the statistics of tha
       : 'pass';
   await duty.run(2 * minuteMs);
   expect(asked().slice(before)).toEqual([`/v1/stats?mailbox_id=${entry?.id}&days=30`]);
-});
-
-test('a wall clock that is set back by a few seconds changes nothing', async () => {
-  await using duty = await goOnDuty();
-  await duty.run(10 * minuteMs);
-  duty.behind.ms = 5_000;
-  await duty.until(() => duty.action()?.state === 'confirmed');
-  expect([duty.posts().length, await duty.notified()]).toEqual([1, ['event guard_acted confirmed']]);
 });
 
 test('a wall clock that jumps ahead by hours acts once, and nothing but clock_off is announced', async () => {

@@ -93,14 +93,6 @@ test('what is never asked, and never settled, holds the end up for five minutes 
   expect([at.overs(), at.fleet.sweep('acme')]).toEqual([1, undefined]);
 });
 
-test('without answers there is no end to foresee', async () => {
-  const at = await sweepOf(10);
-  await at.read(['warmup', 'stats'], 0, 5);
-  await at.clock.advance(3 * minuteMs);
-  at.sweep.show();
-  expect(at.text()).toBe('First sweep of acme: 5 of 10 mailboxes read, waiting for the API to answer');
-});
-
 test('who arrives meanwhile is read with the rest, who leaves is not waited for, and who was judged before is known', async () => {
   const at = await sweepOf(2);
   const [first, second] = at.mailboxes;

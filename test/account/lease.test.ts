@@ -41,22 +41,6 @@ test('an answer that came while the account was not its own is asked for again: 
   expect(duty.between.requests.filter(({ path }) => path.includes('/warmup')).length).toBeGreaterThan(1);
 });
 
-test('a list that came while the account was not its own is asked for again', async () => {
-  await using duty = await goOnDuty({ poll: { ...calmPoll, mailboxes: '0 */6 * * *' } });
-  const isList = ({ path }: { readonly path: string }) => /mailboxes(\?|$)/.test(path);
-  let lapsed = 0;
-  duty.between.meddle = (request) => {
-    if (lapsed > 0 || !isList(request)) return 'pass';
-    lapsed += 1;
-    duty.lease.held = false;
-    return 'pass';
-  };
-  await duty.until(() => lapsed > 0);
-  await duty.run(10 * secondMs);
-  duty.lease.held = true;
-  await duty.until(() => Boolean(duty.mailbox()), 5 * minuteMs);
-});
-
 test('a POST that could outlive the lease is held back at its first byte, and goes out once it may', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
   const states: string[] = [];

@@ -1,7 +1,7 @@
 // One account from the bounce to the confirmed change, over HTTP, with a store on disk. The promises of the README.
 import { expect, test } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
-import { amelia, calmPoll, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../account/duty.ts';
+import { amelia, calmPoll, type Duty, goOnDuty, jonas, rarePoll, stormOf } from '../account/duty.ts';
 import type { Meddling } from '../account/go-between.ts';
 
 const switched = { action: 'update_config', config: { warmup_mode: 'recovery' } };
@@ -106,19 +106,6 @@ test('a person who takes a switch back ends our claim, and old bounces do not sw
   expect(duty.simulator.fleet.find(amelia)?.config.mode).toBe('balanced');
 });
 
-test('a change that is promised and never made is tried after 1, 5, 15 and 60 minutes, then it has failed', async () => {
-  await using duty = await goOnDuty({ poll: calmPoll });
-  withPosts(duty, () => 'swallow');
-  await duty.until(() => duty.alert('guard_action_failed')?.status === 'firing');
-  const times = duty.between.requests.filter(isPost).map(({ at }) => at);
-  const waits = times.slice(1).map((at, index) => Math.floor((at - (times[index] ?? 0)) / minuteMs));
-  expect(waits).toEqual([1, 5, 15, 60]);
-  expect(duty.action()).toMatchObject({ state: 'unconfirmed', attempts: 5, nextTryAt: null });
-  await duty.run(4 * hourMs);
-  expect(duty.posts()).toHaveLength(5);
-  expect(await duty.notified()).toEqual(['event guard_acted unconfirmed', 'firing guard_action_failed']);
-});
-
 test('before each further try it looks, so a person who helped meanwhile is not doubled', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
   withPosts(duty, () => 'swallow');
@@ -138,18 +125,6 @@ test('a failed action that the mailbox shows after all is confirmed, and the ala
   expect((await duty.notified()).slice(2)).toEqual(['event guard_acted confirmed', 'resolved guard_action_failed']);
 });
 
-test.each(['applied-500', 'applied-cut'] as const)(
-  'a POST that was applied but answered with %s is read back, not repeated',
-  async (meddling) => {
-    await using duty = await goOnDuty({ poll: calmPoll });
-    withPosts(duty, () => meddling);
-    await settled(duty);
-    await duty.run(2 * hourMs);
-    expect([duty.posts().length, duty.action()?.attempts]).toEqual([1, 1]);
-    expect(await duty.notified()).toEqual(['event guard_acted confirmed']);
-  },
-);
-
 test('a POST that never arrived is repeated after a look, and counts as one intervention', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
   withPosts(duty, (count) => (count === 1 ? 'cut' : 'pass'));
@@ -157,44 +132,6 @@ test('a POST that never arrived is repeated after a look, and counts as one inte
   await duty.run(2 * hourMs);
   expect([duty.posts().length, duty.action()?.attempts]).toEqual([2, 2]);
   expect(duty.mailbox()?.memory?.interventions).toHaveLength(1);
-});
-
-test('a POST that meets a 429 is sent again after Retry-After, and what is read goes on meanwhile', async () => {
-  await using duty = await goOnDuty({ poll: calmPoll });
-  withPosts(duty, (count) =>
-    count === 1 ? { status: 429, body: { error: 'slow' }, headers: { 'retry-after': '90' } } : 'pass',
-  );
-  await settled(duty);
-  const [first = 0, second = 0] = duty.between.requests.filter(isPost).map(({ at }) => at);
-  expect(second - first).toBeGreaterThanOrEqual(90_000);
-  expect(duty.between.requests.filter(({ at }) => at > first && at < second)).not.toEqual([]);
-  expect([duty.posts().length, duty.action()?.attempts]).toEqual([2, 1]);
-  expect(await duty.notified()).toEqual(['event guard_acted confirmed']);
-});
-
-test('a change that is refused is tried hourly, not hammered, and the failure is told once', async () => {
-  await using duty = await goOnDuty({ poll: calmPoll });
-  withPosts(duty, () => ({ status: 403, body: { error: 'the API key lacks the write permission' } }));
-  await duty.until(() => duty.action()?.state === 'refused');
-  await duty.run(4 * hourMs + 10 * minuteMs);
-  expect(duty.posts()).toHaveLength(5);
-  // One mailbox says nothing of the key.
-  expect([...duty.fleet().accounts()][0]?.keyWrites).toBeNull();
-  expect((await duty.notified()).filter((notified) => notified.includes('guard_action_failed'))).toEqual([
-    'firing guard_action_failed',
-  ]);
-  duty.between.meddle = () => 'pass';
-  await duty.until(() => duty.action()?.state === 'confirmed', 2 * hourMs);
-  expect([...duty.fleet().accounts()][0]?.keyWrites).toBe(true);
-});
-
-test('one mailbox that can not be read does not keep another from its action', async () => {
-  await using duty = await goOnDuty({ scenario: stormOf(amelia, oliver) });
-  await duty.until(() => duty.mailbox(oliver)?.verdict !== null && duty.mailbox(oliver) !== undefined, hourMs);
-  const sick = duty.mailbox(oliver)?.id ?? '';
-  duty.between.meddle = ({ path }) => (path.includes(sick) ? { status: 500, body: { error: 'oops' } } : 'pass');
-  await settled(duty);
-  expect(duty.posts()).toHaveLength(1);
 });
 
 test('what others change while an action is under way is announced, also where the action is what read it', async () => {

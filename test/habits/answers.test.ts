@@ -1,10 +1,8 @@
-// Answers as gateways and balancers shape them: large heads, a 503 that says for how long, connections that are kept for a minute.
-import { request } from 'undici';
+// Answers as gateways and balancers shape them: large heads, a 503 that says for how long.
 import { expect, test } from 'vitest';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
-import { calmPoll, goOnDuty } from '../account/duty.ts';
+import { goOnDuty } from '../account/duty.ts';
 import { answer, clientOf, startScripted } from '../api/scripted-server.ts';
-import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { type Fault, OtherApi } from '../support/other-api.ts';
 
 test('an answer with 60 KB of headers is read', async () => {
@@ -37,11 +35,4 @@ test('503 with Retry-After: nothing is asked for that long, and everything goes 
   expect(
     api.log.slice(from).filter(({ path, status }) => path === '/v1/stats' && status === 200).length,
   ).toBeGreaterThan(0);
-});
-
-test('an idle connection is kept for 75 s, longer than balancers keep theirs', async () => {
-  await using api = await OtherApi.start();
-  await using daemon = await startMovedDaemon({ other: api, poll: calmPoll });
-  const { headers } = await request(`${daemon.url()}/healthz`);
-  expect(headers['keep-alive']).toBe('timeout=75');
 });

@@ -63,18 +63,6 @@ test('one mailbox that is refused 30 days shortens the window of no other; a sec
   expect([a, b, c].map(lastOf)).toEqual([14, 14, 14]);
 });
 
-test('what is asked for is what the window needs, and 30 days while a switch of ours may be taken back', async () => {
-  await using api = await apiWith(['a@a.example'], 90);
-  await using duty = await goOnDuty({ other: api, poll: rarePoll, policy: { windowMaxDays: 14 } });
-  const [box] = api.mailboxes.values();
-  await duty.run(2 * hourMs);
-  expect(new Set(daysAsked(api))).toEqual(new Set([14]));
-  if (box) box.days = week(40, 5);
-  await duty.until(() => duty.mailbox(box?.email)?.memory?.claim?.kind === 'recovery');
-  await duty.run(hourMs);
-  expect(daysAsked(api).at(-1)).toBe(30);
-});
-
 test('a 400 that no smaller number of days mends changes nothing: after one that was mended, all days are asked for', async () => {
   await using api = await apiWith(['a@a.example'], 90);
   let refusing = true;

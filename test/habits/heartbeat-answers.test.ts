@@ -66,12 +66,3 @@ test('doctor and `channels test heartbeat` ping it', async () => {
   });
   expect(switchOf.received).toHaveLength(4);
 });
-
-test('`channels test heartbeat` without one says so', async () => {
-  using place = new Workplace();
-  const config = place.configure({
-    accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_0123456789abcdef' }],
-  });
-  const { stderr, code } = await commandLine(['channels', 'test', 'heartbeat', '--config', config]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining('No heartbeat is configured')]);
-});

@@ -212,17 +212,6 @@ describe('a mailbox that moves between accounts of one API', () => {
     expect(stage.alerts('mailbox_unwell')).toEqual([]);
     expect(it.modes()).toHaveLength(1);
   });
-
-  it('takes a breach with it that nobody acted on yet', async () => {
-    await using it = await twoKeys();
-    const { stage, burning } = it;
-    await stage.run(20 * minuteMs);
-    it.hide('first', burning);
-    it.bounce(burning);
-    await stage.run(hourMs);
-    expect([it.guardedBy(burning), it.modes()]).toEqual([['second'], [recovery('m1', 'two')]]);
-    expect(stage.notified('guard_acted')).toEqual(['event']);
-  });
 });
 
 /** One address before several APIs: a request goes to the one that knows its key. */
@@ -327,28 +316,6 @@ describe('when the first account no longer reads its list', () => {
     expect([it.guardedBy(burning), claimOf(stage, burning.email)]).toEqual([['first'], 'recovery']);
     expect(it.modes()).toHaveLength(1);
   });
-
-  it('the second one goes on at once after a reload that removes the first', async () => {
-    await using it = await twoKeys();
-    const { stage, burning } = it;
-    await stage.run(20 * minuteMs);
-    it.bounce(burning);
-    await stage.run(hourMs);
-    expect(it.modes()).toHaveLength(1);
-    const said = await stage.reload((config) => void config.accounts.shift());
-    expect(said.result).toBe('done');
-    expect(said.messages).toContain(
-      'account second now guards 2 mailboxes of account first, with their history, claims and alerts',
-    );
-    expect([it.guardedBy(burning), claimOf(stage, burning.email)]).toEqual([['second'], 'recovery']);
-    await stage.run(2 * hourMs);
-    expect(it.asked(it.keyTwo, burning)).toBeGreaterThan(10);
-    expect([it.modes().length, stage.notified('guard_acted'), stage.notified('protection_off')]).toEqual([
-      1,
-      ['event'],
-      [],
-    ]);
-  });
 });
 
 describe('an account that gets another name', () => {
@@ -396,16 +363,6 @@ describe('an account that gets another name', () => {
       await keeps(it);
     },
   );
-
-  it('and another key at the same time keeps claims and history, found by the ids', async () => {
-    await using it = await prepared();
-    await it.stage.restart((config) =>
-      Object.assign(config.accounts[0] ?? {}, { name: 'renamed', api_key: it.keyTwo }),
-    );
-    await it.stage.run(5 * minuteMs);
-    const { memory } = it.stage.mailbox(it.burning.email);
-    expect(memory).toMatchObject({ claim: it.memory?.claim, interventions: it.memory?.interventions });
-  });
 });
 
 describe('an account that gets the name that one of another API had', () => {

@@ -81,14 +81,6 @@ test('an account of such mailboxes alone is no account that cannot be judged', a
   expect(daemon.receiver.alerts()).toEqual([]);
 });
 
-test('a 404 on one of the two is no such mailbox', async () => {
-  const { api, bare } = await apiWith(['/v1/stats']);
-  await using _ = api;
-  await using duty = await goOnDuty({ other: api });
-  await duty.run(3 * hourMs);
-  expect([stateOf(duty, bare.email), duty.alert('stale_data')?.status]).toEqual(['not_judged', 'firing']);
-});
-
 test.each([
   ['warm-up and statistics', 404, judging],
   ['the warm-up alone', 404, ['/v1/warmup']],

@@ -98,15 +98,6 @@ test('statistics with a limit of their own that is far below the cadence: that i
   );
 });
 
-test('an API that answers with long 429s: told within ten minutes', async () => {
-  await using api = await apiSaying(12, () => null);
-  await using duty = await watching(api);
-  await duty.until(() => isJudged(duty), 5 * minuteMs);
-  const full: Fault = { kind: 'answer', status: 429, body: '{"error":"slow down"}', headers: { 'retry-after': '900' } };
-  api.fault = () => full;
-  await duty.until(() => alerts(duty).some(({ rule }) => rule === 'budget_too_small'), 11 * minuteMs);
-});
-
 test('half of the limit is left to other tools: a burst of 30 meets room, at any time', async () => {
   const api = await OtherApi.start();
   await using _ = api;

@@ -39,14 +39,3 @@ test('a refresh within an hour of the alert: a fresh DNS check is asked for when
   expect(fresh().length).toBe(looked.length + 1);
   expect(fresh().at(-1)?.at).toBeGreaterThanOrEqual(last + hourMs);
 });
-
-test('a refresh that may ask at once says no time', async () => {
-  await using api = await OtherApi.start();
-  const mailbox = api.add('oliver@northbeam.example');
-  await using stage = await startMovedDaemon({ other: api, poll });
-  await stage.run(10 * minuteMs);
-  const { messages } = await stage.command('refresh', { mailbox: mailbox.email });
-  expect(messages).toEqual([
-    'oliver@northbeam.example: Warmwarden will read all its data again as soon as the rate limit allows.',
-  ]);
-});

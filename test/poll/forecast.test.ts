@@ -117,10 +117,6 @@ test.each([
   },
 );
 
-test('more than any plan gives is said so', () => {
-  expect(mendText(forecastOf(input(20_000)))).toMatch(/^It would take 2,\d{3} requests a minute, more than any plan/);
-});
-
 test('what it proposes does fit, whatever the fleet and the budget', () => {
   const budgets = fc.record({
     mailboxes: fc.integer({ min: 1, max: 20_000 }),

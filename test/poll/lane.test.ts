@@ -72,19 +72,6 @@ test('slow answers do not stop others, up to eight at a time; an action waits fo
   expect([begun.length, mostInFlight()]).toEqual([21, 8]);
 });
 
-test('a poll that is under way is not made a second time beside itself', async () => {
-  const { clock, want, lane, begun } = laneOf(30_000);
-  want('a');
-  lane.wake();
-  await clock.advance(1_000);
-  want('a');
-  lane.wake();
-  await clock.advance(20_000);
-  expect(begun).toHaveLength(1);
-  await clock.advance(20_000);
-  expect(begun).toEqual(['a 0', 'a 30000']);
-});
-
 test('while nothing but the account may be asked, polls stay, and are made when they may', async () => {
   let rejected = true;
   const { clock, want, lane, begun } = laneOf(0, () => (rejected ? 'account' : 'everything'));
@@ -128,68 +115,4 @@ test('a stop starts nothing more, frees who waits for a slot, and ends after the
   expect(over).toBe(false);
   await clock.advance(1);
   expect([over, begun, clock.sleeping()]).toEqual([true, ['a 0'], 0]);
-});
-
-test('it turns every quarter of a minute while it waits: for something due, and for a budget that is stopped', async () => {
-  const { clock, turns, budget } = laneOf(0);
-  await clock.advance(5 * 60_000);
-  budget.throttled('stats', 15 * 60_000, clock.monotonic(), () => 0);
-  await clock.advance(20 * 60_000);
-  const gaps = turns.slice(1).map((at, index) => at - (turns[index] ?? 0));
-  expect(Math.max(...gaps)).toBe(15_000);
-});
-
-test('it does not turn while a poll hangs, and goes on with the others', async () => {
-  const { clock, want, lane, turns, begun, budget } = laneOf(60 * 60_000);
-  want('a');
-  lane.wake();
-  await clock.advance(9 * 60_000);
-  want('b');
-  lane.wake();
-  await clock.advance(30_000);
-  expect(begun).toEqual(['a 0', 'b 540000']);
-  expect(turns.at(-1)).toBeLessThanOrEqual(60_000);
-  budget.throttled('stats', 60_000, clock.monotonic(), () => 0);
-  await clock.advance(30_000);
-  expect(turns.at(-1)).toBeGreaterThan(10 * 60_000 - 30_000);
-});
-
-test('a poll that rejects, which none may, ends it with that error', async () => {
-  const { queue, want } = sweptQueue();
-  const clock = movedClock(0);
-  const budget = new Budget({ requestsPerMinute: 60, headroomPpm: 0 });
-  const poll = () => Promise.reject(new Error('a mistake of ours'));
-  const lane = new Lane({ clock, budget, queue, poll, mayAsk: () => 'everything' });
-  want('a');
-  const ended = lane.run(new AbortController().signal, () => {}).catch((error: unknown) => error);
-  await clock.advance(1_000);
-  expect(await ended).toEqual(new Error('a mistake of ours'));
-  expect(clock.sleeping()).toBe(0);
-});
-
-test('where the slots of many accounts come at the same moment, a few polls begin in a turn of the event loop', async () => {
-  const clock = movedClock(Date.UTC(2026, 2, 10, 8, 30));
-  const stop = new AbortController();
-  const begunIn = new Map<number, number>();
-  let turn = 0;
-  let counting = setImmediate(function count() {
-    turn += 1;
-    counting = setImmediate(count);
-  });
-  const poll = async () => void begunIn.set(turn, (begunIn.get(turn) ?? 0) + 1);
-  const lanes = Array.from({ length: 60 }, () => {
-    const { queue, want } = sweptQueue();
-    const budget = new Budget({ requestsPerMinute: 60, headroomPpm: 0 });
-    const lane = new Lane({ clock, budget, queue, poll, mayAsk: () => 'everything' });
-    want('a');
-    return lane.run(stop.signal, () => {});
-  });
-  await clock.advance(0);
-  clearImmediate(counting);
-  const begun = [...begunIn.values()];
-  expect(begun.reduce((sum, count) => sum + count, 0)).toBe(60);
-  // A count may see two turns as one.
-  expect(Math.max(...begun)).toBeLessThanOrEqual(2);
-  stop.abort();
-  await Promise.all(lanes);
 });

@@ -67,54 +67,6 @@ test('until a fleet was judged for the first time the sweep has the budget: noth
   expect(served(queue, 2 * minuteMs, 2)).toEqual(['mailboxes ', 'stats m']);
 });
 
-test('what should be read soon has one poll in eight of a sweep; what somebody waits for has seven', () => {
-  const askedFor = (urgency: 'soon' | 'urgent') => {
-    const queue = sweepingQueue(80);
-    let asked = 0;
-    for (let slot = 0; slot < 80; slot += 1) {
-      queue.add({ route: 'stats', mailboxId: 'm' }, 0, urgency);
-      if (served(queue, slot, 1).includes('stats m')) asked += 1;
-    }
-    return asked;
-  };
-  expect(askedFor('soon')).toBe(10);
-  expect(askedFor('urgent')).toBe(70);
-});
-
-test('what should be read soon and was not read yet is read next, and no second time', () => {
-  const queue = queueOf();
-  for (const id of ['m', 'n', 'o']) queue.join(id, read, 0);
-  queue.add({ route: 'stats', mailboxId: 'o' }, 0, 'soon');
-  expect(served(queue, 0)).toEqual(['warmup o', 'stats o', 'warmup m', 'stats m', 'warmup n', 'stats n']);
-});
-
-test('a poll of the first sweep that failed is made again soon, not behind the whole fleet', () => {
-  const queue = sweepingQueue(20);
-  queue.retry({ route: 'stats', mailboxId: 'm' }, 0);
-  expect(served(queue, 0, 9)).toContain('stats m');
-});
-
-test('what was never read beside warm-up and statistics takes turns with what is due, and nothing is read early meanwhile', () => {
-  const queue = queueOf(minuteMs);
-  const ids = Array.from({ length: 10 }, (_, index) => `m${index}`);
-  for (const id of ids) queue.join(id, { mailbox: 0, blacklist: 0 }, 0);
-  served(queue, 0, 20);
-  const now = 2 * minuteMs;
-  expect(served(queue, now, 2)).toEqual(['dns m0', 'dns m1']);
-  queue.run('stats', now);
-  const kinds = served(queue, now, 8).map((name) => name?.split(' ')[0]);
-  expect(kinds.filter((kind) => kind === 'dns')).toHaveLength(4);
-  expect(kinds.filter((kind) => kind === 'stats')).toHaveLength(4);
-});
-
-test('newcomers to a fleet that was judged before leave it an eighth', () => {
-  const queue = sweptQueue(['m', 'n']);
-  for (let index = 0; index < 20; index += 1) queue.join(`new${index}`, read, minuteMs);
-  queue.run('stats', minuteMs + 1);
-  const names = served(queue, minuteMs + 1, 15);
-  expect(names.filter((name) => !name?.includes('new'))).toEqual(['stats m', 'stats n']);
-});
-
 test('health and the list go before everything, at most once in ten requests', () => {
   const queue = sweptQueue(['m']);
   for (const route of routes) queue.run(route, minuteMs);
@@ -142,14 +94,6 @@ test('a poll asked for later is due then, the earlier of two times wins, and urg
   expect(served(queue, 1_000)).toEqual(['stats m']);
 });
 
-test('a poll asked for later stays due then when the cadence makes one before', () => {
-  const queue = sweptQueue(['m']);
-  queue.add({ route: 'stats', mailboxId: 'm' }, 2 * minuteMs, 'soon');
-  queue.run('stats', minuteMs);
-  expect([served(queue, minuteMs), queue.nextDueAt(minuteMs)]).toEqual([['stats m'], 2 * minuteMs]);
-  expect([served(queue, 2 * minuteMs), served(queue, 3 * minuteMs)]).toEqual([['stats m'], []]);
-});
-
 test('a failed poll comes again in its place, behind those who have waited longer', () => {
   const queue = sweptQueue(['m', 'n', 'o']);
   queue.run('stats', minuteMs);
@@ -157,17 +101,6 @@ test('a failed poll comes again in its place, behind those who have waited longe
   queue.done({ route: 'stats', mailboxId: 'm' });
   queue.retry({ route: 'stats', mailboxId: 'm' }, 2 * minuteMs);
   expect(served(queue, 2 * minuteMs)).toEqual(['stats n', 'stats o', 'stats m']);
-});
-
-test('a poll that is under way is not made beside itself, even when it is asked for', () => {
-  const queue = sweptQueue(['m']);
-  queue.add({ route: 'stats', mailboxId: 'm' }, 10);
-  const poll = queue.take(10);
-  queue.add({ route: 'stats', mailboxId: 'm' }, 20);
-  queue.run('stats', 20);
-  expect([nameOf(poll), queue.take(30)]).toEqual(['stats m', undefined]);
-  queue.done({ route: 'stats', mailboxId: 'm' });
-  expect(served(queue, 40)).toEqual(['stats m']);
 });
 
 test('with a rejected key only health and the list are served, and the rest keeps its place', () => {
@@ -185,20 +118,6 @@ test('a mailbox that left takes all its polls along, and its place can be taken 
   queue.leave('m');
   queue.join('o', read, 100);
   expect(served(queue, 1_000)).toEqual(['warmup o', 'stats o', 'stats n']);
-});
-
-test('four polls of mailboxes come between two of health, however few requests the API allows', () => {
-  const queue = sweptQueue(Array.from({ length: 12 }, (_, index) => `m${index}`));
-  queue.run('stats', 1);
-  const routes = Array.from({ length: 12 }, (_, index) => {
-    // Each request is so slow that health is due again before it.
-    const now = (index + 1) * hourMs;
-    queue.run('health', now);
-    const poll = queue.take(now);
-    if (poll) queue.done(poll);
-    return poll?.route;
-  });
-  expect(routes.flatMap((route, index) => (route === 'health' ? [index] : []))).toEqual([0, 5, 10]);
 });
 
 test('the backlog counts what is due, and says since when the oldest is', () => {

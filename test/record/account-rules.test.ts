@@ -27,34 +27,6 @@ test.each([
   ]);
 });
 
-test('one 401 that is gone at the next request is nothing to tell', async () => {
-  await using duty = await goOnDuty();
-  await duty.run(10 * minuteMs);
-  let refusals = 0;
-  duty.between.meddle = ({ path }) => {
-    if (path === '/v1/health' || refusals > 0) return 'pass';
-    refusals += 1;
-    return { status: 401, body: { error: 'hiccup' } };
-  };
-  await duty.run(10 * minuteMs);
-  expect([refusals, account(duty)?.keyRejected, await duty.notified()]).toEqual([1, false, []]);
-});
-
-test('a key that may not write is told once, is tried again hourly, and ends with the first write that is let through', async () => {
-  await using duty = await goOnDuty({ scenario: stormOf(amelia, jonas) });
-  duty.between.meddle = ({ method }) =>
-    method === 'POST' ? { status: 403, body: { error: 'the API key lacks the write permission' } } : 'pass';
-  await duty.until(() => duty.alert('not_guarded')?.status === 'firing');
-  await duty.run(150 * minuteMs);
-  const triesOf = (email: string) => duty.posts().filter((body) => body.mailbox_id === duty.mailbox(email)?.id).length;
-  expect([triesOf(amelia) > 1, triesOf(jonas)]).toEqual([true, 3]);
-  duty.between.meddle = () => 'pass';
-  await duty.until(() => duty.alert('not_guarded') === undefined, 2 * hourMs);
-  const notified = await duty.notified();
-  expect(notified.filter((one) => one.includes('not_guarded'))).toEqual(['firing not_guarded', 'resolved not_guarded']);
-  await duty.until(() => duty.action()?.state === 'confirmed', hourMs);
-});
-
 test('H12: 429 in spite of our counting shrinks the budget, fires an alert at the third within an hour, and ends after a quiet hour', async () => {
   await using duty = await goOnDuty({ scenario: calm });
   await duty.run(10 * minuteMs);
@@ -81,27 +53,6 @@ test('H12: 429 in spite of our counting shrinks the budget, fires an alert at th
     whole,
     ['firing budget_too_small', 'resolved budget_too_small'],
   ]);
-});
-
-test('an API that lets nothing start for most of the time: the forecast counts on what it leaves, until it allows more', async () => {
-  await using duty = await goOnDuty({ scenario: calm });
-  await duty.run(10 * minuteMs);
-  const [whole, before] = [account(duty)?.requestsPerMinute, account(duty)?.forecast];
-  let asked = 0;
-  duty.between.meddle = ({ path }) => {
-    if (path === '/v1/health') return 'pass';
-    asked += 1;
-    if (asked % 4 === 0) return 'pass';
-    return { status: 429, body: { error: 'too many requests' }, headers: { 'retry-after': '60' } };
-  };
-  await duty.run(50 * minuteMs);
-  expect(account(duty)?.forecast?.isHeldBack).toBe(true);
-  for (const perMinute of [account(duty)?.requestsPerMinute, account(duty)?.forecast?.allowedPerMinute])
-    expect(perMinute).toBeLessThanOrEqual(2);
-  expect(asked).toBeLessThan(110);
-  duty.between.meddle = () => 'pass';
-  await duty.run(30 * minuteMs);
-  expect([account(duty)?.requestsPerMinute, account(duty)?.forecast]).toEqual([whole, before]);
 });
 
 test('H13: a burst of 5xx slows the account, not one mailbox, and one bad mailbox slows no other', async () => {

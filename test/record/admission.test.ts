@@ -35,18 +35,6 @@ describe('a mailbox that the breaker holds', () => {
     expect(ask({ action: 'none', reason: 'ok' }, less).breaker).not.toHaveProperty('emergencies');
   });
 
-  test('has nobody count the running mailboxes before it may be let through', () => {
-    const breach = { action: 'recovery', wanted: 'recovery', reason: 'bounce_rate_over_limit' } as const;
-    const verdict = { ...judge(defaultPolicy, situation()), ...breach };
-    const running = () => {
-      throw new Error('the fleet is walked');
-    };
-    const given = { breaker: open, policy: defaultPolicy, mayWrite: true, running };
-    expect(askBreaker(mailbox, verdict, { ...given, now }).verdict.reason).toBe('circuit_breaker');
-    const waited = now + defaultPolicy.breaker.windowMs;
-    expect(() => askBreaker(mailbox, verdict, { ...given, now: waited })).toThrow('walked');
-  });
-
   test('stays held while bad data says nothing about its bounces', () => {
     expect(ask({ action: 'hold', reason: 'bad_payload' }, open).breaker).toBe(open);
   });

@@ -11,7 +11,6 @@ const everyMs = 500;
 const ids = ['m1', 'm2', 'm3', 'm4', 'm5'];
 
 const warmup = answerOf('warmup', now);
-const dns = answerOf('dns', now);
 /** The mailbox has lost its connection: seen twice, that is an alert. */
 const disconnected: Observation = {
   route: 'mailbox',
@@ -64,17 +63,6 @@ test('answers that move nothing are shown at once, and committed together within
   const { verdict, stats: read } = stage.mailbox('m1') ?? expect.fail();
   expect(await stage.stored('m1')).toMatchObject({ verdict, stats: read });
   expect(await stage.sentStored()).toEqual({ m1: 20, m2: 21, m3: 22, m4: 23, m5: 24 });
-});
-
-test('a list that moves nothing waits, too', async () => {
-  await using stage = await judged();
-  using writes = failWrites(() => false);
-  const mailboxes = ids.map((id) => ({ ...(stage.mailbox(id)?.entry.answer ?? expect.fail()), healthScore: 98.6 }));
-  await stage.recorder.listed({ at: now, answer: { mailboxes, truncated: false } });
-  expect([writes.begun, stage.mailbox('m1')?.entry.answer.healthScore]).toEqual([0, 98.6]);
-  await stage.clock.advance(everyMs);
-  expect(writes.begun).toBe(1);
-  expect(await stage.stored('m1')).toEqual(stage.mailbox('m1'));
 });
 
 test('an answer that moves an alert or an action is committed before it is shown, with what waits of its mailbox', async () => {
@@ -133,19 +121,6 @@ test('a row that the store refuses keeps no other from it, and comes again with 
   expect((await stage.sentStored())['m3']).toBe(50);
 });
 
-test('a row that did not change is written every 5 minutes, for its time', async () => {
-  await using stage = await judged();
-  using writes = failWrites(() => false);
-  const written: number[] = [];
-  for (let second = 10; second <= 12 * 60; second += 10) {
-    const before = writes.begun;
-    await stage.answered('m1', stats(10));
-    await stage.clock.advance(10 * secondMs);
-    if (writes.begun > before) written.push(second);
-  }
-  expect(written).toEqual([310, 620]);
-});
-
 test('the row of a decision counts every judgement, and a new decision begins where it ended', async () => {
   await using stage = await judged();
   const spans = async (limit: number) =>
@@ -160,17 +135,6 @@ test('the row of a decision counts every judgement, and a new decision begins wh
     [1, 14],
     [count + 5, 13],
   ]);
-});
-
-test('many answers are several transactions', async () => {
-  const many = Array.from({ length: 450 }, (_, index) => `m${index}`);
-  await using stage = await recording(many);
-  for (const id of many) await stage.answered(id, dns);
-  using writes = failWrites(() => false);
-  await stage.group.flush();
-  expect(writes.begun).toBe(3);
-  const { mailboxes } = await stage.store.loadPicture();
-  expect(mailboxes.map((mailbox) => mailbox.dns)).toEqual(many.map(() => dns.observed));
 });
 
 test('a stop commits what waits', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { MailboxEntry } from '../../src/core/answers.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
-import { answerOf, recording } from './recording.ts';
+import { recording } from './recording.ts';
 
 const ids = ['m0', 'm1'];
 
@@ -56,14 +56,6 @@ test('a list that is cut off before the mailbox is no second observation', async
 test('a connection that is back at the second list was never an alert', async () => {
   await using it = await listing();
   await it.list(now, 'disconnected');
-  await it.list(now + minuteMs, 'active');
-  expect(it.alerts()).toEqual([]);
-});
-
-test('a list that repeats a status without an alert moves nothing', async () => {
-  await using it = await listing();
-  await it.stage.answered('m0', answerOf('mailbox', now));
-  await it.list(now, 'active');
   await it.list(now + minuteMs, 'active');
   expect(it.alerts()).toEqual([]);
 });

@@ -61,15 +61,6 @@ describe('what is there after a refusal is ours', () => {
 });
 
 describe('until the look has answered, nothing is said of it', () => {
-  test('the look after a 429 waits for nothing, for what is read is answered', async () => {
-    await using duty = await goOnDuty(breached);
-    firstPost(duty, { ...throttled(600), applied });
-    await posted(duty);
-    const postedAt = duty.clock.now();
-    await settled(duty);
-    expect(duty.clock.now() - postedAt).toBeLessThan(minuteMs);
-  });
-
   test('without any answer it is unconfirmed, not refused, and looked for before a second POST', async () => {
     await using duty = await goOnDuty(breached);
     let blindUntil = Number.POSITIVE_INFINITY;
@@ -109,12 +100,4 @@ describe('until the look has answered, nothing is said of it', () => {
     await duty.run(40 * minuteMs);
     expect([duty.posts().length, duty.action()?.state]).toEqual([1, 'dropped']);
   });
-});
-
-test('what is not there was refused, which one look finds out', async () => {
-  await using duty = await goOnDuty(breached);
-  duty.between.meddle = (request) => (isPost(request) ? error(403) : 'pass');
-  await duty.until(() => duty.action()?.state === 'refused');
-  const at = duty.between.requests.findIndex(isPost);
-  expect(duty.between.requests.slice(at + 1).filter(isLook)).toHaveLength(1);
 });

@@ -1,6 +1,5 @@
 // Large answers, and those that were made to be slow to read. docs/faults.md O6; many at once in test/http/many-large-answers.slow.ts.
 import { describe, expect, test } from 'vitest';
-import { HeldAnswers } from '../../src/api/http/receive.ts';
 import { answer, clientOf, startScripted } from '../api/scripted-server.ts';
 
 const mebibyte = 1024 * 1024;
@@ -67,15 +66,4 @@ test('a field that is no text where one is expected is a failure, never an excep
     await using notified = clientOf(later.url);
     expect(await notified.api.warmup('a')).toMatchObject({ ok: false, failure: { kind: 'throttled', status: 429 } });
   }
-});
-
-test('an answer that does not fit beside the others is refused, unless it is small', () => {
-  const mebibyte = 1024 * 1024;
-  const held = new HeldAnswers(4 * mebibyte);
-  const [first, large, small] = [held.begin(), held.begin(), held.begin()];
-  expect([first.add(3 * mebibyte), large.add(2 * mebibyte), small.add(mebibyte)]).toEqual([true, false, true]);
-  large.release();
-  expect([small.add(1), held.bytes]).toEqual([false, 4 * mebibyte + 1]);
-  for (const one of [first, large, small, small]) one.release();
-  expect(held.bytes).toBe(0);
 });

@@ -1,18 +1,12 @@
 // A uid without a name (`docker run --user 4711`): os.userInfo() throws there, and took the daemon down at its start.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { userName } from '../../src/operations/socket.ts';
 import { sourceFiles } from '../layers.ts';
 
 const source = join(import.meta.dirname, '../../src');
 const isRoot = process.getuid?.() === 0;
-
-test('a user with a name goes by it', () => {
-  expect(userName()).toBe(userInfo().username);
-});
 
 test.runIf(isRoot)('a user without a name goes by the uid', () => {
   // The module is read before the process gives up the right to read it.

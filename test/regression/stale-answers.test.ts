@@ -1,7 +1,5 @@
 // Answers and decisions that were overtaken while they waited: for the API, for their turn, for a slot of the budget.
 import { describe, expect, test } from 'vitest';
-import { plannedAction } from '../../src/account/record/plan.ts';
-import type { Action } from '../../src/core/action.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { everything } from '../../src/core/write-scope.ts';
 import { amelia, type Duty, goOnDuty, oliver, rarePoll, stormOf } from '../account/duty.ts';
@@ -10,8 +8,6 @@ import { operateOnDuty } from '../operations/rooms.ts';
 /** The breach is there when the watch begins, so it is acted upon within minutes. */
 const breached = { poll: { ...rarePoll, mailboxes: '* * * * *' }, afterMs: 3 * hourMs };
 const calm = { scenario: stormOf(oliver), poll: rarePoll };
-const by = { name: 'a test', reason: 'to see it' };
-const toSlow = { kind: 'mode', targetMode: 'slow', by } as const;
 
 /** The next request of the kind waits: `before` it is sent, or with its answer `after`. The clock goes on meanwhile. */
 function hold(duty: Duty, kind: 'warmup' | 'stats' | 'setMode' | 'mailboxes', when: 'before' | 'after') {
@@ -146,41 +142,5 @@ describe('a command', () => {
     const messages = [expect.stringContaining('changed or reversed since'), expect.anything()];
     expect(await undone).toMatchObject({ result: 'failed', messages });
     expect([duty.posts().length, duty.simulator.fleet.find(amelia)?.config.mode]).toEqual([1, 'slow']);
-  });
-
-  test('tells its own outcome although the guard plans something else right after it', async () => {
-    await using duty = await goOnDuty(calm);
-    await duty.run(10 * minuteMs);
-    const fleet = duty.fleet();
-    const put = fleet.putAction.bind(fleet);
-    fleet.putAction = (action: Action) => {
-      put(action);
-      if (!action.by || action.state !== 'confirmed') return;
-      const planning = { verdict: action.verdict, now: action.settledAt, newId: () => `${action.id}-next` };
-      const next = plannedAction(known(duty, oliver), { by: null, kind: 'pause', targetMode: null }, planning);
-      fleet.putMailbox({ ...known(duty, oliver), action: next });
-    };
-    const asked = duty.watch().carryOut(known(duty, oliver), toSlow);
-    await duty.run(minuteMs);
-    expect(await asked).toMatchObject({ state: 'confirmed', kind: 'mode' });
-  });
-
-  test('that takes back what is ours no more is refused before anything is asked', async () => {
-    await using duty = await goOnDuty(calm);
-    await duty.run(10 * minuteMs);
-    const change = { kind: 'resume', targetMode: null, undoes: 'an action of long ago', by } as const;
-    expect(await duty.watch().carryOut(known(duty, oliver), change)).toContain('changed or reversed since');
-  });
-
-  test('that comes back to a loop which was stopped meanwhile judges nothing there', async () => {
-    await using duty = await goOnDuty(breached);
-    await confirmed(duty);
-    const watch = duty.watch();
-    const stopping = watch.stop();
-    await duty.run(minuteMs);
-    await stopping;
-    const judged = duty.mailbox()?.verdict?.at;
-    await watch.judgeAgain(known(duty).id);
-    expect(duty.mailbox()?.verdict?.at).toBe(judged);
   });
 });

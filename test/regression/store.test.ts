@@ -202,17 +202,6 @@ describe('a lock of another process', () => {
   });
 });
 
-test('a failure that rolls back by itself is told as what it is, not as a failed ROLLBACK', async () => {
-  const { path, store, write } = await opened();
-  const other = new DatabaseSync(path);
-  other.exec("CREATE TRIGGER t BEFORE INSERT ON alerts BEGIN SELECT RAISE(ROLLBACK, 'the disk is full'); END");
-  await expect(write()).rejects.toThrow('the disk is full');
-  other.exec('DROP TRIGGER t');
-  other.close();
-  await write();
-  expect((await store.loadPicture()).alerts).toHaveLength(1);
-});
-
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 /** Of the folder and every file in it. */
 const modes = (folder: string) =>
@@ -298,24 +287,6 @@ describe('a second name of the store', () => {
     mkdirSync(join(folder, 'data'));
     symlinkSync('/dev/null', join(folder, 'data', 'w.db.lock'));
     await expect(Store.open(join(folder, 'data', 'w.db'), now)).rejects.toThrow('is not a regular file; remove it');
-  });
-});
-
-describe('a lock whose file was deleted', () => {
-  test('is taken again before the next write, and whoever was faster is the only one that writes', async () => {
-    const { path, store, write } = await opened();
-    rmSync(`${path}.lock`);
-    await write();
-    const faster = new DatabaseSync(`${path}.lock`);
-    expect(() => faster.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')).toThrow('locked');
-    faster.close();
-    rmSync(`${path}.lock`);
-    const other = new DatabaseSync(`${path}.lock`);
-    other.exec('BEGIN EXCLUSIVE');
-    await expect(write()).rejects.toThrow(`another Warmwarden uses ${path}`);
-    expect(store.trouble.newest).toMatchObject({ remedy: 'Stop one of the two.', lasting: false });
-    other.close();
-    await write();
   });
 });
 

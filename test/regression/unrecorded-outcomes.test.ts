@@ -45,21 +45,3 @@ test('a receiver that asks for an hour gets it, also while nothing can be record
   await rig.clock.advance(15 * minuteMs);
   expect(accounts(receiver)).toHaveLength(2);
 });
-
-test('an outcome of a delivery that is gone from the store does not keep the others from being recorded', async () => {
-  await using receiver = await startReceiver();
-  await using rig = rigWith(hookTo(receiver.url));
-  const { pendingDeliveries, settleDelivery } = rig.store.outbox;
-  let gone: string | null = null;
-  rig.store.outbox.pendingDeliveries = async (channel, limit) =>
-    (await pendingDeliveries(channel, limit)).filter(({ id }) => id !== gone);
-  rig.store.outbox.settleDelivery = async (id, settlement) => {
-    gone ??= id;
-    if (id === gone) throw new Error('no result');
-    return settleDelivery(id, settlement);
-  };
-  for (let number = 1; number <= 2; number += 1) rig.commit(firing(sampleAlert(number, { account: `acme${number}` })));
-  await rig.clock.advance(minuteMs);
-  expect(accounts(receiver)).toHaveLength(2);
-  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['pending', 'sent']);
-});

@@ -2,11 +2,9 @@
 import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { Budget } from '../../src/api/budget.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { OneWaiting } from '../../src/daemon/reload/reloader.ts';
-import { Store } from '../../src/store/store.ts';
 import { nextTurn } from '../../src/world/world.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { certificateOf, firstCertificate, secondCertificate } from '../support/certificates.ts';
@@ -160,28 +158,6 @@ test("an account that goes on under another name has no fresh budget: the rate l
   const inMinute = starts.map((from) => starts.filter((one) => one >= from && one < from + minuteMs).length);
   expect(starts.some((one) => one > at)).toBe(true);
   expect(Math.max(...inMinute)).toBeLessThanOrEqual(10);
-});
-
-test('two accounts that start over at once both take over the budgets of their keys', async () => {
-  await using stage = await begin();
-  await stage.run(11 * minuteMs);
-  const taken = vi.spyOn(Budget.prototype, 'takeOver');
-  onTestFinished(() => taken.mockRestore());
-  await stage.reload((config) => {
-    for (const account of config.accounts) Object.assign(account, { headroom: '20%' });
-  });
-  expect(taken).toHaveBeenCalledTimes(2);
-});
-
-test('a stored rate limit of another shape is ignored at a start', async () => {
-  const openStore: typeof Store.open = async (path, now) => {
-    const store = await Store.open(path, now);
-    store.ledgers = async () => [JSON.parse('{"account":"agency","budget":{"limit":1}}')];
-    return store;
-  };
-  await using stage = await begin({ openStore });
-  await stage.run(minuteMs);
-  expect(stage.asked(amelia, 0)).toBeGreaterThan(0);
 });
 
 const full = (when: string) => `CREATE TRIGGER full BEFORE ${when} BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`;

@@ -37,14 +37,6 @@ test('the vendor’s own pause is nobody’s claim: it is not doubled, not resum
   expect(stage.mailbox(oliver).verdict?.answer.reason).toBe('ok');
 });
 
-test('a quiet weekend is no stale data and no reason for anything', async () => {
-  const usual = { health: '0 12 * * *', mailbox: '30 9,15 * * *', dns: '40 9,15 * * *', blacklist: '50 9,15 * * *' };
-  const often = { ...usual, mailboxes: '*/30 * * * *', stats: '*/30 * * * *', warmup: '0 * * * *' };
-  await using stage = await startMovedDaemon({ scenario: scenarios['quiet-weekend'], poll: often });
-  await stage.run(6 * dayMs + 4 * hourMs);
-  expect([stage.receiver.alerts().map(({ rule }) => rule), stage.posts]).toEqual([[], []]);
-});
-
 test('in a year each trouble is told once and ends, and only the bounces are acted upon', async () => {
   await using stage = await startMovedDaemon({ scenario: scenarios.year, poll });
   const notified = new Map<string, number>();
