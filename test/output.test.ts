@@ -67,17 +67,6 @@ test.each(['ENOSPC', 'EPIPE', 'EIO', 'EBADF'])(
   },
 );
 
-test('after a line that broke off, the next one begins on a line of its own', () => {
-  const { output, state, later } = rig(2);
-  output.write('one\n');
-  state.error = 'ENOSPC';
-  later();
-  state.error = null;
-  state.room = 100;
-  output.write('two\n');
-  expect(state.text).toBe('on\n1 dropped\ntwo\n');
-});
-
 test('at the end of the process a slow reader gets what is left, a dead one is waited for no longer than a second', () => {
   const slow = rig(0);
   slow.output.write('last\n');

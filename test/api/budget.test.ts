@@ -170,17 +170,6 @@ test('after a clock was set back the next process waits as long as the record sa
   expect(next(stopped)).toEqual([minuteMs, minuteMs]);
 });
 
-test('a stop now and then, and pauses of an outage, leave what to count on as it is', () => {
-  const budget = budgetOf(100, 0);
-  for (let now = 0; now < 30 * minuteMs; now += 5 * minuteMs) {
-    budget.started(now, 'stats');
-    for (let failures = 0; failures < 20; failures += 1) budget.throttle.failed(now, () => 1);
-    expect(budget.belief(now + minuteMs).expected).toBe(100);
-  }
-  budget.throttled('stats', minuteMs, 30 * minuteMs, half);
-  expect(budget.belief(31 * minuteMs).expected).toBe(75);
-});
-
 test.each([
   [100, 0],
   [100, 100_000],

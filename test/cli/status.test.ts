@@ -102,24 +102,6 @@ describe('in words', () => {
     );
   });
 
-  test('below an alert that its messages are silenced, until when and by whom', () => {
-    const dns = { rule: 'dns_failing', severity: 'critical', since: '2026-03-10T10:00:00.000Z', count: 1 };
-    const until = '2026-03-10T12:12:00.000Z';
-    const groups = [
-      { ...dns, title: 'a.example: SPF does not pass', silenced: { by: 'anna', until } },
-      { ...dns, title: 'b.example: SPF does not pass', silenced: null },
-    ];
-    const part = { time_zone: 'Europe/Berlin', alert_groups: groups, alerts_firing: 3 };
-    expect(textOf(part).split('\n').slice(2)).toEqual([
-      'critical  a.example: SPF does not pass',
-      '          silenced until 10 March 13:12 Europe/Berlin by anna',
-      'critical  b.example: SPF does not pass',
-      '... and 1 more alert',
-      '`alerts list --details` shows what to do about each alert',
-      '',
-    ]);
-  });
-
   test('the worst mailboxes, and none of their control characters', () => {
     const verdict = { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5, emergency: false };
     const held = { ...row, name: 'long\u202e@a.example', state: 'held', verdict };

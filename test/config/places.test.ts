@@ -33,11 +33,6 @@ describe('the place of the store', () => {
       expect(zoneOf(wrong)).toMatchObject({ ok: true, timeZone: 'UTC' });
   });
 
-  it('is the default when the file does not name it', () => {
-    const { folder, places } = placesOf({ accounts: [] });
-    expect(places).toMatchObject({ store: join(folder, 'data/warmwarden.db'), accountNames: [] });
-  });
-
   it('may stand in the environment', () => {
     const { folder, places } = placesOf({ store: { url: 'sqlite:$' + '{STORE}' } }, { STORE: 'there.db' });
     expect(places).toMatchObject({ store: join(folder, 'there.db') });

@@ -1,11 +1,9 @@
 // The settings in force, as `check --show` prints them: a file of their own, with origins and without secrets.
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { settingsText } from '../../src/cli/check.ts';
 import { KnownSecrets } from '../../src/config/hiding.ts';
 import { settingsFor } from '../../src/config/mailbox-rules.ts';
 import { changesBetween } from '../../src/config/settings.ts';
-import type { Path } from '../../src/world/schema/problem.ts';
 import { ConfigFolder } from '../support/config-folder.ts';
 
 const place = new ConfigFolder();
@@ -41,14 +39,6 @@ describe('the settings in force', () => {
   test('hold no secret, in lists neither', () => {
     const text = settingsText(load(file).settings);
     for (const secret of ['hush', hook]) expect(text).not.toContain(secret);
-  });
-
-  test('are YAML, with every value at its path', () => {
-    const { settings } = load(file);
-    const tree: unknown = parse(settingsText(settings));
-    const at = (path: Path) => path.reduce<unknown>((inner, step) => (inner as Record<string, unknown>)[step], tree);
-    expect(settings.length).toBeGreaterThan(60);
-    for (const { path, value } of settings) expect([path, at(path)]).toEqual([path, value]);
   });
 
   test('of one mailbox have its overrides and its profile resolved, account by account', () => {

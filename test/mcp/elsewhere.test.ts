@@ -34,18 +34,6 @@ describe('a bare JSON-RPC client', () => {
     expect(rpc.received + server.stderr()).not.toContain(host.key);
   });
 
-  it('is left at the end of stdin, also while a run goes on', async () => {
-    await using host = await RecipeHost.start();
-    host.run = () => ({ status: 200, body: { id: 'run-1', status: 'running' } });
-    await using server = spawned(host);
-    const { rpc } = server;
-    await rpc.initialize();
-    rpc.ask('tools/call', { name: 'at-risk', arguments: {} });
-    await expect.poll(() => host.of('GET', /runs/).length).toBeGreaterThan(0);
-    rpc.end();
-    expect(await server.ended).toBe(0);
-  });
-
   it('survives its own nonsense: no JSON, no such tool, no such method', async () => {
     await using service = await connected();
     const { rpc } = service;

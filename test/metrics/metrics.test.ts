@@ -7,18 +7,7 @@ import { defaultPolicy } from '../../src/core/policy.ts';
 import { mailboxGauges } from '../../src/metrics/mailbox-series.ts';
 import { systemClock } from '../../src/world/world.ts';
 import { isInstalled } from '../support/debian.ts';
-import {
-  account,
-  alert,
-  bareMailbox,
-  exampleFleet,
-  mailbox,
-  now,
-  row,
-  rows,
-  today,
-  verdict,
-} from '../web/example-fleet.ts';
+import { account, alert, bareMailbox, exampleFleet, mailbox, now, row, rows, today } from '../web/example-fleet.ts';
 import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../web/running-server.ts';
 
 /** Prometheus' own checker, where it is installed. */
@@ -123,15 +112,6 @@ describe('the series of a mailbox', () => {
     expect(sampleOf(series, 'reply_ratio')).toBeUndefined();
     expect(sampleOf(series, 'inbox_ratio')).toBeUndefined();
     expect(sampleOf(series, 'spam_ratio')).toBeGreaterThan(0);
-  });
-
-  test('have no counts when the verdict counted nothing', async () => {
-    const fleet = new Fleet();
-    const nothing = verdict({ reason: 'no_data', sent: 0, windowFrom: null, windowTo: null, bouncesUntilBreach: null });
-    fleet.putMailbox(mailbox('m1', 'a@acme.example', { verdict: { at: now, answer: nothing } }));
-    const series = await scrape(fleet);
-    for (const name of ['window_sent', 'window_bounced', 'bounce_ratio', 'bounces_until_breach'])
-      expect(sampleOf(series, name)).toBeUndefined();
   });
 });
 

@@ -44,12 +44,6 @@ test('the preview says which mailboxes are paused and which are switched, and an
   expect(stage([], many).effect).toMatch(/m9@x\.example and 2 more\.$/);
 });
 
-test('the preview names no action on a mailbox whose writes are off', () => {
-  const { effect } = stage([{ kind: 'account', account: 'acme' }], keys, { 'acme/m1': 'pause' });
-  expect(effect).not.toMatch(/will pause/);
-  expect(effect).toContain('will switch 1 mailbox to recovery mode: m3@x.example.');
-});
-
 test('during an emergency stop, neither the preview nor the answer says that it acts', () => {
   const { effect, released } = stage([{ kind: 'everything' }]);
   for (const said of [effect, released]) {

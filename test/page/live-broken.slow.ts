@@ -173,25 +173,3 @@ test.skipIf(!hasBrowser())(
     await page.locator('#as-of', { hasText: '04:12:07' }).waitFor();
   },
 );
-
-test.skipIf(!hasBrowser())("a browser's clock that is hours off, or is set, changes no time on the page", async () => {
-  await using server = await serve(exampleFleet(), { liveLimits: soon });
-  await using browser = await openBrowser();
-  const texts = async (offsetMs: number) => {
-    const page = await browser.newPage();
-    await page.clock.install({ time: Date.now() + offsetMs });
-    await page.goto(server.url);
-    await isLive(page);
-    // Seconds go on.
-    const shown = async () => (await page.locator('time').allInnerTexts()).filter((text) => !/\d\ss\b/.test(text));
-    const before = await shown();
-    await page.clock.setSystemTime(Date.now() - offsetMs);
-    await page.clock.fastForward(6_000);
-    await isSound(page);
-    await isLive(page);
-    expect(await shown()).toEqual(before);
-    await page.close();
-    return before;
-  };
-  expect(await texts(9 * hourMs)).toEqual(await texts(-9 * hourMs));
-});

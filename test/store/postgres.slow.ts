@@ -450,9 +450,11 @@ describe('what is no store', () => {
 });
 
 test('a column of whole numbers takes a fraction of a millisecond rounded', async () => {
-  const store = await open(await postgres.database());
-  const limits = { startedAfter: 0, usedAfter: 0, perToken: 1 };
-  await store.sessions.start({ id: 's', token: 't', startedAt: now + 0.4, usedAt: now + 0.4 }, limits);
-  expect(await store.sessions.find('s')).toMatchObject({ startedAt: now, usedAt: now });
+  const place = await postgres.database();
+  const store = await open(place);
+  const sent = { id: 'a', channel: 'ops', group: 'g', payload: '{}', title: 'a', alerts: [] };
+  await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [sent], now: now + 0.4 });
+  const [row] = await postgres.query('SELECT created_at FROM warmwarden.deliveries', place.database);
+  expect(Number(row?.['created_at'])).toBe(now);
   await store.close();
 });

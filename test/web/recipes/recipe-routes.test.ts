@@ -125,14 +125,6 @@ describe('what is refused', () => {
     expect(await jsonOf(answer)).toMatchObject([status, { error }]);
   });
 
-  test('a mistake in a parameter is said with what is wanted', async () => {
-    const body = JSON.stringify({ parameters: { mots: 1, most: 1.5 } });
-    const [, refusal] = await jsonOf(await ask('/recipes/count/runs', { method: 'POST', body }));
-    expect(refusal).toMatchObject({
-      message: '"mots" is not a parameter of this recipe: it has most. The parameter most must be a whole number.',
-    });
-  });
-
   test('a run that is not there', async () => {
     expect(await jsonOf(await ask('/runs/none'))).toMatchObject([404, { error: 'unknown_run' }]);
   });
