@@ -74,7 +74,7 @@ async function fill(place: StorePlace): Promise<void> {
 
 async function rowsOf(place: StorePlace, select: string, parameters = {}) {
   const rows: unknown[] = [];
-  const end = await runSelect({
+  const { columns: _, ...end } = await runSelect({
     place,
     select,
     parameters: { now: new Date(now).toISOString(), ...parameters },
