@@ -54,6 +54,8 @@ interface ActionFields {
   readonly undoes?: string;
   /** The limit that a person takes back. The action is sent only while the mailbox has it. */
   readonly undoesLimit?: number;
+  /** The guard's action whose place a person's takes. It comes back unless the person's change is read back. */
+  readonly displaced?: PendingAction;
 }
 
 interface ActionIn<State, OpenedAt, SettledAt, NextTryAt> extends ActionFields {
@@ -86,7 +88,8 @@ export function neededNoChange({ state, detail }: Action): boolean {
 }
 
 export function actionUnder<Any extends Action>(action: Any, account: string): Any {
-  return { ...action, account };
+  const { displaced } = action;
+  return { ...action, account, ...(displaced && { displaced: { ...displaced, account } }) };
 }
 
 /** Waits before the second to fifth try of an action that could not be confirmed. */

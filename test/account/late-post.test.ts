@@ -48,6 +48,7 @@ async function set(duty: Duty, warmup_mode: string): Promise<void> {
 const root = { name: 'root', reason: 'a test' };
 
 type Wanted = Pick<Action, 'kind' | 'targetMode'>;
+const slow: Wanted = { kind: 'mode', targetMode: 'slow' };
 const aggressive: Wanted = { kind: 'mode', targetMode: 'aggressive' };
 
 /** A person changes the mailbox through Warmwarden. */
@@ -80,6 +81,23 @@ test.each([
   await duty.until(() => duty.mailbox()?.warmup?.answer.mode === 'recovery', hourMs);
   await duty.run(2 * hourMs);
   expect([duty.posts().length - posts, duty.mailbox()?.memory?.claim]).toEqual([0, null]);
+});
+
+test('a person’s change that shows only once an action of Warmwarden has come back in its place is theirs, and nobody else’s', async () => {
+  await using duty = await goOnDuty({ poll: calmPoll });
+  const posts = (status: number) => {
+    duty.between.meddle = ({ method }) => (method === 'POST' ? { status, body: { error: 'not now' } } : 'pass');
+  };
+  posts(403);
+  await duty.until(() => duty.action()?.state === 'refused');
+  posts(500);
+  const done = carryOut(duty, slow);
+  await duty.until(() => personsAction(duty)?.state === 'unconfirmed');
+  await done;
+  expect(duty.action()).toMatchObject({ by: null, state: 'refused' });
+  await set(duty, 'slow');
+  await duty.until(() => duty.mailbox()?.warmup?.answer.mode === 'slow', hourMs);
+  expect([personsAction(duty)?.state, duty.mailbox()?.changes]).toEqual(['confirmed', []]);
 });
 
 const whatChanged = (duty: Duty) => duty.mailbox()?.changes.map(({ what, to }) => `${what}: ${to}`);

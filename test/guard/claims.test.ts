@@ -22,7 +22,7 @@ function onDuty(mode = 'balanced') {
   const answer = () => warmupAnswer(warmup.mode, warmup.status, warmup.limit);
   const read = (observation: Observation) => {
     const context = { policy: defaultPolicy, words, now: at, hasRead: () => true, enforce: true, timeZone: 'UTC' };
-    const fleet = { breaker: closedBreaker, running: () => 100, others: () => [] };
+    const fleet = { breaker: closedBreaker, running: () => 100, others: () => [], actionsOf: () => [] };
     mailbox = tick(mailbox, observation, { ...context, ...fleet, newId: () => `a${++ids}` }).mailbox;
   };
   const look = () => {

@@ -61,6 +61,28 @@ export function isOurs(action: Action | null, now: EpochMs): action is Action {
   return late && now - action.openedAt <= ownsLateChangeMs;
 }
 
+interface Looks {
+  readonly was: WarmupAnswer;
+  readonly is: WarmupAnswer;
+  readonly words: StatusWords;
+}
+
+/** Returns true if the newer answer shows the change of the action and the older one does not. */
+export function isNew(action: Action, { was, is, words }: Looks): boolean {
+  return showsChange(action, is, words) && !showsChange(action, was, words);
+}
+
+/** Returns true if the newer answer undoes a change that was confirmed after the action was sent. */
+export function undoesNewer({ id, openedAt }: Action, actions: readonly Action[], { was, is, words }: Looks): boolean {
+  return actions.some(
+    (one) =>
+      one.id !== id &&
+      one.state === 'confirmed' &&
+      one.openedAt > (openedAt ?? 0) &&
+      isNew(one, { was: is, is: was, words }),
+  );
+}
+
 /** Returns true if a change between two looks is the effect of the action. A mode brings its own limit. */
 export function isEffectOf({ what }: Change, { targetMode, targetLimit }: Action): boolean {
   if (targetLimit !== undefined) return what === 'target_daily_limit';
@@ -101,7 +123,10 @@ export function planAfter({ mailbox, verdict, enforce, now, newId }: Planning): 
   return changes;
 }
 
-export type WantedChange = Pick<Action, 'kind' | 'targetMode' | 'targetLimit' | 'by' | 'undoes' | 'undoesLimit'>;
+export type WantedChange = Pick<
+  Action,
+  'kind' | 'targetMode' | 'targetLimit' | 'by' | 'undoes' | 'undoesLimit' | 'displaced'
+>;
 
 /** Returns an id that sorts by time. `chance` in [0, 1) makes it unique within a millisecond. */
 export function actionId(now: EpochMs, chance: number): string {

@@ -22,6 +22,7 @@ import { AccountAlerts, type ListFindings } from './account-alerts.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { alertsMoved, type Rival, rivalOf } from './guards.ts';
 import { AnswerOrder, type AskedAt, type Observation } from './observe.ts';
+import { withDisplaced } from './persons.ts';
 import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
 import { compareRoster, othersOf, type RosterChanges, runningIn, withHistory } from './roster.ts';
 import { afterSettlement, type TickContext, tick } from './tick.ts';
@@ -187,8 +188,8 @@ export class Recorder {
       const context = { policy, words: this.#options.words, now, overtaken };
       const { mailbox: ended, changes } = afterSettlement(before, open, settlement, context);
       const action = ended.action ?? open;
-      const mailbox = { ...ended, action };
-      const actions = [action];
+      const actions = withDisplaced(action, this.#rooms.world);
+      const mailbox = { ...ended, action: actions.at(-1) ?? action };
       const acted =
         !action.by && (action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1));
       const outside = { before, changes };
@@ -212,9 +213,8 @@ export class Recorder {
 
   async #drop(before: MailboxState, planned: Action, why: string): Promise<void> {
     const now = this.#rooms.world.clock.now();
-    const action = actionAfter(planned, { kind: 'dropped', detail: why, at: now });
-    const actions = [action];
-    const mailbox = { ...before, action };
+    const actions = withDisplaced(actionAfter(planned, { kind: 'dropped', detail: why, at: now }), this.#rooms.world);
+    const mailbox = { ...before, action: actions.at(-1) ?? null };
     const policy = this.#options.policyFor(mailbox);
     const alerts = this.#alerts.after({ mailbox, policy, now, route: null, actions, acted: null, breaker: null });
     await this.#rooms.store.settleIntent({ actions, mailbox, changes: [], alerts });
@@ -387,6 +387,7 @@ export class Recorder {
       running: () => runningIn(this.#options.accountsOfApi(), this.#rooms.fleet),
       newId: () => actionId(now, this.#rooms.world.random()),
       others: (mailbox) => othersOf(mailbox, this.#rooms.fleet.mailboxes(), now),
+      actionsOf: (mailbox) => this.#rooms.fleet.actionsOf(mailbox),
       timeZone: rules().timeZone,
       apiAheadMs: aheadMs(this.#rooms.fleet.account(account)),
       accountHasShrunk: (mailbox) => haveShrunk(this.#rooms.fleet.mailboxesOf(account), mailbox, now),

@@ -29,7 +29,7 @@ import { counted } from '../../core/wording/phrases.ts';
 import type { DecisionRecord } from '../../store/records.ts';
 import { judgeMailbox, type Observation, observe } from './observe.ts';
 import { isPausedByHabit } from './outside-changes.ts';
-import { isActive, isEffectOf, isOurs, planAfter, type Settlement, showsChange } from './plan.ts';
+import { isActive, isEffectOf, isNew, isOurs, planAfter, type Settlement, showsChange, undoesNewer } from './plan.ts';
 
 // Asks the breaker before a verdict becomes an action. Pure. docs/guard.md, "When it does nothing, on purpose".
 
@@ -177,6 +177,8 @@ export interface TickContext {
   readonly others: (mailbox: MailboxState) => readonly Others[];
   readonly apiAheadMs?: number;
   readonly accountHasShrunk?: (mailbox: MailboxState) => boolean;
+  /** The newest actions on the mailbox. Called only if the answer shows a change. */
+  readonly actionsOf: (mailbox: MailboxState) => readonly Action[];
   readonly timeZone: string;
 }
 
@@ -194,10 +196,15 @@ export interface Tick {
 
 export function tick(before: MailboxState, observation: Observation, context: TickContext): Tick {
   const found = changesIn(before, observation);
-  const proven = provenIn(before, observation, context);
+  const current = provenIn(before, observation, context);
+  const proven = current ?? (found.length === 0 ? null : belatedIn(before, observation, context));
   const changes = proven ? found.filter((one) => !isEffectOf(one, proven.action)) : found;
-  const taken = proven ? confirm(before, proven.observed, context) : observe(before, observation);
-  const confirmed = proven && taken.action;
+  const confirmation = proven && confirm({ ...before, action: proven.action }, proven.observed, context);
+  const confirmed = confirmation?.action ?? null;
+  const isCurrent = proven?.action === before.action;
+  const taken = confirmation
+    ? { ...confirmation, action: isCurrent ? confirmed : before.action }
+    : observe(before, observation);
   const seen = afterChanges(taken, changes);
   const settled = confirmed ? [confirmed] : [];
   const judgeable = observation.route === 'stats' || observation.route === 'warmup';
@@ -259,6 +266,19 @@ function provenIn(mailbox: MailboxState, observation: Observation, { now, words 
   return showsChange(action, observed.answer, words) ? { action, observed } : null;
 }
 
+/** Returns a person's unconfirmed change that a later answer proves, unless it undoes a newer confirmed change. */
+function belatedIn(before: MailboxState, observation: Observation, context: TickContext): Proven | null {
+  const { now, words, actionsOf } = context;
+  if (observation.route !== 'warmup' || !before.warmup) return null;
+  const { observed } = observation;
+  const looks = { was: before.warmup.answer, is: observed.answer, words };
+  const actions = actionsOf(before);
+  const action = actions.find(
+    (one) => one.by && isOurs(one, now) && isNew(one, looks) && !undoesNewer(one, actions, looks),
+  );
+  return action ? { action, observed } : null;
+}
+
 /** Returns the mailbox after its action was read back: our change is claimed, and the evidence restarts. */
 export function confirm(
   before: MailboxState,
@@ -272,7 +292,8 @@ export function confirm(
   const sight = { mode, run: runStateOf(status, words, rows, now), rows, now, apiAheadMs };
   const { kind, by } = before.action;
   const detail = `read back: ${readBackText(before.action, warmup.answer)}`;
-  const action = actionAfter(before.action, { kind: 'confirmed', detail, at: now });
+  const { displaced: _, ...sent } = before.action;
+  const action = actionAfter(sent as Action, { kind: 'confirmed', detail, at: now });
   const done = { kind, actionId: action.id, previousMode: action.before.mode, word: status };
   const known = before.memory ?? firstSight(policy, sight);
   const own = !by && isGuardActionKind(kind);
