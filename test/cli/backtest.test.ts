@@ -122,7 +122,7 @@ test('--guard sets another guard beside ours, from a file with a guard section o
 test('a mistake in the other guard is told with its place, and nothing is asked of the API', async () => {
   await using staged = await stage();
   const { run, workplace, simulator } = staged;
-  const file = workplace.configure('guard:\n  min_bouces: 3\n  window_days: 40\n', 'guard.yaml');
+  const file = workplace.configure('guard:\n  min_bouces: 3\n  window_days: 40\n  window_max_days: 30\n', 'guard.yaml');
   const wrong = async (guard: string) => {
     const error = await run({ guard }).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ name: 'CommandError', kind: 'configuration' });
@@ -130,7 +130,7 @@ test('a mistake in the other guard is told with its place, and nothing is asked 
   };
   const said = await wrong(file);
   expect(said).toContain(`${file}:2:3 guard.min_bouces: unknown key (did you mean min_bounces?)`);
-  expect(said).toContain(`${file}:3:16 guard.window_days: window_max_days (30, the default) is less than`);
+  expect(said).toContain(`${file}:4:20 guard.window_max_days: window_max_days (30) is less than`);
   const beside = workplace.configure('guard: {}\nguards: {}\n', 'beside.yaml');
   expect(await wrong(beside)).toContain(`${beside}:2:1 guards: unknown key`);
   expect(await wrong(`${file}.txt`)).toContain("can't be read: it does not exist");
