@@ -10,8 +10,7 @@ import { type OperationRequest, operating, runCommand } from '../../src/operatio
 import { createOperatorCommands, resendCommand } from '../../src/operations/commands.ts';
 import { failed } from '../../src/operations/plan.ts';
 import type { Store } from '../../src/store/store.ts';
-import { type World, worldOn } from '../../src/world/world.ts';
-import type { Duty } from '../account/duty.ts';
+import type { World } from '../../src/world/world.ts';
 
 export function roomsOf(fleet: Fleet, store: Store, world: World): CommandRooms {
   const rules = () => defaultRuleSettings;
@@ -23,12 +22,6 @@ export function operateOn(rooms: CommandRooms, watches: readonly AccountWatch[] 
   const undelivered = { channels: () => [], find: async () => [], resend: async () => [] };
   const commands = createOperatorCommands(watches, rooms, { undelivered, reload: async () => failed() });
   return operating(commands, auditing(rooms));
-}
-
-/** The same for the account of a duty. */
-export function operateOnDuty(duty: Duty): Operate {
-  const world = worldOn(duty.clock, { level: 'silent', format: 'json' });
-  return operateOn(roomsOf(duty.fleet(), duty.store(), world), [duty.watch()]);
 }
 
 /** `channels resend` where there is no store, so nothing is written down. */

@@ -1,8 +1,7 @@
 // A POST that was answered with 429 or another 4xx and was applied all the same (docs/faults.md O4): it was disowned.
 import { describe, expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
-import { everything } from '../../src/core/write-scope.ts';
-import { type Duty, goOnDuty, oliver, rarePoll, stormOf } from '../account/duty.ts';
+import { type Duty, goOnDuty, rarePoll } from '../account/duty.ts';
 import type { Meddling } from '../account/go-between.ts';
 
 const isPost = ({ method }: { readonly method: string }) => method === 'POST';
@@ -26,7 +25,6 @@ function firstPost(duty: Duty, fate: Meddling): void {
 }
 
 const settled = (duty: Duty) => duty.until(() => duty.action()?.state === 'confirmed');
-const posted = (duty: Duty) => duty.until(() => duty.posts().length === 1);
 const account = (duty: Duty) => [...duty.fleet().accounts()][0];
 
 describe('what is there after a refusal is ours', () => {
@@ -46,18 +44,6 @@ describe('what is there after a refusal is ours', () => {
     expect(await duty.notified()).toEqual(['event guard_acted confirmed']);
     expect(account(duty)).toMatchObject({ keyWrites: true, keyRejected: false });
   });
-
-  test('a person whose pause is answered with 429 hears that it was made', async () => {
-    await using duty = await goOnDuty({ scenario: stormOf(oliver) });
-    await duty.run(10 * minuteMs);
-    firstPost(duty, { ...throttled(20), applied });
-    const found = duty.mailbox(oliver);
-    if (!found) throw new Error('no mailbox');
-    const by = { name: 'a test', reason: 'to see it' };
-    const asked = duty.watch().carryOut(found, { kind: 'pause', targetMode: null, by });
-    await duty.run(3 * minuteMs);
-    expect([await asked, duty.posts().length]).toMatchObject([{ state: 'confirmed', attempts: 1 }, 1]);
-  });
 });
 
 describe('until the look has answered, nothing is said of it', () => {
@@ -76,28 +62,5 @@ describe('until the look has answered, nothing is said of it', () => {
     expect(account(duty)?.keyWrites).toBeNull();
     await settled(duty);
     expect([duty.posts().length, duty.mailbox()?.memory?.claim?.kind]).toEqual([1, 'recovery']);
-  });
-
-  test('killed between the 429 and the look: the next process finds the intent, looks, and claims what is there', async () => {
-    await using duty = await goOnDuty(breached);
-    firstPost(duty, { ...throttled(600), applied });
-    await posted(duty);
-    await duty.run(minuteMs);
-    await duty.restart({ image: duty.image() });
-    await settled(duty);
-    await duty.run(40 * minuteMs);
-    expect([duty.posts().length, duty.mailbox()?.memory?.claim?.kind]).toEqual([1, 'recovery']);
-    expect(new Set(await duty.notified())).toEqual(new Set(['event guard_acted confirmed']));
-  });
-
-  test('the emergency stop during the wait: the look goes on, and nothing is sent again', async () => {
-    await using duty = await goOnDuty(breached);
-    firstPost(duty, throttled(600));
-    await posted(duty);
-    duty
-      .fleet()
-      .putWritesOff({ scope: everything, since: duty.clock.now(), until: null, by: 'a test', reason: 'stop' });
-    await duty.run(40 * minuteMs);
-    expect([duty.posts().length, duty.action()?.state]).toEqual([1, 'dropped']);
   });
 });

@@ -7,7 +7,6 @@ import type { RecipeRunner } from '../../src/recipes/runner.ts';
 import { systemClock, type World } from '../../src/world/world.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
-import { RecipeHost } from '../support/recipe-service.ts';
 import { type Running, serve, stillWorld } from '../web/running-server.ts';
 
 const world: World = {
@@ -53,15 +52,6 @@ test('a run that is asked for while 100 wait was not started, and the service sa
   await api.close();
   const said = expect.stringMatching(/^100 runs are already waiting: try again later\./);
   expect(refused).toMatchObject({ kind: 'not_started', said });
-});
-
-test('a 503 of something in between still may have started one', async () => {
-  await using host = await RecipeHost.start();
-  host.trigger = () => ({ status: 503, body: { error: 'upstream is busy' } });
-  const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
-  const triggered = await api.trigger({ recipe: 'at-risk', parameters: {}, apply: false });
-  await api.close();
-  expect(triggered.kind).toBe('may_have_started');
 });
 
 test('one key can have a quarter of the waiting runs: then it gets 429 and Retry-After, and others still start theirs', async () => {

@@ -6,7 +6,6 @@ import { dueStep } from '../../src/alerts/incidents.ts';
 import { tryWaitMs } from '../../src/core/action.ts';
 import type { Alert } from '../../src/core/alert.ts';
 import { routes } from '../../src/core/answers.ts';
-import { admit, closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { Incident } from '../../src/core/incident.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { cronSchedule } from '../../src/world/schedule.ts';
@@ -51,22 +50,6 @@ test('an incident is announced at once', () => {
   };
   expect(dueStep(incident, start)).toBe('began');
   expect(dueStep({ ...incident, joinedAt: start - secondMs, openedAt: start - secondMs }, start)).toBe(null);
-});
-
-test('what the breaker let pass then does not count as recent', () => {
-  const policy = { sharePpm: 100_000, minMailboxes: 2, maxMailboxes: 25, minDomains: 1, windowMs: hourMs };
-  const candidate = (key: string) => ({
-    key,
-    account: 'acme',
-    email: `${key}@acme.example`,
-    domain: 'acme.example',
-    weight: 1,
-    firstSight: false,
-    statsAt: start,
-  });
-  const then = admit(closedBreaker, candidate('a'), { policy, running: () => 10, now: ahead });
-  expect(admit(then.state, candidate('b'), { policy, running: () => 10, now: ahead }).admitted).toBe(false);
-  expect(admit(then.state, candidate('b'), { policy, running: () => 10, now: start }).admitted).toBe(true);
 });
 
 test('statistics that are read right after it are not stale: a whole fleet was told stale and fresh again within seconds', async () => {

@@ -11,25 +11,14 @@ const why = ['--reason', 'a test', '--yes'];
 /** Whatever needs the daemon. */
 const asking = [
   ['pause', box, ...why],
-  ['resume', box, ...why],
-  ['mode', box, 'slow', ...why],
-  ['limit', box, '3', ...why],
   ['undo', '--since', '1h', ...why],
   ['writes', 'off', ...why],
-  ['writes', 'on', ...why],
-  ['silence', 'add', '--rule', 'stale_data', '--for', '1h', ...why],
   ['silence', 'expire', 'some', ...why],
-  ['breaker', 'release', ...why],
-  ['contest', 'release', box, ...why],
   ['channels', 'resend', 'ops', ...why],
   ['reload'],
   ['recipes', 'run', 'breaches'],
-  ['recipes', 'list'],
   ['status'],
-  ['alerts', 'list'],
   ['history'],
-  ['explain', box],
-  ['silence', 'list'],
 ];
 /** Whatever also says something without a daemon. */
 const reading = [['doctor'], ['__alive']];
@@ -70,29 +59,6 @@ const file = {
   recipes: { api_keys: [{ ...withSecret, plan: 'pro' }] },
 };
 const env = { WARMWARDEN_TOKEN: secret, WARMWARDEN_API_KEY: secret };
-
-test.concurrent('over --url too, and it does nothing of it when it continues', async () => {
-  await using stage = await Stage.open({ file });
-  const mailbox = stage.api.add(box);
-  const daemon = stage.start();
-  const url = await daemon.onDuty();
-  await until('the mailbox to be known', () => stage.api.reads('/v1/stats', mailbox).length >= 2);
-  const run = async (argv: readonly string[]) => {
-    await using command = new Running([...argv, '--url', url], env);
-    return { argv, code: (await command.ended).code, said: command.output };
-  };
-  daemon.kill('SIGSTOP');
-  const commands = [['pause', box, ...why], ['recipes', 'run', 'breaches'], ['status'], ['explain', box]];
-  const silent = `The daemon at ${url} has not answered for 10 s.`;
-  for (const { argv, code, said } of await Promise.all(commands.map(run))) {
-    expect([argv, code, said]).toEqual([argv, 1, expect.stringContaining(silent)]);
-    if (argv[0] === 'pause') expect(said).toContain('Nothing was changed.');
-  }
-  daemon.kill('SIGCONT');
-  expect((await run(['status'])).code).toBe(0);
-  expect((await run(['history'])).said).not.toContain('pause');
-  expect(stage.api.posts(mailbox)).toEqual([]);
-});
 
 test.concurrent.each(['the socket', 'a URL'])(
   'a daemon that freezes while it carries a command out that came over %s is said to have stopped, and the outcome to be unknown',

@@ -1,12 +1,11 @@
 // The store is deleted while Warmwarden runs, and the next process begins with a new, empty one: what was lost is said, and the
 // emergency stop, which a person set, does not end with it.
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { WriteScope, WritesOff } from '../../src/core/write-scope.ts';
-import { backUp } from '../../src/store/file/backup.ts';
 import { Store } from '../../src/store/store.ts';
 import { amelia, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
@@ -44,38 +43,6 @@ test('an emergency stop outlives its store: nothing is changed, and the message 
   await stage.restart();
   expect(stage.fleet().writesOff(stage.clock.now())).toEqual([]);
 });
-
-test.each([
-  ['restored after a failure', true],
-  ['renamed over it while Warmwarden ran', false],
-])(
-  'an emergency stop outlives its store, too, where a backup that is older than the stop is %s',
-  async (_what, isStopped) => {
-    await using stage = await startMovedDaemon({ scenario: stormOf(amelia), poll, expectErrors });
-    await stage.run(minuteMs);
-    const path = join(stage.folder, 'data', 'warmwarden.db');
-    const backup = join(stage.folder, 'backup.db');
-    await backUp(path, backup);
-    await stage.writes(true);
-    await stage.run(minuteMs);
-    const restore = () => renameSync(backup, path);
-    if (isStopped) renameSync(path, `${path}.lost`);
-    else restore();
-    await stage.run(minuteMs);
-    expect(stage.notified('store_failing')).toEqual(['firing']);
-    await stage.restart(() => {
-      if (!isStopped) return;
-      remove(path);
-      restore();
-    });
-    await stage.run(4 * hourMs);
-    expect([stage.mailbox(amelia).verdict?.answer.wanted, stage.posts]).toEqual(['recovery', []]);
-    const ended = stage.receiver.alerts().find(({ rule, status }) => rule === 'store_failing' && status === 'resolved');
-    expect(ended?.sentences.join(' ')).toBe(
-      'Warmwarden guards and records its decisions again. It does not act where an emergency stop is in force. The store lacked an emergency stop that was in force before. Warmwarden restored that emergency stop.',
-    );
-  },
-);
 
 describe('a start beside the note of a store that failed', () => {
   const everywhere: WriteScope = { kind: 'everything' };
@@ -151,20 +118,10 @@ describe('a start beside the note of a store that failed', () => {
     await third.close();
   });
 
-  test('does not put a stop in force again that a person ended before the store was seen to work', async () => {
-    const path = join(newFolder(), 'warmwarden.db');
-    const failing = await Store.open(path, now);
-    await failing.keepOutage(outage);
-    failing.keepStops([stopOf(everywhere), stopOf({ kind: 'account', account: 'acme' })]);
-    await failing.recordWrites({
-      off: [],
-      on: [JSON.stringify(['account', 'acme'])],
-      alerts: { changed: [], dropped: [], transitions: [] },
-    });
-    await failing.close();
-    const store = await Store.open(path, now + 1);
-    expect((await store.loadPicture()).writesOff).toMatchObject([{ scope: everywhere }]);
-    await store.close();
+  test('puts a stop in force again that a backup from before it lacks', async () => {
+    const { store, writesOff } = await next([stopOf(everywhere)], () => {});
+    expect(await writesOff()).toMatchObject([{ scope: everywhere }]);
+    expect(store.warnings.join()).toContain('lacked an emergency stop');
   });
 
   test('finds a note that was deleted, or could not be written, while the store failed', async () => {
@@ -187,15 +144,5 @@ describe('a start beside the note of a store that failed', () => {
     const store = await Store.open(path, now + 1);
     expect(store.warnings.join()).toContain('It restored the emergency stop that was in force.');
     await store.close();
-  });
-
-  test('takes a note that was not written to its end for none', async () => {
-    for (const text of ['', '{"outage": null, "stops": [{"sco', '\0'.repeat(99)]) {
-      const { path, store } = await next([stopOf(everywhere)], (path) => {
-        remove(path);
-        writeFileSync(`${path}.failing`, text);
-      });
-      expect([store.news, store.warnings]).toEqual([[`Created a new, empty store: ${path}.`], []]);
-    }
   });
 });

@@ -50,12 +50,4 @@ describe('a run that waits for its turn', () => {
     expect(await runner.run(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
     await runner.close();
   });
-
-  test('is cancelled when Warmwarden stops, without having begun', async () => {
-    const { runner, runs, waiting, open } = await twoRunAndOneWaits();
-    const closed = runner.close();
-    open();
-    await closed;
-    expect(await runs.read(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
-  });
 });

@@ -1,7 +1,6 @@
 // Whoever read nothing of an answer held its memory and its file for ever: with enough of them the daemon could neither be
 // reached nor reach the API. docs/faults.md O7.
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { until } from '../support/until.ts';
@@ -30,17 +29,4 @@ test('a client that reads nothing of an answer is disconnected, which makes room
   await stall(server.port);
   expect(await isAnswered(server.url)).toBe(false);
   await until('room for another connection', () => isAnswered(server.url));
-});
-
-test('an answer that is long in coming is waited for', async () => {
-  const gate = Promise.withResolvers<void>();
-  const explain = async () => {
-    await gate.promise;
-    return [];
-  };
-  await using server = await serve(new Fleet(), { connectionLimits: oneConnection, deliveries: explain });
-  const asked = ask(`${server.url}/api/deliveries`);
-  await sleep(3 * stallMs);
-  gate.resolve();
-  expect((await asked).status).toBe(200);
 });

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { askDaemon, askFor, daemonListens } from '../../src/cli/daemon.ts';
-import { minuteMs } from '../../src/core/time.ts';
 import { hasProc, Workplace } from '../support/process.ts';
 
 const pause = { by: 'a test', reason: 'to see it' };
@@ -32,14 +31,4 @@ test.runIf(hasProc)('it says so when the start takes longer', async () => {
   await expect(askDaemon(path, 'breaker-release', pause)).rejects.toThrow(
     new RegExp(`^Warmwarden is starting \\(process ${daemon.pid} on .*\\), and accepts no commands yet\\.`),
   );
-});
-
-test('it waits for nobody where no process has the store, or one has had it for long', async () => {
-  using workplace = new Workplace();
-  const path = workplace.path('warmwarden.db');
-  await expect(askDaemon(path, 'breaker-release', pause)).rejects.toThrow('No daemon answers: nothing is guarded.');
-  using _daemon = await silentProcess(path, Date.now() - 10 * minuteMs);
-  const silent = hasProc ? 'has this store but does not answer' : 'No daemon answers';
-  await expect(askDaemon(path, 'breaker-release', pause)).rejects.toThrow(silent);
-  await expect(askFor(path, 'fleet')).rejects.toThrow(silent);
 });

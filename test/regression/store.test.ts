@@ -18,7 +18,6 @@ import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { backUp } from '../../src/store/file/backup.ts';
-import { storeError } from '../../src/store/file/connection.ts';
 import { Store } from '../../src/store/store.ts';
 import { oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
@@ -99,28 +98,20 @@ describe('a store that fails while the daemon runs', () => {
     expect([await ready(), notified('store_failing')]).toEqual(['200 ready', ['firing', 'resolved']]);
   });
 
-  test('is ended by a restart: the process that finds it working says so, once', async () => {
+  test('fires an alert at its first failed write, and is ended by a restart: the process that finds it working says so, once', async () => {
     const { stage, path, run, notified } = await begin();
     await using _ = stage;
     const disk = { full: true };
-    using _writes = failWrites(() => disk.full);
-    await stage.until('it is told', () => notified('store_failing').length === 1, 10 * minuteMs);
+    using writes = failWrites(() => disk.full);
+    await stage.until('a write', () => writes.failed > 0, 10 * minuteMs);
     await run(secondMs);
+    expect(notified('store_failing')).toEqual(['firing']);
     expect(mode(`${path}.failing`)).toBe('600');
     await stage.restart(() => Object.assign(disk, { full: false }));
     await run(2 * minuteMs);
     await stage.restart();
     await run(10 * minuteMs);
     expect(notified('store_failing')).toEqual(['firing', 'resolved']);
-  });
-
-  test('fires an alert at its first failed write', async () => {
-    const { stage, run, notified } = await begin();
-    await using _ = stage;
-    using writes = failWrites((nth) => nth === 2);
-    await stage.until('a second write', () => writes.failed === 1, 10 * minuteMs);
-    await run(secondMs);
-    expect(notified('store_failing')).toEqual(['firing']);
   });
 });
 
@@ -223,15 +214,6 @@ describe('other users of the machine', () => {
     }
   };
 
-  test('can open no file of a new store, and not enter its folder', async () => {
-    const folder = join(newFolder(), 'data');
-    await opening(join(folder, 'w.db'), ({ warnings }) => {
-      const files = { 'w.db': '600', 'w.db-wal': '600', 'w.db-shm': '600', 'w.db.lock': '600' };
-      expect(modes(folder)).toMatchObject({ '': '700', ...files });
-      expect(warnings).toEqual([]);
-    });
-  });
-
   test('lose what an earlier version left open to them', async () => {
     const folder = newFolder();
     const path = join(folder, 'w.db');
@@ -252,16 +234,6 @@ describe('other users of the machine', () => {
       expect(modes(folder)).toMatchObject({ '': '777', 'theirs.txt': '644', 'w.db': '600' });
       expect(warnings).toEqual([expect.stringContaining(`${folder} (mode 0777), which holds other files too`)]);
     });
-  });
-
-  test('keep their own database when store.url names it by mistake', async () => {
-    const path = join(newFolder(), 'shop.db');
-    const shop = new DatabaseSync(path);
-    shop.exec('CREATE TABLE orders (id integer)');
-    shop.close();
-    chmodSync(path, 0o644);
-    await expect(Store.open(path, now)).rejects.toThrow('a database of another program');
-    expect(mode(path)).toBe('644');
   });
 });
 
@@ -338,10 +310,4 @@ describe('a damaged row', () => {
     const said = String(await store.loadPicture().catch((error: unknown) => error));
     expect(said).toMatch(/a row of the table silences can't be read .* and delete the row\.$/);
   });
-});
-
-test('a store on a full disk is not opened, and the message says what to do about it', () => {
-  const full = Object.assign(new Error('database or disk is full'), { errcode: 13 });
-  const { message } = storeError('/data/warmwarden.db', full);
-  expect(message).toBe("The store /data/warmwarden.db can't be opened: its disk is full. Free up space on that disk.");
 });

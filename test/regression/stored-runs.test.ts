@@ -1,17 +1,14 @@
 // A viewer's key filled the disk with the rows of its runs: 1.1 GB an hour. docs/faults.md O7.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import type { Run, RunStatus } from '../../src/core/recipe.ts';
 import type { Database } from '../../src/store/database.ts';
 import { Gate } from '../../src/store/database.ts';
 import { StoredRuns } from '../../src/store/runs.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
 import { now } from '../store/records.ts';
-import { MemoryRuns } from '../support/memory-runs.ts';
-import { endedRun, recipeRunner, startedRun } from '../support/recipe-runner.ts';
-import { stillWorld } from '../web/running-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-runs-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -89,18 +86,4 @@ test('a run that goes on is never deleted; one that has no room left is told so,
   expect(await kept([await ran('ann')])).toHaveLength(1);
   expect(await runs.write({ ...endless, status: 'failed' })).toBe('written');
   expect(await kept([endless.id, await ran('bot')])).toHaveLength(1);
-});
-
-describe('without a daemon', () => {
-  test('a run whose rows do not fit fails with one clear sentence', async () => {
-    const recipes = mkdtempSync(join(folder, 'recipes-'));
-    const select = 'WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r WHERE x < 5000) SELECT x FROM r';
-    writeFileSync(join(recipes, 'many.yaml'), `id: many\ntitle: t\ndescription: d\nselect: ${select}\n`);
-    const parts = { runs: new MemoryRuns(10 * kibibyte), place: join(folder, `${files}.db`), folder: recipes };
-    const runner = recipeRunner(stillWorld(), parts);
-    const { id } = await startedRun(runner, { recipe: 'many' });
-    const error = 'it has too many rows: they fill all the space for runs, and there is no finished run left to delete';
-    expect(await endedRun(runner, id)).toMatchObject({ status: 'failed', error });
-    await runner.close();
-  });
 });

@@ -25,27 +25,6 @@ describe('a dry run', () => {
     expect(structuredContent).toMatchObject({ status: 'succeeded', apply: false, note });
     expect((await rpc.call('get_run', { run_id: 'run-1' })).structuredContent).toMatchObject({ apply: false, note });
   });
-
-  test('is told from a run that acted, and from one that only asks', async () => {
-    await using service = await connected();
-    const { host, rpc } = service;
-    withRun(host, { recipe: 'pause-domain', apply: true });
-    const { structuredContent: acted } = await rpc.call('pause-domain', { apply: true });
-    expect(acted).toMatchObject({ apply: true, note: expect.not.stringContaining('dry run') });
-    withRun(host, { recipe: 'at-risk', apply: false });
-    const { structuredContent: asked } = await rpc.call('at-risk');
-    expect(asked).toMatchObject({ note: expect.not.stringContaining('dry run') });
-    expect(asked).not.toHaveProperty('apply');
-  });
-
-  test('of a service that does not say whether it acted is none that we vouch for', async () => {
-    await using service = await connected();
-    const { host, rpc } = service;
-    withRun(host, { recipe: 'pause-domain' });
-    const { structuredContent } = await rpc.call('pause-domain', {});
-    expect(structuredContent).not.toHaveProperty('apply');
-    expect(structuredContent.note).not.toContain('dry run');
-  });
 });
 
 test('wrong arguments are answered with what is wrong with them, and nothing before it', async () => {
@@ -72,20 +51,8 @@ describe('cancel_run', () => {
     expect([isError, structured]).toMatchObject([false, { status: 'cancelled', note: 'The run was cancelled.' }]);
   });
 
-  test('says of a run that had ended that nothing was cancelled', async () => {
-    const { structured } = await said(true, run('succeeded'));
-    const note = 'The run had already ended, so nothing was cancelled.';
-    expect(structured).toMatchObject({ status: 'succeeded', note });
-  });
-
   test('says of a service without a way to cancel that the run continues', async () => {
     const { isError, text } = await said(true, () => ({ status: 404, body: { error: 'no such path' } }));
     expect([isError, text]).toEqual([true, 'The service cannot cancel a run, so the run continues.']);
-  });
-
-  test('says in the words of the service why it refuses', async () => {
-    const message = 'There is no run run-1.';
-    const { isError, text } = await said(true, () => ({ status: 404, body: { error: 'unknown_run', message } }));
-    expect([isError, text]).toEqual([true, message]);
   });
 });

@@ -65,24 +65,6 @@ test('a line of 50 MB is one error, and the rest goes on', async () => {
   expect(started).toEqual([]);
 });
 
-test('a long line that is within the limit is read as before', async () => {
-  const { rpc, started } = await connected();
-  const given = { a: 'ä'.repeat(400_000) };
-  expect((await rpc.call('at-risk', given)).isError).toBe(true);
-  expect(started).toEqual([['at-risk', given, false]]);
-});
-
-test('messages that are no requests are noted in a line each, and the rest goes on', async () => {
-  const { rpc, wire, notes } = await connected();
-  const strange = ['[]', 'null', '42', '{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}', '{"jsonrpc":"2.0","id":1}'];
-  await pour(
-    wire,
-    strange.map((line) => `${line}\n`),
-  );
-  expect((await rpc.tools()).map(({ name }) => name)).toContain('at-risk');
-  expect(notes).toEqual(strange.map(() => 'a message that is not JSON-RPC was ignored'));
-});
-
 test('of very many calls at once those beyond 1,000 are refused, and each is answered once', async () => {
   const gate = Promise.withResolvers<void>();
   const { rpc, started } = await connected(() => gate.promise);

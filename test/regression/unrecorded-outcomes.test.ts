@@ -1,7 +1,7 @@
 // A disk that fills up between a message and the record that it was sent: the same alert was in the channel every five seconds.
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
-import { firing, sampleAlert, start } from '../alerts/samples.ts';
+import { firing, sampleAlert } from '../alerts/samples.ts';
 import { type Receiver, startReceiver, status } from '../outbox/receiver.ts';
 import { hookTo, rigWith } from '../outbox/rig.ts';
 
@@ -27,21 +27,4 @@ test('what was sent while nothing could be recorded is sent once, and recorded a
   expect(rig.store.deliveries().slice(0, 3)).toMatchObject([{ state: 'sent' }, { state: 'sent' }, { state: 'sent' }]);
   await rig.clock.advance(minuteMs);
   expect(accounts(receiver)).toHaveLength(3);
-});
-
-test('a receiver that asks for an hour gets it, also while nothing can be recorded', async () => {
-  let now = () => start;
-  await using receiver = await startReceiver(() => now());
-  await using rig = rigWith(hookTo(receiver.url));
-  now = rig.clock.now;
-  receiver.answer = status(429, { 'retry-after': '3600' });
-  rig.commit(firing(sampleAlert(1, { account: 'acme1' })));
-  await rig.clock.advance(29 * secondMs);
-  rig.store.outbox.settleDelivery = async () => {
-    throw new Error('database or disk is full');
-  };
-  await rig.clock.advance(50 * minuteMs);
-  expect(accounts(receiver)).toHaveLength(1);
-  await rig.clock.advance(15 * minuteMs);
-  expect(accounts(receiver)).toHaveLength(2);
 });

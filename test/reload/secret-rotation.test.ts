@@ -30,16 +30,12 @@ async function reloadsOf(...outcomes: readonly CommandOutcome[]): Promise<number
   return reloads;
 }
 
-test('it is taken over once', async () => {
-  expect(await reloadsOf(done)).toBe(1);
-});
-
-test('a refused configuration is not tried again with the same secret', async () => {
-  expect(await reloadsOf(refused)).toBe(1);
-});
-
-test('a reload that failed is tried again until it succeeds', async () => {
-  expect(await reloadsOf(failed, failed, done)).toBe(3);
+test.each([
+  { name: 'a new secret is taken over once', outcomes: [done], reloads: 1 },
+  { name: 'a refused configuration is not tried again with the same secret', outcomes: [refused], reloads: 1 },
+  { name: 'a reload that failed is tried again until it succeeds', outcomes: [failed, failed, done], reloads: 3 },
+])('$name', async ({ outcomes, reloads }) => {
+  expect(await reloadsOf(...outcomes)).toBe(reloads);
 });
 
 test('a secret that is replaced again while the reload goes on is not missed', async () => {
