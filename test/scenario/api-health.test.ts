@@ -26,20 +26,3 @@ test('H21: a health check that is not ok is announced after five minutes, with i
   await stage.run(10 * minuteMs);
   expect(stage.notified('api_unwell')).toEqual(['firing', 'resolved']);
 });
-
-test('a clock that differs by five minutes is announced; a time that stands still is no clock', async () => {
-  await using stage = await startMovedDaemon({ scenario, poll });
-  await stage.run(3 * minuteMs);
-  stage.simulator.faults.add({ fault: 'frozen', route: 'health' });
-  await stage.run(10 * minuteMs);
-  expect(stage.notified('clock_off')).toEqual([]);
-  stage.simulator.faults.clear();
-  await trouble(stage.simulator.url, 'clock-off');
-  await stage.run(8 * minuteMs);
-  const [alert] = stage.told('clock_off');
-  expect(alert?.title).toBe('agency: clocks differ by 5 min');
-  expect(alert?.sentences[0]).toContain('5 min behind the clock of the mailbox API');
-  await trouble(stage.simulator.url, 'well');
-  await stage.run(10 * minuteMs);
-  expect(stage.notified('clock_off')).toEqual(['firing', 'resolved']);
-});

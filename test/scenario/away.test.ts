@@ -41,21 +41,3 @@ it('tells once what began and once what ended while nobody was on duty', async (
   await stage.run(2 * hourMs);
   expect(notified()).toHaveLength(3);
 });
-
-it('tells a pause in a domain whose DNS fails, and the end of what was told before a silence', async () => {
-  const burst: Incident = { kind: 'bounce', mailbox: 'a@*', rate: 1, from: 3 * hourMs };
-  const incidents = [dns('early.example', hourMs, 6 * hourMs), burst];
-  await using stage = await startMovedDaemon({ scenario: scenario(incidents), poll });
-  await stage.run(2.5 * hourMs);
-  expect(stage.notified('dns_failing')).toEqual(['firing']);
-  const match = { rule: ['dns_failing'], domain: ['early.example'] };
-  expect((await stage.command('silence-add', { match, for_seconds: 48 * 3_600 })).result).toBe('done');
-  await stage.run(30 * hourMs);
-  expect(stage.posts.at(-1)).toMatchObject({ email: 'a@early.example', change: 'pause' });
-  const paused = stage.receiver
-    .alerts()
-    .filter(({ rule, numbers }) => rule === 'guard_acted' && numbers['action'] === 'pause');
-  expect(paused).toMatchObject([{ status: 'event', severity: 'critical', mailbox: 'a@early.example' }]);
-  // No reminder in the silence, but the end.
-  expect(stage.notified('dns_failing')).toEqual(['firing', 'resolved']);
-});

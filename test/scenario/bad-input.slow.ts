@@ -1,9 +1,7 @@
 // What an operator gets wrong, told by the command itself: one clear sentence, the right exit code, no stack, no key.
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { Store } from '../../src/store/store.ts';
 import { OtherApi } from '../support/other-api.ts';
 import { type Running, runDaemon, Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -103,28 +101,6 @@ describe.concurrent('a place that can’t be had', () => {
     expect(code).toBe(1);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(new RegExp(`^warmwarden: .*${address}.*in use.*server\\.listen`));
-  });
-
-  it('is told when the store’s folder can’t be made, is a folder itself, or holds something else', async () => {
-    using workplace = new Workplace();
-    // A path below a file: root, too, can't make a folder there.
-    writeFileSync(
-      workplace.path('file'),
-      'not a database, and long enough to be taken for none of its pages\n'.repeat(20),
-    );
-    mkdirSync(workplace.path('folder'));
-    const store = { url: 'sqlite:./file/store.db' };
-    const { code, lines } = await runToEnd(workplace.configure(configOf('http://127.0.0.1:1', { store })));
-    expect([code, lines]).toEqual([1, [expect.stringMatching(/^The store /)]]);
-    for (const path of ['file/store.db', 'folder', 'file'].map((name) => workplace.path(name))) {
-      const error: Error = await Store.open(path, Date.now()).then(
-        () => new Error('it was opened'),
-        (reason) => reason,
-      );
-      expect(error.message).toMatch(/^The store .* can't be (opened|used): [^\n]*store\.url[^\n]*$/);
-      expect(error.message).toContain(path);
-      if (path.endsWith('store.db')) expect(lines[0]).toBe(error.message);
-    }
   });
 
   it('is told who holds the store, and the holder is not disturbed', async () => {

@@ -1,6 +1,6 @@
 // A first sweep of a fleet that is big for its plan: it has the budget, and what is news while it goes on is told at once.
 import { expect, it } from 'vitest';
-import { dayMs, minuteMs } from '../../src/core/time.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 import { poll, settled } from './three-domains.ts';
@@ -35,37 +35,4 @@ it('a bounce wave over mailboxes that were judged already: recoveries and the ho
   expect([notified('guard_held'), notified('reputation_low')]).toEqual([['firing'], []]);
   expect(notified('guard_acted')).toHaveLength(posts.length);
   expect(posts.length).toBeGreaterThan(0);
-});
-
-const badDay = (mailbox: string): Incident => ({
-  kind: 'bounce',
-  mailbox,
-  rate: 0.2,
-  from: -5 * dayMs,
-  until: -4 * dayMs,
-});
-
-it('what a sweep found is told when its account leaves the configuration, and after a restart in its midst', async () => {
-  const fleet = Array.from({ length: 120 }, (_, number) => settled(number));
-  const emails = fleet.map(({ email }) => email);
-  const second = emails.slice(60);
-  const [mine = '', theirs = ''] = [emails[0], second[0]];
-  await using stage = await startMovedDaemon({
-    scenario: { name: 'kept', summary: 'Two are over.', fleet, incidents: [badDay(mine), badDay(theirs)] },
-    second,
-    poll: often,
-    account: small,
-  });
-  const acted = () => stage.told('guard_acted');
-  const recovered = (email: string) => stage.mailbox(email).action?.state === 'confirmed';
-  await stage.until('both are switched to recovery', () => recovered(mine) && recovered(theirs), 10 * minuteMs);
-  await stage.run(2 * minuteMs);
-  expect([acted(), [...stage.fleet().sweeps()].length]).toEqual([[], 2]);
-  await stage.reload((config) => void config.accounts.pop(), { force: true });
-  await stage.run(minuteMs);
-  expect(acted().map(({ mailbox }) => mailbox)).toEqual([theirs]);
-  await stage.restart();
-  await stage.run(minuteMs);
-  expect(acted().map(({ mailbox }) => mailbox)).toEqual([theirs, mine]);
-  expect(stage.fleet().sweep('agency')).toBeDefined();
 });

@@ -2,6 +2,7 @@
 // One round by default; WARMWARDEN_SLOW=1 plays many, also at a pace that leaves time between intent and POST.
 // WARMWARDEN_SEED=N plays a failed round again (its moments, not the machine's).
 import { describe, expect, it } from 'vitest';
+import { chanceFrom } from '../soak/chance.ts';
 import { Stage } from '../support/guarded.ts';
 import { type Asked, type OtherMailbox, week } from '../support/other-api.ts';
 import type { ReceivedMessage } from '../support/receiver.ts';
@@ -26,17 +27,6 @@ interface Round {
   readonly random: () => number;
   /** The channel whose message is lost when the process is killed while it sends. */
   readonly loses: ReceivedMessage['to'];
-}
-
-/** mulberry32: a small generator whose numbers follow from the seed. */
-function numbersFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** In a random order; none comes again before every other one came. */
@@ -96,7 +86,8 @@ function idsByAlert(stage: Stage): Map<string, Set<string>> {
 }
 
 async function playRound(seed: number, requestsPerMinute: number): Promise<void> {
-  const random = numbersFrom(seed);
+  const chance = chanceFrom(seed);
+  const random = () => chance.below(1);
   await using stage = await Stage.open({ account: { requests_per_minute: requestsPerMinute } });
   const fleet = Array.from({ length: boxes }, (_, index) => stage.api.add(`box${index + 1}@fleet.example`));
   stage.start();
@@ -111,12 +102,10 @@ async function playRound(seed: number, requestsPerMinute: number): Promise<void>
     await killAt(stage, drawn[index] ?? 'clock', mailbox, { random, loses });
     stage.start();
   }
-  const sentToSlack = (mailbox: OtherMailbox) =>
-    stage.receiver.notified.some((one) => one.to === 'slack' && tells(one, mailbox));
-  const sentToHook = (mailbox: OtherMailbox) =>
-    stage.receiver.notified.some((one) => one.to === 'hook' && tells(one, mailbox));
+  const sent = (to: ReceivedMessage['to'], mailbox: OtherMailbox) =>
+    stage.receiver.notified.some((one) => one.to === to && tells(one, mailbox));
   const done = (mailbox: OtherMailbox) =>
-    stage.api.posts(mailbox).length > 0 && sentToSlack(mailbox) && sentToHook(mailbox);
+    stage.api.posts(mailbox).length > 0 && sent('slack', mailbox) && sent('hook', mailbox);
   await until('every mailbox to be acted upon and told', () => fleet.every(done), settledWithinMs);
   // A second POST would come with one of the next readings.
   const reads = fleet.map((mailbox) => stage.api.reads('/v1/stats', mailbox).length);

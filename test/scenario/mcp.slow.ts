@@ -99,24 +99,4 @@ describe('an assistant', () => {
     expect(await server.ended).toBe(0);
     expect(rpc.received + server.stderr()).not.toContain(stage.key);
   });
-
-  it('that cancels a call ends its run', async () => {
-    await using place = await staged();
-    await guarding(place.stage);
-    await using server = spawnRpc(['mcp', '--config', place.stage.config]);
-    const { rpc } = server;
-    await rpc.initialize();
-    const params = { name: 'endless', arguments: {}, _meta: { progressToken: rpc.messages.length } };
-    const progressed = ({ method, params: notified }: (typeof rpc.messages)[number]) =>
-      method === 'notifications/progress' && notified?.['progressToken'] === params._meta.progressToken;
-    const id = rpc.ask('tools/call', params);
-    await until('progress', () => rpc.messages.some(progressed));
-    rpc.notify('notifications/cancelled', { requestId: id });
-    // Two runs at once: a third gets its turn only when one of them has ended.
-    const others = [rpc.ask('tools/call', params), rpc.ask('tools/call', params)];
-    await rpc.tools();
-    for (const other of others) rpc.notify('notifications/cancelled', { requestId: other });
-    expect((await rpc.call('watched')).structuredContent.status).toBe('succeeded');
-    expect(rpc.messages.some((message) => message.id === id)).toBe(false);
-  });
 });

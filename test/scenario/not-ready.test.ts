@@ -1,12 +1,9 @@
 // A daemon that is alone and not ready: for each cause, what /readyz says, and who notices without looking at it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { request } from 'undici';
 import { expect, test } from 'vitest';
 import { minuteMs } from '../../src/core/time.ts';
 import { causes } from '../../src/daemon/readiness.ts';
-import { ownLease } from '../../src/store/lease.ts';
-import { Store } from '../../src/store/store.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { failWrites } from '../support/failing-writes.ts';
 import { root } from '../support/process.ts';
@@ -16,53 +13,33 @@ const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/10 * * * *
 
 const store = { cause: 'store', documented: 'The store is failing' } as const;
 
-/** Runs until the first sweep is over, brings trouble about, and says what is seen of it five minutes later. */
-async function seenOf(happen: (lease: { overdue: Error | null }) => Disposable | null) {
-  const lease = { ...ownLease, overdue: null };
-  const openStore: typeof Store.open = async (...how) => Object.assign(await Store.open(...how), { lease });
-  const scenario = stormOf(amelia, oliver);
-  await using stage = await startMovedDaemon({ scenario, poll, openStore, expectErrors: [''] });
-  const probe = async (path: string) => (await request(`${stage.url()}${path}`)).body.text();
-  await stage.run(2 * minuteMs);
-  expect(await probe('/readyz')).toBe('ready\n');
-  using _happening = happen(lease);
-  await stage.run(5 * minuteMs);
-  expect(await probe('/metrics')).toContain('warmwarden_ready 0\n');
-  return { readyz: await probe('/readyz'), rules: stage.receiver.alerts().map(({ rule }) => rule) };
-}
-
 test('writes that fail', async () => {
-  const { readyz, rules } = await seenOf(() => failWrites(() => true));
-  expect(readyz).toMatch(/^not ready: the store is failing \(since 10 March 08:3\d UTC\): .+\. .+\n/);
-  expect(rules).toEqual(['store_failing']);
-});
-
-test('a heartbeat that fails', async () => {
-  const { readyz, rules } = await seenOf((lease) => {
-    lease.overdue = new Error('no answer');
-    return null;
-  });
-  expect(readyz).toMatch(/^not ready: the store is failing/);
-  expect(rules).toEqual(['store_failing']);
+  await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll, expectErrors: [''] });
+  await stage.run(2 * minuteMs);
+  expect(await stage.readyz()).toBe('200 ready');
+  using _writes = failWrites(() => true);
+  await stage.run(5 * minuteMs);
+  expect(await stage.text('/metrics')).toContain('warmwarden_ready 0\n');
+  expect(await stage.readyz()).toMatch(/^503 not ready: the store is failing \(since 10 March 08:3\d UTC\): .+\. .+/);
+  expect(stage.receiver.alerts().map(({ rule }) => rule)).toEqual(['store_failing']);
 });
 
 const channels = { cause: 'channels', documented: 'No channel accepts messages' } as const;
 
 test('no channel that takes messages', async () => {
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll, expectErrors: [''] });
-  const probe = async (path: string) => (await request(`${stage.url()}${path}`)).body.text();
   await stage.run(minuteMs);
-  expect(await probe('/readyz')).toBe('ready\n');
+  expect(await stage.readyz()).toBe('200 ready');
   stage.receiver.answer = () => 410;
   await trouble(stage.simulator.url, 'disconnect', amelia);
   await stage.run(5 * minuteMs);
-  expect(await probe('/readyz')).toMatch(
-    /^not ready: no channel has accepted a message since 10 March 08:3\d UTC: .*answered 410/,
+  expect(await stage.readyz()).toMatch(
+    /^503 not ready: no channel has accepted a message since 10 March 08:3\d UTC: .*answered 410/,
   );
-  expect(await probe('/')).toMatch(/class="headline alarm"/);
+  expect(await stage.text('/')).toMatch(/class="headline alarm"/);
   stage.receiver.answer = () => 200;
   await stage.run(61 * minuteMs);
-  expect(await probe('/readyz')).toBe('ready\n');
+  expect(await stage.readyz()).toBe('200 ready');
   expect(stage.receiver.alerts().map(({ rule }) => rule)).toContain('mailbox_unwell');
 });
 

@@ -12,8 +12,3 @@ test.each([
 ] as const)('a write that fails while it records %s costs no guard, no action and no message', async (_, fails) => {
   expect(await playWith(fails)).toMatchObject({ failed: 1 });
 });
-
-test('a disk that is full for a dozen writes around a reload costs no guard, no action and no message', async () => {
-  const full = ({ action, failed }: Moment) => action !== 'none' && failed < 12;
-  expect(await playWith(full, { at: 'commit' })).toMatchObject({ failed: 12 });
-});

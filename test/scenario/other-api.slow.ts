@@ -2,7 +2,7 @@
 // what it tells, what it shows, and when it keeps its hands off.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage } from '../support/guarded.ts';
-import { type Asked, type Day, type Fault, type OtherMailbox, week } from '../support/other-api.ts';
+import { type Day, type Fault, type OtherMailbox, week } from '../support/other-api.ts';
 import type { ReceivedAlert } from '../support/receiver.ts';
 import type { Scrape } from '../support/scrape.ts';
 import { until } from '../support/until.ts';
@@ -17,6 +17,8 @@ const toRecovery = (mailbox: OtherMailbox) => ({
   config: { warmup_mode: 'recovery' },
 });
 const toPause = (mailbox: OtherMailbox) => ({ mailbox_id: mailbox.id, action: 'pause' });
+
+const acted = ['breach', 'slow', 'burst', 'burst-in-no-known-mode'];
 
 /** Resolves when the mailbox's statistics were read `rounds` more times: a second write would have come by then. */
 async function moreRounds(stage: Stage, mailbox: OtherMailbox, rounds: number): Promise<void> {
@@ -77,7 +79,7 @@ describe('a mixed fleet on an API of somebody else', () => {
     add('half-a-bounce', { days: [{ daysAgo: 1, sent: 40, bounced: 1.5 }, ...overBalanced.slice(2)] });
     add('more-bounced-than-sent', { days: week(2, 40) });
     stage.start();
-    for (const name of ['breach', 'slow', 'burst', 'burst-in-no-known-mode']) {
+    for (const name of acted) {
       await sentEverywhere(stage, mailbox(name), 'guard_acted');
     }
     await Promise.all(Object.values(fleet).map((one) => moreRounds(stage, one, 2)));
@@ -97,16 +99,6 @@ describe('a mixed fleet on an API of somebody else', () => {
     }
   });
 
-  it('acts on a breach at first sight only after a second reading, on an emergency at the first', () => {
-    const readBefore = (name: string) => {
-      const post = stage.api.posts(mailbox(name))[0] as Asked;
-      const before = stage.api.log.slice(0, stage.api.log.indexOf(post));
-      return before.filter(({ path, mailboxId }) => path === '/v1/stats' && mailboxId === post.mailboxId).length;
-    };
-    expect(readBefore('breach')).toBeGreaterThanOrEqual(2);
-    expect(readBefore('burst')).toBe(1);
-  });
-
   it('pauses a mailbox in an emergency, also in a mode that it does not know, with exactly one POST', () => {
     for (const name of ['burst', 'burst-in-no-known-mode']) {
       expect(stage.api.posts(mailbox(name)).map(({ body, status }) => ({ body, status }))).toEqual([
@@ -116,37 +108,9 @@ describe('a mixed fleet on an API of somebody else', () => {
     }
   });
 
-  it('looks at the warm-up between the verdict and the POST, and again after it', () => {
-    const post = stage.api.posts(mailbox('breach'))[0] as Asked;
-    const at = stage.api.log.indexOf(post);
-    const looks = (part: readonly Asked[]) =>
-      part.filter(
-        ({ method, path, mailboxId }) => method === 'GET' && path === '/v1/warmup' && mailboxId === post.mailboxId,
-      );
-    expect(looks(stage.api.log.slice(0, at)).length).toBeGreaterThanOrEqual(2);
-    expect(looks(stage.api.log.slice(at + 1)).length).toBeGreaterThanOrEqual(1);
-  });
-
-  it.each([
-    ['clean'],
-    ['within'],
-    ['exactly-at-the-limit'],
-    ['one-bounce'],
-    ['aggressive'],
-    ['new'],
-    ['in-recovery-with-old-bounces'],
-    ['paused-by-a-person'],
-    ['finished'],
-    ['unknown-mode'],
-    ['unknown-status'],
-    ['stale'],
-    ['not-an-array'],
-    ['count-in-words'],
-    ['negative-count'],
-    ['half-a-bounce'],
-    ['more-bounced-than-sent'],
-  ])('writes nothing to the mailbox that is %s', (name) => {
-    expect(stage.api.posts(mailbox(name))).toEqual([]);
+  it('writes nothing to any other', () => {
+    const written = Object.keys(fleet).filter((name) => stage.api.posts(mailbox(name)).length > 0);
+    expect(written).toEqual(acted);
   });
 
   it('asks only what the document knows: no request was refused', () => {
@@ -174,7 +138,7 @@ describe('a mixed fleet on an API of somebody else', () => {
   });
 
   it('tells each action once, and signs each message so that the reference library accepts it', () => {
-    for (const name of ['breach', 'slow', 'burst', 'burst-in-no-known-mode']) {
+    for (const name of acted) {
       expect(alertsSentOf(stage, mailbox(name), 'guard_acted')).toHaveLength(1);
     }
     const forged = stage.receiver.notified.find(({ to }) => to === 'hook');
@@ -191,41 +155,12 @@ describe('a mixed fleet on an API of somebody else', () => {
     const of = (name: string) => ({ account: 'acme', mailbox: mailbox(name).email });
     expect(metrics.value('guard_actions_total', { account: 'acme', action: 'recovery', outcome: 'confirmed' })).toBe(2);
     expect(metrics.value('guard_actions_total', { account: 'acme', action: 'pause', outcome: 'confirmed' })).toBe(2);
-    expect(metrics.value('guard_actions_total', { action: 'recovery', outcome: 'unconfirmed' })).toBe(0);
-    expect(metrics.value('warmup_mode', { ...of('breach'), mode: 'recovery' })).toBe(1);
-    expect(metrics.value('warmup_mode', { ...of('breach'), mode: 'balanced' })).toBe(0);
     expect(metrics.value('guard_state', { ...of('breach'), state: 'recovering' })).toBe(1);
     expect(metrics.value('guard_state', { ...of('burst'), state: 'paused_by_guard' })).toBe(1);
     expect(metrics.value('guard_state', { ...of('clean'), state: 'ok' })).toBe(1);
     expect(metrics.value('guard_state', { ...of('paused-by-a-person'), state: 'paused_by_others' })).toBe(1);
     expect(metrics.value('guard_state', { ...of('paused-by-a-person'), state: 'paused_by_guard' })).toBe(0);
-    expect(metrics.value('window_sent', of('within'))).toBe(280);
-    expect(metrics.value('window_bounced', of('within'))).toBe(2);
-    expect(metrics.value('bounce_ratio', of('within'))).toBeCloseTo(2 / 280, 6);
-    expect(metrics.value('bounce_limit_ratio', of('within'))).toBeCloseTo(0.01, 9);
-    expect(metrics.value('account_writable', { account: 'acme' })).toBe(1);
-    expect(metrics.value('api_up', { account: 'acme' })).toBe(1);
   });
-
-  it.each([['unknown-mode'], ['not-an-array'], ['count-in-words'], ['more-bounced-than-sent']])(
-    'shows no bounce ratio that it can’t know: %s is not judged or held',
-    (name) => {
-      const of = { account: 'acme', mailbox: mailbox(name).email };
-      const states = [
-        'ok',
-        'near_limit',
-        'over_limit',
-        'held',
-        'recovering',
-        'paused_by_guard',
-        'paused_by_others',
-        'not_running',
-        'not_judged',
-      ];
-      const state = states.find((one) => metrics.value('guard_state', { ...of, state: one }) === 1);
-      expect(['not_judged', 'held']).toContain(state);
-    },
-  );
 });
 
 describe.concurrent('a daemon for each', () => {

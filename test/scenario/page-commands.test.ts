@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { mailboxCommandPath, mailboxPath } from '../../src/core/page-links.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
-import { formTokenOf, newBrowserKey } from '../../src/web/access/sessions.ts';
+import { formTokenOf } from '../../src/web/access/sessions.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { until } from '../support/until.ts';
 import { TestBrowser } from '../web/browser.ts';
@@ -180,18 +180,4 @@ test('undo shows first what it is, and a recipe is run dry by a viewer, and done
   const rows = JSON.parse((await viewer.get(`${dry}/rows.json`)).text);
   expect(rows).toMatchObject({ recipe: 'pause-domain', rows: [{ outcome: 'planned' }, { outcome: 'planned' }] });
   expect((await viewer.get(`${dry}/rows.csv`)).text.trim().split('\n')).toHaveLength(3);
-});
-
-test('where there are no tokens, a form works for the browser that it was made for, and for no other', async () => {
-  await using stage = await begin([oliver], 'none');
-  const [browser, other] = [new TestBrowser(stage.url()), new TestBrowser(stage.url())];
-  const { path, fields } = confirmation((await browser.get(pauseOf(stage, oliver))).text);
-  fields.set('reason', 'x');
-  expect((await other.post(path, fields)).status).toBe(403);
-  other.cookies.set('warmwarden', newBrowserKey());
-  expect((await other.post(path, fields)).status).toBe(403);
-  expect((await browser.post(path, fields, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-  expect(stage.made()).toEqual([]);
-  expect(await carryOut(stage, browser, pauseOf(stage, oliver))).toContain('Read back after');
-  expect(stage.fleet().recentActions()[0]?.by?.name).toBe('somebody on the page');
 });

@@ -227,33 +227,6 @@ describe('a recipe that does something', () => {
     const ledger = stage.mailbox(String(rows[0]?.['email'])).action;
     expect(ledger?.by).toEqual({ name: 'boss', reason: 'the whole domain is paused (recipe pause-domain)' });
   });
-
-  test('resumes what the guard paused, and not what a person paused', async () => {
-    const { rows } = await run('resume-ours', {}, keys.operator, true);
-    expect(rows.map((row) => [row['email'], row['reason'], row['outcome']])).toEqual([[jonas, 'emergency', 'done']]);
-    expect(stage.posts.at(-1)).toMatchObject({ email: jonas, change: 'resume' });
-  });
-
-  test('refresh-dns asks for the mailboxes whose records fail', async () => {
-    const { rows } = await run('refresh-dns', {}, keys.operator, true);
-    expect(rows.map((row) => [row['domain'], row['failing'], row['outcome']])).toEqual(
-      rows.map(() => ['fernhill.example', 'dkim', 'done']),
-    );
-    expect(rows.length).toBeGreaterThan(0);
-  });
-});
-
-describe('a recipe of the user', () => {
-  test('shows its rows after a restart, and is gone after its retention', async () => {
-    const { id } = await run('fleet-overview');
-    await stage.restart();
-    const again = await api<RunAnswer>(`/v1/runs/${id}`);
-    expect(again.rows).toHaveLength(stage.fleet().mailboxCount());
-    await stage.awayUntil(stage.clock.now() + 11 * 24 * hourMs);
-    await stage.run(5 * secondMs);
-    const gone = await ask(`/v1/runs/${id}`);
-    expect([gone.status, await gone.json()]).toMatchObject([404, { error: 'unknown_run' }]);
-  });
 });
 
 test('why-paused: after a pause by others, who paused it and when, as far as it is known', async () => {

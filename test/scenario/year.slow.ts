@@ -2,10 +2,8 @@
 import { expect, test } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
-import { amelia, oliver } from '../account/duty.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
-const vendorPause = scenarios['vendor-pause'];
 const days = 364;
 /** On New Year's day at night: these are asked for at the start of a process only. */
 const never = '0 3 1 1 *';
@@ -18,24 +16,6 @@ const poll = {
   dns: '31 15 * * *',
   blacklist: '31 15 * * *',
 };
-
-const rare = { health: '0 * * * *', mailboxes: '*/10 * * * *', stats: '*/30 * * * *', warmup: '*/30 * * * *' };
-
-test('the vendor’s own pause is nobody’s claim: it is not doubled, not resumed, and what burns after it is acted upon', async () => {
-  await using stage = await startMovedDaemon({
-    scenario: { ...vendorPause, fleet: vendorPause.fleet.filter(({ email }) => [amelia, oliver].includes(email)) },
-    poll: rare,
-  });
-  await stage.run(5 * hourMs);
-  expect([stage.mailbox(oliver).verdict?.answer.reason, stage.mailbox(oliver).memory?.claim]).toEqual([
-    'already_paused',
-    null,
-  ]);
-  const before = stage.posts.filter(({ email }) => email === oliver);
-  await stage.run(24 * hourMs);
-  expect([before, stage.posts.some(({ change }) => change === 'resume')]).toEqual([[], false]);
-  expect(stage.mailbox(oliver).verdict?.answer.reason).toBe('ok');
-});
 
 test('in a year each trouble is told once and ends, and only the bounces are acted upon', async () => {
   await using stage = await startMovedDaemon({ scenario: scenarios.year, poll });

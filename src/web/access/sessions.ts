@@ -32,7 +32,7 @@ declare module 'hono' {
   }
 }
 
-export function newBrowserKey(): string {
+function newBrowserKey(): string {
   return randomBytes(keyBytes).toString('base64url');
 }
 
