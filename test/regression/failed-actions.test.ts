@@ -109,21 +109,6 @@ test('an action that cannot be sent fires an alert after five minutes, which end
   expect(duty.posts()).toHaveLength(1);
 });
 
-test('an action that a restart drops is still a failed one, until the mailbox was read', async () => {
-  await using duty = await goOnDuty(breached);
-  await judged(duty);
-  duty.between.meddle = toLooks(oops);
-  await duty.until(() => failing(duty) === 'firing');
-  await duty.restart();
-  await duty.run(20 * minuteMs);
-  expect([failing(duty), await resolved(duty)]).toEqual(['firing', []]);
-  duty.simulator.fleet.pause(amelia);
-  duty.between.meddle = pass;
-  await duty.until(() => failing(duty) === undefined, hourMs);
-  const sentences = ['The warm-up is already paused, so there is nothing to decide.'];
-  expect([await ends(duty), duty.posts()]).toMatchObject([[{ sentences }], []]);
-});
-
 test('an action whose step the store refused goes on within seconds after the store works again, and is sent once', async () => {
   await using duty = await goOnDuty();
   await judged(duty);

@@ -1,6 +1,6 @@
 // The store is deleted while Warmwarden runs, and the next process begins with a new, empty one: what was lost is said, and the
 // emergency stop, which a person set, does not end with it.
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -122,27 +122,5 @@ describe('a start beside the note of a store that failed', () => {
     const { store, writesOff } = await next([stopOf(everywhere)], () => {});
     expect(await writesOff()).toMatchObject([{ scope: everywhere }]);
     expect(store.warnings.join()).toContain('lacked an emergency stop');
-  });
-
-  test('finds a note that was deleted, or could not be written, while the store failed', async () => {
-    const folder = newFolder();
-    const data = join(folder, 'data');
-    const path = join(data, 'warmwarden.db');
-    const failing = await Store.open(path, now);
-    const look = async () => {
-      await failing.keepOutage(outage);
-      failing.keepStops([stopOf(everywhere)]);
-    };
-    await look();
-    renameSync(data, join(folder, 'away'));
-    await look();
-    mkdirSync(data);
-    await look();
-    rmSync(`${path}.failing`);
-    await look();
-    await failing.close();
-    const store = await Store.open(path, now + 1);
-    expect(store.warnings.join()).toContain('It restored the emergency stop that was in force.');
-    await store.close();
   });
 });

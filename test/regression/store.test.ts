@@ -163,18 +163,6 @@ describe('the WAL of the store', () => {
       await next.close();
     },
   );
-
-  test('that another tool empties after a checkpoint is no failure', async () => {
-    const { path, store, write } = await opened();
-    await write();
-    const other = new DatabaseSync(path);
-    other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    other.close();
-    expect(statSync(`${path}-wal`).size).toBe(0);
-    await write();
-    await write();
-    expect(store.trouble.failures).toBe(0);
-  });
 });
 
 describe('a lock of another process', () => {

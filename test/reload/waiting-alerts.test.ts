@@ -77,17 +77,6 @@ test('one that stays refused fires when it has lasted, once, although no reload 
   expect(await at.told()).toEqual(['firing config_wrong']);
 });
 
-test('the same of enforcement that a reload switched off', async () => {
-  await using at = await stage();
-  await at.reload(false);
-  await at.reload(true);
-  expect([await at.told(), await at.known()]).toEqual([[], [0, 0]]);
-  await at.reload(false);
-  await at.clock.advance(waitMs);
-  await at.alerts.look();
-  expect(await at.told()).toEqual(['firing protection_off']);
-});
-
 test('an account that was removed is an alert for three days, or until it is back', async () => {
   await using at = await stage();
   await at.reload(true, [{ account: 'gone', mailboxes: 3 }]);

@@ -1,7 +1,7 @@
 // What an operator gets wrong, told by the command itself: one clear sentence, the right exit code, no stack, no key.
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { close, listen, urlOf } from '../support/loopback.ts';
 import { OtherApi } from '../support/other-api.ts';
 import { type Running, runDaemon, Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -36,26 +36,12 @@ async function runToEnd(config: string): Promise<{ readonly code: number | null;
 }
 
 /** A server that gives every request the same answer. */
-async function sayingAlways(
-  status: number,
-  type: string,
-  body: string,
-): Promise<AsyncDisposable & { readonly url: string }> {
+async function sayingAlways(status: number, type: string, body: string) {
   const server = createServer((_, response) => {
     response.writeHead(status, { 'content-type': type, location: 'https://example.com/' }).end(body);
   });
-  await listening(server);
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-function listening(server: Server): Promise<void> {
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server);
+  return { url: urlOf(server), [Symbol.asyncDispose]: () => close(server) };
 }
 
 describe('an API that can’t be used', () => {

@@ -59,29 +59,3 @@ test.each([
   await stage.run(10 * minuteMs);
   expect(told(stage)).toEqual(['firing']);
 });
-
-test('it is shown with its accounts and counts; after a stop, what is not acted on says that the breaker holds it', async () => {
-  await using stage = await holding();
-  await stage.run(25 * minuteMs);
-  await stage.writes(true);
-  const shown = async () => {
-    const { alerts } = await stage.json<{ alerts: { rule: string; severity: string; sentences: string[] }[] }>(
-      '/api/alerts',
-    );
-    return alerts.filter(({ rule, severity }) => rule === 'bounce_over_limit' && severity === 'critical');
-  };
-  const saying = async (words: string) =>
-    (await shown()).filter(({ sentences }) => sentences.some((text) => text.includes(words))).length;
-  expect(await saying('`warmwarden writes on`')).toBeGreaterThan(0);
-  await stage.writes(false);
-  const named = stage.alerts('guard_held')[0]?.facts.sentences.find((text) => text.startsWith('NO ACTION TAKEN')) ?? '';
-  const counts = named.match(/\((agency|second), \d+ bounces in \d+ emails: [\d.]+ %\)/g);
-  expect(counts).toHaveLength(Math.min(10, held(stage).length));
-  expect([await saying('Writes are off'), await saying('`warmwarden breaker release`')]).toEqual([
-    0,
-    held(stage).length,
-  ]);
-  expect(await stage.text('/')).toMatch(/<a href="\/\?state=held">[^<]*\d+ mailboxes held/);
-  const { alerts } = await stage.json<{ alerts: object[] }>('/api/alerts');
-  expect(alerts).toContainEqual(expect.objectContaining({ account: '', accounts: ['agency', 'second'] }));
-});

@@ -66,10 +66,14 @@ export interface Post {
 const usualPoll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 const secondKey = 'sk_live_second_0123456789abcdef';
 
-function changeIn(config: { warmup_mode?: string; target_daily_limit?: number } = {}): string | null {
-  const { warmup_mode: mode, target_daily_limit: limit } = config;
-  return mode ?? (limit === undefined ? null : `limit ${limit}`);
+/** The body of a POST. */
+interface Written {
+  readonly mailbox_id?: string;
+  readonly action?: string;
+  readonly config?: { readonly warmup_mode?: string; readonly target_daily_limit?: number };
 }
+const limitIn = ({ target_daily_limit: limit }: NonNullable<Written['config']> = {}) =>
+  limit === undefined ? null : `limit ${limit}`;
 
 /** The configuration file as a test changes it. */
 export interface WrittenConfig {
@@ -149,14 +153,8 @@ export async function startMovedDaemon(options: MovedOptions) {
     const emails = new Map(simulator.fleet.mailboxes().map(({ id, email }) => [id, email]));
     const fresh = (request: LoggedRequest) => request.at > seen && request.method === 'POST' && request.status === 200;
     for (const { at, body } of simulator.requests.filter(fresh)) {
-      const {
-        mailbox_id: id,
-        action,
-        config: change,
-      } = body as Record<string, string> & {
-        config?: { warmup_mode?: string; target_daily_limit?: number };
-      };
-      posts.push({ at, email: emails.get(id ?? '') ?? '', change: changeIn(change) ?? action ?? '' });
+      const { mailbox_id: id = '', action = '', config } = body as Written;
+      posts.push({ at, email: emails.get(id) ?? '', change: config?.warmup_mode ?? limitIn(config) ?? action });
     }
     seen = clock.now();
   };
@@ -165,26 +163,25 @@ export async function startMovedDaemon(options: MovedOptions) {
     await clock.advance(ms);
     await setTimeout(2);
   };
+  /** Waits for work of the machine's own time while the clock goes on. */
+  const passing = async <Value>(work: Promise<Value>, ms: number): Promise<Value> => {
+    let over = false;
+    const watched = work.finally(() => {
+      over = true;
+    });
+    while (!over) await step(ms);
+    return watched;
+  };
   /** Stops while the clock goes on: the last steps may wait on it. */
   const stop = async () => {
-    let stopped = false;
-    const stopping = daemon.stop().then(() => {
-      stopped = true;
-    });
-    while (!stopped) await step(secondMs);
-    await stopping;
+    await passing(daemon.stop(), secondMs);
   };
 
   /** What the daemon says to a reload, while the clock goes on. */
   const ask = async ({ force = false, dryRun = false }: HowToReload): Promise<CommandOutcome> => {
-    const waiting = { over: false };
-    const reloading = daemon.reload({ by: 'a test', force, dry_run: dryRun });
-    void reloading.finally(() => {
-      waiting.over = true;
-    });
-    while (!waiting.over) await step(100);
+    const outcome = await passing(daemon.reload({ by: 'a test', force, dry_run: dryRun }), 100);
     takePosts();
-    return reloading;
+    return outcome;
   };
 
   const read = async (path: string) => {
@@ -242,13 +239,9 @@ export async function startMovedDaemon(options: MovedOptions) {
     },
     /** Waits for work of the machine's own time while the clock goes on. */
     async during<Value>(work: Promise<Value>): Promise<Value> {
-      let over = false;
-      const watched = work.finally(() => {
-        over = true;
-      });
-      while (!over) await step(secondMs);
+      const value = await passing(work, secondMs);
       takePosts();
-      return watched;
+      return value;
     },
     /** `warmwarden breaker release`. */
     release: () => askDaemon(pathOf(config.store), 'breaker-release', { by: 'a test', reason: 'the bounces are real' }),

@@ -1,12 +1,11 @@
 // A port of loopback that nobody listens on, for programs that want to be told one.
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:http';
+import { close, listen, portOf } from './loopback.ts';
 
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
+  const server = createServer();
+  await listen(server);
+  const port = portOf(server);
+  await close(server);
   return port;
 }

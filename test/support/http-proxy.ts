@@ -1,7 +1,8 @@
 // An HTTP proxy on loopback: CONNECT for https, absolute addresses for plain http. Every name leads to this machine, so that names
 // which nobody can look up are reached through it alone.
 import { createServer, request } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
+import { close, listen, portOf } from './loopback.ts';
 
 export class HttpProxy implements AsyncDisposable {
   /** `CONNECT mailboxes.test:443`, `GET http://hook.test/`, in order. */
@@ -40,12 +41,12 @@ export class HttpProxy implements AsyncDisposable {
       there.on('error', () => socket.destroy());
       socket.on('close', () => there.destroy());
     });
-    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    await listen(proxy.#server);
     return proxy;
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return portOf(this.#server);
   }
 
   /** The hosts that were asked for, each once, in the order of the alphabet. */
@@ -53,9 +54,8 @@ export class HttpProxy implements AsyncDisposable {
     return [...new Set(this.asked.map((line) => /([a-z.]+):\d+/.exec(line)?.[1] ?? line))].sort();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+  [Symbol.asyncDispose](): Promise<void> {
+    return close(this.#server);
   }
 
   #admits(authorization: string | undefined): boolean {

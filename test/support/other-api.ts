@@ -2,8 +2,8 @@
 // clock or on one that a test moves, strict about what it is asked. A test moves its mailboxes by hand and puts faults in front of its answers.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { close, listen, urlOf } from './loopback.ts';
 
 const dayMs = 86_400_000;
 const windowMs = 60_000;
@@ -26,7 +26,6 @@ export interface OtherMailbox {
   readonly email: string;
   mode: string;
   targetDailyLimit: number;
-  healthScore: number;
   status: string;
   days: readonly Day[];
   /** Sent instead of the array of days when it is not undefined. */
@@ -56,7 +55,7 @@ export interface Asked {
 
 /**
  * What happens instead of the plain answer. `answer`: nothing is done, or with `applied` it is, and this is said. `lose`:
- * the change is made, and then the connection is cut. `pretend`: success is said, and nothing is done. `hold`: it is on its way until then.
+ * the change is made, and then the connection is cut. `pretend`: success is said, and nothing is done.
  */
 export type Fault =
   | {
@@ -68,8 +67,7 @@ export type Fault =
     }
   | { readonly kind: 'lose' }
   | { readonly kind: 'pretend' }
-  | { readonly kind: 'delay'; readonly ms: number }
-  | { readonly kind: 'hold'; readonly until: Promise<void> };
+  | { readonly kind: 'delay'; readonly ms: number };
 
 export interface OtherKey {
   readonly read: boolean;
@@ -97,8 +95,6 @@ export class OtherApi implements AsyncDisposable {
   readonly log: Asked[] = [];
   readonly mailboxes = new Map<string, OtherMailbox>();
   readonly keys = new Map<string, OtherKey>();
-  /** Put before every path, as behind a gateway: without it nothing is found. */
-  prefix = '';
   /** false leaves the X-RateLimit headers out, so that a client has to count by itself. */
   tellsLimits = true;
   /** What the X-RateLimit headers of an answer say instead of the key's count; null: none. */
@@ -116,17 +112,16 @@ export class OtherApi implements AsyncDisposable {
   /** Listens on a free port of loopback. */
   static async start(): Promise<OtherApi> {
     const api = new OtherApi();
-    await new Promise<void>((resolve) => api.#server.listen(0, '127.0.0.1', resolve));
+    await listen(api.#server);
     return api;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${this.prefix}`;
+    return urlOf(this.#server);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+  [Symbol.asyncDispose](): Promise<void> {
+    return close(this.#server);
   }
 
   /** A new key; by default it may do everything as often as it likes. */
@@ -143,7 +138,6 @@ export class OtherApi implements AsyncDisposable {
       email,
       mode: 'balanced',
       targetDailyLimit: 40,
-      healthScore: 97.5,
       status: 'active',
       days: week(40, 0),
       statsInstead: undefined,
@@ -177,7 +171,7 @@ export class OtherApi implements AsyncDisposable {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const whole = new URL(request.url ?? '/', this.url);
-    const path = whole.pathname.startsWith(this.prefix) ? whole.pathname.slice(this.prefix.length) : '/';
+    const path = whole.pathname;
     const body = parse(Buffer.concat(chunks).toString('utf8'));
     const secret = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const asked: Asked = {
@@ -194,7 +188,6 @@ export class OtherApi implements AsyncDisposable {
     this.log.push(asked);
     const fault = this.fault(asked);
     if (fault?.kind === 'delay') await sleep(fault.ms);
-    if (fault?.kind === 'hold') await fault.until;
     const limits = this.#limitsOf(asked, secret);
     const jsonBody = asked.method !== 'POST' || /^application\/json\b/.test(request.headers['content-type'] ?? '');
     const undone = fault?.kind === 'pretend' || (fault?.kind === 'answer' && !fault.applied);
@@ -316,7 +309,7 @@ function idIn(body: unknown): string | null {
 
 function shared(mailbox: OtherMailbox) {
   const { status } = mailbox;
-  return { status, health_score: mailbox.healthScore, daily_limit: maxPerDay[mailbox.mode] ?? 40, warmup_day: 21 };
+  return { status, health_score: 97.5, daily_limit: maxPerDay[mailbox.mode] ?? 40, warmup_day: 21 };
 }
 
 function entryOf(mailbox: OtherMailbox): object {

@@ -1,7 +1,7 @@
 // Slack's incoming webhook and a signed webhook on loopback: keep every message, and can fail for a while.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { close, listen, urlOf } from './loopback.ts';
 
 /** A message as it arrived. */
 export interface ReceivedMessage {
@@ -41,25 +41,20 @@ export class Receiver implements AsyncDisposable {
   /** Listens on a free port of loopback. */
   static async start(): Promise<Receiver> {
     const receiver = new Receiver();
-    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
+    await listen(receiver.#server);
     return receiver;
   }
 
-  get #url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
   get slackUrl(): string {
-    return `${this.#url}/services/T000/B000/SLACKSECRET`;
+    return `${urlOf(this.#server)}/services/T000/B000/SLACKSECRET`;
   }
 
   get hookUrl(): string {
-    return `${this.#url}/hook`;
+    return `${urlOf(this.#server)}/hook`;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+  [Symbol.asyncDispose](): Promise<void> {
+    return close(this.#server);
   }
 
   /** Texts that Slack took. */

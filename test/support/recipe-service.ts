@@ -1,6 +1,6 @@
 // A recipe service on loopback that plays what the document leaves open: other names, other words, late rows, lost answers.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { close, listen, urlOf } from './loopback.ts';
 
 /** What is sent back; a text body goes out as HTML. `lost` cuts the connection once the request was taken. */
 export type Played =
@@ -38,13 +38,13 @@ export class RecipeHost implements AsyncDisposable {
   /** Listens on a free port of loopback. */
   static async start(): Promise<RecipeHost> {
     const host = new RecipeHost();
-    await new Promise<void>((resolve) => host.#server.listen(0, '127.0.0.1', resolve));
+    await listen(host.#server);
     return host;
   }
 
   /** As the document says, it ends with /v1. */
   get baseUrl(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
+    return `${urlOf(this.#server)}/v1`;
   }
 
   /** The requests of one kind, oldest first. */
@@ -62,9 +62,8 @@ export class RecipeHost implements AsyncDisposable {
     };
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+  [Symbol.asyncDispose](): Promise<void> {
+    return close(this.#server);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

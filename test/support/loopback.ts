@@ -1,0 +1,17 @@
+// A server of a test on a free port of loopback.
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export const portOf = (server: Pick<Server, 'address'>) => (server.address() as AddressInfo).port;
+export const urlOf = (server: Pick<Server, 'address'>) => `http://127.0.0.1:${portOf(server)}`;
+
+export async function listen(server: Server): Promise<void> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+}
+
+/** With every connection that is still open. */
+export async function close(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
