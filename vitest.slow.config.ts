@@ -26,16 +26,8 @@ const postgres = [
 ];
 /** They measure times, or live in tenths of a second: nothing else runs beside them. */
 const alone = ['test/http/large-answers.slow.ts', 'test/http/many-large-answers.slow.ts'];
-/** The longest, in this order; all but `year` and `nth-write` wait for real time, and leave the processor to the others. */
-const first = [
-  'stopped-process',
-  'crew-rounds',
-  'year',
-  'rate-limit',
-  'scenario/postgres',
-  'kill-at-every-step',
-  'nth-write',
-];
+/** The longest, in this order; all but `nth-write` wait for real time, and leave the processor to the others. */
+const first = ['stopped-process', 'crew-rounds', 'rate-limit', 'scenario/postgres', 'kill-at-every-step', 'nth-write'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,13 +1,14 @@
 // A disk that was full: what the store grew to meanwhile must not keep it full.
+
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { OutageNote } from '../../src/store/file/outage-note.ts';
 import { Store } from '../../src/store/store.ts';
 import { alertOf, noAlerts, now } from '../store/records.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { canMount } from '../support/tmpfs.ts';
 
 const mib = 1024 * 1024;
@@ -32,12 +33,6 @@ function reader(path: string) {
   const other = new DatabaseSync(path);
   other.exec('BEGIN; SELECT count(*) FROM meta');
   return other;
-}
-
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-full-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
 }
 
 /** A disk of that size. */

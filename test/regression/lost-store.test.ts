@@ -1,15 +1,17 @@
 // The store is deleted while Warmwarden runs, and the next process begins with a new, empty one: what was lost is said, and the
 // emergency stop, which a person set, does not end with it.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { WriteScope, WritesOff } from '../../src/core/write-scope.ts';
+import { backUp } from '../../src/store/file/backup.ts';
 import { Store } from '../../src/store/store.ts';
-import { amelia, stormOf } from '../account/duty.ts';
+import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { alertOf, now } from '../store/records.ts';
+import { newFolder } from '../support/new-folder.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/10 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 const expectErrors = ['The store is failing.', 'composing messages failed'];
@@ -44,6 +46,31 @@ test('an emergency stop outlives its store: nothing is changed, and the message 
   expect(stage.fleet().writesOff(stage.clock.now())).toEqual([]);
 });
 
+test('an action whose end is lost is found done, not sent again, and announced again under another id', async () => {
+  await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
+  await stage.run(minuteMs);
+  await stage.until('the intent', () => stage.mailbox(amelia).action?.state === 'open', 4 * hourMs);
+  const earlier = join(stage.folder, 'earlier.db');
+  await backUp(join(stage.folder, 'data', 'warmwarden.db'), earlier);
+  const notified = () =>
+    stage.receiver.notified.filter((message) =>
+      stage.receiver.verified(message).some(({ rule }) => rule === 'guard_acted'),
+    );
+  await stage.until('the message', () => notified().length === 1, hourMs);
+  await stage.restart((config) => {
+    config['store'] = { url: `sqlite:${earlier}` };
+  });
+  await stage.run(10 * minuteMs);
+  expect(stage.mailbox(amelia).action?.state).toBe('confirmed');
+  expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
+  const told = notified();
+  expect(new Set(told.map(({ headers }) => headers['webhook-id'])).size).toBe(2);
+  const fingerprints = told
+    .flatMap((message) => stage.receiver.verified(message))
+    .map(({ fingerprint }) => fingerprint);
+  expect(fingerprints).toEqual([fingerprints[0], fingerprints[0]]);
+});
+
 describe('a start beside the note of a store that failed', () => {
   const everywhere: WriteScope = { kind: 'everything' };
   const stopOf = (scope: WriteScope, changes: Partial<WritesOff> = {}): WritesOff => ({
@@ -51,12 +78,6 @@ describe('a start beside the note of a store that failed', () => {
     ...changes,
   });
   const outage = { alert: alertOf('m1', { firingAt: now }), notified: ['ops'] };
-
-  function newFolder(): string {
-    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-lost-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    return folder;
-  }
 
   /** A store that failed while these stops were in force, and what the next process has after `meanwhile`. */
   async function next(stops: readonly WritesOff[], meanwhile: (path: string) => void, at = now) {

@@ -1,10 +1,11 @@
 // The commands that docs/operating.md gives for a restore: they move what belongs to the database, and leave the note beside it, by
 // which the next start notifies people that the store works again, and the lock.
+
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { newFolder } from '../support/new-folder.ts';
 
 const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
 const [, restore = ''] = page.split('## Backup and restore\n');
@@ -15,8 +16,7 @@ const beside = ['warmwarden.db.failing', 'warmwarden.db.lock', 'warmwarden.db.so
 test.each([[['warmwarden.db']], [['warmwarden.db', 'warmwarden.db-shm', 'warmwarden.db-wal']]])(
   'of a store with %j they move all of that and nothing else',
   (database) => {
-    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-restore-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = newFolder();
     for (const name of [...database, ...beside]) writeFileSync(join(folder, name), name);
     expect(lines).toHaveLength(1);
     for (const line of lines)

@@ -21,13 +21,9 @@ test('T5: a record that stops passing is measured again before it is announced, 
     scenario: { name: 'dns', summary: 'SPF fails for six hours.', fleet, incidents: [broken] },
     poll,
   });
-  const asked = () =>
-    stage.simulator.requests
-      .filter(({ path }) => path.startsWith('/v1/dns'))
-      .map(({ at, path }) => ({ at, fresh: path.includes('refresh=true') }));
-  const fresh = () => asked().filter((one) => one.fresh);
+  const fresh = () => askedOf(stage, '/v1/dns').fresh;
   await stage.run(100 * minuteMs);
-  expect([asked().length > 3, fresh()]).toEqual([true, []]);
+  expect([askedOf(stage, '/v1/dns').all > 3, fresh()]).toEqual([true, []]);
   await stage.until('the failure to be told', () => stage.notified('dns_failing').length === 1, 3 * hourMs);
   expect(fresh()).toHaveLength(1);
   await stage.until('the end to be told', () => stage.notified('dns_failing').length === 2, 9 * hourMs);
@@ -81,12 +77,6 @@ test('T5: a measurement that stays old although a fresh one was asked for is ann
   expect(notified).toMatchObject({ severity: 'warning', title: `${oliver}: the DNS check is out of date` });
   expect(notified?.sentences.join(' ')).toContain('although Warmwarden asked it for a new one');
   await stage.run(2 * hourMs);
-  const moments = askedOf(stage, '/v1/dns').fresh.map(({ at }) => at);
-  const gaps = moments.slice(1).map((at, index) => at - (moments[index] ?? 0));
-  expect([moments.length >= 2, Math.min(...gaps) >= hourMs]).toEqual([true, true]);
-  const metrics = await scrape(stage.url());
-  const checkedAt = metrics.value('measurement_timestamp_seconds', { mailbox: oliver, route: 'dns' }) ?? 0;
-  expect(stage.clock.now() / 1_000 - checkedAt).toBeGreaterThan(30 * 3_600);
   stage.simulator.faults.clear();
   await stage.until('its end', () => stage.notified('stale_data').length > 1, hourMs);
   expect(stage.notified('stale_data')).toEqual(['firing', 'resolved']);

@@ -86,21 +86,10 @@ describe('the rows of a built-in recipe are what the API says', () => {
     const fleet = await api<FleetAnswer>('/api/fleet');
     const { rows } = await run('fleet-overview');
     expect(rows).toHaveLength(fleet.total);
-    const ofApi = fleet.mailboxes.map((mailbox) => ({
-      email: mailbox['email'],
-      mailbox_id: mailbox['id'],
-      state: mailbox['state'],
-      mode: mailbox['mode'],
-      health_score: mailbox['health_score'],
-      stats_at: mailbox['stats_at'],
-      sent: mailbox.verdict?.['sent'],
-      bounced: mailbox.verdict?.['bounced'],
-      rate_percent: mailbox.verdict?.['rate_percent'],
-      limit_percent: mailbox.verdict?.['limit_percent'],
-      reason: mailbox.verdict?.['reason'],
-    }));
-    for (const mailbox of ofApi) {
-      expect(rows.find((row) => row['mailbox_id'] === mailbox.mailbox_id)).toMatchObject(mailbox);
+    for (const { id, email, state, mode, stats_at, verdict } of fleet.mailboxes) {
+      const { sent, bounced, rate_percent, limit_percent, reason } = verdict ?? {};
+      const counts = { sent, bounced, rate_percent, limit_percent, reason };
+      expect(rows.find((row) => row['mailbox_id'] === id)).toMatchObject({ email, state, mode, stats_at, ...counts });
     }
   });
 
@@ -124,12 +113,7 @@ describe('the rows of a built-in recipe are what the API says', () => {
     expect(rows.map((row) => [row['reason'], row['explanation']])).toEqual(
       page.decisions.slice(since, since + 20).map((decision) => [decision['reason'], decision['explanation']]),
     );
-    expect(rows[0]).toMatchObject({
-      action: 'pause',
-      reason: 'emergency',
-      state_now: 'paused_by_guard',
-      claim: 'pause',
-    });
+    expect(rows[0]).toMatchObject({ action: 'pause', reason: 'emergency', state_now: 'paused_by_guard' });
   });
 
   test('a name that nothing has is a failure, and not an empty answer', async () => {
@@ -162,10 +146,6 @@ describe('the rows of a built-in recipe are what the API says', () => {
     expect(disconnected.rows).toMatchObject([
       { email: 'samuel.ito@quarrystone.example', connection_error: 'IMAP login failed: invalid credentials' },
     ]);
-    const samuel = 'samuel.ito@quarrystone.example';
-    const shown = fleet.mailboxes.find(({ email }) => email === samuel);
-    const why = await run('why-paused', { mailbox: samuel });
-    expect([shown?.['state'], why.rows[0]?.['state_now']]).toEqual(['not_running', 'not_running']);
   });
 
   test('placement, domain-health and weekly-report: sums of the days that the API gave', async () => {
@@ -202,21 +182,4 @@ describe('a recipe that does something', () => {
     const ledger = stage.mailbox(String(rows[0]?.['email'])).action;
     expect(ledger?.by).toEqual({ name: 'boss', reason: 'the whole domain is paused (recipe pause-domain)' });
   });
-});
-
-test('why-paused: after a pause by others, who paused it and when, as far as it is known', async () => {
-  const outside = 'daniel.okafor@fernhill.example';
-  stage.simulator.fleet.pause(outside);
-  const paused = [outside, amelia];
-  const isKnown = (email: string) => stage.mailbox(email).verdict?.answer.reason === 'already_paused';
-  await stage.until('the pauses are seen', () => paused.every(isKnown), 4 * hourMs);
-  const [byOthers, byBoss] = await Promise.all(paused.map((mailbox) => run('why-paused', { mailbox })));
-  const whenPaused = /^Somebody else paused the warm-up between .* and .*, not through Warmwarden\.$/;
-  expect(byOthers?.rows[0]).toMatchObject({ action: 'none', explanation: expect.stringMatching(whenPaused) });
-  const byWhom =
-    /^boss paused the warm-up through Warmwarden on .*\. Reason: the whole domain is paused \(recipe pause-domain\)\.$/i;
-  expect(byBoss?.rows[0]).toMatchObject({ action: 'none', explanation: expect.stringMatching(byWhom) });
-  expect(byBoss?.rows.slice(1).map(({ explanation }) => String(explanation))).not.toContainEqual(
-    expect.stringContaining('boss'),
-  );
 });
