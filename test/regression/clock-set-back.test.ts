@@ -34,20 +34,10 @@ test('an action is tried again at once, and otherwise waits as long as ever', ()
 });
 
 test('an incident is announced at once', () => {
-  const incident: Incident = {
-    id: 'i1',
-    cause: { attribute: 'provider', value: 'google' },
-    kind: null,
-    members: [],
-    alerts: [],
-    severity: 'critical',
-    beganAt: ahead,
-    openedAt: ahead,
-    joinedAt: ahead,
-    movedAt: ahead,
-    announced: null,
-    endedAt: null,
-  };
+  const cause = { attribute: 'provider', value: 'google' } as const;
+  const moments = { beganAt: ahead, openedAt: ahead, joinedAt: ahead, movedAt: ahead, announced: null, endedAt: null };
+  const about = { id: 'i1', cause, kind: null, members: [], alerts: [], severity: 'critical' } as const;
+  const incident: Incident = { ...about, ...moments };
   expect(dueStep(incident, start)).toBe('began');
   expect(dueStep({ ...incident, joinedAt: start - secondMs, openedAt: start - secondMs }, start)).toBe(null);
 });

@@ -1,24 +1,11 @@
 // O1: standard output that can't be written, that nobody reads, or whose reader dies, once ended or froze the whole guard.
 import { once } from 'node:events';
-import { closeSync, constants, openSync } from 'node:fs';
-import { request } from 'undici';
+import { constants } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { freePort } from '../support/free-port.ts';
-import { bin } from '../support/process.ts';
 import { Fifo, guardsAndTells, linesOf, openStage, Unheard } from '../support/unheard.ts';
 import { until } from '../support/until.ts';
 
 describe.concurrent('O1: the guard starts and goes on, and every action is told, when standard output', () => {
-  test('can not be written at all', async () => {
-    const staged = await openStage();
-    await using _stage = staged.stage;
-    const readOnly = openSync(bin, 'r');
-    await using _daemon = new Unheard(staged.run, ['ignore', readOnly, readOnly]);
-    closeSync(readOnly);
-    const figures = await guardsAndTells(staged);
-    expect(figures.value('log_lines_dropped_total')).toBeGreaterThan(2);
-  });
-
   test('is a socket that no process reads', async () => {
     const staged = await openStage({ talkative: true });
     await using _stage = staged.stage;
@@ -49,19 +36,5 @@ describe.concurrent('O1: the guard starts and goes on, and every action is told,
       return read.includes('configuration reloaded');
     });
     expect(JSON.parse(linesOf(read)[0] ?? '{}').dropped).toBeGreaterThanOrEqual(dropped);
-  });
-});
-
-describe('a full disk', () => {
-  test('does not end the demo', async () => {
-    const port = await freePort();
-    const full = openSync('/dev/full', 'w');
-    await using demo = new Unheard(['demo', '--port', String(port)], ['ignore', full, full]);
-    closeSync(full);
-    // The page is there before the daemon is, and until then a signal simply ends the process.
-    const ready = async () => (await request(`http://127.0.0.1:${port}/readyz`).catch(() => null))?.statusCode === 200;
-    await until('the daemon', ready);
-    demo.child.kill('SIGTERM');
-    expect(await once(demo.child, 'exit')).toEqual([0, null]);
   });
 });

@@ -19,19 +19,13 @@ test('and /api/alerts answers with as many, up to 1,000 when asked, and the numb
   await using server = await serve(troubledFleet());
   const get = async (query: string) => {
     const { status, body } = await ask(`${server.url}/api/alerts${query}`);
-    const answer = JSON.parse(body.toString());
-    return {
-      status,
-      ...answer,
-      shown: answer.alerts?.length,
-      titles: answer.alerts?.map(({ title }: { title: string }) => title),
-    };
+    const { alerts = [], ...answer } = JSON.parse(body.toString());
+    return { status, ...answer, shown: alerts.length, titles: alerts.map(({ title }: { title: string }) => title) };
   };
   const usual = await get('');
   expect([usual.shown, usual.total]).toEqual([100, 2_001]);
   expect(usual.titles.slice(0, 3)).toEqual(['the gravest', '<b>trouble 0</b>', '<b>trouble 1</b>']);
   expect(await get('?limit=1000')).toMatchObject({ shown: 1_000, total: 2_001, silences: [] });
-  expect(await get('?limit=2')).toMatchObject({ shown: 2, total: 2_001 });
   const { next_cursor: second } = await get('?limit=1000');
   const { next_cursor: third } = await get(`?limit=1000&cursor=${second}`);
   const last = await get(`?limit=1000&cursor=${third}`);

@@ -1,8 +1,12 @@
-// Runs of recipes that were carried out although they were refused, or waited although they were cancelled.
-import { describe, expect, test } from 'vitest';
+// Runs of recipes that were carried out although they were refused, waited although they were cancelled, or were said to have
+// perhaps started where the service has too many.
+import { expect, test } from 'vitest';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { RecipeApi } from '../../src/recipes/client/client.ts';
+import type { RecipeRunner } from '../../src/recipes/runner.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
 import { endedRun, recipeRunner, startedRun } from '../support/recipe-runner.ts';
-import { stillWorld } from '../web/running-server.ts';
+import { serve, stillWorld } from '../web/running-server.ts';
 
 /** A ledger whose writes can fail, or wait once a run is running. */
 class TroubledRuns extends MemoryRuns {
@@ -17,37 +21,72 @@ class TroubledRuns extends MemoryRuns {
   }
 }
 
-describe('a run that could not be recorded', () => {
-  test('is refused, and is not carried out when the next one is', async () => {
-    const runs = new TroubledRuns();
-    const runner = recipeRunner(stillWorld(), { runs });
-    runs.failing = true;
-    await expect(startedRun(runner)).rejects.toThrow('disk is full');
-    runs.failing = false;
-    const next = await startedRun(runner);
-    await endedRun(runner, next.id);
-    await runner.close();
-    expect((await runs.newest('at-risk', 10)).map(({ id }) => id)).toEqual([next.id]);
+/** A runner whose runs get no further than their start until `open`. */
+function stuckRunner() {
+  const runs = new TroubledRuns();
+  const { promise, resolve: open } = Promise.withResolvers<void>();
+  runs.gate = promise;
+  return { runs, open, runner: recipeRunner(stillWorld(), { runs }) };
+}
+
+const start = (runner: RecipeRunner, by: string) =>
+  runner.start({ recipe: 'at-risk', parameters: {}, apply: false, by, role: 'viewer' });
+const servedBy = (service: RecipeRunner) =>
+  serve(new Fleet(), {
+    recipes: { service, world: stillWorld(), callerOf: () => ({ name: 'bot', role: 'viewer', plan: null }) },
   });
+
+test('one that could not be recorded is refused, and is not carried out when the next one is', async () => {
+  const runs = new TroubledRuns();
+  const runner = recipeRunner(stillWorld(), { runs });
+  runs.failing = true;
+  await expect(startedRun(runner)).rejects.toThrow('disk is full');
+  runs.failing = false;
+  const next = await startedRun(runner);
+  await endedRun(runner, next.id);
+  await runner.close();
+  expect((await runs.newest('at-risk', 10)).map(({ id }) => id)).toEqual([next.id]);
 });
 
-describe('a run that waits for its turn', () => {
-  async function twoRunAndOneWaits() {
-    const runs = new TroubledRuns();
-    const { promise, resolve: open } = Promise.withResolvers<void>();
-    runs.gate = promise;
-    const runner = recipeRunner(stillWorld(), { runs });
-    const running = [await startedRun(runner), await startedRun(runner)];
-    return { runner, runs, running, waiting: await startedRun(runner), open };
-  }
+test('one that waits for its turn ends at once when it is cancelled, and never begins', async () => {
+  const { runner, runs, open } = stuckRunner();
+  const running = [await startedRun(runner), await startedRun(runner)];
+  const waiting = await startedRun(runner);
+  expect(await runner.cancel(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
+  open();
+  for (const { id } of running) await endedRun(runner, id);
+  expect(await runs.read(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
+  await runner.close();
+});
 
-  test('ends at once when it is cancelled, and never begins', async () => {
-    const { runner, runs, running, waiting, open } = await twoRunAndOneWaits();
-    expect(await runner.cancel(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
-    expect(await runs.read(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
-    open();
-    for (const { id } of running) await endedRun(runner, id);
-    expect(await runner.run(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
-    await runner.close();
-  });
+test('one that is asked for while 100 wait was not started, and the service says why', async () => {
+  const { runner, open } = stuckRunner();
+  await using server = await servedBy(runner);
+  for (let runs = 0; runs < 102; runs += 1) await start(runner, `key-${runs % 5}`);
+  const api = new RecipeApi({ baseUrl: `${server.url}/v1`, apiKey: 'any' }, stillWorld());
+  const refused = await api.trigger({ recipe: 'at-risk', parameters: {}, apply: false });
+  await api.close();
+  const said = expect.stringMatching(/^100 runs are already waiting: try again later\./);
+  expect(refused).toMatchObject({ kind: 'not_started', said });
+  open();
+  await runner.close();
+});
+
+test('one key can have a quarter of the waiting runs: then it gets 429 and Retry-After, and others still start theirs', async () => {
+  const { runner, open } = stuckRunner();
+  await using server = await servedBy(runner);
+  const accepted: string[] = [];
+  for (let runs = 0; runs < 40; runs += 1) {
+    const run = await start(runner, 'bot');
+    accepted.push('refused' in run ? run.refused : run.status);
+  }
+  const waiting = accepted.filter((state) => state === 'queued').length;
+  expect([waiting, accepted.at(-1)]).toEqual([25, 'share_used']);
+  const refused = await fetch(`${server.url}/v1/recipes/at-risk/runs`, { method: 'POST' });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
+  const message = expect.stringContaining('25 runs of bot');
+  expect(await refused.json()).toMatchObject({ error: 'share_used', message });
+  expect(await start(runner, 'another')).toMatchObject({ status: 'queued' });
+  open();
+  await runner.close();
 });

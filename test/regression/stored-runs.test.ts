@@ -76,14 +76,3 @@ test('a key does not take the room of another, and all together have a limit', a
   expect(await stored()).toBeLessThanOrEqual(1_000 * kibibyte);
   expect(await kept([mine])).toEqual([]);
 });
-
-test('a run that goes on is never deleted; one that has no room left is told so, and others go on', async () => {
-  const endless = run('bot');
-  await runs.write(endless);
-  const notified: string[] = [];
-  for (let row = 0; row < 5; row += 1) notified.push(await runs.write(endless, [chunk(row, 100 * kibibyte)]));
-  expect(notified).toEqual(['written', 'written', 'written', 'no_room', 'no_room']);
-  expect(await kept([await ran('ann')])).toHaveLength(1);
-  expect(await runs.write({ ...endless, status: 'failed' })).toBe('written');
-  expect(await kept([endless.id, await ran('bot')])).toHaveLength(1);
-});

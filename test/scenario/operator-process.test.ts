@@ -2,25 +2,14 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandLine } from '../support/command-line.ts';
-import { isInstalled } from '../support/debian.ts';
 import { Stage } from '../support/guarded.ts';
 import { week } from '../support/other-api.ts';
-import { Terminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
 
 /** A command on the stage's daemon, through to its end. */
 async function command(stage: Stage, ...args: readonly string[]) {
   const { code, stdout, stderr } = await commandLine([...args, '--config', stage.config]);
   return { code, said: `${stdout}${stderr}`.trim() };
-}
-
-/** The same on a terminal of its own, where a person types `answer`: what the screen shows. */
-async function onTerminal(stage: Stage, answer: string, ...args: readonly string[]): Promise<string> {
-  await using terminal = new Terminal([...args, '--config', stage.config]);
-  await until('the question', () => terminal.screen.includes('[y/N]'));
-  terminal.type(`${answer}\n`);
-  await terminal.ended;
-  return terminal.screen;
 }
 
 describe('on the command line', () => {
@@ -53,13 +42,6 @@ describe('on the command line', () => {
       ),
     });
     expect(bob.status).toBe('paused');
-    if (isInstalled('script')) {
-      const resumed = await onTerminal(stage, 'y', 'resume', bob.email);
-      expect(resumed).toMatch(
-        /Warmwarden will resume .*continue\? \[y\/N\] y.*Warmwarden resumed the warm-up of .* Read back after /s,
-      );
-      expect(bob.status).not.toBe('paused');
-    }
     const explained = await command(stage, 'explain', bob.email);
     expect(explained.said).toContain('Reason: the list is bad.');
     // Somebody is writing the file, or has deleted it: the stop does not wait for that.
