@@ -164,7 +164,7 @@ export function measuredAt(answer: Measured | undefined): EpochMs | null {
 /** True if two answers show the same cached measurement. Answers without a moment always differ. */
 export function isSameMeasurement(one: Measured | undefined, other: Measured | undefined): boolean {
   if (one?.checkedAt !== other?.checkedAt || measuredAt(one) === null) return false;
-  return JSON.stringify(one) === JSON.stringify(other);
+  return JSON.stringify({ ...one, source: null }) === JSON.stringify({ ...other, source: null });
 }
 
 export interface StaleMeasurement {
