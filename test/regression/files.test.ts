@@ -1,7 +1,7 @@
 // Files that are none: a FIFO blocked the daemon for ever, a device filled the memory, 20 MB were parsed. docs/faults.md O5.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readFiles } from '../../src/daemon/reload/secret-rotation.ts';
 import { readCatalogue } from '../../src/recipes/catalogue.ts';
 import { Running, Workplace } from '../support/process.ts';
@@ -46,31 +46,19 @@ test('a secret is read from a regular file of bounded size only, at once', async
   ]);
 });
 
+const notUtf8 = 'it is not UTF-8 text; save it as UTF-8';
 test.each([
   ['fifo', 'it is a FIFO, not a regular file'],
   ['link-to-device', 'it is a device, not a regular file'],
   ['large', 'it is larger than 1 MiB'],
+  ['utf-16', notUtf8],
+  ['latin-1', notUtf8],
 ])('a configuration that is %s is refused in one sentence', async (name, why) => {
   using place = workplace();
+  writeFileSync(place.path('utf-16'), Buffer.from('\ufeffaccounts: []\n', 'utf16le'), { mode: 0o600 });
+  writeFileSync(place.path('latin-1'), Buffer.from('# M\u00fcnchen\n', 'latin1'), { mode: 0o600 });
   const { code, output } = await check(place, place.path(name));
   expect([code, output.trim()]).toEqual([2, `${name}:1:1 the file can't be read: ${why}`]);
-});
-
-test.each([
-  ['UTF-16, as PowerShell writes it', Buffer.from('\ufeffaccounts: []\n', 'utf16le')],
-  ['Latin-1', Buffer.from('# M\u00fcnchen\naccounts: []\n', 'latin1')],
-])('a configuration in %s is refused with what to do', async (_, bytes) => {
-  using place = workplace();
-  writeFileSync(place.path('other.yaml'), bytes, { mode: 0o600 });
-  const { code, output } = await check(place, place.path('other.yaml'));
-  const why = "the file can't be read: it is not UTF-8 text; save it as UTF-8";
-  expect([code, output.trim()]).toEqual([2, `other.yaml:1:1 ${why}`]);
-});
-
-test('a key in UTF-8 with a mark before it is read without the mark', () => {
-  using place = workplace();
-  writeFileSync(place.path('marked'), `\ufeff${key}`);
-  expect([...readFiles([place.path('marked')])]).toEqual([[place.path('marked'), key]]);
 });
 
 test('a configuration behind a symlink is read, as Kubernetes mounts it', async () => {
@@ -80,26 +68,24 @@ test('a configuration behind a symlink is read, as Kubernetes mounts it', async 
   expect((await check(place, place.path('link.yaml'))).code).toBe(0);
 });
 
-describe('while it runs', () => {
-  test('a secret file that became a FIFO is left out', () => {
-    using place = workplace();
-    expect([...readFiles([place.path('fifo'), place.path('key')])]).toEqual([[place.path('key'), `${key}\n`]]);
-  });
+test('a recipe that is a FIFO, a device or too large hides no other', async () => {
+  using place = workplace();
+  mkdirSync(place.path('recipes'));
+  for (const name of ['fifo', 'link-to-device', 'large', 'folder']) {
+    symlinkSync(`../${name}`, place.path(`recipes/${name}.yaml`));
+  }
+  writeFileSync(place.path('recipes/own.yaml'), 'id: own\ntitle: t\ndescription: d\nselect: SELECT 1 AS one\n');
+  const { definitions, broken } = await readCatalogue(place.path('recipes'));
+  expect(definitions.has('own')).toBe(true);
+  expect(broken.map(({ problems }) => problems[0]?.replace(/^.*\/recipes\//, ''))).toEqual([
+    "fifo.yaml: can't be read: it is a FIFO, not a regular file",
+    "folder.yaml: can't be read: it is a folder",
+    "large.yaml: can't be read: it is larger than 64 KiB",
+    "link-to-device.yaml: can't be read: it is a device, not a regular file",
+  ]);
+});
 
-  test('a recipe that is a FIFO, a device or too large hides no other', async () => {
-    using place = workplace();
-    mkdirSync(place.path('recipes'));
-    for (const name of ['fifo', 'link-to-device', 'large', 'folder']) {
-      symlinkSync(`../${name}`, place.path(`recipes/${name}.yaml`));
-    }
-    writeFileSync(place.path('recipes/own.yaml'), 'id: own\ntitle: t\ndescription: d\nselect: SELECT 1 AS one\n');
-    const { definitions, broken } = await readCatalogue(place.path('recipes'));
-    expect(definitions.has('own')).toBe(true);
-    expect(broken.map(({ problems }) => problems[0]?.replace(/^.*\/recipes\//, ''))).toEqual([
-      "fifo.yaml: can't be read: it is a FIFO, not a regular file",
-      "folder.yaml: can't be read: it is a folder",
-      "large.yaml: can't be read: it is larger than 64 KiB",
-      "link-to-device.yaml: can't be read: it is a device, not a regular file",
-    ]);
-  });
+test('a secret file that becomes a FIFO while it runs is left out', () => {
+  using place = workplace();
+  expect([...readFiles([place.path('fifo'), place.path('key')])]).toEqual([[place.path('key'), `${key}\n`]]);
 });

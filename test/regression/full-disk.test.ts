@@ -1,15 +1,12 @@
 // A disk that was full: what the store grew to meanwhile must not keep it full.
 
-import { execFileSync, spawnSync } from 'node:child_process';
-import { statSync, writeFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { OutageNote } from '../../src/store/file/outage-note.ts';
 import { Store } from '../../src/store/store.ts';
 import { alertOf, noAlerts, now } from '../store/records.ts';
 import { newFolder } from '../support/new-folder.ts';
-import { canMount } from '../support/tmpfs.ts';
 
 const mib = 1024 * 1024;
 
@@ -35,14 +32,6 @@ function reader(path: string) {
   return other;
 }
 
-/** A disk of that size. */
-function smallDisk(bytes: number): string {
-  const folder = newFolder();
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder]);
-  onTestFinished(() => void spawnSync('umount', ['--lazy', folder]));
-  return folder;
-}
-
 describe('a large WAL', () => {
   test('gives its space back once nobody reads it, and is no failure meanwhile', async () => {
     const { path, store, walBytes, write } = await opened(newFolder());
@@ -55,14 +44,4 @@ describe('a large WAL', () => {
     await store.proveWritable(now);
     expect(walBytes()).toBeLessThan(mib / 4);
   });
-});
-
-test.runIf(canMount)('the note beside the store can change on a disk that is full', () => {
-  const folder = smallDisk(mib);
-  const file = join(folder, 'warmwarden.db');
-  const note = new OutageNote(file);
-  note.keep({ stops: [] });
-  expect(() => writeFileSync(join(folder, 'filler'), Buffer.alloc(2 * mib))).toThrow('ENOSPC');
-  const outage = { alert: { ...alertOf('m1'), firingAt: now }, notified: ['ops'] };
-  expect([note.keep({ outage }), new OutageNote(file).outage]).toEqual([true, outage]);
 });

@@ -155,25 +155,3 @@ test('writes off ends by itself after its time, and for one mailbox leaves the o
   const refused = await stage.command('pause', one(oliver));
   expect(refused.messages[0]).toContain(`To allow them: \`warmwarden writes on --mailbox agency/${oliver}\`.`);
 });
-
-test('a dry run of what is about no mailbox changes nothing, and odd times are refused', async () => {
-  await using stage = await begin([oliver]);
-  const off = { off: true, account: null, mailbox: oliver, for_seconds: 3_600 };
-  const silence = { match: { domain: ['northbeam.example'] }, for_seconds: 3_600 };
-  const [stop, muted, release] = [
-    await stage.command('writes', { ...off, dry_run: true }),
-    await stage.command('silence-add', { ...silence, dry_run: true }),
-    await stage.command('breaker-release', { dry_run: true }),
-  ];
-  expect([stop.messages[0], muted.messages[0], release.messages[0]]).toEqual([
-    expect.stringMatching(/^Warmwarden will stop changing this mailbox: .* for mailbox oliver\S+ .* until /),
-    expect.stringMatching(/^The silence lasts until .* It matches no alerts that are firing now\./),
-    expect.stringMatching(/^Nothing to release/),
-  ]);
-  for (const for_seconds of [-300, 1e297]) {
-    expect(await stage.command('writes', { ...off, for_seconds })).toMatchObject({ result: 'invalid' });
-    expect(await stage.command('silence-add', { ...silence, for_seconds })).toMatchObject({ result: 'invalid' });
-  }
-  const now = stage.clock.now();
-  expect([stage.fleet().writesOff(now), stage.fleet().silences(now), stage.posts]).toEqual([[], [], []]);
-});

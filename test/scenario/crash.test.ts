@@ -92,24 +92,6 @@ describe('a crash', () => {
     expect(stage.notified('crashed')).toEqual(['firing', 'resolved']);
   });
 
-  it('forgets no Retry-After: the next process waits for it, too', async () => {
-    await using scene = await begin({ second: [] });
-    const { stage } = scene;
-    stage.expectErrors('the API reports too many requests', 'a loop of an account failed', 'Warmwarden ends');
-    // One route alone may have a limit of its own: the second 429 is about the key.
-    stage.simulator.faults.add({ fault: 'retry-after-absurd', times: 2 });
-    await stage.run(3 * minuteMs);
-    scene.fail(places.time, 'throws');
-    await stage.run(minuteMs);
-    await scene.crashed(1);
-    await stage.restart();
-    const at = stage.clock.now();
-    await stage.run(5 * minuteMs);
-    expect(stage.simulator.requests.filter((one) => one.at > at)).toEqual([]);
-    await stage.run(15 * minuteMs);
-    expect(scene.listed(at)).toBeGreaterThan(5);
-  });
-
   it('is what a task that throws leads to after three minutes, and one that crashes again is no new alert', async () => {
     using _ = vi.spyOn(Digester.prototype, 'step').mockRejectedValue(new Error('a mistake of ours'));
     await using scene = await begin();

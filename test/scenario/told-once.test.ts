@@ -1,0 +1,101 @@
+// What begins and ends is told once each: an API that says it is unwell, a mailbox status that nobody knows, and what happens while
+// nobody is on duty.
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
+import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
+import { scenarios } from '../../tools/simulator/scenarios.ts';
+import { scrape } from '../support/scrape.ts';
+import { startMovedDaemon, trouble } from './moved-daemon.ts';
+import { poll } from './three-domains.ts';
+
+const oliver = 'oliver.hart@northbeam.example';
+const calm = { ...scenarios.calm, fleet: scenarios.calm.fleet.filter(({ email }) => email === oliver) };
+const byTheMinute = { health: '* * * * *', mailboxes: '*/5 * * * *', stats: '0 * * * *', warmup: '0 * * * *' };
+const edited = (set: Readonly<Record<string, unknown>>, route: 'mailbox' | 'mailboxes' | 'warmup', mailbox?: string) =>
+  ({ fault: { do: 'edit', edit: { set } }, route, ...(mailbox && { mailbox }) }) as const;
+
+test('a mailbox that is suspended is announced once, and once more when it is not', async () => {
+  await using stage = await startMovedDaemon({
+    scenario: calm,
+    poll: { ...poll, mailboxes: '*/5 * * * *', mailbox: '0 */2 * * *' },
+  });
+  await stage.run(10 * minuteMs);
+  stage.simulator.faults.add(edited({ 'mailboxes.*.status': 'suspended' }, 'mailboxes'));
+  stage.simulator.faults.add(edited({ status: 'suspended' }, 'mailbox'));
+  await stage.run(15 * minuteMs);
+  expect(stage.notified('mailbox_unwell')).toEqual(['firing']);
+  const [notified] = stage.told('mailbox_unwell');
+  expect(notified).toMatchObject({ severity: 'warning', title: `${oliver}: unknown mailbox status "suspended"` });
+  await stage.run(5 * hourMs);
+  await stage.restart();
+  await stage.run(hourMs);
+  expect([
+    stage.notified('mailbox_unwell', 'status'),
+    stage.notified('mailbox_unwell', 'connection'),
+    stage.posts,
+  ]).toEqual([['firing'], [], []]);
+  stage.simulator.faults.clear();
+  await stage.run(15 * minuteMs);
+  expect(stage.notified('mailbox_unwell')).toEqual(['firing', 'resolved']);
+});
+
+test('H21: a health check that is not ok is announced after five minutes, with its word, and resolved', async () => {
+  await using stage = await startMovedDaemon({ scenario: calm, poll: byTheMinute });
+  await stage.run(3 * minuteMs);
+  const shown = async (status: string) =>
+    (await scrape(stage.url())).value('api_health', { account: 'agency', status });
+  expect([await shown('ok'), await shown('other')]).toEqual([1, 0]);
+  await trouble(stage.simulator.url, 'unwell');
+  await stage.run(4 * minuteMs);
+  expect([await shown('ok'), await shown('other'), stage.notified('api_unwell')]).toEqual([0, 1, []]);
+  await stage.run(4 * minuteMs);
+  expect(stage.notified('api_unwell')).toEqual(['firing']);
+  const [alert] = stage.told('api_unwell');
+  expect(alert).toMatchObject({ severity: 'warning', title: 'agency: the mailbox API reports "degraded"' });
+  await trouble(stage.simulator.url, 'well');
+  await stage.run(10 * minuteMs);
+  expect(stage.notified('api_unwell')).toEqual(['firing', 'resolved']);
+});
+
+const seldom = {
+  health: '7 * * * *',
+  mailboxes: '3 * * * *',
+  stats: '*/15 * * * *',
+  warmup: '*/30 * * * *',
+  mailbox: '20 15 * * *',
+  dns: '25 * * * *',
+  blacklist: '35 15 * * *',
+};
+const mailbox = (email: string): MailboxSpec => ({ email, provider: 'google', mode: 'balanced', startedDaysAgo: 60 });
+const three = ['a@early.example', 'b@late.example', 'c@calm.example'].map(mailbox);
+const dns = (domain: string, from: number, until?: number): Incident => ({
+  kind: 'dns',
+  mailbox: `*@${domain}`,
+  records: ['spf'],
+  from,
+  ...(until === undefined ? {} : { until }),
+});
+const scenario = (incidents: readonly Incident[]) => ({
+  name: 'away',
+  summary: 'A domain breaks.',
+  fleet: three,
+  incidents,
+});
+
+test('tells once what began and once what ended while nobody was on duty', async () => {
+  const incidents = [dns('early.example', 2 * hourMs, 8 * hourMs), dns('late.example', 8 * hourMs)];
+  await using stage = await startMovedDaemon({ scenario: scenario(incidents), poll: seldom });
+  const notified = () =>
+    stage.receiver
+      .alerts()
+      .filter(({ rule, status }) => rule === 'dns_failing' && status !== 'reminder')
+      .map(({ title, status }) => `${status} ${title.split(':')[0]}`);
+  await stage.run(6 * hourMs);
+  expect(notified()).toEqual(['firing early.example']);
+  await stage.awayUntil(stage.clock.now() + 4 * hourMs);
+  await stage.run(2 * hourMs);
+  expect(notified().sort()).toEqual(['firing early.example', 'firing late.example', 'resolved early.example']);
+  await stage.restart();
+  await stage.run(2 * hourMs);
+  expect(notified()).toHaveLength(3);
+});
