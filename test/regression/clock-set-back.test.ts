@@ -47,10 +47,9 @@ test('statistics that are read right after it are not stale: a whole fleet was t
   let aheadMs = 2 * hourMs;
   const clock = { ...moved, now: () => moved.now() + aheadMs };
   const everyQuarter = cronSchedule('*/15 * * * *');
-  const schedules = Object.fromEntries(routes.map((route) => [route, everyQuarter])) as Record<
-    (typeof routes)[number],
-    typeof everyQuarter
-  >;
+  const schedules = Object.fromEntries(routes.map((route) => [route, everyQuarter])) as ConstructorParameters<
+    typeof Cadence
+  >[0];
   const cadence = new Cadence(schedules, clock);
   const stopping = new AbortController();
   const kept = cadence.keep(

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RecipeHost } from '../support/recipe-service.ts';
 import { connected } from '../support/served-tools.ts';
+import { until } from '../support/until.ts';
 
 const pausing = { id: 'pause-domain', title: 'Pause a domain', operation: 'pause', parameters: {} };
 const asking = { id: 'at-risk', title: 'At risk', operation: null, parameters: {} };
@@ -55,4 +56,29 @@ describe('cancel_run', () => {
     const { isError, text } = await said(true, () => ({ status: 404, body: { error: 'no such path' } }));
     expect([isError, text]).toEqual([true, 'The service cannot cancel a run, so the run continues.']);
   });
+});
+
+test('a line of 50 MB to the tool server is one error, and the rest goes on', async () => {
+  await using service = await connected();
+  const { host, rpc } = service;
+  const head = '{"jsonrpc":"2.0","id":"long","method":"tools/call","params":{"name":"at-risk","arguments":{"a":"';
+  for (const part of [head, ...Array<string>(800).fill('x'.repeat(64 * 1024)), '"}}}\n']) rpc.write(part);
+  expect((await rpc.tools()).map(({ name }) => name)).toContain('at-risk');
+  const error = { code: -32_600, message: 'The line is longer than 1 MiB and was not read.' };
+  expect(rpc.messages.filter((message) => message.error)).toEqual([{ jsonrpc: '2.0', id: null, error }]);
+  expect(host.of('POST', /runs$/)).toEqual([]);
+});
+
+test('of very many calls at once those beyond 1,000 are refused, and each is answered once', async () => {
+  await using service = await connected();
+  const { host, rpc } = service;
+  const gate = Promise.withResolvers<void>();
+  host.trigger = () => gate.promise.then(() => ({ status: 403, body: { error: 'not here' } }));
+  const ids = Array.from({ length: 1_200 }, () => rpc.ask('tools/call', { name: 'at-risk', arguments: {} }));
+  const answers = () => rpc.messages.filter(({ id }) => typeof id === 'number' && ids.includes(id));
+  const refused = await until('refusals', () => (answers().length >= 200 ? answers() : null));
+  expect(refused.every(({ error }) => error?.message.includes('wait for their answers'))).toBe(true);
+  gate.resolve();
+  await until('the other answers', () => answers().length === 1_200);
+  expect([new Set(answers().map(({ id }) => id)).size, host.of('POST', /runs$/).length]).toEqual([1_200, 1_000]);
 });

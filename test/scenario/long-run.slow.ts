@@ -1,6 +1,8 @@
 // 120 days of the whole daemon for each mode and incident, asserted by the reasons in its ledger. It is on duty for some
 // minutes once or twice a working day, each time as another process: what it knows of the days before comes from the store.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { routes } from '../../src/core/answers.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
@@ -12,15 +14,7 @@ const busyDays = 36;
 const modes = ['slow', 'balanced', 'aggressive'] as const;
 /** On New Year's day: a process asks only for what it asks for at its start. */
 const never = '0 3 1 1 *';
-const poll = {
-  health: never,
-  mailboxes: never,
-  stats: never,
-  warmup: never,
-  mailbox: never,
-  dns: never,
-  blacklist: never,
-};
+const poll = Object.fromEntries(routes.map((route) => [route, never]));
 
 /** Each mailbox has a domain of its own, and never do five want action within an hour: the breaker is another test's. */
 const address = (name: string) => `${name}@${name}.example`;

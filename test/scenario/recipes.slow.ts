@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { routes } from '../../src/core/answers.ts';
 import { hourMs, secondMs } from '../../src/core/time.ts';
 import { scenarios } from '../../tools/simulator/scenarios.ts';
 import { amelia, jonas } from '../account/duty.ts';
@@ -19,15 +20,8 @@ const file = {
   },
   retention: { runs: '10d' },
 };
-const poll = {
-  health: '0 * * * *',
-  mailboxes: '*/30 * * * *',
-  stats: '*/20 * * * *',
-  warmup: '0 * * * *',
-  mailbox: '0 * * * *',
-  dns: '0 * * * *',
-  blacklist: '0 * * * *',
-};
+const hourly = Object.fromEntries(routes.map((route) => [route, '0 * * * *']));
+const poll = { ...hourly, mailboxes: '*/30 * * * *', stats: '*/20 * * * *' };
 
 type Json = Record<string, unknown>;
 interface RunAnswer extends Json {

@@ -52,16 +52,6 @@ describe.concurrent('a running daemon', () => {
     ]);
   });
 
-  it('reloads once it is on duty when SIGHUP came during its start', async () => {
-    await using stage = await Stage.open({ file: { alerts: { channels: [] } } });
-    stage.start();
-    // A warning about the configuration comes before anything is opened.
-    await stage.daemon.said('there is no channel');
-    stage.daemon.kill('SIGHUP');
-    await stage.daemon.onDuty();
-    await stage.daemon.said('configuration reloaded');
-  });
-
   it('takes over a key that is rotated in its file', async () => {
     await using stage = await Stage.open({ account: { api_key: undefined, api_key_file: 'secrets/key' } });
     const file = stage.workplace.path('secrets/key');

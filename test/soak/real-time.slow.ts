@@ -1,7 +1,9 @@
 // A real process for real minutes, under faults, failing receivers, troubles, scrapes and reloads: what it holds stays flat,
 // and every message arrives once. WARMWARDEN_SOAK_MINUTES: how long, 0.5 by default; WARMWARDEN_SEED plays it again.
+
 import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { routes } from '../../src/core/answers.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { systemClock, worldOn } from '../../src/world/world.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
@@ -47,18 +49,9 @@ test(`for ${minutes} minutes of real time`, { timeout: (minutes + 5) * minuteMs 
   const world = worldOn(clock, { level: 'silent', format: 'json' });
   await using simulator = await startSimulator({ world, scenario: 'calm', keys, seed });
   await using receiver = await Receiver.start();
-  const often = '*/5 * * * * *';
   const written = {
     accounts: [{ name: 'agency', base_url: simulator.url, api_key: demoKey, plan: 'enterprise' }],
-    poll: {
-      health: often,
-      mailboxes: often,
-      stats: often,
-      warmup: often,
-      mailbox: often,
-      dns: often,
-      blacklist: often,
-    },
+    poll: Object.fromEntries(routes.map((route) => [route, '*/5 * * * * *'])),
     guard: { near_limit: '80%' },
     alerts: {
       channels: [{ name: 'hook', type: 'webhook', url: receiver.hookUrl, secret: receiver.secret }],

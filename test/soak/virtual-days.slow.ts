@@ -2,10 +2,12 @@
 // and people: each change is made once, each message arrives once; handles, listeners and the store stay flat. Memory is the other
 // part's: here hundreds of daemons live in one process, one after the other.
 // WARMWARDEN_SOAK_DAYS: how many, 36 by default; WARMWARDEN_SEED plays it again.
+
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Action } from '../../src/core/action.ts';
+import { routes } from '../../src/core/answers.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { connectReadOnly } from '../../src/store/file/connection.ts';
 import { loadGuardActions } from '../../src/store/history.ts';
@@ -26,15 +28,7 @@ const seed = Number(process.env['WARMWARDEN_SEED'] ?? 1);
 const everyDays = 3;
 /** Asked for at the start of a process only. */
 const never = '0 3 1 1 *';
-const poll = {
-  health: '* * * * *',
-  mailboxes: never,
-  stats: never,
-  warmup: never,
-  mailbox: never,
-  dns: never,
-  blacklist: never,
-};
+const poll = Object.fromEntries(routes.map((route) => [route, never]));
 /** What history takes is flat only when it has an end. */
 const retention = { decisions: '7d', deliveries: '7d', changes: '7d', observations: '7d', runs: '7d', departed: '7d' };
 
