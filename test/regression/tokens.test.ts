@@ -36,10 +36,7 @@ function askFrom(localAddress: string, url: string, headers: Record<string, stri
 
 async function guesses(url: string, count: number, headersOf: (token: string) => Record<string, string>) {
   const answers: Answer[] = [];
-  for (let guess = 0; guess < count; guess += 8) {
-    const batch = Array.from({ length: Math.min(8, count - guess) }, (_, index) => `guess-${guess + index}`);
-    answers.push(...(await Promise.all(batch.map((token) => ask(url, headersOf(token))))));
-  }
+  for (let guess = 0; guess < count; guess += 1) answers.push(await ask(url, headersOf(`guess-${guess}`)));
   return answers;
 }
 
@@ -76,11 +73,8 @@ describe('wrong tokens', () => {
     const recipes = { service: recipeRunner(world), world, callerOf: callersOf(() => keys) };
     await using server = await serve(exampleFleet(), { recipes, world });
     const url = `${server.url}/v1/recipes`;
-    const statuses = (await guesses(url, 16, bearer)).map(({ status }) => status);
-    expect([
-      statuses.filter((status) => status === 401).length,
-      statuses.filter((status) => status === 429).length,
-    ]).toEqual([10, 6]);
+    const statuses = (await guesses(url, 12, bearer)).map(({ status }) => status);
+    expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
     expect((await ask(url, bearer('right'))).status).toBe(200);
     expect(world.warnings).toHaveLength(10);
   });

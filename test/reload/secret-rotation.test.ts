@@ -12,22 +12,20 @@ const done: CommandOutcome = { result: 'done', messages: [] };
 const refused: CommandOutcome = { result: 'invalid', messages: [] };
 const failed: CommandOutcome = { result: 'failed', messages: [], worthRetrying: true };
 
-/** Replaces the secret, and says how many reloads came of it when they end so one after the other. */
-async function reloadsOf(...outcomes: readonly CommandOutcome[]): Promise<number> {
-  using workplace = new Workplace();
+/** A rotation that follows a file with a secret, on a moved clock. */
+function following(reload: (file: string, rotation: SecretRotation) => Promise<CommandOutcome>) {
+  const workplace = new Workplace();
   const file = workplace.path('key');
   writeFileSync(file, 'the first');
   const clock = movedClock(0);
-  let reloads = 0;
-  const reload = async () => outcomes[reloads++] ?? done;
-  const world = worldOn(clock, { level: 'silent', format: 'json' });
-  const rotation = new SecretRotation(world);
-  rotation.start([file], reload);
-  writeFileSync(file, 'the second');
-  await clock.advance(10 * minuteMs);
-  await rotation.stop();
-  expect(clock.sleeping()).toBe(0);
-  return reloads;
+  const rotation = new SecretRotation(worldOn(clock, { level: 'silent', format: 'json' }));
+  rotation.start([file], () => reload(file, rotation));
+  const end = async () => {
+    await rotation.stop();
+    expect(clock.sleeping()).toBe(0);
+    workplace[Symbol.dispose]();
+  };
+  return { file, clock, [Symbol.asyncDispose]: end };
 }
 
 test.each([
@@ -35,49 +33,38 @@ test.each([
   { name: 'a refused configuration is not tried again with the same secret', outcomes: [refused], reloads: 1 },
   { name: 'a reload that failed is tried again until it succeeds', outcomes: [failed, failed, done], reloads: 3 },
 ])('$name', async ({ outcomes, reloads }) => {
-  expect(await reloadsOf(...outcomes)).toBe(reloads);
+  let asked = 0;
+  await using at = following(async () => outcomes[asked++] ?? done);
+  writeFileSync(at.file, 'the second');
+  await at.clock.advance(10 * minuteMs);
+  expect(asked).toBe(reloads);
 });
 
 test('a secret that is replaced again while the reload goes on is not missed', async () => {
-  using workplace = new Workplace();
-  const file = workplace.path('key');
-  writeFileSync(file, 'the first');
-  const clock = movedClock(0);
   let reloads = 0;
-  const world = worldOn(clock, { level: 'silent', format: 'json' });
-  const reload = async () => {
+  await using at = following(async (file, rotation) => {
     reloads += 1;
     if (reloads === 1) writeFileSync(file, 'the third');
     rotation.follow([file]);
     return done;
-  };
-  const rotation = new SecretRotation(world);
-  rotation.start([file], reload);
-  writeFileSync(file, 'the second');
-  await clock.advance(10 * minuteMs);
-  await rotation.stop();
+  });
+  writeFileSync(at.file, 'the second');
+  await at.clock.advance(10 * minuteMs);
   expect(reloads).toBe(2);
 });
 
 test('a secret whose file stays away for a minute leads to one reload, which says so, and to one more when it is back', async () => {
-  using workplace = new Workplace();
-  const file = workplace.path('key');
-  writeFileSync(file, 'the first');
-  const clock = movedClock(0);
   let reloads = 0;
-  const reload = async () => {
+  await using at = following(async () => {
     reloads += 1;
     return refused;
-  };
-  const rotation = new SecretRotation(worldOn(clock, { level: 'silent', format: 'json' }));
-  rotation.start([file], reload);
-  rmSync(file);
-  await clock.advance(59 * secondMs);
+  });
+  rmSync(at.file);
+  await at.clock.advance(59 * secondMs);
   expect(reloads).toBe(0);
-  await clock.advance(10 * minuteMs);
+  await at.clock.advance(10 * minuteMs);
   expect(reloads).toBe(1);
-  writeFileSync(file, 'the first');
-  await clock.advance(10 * minuteMs);
+  writeFileSync(at.file, 'the first');
+  await at.clock.advance(10 * minuteMs);
   expect(reloads).toBe(2);
-  await rotation.stop();
 });

@@ -143,15 +143,10 @@ test('S2: a mode that nobody knows is not judged at once, wherever people look, 
   const scenario = of(scenarios.calm, [oliver], [{ fault: 'unknown-mode', route: 'warmup', method: 'GET' }]);
   await using stage = await startMovedDaemon({ scenario, poll: rare });
   await stage.run(10 * minuteMs);
-  const read = async (path: string) => (await fetch(stage.url() + path)).text();
   expect(stage.mailbox(oliver).verdict?.answer.reason).toBe('unknown_mode');
-  expect(JSON.parse(await read('/api/fleet'))).toMatchObject({
-    tone: 'unknown',
-    headline: 'The one mailbox is not judged.',
-    states: { ok: 0, not_judged: 1 },
-  });
-  expect(await read('/metrics')).toContain('warmwarden_mailboxes{account="agency",state="not_judged"} 1\n');
-  expect(await read('/')).toContain('Not judged <b>1</b>');
+  const shown = { tone: 'unknown', headline: 'The one mailbox is not judged.', states: { ok: 0, not_judged: 1 } };
+  expect(await stage.json('/api/fleet')).toMatchObject(shown);
+  expect(await stage.text('/')).toContain('Not judged <b>1</b>');
   expect(steps(stage, 'guard_blind')).toEqual([]);
   await stage.run(2 * hourMs);
   expect(steps(stage, 'guard_blind')).toEqual(['firing']);
@@ -180,7 +175,7 @@ test('S12: markup, bidi marks and formulas in what the API says reach no page as
   await stage.run(90 * minuteMs);
   const { account, id } = stage.mailbox(oliver);
   for (const path of ['/', `/mailboxes/${account}/${id}`]) {
-    const text = await (await fetch(stage.url() + path)).text();
+    const text = await stage.text(path);
     for (const raw of ['<img src=x', '\u202e', '<b>@channel']) expect(text).not.toContain(raw);
   }
 });

@@ -10,12 +10,11 @@ import { demoKey } from '../../tools/simulator/keys.ts';
 import { startSimulator } from '../../tools/simulator/simulator.ts';
 import { runDaemon, Workplace } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';
-import { scrape } from '../support/scrape.ts';
+import { type Scrape, scrape } from '../support/scrape.ts';
 import { until } from '../support/until.ts';
 import { chanceFrom } from './chance.ts';
-import { flatnessOf } from './flatness.ts';
+import { type Flatness, flatnessOf } from './flatness.ts';
 import { MessageBook } from './message-book.ts';
-import { ProcessFigures } from './process-figures.ts';
 
 const minutes = Number(process.env['WARMWARDEN_SOAK_MINUTES'] ?? 0.5);
 const seed = Number(process.env['WARMWARDEN_SEED'] ?? 1);
@@ -35,6 +34,35 @@ const faults = [
 ];
 const troubles = ['breach', 'dns-failure', 'disconnect', 'repair', 'repair', 'repair'];
 const failures = [500, 429, 0];
+
+const memorySlack = { rss: { share: 0.1, plus: 16e6 }, heap: { share: 0.25, plus: 16e6 } };
+
+/** What the process holds, sample by sample, from its own metrics. */
+class ProcessFigures {
+  readonly #rss: number[] = [];
+  readonly #heap: number[] = [];
+  readonly #files: number[] = [];
+  readonly #resources: number[] = [];
+
+  take({ samples }: Scrape): void {
+    const of = (name: string) => samples.find((one) => one.name === name)?.value ?? Number.NaN;
+    this.#rss.push(of('process_resident_memory_bytes'));
+    this.#heap.push(of('nodejs_heap_size_used_bytes'));
+    this.#files.push(of('process_open_fds'));
+    const active = samples.filter(({ name }) => name === 'nodejs_active_resources' || name === 'nodejs_active_handles');
+    this.#resources.push(active.reduce((sum, { value }) => sum + value, 0));
+  }
+
+  /** Memory tells something once pools, pages and caches are full: after some minutes. */
+  report(): Record<'rss' | 'heap' | 'files' | 'resources', Flatness> {
+    return {
+      rss: flatnessOf(this.#rss, memorySlack.rss),
+      heap: flatnessOf(this.#heap, memorySlack.heap),
+      files: flatnessOf(this.#files, { share: 0, plus: 8 }),
+      resources: flatnessOf(this.#resources, { share: 0, plus: 8 }),
+    };
+  }
+}
 
 /** The simulator refuses what makes no sense, as a breach of a mailbox that sends nothing. */
 async function befall(url: string, kind: string, target: string): Promise<void> {
