@@ -1,6 +1,5 @@
 // What a reload does about alerts whose rule waits (`for`): it fires when it has lasted, and nothing is left of what ended before.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { GroupCommit, Turns } from '../../src/account/commit/group-commit.ts';
@@ -9,16 +8,18 @@ import { LiveConfig } from '../../src/config/mailbox-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { noTally } from '../../src/core/tally.ts';
 import { dayMs, minuteMs } from '../../src/core/time.ts';
+import { endForgotten } from '../../src/daemon/open.ts';
 import { ReloadAlerts } from '../../src/daemon/reload/reload-alerts.ts';
 import { Store } from '../../src/store/store.ts';
 import { worldOn } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
-import { start } from '../alerts/samples.ts';
+import { sampleAlert, start } from '../alerts/samples.ts';
+import { newFolder } from '../support/new-folder.ts';
 
 const waitMs = 10 * minuteMs;
 
 async function stage() {
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-waiting-'));
+  const folder = newFolder();
   const clock = movedClock(start);
   const world = worldOn(clock, { level: 'silent', format: 'json' });
   const store = await Store.open(join(folder, 'w.db'), start);
@@ -26,23 +27,23 @@ async function stage() {
   const turns = new Turns(clock);
   const group = new GroupCommit({ world, store, fleet, turns });
   const rooms = { world, store, fleet, turns, group, tally: noTally, onTransitions: () => {} };
-  const load = (enforce: boolean) => {
+  const load = () => {
     const file = join(folder, 'config.yaml');
     const account = `{name: agency, base_url: 'http://127.0.0.1:9', api_key: sk_live_1234, plan: pro}`;
     writeFileSync(
       file,
-      `accounts: [${account}]\nguard: {enforce: ${enforce}}\nalerts: {rules: {protection_off: {for: 10m}, config_wrong: {for: 10m}}}\n`,
+      `accounts: [${account}]\nalerts: {rules: {protection_off: {for: 10m}, config_wrong: {for: 10m}}}\n`,
     );
     const loaded = loadConfig(file, {});
     if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
     return loaded;
   };
-  const live = new LiveConfig(load(true));
+  const live = new LiveConfig(load());
   const alerts = new ReloadAlerts(rooms, live);
-  /** A reload that switches enforcement, or removes an account. */
-  const reload = (enforce: boolean, removed: readonly { account: string; mailboxes: number }[] = []) => {
+  /** A reload that removes accounts. */
+  const reload = (removed: readonly { account: string; mailboxes: number }[] = []) => {
     const { config: before } = live;
-    live.replace(load(enforce));
+    live.replace(load());
     return alerts.reloaded({ before, after: live.config, removed, by: 'jo', at: clock.now() });
   };
   const told = async () =>
@@ -51,7 +52,6 @@ async function stage() {
   const end = async () => {
     await group.stop();
     await store.close();
-    rmSync(folder, { recursive: true });
   };
   return { clock, alerts, reload, told, known, [Symbol.asyncDispose]: end };
 }
@@ -79,7 +79,7 @@ test('one that stays refused fires when it has lasted, once, although no reload 
 
 test('an account that was removed is an alert for three days, or until it is back', async () => {
   await using at = await stage();
-  await at.reload(true, [{ account: 'gone', mailboxes: 3 }]);
+  await at.reload([{ account: 'gone', mailboxes: 3 }]);
   await at.clock.advance(waitMs);
   await at.alerts.look();
   await at.clock.advance(3 * dayMs - waitMs - 1);
@@ -91,7 +91,21 @@ test('an account that was removed is an alert for three days, or until it is bac
     ['firing protection_off', 'resolved protection_off'],
     [0, 0],
   ]);
-  await at.reload(true, [{ account: 'agency', mailboxes: 3 }]);
-  await at.reload(true);
+  await at.reload([{ account: 'agency', mailboxes: 3 }]);
+  await at.reload();
   expect(await at.known()).toEqual([0, 0]);
+});
+
+test('the alerts of an account that leaves while nobody is on duty end with the reason, once; those of the others and of Warmwarden itself go on', async () => {
+  const folder = newFolder();
+  const store = await Store.open(join(folder, 'w.db'), start);
+  const alerts = ['acme', 'gone', ''].map((account) => sampleAlert(1, { account }));
+  await store.recordAlerts({ changed: alerts, dropped: [], transitions: [] });
+  const about = { names: ['acme'], now: start + 1 };
+  for (let process = 0; process < 2; process += 1) await endForgotten(store, await store.loadPicture(), about);
+  expect((await store.loadPicture()).alerts.map(({ account }) => account).sort()).toEqual(['', 'acme']);
+  const notified = (await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition);
+  expect(notified).toMatchObject([{ kind: 'resolved', at: start + 1, alert: { account: 'gone' } }]);
+  expect(notified[0]?.alert.facts.sentences[0]).toContain('no longer in the configuration');
+  await store.close();
 });

@@ -2,7 +2,7 @@
 // be recorded, and once the trouble is over all continues by itself, each breach acted upon and told once.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Crew } from '../support/crew.ts';
-import { type OtherMailbox, week } from '../support/other-api.ts';
+import { week } from '../support/other-api.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
@@ -27,8 +27,6 @@ const troubles: readonly (readonly [what: string, happen: Trouble])[] = [
 
 test.each(troubles)('%s', async (_, happen) => {
   const outage = () => crew.receiver.alerts().filter(({ rule }) => rule === 'store_failing');
-  const acted = ({ email }: OtherMailbox) =>
-    crew.receiver.alerts().filter(({ rule, mailbox }) => rule === 'guard_acted' && mailbox === email).length;
   const { daemon } = (await crew.both()).active;
   const isReady = async () => (await fetch(`${await daemon.onDuty()}/readyz`)).status === 200;
   const before = outage().length;
@@ -41,13 +39,11 @@ test.each(troubles)('%s', async (_, happen) => {
   await until('the active process to say so', async () => !(await isReady()));
   for (const { account, mailbox } of breaches) expect(crew.api(account).posts(mailbox)).toHaveLength(0);
   await end();
-  for (const { mailbox } of breaches)
-    await until(`${mailbox.email} to be acted upon and told`, () => acted(mailbox) > 0);
+  for (const { account, mailbox } of breaches) await crew.untilActed(account, mailbox);
   await until('people to be told of the end', () => outage().at(-1)?.status === 'resolved');
   await until('the active process to be ready', isReady);
   await crew.untilActive();
-  for (const { account, mailbox } of breaches)
-    expect([crew.api(account).posts(mailbox).length, acted(mailbox)]).toEqual([1, 1]);
+  for (const { account, mailbox } of breaches) expect(crew.acted(account, mailbox)).toEqual({ posts: 1, told: 1 });
 });
 
 test.each(['writes', 'all'] as const)(

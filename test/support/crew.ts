@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { alertRules, ruleBook } from '../../src/core/alert-rules.ts';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
-import { OtherApi } from './other-api.ts';
+import { OtherApi, type OtherMailbox } from './other-api.ts';
 import type { TestPostgres } from './postgres.ts';
 import { CuttingProxy } from './postgres-proxy.ts';
 import { Running, runDaemon, Workplace } from './process.ts';
@@ -106,6 +106,20 @@ export class Crew implements AsyncDisposable {
     const api = this.accounts.get(account);
     if (!api) throw new Error(`no account ${account}`);
     return api;
+  }
+
+  /** How often a mailbox was changed, and how often people were told so. */
+  acted(account: string, mailbox: OtherMailbox) {
+    const about = this.receiver.alerts().filter((alert) => alert.mailbox === mailbox.email);
+    const told = about.filter(({ rule }) => rule === 'guard_acted').length;
+    return { posts: this.api(account).posts(mailbox).length, told };
+  }
+
+  async untilActed(account: string, mailbox: OtherMailbox): Promise<void> {
+    await until(`${mailbox.email} to be acted upon and told`, () => {
+      const { posts, told } = this.acted(account, mailbox);
+      return posts > 0 && told > 0;
+    });
   }
 
   /** A new process where the one before has ended, or is about to. */
