@@ -256,10 +256,10 @@ export interface Change {
 /** Number of changes in memory; the store keeps all. */
 export const changesShown = 20;
 
-type Answering<Field extends string, Value> = Observed<{ readonly [Name in Field]: Value | null }> | null;
+type AnswerField<Field extends string, Value> = Observed<{ readonly [Name in Field]: Value | null }> | null;
 
 /** Value of a field that several answers have: the newest that is not null. */
-function newest<Field extends string, Value>(field: Field, ...answers: readonly Answering<Field, Value>[]) {
+function newest<Field extends string, Value>(field: Field, ...answers: readonly AnswerField<Field, Value>[]) {
   const known = answers.flatMap((one) => (one && one.answer[field] !== null ? one : []));
   return known.sort((a, b) => b.at - a.at)[0]?.answer[field] ?? null;
 }

@@ -55,7 +55,7 @@ With \`server.auth.tokens\`, everything but \`/healthz\`, \`/readyz\` and \`/ope
 password of Basic authentication with any user name. In a browser, people sign in with it ([access and security](access.md)). \`warmwarden token new NAME --role ROLE\` makes one and prints the lines for the
 configuration, which has only its SHA-256. The digest of an empty text is an error.
 
-After 10 wrong tokens from one address (IPv6: one /64) within a minute, Warmwarden answers further wrong ones of that minute with
+After 10 wrong tokens from one address (IPv6: one /64) within a minute, Warmwarden answers further wrong ones for up to a minute with
 status 429 and Retry-After. A correct token is always accepted, even from the same address. The log has a line for each of the ten. The
 keys of the recipe API (\`recipes.api_keys\`) are guarded in the same way.
 
