@@ -124,7 +124,7 @@ describe('one workspace behind two keys', () => {
     expect(page).toContain('2 mailboxes of its list are guarded by account first, whose key sees them, too');
     expect(page).not.toMatch(/No mailbox of (this account|account second) is guarded/);
     const paused = await stage.command('pause', { mailbox: 'second/m2' });
-    expect(paused?.messages.join()).toContain('Account first guards calm@acme.example: name first/calm@acme.example');
+    expect(paused?.messages.join()).toContain('No guarded mailbox is called second/m2');
   });
 
   it('is not guarded by the second while the first list is on its way', async () => {
@@ -262,10 +262,6 @@ describe('one id, and two addresses', () => {
     anna.days = other.days = week(40, 6);
     await stage.run(hourMs);
     expect([anna.mode, bob.mode, claimOf(stage, anna.email)]).toEqual(['recovery', 'balanced', 'recovery']);
-    const warned = stage.warned('other addresses under the same ids');
-    // Once for each account.
-    expect(warned).toHaveLength(2);
-    expect(warned.join()).toContain('bob@beta.example');
     await stage.reload((config) => void config.accounts.shift(), { force: true });
     await stage.run(20 * minuteMs);
     expect([guarded(), claimOf(stage, bob.email)]).toEqual([['second/bob@beta.example'], null]);
