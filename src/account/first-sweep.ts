@@ -1,6 +1,6 @@
 // First sweep of an account: the first look at mailboxes that no process has judged, its progress and its end.
 
-import { isJudgedRoute, type MailboxRoute, mailboxRoutes, type Poll } from '../api/poll/poll.ts';
+import { isJudgedRoute, judgedRoutes, type MailboxRoute, mailboxRoutes, type Poll } from '../api/poll/poll.ts';
 import { isToBeSeenAgain } from '../core/alert.ts';
 import type { Route } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
@@ -27,6 +27,11 @@ interface SweepParts {
   readonly over: () => void;
 }
 
+interface Unread {
+  readonly polls: number;
+  readonly mailboxes: number;
+}
+
 /** Starts once in a process, with the account's first mailbox list. */
 export class FirstSweep {
   readonly #parts: SweepParts;
@@ -51,7 +56,8 @@ export class FirstSweep {
   begin(mailboxes: readonly MailboxState[]): void {
     this.#lastAt = this.#parts.world.clock.monotonic();
     this.#add(mailboxes);
-    if ((this.#leftMs() ?? 0) > progressEveryMs) this.#say();
+    const unread = this.#unread();
+    if ((this.#leftMs(unread) ?? 0) > progressEveryMs) this.#say(unread);
   }
 
   join(arrived: readonly MailboxState[]): void {
@@ -88,9 +94,10 @@ export class FirstSweep {
   /** Publishes the progress to the fleet, logs it each minute, and ends a sweep that is over. */
   show(): void {
     const { account, fleet, world, over } = this.#parts;
-    if (this.#newcomers.size > 0 && !this.#isOver()) {
-      fleet.putSweep(this.#progress());
-      if (world.clock.monotonic() - this.#lastSaidAt >= progressEveryMs) this.#say();
+    const unread = this.#unread();
+    if (this.#newcomers.size > 0 && !this.#isOver(unread)) {
+      fleet.putSweep(this.#progress(unread));
+      if (world.clock.monotonic() - this.#lastSaidAt >= progressEveryMs) this.#say(unread);
       return;
     }
     const isSwept = fleet.sweep(account) !== undefined;
@@ -106,14 +113,19 @@ export class FirstSweep {
     this.#parts.fleet.endSweep(this.#parts.account);
   }
 
-  #unread() {
-    const all = [...this.#newcomers.values()].map((routes) => [...routes].filter(isJudgedRoute).length);
-    const polls = all.reduce((sum, count) => sum + count, 0);
-    return { polls, mailboxes: all.filter((count) => count > 0).length };
+  /** Counts what is unread for first judgements. Each answer of a sweep asks once, because this walks all newcomers. */
+  #unread(): Unread {
+    let [polls, mailboxes] = [0, 0];
+    for (const routes of this.#newcomers.values()) {
+      const count = judgedRoutes.filter((route) => routes.has(route)).length;
+      polls += count;
+      if (count > 0) mailboxes += 1;
+    }
+    return { polls, mailboxes };
   }
 
-  #isOver(): boolean {
-    if (this.#unread().polls > 0) return false;
+  #isOver(unread: Unread): boolean {
+    if (unread.polls > 0) return false;
     if (this.#parts.world.clock.monotonic() - this.#lastAt >= patienceMs) return true;
     return [...this.#newcomers.values()].every(({ size }) => size === 0) && !this.#isUnsettled();
   }
@@ -129,27 +141,26 @@ export class FirstSweep {
     });
   }
 
-  #leftMs(): number | null {
+  #leftMs({ polls }: Unread): number | null {
     const everyMs = minuteMs / this.#parts.perMinute();
-    const { polls } = this.#unread();
     const quietMs = this.#parts.world.clock.monotonic() - this.#lastAt;
     return polls > 0 && quietMs > Math.max(stalledMs, stalledPolls * everyMs) ? null : polls * everyMs;
   }
 
-  #progress(): SweepProgress {
+  #progress(unread: Unread): SweepProgress {
     const { account, fleet, world } = this.#parts;
     const mailboxes = fleet.mailboxCount(account);
-    const leftMs = this.#leftMs();
+    const leftMs = this.#leftMs(unread);
     const doneAt = leftMs === null ? null : world.clock.now() + (leftMs === 0 ? secondLooksMs : leftMs);
-    return { account, since: this.#since, mailboxes, read: mailboxes - this.#unread().mailboxes, doneAt };
+    return { account, since: this.#since, mailboxes, read: mailboxes - unread.mailboxes, doneAt };
   }
 
-  #say(): void {
+  #say(unread: Unread): void {
     const { clock, log } = this.#parts.world;
     this.#lastSaidAt = clock.monotonic();
-    const progress = this.#progress();
+    const progress = this.#progress(unread);
     const { account, mailboxes, read, doneAt } = progress;
-    const numbers = { mailboxes, read, polls_left: this.#unread().polls };
+    const numbers = { mailboxes, read, polls_left: unread.polls };
     const doneAtText = doneAt === null ? null : new Date(doneAt).toISOString();
     // All times of the log are in UTC.
     log.info({ account, ...numbers, done_at: doneAtText }, sweepText(progress, { now: clock.now(), zone: 'UTC' }));

@@ -293,7 +293,7 @@ type WritePiece = (piece: string) => string;
 export function textWriter(write: WritePiece, harmless: WritePiece = (text) => text) {
   return {
     text: (text: string, max: number) => fittedText(harmless(text), max, write),
-    /** One sentence a line. */
+    /** Writes one sentence a line. */
     lines: (sentences: readonly string[], max: number) => fittedLines(sentences.map(harmless), max, write),
   };
 }

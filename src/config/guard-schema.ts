@@ -1,4 +1,4 @@
-// WrittenKeys of `guard:`, also in overrides: shape, description and written default. docs/guard.md explains them.
+// Keys of `guard:`, also in overrides: shape, description and written default. docs/guard.md explains them.
 import { z } from 'zod';
 import { defaultPolicy, type Policy, type Ppm } from '../core/policy.ts';
 import { duration, share, truth, whole } from '../world/schema/scalars.ts';
@@ -23,7 +23,7 @@ const ascending =
       refuse(high, `${high} (${most}) is less than ${low} (${least})`);
   };
 
-/** WrittenKeys as written, without defaults: a profile must not override a written key. */
+/** Keys as written, without defaults: a profile must not override a written key. */
 export const guardSchema = section(
   {
     enforce: optional(truth(), policy.enforce, 'false: decide, record and alert as usual, but never write.'),

@@ -125,8 +125,10 @@ export function limitsAfter(before: RecentLimits, { entry, warmup }: LimitLooks,
   return daily === last.daily && mode === last.mode ? before : before.with(-1, { day, daily, mode });
 }
 
-// Highest limits on a date of the API, or null if the mailbox was not watched since the day before. The API's time zone
-// is unknown: a date may begin half a day before or after the UTC day.
+/**
+ * Highest limits on a date of the API, or null if the mailbox was not watched since the day before. The API's time zone
+ * is unknown: a date may begin half a day before or after the UTC day.
+ */
 export function limitsOn(limits: RecentLimits, date: IsoDate): DayLimits | null {
   const newest = limits.at(-1)?.day ?? '';
   const days = [addDays(date, -1), date, addDays(date, 1)].filter((day) => day <= newest);

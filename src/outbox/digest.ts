@@ -45,7 +45,7 @@ function digestOf({ actions, undelivered }: DigestFacts, fleet: Fleet, period: D
     ...(unjudged > 0 ? [`${counted(unjudged, 'mailbox', 'mailboxes')} not judged yet`] : []),
     ...titles(blind),
   ];
-  const day = new Intl.DateTimeFormat('en-GB', { timeZone: timeZone, day: 'numeric', month: 'long' }).format(now);
+  const day = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'long' }).format(now);
   const counts = [`${actions.length} done`, `${risks.length} at risk`, `${blind.length + unjudged} unknown`];
   return {
     name: 'digest',

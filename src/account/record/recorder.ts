@@ -275,7 +275,7 @@ export class Recorder {
     this.#showMoved(moves);
     for (const mailbox of present) this.#absentSince.delete(mailbox.id);
     for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, at);
-    for (const mailbox of [...present, ...absent]) this.#rooms.fleet.putMailbox(mailbox);
+    for (const mailbox of [...present, ...absent]) fleet.putMailbox(mailbox);
     for (const { id } of left) this.left(id);
     this.#showAlerts(alerts);
   }
@@ -301,7 +301,7 @@ export class Recorder {
     const before = fleet.mailbox(mailbox.account, mailbox.id);
     if (before) group.add(before, { ...nothingMoved, mailbox, remembers: true, answered: ['mailboxes'] });
     this.#absentSince.delete(mailbox.id);
-    this.#rooms.fleet.putMailbox(mailbox);
+    fleet.putMailbox(mailbox);
   }
 
   #showMoved(moves: readonly ListMove[]): void {

@@ -221,21 +221,19 @@ export class PollQueue {
 
   /** Returns null if no poll is foreseen. */
   nextDueAt(now: number): number | null {
-    const times = accountRoutes.map((route) => (this.#isUnderWay(route) ? null : this.#account[route].dueAt));
-    times.push(
-      this.#listEarlyAt(() => this.#candidates(now)),
-      this.#pacedUntil,
-      ...routes.map((one) => this.#opensAt(one)),
-    );
+    let next = Number.POSITIVE_INFINITY;
+    const offer = (time: number | null) => {
+      if (time !== null && time > now && time < next) next = time;
+    };
+    for (const route of accountRoutes) if (!this.#isUnderWay(route)) offer(this.#account[route].dueAt);
+    offer(this.#listEarlyAt(() => this.#candidates(now)));
+    offer(this.#pacedUntil);
+    for (const route of routes) offer(this.#opensAt(route));
     for (const route of mailboxRoutes)
       for (const { readAt, asked } of this.#jobs[route].values()) {
-        if (asked) times.push(asked.dueAt);
-        if (route === 'stats' && readAt !== null && this.#readsEarly) times.push(readAt + this.#options.earlyMs);
+        if (asked) offer(asked.dueAt);
+        if (route === 'stats' && readAt !== null && this.#readsEarly) offer(readAt + this.#options.earlyMs);
       }
-    const next = times.reduce<number>(
-      (first, time) => (time !== null && time > now ? Math.min(first, time) : first),
-      Number.POSITIVE_INFINITY,
-    );
     return Number.isFinite(next) ? next : null;
   }
 

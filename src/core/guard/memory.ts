@@ -170,8 +170,10 @@ function stands(claim: Claim | null, mode: string | null, run: RunState): boolea
   return claim.kind === 'pause' ? run === 'paused' : mode === 'recovery';
 }
 
-// A change by others. A resume of our pause forgets what we acted on. Others move the start of the evidence once within
-// the window's days, and not during a breach, except for a switch to recovery. An emergency's counts never move.
+/**
+ * A change by others. A resume of our pause forgets what we acted on. Others move the start of the evidence once within
+ * the window's days, and not during a breach, except for a switch to recovery. An emergency's counts never move.
+ */
 function restartByOthers(
   policy: Policy,
   memory: GuardMemory,
@@ -259,8 +261,10 @@ function pausedUnder({ word }: Done, sight: Sight): Pick<GuardMemory, 'pauseWord
   return { pauseWord: word, unjudgedSince: today(sight) };
 }
 
-// A person's change through Warmwarden is not claimed and restarts the evidence. A reverted change of ours counts as a
-// reversal. A resume keeps our recovery under our pause. A new daily limit changes neither evidence nor claim.
+/**
+ * A person's change through Warmwarden is not claimed and restarts the evidence. A reverted change of ours counts as a
+ * reversal. A resume keeps our recovery under our pause. A new daily limit changes neither evidence nor claim.
+ */
 export function afterOperatorChange(policy: Policy, memory: GuardMemory, done: Done, sight: Sight): GuardMemory {
   if (done.kind === 'limit') return memory;
   const { claim } = memory;

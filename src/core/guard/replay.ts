@@ -51,8 +51,10 @@ interface ReplayState {
   readonly restOfBounce: number;
 }
 
-// A complete day is judged, and an action counts from the next day. In recovery the mailbox sends at most 15 a day with the
-// same share of bounces; paused, nothing, for only a person resumes. `enforce` counts as true, and there is no breaker.
+/**
+ * A complete day is judged, and an action counts from the next day. In recovery the mailbox sends at most 15 a day with the
+ * same share of bounces; paused, nothing, for only a person resumes. `enforce` counts as true, and there is no breaker.
+ */
 export function replayGuard(policy: Policy, past: Past): Replay {
   const days = readDays(past.rows, past.now);
   const replay = {

@@ -28,8 +28,10 @@ export function wordState(status: string | null, words: StatusWords): RunState |
 
 type Remembered = Pick<GuardMemory, 'claim' | 'pauseWord' | 'runningWord' | 'unjudgedSince'>;
 
-// A pause of ours and its proven word mean paused until a known running word. An unknown word means running if emails
-// left today or yesterday; if it replaced a running word, only emails after the day of the change prove that.
+/**
+ * A pause of ours and its proven word mean paused until a known running word. An unknown word means running if emails
+ * left today or yesterday; if it replaced a running word, only emails after the day of the change prove that.
+ */
 export function runStateOf(
   status: string | null,
   words: StatusWords,

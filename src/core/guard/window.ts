@@ -71,8 +71,10 @@ export function daysInclusive(from: IsoDate, to: IsoDate): number {
   return dayOf(to) - dayOf(from) + 1;
 }
 
-// The last `windowDays` days, extended backwards to 1/limit emails or `windowMaxDays`, within the evidence and up to an
-// unreadable day. If the extension would hide a breach behind one busy day, it is left out (docs/decisions/0004).
+/**
+ * The last `windowDays` days, extended backwards to 1/limit emails or `windowMaxDays`, within the evidence and up to an
+ * unreadable day. If the extension would hide a breach behind one busy day, it is left out (docs/decisions/0004).
+ */
 export function evidenceWindow(
   days: Days,
   policy: Policy,

@@ -265,7 +265,7 @@ export function newestAt(place: PostgresPlace): Server | null {
   }
 }
 
-/** Without a sync: if a crash of the machine loses it, it is learned again from the new primary. */
+/** The file is not synced: what a crash of the machine loses is learned again from the new primary. */
 function keepNewest(place: PostgresPlace, server: Server): void {
   const file = fileOf(place);
   try {

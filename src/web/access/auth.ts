@@ -79,16 +79,17 @@ export class RateLimit {
   /** Returns how many requests are left, and the whole seconds until the next one is allowed, or 0 if this one is. */
   take(name: string, limit: number, now: number): { readonly remaining: number; readonly waitSeconds: number } {
     for (const [other, starts] of this.#starts) {
-      const fresh = starts.filter((at) => at > now - windowMs);
-      if (fresh.length === 0) this.#starts.delete(other);
-      else this.#starts.set(other, fresh);
+      const fresh = starts.findIndex((at) => at > now - windowMs);
+      if (fresh < 0) this.#starts.delete(other);
+      else if (fresh > 0) starts.splice(0, fresh);
     }
     const starts = this.#starts.get(name) ?? [];
     const [oldest] = starts;
     if (starts.length >= limit && oldest !== undefined)
       return { remaining: 0, waitSeconds: Math.max(1, Math.ceil((oldest + windowMs - now) / secondMs)) };
-    this.#starts.set(name, [...starts, now]);
-    return { remaining: limit - starts.length - 1, waitSeconds: 0 };
+    starts.push(now);
+    this.#starts.set(name, starts);
+    return { remaining: limit - starts.length, waitSeconds: 0 };
   }
 }
 
