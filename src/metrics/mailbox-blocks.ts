@@ -7,7 +7,7 @@ import { type EpochMs, utcDate } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { type Clock, createPacer } from '../world/world.ts';
 import { headText, labelText, numberText } from './exposition.ts';
-import type { MetricsSettings } from './fleet-series.ts';
+import type { AccountCounts, MailboxCounts, MetricsSettings } from './fleet-series.ts';
 import { infoGauge, infoLabels, mailboxGauges, mailboxValues, maxSeriesOfMailbox } from './mailbox-series.ts';
 import { type Piece, pieceOf } from './scrape-answer.ts';
 
@@ -38,20 +38,14 @@ interface Block {
   readonly pieces: (Piece | null)[];
 }
 
-interface AccountCounts {
-  readonly states: Map<GuardState, number>;
-  acts: number;
-  watches: number;
-}
-
-export class MailboxBlocks {
+export class MailboxBlocks implements MailboxCounts {
   readonly #fleet: Fleet;
   readonly #clock: Clock;
   #settings: MetricsSettings;
   #blocks: Block[] = [];
   /** Day of the blocks: daily rows too far in the future do not count, so the next day may give other values. */
   #day = '';
-  #counts: ReadonlyMap<string, AccountCounts> = new Map();
+  counts: ReadonlyMap<string, AccountCounts> = new Map();
   omitted = 0;
 
   constructor(fleet: Fleet, clock: Clock, settings: MetricsSettings) {
@@ -64,14 +58,6 @@ export class MailboxBlocks {
   configured(settings: MetricsSettings): void {
     this.#settings = settings;
     this.#blocks = [];
-  }
-
-  inState(account: string, state: GuardState): number {
-    return this.#counts.get(account)?.states.get(state) ?? 0;
-  }
-
-  enforcement(account: string): { readonly acts: number; readonly watches: number } {
-    return this.#counts.get(account) ?? { acts: 0, watches: 0 };
   }
 
   /** Counts the mailboxes, too. Calls must not overlap. */
@@ -121,7 +107,7 @@ export class MailboxBlocks {
       else ofAccount.watches += 1;
       if (pacer.due()) await pacer.turn();
     }
-    this.#counts = counts;
+    this.counts = counts;
     return rows;
   }
 }

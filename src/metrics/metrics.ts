@@ -27,27 +27,32 @@ export interface Metrics {
 
 export function createMetrics({ fleet, version, world, settings }: MetricsParts): Metrics {
   const { clock, log } = world;
-  let inForce = settings;
-  const own = createOwnMetrics(fleet, version, () => droppedLines(log));
+  let [inForce, settingsAt, isRefused] = [settings, clock.now(), false];
+  const own = createOwnMetrics(fleet);
   const mailboxes = new MailboxBlocks(fleet, clock, settings);
-  own.configTaken(clock.now());
   const scrapes = takingTurns(() => mailboxes.pieces());
   return {
     tally: own.tally,
     async expose({ accept, acceptEncoding, ready }) {
       const format = formatFor(accept);
       const blocks = await scrapes();
-      const ofFleet = fleetFamilies(fleet, mailboxes, { settings: inForce, now: clock.now(), ready });
-      const texts = [...ofFleet, ...(await own.families())].map((family) => familyText(family, format));
+      const daemon = { settings: inForce, settingsAt, isRefused, version, ready };
+      const families = fleetFamilies(fleet, mailboxes, {
+        ...daemon,
+        linesDropped: droppedLines(log),
+        now: clock.now(),
+      });
+      const texts = [...families, ...(await own.families())].map((family) => familyText(family, format));
       const end = format === 'openmetrics' ? '# EOF\n' : '';
       return answerOf([...blocks, pieceOf(`${texts.join('')}${end}`)], format, acceptEncoding);
     },
     configured(changed) {
-      inForce = changed;
+      [inForce, settingsAt, isRefused] = [changed, clock.now(), false];
       mailboxes.configured(changed);
-      own.configTaken(clock.now());
     },
-    configRefused: () => own.configRefused(),
+    configRefused() {
+      isRefused = true;
+    },
   };
 }
 

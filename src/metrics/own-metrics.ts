@@ -1,9 +1,8 @@
-// Metrics of the daemon itself, with prom-client.
+// Counters and the metrics of the process, with prom-client.
 
 import {
   Counter,
   collectDefaultMetrics,
-  Gauge,
   Histogram,
   type MetricObjectWithValues,
   type MetricValue,
@@ -13,7 +12,6 @@ import { guardActionKinds, outcomes } from '../core/action.ts';
 import { routes } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { Tally } from '../core/tally.ts';
-import type { EpochMs } from '../core/time.ts';
 import { reasons, type VerdictAction } from '../core/verdict.ts';
 import { type Family, prefix, type Sample } from './exposition.ts';
 
@@ -35,36 +33,22 @@ const notableVerdicts: readonly (readonly [VerdictAction, (typeof reasons)[numbe
   ...reasons.filter((reason) => reason !== 'ok').map((reason) => ['hold', reason] as const),
 ];
 
-interface OwnMetrics {
-  readonly tally: Tally;
-  configTaken(at: EpochMs): void;
-  configRefused(): void;
-  families(): Promise<readonly Family[]>;
-}
-
-export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: () => number): OwnMetrics {
+export function createOwnMetrics(fleet: Fleet) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagEveryMs });
-  countLines(registry, linesDropped);
   const counters = createCounters(registry);
-  const gauges = createGauges(registry);
   const started = new Set<string>();
-  gauges.build.labels(version).set(1);
+  const tally: Tally = {
+    decision: (account, action, reason) => counters.decisions.inc({ account, action, reason }),
+    action: (account, action, outcome) => counters.actions.inc({ account, action, outcome }),
+    request({ account, route, code }, seconds) {
+      counters.requests.inc({ account, route, code });
+      counters.durations.observe({ account, route, code }, seconds);
+    },
+    notification: (channel, outcome) => counters.notifications.inc({ channel, outcome }),
+  };
   return {
-    tally: {
-      decision: (account, action, reason) => counters.decisions.inc({ account, action, reason }),
-      action: (account, action, outcome) => counters.actions.inc({ account, action, outcome }),
-      request({ account, route, code }, seconds) {
-        counters.requests.inc({ account, route, code });
-        counters.durations.observe({ account, route, code }, seconds);
-      },
-      notification: (channel, outcome) => counters.notifications.inc({ channel, outcome }),
-    },
-    configTaken(at) {
-      gauges.reloadSuccessful.set(1);
-      gauges.reloadSuccessAt.set(at / 1_000);
-    },
-    configRefused: () => gauges.reloadSuccessful.set(0),
+    tally,
     families() {
       startAtZero(fleet, counters, started);
       return familiesOf(registry, fleet);
@@ -86,56 +70,25 @@ function startAtZero(fleet: Fleet, counters: ReturnType<typeof createCounters>, 
     if (isNew('channel', channel)) for (const outcome of sendOutcomes) notifications.inc({ channel, outcome }, 0);
 }
 
-/** The log counts its lost lines itself, so the counter is read at each scrape. */
-function countLines(registry: Registry, linesDropped: () => number): void {
-  new Counter({
-    name: `${prefix}log_lines_dropped_total`,
-    help: 'Log lines that could not be written to standard output: its disk is full, or its reader has stalled or exited.',
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(linesDropped());
-    },
-  });
-}
-
-function createGauges(registry: Registry) {
-  const registers = [registry];
-  return {
-    build: new Gauge({
-      name: `${prefix}build_info`,
-      help: 'Always 1; the version is a label.',
-      labelNames: ['version'],
-      registers,
-    }),
-    reloadSuccessful: new Gauge({
-      name: `${prefix}config_last_reload_successful`,
-      help: '1 when the newest configuration was loaded, 0 when it was refused and the previous one stays in force.',
-      registers,
-    }),
-    reloadSuccessAt: new Gauge({
-      name: `${prefix}config_last_reload_success_timestamp_seconds`,
-      help: 'When the configuration in force was loaded, seconds since the Unix epoch.',
-      registers,
-    }),
-  };
-}
-
 function createCounters(registry: Registry) {
   const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name: `${prefix}${name}_total`, help, labelNames, registers });
   return {
-    decisions: new Counter({
-      name: `${prefix}guard_decisions_total`,
-      help: 'Verdicts that were recorded, by action and reason.',
-      labelNames: ['account', 'action', 'reason'],
-      registers,
-    }),
-    requests: new Counter({
-      name: `${prefix}api_requests_total`,
-      help: 'Requests to the mailbox API; code is the HTTP status, or the kind of failure when there was none.',
-      labelNames: ['account', 'route', 'code'],
-      registers,
-    }),
+    decisions: counter(
+      'guard_decisions',
+      'Verdicts that were recorded, by action and reason.',
+      'account',
+      'action',
+      'reason',
+    ),
+    requests: counter(
+      'api_requests',
+      'Requests to the mailbox API; code is the HTTP status, or the kind of failure when there was none.',
+      'account',
+      'route',
+      'code',
+    ),
     durations: new Histogram({
       name: `${prefix}api_request_duration_seconds`,
       help: 'How long requests to the mailbox API took, seconds.',
@@ -143,18 +96,19 @@ function createCounters(registry: Registry) {
       buckets: durationBuckets,
       registers,
     }),
-    actions: new Counter({
-      name: `${prefix}guard_actions_total`,
-      help: 'Actions that were settled, by outcome: confirmed (read back), refused, unconfirmed.',
-      labelNames: ['account', 'action', 'outcome'],
-      registers,
-    }),
-    notifications: new Counter({
-      name: `${prefix}notifications_total`,
-      help: 'Sends to channels, by outcome: sent, failed (to be tried again), undelivered.',
-      labelNames: ['channel', 'outcome'],
-      registers,
-    }),
+    actions: counter(
+      'guard_actions',
+      'Actions that were settled, by outcome: confirmed (read back), refused, unconfirmed.',
+      'account',
+      'action',
+      'outcome',
+    ),
+    notifications: counter(
+      'notifications',
+      'Sends to channels, by outcome: sent, failed (to be tried again), undelivered.',
+      'channel',
+      'outcome',
+    ),
   };
 }
 
