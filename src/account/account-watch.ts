@@ -5,17 +5,18 @@ import { Lane } from '../api/poll/lane.ts';
 import { type MailboxRoute, mailboxRoutes } from '../api/poll/poll.ts';
 import { PollQueue } from '../api/poll/queue.ts';
 import type { Action } from '../core/action.ts';
-import { type MeasuredRoute, measuredRoutes, type Route } from '../core/answers.ts';
+import type { MeasuredRoute, Route } from '../core/answers.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import { daysNeeded, type Ppm } from '../core/policy.ts';
 import { dayMs, type EpochMs, minuteMs, secondMs } from '../core/time.ts';
+import { turnEveryMs } from '../core/write-scope.ts';
 import { lookEveryMs } from '../world/loop.ts';
 import type { Schedule } from '../world/schedule.ts';
 import { type Clock, endsWithin, type Log, nextTurn } from '../world/world.ts';
 import { AccountHealth } from './account-health.ts';
 import { Actor } from './act/actor.ts';
 import type { AccountLease } from './act/conditions.ts';
-import { Agenda, Cadence, FreshMeasurements, Staleness } from './agenda.ts';
+import { Agenda, Cadence } from './agenda.ts';
 import { FirstSweep } from './first-sweep.ts';
 import { Poller, Retries, type WatchRooms } from './poller.ts';
 import { releaseContest } from './record/breakers.ts';
@@ -34,8 +35,8 @@ const actionsEndWithinMs = 40 * secondMs;
 
 // Liveness of the loops. A stuck loop ends the process: see daemon/watchdog.ts.
 
-/** Loops that have to turn: for requests, for due polls, and for changes by time alone. */
-const loopNames = ['request', 'schedule', 'time'] as const;
+/** Loops that have to turn: for requests, and for due polls and changes by time alone. */
+const loopNames = ['request', 'time'] as const;
 type LoopName = (typeof loopNames)[number];
 
 /** Number of looks after which a loop without a turn is stuck. A waiting loop turns at least every 30 s. */
@@ -45,7 +46,7 @@ export class Pulse {
   readonly #account: string;
   readonly #log: Log;
   /** Looks since the last turn of each loop. A suspended process does not look, while its time passes. */
-  readonly #quiet: Record<LoopName, number> = { request: 0, schedule: 0, time: 0 };
+  readonly #quiet: Record<LoopName, number> = { request: 0, time: 0 };
   readonly #turned = new Set<LoopName>();
   readonly #begun = Promise.withResolvers<void>();
   #broken: LoopName | null = null;
@@ -105,7 +106,6 @@ export class AccountWatch {
   readonly #health: AccountHealth;
   readonly #lane: Lane;
   readonly #poller: Poller;
-  readonly #fresh: FreshMeasurements;
   readonly #recorder: Recorder;
   readonly #actor: Actor;
   readonly #cadence: Cadence;
@@ -118,7 +118,6 @@ export class AccountWatch {
     const { world, api, fleet } = rooms;
     const { account, words } = options;
     this.pulse = new Pulse(account, world.log);
-    this.#cadence = new Cadence(options.schedules, world.clock);
     const perMinute = () => this.#queue.demand().sweepPerMinute;
     this.#firstSweep = new FirstSweep({ account, fleet, world, perMinute, over: rooms.onTransitions });
     const gaps = gapsOf(options.schedules, world.clock.now());
@@ -130,14 +129,7 @@ export class AccountWatch {
     const opensAt = (route: Route) => api.budget.opensAt(route);
     this.#queue = new PollQueue({ cadenceMs: cadenceOf(gaps), allowedPerMinute, sparePerMinute, opensAt, earlyMs });
     runAsScheduled(this.#queue, options.schedules, world.clock);
-    this.#fresh = new FreshMeasurements(account, fleet);
-    this.#agenda = new Agenda({
-      world,
-      fleet,
-      queue: this.#queue,
-      fresh: this.#fresh,
-      policyFor: options.policyFor,
-    });
+    this.#agenda = new Agenda({ account, world, fleet, queue: this.#queue, policyFor: options.policyFor });
     const backlog = (now: number) => this.#queue.backlog(now);
     const forecast = () => {
       const [mailboxes, { headroomPpm }] = [fleet.mailboxCount(account), api.budget];
@@ -154,19 +146,20 @@ export class AccountWatch {
       // A rejected key is used for the list alone, to find out whether it is accepted again.
       mayAsk: () => (options.lease.holds() ? (this.#health.keyRejected ? 'account' : 'everything') : 'nothing'),
     });
-    const mailboxes = () => fleet.mailboxCount(account);
-    const gapMs = (route: MeasuredRoute) => gaps[route].longestMs;
-    const { clock } = world;
-    const pacePerMinute = () => this.#queue.demand().pacePerMinute;
-    const staleness = new Staleness({ clock, cadence: this.#cadence, mailboxes, pacePerMinute, gapMs });
+    this.#cadence = new Cadence({
+      schedules: options.schedules,
+      clock: world.clock,
+      mailboxes: () => fleet.mailboxCount(account),
+      pacePerMinute: () => this.#queue.demand().pacePerMinute,
+    });
     this.#recorder = new Recorder(rooms, {
       ...options,
       ended: () => this.#stop.signal.aborted || !options.lease.holds(),
       keyWrites: () => this.#health.keyWrites,
       isFirstLook: (mailboxId, route) => this.#firstSweep.isFirstLook(mailboxId, route),
-      staleBefore: (route = 'stats') => staleness.before(route),
-      staleMeasurement: (route) => staleness.measurement(route),
-      seenAgain: () => staleness.seenAgain(),
+      staleBefore: (route = 'stats') => this.#cadence.staleBefore(route),
+      staleMeasurement: (route) => this.#cadence.staleMeasurement(route),
+      seenAgain: () => this.#cadence.seenAgain(),
     });
     const daysFor = (mailbox: MailboxState) =>
       daysNeeded(options.policyFor(mailbox), mailbox.memory?.claim?.kind === 'recovery');
@@ -191,7 +184,6 @@ export class AccountWatch {
       recorder: this.#recorder,
       lane: this.#lane,
       actor: this.#actor,
-      fresh: this.#fresh,
       others: options.others,
       daysFor,
       signal: this.#stop.signal,
@@ -210,7 +202,6 @@ export class AccountWatch {
         await this.#keepTime(turned);
       }),
       this.pulse.keep('request', signal, (turned) => this.#lane.run(signal, turned)),
-      this.pulse.keep('schedule', signal, (turned) => this.#keepCadence(turned)),
     ]);
   }
 
@@ -259,13 +250,9 @@ export class AccountWatch {
 
   /** Requests fresh data soon. Returns the times of measurements that wait because one was made recently. */
   refresh(mailboxId: string): readonly { readonly route: MeasuredRoute; readonly at: EpochMs }[] {
-    this.#fresh.want(mailboxId);
-    this.#ask(mailboxId, mailboxRoutes);
-    const { clock } = this.#rooms.world;
-    const waitMs = (route: MeasuredRoute) => this.#fresh.mayAskFrom({ route, mailboxId }) - clock.monotonic();
-    return measuredRoutes
-      .filter((route) => waitMs(route) > 0)
-      .map((route) => ({ route, at: clock.now() + waitMs(route) }));
+    const later = this.#agenda.refresh(mailboxId);
+    this.#lane.wake();
+    return later;
   }
 
   tryForbiddenAgain(): void {
@@ -329,34 +316,37 @@ export class AccountWatch {
     this.askList();
   }
 
-  #keepCadence(turned: () => void): Promise<void> {
-    const { clock } = this.#rooms.world;
-    const due = (routes: readonly Route[]) => {
-      for (const route of routes) this.#queue.run(route, clock.monotonic());
-      this.#lane.wake();
-    };
-    return this.#cadence.keep(due, this.#stop.signal, turned);
-  }
-
   async #keepTime(turned: () => void): Promise<void> {
     const { turns, world } = this.#rooms;
-    const { clock, log } = world;
+    const { clock } = world;
     const { signal } = this.#stop;
     // The first pulse waits for a turn: if another account's turn hangs, this account records nothing either.
     await turns.take(async () => {});
+    let lookedAt = clock.monotonic();
     while (!signal.aborted) {
       turned();
-      await clock.sleep(timeTickMs, signal);
+      await clock.sleep(Math.min(this.#cadence.stepEndsInMs, turnEveryMs), signal);
       // All accounts of a daemon start together, so their timers fire in the same turn of the event loop.
       await clock.busy(() => nextTurn());
       if (signal.aborted) return;
-      this.#health.publish();
-      this.#firstSweep.show();
-      try {
-        await this.#recorder.timePassed();
-      } catch (error) {
-        log.error({ account: this.#options.account, err: error }, 'what is due by time could not be recorded');
+      for (const route of this.#cadence.due()) {
+        this.#queue.run(route, clock.monotonic());
+        this.#lane.wake();
       }
+      if (clock.monotonic() - lookedAt < timeTickMs) continue;
+      lookedAt = clock.monotonic();
+      await this.#timePassed();
+    }
+  }
+
+  async #timePassed(): Promise<void> {
+    this.#health.publish();
+    this.#firstSweep.show();
+    try {
+      await this.#recorder.timePassed();
+    } catch (error) {
+      const { log } = this.#rooms.world;
+      log.error({ account: this.account, err: error }, 'what is due by time could not be recorded');
     }
   }
 }

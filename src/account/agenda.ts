@@ -5,123 +5,106 @@ import type { PollQueue } from '../api/poll/queue.ts';
 import { riskOf } from '../api/poll/risk.ts';
 import { type Alert, fingerprintOf, isToBeSeenAgain } from '../core/alert.ts';
 import { alertRules, ruleBook } from '../core/alert-rules.ts';
-import { type MeasuredRoute, measuredRoutes, type Route, type StaleMeasurement } from '../core/answers.ts';
+import { type MeasuredRoute, measuredRoutes, type Route, routes, type StaleMeasurement } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { domainOf, type MailboxState } from '../core/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
-import { turnEveryMs } from '../core/write-scope.ts';
 import type { Schedule } from '../world/schedule.ts';
-import { type Clock, nextTurn, type World } from '../world/world.ts';
+import type { Clock, World } from '../world/world.ts';
 import { isUnjudged, readAt } from './first-sweep.ts';
 import type { GuardedAccount } from './record/guarded-account.ts';
 import type { RosterChanges } from './record/roster.ts';
 
-// Cadence: asks the schedules, at each of their steps, which kinds of answers have become due.
+// Cadence: the kinds of answers that become due by their schedules, and the age at which answers are stale, by polls
+// that were due in vain and by the time that the budget needs for a round.
 
 /** Number of due polls without an answer after which each kind of answer is stale. */
 const staleRuns = { stats: 3, warmup: 3, dns: 4, blacklist: 4 } as const;
 type Staling = keyof typeof staleRuns;
 const stalingRoutes = Object.keys(staleRuns) as readonly Staling[];
-
-export class Cadence {
-  readonly #schedules: Readonly<Record<Route, Schedule>>;
-  readonly #clock: Clock;
-  /** Due times of the last polls since the start, oldest first. */
-  readonly #runs: Record<Staling, readonly EpochMs[]> = { stats: [], warmup: [], dns: [], blacklist: [] };
-  #seenAt: EpochMs = Number.NEGATIVE_INFINITY;
-
-  constructor(schedules: Readonly<Record<Route, Schedule>>, clock: Clock) {
-    this.#schedules = schedules;
-    this.#clock = clock;
-  }
-
-  get statsWereDue(): boolean {
-    return this.#runs.stats.length > 0;
-  }
-
-  /** Returns the time before which answers are stale, or -Infinity if too few polls were due since the start. */
-  staleFrom(route: Staling): EpochMs {
-    this.#now();
-    return this.#runs[route].at(-staleRuns[route]) ?? Number.NEGATIVE_INFINITY;
-  }
-
-  /** Reports the routes that have become due until the signal aborts. Each turn of the loop calls `turned`. */
-  async keep(due: (routes: readonly Route[]) => void, signal: AbortSignal, turned: () => void): Promise<void> {
-    const routes = Object.keys(this.#schedules) as Route[];
-    const stepMs = Math.min(...Object.values(this.#schedules).map((schedule) => schedule.stepMs));
-    let asked = this.#now();
-    while (!signal.aborted) {
-      turned();
-      await this.#clock.sleep(Math.min(stepMs - (this.#clock.now() % stepMs), turnEveryMs), signal);
-      const now = this.#now();
-      if (Math.floor(now / stepMs) === Math.floor(asked / stepMs)) continue;
-      // The same minute begins for all accounts of a daemon.
-      await this.#clock.busy(() => nextTurn());
-      const ran = routes.filter((route) => this.#schedules[route].dueBetween(asked, now));
-      for (const route of stalingRoutes)
-        if (ran.includes(route)) this.#runs[route] = [...this.#runs[route], now].slice(-staleRuns[route]);
-      due(ran);
-      asked = now;
-    }
-  }
-
-  /** If the clock was set back, future due times become a minute ago: any new answer would otherwise seem older. */
-  #now(): EpochMs {
-    const now = this.#clock.now();
-    if (now < this.#seenAt)
-      for (const route of stalingRoutes)
-        this.#runs[route] = this.#runs[route].map((at) => Math.min(at, now - minuteMs));
-    this.#seenAt = now;
-    return now;
-  }
-}
-
-// Staleness of an account's data, by polls that were due in vain and by the time that the budget needs for a round.
-
-interface StalenessParts {
-  readonly clock: Clock;
-  readonly cadence: Cadence;
-  readonly mailboxes: () => number;
-  readonly pacePerMinute: () => number;
-  readonly gapMs: (route: MeasuredRoute) => number;
-}
-
 /** Minimum age of a stale measurement. Fresh ones are requested at most hourly: a younger one may be waiting. */
 const leastStaleMs = 2 * hourMs;
 
-export class Staleness {
-  readonly #parts: StalenessParts;
-  readonly #startedAt: number;
+interface CadenceParts {
+  readonly schedules: Readonly<Record<Route, Schedule>>;
+  readonly clock: Clock;
+  readonly mailboxes: () => number;
+  readonly pacePerMinute: () => number;
+}
 
-  constructor(parts: StalenessParts) {
+export class Cadence {
+  readonly #parts: CadenceParts;
+  /** Due times of the last polls since the start, oldest first. */
+  readonly #runs: Record<Staling, readonly EpochMs[]> = { stats: [], warmup: [], dns: [], blacklist: [] };
+  readonly #stepMs: number;
+  readonly #startedAt: number;
+  #seenAt: EpochMs;
+  #askedAt: EpochMs;
+
+  constructor(parts: CadenceParts) {
     this.#parts = parts;
+    this.#stepMs = Math.min(...Object.values(parts.schedules).map(({ stepMs }) => stepMs));
     this.#startedAt = parts.clock.monotonic();
+    this.#seenAt = parts.clock.now();
+    this.#askedAt = this.#seenAt;
+  }
+
+  /** Returns the time until a kind of answer may become due, milliseconds. */
+  get stepEndsInMs(): number {
+    return this.#stepMs - (this.#parts.clock.now() % this.#stepMs);
+  }
+
+  /** Returns the routes that have become due since the last call. */
+  due(): readonly Route[] {
+    const now = this.#now();
+    const askedAt = this.#askedAt;
+    if (Math.floor(now / this.#stepMs) === Math.floor(askedAt / this.#stepMs)) return [];
+    this.#askedAt = now;
+    const due = routes.filter((route) => this.#parts.schedules[route].dueBetween(askedAt, now));
+    for (const route of stalingRoutes)
+      if (due.includes(route)) this.#runs[route] = [...this.#runs[route], now].slice(-staleRuns[route]);
+    return due;
   }
 
   /** Answers are stale when three polls were due since then, and the budget had time for three rounds. */
-  before(route: 'stats' | 'warmup'): EpochMs {
-    const { cadence, clock } = this.#parts;
-    return Math.min(cadence.staleFrom(route), clock.now() - staleRuns[route] * this.#roundMs(judgedRoutes.length));
+  staleBefore(route: 'stats' | 'warmup'): EpochMs {
+    return this.#unreadSince(route, judgedRoutes.length);
   }
 
   /** Returns the age at which a measurement is stale, and the time since when no poll was answered. */
-  measurement(route: MeasuredRoute): StaleMeasurement {
-    const { cadence, clock, gapMs } = this.#parts;
-    const runs = staleRuns[route];
-    const unreadSince = Math.min(cadence.staleFrom(route), clock.now() - runs * this.#roundMs(mailboxRoutes.length));
-    return { olderThanMs: Math.max(runs * gapMs(route), leastStaleMs), unreadSince };
+  staleMeasurement(route: MeasuredRoute): StaleMeasurement {
+    const { clock, schedules } = this.#parts;
+    const olderThanMs = Math.max(staleRuns[route] * schedules[route].gaps(clock.now()).longestMs, leastStaleMs);
+    return { olderThanMs, unreadSince: this.#unreadSince(route, mailboxRoutes.length) };
   }
 
   /** Returns true if statistics were due since the start, and the budget had time for a round. */
   seenAgain(): boolean {
-    const { cadence, clock } = this.#parts;
-    return cadence.statsWereDue && clock.monotonic() - this.#startedAt > this.#roundMs(judgedRoutes.length);
+    const sinceStartMs = this.#parts.clock.monotonic() - this.#startedAt;
+    return this.#runs.stats.length > 0 && sinceStartMs > this.#roundMs(judgedRoutes.length);
+  }
+
+  /** Returns the time before which answers are stale, or -Infinity if too few polls were due since the start. */
+  #unreadSince(route: Staling, kinds: number): EpochMs {
+    const roundsMs = staleRuns[route] * this.#roundMs(kinds);
+    const now = this.#now();
+    return Math.min(this.#runs[route].at(-staleRuns[route]) ?? Number.NEGATIVE_INFINITY, now - roundsMs);
   }
 
   /** Returns the time that one round of this many kinds of answers takes, at least a minute. */
   #roundMs(kinds: number): number {
     const { mailboxes, pacePerMinute } = this.#parts;
     return Math.max(minuteMs, (kinds * mailboxes() * minuteMs) / pacePerMinute());
+  }
+
+  /** If the clock was set back, future due times become a minute ago: any new answer would otherwise seem older. */
+  #now(): EpochMs {
+    const now = this.#parts.clock.now();
+    if (now < this.#seenAt)
+      for (const route of stalingRoutes)
+        this.#runs[route] = this.#runs[route].map((at) => Math.min(at, now - minuteMs));
+    this.#seenAt = now;
+    return now;
   }
 }
 
@@ -143,69 +126,27 @@ function alertsShownBy(mailbox: MailboxState, route: Route, fleet: Pick<Fleet, '
   );
 }
 
-// Fresh measurements: the API measures DNS and blacklists now, instead of answering from its cache (refresh=true).
-
-/** Minimum interval of fresh measurements of one mailbox and kind. Each costs the API lookups. */
-const atMostEveryMs = hourMs;
-
-export class FreshMeasurements {
-  readonly #account: string;
-  readonly #fleet: Fleet;
-  /** Measurements that a person wants, by pollKey. */
-  readonly #wanted = new Set<string>();
-  /** Times of the last fresh measurements on the monotonic clock, by pollKey. */
-  readonly #askedAt = new Map<string, number>();
-
-  constructor(account: string, fleet: Fleet) {
-    this.#account = account;
-    this.#fleet = fleet;
-  }
-
-  want(mailboxId: string): void {
-    for (const route of measuredRoutes) this.#wanted.add(pollKey({ route, mailboxId }));
-  }
-
-  isWanted(poll: Poll): boolean {
-    return this.#wanted.has(pollKey(poll));
-  }
-
-  /** Returns the earliest time, on the monotonic clock, at which the poll may request a fresh measurement. */
-  mayAskFrom(poll: Poll): number {
-    return (this.#askedAt.get(pollKey(poll)) ?? Number.NEGATIVE_INFINITY) + atMostEveryMs;
-  }
-
-  leave(mailboxId: string): void {
-    for (const route of measuredRoutes) {
-      this.#wanted.delete(pollKey({ route, mailboxId }));
-      this.#askedAt.delete(pollKey({ route, mailboxId }));
-    }
-  }
-
-  /** Returns true, and records the request, if a person wants a fresh measurement or it may decide an alert. */
-  take(poll: Poll, now: number): boolean {
-    const key = pollKey(poll);
-    const mailbox = this.#fleet.mailbox(this.#account, poll.mailboxId ?? '');
-    if (!mailbox || now < this.mayAskFrom(poll)) return false;
-    const wanted = this.#wanted.delete(key);
-    // The next answer may fire or resolve an alert.
-    if (!wanted && alertsShownBy(mailbox, poll.route, this.#fleet).length === 0) return false;
-    this.#askedAt.set(key, now);
-    return true;
-  }
-}
-
 const secondLookAfterMs = minuteMs;
+/**
+ * Minimum interval of fresh measurements of one mailbox and kind, where the API measures DNS and blacklists now instead
+ * of answering from its cache (refresh=true). Each costs the API lookups.
+ */
+const freshAtMostEveryMs = hourMs;
 
 interface AgendaParts {
+  readonly account: string;
   readonly world: World;
   readonly fleet: Fleet;
   readonly queue: PollQueue;
-  readonly fresh: FreshMeasurements;
   readonly policyFor: GuardedAccount['policyFor'];
 }
 
 export class Agenda {
   readonly #parts: AgendaParts;
+  /** Fresh measurements that a person wants, by pollKey. */
+  readonly #wanted = new Set<string>();
+  /** Times of the last fresh measurements on the monotonic clock, by pollKey. */
+  readonly #freshAt = new Map<string, number>();
 
   constructor(parts: AgendaParts) {
     this.#parts = parts;
@@ -229,7 +170,13 @@ export class Agenda {
   }
 
   leave(mailboxes: readonly MailboxState[]): void {
-    for (const { id } of mailboxes) this.#parts.queue.leave(id);
+    for (const { id: mailboxId } of mailboxes) {
+      this.#parts.queue.leave(mailboxId);
+      for (const route of measuredRoutes) {
+        this.#wanted.delete(pollKey({ route, mailboxId }));
+        this.#freshAt.delete(pollKey({ route, mailboxId }));
+      }
+    }
   }
 
   stir(stirred: RosterChanges['stirred']): void {
@@ -240,12 +187,12 @@ export class Agenda {
 
   /** Updates the queue after an answer about a mailbox: its risk may have changed, or it needs a second look. */
   answered(mailbox: MailboxState, route: MailboxRoute): void {
-    const { fresh, queue, world } = this.#parts;
+    const { queue, world } = this.#parts;
     const { id: mailboxId } = mailbox;
     this.#weigh(mailbox);
     const now = world.clock.monotonic();
     const poll = { route, mailboxId };
-    if (fresh.isWanted(poll)) queue.add(poll, fresh.mayAskFrom(poll));
+    if (this.#wanted.has(pollKey(poll))) queue.add(poll, this.#mayBeFreshFrom(poll));
     if (mailbox.verdict?.answer.reason === 'first_sight')
       queue.add({ route: 'stats', mailboxId }, now + secondLookAfterMs);
     if (this.#isAwaited(mailbox, route)) this.#lookAgain(mailbox, route, now);
@@ -258,9 +205,38 @@ export class Agenda {
 
   /** Queues a second look when a fresh measurement is allowed: an earlier look would show the same one. */
   #lookAgain({ id: mailboxId }: MailboxState, route: MailboxRoute, now: number): void {
-    const { fresh, queue } = this.#parts;
     const poll = { route, mailboxId };
-    queue.add(poll, Math.max(now + secondLookAfterMs, fresh.mayAskFrom(poll)), 'soon');
+    this.#parts.queue.add(poll, Math.max(now + secondLookAfterMs, this.#mayBeFreshFrom(poll)), 'soon');
+  }
+
+  /** Queues all polls of a mailbox. Returns the times of measurements that wait because one was made recently. */
+  refresh(mailboxId: string): readonly { readonly route: MeasuredRoute; readonly at: EpochMs }[] {
+    const { clock } = this.#parts.world;
+    this.ask(mailboxId, mailboxRoutes);
+    return measuredRoutes.flatMap((route) => {
+      this.#wanted.add(pollKey({ route, mailboxId }));
+      const waitMs = this.#mayBeFreshFrom({ route, mailboxId }) - clock.monotonic();
+      return waitMs > 0 ? [{ route, at: clock.now() + waitMs }] : [];
+    });
+  }
+
+  /** Returns the earliest time, on the monotonic clock, at which the poll may request a fresh measurement. */
+  #mayBeFreshFrom(poll: Poll): number {
+    return (this.#freshAt.get(pollKey(poll)) ?? Number.NEGATIVE_INFINITY) + freshAtMostEveryMs;
+  }
+
+  /** Returns true, and records the request, if a person wants a fresh measurement or it may decide an alert. */
+  takeFresh(poll: Poll): boolean {
+    const { account, fleet, world } = this.#parts;
+    const key = pollKey(poll);
+    const now = world.clock.monotonic();
+    const mailbox = fleet.mailbox(account, poll.mailboxId ?? '');
+    if (!mailbox || now < this.#mayBeFreshFrom(poll)) return false;
+    const isWanted = this.#wanted.delete(key);
+    // The next answer may fire or resolve an alert.
+    if (!isWanted && alertsShownBy(mailbox, poll.route, fleet).length === 0) return false;
+    this.#freshAt.set(key, now);
+    return true;
   }
 
   ask(mailboxId: string, routes: readonly MailboxRoute[]): void {

@@ -12,7 +12,7 @@ import type { World } from '../world/world.ts';
 import type { AccountHealth, RequestAbout } from './account-health.ts';
 import type { Actor } from './act/actor.ts';
 import type { ActorOptions } from './act/conditions.ts';
-import type { Agenda, FreshMeasurements } from './agenda.ts';
+import type { Agenda } from './agenda.ts';
 import type { FirstSweep } from './first-sweep.ts';
 import type { OtherAccounts, RecorderRooms } from './record/guarded-account.ts';
 import type { AskedAt, Observation } from './record/observe.ts';
@@ -115,7 +115,6 @@ interface PollerParts {
   readonly recorder: Recorder;
   readonly lane: Lane;
   readonly actor: Actor;
-  readonly fresh: FreshMeasurements;
   readonly others: OtherAccounts;
   readonly daysFor: ActorOptions['daysFor'];
   readonly signal: AbortSignal;
@@ -243,23 +242,20 @@ export class Poller {
 
   #answerTo(poll: Poll, route: MailboxRoute, id: string) {
     const { api, fleet } = this.#rooms;
-    const mailbox = fleet.mailbox(this.#parts.account, id);
+    const { account, agenda, daysFor } = this.#parts;
+    const mailbox = fleet.mailbox(account, id);
     switch (route) {
       case 'stats':
-        return api.stats(id, mailbox && this.#parts.daysFor(mailbox));
+        return api.stats(id, mailbox && daysFor(mailbox));
       case 'warmup':
         return api.warmup(id);
       case 'mailbox':
         return api.mailbox(id);
       case 'dns':
-        return api.dns(id, this.#isFresh(poll));
+        return api.dns(id, agenda.takeFresh(poll));
       case 'blacklist':
-        return api.blacklist(id, this.#isFresh(poll));
+        return api.blacklist(id, agenda.takeFresh(poll));
     }
-  }
-
-  #isFresh(poll: Poll): boolean {
-    return this.#parts.fresh.take(poll, this.#rooms.world.clock.monotonic());
   }
 
   #follow({ arrived, absent, left, stirred, unlisted, elsewhere }: RosterChanges): void {
@@ -282,12 +278,11 @@ export class Poller {
   }
 
   leave(mailboxes: readonly MailboxState[]): void {
-    const { agenda, firstSweep, fresh } = this.#parts;
+    const { agenda, firstSweep } = this.#parts;
     agenda.leave(mailboxes);
     for (const mailbox of mailboxes) {
       this.#absences.leave(mailbox.id);
       firstSweep.leave(mailbox);
-      fresh.leave(mailbox.id);
     }
   }
 }

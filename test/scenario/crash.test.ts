@@ -42,12 +42,12 @@ async function begin(options: Partial<MovedOptions> = {}) {
 }
 
 /** Where each loop of an account asks the clock. */
-const places = { request: 'api/poll/lane.ts', schedule: 'account/agenda.ts', time: '#keepTime' } as const;
+const places = { request: 'api/poll/lane.ts', time: '#keepTime' } as const;
 const [throws, hangs] = [
   { fault: 'throws', withinMs: minuteMs },
   { fault: 'hangs', withinMs: 2 * minuteMs },
 ] as const;
-const stops = (['request', 'schedule', 'time'] as const).flatMap((loop) => [
+const stops = (['request', 'time'] as const).flatMap((loop) => [
   { loop, ...throws, why: `its ${loop} loop ended with an error` },
   { loop, ...hangs, why: `its ${loop} loop has been stuck for a minute` },
 ]);
