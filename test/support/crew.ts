@@ -15,6 +15,8 @@ const routes = ['health', 'mailboxes', 'stats', 'warmup', 'mailbox', 'dns', 'bla
 /** With each: one mailbox more or less is no jump of the fleet. */
 const steadyMailboxes = 12;
 const beyondAll = 10_000;
+/** Kubernetes restarts a daemon that ends, so that it does not restart itself; here the crew does. */
+const supervisedEnv = { KUBERNETES_SERVICE_HOST: '10.0.0.1' };
 /** Several crews share a small machine. */
 const lookEveryMs = 250;
 
@@ -87,7 +89,7 @@ export class Crew implements AsyncDisposable {
       const proxy = await CuttingProxy.before(crew.#place);
       const workplace = new Workplace();
       const config = workplace.configure(fileFor(accounts, crew.receiver, proxy.place));
-      const slot: Slot = { workplace, proxy, config, daemon: runDaemon(config), isEnding: false };
+      const slot: Slot = { workplace, proxy, config, daemon: runDaemon(config, supervisedEnv), isEnding: false };
       void supervised(slot);
       crew.slots.push(slot);
     }
@@ -124,7 +126,7 @@ export class Crew implements AsyncDisposable {
 
   /** A new process where the one before has ended, or is about to. */
   restart(slot: Slot): void {
-    slot.daemon = runDaemon(slot.config);
+    slot.daemon = runDaemon(slot.config, supervisedEnv);
     void supervised(slot);
   }
 
@@ -193,7 +195,7 @@ async function supervised(slot: Slot): Promise<void> {
     if (slot.isEnding || code !== 1) return;
     await sleep(lookEveryMs);
     if (slot.isEnding) return;
-    slot.daemon = runDaemon(slot.config);
+    slot.daemon = runDaemon(slot.config, supervisedEnv);
   }
 }
 
