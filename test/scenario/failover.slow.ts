@@ -74,8 +74,8 @@ test('after a failover that lost commits, nothing is done twice, and a process g
     await sleep(lookEveryMs);
     return (await crew.query<{ email: string }>(emails)).map(({ email }) => email).join() === expected;
   });
-  // What it did itself looks like somebody else's change now, and people are told so.
-  const found = () => told(lost.email).filter(({ title }) => title.includes('found in recovery mode'));
+  // The change that it forgot looks like somebody else's now: a mailbox found in recovery mode with a breach.
+  const found = () => told(lost.email).filter(({ rule }) => rule === 'bounce_over_limit');
   await until('people to be told of it', () => found().length > 0);
   expect(found()).toHaveLength(1);
 });
