@@ -52,7 +52,7 @@ test('the pictures show the words that the page has: if not, run `npm run pictur
   for (const [name, path] of [
     ['fleet', '/'],
     ['mailbox', `/mailboxes/${account}/${id}`],
-    ['command', `/mailboxes/${account}/${id}?do=pause`],
+    ['command', `/mailboxes?mailbox=${account}/${id}&do=pause`],
   ] as const) {
     const url = `${stage.url()}${path}${path.includes('?') ? '' : '?refresh=off'}`;
     const words = wordsOf(await (await fetch(url)).text());

@@ -1,5 +1,6 @@
 // Paths of the page. A path with `do` prepares a command; opening it changes nothing.
 import { type Alert, type AlertMatch, isCause, noAccount } from './alert.ts';
+import { mailboxKey } from './mailbox.ts';
 
 export function mailboxPath({ account, id }: { readonly account: string; readonly id: string }): string {
   return `/mailboxes/${encodeURIComponent(account)}/${encodeURIComponent(id)}`;
@@ -48,7 +49,8 @@ export function mailboxCommandPath(
   command: 'pause' | 'resume' | 'mode' | 'limit' | 'contest-release',
   given: Readonly<Record<string, string>> = {},
 ): string {
-  return `${mailboxPath(mailbox)}?${new URLSearchParams({ ...given, do: command })}`;
+  const key = mailboxKey(mailbox.account, mailbox.id);
+  return `/mailboxes?${new URLSearchParams({ ...given, mailbox: key, do: command })}`;
 }
 
 export function writesPath(off: boolean, scope: { readonly account?: string; readonly mailbox?: string } = {}): string {

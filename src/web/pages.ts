@@ -36,7 +36,8 @@ export function addPages(app: Hono, parts: RouteParts): void {
       const visitor = visitorOf(c);
       const still = asked.read.refresh === 'off';
       const live = { now: parts.world.clock.now(), still, address: addressOf(c, parts.pathPrefix) };
-      const page = layout({ ...view, ...troublesOf(parts, place.path === '/'), live, visitor });
+      // The headline of the fleet includes the banner's facts.
+      const page = layout({ ...view, banner: place.path === '/' ? '' : bannerOf(parts), live, visitor });
       return c.html(visitor.mayOperate ? page : withoutCommands(String(page)));
     });
   }
@@ -45,17 +46,6 @@ export function addPages(app: Hono, parts: RouteParts): void {
   app.get('/assets/local-times.js', (c) => c.body(localTimes, 200, asset('text/javascript; charset=utf-8')));
   app.get('/assets/live.js', (c) => c.body(liveScript, 200, asset('text/javascript; charset=utf-8')));
   app.get('/assets/icon.svg', (c) => c.body(iconSvg, 200, asset('image/svg+xml')));
-}
-
-/** General problems, whatever the page shows. The headline of the fleet's page includes them. */
-function troublesOf({ fleet, world }: RouteParts, isFleet: boolean) {
-  const now = world.clock.now();
-  const writesOff = fleet.writesOff(now);
-  const facts = { storeFailure: fleet.storeFailure, accounts: [...fleet.accounts()], writesOff, now };
-  return {
-    banner: isFleet ? '' : bannerOf(facts),
-    isStopped: writesOff.some(({ scope }) => scope.kind === 'everything'),
-  };
 }
 
 function addressOf(c: Context, pathPrefix: string): string {

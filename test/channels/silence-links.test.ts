@@ -36,7 +36,7 @@ const subjects: readonly Partial<Alert>[] = [
 /** What the form that the link opens asks for. */
 function matchAt(address: string): AlertMatch {
   const { searchParams } = new URL(address, 'http://page.example');
-  const prepared = preparedAt({ pattern: '/silences', names: {}, asked: searchParams, mailbox: () => undefined });
+  const prepared = preparedAt({ path: '/silences', asked: searchParams, mailbox: () => undefined });
   if (prepared === null || 'unknown' in prepared) throw new Error(`${address} prepares nothing`);
   return prepared.requests[0]?.body['match'] as AlertMatch;
 }

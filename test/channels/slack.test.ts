@@ -160,7 +160,7 @@ test('buttons open the page with the command prepared, when people can reach it'
     const { facts } = named('bob@acme.example', [], links);
     return { kind: 'event', at: start, alert: sampleAlert(1, { rule: 'guard_acted', object: 'a1', facts }) } as const;
   };
-  const resume = `Resume ${page}/mailboxes/acme/m1?do=resume`;
+  const resume = `Resume ${page}/mailboxes?mailbox=acme%2Fm1&do=resume`;
   expect(buttonsOf(pauseAt('confirmed'))).toEqual([open, advice('guard_acted'), resume]);
   expect(buttonsOf(pauseAt('refused'))).toEqual([open, advice('guard_acted')]);
   expect(buttonsOf(pauseAt('confirmed', 'recovery'))).toEqual([open, advice('guard_acted')]);

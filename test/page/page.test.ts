@@ -251,7 +251,7 @@ test('the page of a mailbox that the circuit breaker holds says until when, in t
     '<p class="advice">Warmwarden has not acted, because the circuit breaker is holding its actions. Without a release, Warmwarden acts on its own from 10 March 16:04 Europe/Berlin if fresh data still shows the breach.',
   );
   expect(shown).toContain(
-    '<a class="do" href="/breaker?do=release">Release</a> <a class="do" href="/mailboxes/acme/m1?do=pause">Pause</a>',
+    '<a class="do" href="/breaker?do=release">Release</a> <a class="do" href="/mailboxes?mailbox=acme%2Fm1&amp;do=pause">Pause</a>',
   );
   expect(shown).toContain('id="alert-guard_held');
   expect(await read(fleet, '/mailboxes/acme/m2')).not.toContain('alert-guard_held');

@@ -1,6 +1,6 @@
 // The OpenAPI document: every route is in it, and what the daemon answers is what it says.
 import { expect, test } from 'vitest';
-import { commandPatterns } from '../../src/web/commands/prepared.ts';
+import { commandPaths } from '../../src/web/commands/prepared.ts';
 import { places } from '../../src/web/pages.ts';
 import { document, operations } from '../support/api-document.ts';
 import { registeredRoutes } from './registered-routes.ts';
@@ -8,7 +8,7 @@ import { registeredRoutes } from './registered-routes.ts';
 /** Routes of the pages: what they answer is for people. */
 const pages = [
   ...places.map(({ path }) => `GET ${path}`),
-  ...commandPatterns.flatMap((path) => [`GET ${path}`, `POST ${path}`]),
+  ...commandPaths.flatMap((path) => [`GET ${path}`, `POST ${path}`]),
   ...['POST /recipes/:id', 'POST /runs/:id', 'GET /commands/:id', 'GET /events'],
   ...['GET /sign-in', 'POST /sign-in', 'POST /sign-out'],
 ].map((route) => route.replace(/:(\w+)/g, '{$1}'));

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { guardStates } from '../../src/core/mailbox.ts';
 import type { ReloadRequest } from '../../src/core/operator-command.ts';
-import { commandPatterns } from '../../src/web/commands/prepared.ts';
+import { commandPaths } from '../../src/web/commands/prepared.ts';
 import { historyFilters } from '../../src/web/json/history.ts';
 import { places } from '../../src/web/pages.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
@@ -95,7 +95,7 @@ const lenient = [
 ];
 
 /** A GET of them prepares a command, which the page that links to it may name in its own way. */
-const prepares = commandPatterns.map((path) => `GET ${path}`);
+const prepares = commandPaths.map((path) => `GET ${path}`);
 
 test('no route of the API ignores a parameter that it does not know', async () => {
   await using server = await open();

@@ -13,9 +13,8 @@ import {
   maxReasonLength,
 } from '../page/command-page.ts';
 import { noQuery, operatorsOnly, queryOf, refuse } from '../refusals.ts';
-import { pathBehind } from '../rim.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { commandPatterns, preparedAt } from './prepared.ts';
+import { commandPaths, preparedAt } from './prepared.ts';
 
 const againSeconds = 2;
 const nothing = '-';
@@ -26,19 +25,19 @@ const atATime = 3;
 /** Time that a browser waits for the outcome before it gets a page that reloads. */
 const shownAfterMs = 5_000;
 
-type CommandParts = Pick<RouteParts, 'fleet' | 'world' | 'operate' | 'publicUrl' | 'pathPrefix'>;
+type CommandParts = Pick<RouteParts, 'fleet' | 'world' | 'operate' | 'publicUrl'>;
 
 export function addCommands(app: Hono, parts: CommandParts): void {
   const runs = new Map<string, CommandRun>();
-  for (const pattern of commandPatterns) {
-    app.get(pattern, async (c, next) => {
+  for (const path of commandPaths) {
+    app.get(path, async (c, next) => {
       const asked = queryOf(c);
       if (!asked.has('do')) return next();
-      return show(c, parts, { pattern, asked, reason: asked.get('reason') ?? '', problem: null });
+      return show(c, parts, { path, asked, reason: asked.get('reason') ?? '', problem: null });
     });
-    app.post(pattern, noQuery, async (c) => {
+    app.post(path, noQuery, async (c) => {
       const sent = await ownFormOf(c, parts.publicUrl);
-      return 'refused' in sent ? sent.refused : carryOut(c, parts, { pattern, form: sent.form, runs });
+      return 'refused' in sent ? sent.refused : carryOut(c, parts, { path, form: sent.form, runs });
     });
   }
   app.get('/commands/:id', noQuery, (c) => {
@@ -50,10 +49,10 @@ export function addCommands(app: Hono, parts: CommandParts): void {
   });
 }
 
-function opened(c: Context, { fleet, operate }: CommandParts, pattern: string, asked: URLSearchParams) {
+function opened(c: Context, { fleet, operate }: CommandParts, path: string, asked: URLSearchParams) {
   if (!visitorOf(c).mayOperate) return { refused: refuse(c, 'not_allowed', operatorsOnly) };
   const mailbox = (account: string, id: string) => fleet.mailbox(account, id);
-  const prepared = preparedAt({ pattern, names: c.req.param() ?? {}, asked, mailbox });
+  const prepared = preparedAt({ path, asked, mailbox });
   if (prepared === null) return { refused: refuse(c, 'not_found', 'There is no command with this name here.') };
   if ('unknown' in prepared) return { refused: refuse(c, 'bad_request', prepared.unknown) };
   const open = operate();
@@ -64,14 +63,14 @@ function opened(c: Context, { fleet, operate }: CommandParts, pattern: string, a
 }
 
 interface Shown {
-  readonly pattern: string;
+  readonly path: string;
   readonly asked: URLSearchParams;
   readonly reason: string;
   readonly problem: string | null;
 }
 
-async function show(c: Context, parts: CommandParts, { pattern, asked, reason, problem }: Shown) {
-  const open = opened(c, parts, pattern, asked);
+async function show(c: Context, parts: CommandParts, { path, asked, reason, problem }: Shown) {
+  const open = opened(c, parts, path, asked);
   if ('refused' in open) return open.refused;
   const { prepared, run } = open;
   const effects: CommandEffect[] = [];
@@ -82,7 +81,7 @@ async function show(c: Context, parts: CommandParts, { pattern, asked, reason, p
   const plans = effects.map(({ outcome }) => outcome.plan ?? nothing);
   const page = commandPage({
     ...prepared,
-    path: pathBehind(parts.pathPrefix, new URL(c.req.url).pathname),
+    path,
     effects,
     plan: plans.some((plan) => plan !== nothing) ? plans.join(' ') : null,
     formToken: formTokenFor(c),
@@ -93,19 +92,19 @@ async function show(c: Context, parts: CommandParts, { pattern, asked, reason, p
 }
 
 interface SentForm {
-  readonly pattern: string;
+  readonly path: string;
   readonly form: URLSearchParams;
   readonly runs: Map<string, CommandRun>;
 }
 
 /** Runs the requests in the form's plan. Each one is refused if its plan has changed since. */
-async function carryOut(c: Context, parts: CommandParts, { pattern, form, runs }: SentForm) {
-  const open = opened(c, parts, pattern, form);
+async function carryOut(c: Context, parts: CommandParts, { path, form, runs }: SentForm) {
+  const open = opened(c, parts, path, form);
   if ('refused' in open) return open.refused;
   const { prepared, run, by } = open;
   const { text, requests, wrong } = prepared;
   const reason = (form.get('reason') ?? '').trim();
-  const again = (problem: string) => show(c, parts, { pattern, asked: form, reason, problem });
+  const again = (problem: string) => show(c, parts, { path, asked: form, reason, problem });
   if (reason === '') return again('Write a reason.');
   const plans = (form.get('plan') ?? '').split(' ');
   if (wrong !== null || plans.length !== requests.length) return again('Nothing was done: look at the effect again.');

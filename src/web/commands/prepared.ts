@@ -1,5 +1,5 @@
 // The commands of the page as a table: the page of each, its words, its fields, and the body of its request.
-import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
+import { accountOfKey, type MailboxState, mailboxKey } from '../../core/mailbox.ts';
 import { mailboxPath } from '../../core/page-links.ts';
 import { warmupModes } from '../../core/policy.ts';
 import { secondMs } from '../../core/time.ts';
@@ -8,11 +8,7 @@ import type { OperationName } from '../../operations/command-requests.ts';
 import { readDuration } from '../../world/schema/scalars.ts';
 import type { CommandField, CommandText } from '../page/command-page.ts';
 
-const mailboxPattern = '/mailboxes/:account/:id';
-export const commandPatterns = [
-  mailboxPattern,
-  ...(['/mailboxes', '/silences', '/writes', '/breaker', '/activity', '/deliveries'] as const),
-] as const;
+export const commandPaths = ['/mailboxes', '/silences', '/writes', '/breaker', '/activity', '/deliveries'] as const;
 
 type Values = Readonly<Record<string, string>>;
 
@@ -46,7 +42,7 @@ const matchers = [
   field('severity', 'Severity', 'critical, warning or info.'),
 ];
 
-/** Commands by page and the parameter `do`. Those of `/mailboxes` are also on the page of a mailbox. */
+/** Commands by path and the parameter `do`. */
 const commands: Readonly<Record<string, PageCommand>> = {
   '/mailboxes pause': { operation: 'pause', title: (of) => `Pause the warm-up of ${of}`, button: 'Pause' },
   '/mailboxes resume': { operation: 'resume', title: (of) => `Resume the warm-up of ${of}`, button: 'Resume' },
@@ -147,10 +143,9 @@ export interface Prepared {
   readonly requests: readonly PreparedRequest[];
 }
 
-/** Page on which a command is prepared, and the parameters of its address. */
+/** Path at which a command is prepared, and the parameters of its address. */
 export interface PreparedAt {
-  readonly pattern: string;
-  readonly names: Readonly<Record<string, string>>;
+  readonly path: string;
   readonly asked: URLSearchParams;
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
 }
@@ -159,12 +154,11 @@ const maxMailboxes = 100;
 const maxValueLength = 1_000;
 
 export function preparedAt(at: PreparedAt): Prepared | { readonly unknown: string } | null {
-  const { pattern, asked } = at;
+  const { path, asked } = at;
   const long = [...asked].find(([, value]) => value.length > maxValueLength);
   if (long) return { unknown: `${long[0]}: longer than ${maxValueLength} characters.` };
   const word = asked.get('do') ?? '';
-  const isOfMailboxes = pattern === mailboxPattern || pattern === '/mailboxes';
-  const name = `${isOfMailboxes ? '/mailboxes' : pattern} ${word}`;
+  const name = `${path} ${word}`;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command) return null;
   const { operation, title, button, back = '/', folded, given = [], body } = command;
@@ -174,7 +168,7 @@ export function preparedAt(at: PreparedAt): Prepared | { readonly unknown: strin
   const values = Object.fromEntries([...known, ...fields.map((one) => [one.name, one.value] as const)]);
   const prepared = { operation, fields, wrong: wrongIn(fields) };
   const rest = body?.(values) ?? {};
-  if (!isOfMailboxes) {
+  if (path !== '/mailboxes') {
     const text = { title: title('', values), button, back, ...(folded !== undefined && { folded }) };
     return { ...prepared, text, given: [['do', word], ...known], requests: [{ name: '', body: rest }] };
   }
@@ -184,11 +178,7 @@ export function preparedAt(at: PreparedAt): Prepared | { readonly unknown: strin
   const subject = first && others.length === 0 ? first.email : counted(found.mailboxes.length, 'mailbox', 'mailboxes');
   return {
     ...prepared,
-    text: {
-      title: title(subject, values),
-      button,
-      back: first && pattern === mailboxPattern ? mailboxPath(first) : '/',
-    },
+    text: { title: title(subject, values), button, back: first && others.length === 0 ? mailboxPath(first) : '/' },
     given: [['do', word], ...asked.getAll('mailbox').map((one) => ['mailbox', one] as const)],
     requests: found.mailboxes.map(({ account, id, email }) => ({
       name: others.length === 0 ? '' : email,
@@ -197,17 +187,14 @@ export function preparedAt(at: PreparedAt): Prepared | { readonly unknown: strin
   };
 }
 
-function mailboxesAt({ pattern, names, asked, mailbox }: PreparedAt) {
-  // The name of an account has no slash.
-  const partsOf = (key: string) =>
-    [key.slice(0, Math.max(0, key.indexOf('/'))), key.slice(key.indexOf('/') + 1)] as const;
-  const wanted =
-    pattern === mailboxPattern
-      ? [[names['account'] ?? '', names['id'] ?? ''] as const]
-      : [...new Set(asked.getAll('mailbox'))].map(partsOf);
+function mailboxesAt({ asked, mailbox }: PreparedAt) {
+  const wanted = [...new Set(asked.getAll('mailbox'))];
   if (wanted.length === 0) return { unknown: 'No mailbox is selected. Go back, and select the mailboxes.' };
   if (wanted.length > maxMailboxes) return { unknown: `More than ${maxMailboxes} mailboxes are selected.` };
-  const mailboxes = wanted.flatMap(([account, id]) => mailbox(account, id) ?? []);
+  const mailboxes = wanted.flatMap((key) => {
+    const account = accountOfKey(key);
+    return mailbox(account, key.slice(account.length + 1)) ?? [];
+  });
   return mailboxes.length === wanted.length
     ? { mailboxes }
     : { unknown: 'Warmwarden does not guard one of these mailboxes. Go back, and reload the page.' };

@@ -8,6 +8,7 @@ import type { Reason } from '../../core/verdict.ts';
 import { operationNames } from '../../operations/command-requests.ts';
 import { historyCursor, historyFilters, readHistory } from '../json/history.ts';
 import { type Query, upTo } from '../query.ts';
+import { undoLink } from './parts/command-links.ts';
 import { ago, breakable, choice, type Markup, pathTo, prose, text } from './parts/elements.ts';
 import { actionItem } from './parts/items.ts';
 import { orNull, place } from './place.ts';
@@ -42,7 +43,7 @@ ${page === null ? html`<p class="bad">Warmwarden cannot read what was done at th
 ${wrong === null ? '' : html`<p class="bad">${text(wrong)}</p>`}
 ${items.length > 0 ? html`<ol class="events">${items}</ol>` : page && html`<p class="muted">${isNarrowed ? 'Nothing that matches.' : 'Nothing yet.'}</p>`}
 ${newest || earlier ? html`<nav class="pages" aria-label="Pages">${newest} ${earlier}</nav>` : ''}</section>`;
-  return { title: 'Activity · Warmwarden', body };
+  return { title: 'Activity · Warmwarden', body, commands: [undoLink] };
 });
 
 const ends: Readonly<Record<string, readonly [string, string]>> = {

@@ -15,7 +15,7 @@ import {
 } from '../overview/alerts.ts';
 import { pageNumbered, whole } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { doLink } from './parts/command-links.ts';
+import { addSilenceLink, doLink } from './parts/command-links.ts';
 import {
   ago,
   chip,
@@ -44,7 +44,7 @@ ${await pastPanel(parts, filter, before)}
 </div><div>
 ${await messagesPanel(parts)}
 </div></div>`;
-  return { title: 'Alerts · Warmwarden', body };
+  return { title: 'Alerts · Warmwarden', body, commands: [addSilenceLink] };
 });
 
 function severityLinks({ fleet }: RouteParts, filter: AlertFilter): Markup {
@@ -152,5 +152,5 @@ export const silencesPlace = place('/silences', {}, ({ fleet, world }) => {
 <section class="panel" aria-label="Silences">
 <p class="muted">Warmwarden sends no messages about what is silenced. It keeps guarding the mailboxes, and the page shows the alerts.</p>
 ${list}</section>`;
-  return { title: 'Silences · Warmwarden', body };
+  return { title: 'Silences · Warmwarden', body, commands: [addSilenceLink] };
 });

@@ -23,7 +23,16 @@ import { isEmpty } from '../overview/headline.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { accountsPanel, channelsPanel, incidentsPanel } from './parts/account-panels.ts';
 import { trendPanel } from './parts/charts.ts';
-import { doLink, endStop, selectBox, writesOnPath } from './parts/command-links.ts';
+import {
+  addSilenceLink,
+  doLink,
+  emergencyStopLink,
+  endStop,
+  selectBox,
+  selectionBar,
+  undoLink,
+  writesOnPath,
+} from './parts/command-links.ts';
 import {
   age,
   ago,
@@ -78,8 +87,11 @@ ${accountsPanel({ fleet, ...picture })}
 ${channelsPanel(fleet, now, command)}
 </div>
 </div>
-${mailboxesPanel(parts, picture, selection)}`;
-  return { title: `${headline.tone === 'calm' ? '' : '● '}${headline.sentence} · Warmwarden`, body };
+${mailboxesPanel(parts, picture, selection)}
+${selectionBar()}`;
+  const isStopped = picture.writesOff.some(({ scope }) => scope.kind === 'everything');
+  const commands = [undoLink, addSilenceLink, emergencyStopLink(isStopped)];
+  return { title: `${headline.tone === 'calm' ? '' : '● '}${headline.sentence} · Warmwarden`, body, commands };
 });
 
 const stopsOffered = 3;

@@ -2,7 +2,6 @@
 
 import { html } from 'hono/html';
 import type { EpochMs } from '../../core/time.ts';
-import { commandBar, selectionBar } from './parts/command-links.ts';
 import type { Markup } from './parts/elements.ts';
 
 /** Hidden field that proves for which browser a form was made. */
@@ -26,7 +25,7 @@ interface LayoutParts {
   readonly body: Markup | readonly Markup[];
   readonly live: LiveFrame | null;
   readonly banner?: Markup | string;
-  readonly isStopped?: boolean;
+  readonly commands?: readonly Markup[];
   /** True if the page will change soon, without a change of the fleet. */
   readonly isMoving?: boolean;
   readonly visitor: Visitor | null;
@@ -44,17 +43,8 @@ const places = [
   ['/runbooks', 'Runbooks'],
 ] as const;
 
-export function layout({
-  title,
-  body,
-  live,
-  visitor,
-  banner,
-  isStopped = false,
-  isMoving = false,
-}: LayoutParts): Markup {
+export function layout({ title, body, live, visitor, banner, commands = [], isMoving = false }: LayoutParts): Markup {
   const stream = live === null || live.still ? '' : html` data-events="/events"`;
-  const bars = live !== null && visitor?.mayOperate;
   return html`<!doctype html>
 <html lang="en"${stream}>
 <head>
@@ -79,9 +69,8 @@ ${visitor?.signOutToken ? signOut(visitor.name, visitor.signOutToken) : ''}
 <p id="broken" class="broken wrap" role="alert" hidden><span></span> <span aria-hidden="true"></span>${live ? html` <a href="${live.address}">Reload the page</a>` : ''}</p>
 <p id="news" class="unseen" role="status"></p>
 ${banner ?? ''}
-${bars ? commandBar(live.address, isStopped) : ''}
+${commands.length > 0 ? html`<nav class="do commands wrap" id="commands" aria-label="Commands">${commands}</nav>` : ''}
 <main id="main" class="wrap"${isMoving ? html` data-moving` : ''}>${body}</main>
-${bars ? selectionBar(live.address) : ''}
 </body>
 </html>
 `;

@@ -30,7 +30,7 @@ import { actsFrom, type Tone } from '../overview/headline.ts';
 import { type QueryParameter, whole } from '../query.ts';
 import { type Entries, noSuchMailbox, type RouteParts } from '../route-parts.ts';
 import { dayChart } from './parts/charts.ts';
-import { doLink } from './parts/command-links.ts';
+import { doLink, mailboxLinks } from './parts/command-links.ts';
 import {
   age,
   ago,
@@ -109,7 +109,7 @@ ${decisionList(facts, shown, until < now)}</section>
 </div>
 ${factsPanel(facts)}
 </div>`;
-    return { title: `${row.label} · Warmwarden`, body };
+    return { title: `${row.label} · Warmwarden`, body, commands: mailboxLinks(mailbox) };
   },
 );
 

@@ -8,6 +8,8 @@ import type { Markup } from './parts/elements.ts';
 export interface View {
   readonly title: string;
   readonly body: Markup;
+  /** Links of the bar above the page, which only operators see. */
+  readonly commands?: readonly Markup[];
   /** True if the page will change soon, without a change of the fleet. */
   readonly isMoving?: boolean;
 }

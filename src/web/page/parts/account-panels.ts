@@ -11,7 +11,8 @@ import { type Reading, sumText, sweepText } from '../../../core/wording/forecast
 import { doneTexts, incidentAdvice, incidentTitle, memberLine, worstFirst } from '../../../core/wording/incidents.ts';
 import { counted, duration, firstText, numberText, overlapText } from '../../../core/wording/phrases.ts';
 import { accountTrouble, noneJudged } from '../../../core/wording/states.ts';
-import { type LeadFacts, leadsOf } from '../../overview/headline.ts';
+import { leadsOf } from '../../overview/headline.ts';
+import type { RouteParts } from '../../route-parts.ts';
 import { doLink } from './command-links.ts';
 import {
   ago,
@@ -160,8 +161,10 @@ ${left > 0 ? html`<p class="muted">${counted(left, 'more mailbox is', 'more mail
 }
 
 /** Banner above every page except the fleet's: facts that make the content outdated or ineffective. */
-export function bannerOf(facts: LeadFacts): Markup | string {
-  const leads = leadsOf(facts);
+export function bannerOf({ fleet, world }: Pick<RouteParts, 'fleet' | 'world'>): Markup | string {
+  const now = world.clock.now();
+  const { storeFailure } = fleet;
+  const leads = leadsOf({ storeFailure, accounts: [...fleet.accounts()], writesOff: fleet.writesOff(now), now });
   if (leads.length === 0) return '';
   return html`<div class="banner wrap" id="banner" role="status">${leads.map(
     ({ sentence, advice }) => html`<p><a href="/">${text(sentence)}</a> ${prose(advice)}</p>`,

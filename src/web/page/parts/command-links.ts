@@ -74,26 +74,14 @@ export function selectBox(mailbox: { readonly account: string; readonly id: stri
   return html`<input class="do" type="checkbox" form="selection" name="mailbox" value="${key}" aria-label="Select ${label}">`;
 }
 
-/** Commands for the page at an address. `isStopped`: the emergency stop is on for all accounts. */
-export function commandBar(address: string, isStopped: boolean): Markup | '' {
-  const [path = ''] = address.split('?');
-  const [, account, id] = /^\/mailboxes\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
-  if (account !== undefined && id !== undefined) {
-    return bar(mailboxLinks({ account: decodeURIComponent(account), id: decodeURIComponent(id) }));
-  }
-  const undo = doLink(undoPath, 'Undo what Warmwarden did');
-  const silence = doLink(silencePath({}, silenceLasts), 'Add a silence');
-  if (path === '/')
-    return bar([
-      undo,
-      silence,
-      isStopped ? doLink(writesPath(false), endStop) : doLink(writesPath(true), 'Emergency stop'),
-    ]);
-  if (path === '/silences' || path === '/alerts') return bar([silence]);
-  return path === '/activity' ? bar([undo]) : '';
+export const undoLink = doLink(undoPath, 'Undo what Warmwarden did');
+export const addSilenceLink = doLink(silencePath({}, silenceLasts), 'Add a silence');
+
+export function emergencyStopLink(isStopped: boolean): Markup {
+  return isStopped ? doLink(writesPath(false), endStop) : doLink(writesPath(true), 'Emergency stop');
 }
 
-function mailboxLinks(mailbox: { readonly account: string; readonly id: string }): readonly Markup[] {
+export function mailboxLinks(mailbox: { readonly account: string; readonly id: string }): readonly Markup[] {
   const { account, id } = mailbox;
   return [
     doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause'),
@@ -105,15 +93,10 @@ function mailboxLinks(mailbox: { readonly account: string; readonly id: string }
   ];
 }
 
-function bar(links: readonly Markup[]): Markup {
-  return html`<nav class="commands wrap" id="commands" aria-label="Commands">${links}</nav>`;
-}
-
 /** Commands for the selected mailboxes, at the end of the fleet. Without a script it is a plain form. */
-export function selectionBar(address: string): Markup | '' {
-  if (!/^\/(\?|$)/.test(address)) return '';
+export function selectionBar(): Markup {
   const button = (command: string, label: string) =>
     html`<button type="submit" name="do" value="${command}">${label}</button>`;
-  return html`<form class="selection" id="selection" method="get" action="/mailboxes" aria-label="Commands for the selected mailboxes"><span>Selected mailboxes:</span>
+  return html`<form class="do selection" id="selection" method="get" action="/mailboxes" aria-label="Commands for the selected mailboxes"><span>Selected mailboxes:</span>
 ${button('pause', 'Pause')} ${button('resume', 'Resume')} ${button('mode', 'Set the mode')} ${button('limit', 'Set the daily limit')}</form>`;
 }
