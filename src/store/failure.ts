@@ -100,9 +100,8 @@ export class DamagedFileError extends StoreError {
   readonly errcode = corrupt;
 }
 
-/** `errcode` is null if SQLite checked the pages and reported damage. */
-export function isDamage(errcode: number | null): boolean {
-  return errcode === null || [corrupt, noDatabase].includes(errcode & 0xff);
+export function isDamage(error: unknown): boolean {
+  return [corrupt, noDatabase].includes(codeOf(error) ?? 0);
 }
 
 export function failureOf(file: string, error: unknown): StoreFailure {

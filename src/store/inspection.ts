@@ -1,7 +1,7 @@
 // Size and soundness of a whole store, for commands. Both reads run in a process of their own, because they
 // take a long time.
 import { sql } from 'kysely';
-import { DamagedRowError, type RowKey } from './failure.ts';
+import type { DamagedRowError, RowKey } from './failure.ts';
 import { sizeOf } from './file/place.ts';
 import { parsed } from './rows.ts';
 import { type Db, jsonColumns, keyOf, type Tables } from './schema/tables.ts';
@@ -105,21 +105,16 @@ async function unreadableRows(db: Db, table: keyof Tables, column: string): Prom
   for (;;) {
     const { rows } = await sql<RowKey>`SELECT ${keyColumns}, ${sql.ref(column)} AS json FROM ${sql.table(table)}
       WHERE ${after} ORDER BY ${keyColumns} LIMIT ${sql.lit(rowsARead)}`.execute(db);
-    for (const { json, ...at } of rows)
-      if (json !== null && !isReadable(table, at, String(json)))
-        found.push(unreadableRow(column, new DamagedRowError(table, at)));
+    for (const { json, ...at } of rows) {
+      try {
+        if (json !== null) parsed(String(json), table, at);
+      } catch (error) {
+        found.push(unreadableRow(column, error as DamagedRowError));
+      }
+    }
     const last = rows.at(-1);
     if (!last || rows.length < rowsARead || found.length >= namedAtMost) return found.slice(0, namedAtMost);
     after = sql`(${keyColumns}) > (${sql.join(key.map((name) => last[name]))})`;
-  }
-}
-
-function isReadable(table: keyof Tables, key: RowKey, json: string): boolean {
-  try {
-    parsed(json, table, key);
-    return true;
-  } catch {
-    return false;
   }
 }
 

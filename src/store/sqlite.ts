@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { StoreFailure } from '../core/store-failure.ts';
 import { type EpochMs, minuteMs } from '../core/time.ts';
 import type { Database, FileCare, Transact } from './database.ts';
-import { DamagedFileError, failureOf, isDamage, lostWalError, movedError } from './failure.ts';
+import { DamagedFileError, failureOf, lostWalError, movedError } from './failure.ts';
 import { connect, type FileConnection, type QueryListener, storeError } from './file/connection.ts';
 import { begin, type OutageNote, type StoreBeginning } from './file/outage-note.ts';
 import { identityOf, sizeOf } from './file/place.ts';
@@ -121,11 +121,6 @@ class SqliteDatabase implements Database, FileCare {
 
 // Damage to pages of the file. SQLite serves pages from its cache, so reads alone do not show it.
 
-export interface PagesFound {
-  readonly said: string;
-  readonly errcode: number | null;
-}
-
 /** Time between two checks: a check of 20 MB takes a tenth of a second of CPU. */
 const checkEveryMs = 5 * minuteMs;
 
@@ -146,9 +141,8 @@ class DamageWatch {
   async look(now: EpochMs): Promise<DamagedFileError | null> {
     if (this.#worker || now - this.#lookedAt < checkEveryMs) return null;
     this.#lookedAt = now;
-    const found = await this.#lookInThread();
-    if (found === null || found.said === 'ok' || !isDamage(found.errcode)) return null;
-    return new DamagedFileError(found.said);
+    const damage = await this.#lookInThread();
+    return damage === null ? null : new DamagedFileError(damage);
   }
 
   async close(): Promise<void> {
@@ -156,7 +150,7 @@ class DamageWatch {
     await this.#worker?.terminate();
   }
 
-  #lookInThread(): Promise<PagesFound | null> {
+  #lookInThread(): Promise<string | null> {
     return new Promise((resolve) => {
       const worker = new Worker(threadFile, { workerData: this.#file, env: {} });
       this.#worker = worker;

@@ -38,10 +38,8 @@ import {
   writeAlerts,
   writeBreaker,
   writeChanges,
-  writeEntries,
-  writeMailbox,
   writeMailboxes,
-  writeObservation,
+  writeObservations,
   writeTicks,
 } from './writes.ts';
 
@@ -57,12 +55,16 @@ export class Store {
   readonly days: FleetDays;
   readonly runs: StoredRuns;
   readonly lease: Lease;
+  readonly warnings: readonly string[];
+  readonly news: readonly string[];
 
   private constructor(database: Database) {
     const gate = new Gate(database);
     this.#database = database;
     this.#gate = gate;
     this.lease = database.lease;
+    this.warnings = database.warnings;
+    this.news = database.news;
     this.#note = database.note;
     this.outbox = new StoredOutbox(gate);
     this.sessions = new StoredSessions(gate);
@@ -101,7 +103,7 @@ export class Store {
   }
 
   async recordMailbox(mailbox: MailboxState): Promise<void> {
-    await this.#gate.write((trx) => writeMailbox(trx, mailbox));
+    await this.#gate.write((trx) => writeMailboxes(trx, [mailbox]));
   }
 
   /** Records an intent before its POST, or returns the emergency stop that covers the mailbox. */
@@ -147,10 +149,10 @@ export class Store {
     alerts: AlertChanges;
   }): Promise<void> {
     await this.#gate.write(async (trx) => {
-      await writeMailbox(trx, record.mailbox);
+      await writeMailboxes(trx, [record.mailbox]);
       // A confirmed action was read back: the answer that confirmed it is stored, too.
       if (record.actions.some(({ state }) => state === 'confirmed'))
-        await writeObservation(trx, record.mailbox, 'warmup');
+        await writeObservations(trx, [record.mailbox], ['warmup']);
       await writeChanges(trx, record.mailbox, record.changes);
       for (const action of record.actions) await writeAction(trx, action);
       await writeAlerts(trx, record.alerts);
@@ -162,7 +164,7 @@ export class Store {
       for (const move of record.moves ?? []) await moveMailboxes(trx, move);
       await writeMailboxes(trx, record.present);
       await forgetAnswers(trx, record.account, record.present);
-      await writeEntries(trx, record.present);
+      await writeObservations(trx, record.present, ['mailboxes']);
       await writeMailboxes(trx, record.absent);
       await writeMailboxes(trx, record.left, record.leftAt);
       await writeAlerts(trx, record.alerts);
@@ -191,7 +193,7 @@ export class Store {
     });
     // The keys are removed from the note, so that a stop that a person ended does not come back with the next start.
     if (record.on.length > 0)
-      this.keepStops(this.#note.stops.filter(({ scope }) => !record.on.includes(scopeKey(scope))));
+      this.keepStops(this.#note.content.stops.filter(({ scope }) => !record.on.includes(scopeKey(scope))));
   }
 
   recordSilence(silence: Silence, now: EpochMs): Promise<void> {
@@ -229,7 +231,7 @@ export class Store {
 
   /** Outage that an earlier process notified people of, and not yet of its end. */
   async outage(): Promise<NotifiedOutage | null> {
-    const { outage } = this.#note;
+    const { outage } = this.#note.content;
     if (!outage) return null;
     const ended = await this.#gate.read((db) => metaOf(db, outageEnded));
     if (ended !== String(outage.alert.firingAt)) return outage;
@@ -253,14 +255,6 @@ export class Store {
 
   ledgers(): Promise<readonly AccountLedger[]> {
     return this.#gate.read(loadLedgers);
-  }
-
-  get warnings(): readonly string[] {
-    return this.#database.warnings;
-  }
-
-  get news(): readonly string[] {
-    return this.#database.news;
   }
 
   get trouble(): StoreTrouble {

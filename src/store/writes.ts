@@ -12,21 +12,14 @@ import type { Db } from './schema/tables.ts';
 
 export async function writeTicks(db: Db, records: readonly TickRecord[]): Promise<void> {
   for (const { mailbox, remembers, answered, changes, decisions, actions, alerts, breaker } of records) {
-    if (remembers) await writeMailbox(db, mailbox);
-    await writeObservations(
-      db,
-      answered.map((route) => ({ mailbox, route })),
-    );
+    if (remembers) await writeMailboxes(db, [mailbox]);
+    await writeObservations(db, [mailbox], answered);
     await writeChanges(db, mailbox, changes);
     for (const decision of decisions) await writeDecision(db, mailbox, decision);
     for (const action of actions) await writeAction(db, action);
     await writeAlerts(db, alerts);
     if (breaker) await writeBreaker(db, breaker);
   }
-}
-
-export function writeMailbox(db: Db, mailbox: MailboxState, leftAt: EpochMs | null = null): Promise<void> {
-  return writeMailboxes(db, [mailbox], leftAt);
 }
 
 export function writeMailboxes(
@@ -49,13 +42,6 @@ export function mailboxRow(mailbox: MailboxState) {
   };
 }
 
-export function writeEntries(db: Db, mailboxes: readonly MailboxState[]): Promise<void> {
-  return writeObservations(
-    db,
-    mailboxes.map((mailbox) => ({ mailbox, route: 'mailboxes' as const })),
-  );
-}
-
 /** For mailboxes that came back, nothing was read since. */
 export async function forgetAnswers(db: Db, account: string, mailboxes: readonly MailboxState[]): Promise<void> {
   const back = mailboxes.filter(({ memory, stats, warmup }) => memory && !stats && !warmup).map(({ id }) => id);
@@ -69,30 +55,25 @@ export async function forgetAnswers(db: Db, account: string, mailboxes: readonly
   );
 }
 
-export interface AnsweredRoute {
-  readonly mailbox: MailboxState;
-  readonly route: StoredRoute;
+export function writeObservations(
+  db: Db,
+  mailboxes: readonly MailboxState[],
+  routes: readonly StoredRoute[],
+): Promise<void> {
+  const rows = mailboxes.flatMap((mailbox) => routes.flatMap((route) => observationRow(mailbox, route) ?? []));
+  return upsert(db, 'observations', rows);
 }
 
-function writeObservations(db: Db, answered: readonly AnsweredRoute[]): Promise<void> {
-  return upsert(db, 'observations', answered.flatMap(rowOf));
-}
-
-function rowOf({ mailbox, route }: AnsweredRoute) {
+function observationRow(mailbox: MailboxState, route: StoredRoute) {
   const observed = observationOf(mailbox, route);
-  if (!observed) return [];
   const { account, id: mailbox_id } = mailbox;
-  return [{ account, mailbox_id, route, observed_at: observed.at, answer: JSON.stringify(observed.answer) }];
+  return observed && { account, mailbox_id, route, observed_at: observed.at, answer: JSON.stringify(observed.answer) };
 }
 
 function observationOf(mailbox: MailboxState, route: StoredRoute): Observed<unknown> | null {
   if (route === 'mailboxes') return mailbox.entry;
   if (route === 'mailbox') return mailbox.detail;
   return mailbox[route];
-}
-
-export function writeObservation(db: Db, mailbox: MailboxState, route: StoredRoute): Promise<void> {
-  return writeObservations(db, [{ mailbox, route }]);
 }
 
 export async function writeChanges(db: Db, mailbox: MailboxState, changes: readonly Change[]): Promise<void> {

@@ -22,17 +22,12 @@ import { expectNoSleepers } from '../support/sleepers.ts';
 export async function recording(ids: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-recording-'));
   const file = join(folder, 'warmwarden.db');
-  const refused = { statements: 0 };
-  const store = await Store.open(file, now, ({ level }) => {
-    if (level === 'error') refused.statements += 1;
-  });
+  const store = await Store.open(file, now);
   const mailboxes = ids.map((id) => arrivedMailbox(id));
   const stage = await recordingOn(store, { account: 'acme', accountsOfApi: ['acme'], mailboxes });
   return {
     ...stage,
     file,
-    /** Statements that SQLite refused so far. */
-    refused,
     async [Symbol.asyncDispose](): Promise<void> {
       await stage[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true, force: true });

@@ -150,7 +150,7 @@ export function connectReadOnly(path: string): Db {
 }
 
 /** SQLite would apply the WAL of a file that is no longer at its path to the file that is there now. */
-function putWalAside(file: string, { opened }: OutageNote): readonly string[] {
+function putWalAside(file: string, { content: { opened } }: OutageNote): readonly string[] {
   const wal = `${file}-wal`;
   if (!opened || identityOf(file) === opened.file || identityOf(wal) !== opened.wal) return [];
   renameSync(wal, `${file}.aside-wal`);

@@ -18,30 +18,18 @@ interface Noted {
 
 export class OutageNote {
   readonly #path: string;
-  readonly #found: boolean;
+  readonly found: boolean;
   #noted: Noted;
 
   constructor(file: string) {
     this.#path = noteOf(file);
     const found = notedIn(textIn(this.#path));
-    this.#found = found !== null;
+    this.found = found !== null;
     this.#noted = found ?? { outage: null, stops: [], opened: null };
   }
 
-  get found(): boolean {
-    return this.#found;
-  }
-
-  get outage(): NotifiedOutage | null {
-    return this.#noted.outage;
-  }
-
-  get opened(): Noted['opened'] {
-    return this.#noted.opened;
-  }
-
-  get stops(): readonly WritesOff[] {
-    return this.#noted.stops;
+  get content(): Noted {
+    return this.#noted;
   }
 
   /** Returns false if the file can't be written. An empty note stays: it reserves its space on a full disk. */
@@ -93,10 +81,11 @@ export function begin(
     await setMeta(trx, 'holder', nameOfHolder(now));
     const created = `Created a new, empty store: ${file}.`;
     if (isNew && !note.found) return { news: [created], warnings: [] };
-    const stops = await restoreStops(trx, note.stops, now);
+    const stops = await restoreStops(trx, note.content.stops, now);
     if (!isNew && stops === 0) return { news: [], warnings: [] };
     const loss: Loss = { everything: isNew, stops };
-    if (note.outage) note.keep({ outage: { ...note.outage, loss } });
+    const { outage } = note.content;
+    if (outage) note.keep({ outage: { ...outage, loss } });
     const lost = `${created} The store that was there before was deleted, replaced or moved away.`;
     return { news: [], warnings: [isNew ? `${lost} ${lossText(loss)}` : lossText(loss)] };
   });

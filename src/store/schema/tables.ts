@@ -2,61 +2,62 @@
 // milliseconds.
 import { type CreateTableBuilder, type Generated, type Kysely, sql } from 'kysely';
 
-/** `serial` is an auto-increment primary key; `json` is text that holds a model type; `?` allows null. */
-type ColumnType = 'serial' | 'text' | 'text?' | 'json' | 'json?' | 'bigint' | 'bigint?';
+/**
+ * `serial` is an auto-increment primary key; `key` is text of another primary key, in the order of its columns; `json`
+ * is text that holds a model type; `?` allows null.
+ */
+type ColumnType = 'serial' | 'key' | 'text' | 'text?' | 'json' | 'json?' | 'bigint key' | 'bigint' | 'bigint?';
 
 /** `lease` and `fence` exist on PostgreSQL only (postgres/lease.ts). */
 const columns = {
   // The schema version, and single values. It exists before any schema (migrations.ts).
-  meta: { key: 'text', value: 'text' },
+  meta: { key: 'key', value: 'text' },
   mailboxes: {
-    ...{ account: 'text', mailbox_id: 'text', email: 'text', first_seen_at: 'bigint', missing_lists: 'bigint' },
+    ...{ account: 'key', mailbox_id: 'key', email: 'text', first_seen_at: 'bigint', missing_lists: 'bigint' },
     // `left_at`: the confirmed departure, or null while the mailbox is present. `memory`: GuardMemory.
     ...{ left_at: 'bigint?', memory: 'json?' },
   },
-  observations: { account: 'text', mailbox_id: 'text', route: 'text', observed_at: 'bigint', answer: 'json' },
+  observations: { account: 'key', mailbox_id: 'key', route: 'key', observed_at: 'bigint', answer: 'json' },
   // Spans: consecutive verdicts with the same decision. `verdict` and `days` are the newest, `first_*` those at `since`.
   decisions: {
     ...{ id: 'serial', account: 'text', mailbox_id: 'text', since: 'bigint', until: 'bigint', judged: 'bigint' },
     ...{ action: 'text', reason: 'text', verdict: 'json', days: 'json', first_sent: 'bigint', first_days: 'json' },
   },
-  actions: { id: 'text', account: 'text', mailbox_id: 'text', state: 'text', planned_at: 'bigint', action: 'json' },
+  actions: { id: 'key', account: 'text', mailbox_id: 'text', state: 'text', planned_at: 'bigint', action: 'json' },
   changes: { id: 'serial', account: 'text', mailbox_id: 'text', at: 'bigint', change: 'json' },
   // The audit log. `name`: the operation; `result`: null while the command runs; `entry`: CommandEntry without its id.
   operator_commands: { id: 'serial', at: 'bigint', by: 'text', name: 'text', result: 'text?', entry: 'json' },
-  writes_off: { scope: 'text', off: 'json' },
+  writes_off: { scope: 'key', off: 'json' },
   // State of each breaker by base_url, and the mailboxes that it counts or holds, in the order of `place`.
-  breakers: { api: 'text', head: 'json' },
-  breaker_entries: { api: 'text', key: 'text', place: 'bigint', entry: 'json' },
-  alerts: { fingerprint: 'text', account: 'text', mailbox_id: 'text?', status: 'text', alert: 'json' },
+  breakers: { api: 'key', head: 'json' },
+  breaker_entries: { api: 'key', key: 'key', place: 'bigint', entry: 'json' },
+  alerts: { fingerprint: 'key', account: 'text', mailbox_id: 'text?', status: 'text', alert: 'json' },
   // `ended_at` is null for an open incident.
-  incidents: { id: 'text', began_at: 'bigint', ended_at: 'bigint?', incident: 'json' },
-  silences: { id: 'text', until: 'bigint', silence: 'json' },
+  incidents: { id: 'key', began_at: 'bigint', ended_at: 'bigint?', incident: 'json' },
+  silences: { id: 'key', until: 'bigint', silence: 'json' },
   transitions: { id: 'serial', at: 'bigint', transition: 'json', notified: 'bigint' },
-  announcements: { fingerprint: 'text', announcement: 'json' },
-  notified_groups: { group_name: 'text', notified_at: 'bigint' },
+  announcements: { fingerprint: 'key', announcement: 'json' },
+  notified_groups: { group_name: 'key', notified_at: 'bigint' },
   // `delivery` is the message without its payload, which may be half a megabyte.
   deliveries: {
-    ...{ id: 'text', channel: 'text', sequence: 'bigint', state: 'text', created_at: 'bigint', settled_at: 'bigint?' },
+    ...{ id: 'key', channel: 'text', sequence: 'bigint', state: 'text', created_at: 'bigint', settled_at: 'bigint?' },
     ...{ payload: 'text', delivery: 'json' },
   },
   // Runs of recipes. `owner`: the requester, whose limit the run counts against; `bytes`: with its rows.
   runs: {
-    ...{
-      id: 'text',
-      recipe: 'text',
-      created_at: 'bigint',
-      ended: 'bigint',
-      run: 'json',
-      owner: 'text',
-      bytes: 'bigint',
-    },
+    id: 'key',
+    recipe: 'text',
+    created_at: 'bigint',
+    ended: 'bigint',
+    run: 'json',
+    owner: 'text',
+    bytes: 'bigint',
   },
   // `count` rows of a run from `first_row` on, as a JSON array.
-  run_rows: { run_id: 'text', first_row: 'bigint', count: 'bigint', rows: 'json' },
-  ledgers: { account: 'text', ledger: 'json' },
+  run_rows: { run_id: 'key', first_row: 'bigint key', count: 'bigint', rows: 'json' },
+  ledgers: { account: 'key', ledger: 'json' },
   // Signed-in browsers, by the SHA-256 of their cookie.
-  sessions: { id: 'text', token: 'text', started_at: 'bigint', used_at: 'bigint' },
+  sessions: { id: 'key', token: 'text', started_at: 'bigint', used_at: 'bigint' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, ColumnType>>>>;
 
 type ValueOf<Type extends ColumnType> = Type extends 'serial'
@@ -78,10 +79,10 @@ export type Db = Kysely<Tables>;
 
 export const tableNames = Object.keys(columns) as readonly (keyof Tables)[];
 
-export const jsonColumns = Object.entries(columns).flatMap(([table, types]) =>
-  Object.entries(types).flatMap(([column, type]) =>
-    type.startsWith('json') ? [{ table: table as keyof Tables, column }] : [],
-  ),
+const columnsOf = (table: keyof Tables) => Object.entries<ColumnType>(columns[table]);
+
+export const jsonColumns = tableNames.flatMap((table) =>
+  columnsOf(table).flatMap(([column, type]) => (type.startsWith('json') ? [{ table, column }] : [])),
 );
 
 /** An address in the form of its index: the database lowercases only ASCII letters. */
@@ -92,27 +93,14 @@ export const addressColumn = sql<string>`${sql.raw(address)}`;
 const heldReason = "reason IN ('first_sight', 'circuit_breaker')";
 export const isHeld = sql<boolean>`${sql.raw(heldReason)}`;
 
-const keys: Readonly<Partial<Record<string, readonly string[]>>> = {
-  meta: ['key'],
-  mailboxes: ['account', 'mailbox_id'],
-  observations: ['account', 'mailbox_id', 'route'],
-  actions: ['id'],
-  writes_off: ['scope'],
-  breakers: ['api'],
-  breaker_entries: ['api', 'key'],
-  alerts: ['fingerprint'],
-  incidents: ['id'],
-  silences: ['id'],
-  announcements: ['fingerprint'],
-  notified_groups: ['group_name'],
-  deliveries: ['id'],
-  runs: ['id'],
-  run_rows: ['run_id', 'first_row'],
-  ledgers: ['account'],
-  sessions: ['id'],
-};
+const keys = new Map(
+  tableNames.map((table) => [
+    table,
+    columnsOf(table).flatMap(([name, type]) => (type === 'serial' || type.endsWith('key') ? [name] : [])),
+  ]),
+);
 
-export const keyOf = (table: string): readonly string[] => keys[table] ?? ['id'];
+export const keyOf = (table: keyof Tables): readonly string[] => keys.get(table) ?? [];
 
 /** Indexes for each query that is frequent, or that reads a growing table. */
 const indexes: readonly string[] = [
@@ -142,20 +130,20 @@ const indexes: readonly string[] = [
 ];
 
 export async function baseline(db: Db): Promise<void> {
-  for (const [name, types] of Object.entries(columns)) if (name !== 'meta') await createTable(db, name, types);
+  for (const table of tableNames) if (table !== 'meta') await createTable(db, table);
   for (const index of indexes) await sql.raw(`CREATE INDEX ${index}`).execute(db);
 }
 
-async function createTable(db: Db, name: string, types: Readonly<Record<string, ColumnType>>): Promise<void> {
+async function createTable(db: Db, name: keyof Tables): Promise<void> {
   let table: CreateTableBuilder<string, string> = db.schema.createTable(name);
-  for (const [column, type] of Object.entries(types)) {
+  for (const [column, type] of columnsOf(name)) {
     table = table.addColumn(column, typeOf(type), (definition) => {
       if (type === 'serial') return definition.primaryKey().autoIncrement();
       return type.endsWith('?') ? definition : definition.notNull();
     });
   }
-  const key = keys[name];
-  await (key ? table.addPrimaryKeyConstraint(`${name}_key`, [...key]) : table).execute();
+  const isSerial = columnsOf(name).some(([, type]) => type === 'serial');
+  await (isSerial ? table : table.addPrimaryKeyConstraint(`${name}_key`, [...keyOf(name)])).execute();
 }
 
 function typeOf(type: ColumnType): 'integer' | 'text' | 'bigint' {
