@@ -5,52 +5,20 @@ import { severities } from '../core/alert.ts';
 import type { CommandName, CommandOutcome, Operate } from '../core/operator-command.ts';
 import { largestLimit, warmupModes } from '../core/policy.ts';
 import { dayMs, secondMs } from '../core/time.ts';
+import { checkAgainst, formatPath } from '../world/schema/problem.ts';
+import { oneOf } from '../world/schema/section.ts';
 import type { Audited } from './audit.ts';
 import { invalid, type Plan, stopsAt } from './plan.ts';
 
-// Plain words for zod's issues with a request: `mailbox: required`.
-
-/** Reads a request, or says what is wrong with it. */
+/** Reads a request, or says what is wrong with it: `mailbox: is missing`. */
 export function readRequest<Shape extends z.ZodType>(
   shape: Shape,
   asked: unknown,
 ): { readonly read: z.output<Shape> } | { readonly wrong: string } {
-  const result = shape.safeParse(asked, { error: plainWords });
-  if (result.success) return { read: result.data };
-  const problems = result.error.issues.map(({ path, message }) =>
-    path.length === 0 ? `the body ${message}` : `${path.join('.')}: ${message}`,
-  );
-  return { wrong: problems.join('; ') };
+  const { findings, checked } = checkAgainst(shape, asked);
+  if (checked !== null) return { read: checked };
+  return { wrong: findings.map(({ path, message }) => `${formatPath(path) || 'the body'}: ${message}`).join('; ') };
 }
-
-/** Plain words for an issue, or undefined if zod's own will do. Quotes no values. */
-function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined ? 'required' : `must be ${kinds[issue.expected] ?? issue.expected}`;
-    case 'invalid_value':
-      return issue.input === undefined ? 'required' : `must be one of ${issue.values.map(String).join(', ')}`;
-    case 'unrecognized_keys':
-      return `has the unknown ${issue.keys.length === 1 ? 'key' : 'keys'} ${issue.keys.join(', ')}`;
-    case 'too_big':
-      return issue.origin === 'string'
-        ? `must have at most ${issue.maximum} characters`
-        : `must be at most ${issue.maximum}`;
-    case 'too_small':
-      return `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
-    default:
-      return undefined;
-  }
-}
-
-const kinds: Readonly<Record<string, string>> = {
-  string: 'a string',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'an object',
-};
 
 /** Ten years: an end far beyond that is no longer a valid date. */
 const longestSeconds = (10 * 365 * dayMs) / secondMs;
@@ -59,7 +27,7 @@ const maxLetters = 1_000;
 const text = z.string().max(maxLetters);
 const globs = z.array(text).optional();
 const match = z.strictObject({
-  severity: z.array(z.enum(severities)).optional(),
+  severity: z.array(oneOf(severities)).optional(),
   account: globs,
   rule: globs,
   mailbox: globs,
@@ -91,7 +59,7 @@ export const operationShapes = {
     })
     .describe('Resume the warm-up of a mailbox'),
   mode: z
-    .strictObject({ ...confirmed, mailbox, mode: z.enum(warmupModes) })
+    .strictObject({ ...confirmed, mailbox, mode: oneOf(warmupModes) })
     .describe('Set the warm-up mode of a mailbox'),
   limit: z
     .strictObject({ ...confirmed, mailbox, limit: z.int().min(1).max(largestLimit) })

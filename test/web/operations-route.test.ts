@@ -80,18 +80,20 @@ test('what is wrong with a request is said in plain words', async () => {
   };
   expect(await said('mailbox=bob')).toBe('400 The body is not JSON. Send a JSON object.');
   expect(await said('null')).toBe('400 The body is JSON, but not an object. Send a JSON object.');
-  expect(await said('{}')).toBe('422 The request for pause cannot be read: mailbox: required.');
-  expect(await said('{"mailbox":7}')).toBe('422 The request for pause cannot be read: mailbox: must be a string.');
+  expect(await said('{}')).toBe('422 The request for pause cannot be read: mailbox: is missing.');
+  expect(await said('{"mailbox":7}')).toBe(
+    '422 The request for pause cannot be read: mailbox: must be a string, not a whole number.',
+  );
   expect(await said('{"mailbox":"m","dryrun":true}')).toBe(
-    '422 The request for pause cannot be read: the body has the unknown key dryrun.',
+    '422 The request for pause cannot be read: dryrun: unknown key.',
   );
   expect(await said('{"since_seconds":0}', 'undo')).toBe(
     '422 The request for undo cannot be read: since_seconds: must be more than 0.',
   );
   expect(await said(`{"mailbox":"${'m'.repeat(1_001)}"}`)).toBe(
-    '422 The request for pause cannot be read: mailbox: must have at most 1000 characters.',
+    '422 The request for pause cannot be read: mailbox: is longer than 1000 characters.',
   );
-  expect(await said('{"mailbox":"m"}', 'mode')).toBe('422 The request for mode cannot be read: mode: required.');
+  expect(await said('{"mailbox":"m"}', 'mode')).toBe('422 The request for mode cannot be read: mode: is missing.');
   const explained = await fetch(`${server.url}/api/explain`, { headers });
   expect([explained.status, await explained.json()]).toMatchObject([
     400,

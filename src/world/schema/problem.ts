@@ -88,13 +88,17 @@ function plainWords(issue: z.core.$ZodRawIssue): string {
       return `must be ${wantedKinds[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`;
     case 'too_small':
       if (issue.origin === 'array') return 'is an empty list; it needs at least one entry';
-      return issue.origin === 'string' ? 'is empty' : `must be at least ${issue.minimum}`;
+      return issue.origin === 'string'
+        ? 'is empty'
+        : `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
     case 'too_big':
       return issue.origin === 'string'
         ? `is longer than ${issue.maximum} characters`
         : `must be at most ${issue.maximum}`;
     case 'invalid_union':
       return '';
+    case 'unrecognized_keys':
+      return issue.keys.map(() => 'unknown key').join('\n');
     default:
       return 'has the wrong format';
   }
