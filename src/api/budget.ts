@@ -177,12 +177,10 @@ export function isLedger(stored: Partial<BudgetLedger> | null | undefined): stor
   return [at, limit, ...starts, keyUntil, ...untils, ...ofStops, share].every(Number.isFinite);
 }
 
-/** Waits for a start, and counts it. For commands, which have no queue: another caller may take a slot first. */
-export async function takeSlot(budget: Budget, kind: RequestKind, clock: Clock): Promise<void> {
-  for (;;) {
-    const now = clock.monotonic();
-    const startAt = budget.nextStartAt(now);
-    if (startAt <= now) return budget.started(now, kind);
-    await clock.sleep(startAt - now);
-  }
+/** Counts the next possible start as taken, and waits for it, or until `signal` aborts. */
+export function takeSlot(budget: Budget, kind: RequestKind, clock: Clock, signal?: AbortSignal): Promise<void> {
+  const now = clock.monotonic();
+  const startAt = Math.max(now, budget.nextStartAt(now));
+  budget.started(startAt, kind);
+  return clock.sleep(startAt - now, signal);
 }

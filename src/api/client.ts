@@ -17,7 +17,7 @@ import type { Ppm, WarmupMode } from '../core/policy.ts';
 import type { Tally } from '../core/tally.ts';
 import type { World } from '../world/world.ts';
 import { type AnswerTo, type Interpreted, interpret, type RequestKind } from './answers.ts';
-import { Budget } from './budget.ts';
+import { Budget, takeSlot } from './budget.ts';
 import {
   type AnswerHeaders,
   type Ask,
@@ -217,11 +217,8 @@ export class MailboxApi {
     return answer.result as Result<AnswerTo<Kind>>;
   }
 
-  async #slot(kind: RequestKind): Promise<void> {
-    const { clock } = this.#world;
-    const slot = Math.max(clock.monotonic(), this.budget.nextStartAt(clock.monotonic()));
-    this.budget.started(slot, kind);
-    await clock.sleep(slot - clock.monotonic(), this.#stopped);
+  #slot(kind: RequestKind): Promise<void> {
+    return takeSlot(this.budget, kind, this.#world.clock, this.#stopped);
   }
 
   #redactor(): Redactor {

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { maxHeaderBytes } from '../api/http/exchange.ts';
 import { ProxyError } from '../api/http/failure.ts';
-import { readRetryAfter, retryAfterInBody } from '../api/http/retry-after.ts';
+import { readRetryAfter } from '../api/http/retry-after.ts';
 import { wayOutTo } from '../api/http/way-out.ts';
 import { directly, type Egress } from '../core/egress.ts';
 import { type EpochMs, minuteMs } from '../core/time.ts';
@@ -83,9 +83,7 @@ async function ask(asked: ReceiverRequest): Promise<ReceiverAnswer> {
       kind: 'answer',
       status: statusCode,
       text,
-      retryAfterMs:
-        readRetryAfter(headers, asked.now, maxRetryAfterMs) ??
-        (statusCode >= 400 ? retryAfterInBody(text, maxRetryAfterMs) : null),
+      retryAfterMs: readRetryAfter(headers, statusCode >= 400 ? text : '', asked.now, maxRetryAfterMs),
     };
   } catch (error) {
     const mayHaveArrived = isSent && !(error instanceof ProxyError);

@@ -18,7 +18,7 @@ import {
 } from './failure.ts';
 import { type AnswerHeaders, type Deadlines, HeldAnswers, HeldBack, type Received, receive } from './receive.ts';
 import type { Redactor } from './redactor.ts';
-import { readRetryAfter, retryAfterInBody } from './retry-after.ts';
+import { readRetryAfter } from './retry-after.ts';
 import { type WayOut, wayOutTo } from './way-out.ts';
 
 const usualDeadlines: Deadlines = { headersMs: 15_000, idleMs: 10_000, totalMs: 30_000 };
@@ -158,7 +158,7 @@ function maxBytesOf(status: number): number {
 function refusalOf({ status, headers, body }: Received, now: EpochMs, redactor: Redactor) {
   const text = body.toString('utf8');
   const location = typeof headers['location'] === 'string' ? headers['location'] : null;
-  const retryAfterMs = readRetryAfter(headers, now, longestStopMs) ?? retryAfterInBody(text, longestStopMs);
+  const retryAfterMs = readRetryAfter(headers, text, now, longestStopMs);
   const failure = classify({ status, text, location }, retryAfterMs, redactor);
   return { result: failed(failure), errorWord: errorWordOf(text) };
 }

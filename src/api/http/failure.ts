@@ -60,28 +60,31 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/** Returns the `error` of an answer, or null if it is not JSON, as with a proxy's page (docs/faults.md H1, H3). */
-function errorText(answer: RawAnswer, redactor: Redactor): string | null {
+type RawFields = Readonly<Record<string, unknown>>;
+
+/** Returns the fields of a JSON object, or null for any other text, such as a proxy's page (docs/faults.md H1, H3). */
+export function fieldsIn(text: string, parse: (text: string) => unknown = JSON.parse): RawFields | null {
   try {
-    const body = redactor.json(answer.text);
-    if (typeof body !== 'object' || body === null) return null;
-    const error = 'error' in body ? body.error : null;
-    if (typeof error !== 'string') return jsonText(error ?? body);
-    return 'message' in body && typeof body.message === 'string' ? `${error}: ${body.message}` : error;
+    const body = parse(text);
+    return typeof body === 'object' && body !== null ? (body as RawFields) : null;
   } catch {
     return null;
   }
 }
 
+/** Returns the `error` of an answer, or null if it is not JSON. */
+function errorText({ text }: RawAnswer, redactor: Redactor): string | null {
+  const body = fieldsIn(text, (json) => redactor.json(json));
+  if (body === null) return null;
+  const { error, message } = body;
+  if (typeof error !== 'string') return jsonText(error ?? body);
+  return typeof message === 'string' ? `${error}: ${message}` : error;
+}
+
 /** Returns the `error` of an error answer's JSON, or null unless it is one word. */
 export function errorWordOf(text: string): string | null {
-  try {
-    const body: unknown = JSON.parse(text);
-    const word = typeof body === 'object' && body !== null && 'error' in body ? body.error : null;
-    return typeof word === 'string' && /^[a-z_]{1,40}$/.test(word) ? word : null;
-  } catch {
-    return null;
-  }
+  const word = fieldsIn(text)?.['error'];
+  return typeof word === 'string' && /^[a-z_]{1,40}$/.test(word) ? word : null;
 }
 
 /** Title of an HTML page, whose rest is of no use, or the whole text. */
@@ -152,8 +155,6 @@ const pageNames = ['page', 'current_page'];
 const pagesNames = ['pages', 'total_pages', 'last_page'];
 /** Fields in which APIs put these signs, if not beside the list. */
 const holders = ['meta', 'pagination', 'paging', 'links'];
-
-type RawFields = Readonly<Record<string, unknown>>;
 
 /** `held`: number of entries that came, readable or not. */
 export function saysMore(body: RawFields, held: number): boolean {

@@ -1,5 +1,6 @@
 // Retry-After in every form that servers send it (RFC 9110 section 10.2.3; docs/faults.md H11).
 import { type EpochMs, secondMs } from '../../core/time.ts';
+import { fieldsIn } from './failure.ts';
 
 /** Header names in lower case, as undici gives them. */
 type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -7,16 +8,14 @@ type ResponseHeaders = Readonly<Record<string, string | readonly string[] | unde
 const shortestMs = secondMs;
 
 /**
- * Wait from 1 s to `longestMs`, the longest of several, or null if none is readable. A date counts from the response's
- * own Date, so that a wrong clock on either side does no harm.
+ * Wait from 1 s to `longestMs` by the headers, else by a JSON body; the longest of several, or null if none is readable.
+ * A date counts from the response's own Date, so that a wrong clock on either side does no harm.
  */
-export function readRetryAfter(headers: ResponseHeaders, now: EpochMs, longestMs: number): number | null {
-  const waits = listOf(headers['retry-after'])
-    .flatMap(piecesOf)
-    .map((text) => waitMs(text.trim(), headers, now));
-  const readable = waits.filter((wait) => wait !== null);
-  if (readable.length === 0) return null;
-  return Math.min(longestMs, Math.max(shortestMs, ...readable));
+export function readRetryAfter(headers: ResponseHeaders, body: string, now: EpochMs, longestMs: number): number | null {
+  const pieces = listOf(headers['retry-after']).flatMap(piecesOf);
+  const inHeaders = pieces.flatMap((text) => waitMs(text.trim(), headers, now) ?? []);
+  const waits = inHeaders.length > 0 ? inHeaders : waitsIn(body);
+  return waits.length === 0 ? null : Math.min(longestMs, Math.max(shortestMs, ...waits));
 }
 
 /** Fields that services use for the same wait in a body, with their unit in milliseconds. */
@@ -27,27 +26,17 @@ const bodyFields: Readonly<Record<string, number>> = {
   retry_after_ms: 1,
 };
 
-/** Reads the wait at the top of a JSON body or inside `error`, or returns null if there is none. */
-export function retryAfterInBody(text: string, longestMs: number): number | null {
-  const waits = objectsOf(text).flatMap((fields) =>
-    Object.entries(bodyFields).map(([field, unitMs]) => {
-      const said = fields[field];
+/** Waits at the top of a JSON body, and inside its `error`. */
+function waitsIn(body: string): readonly number[] {
+  const fields = fieldsIn(body);
+  const holders = [fields, fields?.['error']].filter((one) => typeof one === 'object' && one !== null);
+  return (holders as Readonly<Record<string, unknown>>[]).flatMap((holder) =>
+    Object.entries(bodyFields).flatMap(([field, unitMs]) => {
+      const said = holder[field];
       const value = typeof said === 'string' || typeof said === 'number' ? String(said).trim() : '';
-      return plainNumber.test(value) ? Math.ceil(Number(value) * unitMs) : null;
+      return plainNumber.test(value) ? [Math.ceil(Number(value) * unitMs)] : [];
     }),
   );
-  const readable = waits.filter((wait) => wait !== null);
-  return readable.length === 0 ? null : Math.min(longestMs, Math.max(shortestMs, ...readable));
-}
-
-function objectsOf(text: string): readonly Readonly<Record<string, unknown>>[] {
-  try {
-    const body: unknown = JSON.parse(text);
-    const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : null;
-    return [body, error].filter((value) => typeof value === 'object' && value !== null) as Record<string, unknown>[];
-  } catch {
-    return [];
-  }
 }
 
 const plainNumber = /^[+-]?\d+(\.\d+)?$/;
