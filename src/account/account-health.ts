@@ -6,7 +6,7 @@ import type { Failure } from '../api/http/failure.ts';
 import { isJudgedRoute } from '../api/poll/poll.ts';
 import type { HealthAnswer, Observed, Route } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import type { AccountState, ApiHealth, Forecast, GuardedElsewhere, ReadFailure } from '../core/mailbox.ts';
+import type { AccountState, ApiHealth, Forecast, MailboxName, ReadFailure } from '../core/mailbox.ts';
 import { errorText } from '../core/nearest.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
 import { mendText, sumText } from '../core/wording/forecast.ts';
@@ -128,7 +128,7 @@ export class AccountHealth {
   }
 
   /** `unlisted`: configured names that the list lacks, or null if the list cannot tell. */
-  listRead(unlisted: readonly string[] | null, elsewhere: readonly GuardedElsewhere[]): void {
+  listRead(unlisted: readonly string[] | null, elsewhere: readonly MailboxName[]): void {
     const was = this.#state;
     const isSame = unlisted === null || unlisted.join() === was.unlisted.join();
     const overlap = JSON.stringify(elsewhere);
@@ -147,7 +147,7 @@ export class AccountHealth {
     else log.info({ account: was.name }, 'the mailbox list has every mailbox that the configuration includes by name');
   }
 
-  #sayOverlap(elsewhere: readonly GuardedElsewhere[]): void {
+  #sayOverlap(elsewhere: readonly MailboxName[]): void {
     const { log } = this.#parts.world;
     const guards = [...new Set(elsewhere.map(({ account }) => account))];
     const mailboxes = elsewhere.slice(0, namesLogged).map(({ email }) => email);

@@ -1,11 +1,12 @@
 // Makes the polls of an account: sends requests, has the answers recorded, and starts what follows from them.
 
+import { absentWarmup } from '../api/answers.ts';
 import type { MailboxApi } from '../api/client.ts';
 import type { Failure, Result } from '../api/http/failure.ts';
 import type { Lane } from '../api/poll/lane.ts';
 import { isJudgedRoute, judgedRoutes, type MailboxRoute, type Poll, pollKey } from '../api/poll/poll.ts';
 import type { PollQueue } from '../api/poll/queue.ts';
-import { absentWarmup, type Observed, type Route, type StatsAnswer } from '../core/answers.ts';
+import type { Observed, Route, StatsAnswer } from '../core/answers.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../core/time.ts';
 import type { World } from '../world/world.ts';

@@ -48,13 +48,15 @@ export interface RuleFinding extends Partial<Omit<Condition, 'subject' | 'active
   readonly accounts?: readonly string[];
 }
 
-/** Returns a condition that fires and resolves at once by default. Its words are made lazily: most are never read. */
+/** Returns a condition with the wait of its rule, which resolves at once by default. Its words are made lazily. */
 export function condition(subject: Subject, finding: RuleFinding): Condition {
   const { firing, ended = firing, numbers, accounts, ...given } = finding;
+  const { severity, forMs } = defaultRuleSettings.of[subject.rule];
   return {
     subject,
-    severity: defaultRuleSettings.of[subject.rule].severity,
     ...atOnce,
+    severity,
+    forMs,
     ...given,
     get facts() {
       return {
@@ -111,12 +113,13 @@ export function subjectOf(rule: AlertRule, mailbox: MailboxState, cause: string 
   return { rule, account: mailbox.account, mailboxId: mailbox.id, email: mailbox.email, object: cause };
 }
 
-/** Returns a transition for a single occurrence, whose alert is never kept among the current ones. */
+/** Returns a transition for a single occurrence, whose alert is never current, or null if the rule is off. */
 export function eventOf(
   subject: Subject,
-  what: { readonly severity: Severity; readonly since: EpochMs; readonly now: EpochMs; readonly facts: AlertFacts },
-): Transition {
-  const { severity, since, now, facts } = what;
+  { severity, since, facts }: { readonly severity: Severity; readonly since: EpochMs; readonly facts: AlertFacts },
+  { now, rules }: Pick<MailboxContext, 'now' | 'rules'>,
+): Transition | null {
+  if (!rules.of[subject.rule].enabled) return null;
   const times = { since, firingAt: now, resolvedAt: null, firesAt: null, seen: 0 };
   const fingerprint = fingerprintOf(subject);
   return { kind: 'event', at: now, alert: { ...subject, fingerprint, severity, status: 'firing', ...times, facts } };

@@ -9,6 +9,7 @@ import {
   type Silence,
   type Transition,
 } from '../core/alert.ts';
+import type { ChannelState } from '../core/fleet/fleet.ts';
 import { domainOf, type MailboxState } from '../core/mailbox.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
 import type { EpochMs } from '../core/time.ts';
@@ -75,10 +76,7 @@ export function isForPeople({ type }: { readonly type: string }): boolean {
 /** Severities that are sent without any route, because they may cost sleep or money. */
 const defaultSeverities: readonly Severity[] = ['critical', 'warning'];
 
-export interface RoutedChannel {
-  readonly name: string;
-  readonly type: string;
-}
+export type RoutedChannel = Pick<ChannelState, 'name' | 'type'>;
 
 /** A critical alert whose routes reach no person goes to every channel that people read. */
 export function channelsFor(

@@ -31,14 +31,16 @@ const noticedForMs = dayMs;
 /** Time after the first sight of a mailbox in which a finding begins no incident, because the trouble may be older. */
 const firstSeenForMs = hourMs;
 
-export interface AffectedFacts {
+type ApiOf = (account: string) => string | null;
+
+interface AffectedFacts {
   readonly now: EpochMs;
   readonly mailboxes: Iterable<MailboxState>;
   readonly firing: readonly Alert[];
   readonly breakers: Iterable<readonly [api: string, state: BreakerState]>;
   /** Transitions without a notification, which show how severe an action is. */
   readonly unnotified: readonly Transition[];
-  readonly apiOf: (account: string) => string | null;
+  readonly apiOf: ApiOf;
 }
 
 export function affectedMailboxes(facts: AffectedFacts): ReadonlyMap<string, Affected> {
@@ -49,8 +51,10 @@ export function affectedMailboxes(facts: AffectedFacts): ReadonlyMap<string, Aff
   const found = new Map<string, Affected>();
   for (const mailbox of facts.mailboxes) {
     const key = mailboxKey(mailbox.account, mailbox.id);
+    // A mailbox with too few bounces is part of no incident: every large fleet has some on most days.
+    const isTooFew = mailbox.verdict?.answer.reason === 'insufficient_evidence';
     const steps = [
-      ...(isTooFew(mailbox) ? [] : (alerts.get(key) ?? [])).map(stepOfAlert),
+      ...(isTooFew ? [] : (alerts.get(key) ?? [])).map(stepOfAlert),
       ...stepOfHold(held.get(key)),
       ...stepOfAction(mailbox.action, acted.get(key) ?? []),
     ];
@@ -79,11 +83,6 @@ interface MemberStep {
   readonly since: EpochMs;
   readonly severity: Severity;
   readonly goesOn: boolean;
-}
-
-/** Such mailboxes are part of no incident, because every large fleet has some on most days. */
-function isTooFew({ verdict }: MailboxState): boolean {
-  return verdict?.answer.reason === 'insufficient_evidence';
 }
 
 function stepOfAlert({ rule, severity, firingAt, since }: Alert): MemberStep {
@@ -122,12 +121,12 @@ function byMailbox(alerts: readonly Alert[]): ReadonlyMap<string, readonly Alert
 export function domainsShowing(
   { cause, kind, members }: Pick<Incident, 'cause' | 'kind' | 'members'>,
   mailboxes: Iterable<MailboxState>,
-  apiOf: AffectedFacts['apiOf'],
+  apiOf: ApiOf,
 ): ReadonlySet<string> {
   const found = new Set(members.map(domainKeyOf));
   for (const mailbox of mailboxes) {
     if (kind === null || !mainKinds(mailbox).includes(kind)) continue;
-    if (traitOf(mailbox, cause.attribute, apiOf) === cause.value) found.add(domainKeyOf(mailbox));
+    if (traitOf[cause.attribute](mailbox, apiOf) === cause.value) found.add(domainKeyOf(mailbox));
   }
   return found;
 }
@@ -158,29 +157,18 @@ function countsOf(words: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-function traitsOf(mailbox: MailboxState, apiOf: AffectedFacts['apiOf']): Affected['traits'] {
-  const traits = sharedAttributes.map((attribute) => [attribute, traitOf(mailbox, attribute, apiOf)] as const);
-  return Object.fromEntries(traits) as Record<SharedAttribute, string | null>;
+function traitsOf(mailbox: MailboxState, apiOf: ApiOf): Affected['traits'] {
+  const traits = sharedAttributes.map((attribute) => [attribute, traitOf[attribute](mailbox, apiOf)] as const);
+  return Object.fromEntries(traits) as Affected['traits'];
 }
 
-export function traitOf(
-  mailbox: MailboxState,
-  attribute: SharedAttribute,
-  apiOf: AffectedFacts['apiOf'],
-): string | null {
-  switch (attribute) {
-    case 'domain':
-      return domainOf(mailbox.email);
-    case 'ip':
-      return mailbox.blacklist?.answer.ip ?? null;
-    case 'provider':
-      return mailbox.entry.answer.provider?.toLowerCase() ?? null;
-    case 'account':
-      return mailbox.account;
-    case 'base_url':
-      return apiOf(mailbox.account);
-  }
-}
+export const traitOf: Readonly<Record<SharedAttribute, (mailbox: MailboxState, apiOf: ApiOf) => string | null>> = {
+  domain: ({ email }) => domainOf(email),
+  ip: ({ blacklist }) => blacklist?.answer.ip ?? null,
+  provider: ({ entry }) => entry.answer.provider?.toLowerCase() ?? null,
+  account: ({ account }) => account,
+  base_url: ({ account }, apiOf) => apiOf(account),
+};
 
 export interface Shared {
   readonly cause: IncidentCause;

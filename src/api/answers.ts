@@ -223,14 +223,20 @@ function clipped(word: string | null): string | null {
 }
 
 export const readWarmup: Reader<WarmupAnswer> = reader((body, doubts) => {
-  const [status, mode, config] = [readText(body['status']), readText(body['warmup_mode']), fieldsOf(body['config'])];
-  if (status === null && mode === null) return null;
+  const isUnsaid = readText(body['status']) === null && readText(body['warmup_mode']) === null;
+  return isUnsaid ? null : warmupOf(body, doubts);
+});
+
+export const absentWarmup: WarmupAnswer = { ...warmupOf(noFields, new Map()), isAbsent: true };
+
+function warmupOf(body: Fields, doubts: Doubts): WarmupAnswer {
+  const config = fieldsOf(body['config']);
   const { recent_emails: recent } = body;
   const mails = Array.isArray(recent) ? Array.from(recent.slice(0, maxRecentMails), fieldsOf) : [];
   return {
-    status,
+    status: readText(body['status']),
     // An answer to an update has the mode inside config (T3).
-    mode: modeOf(mode ?? readText(config['warmup_mode'])),
+    mode: modeOf(readText(body['warmup_mode']) ?? readText(config['warmup_mode'])),
     dailyLimit: numberIn(body, 'daily_limit', doubts),
     warmupDay: numberIn(body, 'warmup_day', doubts),
     healthScore: numberIn(body, 'health_score', doubts),
@@ -245,7 +251,7 @@ export const readWarmup: Reader<WarmupAnswer> = reader((body, doubts) => {
     recentBounces: bouncesOf(mails),
     recentEmails: recentEmailsOf(mails),
   };
-});
+}
 
 function readRow(raw: unknown, doubts: Doubts): StatsRow {
   const row = fieldsOf(raw);

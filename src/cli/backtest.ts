@@ -8,7 +8,8 @@ import type { AccountConfig } from '../config/config.ts';
 import { resolvePolicy, selects } from '../config/mailbox-rules.ts';
 import type { GuardActionKind } from '../core/action.ts';
 import type { MailboxEntry, Route } from '../core/answers.ts';
-import { type Past, type Replay, recoveryMailsPerDay, replayGuard } from '../core/guard/replay.ts';
+import { type Past, type Replay, replayGuard } from '../core/guard/replay.ts';
+import { maxPerDay } from '../core/policy.ts';
 import { noTally } from '../core/tally.ts';
 import { secondMs } from '../core/time.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
@@ -32,7 +33,7 @@ const waitBetweenAttemptsMs = 2 * secondMs;
 const assumptions: readonly string[] = [
   "today's mode was the mode on all days, and the warm-up ran on all of them: the API does not give earlier values",
   'a day is judged when it is over, and an action counts from the next day on; the daemon acts within the day',
-  `in recovery at most ${recoveryMailsPerDay} emails a day are sent, and the same share of them bounces; after a pause none until the end, because only a person resumes; after a restore, what was really sent`,
+  `in recovery at most ${maxPerDay.recovery} emails a day are sent, and the same share of them bounces; after a pause none until the end, because only a person resumes; after a restore, what was really sent`,
   'every bounce belongs to an email of the same day',
   'enforce is true, only the guard changes anything, and the circuit breaker, which looks at the whole fleet, holds nothing',
 ];

@@ -11,7 +11,7 @@ export interface Runbook {
 interface RuleEntry extends Runbook {
   readonly name: string;
   readonly severity: 'critical' | 'warning' | 'info';
-  /** Time that the condition must last; 0 if absent. A cause may have a shorter one. */
+  /** Time that the condition must last; 0 if absent. A cause may have a shorter one, in its condition. */
   readonly forMs?: number;
   /** Marks a state of the API that may change within a minute: its alert can be unstable. */
   readonly comesAndGoes?: true;
@@ -256,6 +256,7 @@ const rules = {
   budget_too_small: {
     name: 'too few requests',
     severity: 'info',
+    // Moving in a fleet, or catching up after a 429, takes as long.
     forMs: 4 * minuteMs,
     causes: ['cadence', 'shared key'],
     otherSeverities: ['warning'],
@@ -277,6 +278,7 @@ const rules = {
   api_unwell: {
     name: 'API unwell',
     severity: 'warning',
+    // A deployment of the API may take as long.
     forMs: 5 * minuteMs,
     comesAndGoes: true,
     causes: ['status', 'mailbox list'],

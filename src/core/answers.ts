@@ -83,24 +83,6 @@ export interface WarmupAnswer {
   readonly isAbsent?: true;
 }
 
-export const absentWarmup: WarmupAnswer = {
-  status: null,
-  mode: null,
-  dailyLimit: null,
-  warmupDay: null,
-  healthScore: null,
-  config: {
-    targetDailyLimit: null,
-    replyRate: null,
-    threadRate: null,
-    weekdaysOnly: null,
-    sendWindowStart: null,
-    sendWindowEnd: null,
-  },
-  recentBounces: [],
-  isAbsent: true,
-};
-
 /** Counts are raw: the guard checks them. */
 export interface StatsRow {
   readonly date: IsoDate | null;

@@ -52,13 +52,25 @@ export function inboxRatio(rows: readonly DailyRow[]): number | null {
   return delivered === null || delivered === 0 || inbox === null ? null : inbox / delivered;
 }
 
+/** Counts the days, both ends included and up to `most`, that are neither free weekends nor usually quiet. */
+export function countSendingDays(
+  [from, to]: readonly [IsoDate, IsoDate],
+  most: number,
+  { weekdaysOnly, known }: { readonly weekdaysOnly: boolean; readonly known: KnownDays },
+): number {
+  let count = 0;
+  for (let date = from; date <= to && count < most; date = addDays(date, 1)) {
+    if (!(weekdaysOnly && isWeekend(date)) && !isUsuallyQuiet(date, known)) count += 1;
+  }
+  return count;
+}
+
+type KnownDays = readonly { readonly date: IsoDate | null; readonly sent: number | null }[];
+
 const patternWeeks = 4;
 
 /** True if earlier days explain a date without email: its weekday, or each weekend day, had none in four weeks. */
-export function isUsuallyQuiet(
-  date: IsoDate,
-  known: readonly { readonly date: IsoDate | null; readonly sent: number | null }[],
-): boolean {
+function isUsuallyQuiet(date: IsoDate, known: KnownDays): boolean {
   const day = dayOf(date);
   let [oldest, newest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [sends, weekendsAreQuiet] = [false, true];

@@ -1,5 +1,6 @@
 // Incidents: what many mailboxes have in common when they bounce at the same time.
 import type { Severity } from './alert.ts';
+import type { Counts } from './policy.ts';
 import type { EpochMs } from './time.ts';
 
 /** Attributes that mailboxes may share, the narrowest first. */
@@ -17,14 +18,12 @@ export interface IncidentCause {
 export const memberStates = ['not_acted', 'failed', 'held', 'paused', 'recovery', 'burst'] as const;
 export type MemberState = (typeof memberStates)[number];
 
-export interface IncidentMailbox {
+export interface IncidentMailbox extends Counts {
   readonly account: string;
   readonly mailboxId: string;
   readonly email: string;
   readonly state: MemberState;
   readonly since: EpochMs;
-  readonly sent: number;
-  readonly bounced: number;
   readonly severity: Severity;
   /** True if its bounces go on or something waits, which keeps the incident open. */
   readonly goesOn: boolean;
@@ -60,13 +59,6 @@ export interface Incident {
   readonly endedAt: EpochMs | null;
 }
 
-export interface IncidentMember {
-  readonly account: string;
-  readonly mailboxId: string;
-  readonly email: string;
-  readonly line: string;
-}
-
 export interface MessageIncident {
   /** The same in every message of the incident. */
   readonly id: string;
@@ -80,6 +72,6 @@ export interface MessageIncident {
   readonly endedAt: EpochMs | null;
   readonly memberCount: number;
   readonly domainCount: number;
-  readonly worst: readonly IncidentMember[];
+  readonly worst: readonly (Pick<IncidentMailbox, 'account' | 'mailboxId' | 'email'> & { readonly line: string })[];
   readonly pageUrl: string | null;
 }

@@ -1,4 +1,5 @@
 // Globs and ids by which the configuration selects mailboxes.
+import type { MailboxName } from './mailbox.ts';
 import { didYouMean } from './nearest.ts';
 
 // Globs of the configuration: * for any run of characters, ? for one, letters without case.
@@ -31,10 +32,7 @@ export function fitsGlob(glob: string, text: string): boolean {
   return p === pattern.length;
 }
 
-interface PatternSubject {
-  readonly id: string;
-  readonly email: string;
-}
+type PatternSubject = Pick<MailboxName, 'id' | 'email'>;
 
 export function namesMailbox(pattern: string, mailbox: PatternSubject): boolean {
   return pattern === mailbox.id || fitsGlob(pattern, mailbox.email);

@@ -70,7 +70,7 @@ export function domainOf(email: string): string {
 }
 
 /** A name is an address, an id, ACCOUNT/ADDRESS, or a key. */
-function isCalled(name: string, mailbox: Pick<MailboxState, 'account' | 'id' | 'email'>): boolean {
+function isCalled(name: string, mailbox: MailboxName): boolean {
   const { account, id, email } = mailbox;
   const wanted = name.toLowerCase();
   return (
@@ -82,7 +82,7 @@ function isCalled(name: string, mailbox: Pick<MailboxState, 'account' | 'id' | '
 }
 
 /** A name to type in a shell: with its account, and by its id if a shell would split the address. */
-export function typedName({ account, id, email }: Pick<MailboxState, 'account' | 'id' | 'email'>): string {
+export function typedName({ account, id, email }: MailboxName): string {
   return mailboxKey(account, /^[\w.+@-]+$/.test(email) ? email : id);
 }
 
@@ -129,11 +129,7 @@ export function mailboxUnder(mailbox: MailboxState, account: string): MailboxSta
   return { ...mailbox, account, action: action && actionUnder(action, account) };
 }
 
-export interface GuardedElsewhere {
-  readonly id: string;
-  readonly email: string;
-  readonly account: string;
-}
+export type MailboxName = Pick<MailboxState, 'account' | 'id' | 'email'>;
 
 /** The states, which are the same words in metrics, JSON and recipes, with labels that fit a row of 80 columns. */
 export const stateWords = {
@@ -196,7 +192,7 @@ export interface AccountState {
   /** Set if no mailbox can be judged although the API answers. */
   readonly unjudged?: ReadFailure | null;
   readonly unlisted: readonly string[];
-  readonly guardedElsewhere?: readonly GuardedElsewhere[];
+  readonly guardedElsewhere?: readonly MailboxName[];
   readonly health: 'ok' | 'other' | 'unknown';
   readonly apiHealth: ApiHealth;
   readonly queueLength: number;

@@ -1,4 +1,5 @@
 // Operator commands and their outcomes.
+import type { MailboxName } from './mailbox.ts';
 import type { EpochMs } from './time.ts';
 
 export interface Requester {
@@ -37,12 +38,6 @@ export function succeeded({ result }: Pick<CommandOutcome, 'result'>): boolean {
 
 /** Carries out the operation `name` for the socket, HTTP, the page and recipes. Refuses in a sentence. */
 export type Operate = (name: string, body: unknown) => Promise<CommandOutcome>;
-
-export interface MailboxName {
-  readonly account: string;
-  readonly id: string;
-  readonly email: string;
-}
 
 export interface CommandName {
   readonly name: string;

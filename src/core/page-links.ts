@@ -17,23 +17,21 @@ export function silencePath(match: Omit<AlertMatch, 'severity'>, lasts: string):
 type Silenced = Pick<Alert, 'rule' | 'account' | 'email' | 'mailboxId' | 'object'>;
 
 export function alertSilencePath(alert: Silenced, lasts: string): string {
-  const { rule, account, email, mailboxId } = alert;
-  const mailbox = email ?? mailboxId;
-  const ofMailbox = { mailbox: [mailbox ?? ''], ...(isCause(alert) && objectsMatch([alert])) };
-  const named = mailbox === null ? objectsMatch([alert]) : ofMailbox;
-  return silencePath({ rule: [rule], ...accountMatch(account), ...named }, lasts);
+  const mailbox = alert.email ?? alert.mailboxId;
+  return groupSilencePath([alert], lasts, mailbox === null ? {} : { mailbox: [mailbox] });
 }
 
 /** Prepares a silence of one rule and account, by objects; for mailboxes by causes alone. */
-export function groupSilencePath(alerts: readonly [Silenced, ...Silenced[]], lasts: string): string {
+export function groupSilencePath(
+  alerts: readonly [Silenced, ...Silenced[]],
+  lasts: string,
+  mailbox: Pick<AlertMatch, 'mailbox'> = {},
+): string {
   const [{ rule, account }] = alerts;
-  const isOfMailboxes = alerts.some(({ mailboxId }) => mailboxId !== null);
+  const isOfMailboxes = 'mailbox' in mailbox || alerts.some(({ mailboxId }) => mailboxId !== null);
   const objects = isOfMailboxes && !alerts.every(isCause) ? {} : objectsMatch(alerts);
-  return silencePath({ rule: [rule], ...accountMatch(account), ...objects }, lasts);
-}
-
-function accountMatch(account: string): AlertMatch {
-  return account === noAccount ? {} : { account: [account] };
+  const ofAccount = account === noAccount ? {} : { account: [account] };
+  return silencePath({ rule: [rule], ...ofAccount, ...mailbox, ...objects }, lasts);
 }
 
 /** The page's form splits globs at spaces and commas, which ? replaces. */

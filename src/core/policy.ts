@@ -77,14 +77,16 @@ export function isWarmupMode(word: string | null): word is WarmupMode {
 
 // The bounce rate by pooled counts, never percentages (docs/guard.md, "The rule").
 
-export function ratePpm(counts: { readonly sent: number; readonly bounced: number }): Ppm | null {
+export interface Counts {
+  readonly sent: number;
+  readonly bounced: number;
+}
+
+export function ratePpm(counts: Counts): Ppm | null {
   return counts.sent > 0 ? (counts.bounced * 1e6) / counts.sent : null;
 }
 
-export function isOver(
-  { sent, bounced }: { readonly sent: number; readonly bounced: number },
-  limit: Ppm | null,
-): boolean {
+export function isOver({ sent, bounced }: Counts, limit: Ppm | null): boolean {
   return limit !== null && bounced * 1e6 > limit * sent;
 }
 

@@ -1,5 +1,5 @@
 // The guard's decisions, reasons, and parts of its memory.
-import type { Ppm, WarmupMode } from './policy.ts';
+import type { Counts, Ppm, WarmupMode } from './policy.ts';
 import type { EpochMs, IsoDate } from './time.ts';
 
 /** `hold`: nothing is done on purpose, although a value is over its limit or unknown. */
@@ -53,38 +53,29 @@ export function isBlind(reason: Reason): boolean {
 }
 
 export type Doubt =
-  | {
+  | (Counts & {
       readonly by: 'second_row' | 'bounce_rate' | 'delivered';
-      readonly sent: number;
-      readonly bounced: number;
       readonly from: IsoDate;
       readonly to: IsoDate;
-    }
+    })
   /** Earlier counts of these days. */
   | { readonly by: 'earlier_answer'; readonly sent: number; readonly from: IsoDate; readonly to: IsoDate };
 
 export type RunState = 'running' | 'paused' | 'not_running' | 'unknown';
 
-export interface Verdict {
+export interface Verdict extends Counts {
   readonly action: VerdictAction;
   readonly reason: Reason;
   /** Action without holds (first sight, on_breach: alert). */
   readonly wanted: VerdictAction;
   readonly mode: string | null;
   readonly run: RunState;
-  readonly sent: number;
-  readonly bounced: number;
   readonly limitPpm: Ppm | null;
   readonly windowFrom: IsoDate | null;
   readonly windowTo: IsoDate | null;
   readonly windowDays: number;
-  readonly emergency: { readonly sent: number; readonly bounced: number; readonly from: IsoDate } | null;
-  readonly burst: {
-    readonly sent: number;
-    readonly bounced: number;
-    readonly from: IsoDate;
-    readonly days: number;
-  } | null;
+  readonly emergency: (Counts & { readonly from: IsoDate }) | null;
+  readonly burst: (Counts & { readonly from: IsoDate; readonly days: number }) | null;
   /** Number of further bounces until a breach, 0 during one, or null if unknown. */
   readonly bouncesUntilBreach: number | null;
   /** Time until which one more bounce is a breach: the mailbox was found in recovery mode with these counts. */
@@ -107,7 +98,7 @@ export interface RestoreProgress {
 export interface EvidenceStart {
   readonly from: IsoDate;
   /** Counts of emails that left on `from` before the evidence began. */
-  readonly before: { readonly sent: number; readonly bounced: number } | null;
+  readonly before: Counts | null;
   /** Marks a start that others moved: they move it once within the window's days. */
   readonly byOthers?: true;
 }

@@ -88,7 +88,7 @@ export function lookAtIncidents(
 }
 
 function isSharedBy({ attribute, value }: IncidentCause, apiOf: (account: string) => string | null) {
-  return (mailbox: MailboxState) => traitOf(mailbox, attribute, apiOf) === value;
+  return (mailbox: MailboxState) => traitOf[attribute](mailbox, apiOf) === value;
 }
 
 function never(id: string): never {
@@ -229,7 +229,7 @@ function sharingOf(
   for (const mailbox of fleet.mailboxes()) {
     if (!accounts.has(mailbox.account)) continue;
     if (ids.has(mailbox.id) && own.has(mailboxKey(mailbox.account, mailbox.id))) continue;
-    const trait = traitOf(mailbox, attribute, apiOf);
+    const trait = traitOf[attribute](mailbox, apiOf);
     if (trait === value) counts.spared += 1;
     else if (trait !== null) counts.others += 1;
   }

@@ -257,7 +257,7 @@ test('whatever happens: every step is in exactly one message, and no incident mi
       expect(new Set(firings.map(({ alert }) => alert.fingerprint)).size).toBe(firings.length);
       for (const { cause, kind, members } of at.fleet.incidents()) {
         for (const { account, mailboxId } of members) {
-          expect(traitOf(mailboxOf(at, mailboxId, account), cause.attribute, () => 'https://api.example/')).toBe(
+          expect(traitOf[cause.attribute](mailboxOf(at, mailboxId, account), () => 'https://api.example/')).toBe(
             cause.value,
           );
           expect(kind).not.toBeNull();

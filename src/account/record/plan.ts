@@ -10,7 +10,7 @@ import {
   type Unsuccessful,
 } from '../../core/action.ts';
 import type { Observed, WarmupAnswer } from '../../core/answers.ts';
-import { type StatusWords, wordState } from '../../core/guard/run-state.ts';
+import { plainWord, type StatusWords, wordState } from '../../core/guard/run-state.ts';
 import type { Change, MailboxState } from '../../core/mailbox.ts';
 import type { WarmupMode } from '../../core/policy.ts';
 import { type EpochMs, hourMs } from '../../core/time.ts';
@@ -46,10 +46,6 @@ export function showsChange(
   if (state === wanted) return true;
   const [was, is] = [plainWord(action.before.status), plainWord(warmup.status)];
   return was !== null && is !== null && is !== was && state !== contrary;
-}
-
-function plainWord(status: string | null): string | null {
-  return status?.trim().toLowerCase() || null;
 }
 
 /** Returns true if an answer that shows the change proves our own POST: a POST was sent, and not too long ago. */

@@ -12,7 +12,7 @@ import { type AlertChanges, bothChanges } from '../../core/alert.ts';
 import type { MailboxList, Observed } from '../../core/answers.ts';
 import { type BreakerState, moveEntries, withdraw } from '../../core/guard/breaker.ts';
 import { haveShrunk } from '../../core/guard/lost-counts.ts';
-import { aheadMs, type GuardedElsewhere, type MailboxState, mailboxKey, mailboxUnder } from '../../core/mailbox.ts';
+import { aheadMs, type MailboxName, type MailboxState, mailboxKey, mailboxUnder } from '../../core/mailbox.ts';
 import { idlePatterns, idleText } from '../../core/mailbox-pattern.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
@@ -414,6 +414,6 @@ export class Recorder {
   }
 }
 
-function nameOf({ account, id, email }: MailboxState): GuardedElsewhere {
+function nameOf({ account, id, email }: MailboxState): MailboxName {
   return { account, id, email };
 }

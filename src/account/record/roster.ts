@@ -4,7 +4,7 @@ import type { Alert } from '../../core/alert.ts';
 import type { MailboxEntry, MailboxList, Observed } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { underNewId } from '../../core/guard/memory.ts';
-import { domainOf, type GuardedElsewhere, type MailboxState } from '../../core/mailbox.ts';
+import { domainOf, type MailboxName, type MailboxState } from '../../core/mailbox.ts';
 import { dayMs, type EpochMs, hourMs } from '../../core/time.ts';
 import type { Others } from '../../core/wording/causes.ts';
 import { newMailbox, withLimits } from './observe.ts';
@@ -67,7 +67,7 @@ export interface RosterChanges {
   readonly missed: readonly MailboxState[];
   /** Configured names without a mailbox, or null if the list cannot tell. */
   readonly unlisted: readonly string[] | null;
-  readonly elsewhere: readonly GuardedElsewhere[];
+  readonly elsewhere: readonly MailboxName[];
   readonly shortage: ListShortage | null;
   /** Mailboxes whose changed entry asks for a poll at once, with the routes. */
   readonly stirred: readonly { readonly id: string; readonly routes: readonly ('stats' | 'mailbox')[] }[];
@@ -91,7 +91,7 @@ export interface Roster {
   readonly list: Observed<MailboxList>;
   readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
   /** Mailboxes of the list that another account of the API guards. This account does not have them. */
-  readonly elsewhere: ReadonlyMap<string, GuardedElsewhere>;
+  readonly elsewhere: ReadonlyMap<string, MailboxName>;
   readonly expects: readonly string[];
   readonly absentSince: ReadonlyMap<string, EpochMs>;
 }

@@ -1,6 +1,7 @@
 // Rules of an account: the API is up and well, the key is accepted and may write, and the mailbox list is complete.
 import type { Alert } from '../../core/alert.ts';
 import type { AccountState, MailboxState, SweepProgress } from '../../core/mailbox.ts';
+import { defaultRuleSettings } from '../../core/rule-settings.ts';
 import { type EpochMs, elapsedMs, minuteMs, secondMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { counted, firstText, momentText, spanText } from '../../core/wording/phrases.ts';
@@ -14,15 +15,12 @@ export function isOutage({ rule, object }: Pick<Alert, 'rule' | 'object'>): bool
   return rule === 'not_guarded' && outageCauses.some((cause) => cause === object);
 }
 
-/** Time without a successful request before people are notified. */
-const apiDownForMs = 3 * minuteMs;
 /** A single rejection may be a hiccup of the API. */
 const rejectionsUntilFiring = 2;
-/** Time that a deployment of the API may take. */
-const unwellForMs = 5 * minuteMs;
 /** Clock difference that is reported: longer than a response takes. */
 const clocksDifferMs = minuteMs;
 const namesShown = 5;
+const notGuardedForMs = defaultRuleSettings.of.not_guarded.forMs;
 
 /** The state is unknown before the first success or failure. `sweep` is the first sweep, while it is running. */
 export function accountConditions(
@@ -52,7 +50,6 @@ function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
   const since = failingSince ?? now;
   return condition(accountSubject('not_guarded', name, 'api down'), {
     active: isUnknown ? 'unknown' : down,
-    forMs: apiDownForMs,
     since,
     firing: () => [
       `${name}: the mailbox API does not answer`,
@@ -72,6 +69,7 @@ function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
 function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailure }: AccountState): Condition {
   const isAccepted = rejections === 0 && lastSuccessAt !== null && failingSince === null;
   return condition(accountSubject('not_guarded', name, 'key rejected'), {
+    forMs: 0,
     active: rejections >= rejectionsUntilFiring ? true : isAccepted ? false : 'unknown',
     firing: () => [
       `${name}: the API refuses the key`,
@@ -86,6 +84,7 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
 /** Fires when the API refused changes of two mailboxes, or of one for which it accepted a change before. */
 export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
   return condition(accountSubject('not_guarded', name, 'key read-only'), {
+    forMs: 0,
     active: keyWrites === null ? 'unknown' : !keyWrites,
     firing: () => [
       `${name}: the key may not write`,
@@ -103,7 +102,6 @@ function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condi
   const since = unjudged?.since ?? now;
   return condition(accountSubject('not_guarded', name, 'nothing judged'), {
     active: failingSince !== null || lastSuccessAt === null ? 'unknown' : unjudged !== null,
-    forMs: apiDownForMs,
     since,
     firing: () => [
       `${name}: NOT GUARDED, no mailbox can be judged`,
@@ -119,7 +117,6 @@ function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condi
 function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condition {
   return condition(accountSubject('api_unwell', name, 'status'), {
     active: health === 'unknown' ? 'unknown' : health === 'other',
-    forMs: unwellForMs,
     firing: () => [
       `${name}: the mailbox API reports "${status}"`,
       `The health check of the mailbox API of account ${name} reports the status "${status}" instead of "ok".`,
@@ -134,10 +131,10 @@ function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condi
 /** The list cannot be read although other requests succeed. Unknown while not_guarded reports that none does. */
 function listUnread({ name, listFailing, lastSuccessAt }: AccountState, now: EpochMs, zone: string): Condition {
   const since = listFailing?.since ?? now;
-  const isAnswering = lastSuccessAt !== null && lastSuccessAt >= since && elapsedMs(lastSuccessAt, now) <= apiDownForMs;
+  const isAnswering =
+    lastSuccessAt !== null && lastSuccessAt >= since && elapsedMs(lastSuccessAt, now) <= notGuardedForMs;
   return condition(accountSubject('api_unwell', name, 'mailbox list'), {
     active: listFailing ? isAnswering || 'unknown' : lastSuccessAt === null ? 'unknown' : false,
-    forMs: unwellForMs,
     since,
     firing: () => [
       `${name}: the mailbox list can't be read`,
@@ -155,7 +152,6 @@ function clockOff({ name, apiHealth: { clockAheadMs } }: AccountState): Conditio
   const span = spanText(Math.abs(aheadMs));
   return condition(accountSubject('clock_off', name), {
     active: clockAheadMs === null ? 'unknown' : Math.abs(aheadMs) > clocksDifferMs,
-    forMs: unwellForMs,
     firing: () => [
       `${name}: clocks differ by ${span}`,
       `The clock of this machine is ${span} ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of the mailbox API of account ${name}.`,
@@ -185,6 +181,7 @@ export interface ListShortage {
 export function mailboxListShort(account: string, shortage: ListShortage | null): Condition {
   return condition(accountSubject('not_guarded', account, 'mailbox list'), {
     severity: shortage && guardsNobody(shortage) ? 'warning' : 'critical',
+    forMs: 0,
     active: shortage !== null,
     observations: 2,
     firing: () => shortageWords(account, shortage),

@@ -1,6 +1,6 @@
 // Rules of the guard's own actions: guard_acted, restored and guard_action_failed.
 
-import { type Action, nextTryAfterUnconfirmed } from '../../core/action.ts';
+import { type Action, type ActionKind, nextTryAfterUnconfirmed } from '../../core/action.ts';
 import type { AlertFacts, Subject, Transition } from '../../core/alert.ts';
 import type { AlertRule } from '../../core/alert-rules.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
@@ -35,9 +35,8 @@ export type ActionContext = Pick<MailboxContext, 'now' | 'policy' | 'command' | 
 
 /** Returns the event of a settled action, or null if its rule is off. */
 export function actedEvent(action: Action, mailbox: MailboxState, context: ActionContext): Transition | null {
-  const { now, rules } = context;
+  const { rules } = context;
   const rule = action.kind === 'restore' ? 'restored' : 'guard_acted';
-  if (!rules.of[rule].enabled) return null;
   const acted = action.kind === 'pause' ? rules.acted.pause : rules.acted.recovery;
   const usual = rule === 'restored' ? rules.of.restored.severity : acted;
   const severity = rule === 'restored' ? usual : gradedBy(mailbox, context.policy, usual);
@@ -45,7 +44,7 @@ export function actedEvent(action: Action, mailbox: MailboxState, context: Actio
   const [title, first, ...rest] = actionWords(action, context);
   const words: Words = severity === usual ? [title, first, ...rest] : [title, first, graverText, ...rest];
   const facts = factsOf(words, actionNumbers(action));
-  return eventOf(subject, { severity, since: action.openedAt ?? action.plannedAt, now, facts });
+  return eventOf(subject, { severity, since: action.openedAt ?? action.plannedAt, facts }, context);
 }
 
 /** Time that an action may wait for the request before it and for its turn in the rate limit. */
@@ -91,7 +90,7 @@ function endOf(
   if (action.state === 'confirmed' && kind !== 'limit') {
     const done = actionText(action, context.now, context.rules.timeZone);
     if (by) return [needless, done];
-    return [`${email}: ${kindWords[kind].done} after all`, done, undoText(action, context.command)];
+    return [`${email}: ${doneWords[kind]} after all`, done, undoText(action, context.command)];
   }
   if (action.state !== 'dropped' && !by) return null;
   const { policy, writesOff, command } = context;
@@ -110,20 +109,20 @@ function actionSubject(rule: AlertRule, action: Action, object: string | null): 
   return { rule, account: action.account, mailboxId: action.mailboxId, email: action.email, object };
 }
 
-const kindWords = {
-  recovery: { done: 'switched to recovery mode', wanted: 'the switch to recovery mode' },
-  pause: { done: 'warm-up paused', wanted: 'the pause of the warm-up' },
-  restore: { done: 'restored from recovery', wanted: 'the switch back from recovery' },
-  resume: { done: 'warm-up resumed', wanted: 'the resume of the warm-up' },
-  mode: { done: 'mode set', wanted: 'the change of the mode' },
-  limit: { done: 'daily limit set', wanted: 'the change of the daily limit' },
-} as const;
+const doneWords: Readonly<Record<ActionKind, string>> = {
+  recovery: 'switched to recovery mode',
+  pause: 'warm-up paused',
+  restore: 'restored from recovery',
+  resume: 'warm-up resumed',
+  mode: 'mode set',
+  limit: 'daily limit set',
+};
 
 function actionTitle(action: Action): string {
-  const words = kindWords[action.kind];
-  if (action.state === 'refused') return `${action.email}: the API refused ${words.wanted}`;
-  if (action.state === 'unconfirmed') return `${action.email}: ${words.wanted} is not confirmed`;
-  return action.state === 'planned' ? `${action.email}: ${words.wanted} is overdue` : `${action.email}: ${words.done}`;
+  const noun = actionNoun(action);
+  if (action.state === 'refused') return `${action.email}: the API refused ${noun}`;
+  if (action.state === 'unconfirmed') return `${action.email}: ${noun} is not confirmed`;
+  return `${action.email}: ${action.state === 'planned' ? `${noun} is overdue` : doneWords[action.kind]}`;
 }
 
 function actionWords(action: Action, context: ActionContext): Words {

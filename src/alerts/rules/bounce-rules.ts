@@ -2,11 +2,10 @@
 import type { Alert, Severity } from '../../core/alert.ts';
 import type { Route } from '../../core/answers.ts';
 import { type MailboxState, typedName } from '../../core/mailbox.ts';
-import { hourMs } from '../../core/time.ts';
 import { isBlind, isIdle, lacksCounts, type Reason, type Verdict } from '../../core/verdict.ts';
 import { bounceKinds, causeSentences } from '../../core/wording/causes.ts';
 import { countsReadText, explainVerdict, rateText, verdictNumbers } from '../../core/wording/explain.ts';
-import { allowedText, counted, countedOf, datesText, percentText } from '../../core/wording/phrases.ts';
+import { allowedText, bouncesText, countedOf, datesText, percentText } from '../../core/wording/phrases.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
 import {
   type Condition,
@@ -17,9 +16,8 @@ import {
   subjectOf,
   type Words,
 } from '../condition.ts';
-import { isTooFew as isAlertOfTooFew } from '../quiet-ends.ts';
+import { isTooFew } from '../quiet-ends.ts';
 
-const blindForMs = hourMs;
 /** Share of its threshold below which a near-limit alert ends: 80 % becomes 70 %. */
 const nearLimitClearShare = 7 / 8;
 
@@ -43,6 +41,7 @@ export function countsMissing(account: string, mailboxes: Iterable<MailboxState>
   const begins = lacking >= wideFrom.mailboxes && lacking >= running * wideFrom.share;
   const shown = countedOf(lacking, running, 'running mailbox', 'running mailboxes');
   return condition(missingCountsSubject(account), {
+    forMs: 0,
     active: begins || (fires && lacking > running * wideUntilShare),
     firing: () => [
       `${account}: the counts of ${shown} cannot be judged`,
@@ -67,7 +66,7 @@ export function guardBlind(mailbox: MailboxState, context: MailboxContext, answe
   return condition(subjectOf('guard_blind', mailbox), {
     active: !verdict || isLate || isOldNews || isSilent ? 'unknown' : isBlind(verdict.reason),
     stillShown: verdict !== undefined && isUnjudged(verdict),
-    forMs: atSecond ? 0 : blindForMs,
+    ...(atSecond && { forMs: 0 }),
     observations: atSecond ? 2 : 1,
     firing: () => [`${mailbox.email}: bounces cannot be judged`, ...(verdict ? blindSentences(verdict, mailbox) : [])],
     ended: () => [`${mailbox.email}: bounces can be judged again`, ...explained(mailbox, context)],
@@ -106,7 +105,7 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
     severity: gradedBy(mailbox, context.policy, overLimitSeverity(verdict)),
     active: overLimitActive(verdict, hindrance, context),
     // An alert of too few bounces keeps its words: the rule about the wait notifies people when there is more to know.
-    stillShown: waits && ((alert: Alert) => !isAlertOfTooFew(alert)),
+    stillShown: waits && ((alert: Alert) => !isTooFew(alert)),
     firing: (): Words => {
       if (!verdict || (hindrance === null && !waits))
         return [
@@ -134,12 +133,8 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
 
 /** Warmwarden later acts on half of the mailboxes with too few bounces in recovery mode, else on one in ten. */
 function overLimitSeverity(verdict: Verdict | undefined): Severity {
-  if (!verdict || !isTooFew(verdict)) return 'critical';
+  if (verdict?.reason !== 'insufficient_evidence') return 'critical';
   return verdict.mode === 'recovery' ? 'warning' : 'info';
-}
-
-function isTooFew({ reason }: Verdict): boolean {
-  return reason === 'insufficient_evidence';
 }
 
 function overLimitActive(
@@ -148,7 +143,7 @@ function overLimitActive(
   context: MailboxContext,
 ): Condition['active'] {
   if (!verdict) return 'unknown';
-  if (hindrance !== null || isTooFew(verdict)) return true;
+  if (hindrance !== null || verdict.reason === 'insufficient_evidence') return true;
   if (elsewhere.includes(verdict.reason)) return 'unknown';
   // Another rule reports the action itself. This rule only reports that Warmwarden may act again.
   if (wantsAction(verdict)) return context.mayWrite ? false : 'unknown';
@@ -282,10 +277,10 @@ function burstActive(verdict: Verdict | undefined): Condition['active'] {
   return isUnjudged(verdict) || wantsAction(verdict) ? 'unknown' : Boolean(verdict.burst);
 }
 
-function burstSentences(verdict: Verdict, { sent, bounced, from }: NonNullable<Verdict['burst']>): readonly string[] {
-  const counts = `${counted(bounced, 'bounce')} in ${counted(sent, 'email')} since ${datesText(from, from)}`;
+function burstSentences(verdict: Verdict, burst: NonNullable<Verdict['burst']>): readonly string[] {
+  const { sent, from } = burst;
   return [
-    `${counts}; the bounce limit allows ${allowedText((verdict.limitPpm ?? 0) * sent)}.`,
+    `${bouncesText(burst)} since ${datesText(from, from)}; the bounce limit allows ${allowedText((verdict.limitPpm ?? 0) * sent)}.`,
     `The whole window is not a breach: ${explainVerdict(verdict)}`,
   ];
 }

@@ -1,13 +1,11 @@
 // budget_too_small: the cadence, the API or another user of the key leaves too few requests, so data gets too old.
 
 import type { AccountState, Forecast, SweepProgress } from '../../core/mailbox.ts';
-import { type EpochMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
+import { type EpochMs, hourMs, secondMs } from '../../core/time.ts';
 import { mendText, narrowAdvice, narrowText, slowText, sumText } from '../../core/wording/forecast.ts';
 import { counted, spanText } from '../../core/wording/phrases.ts';
 import { accountSubject, type Condition, condition } from '../condition.ts';
 
-/** Time that moving in a fleet, or catching up after a 429, may take. */
-const tooSmallForMs = 4 * minuteMs;
 /** The mailboxes of a longer first sweep are unguarded for too long. */
 const longSweepMs = hourMs;
 /** Number of 429s per hour that are no coincidence despite the rate limit. */
@@ -19,6 +17,7 @@ export function keyShared(account: AccountState, now: EpochMs): Condition {
   const isQuiet = throttledLastHour === 0 && now - watchedSince >= hourMs;
   return condition(accountSubject('budget_too_small', name, 'shared key'), {
     severity: 'warning',
+    forMs: 0,
     active: throttledLastHour >= throttlesUntilShared ? true : isQuiet ? false : 'unknown',
     firing: () => [
       `${name}: something else uses the key`,
@@ -45,7 +44,6 @@ export function budgetTooSmall(account: AccountState, sweep: SweepProgress | und
   return condition(accountSubject('budget_too_small', name, 'cadence'), {
     severity: isUnguarded || slow !== null ? 'warning' : 'info',
     active: isSmall || slow !== null ? true : forecast === null ? 'unknown' : false,
-    forMs: tooSmallForMs,
     firing: () => [
       `${name}: ${title}`,
       slow,

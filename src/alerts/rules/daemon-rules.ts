@@ -1,24 +1,17 @@
 // Rules about Warmwarden itself: channels, configuration, store, crashes.
 import { type Alert, type AlertChanges, fingerprintOf, noAccount, type Transition } from '../../core/alert.ts';
+import type { ChannelState } from '../../core/fleet/fleet.ts';
 import { type IdlePattern, idleText } from '../../core/mailbox-pattern.ts';
 import { type Loss, lossText, type StoreFailure, storeTitle } from '../../core/store-failure.ts';
-import { type EpochMs, minuteMs } from '../../core/time.ts';
+import type { EpochMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { counted, momentText } from '../../core/wording/phrases.ts';
 import { accountSubject, type Condition, condition, type RuleFinding, type Words } from '../condition.ts';
-import { isForPeople } from '../routing.ts';
+import { isForPeople, type RoutedChannel } from '../routing.ts';
 
 // channel_failing
 
-export interface ChannelHealth {
-  readonly name: string;
-  readonly lastSuccessAt: EpochMs | null;
-  /** Start of the failure, or null if sends succeed or none was tried. */
-  readonly failingSince: EpochMs | null;
-  readonly lastFailure: string | null;
-}
-
-const channelFailsForMs = 15 * minuteMs;
+type ChannelHealth = Pick<ChannelState, 'name' | 'lastSuccessAt' | 'failingSince' | 'lastFailure'>;
 
 /** No channel can have this name. */
 export const heartbeatName = 'the heartbeat';
@@ -50,11 +43,7 @@ export function channelsFailing(
 
 function channelCondition(name: string, finding: RuleFinding): Condition {
   const numbers = () => ({ channel: name });
-  return condition(accountSubject('channel_failing', noAccount, name), {
-    forMs: channelFailsForMs,
-    numbers,
-    ...finding,
-  });
+  return condition(accountSubject('channel_failing', noAccount, name), { numbers, ...finding });
 }
 
 function failingWords({ name, failingSince, lastFailure }: ChannelHealth, command: string, zone: string): Words {
@@ -82,10 +71,7 @@ function titled(name: string): string {
 }
 
 /** Returns the moment since which no channel for people has accepted a message, or null if one does or none exists. */
-export function unheardSince(
-  channels: Iterable<{ readonly name: string; readonly type: string }>,
-  alerts: Iterable<Alert>,
-): EpochMs | null {
+export function unheardSince(channels: Iterable<RoutedChannel>, alerts: Iterable<Alert>): EpochMs | null {
   const failing = [...alerts].filter(({ rule, status }) => rule === 'channel_failing' && status === 'firing');
   const sinceOf = new Map(failing.map(({ object, since }) => [object, since]));
   const people = [...channels].filter((channel) => isForPeople(channel) && channel.type !== 'removed');

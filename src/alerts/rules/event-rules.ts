@@ -24,11 +24,11 @@ const changeNames: Readonly<Record<OutsideChange['kind'], string>> = {
 export function changedByOthersEvent(
   changes: readonly OutsideChange[],
   { before, nearLimit, forgets }: Readonly<{ before: MailboxState; nearLimit: boolean; forgets: boolean }>,
-  { now, rules }: EventContext,
+  context: EventContext,
 ): Transition | null {
-  const { enabled, severity } = rules.of.changed_by_others;
+  const { severity } = context.rules.of.changed_by_others;
   const [first] = changes;
-  if (!enabled || !first) return null;
+  if (!first) return null;
   const { email, verdict } = before;
   const isRaised = nearLimit && changes.some(({ kind }) => kind === 'mode_raised');
   const effect = forgets
@@ -37,7 +37,7 @@ export function changedByOthersEvent(
   const facts = {
     title: `${email}: ${listText(changes.map(({ kind }) => changeNames[kind]))} by others`,
     sentences: [
-      ...changes.map(({ change }) => changeSentence(change, rules.timeZone)),
+      ...changes.map(({ change }) => changeSentence(change, context.rules.timeZone)),
       ...(isRaised && verdict ? [rateText(verdict.answer), effect] : []),
       'If your team did not do this, find out which person or tool changes the mailbox.',
     ],
@@ -45,7 +45,7 @@ export function changedByOthersEvent(
   };
   const graver = isRaised && severity === 'info' ? 'warning' : severity;
   const since = first.change.at;
-  return eventOf(subjectOf('changed_by_others', before, `${since}`), { severity: graver, since, now, facts });
+  return eventOf(subjectOf('changed_by_others', before, `${since}`), { severity: graver, since, facts }, context);
 }
 
 const wordsNamed = 3;
@@ -53,11 +53,12 @@ const wordsNamed = 3;
 export function manyStoppedEvent(
   stopped: readonly MailboxState[],
   running: number,
-  { now, rules }: EventContext,
+  context: EventContext,
 ): Transition | null {
-  const { enabled, severity } = rules.of.changed_by_others;
+  const { now, rules } = context;
+  const { severity } = rules.of.changed_by_others;
   const [newest] = stopped;
-  if (!enabled || !newest) return null;
+  if (!newest) return null;
   const { account } = newest;
   const words = [...new Set(stopped.map(({ warmup }) => warmup?.answer.status ?? 'nothing'))];
   const facts = {
@@ -70,17 +71,17 @@ export function manyStoppedEvent(
     numbers: { stopped: stopped.length, running },
   };
   const subject = accountSubject('changed_by_others', account, `stopped:${now}`);
-  return eventOf(subject, { severity: severity === 'info' ? 'warning' : severity, since: now, now, facts });
+  return eventOf(subject, { severity: severity === 'info' ? 'warning' : severity, since: now, facts }, context);
 }
 
 /** Maximum characters of a command's outcome in a message; the audit log has all of it. */
 const outcomeShown = 500;
 
 /** Returns null if the command changed nothing or its rule is off. */
-export function operatorActedEvent(entry: CommandEntry, { rules, now }: EventContext): Transition | null {
-  const { enabled, severity } = rules.of.operator_acted;
+export function operatorActedEvent(entry: CommandEntry, context: EventContext): Transition | null {
+  const { severity } = context.rules.of.operator_acted;
   const { id, account, mailboxes, by, name, command, reason, end, outcome, at: since } = entry;
-  if (!enabled || end === null || end === 'no_change') return null;
+  if (end === null || end === 'no_change') return null;
   const only = mailboxes.length === 1 ? mailboxes[0] : undefined;
   const failed = end === 'done' ? '' : end === 'failed' ? ', which FAILED' : ', and the outcome is not known';
   const shown = outcome.length > outcomeShown ? `${outcome.slice(0, outcomeShown)}…` : outcome;
@@ -96,5 +97,5 @@ export function operatorActedEvent(entry: CommandEntry, { rules, now }: EventCon
     sentences: [...shown.split('\n'), reason === '' ? 'No reason given.' : sentence(`Reason: ${reason}`)],
     numbers: { operator: by, operation: name, result: end },
   };
-  return eventOf(subject, { severity, since, now, facts });
+  return eventOf(subject, { severity, since, facts }, context);
 }

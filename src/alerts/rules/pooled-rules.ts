@@ -1,9 +1,12 @@
 // Rules beyond one mailbox: a domain over its limits, and an account whose bounce rate has shifted. They never act.
 import type { AlertFacts, Subject } from '../../core/alert.ts';
 import type { AccountShift, DomainExcess, DomainWeek, PooledWindow } from '../../core/guard/pooled-rules.ts';
+import type { Counts } from '../../core/policy.ts';
 import { type EpochMs, minuteMs } from '../../core/time.ts';
 import {
   allowedText,
+  bouncesText,
+  capital,
   counted,
   datesText,
   listText,
@@ -22,10 +25,8 @@ export interface PoolKnowledge {
   readonly oldestAt: () => EpochMs | null;
 }
 
-export interface DomainShare {
+export interface DomainShare extends Counts {
   readonly email: string;
-  readonly sent: number;
-  readonly bounced: number;
 }
 
 export interface DomainFinding extends PoolKnowledge {
@@ -124,8 +125,8 @@ export function accountShiftAlert(finding: ShiftFinding, now: EpochMs): Conditio
     ended: () => [`${account}: the bounce rate of the account is as before`, ...compared],
     numbers: () => ({
       ...numbersOf(shift?.last ?? null),
-      sent_before: shift ? Number(shift.before.sent) : null,
-      bounced_before: shift ? Number(shift.before.bounced) : null,
+      sent_before: shift?.before.sent ?? null,
+      bounced_before: shift?.before.bounced ?? null,
       domains: shift?.domains ?? null,
       mailboxes: finding.counted,
       mailboxes_unknown: finding.unknown,
@@ -141,9 +142,8 @@ function hasShifted({ shift, counted: known, unknown, pending }: ShiftFinding): 
 }
 
 /** Returns a text such as `9 bounces in 290 emails WHERE`. */
-function windowText({ bounced, sent }: PooledWindow, where: string): string {
-  const text = `${counted(bounced, 'bounce')} in ${counted(sent, 'email')} ${where}`;
-  return text.charAt(0).toUpperCase() + text.slice(1);
+function windowText(window: PooledWindow, where: string): string {
+  return `${capital(bouncesText(window))} ${where}`;
 }
 
 function rateText({ bounced, sent }: PooledWindow): string {

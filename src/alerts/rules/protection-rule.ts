@@ -13,6 +13,14 @@ export function isDisarming({ rule }: { readonly rule: AlertRule }): boolean {
   return rule === 'protection_off';
 }
 
+/** Kinds of protection that a person can take away. A kind is the first word of the alert's object. */
+type Protection = 'enforcement' | 'account' | 'channels' | 'silence' | 'writes';
+
+/** Returns null for an alert of another rule. */
+export function protectionOf({ rule, object }: Pick<Alert, 'rule' | 'object'>): Protection | null {
+  return isDisarming({ rule }) ? ((object ?? '').split(' ', 1)[0] as Protection) : null;
+}
+
 interface ProtectionWords {
   readonly command: string;
   readonly zone: string;
@@ -61,10 +69,6 @@ export function enforcementOff(
   });
 }
 
-export function isEnforcementAlert({ rule, object }: Alert): boolean {
-  return rule === 'protection_off' && object !== null && /^enforcement( |$)/.test(object);
-}
-
 export function enforcementOn({ account, object, facts }: Alert): Condition {
   return ended(account, object, facts.title.replace('is OFF', 'is on again'));
 }
@@ -76,7 +80,6 @@ function enforcementText(scope: EnforcementScope): string {
 
 // Accounts that a reload removed.
 
-const removalMark = 'account ';
 /** The account stays away, so longer reminders are useless. docs/decisions/0009. */
 const remindedForMs = 3 * dayMs;
 
@@ -85,7 +88,7 @@ export function accountRemoved(
   { command, zone }: ProtectionWords,
 ): Condition {
   const until = at + remindedForMs;
-  return condition(subjectOf(noAccount, `${removalMark}${account}`), {
+  return condition(subjectOf(noAccount, `account ${account}`), {
     active: true,
     firing: () => [
       `account ${account} is no longer guarded`,
@@ -97,14 +100,11 @@ export function accountRemoved(
   });
 }
 
-export function isRemoval({ rule, object }: Alert): boolean {
-  return rule === 'protection_off' && object?.startsWith(removalMark) === true;
-}
-
 /** Ends alerts about accounts that are back, or of which people were reminded for long enough. */
 export function removalsOver(alerts: Iterable<Alert>, accounts: readonly string[], now: EpochMs): readonly Condition[] {
-  const back = new Set<string | null>(accounts.map((account) => `${removalMark}${account}`));
-  return [...alerts].filter(isRemoval).flatMap(({ object, since }) => {
+  const back = new Set<string | null>(accounts.map((account) => `account ${account}`));
+  const removals = [...alerts].filter((alert) => protectionOf(alert) === 'account');
+  return removals.flatMap(({ object, since }) => {
     if (back.has(object)) return [ended(noAccount, object, `${object} is guarded again`)];
     if (now - since < remindedForMs) return [];
     return [ended(noAccount, object, `${object} is still not guarded, and this is the last reminder`)];
@@ -114,14 +114,13 @@ export function removalsOver(alerts: Iterable<Alert>, accounts: readonly string[
 // Channels that a reload removed.
 
 const channelsNamed = 5;
-const channelsObject = 'channels';
 
 /** A reload removed every channel except recipes. The removed channels get this as their last message. */
 export function channelsRemoved(
   { channels, file, by, at }: ByWhom & { readonly channels: readonly string[]; readonly file: string },
   { command, zone }: ProtectionWords,
 ): Condition {
-  return condition(subjectOf(noAccount, channelsObject), {
+  return condition(subjectOf(noAccount, 'channels'), {
     active: true,
     firing: () => [
       'no channel is left that can notify you',
@@ -134,16 +133,10 @@ export function channelsRemoved(
 }
 
 export function channelsBack(): Condition {
-  return ended(noAccount, channelsObject, 'Warmwarden can notify you again: the configuration has a channel');
-}
-
-export function isOfChannels({ rule, object }: Alert): boolean {
-  return rule === 'protection_off' && object === channelsObject;
+  return ended(noAccount, 'channels', 'Warmwarden can notify you again: the configuration has a channel');
 }
 
 // Silences that mute every message.
-
-const silenceMark = 'silence ';
 
 /** Includes each ended silence that still has an alert. */
 export function messagesSilenced(
@@ -154,7 +147,7 @@ export function messagesSilenced(
   const wide = silences
     .filter(({ match }) => coversEverything(match, accounts))
     .map(({ id, by, reason, from, until }) =>
-      condition(subjectOf(noAccount, `${silenceMark}${id}`), {
+      condition(subjectOf(noAccount, `silence ${id}`), {
         active: true,
         since: from,
         firing: () => [
@@ -167,9 +160,7 @@ export function messagesSilenced(
       }),
     );
   const going = new Set(wide.map(({ subject }) => subject.object));
-  const over = [...alerts].filter(
-    ({ rule, object }) => rule === 'protection_off' && object?.startsWith(silenceMark) && !going.has(object),
-  );
+  const over = [...alerts].filter((alert) => protectionOf(alert) === 'silence' && !going.has(alert.object));
   const end = 'the silence that muted all messages is over';
   return [...wide, ...over.map(({ object }) => ended(noAccount, object, end))];
 }
@@ -185,12 +176,6 @@ export function coversEverything(match: AlertMatch, accounts: readonly string[])
 }
 
 // Emergency stops: one alert per scope. It ends when the stop is removed or has expired.
-
-const stopObject = 'writes';
-
-export function isStop({ rule, object }: Alert): boolean {
-  return rule === 'protection_off' && object === stopObject;
-}
 
 export type WritesEnd = { readonly by: string; readonly reason: string } | 'expired';
 
@@ -210,7 +195,7 @@ export function writesOffCondition(
   const mailbox = scope.kind === 'mailbox' && { mailboxId: scope.mailboxId, email: scope.email };
   const untilText = until === null ? null : momentText(until, timeZone);
   return condition(
-    { ...subjectOf(account, stopObject), ...mailbox },
+    { ...subjectOf(account, 'writes'), ...mailbox },
     {
       active: end === null,
       since,

@@ -1,8 +1,8 @@
 // stale_data: statistics, DNS or blacklists that are too old to rely on.
 import { type MeasuredRoute, measuredAt, type Route } from '../../core/answers.ts';
-import { isUsuallyQuiet } from '../../core/daily-counts.ts';
+import { countSendingDays } from '../../core/daily-counts.ts';
 import { awaitsJudgement, domainOf, type MailboxState } from '../../core/mailbox.ts';
-import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, isWeekend, utcDate } from '../../core/time.ts';
+import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, utcDate } from '../../core/time.ts';
 import { explainVerdict } from '../../core/wording/explain.ts';
 import { momentText } from '../../core/wording/phrases.ts';
 import { ageNumber, type Condition, condition, type MailboxContext, subjectOf } from '../condition.ts';
@@ -98,13 +98,7 @@ function standStillOf({ verdict, stats, warmup, memory, changes }: MailboxState,
   const known = rows.filter(({ date }) => date !== null && date <= newest);
   const weekdaysOnly = warmup?.answer.config.weekdaysOnly === true;
   const over = utcDate(now - dayMs - lastTimeZoneMs);
-  const quietDays = (from: IsoDate) => {
-    let quiet = 0;
-    for (let date = from; date <= over && quiet < frozenSendingDays; date = addDays(date, 1)) {
-      if (!(weekdaysOnly && isWeekend(date)) && !isUsuallyQuiet(date, known)) quiet += 1;
-    }
-    return quiet;
-  };
+  const quietDays = (from: IsoDate) => countSendingDays([from, over], frozenSendingDays, { weekdaysOnly, known });
   if (quietDays(addDays(last, 1)) < frozenSendingDays) return 'moves';
   const evidence = memory?.evidence;
   const resumedOn = !toggles && evidence?.before === null && evidence.from > last ? evidence.from : null;

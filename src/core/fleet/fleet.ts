@@ -3,7 +3,7 @@ import type { Action } from '../action.ts';
 import type { Alert, AlertChanges, Silence } from '../alert.ts';
 import { type BreakerState, closedBreaker } from '../guard/breaker.ts';
 import type { Incident } from '../incident.ts';
-import { type AccountState, isUnread, type MailboxState, type SweepProgress } from '../mailbox.ts';
+import { type AccountState, isUnread, type MailboxName, type MailboxState, type SweepProgress } from '../mailbox.ts';
 import type { StoreFailure } from '../store-failure.ts';
 import { type EpochMs, hourMs } from '../time.ts';
 import { visibleText } from '../wording/phrases.ts';
@@ -17,6 +17,7 @@ export interface ChannelState {
   /** Messages given up in the last seven days. */
   readonly undelivered: number;
   readonly lastSuccessAt: EpochMs | null;
+  /** Start of the failure, or null if sends succeed or none was tried. */
   readonly failingSince: EpochMs | null;
   readonly lastFailure: string | null;
   /** True if the channel's configuration must be mended. */
@@ -32,9 +33,7 @@ const widths = ['everything', 'account', 'mailbox'];
 /** An alert that comes again within this time of its end is unstable. */
 const endedKeptMs = hourMs;
 
-type Named = Pick<MailboxState, 'account' | 'id' | 'email'>;
-
-const addressKey = ({ account, email }: Named) => `${account}/${visibleText(email)}`;
+const addressKey = ({ account, email }: MailboxName) => `${account}/${visibleText(email)}`;
 
 export class Fleet {
   readonly #accounts = new Map<string, AccountState>();
@@ -129,12 +128,12 @@ export class Fleet {
     this.#mailboxes.get(account)?.delete(id);
   }
   /** Unique name within the account: the address, with the id if it is shared or itself ends in a parenthesis. */
-  nameOf(mailbox: Named): string {
+  nameOf(mailbox: MailboxName): string {
     const address = visibleText(mailbox.email);
     const isShared = (this.#addresses.get(addressKey(mailbox)) ?? 0) > 1;
     return isShared || address.endsWith(')') ? `${address} (${visibleText(mailbox.id)})` : address;
   }
-  #countAddress(mailbox: Named, more: 1 | -1): void {
+  #countAddress(mailbox: MailboxName, more: 1 | -1): void {
     const key = addressKey(mailbox);
     const count = (this.#addresses.get(key) ?? 0) + more;
     if (count > 0) this.#addresses.set(key, count);

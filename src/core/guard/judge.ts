@@ -1,7 +1,7 @@
 // The verdict as a pure function. docs/guard.md.
-import { isUsuallyQuiet } from '../daily-counts.ts';
-import { isOver, isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
-import { addDays, dayMs, type EpochMs, type IsoDate, isWeekend, utcDate } from '../time.ts';
+import { countSendingDays } from '../daily-counts.ts';
+import { type Counts, isOver, isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
+import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../time.ts';
 import {
   type Claim,
   type Doubt,
@@ -14,7 +14,6 @@ import {
 } from '../verdict.ts';
 import { type GuardMemory, isContested, type LostCounts, recentInterventions, type Sight } from './memory.ts';
 import {
-  type Counts,
   type CountsFinding,
   contradictionIn,
   type Days,
@@ -261,16 +260,10 @@ function withHolds(ruling: Ruling, situation: Situation): Ruling {
   return { action: 'hold', reason: 'unknown_status', wanted: ruling.wanted ?? ruling.action };
 }
 
-function isStale({ days }: Days, newest: IsoDate, policy: Policy, situation: Situation): boolean {
-  const today = utcDate(situation.now);
-  if (newest >= today) return false;
+function isStale({ days }: Days, newest: IsoDate, policy: Policy, { weekdaysOnly, now }: Situation): boolean {
   const known = days.map((day) => (isCounted(day) ? day : { date: day.date, sent: null }));
-  let sendingDays = 0;
-  for (let date = addDays(newest, 1); date <= today; date = addDays(date, 1)) {
-    if (!(situation.weekdaysOnly && isWeekend(date)) && !isUsuallyQuiet(date, known)) sendingDays += 1;
-    if (sendingDays > policy.staleAfterDays) return true;
-  }
-  return false;
+  const tooMany = policy.staleAfterDays + 1;
+  return countSendingDays([addDays(newest, 1), utcDate(now)], tooMany, { weekdaysOnly, known }) === tooMany;
 }
 
 /** With more bounces than emails in the newest days, the whole base window decides. */
@@ -374,12 +367,8 @@ function expectsEmails({ firstSeenAt, evidence }: GuardMemory, look: Look): bool
   const said = warmupDay === null ? seen : addDays(today, 1 - Math.max(1, Math.floor(warmupDay)));
   const began = said < seen ? said : seen;
   const resumed = evidence?.before === null ? evidence.from : began;
-  let over = 0;
-  for (let date = addDays(today, -1); date >= began && date >= resumed; date = addDays(date, -1)) {
-    if (!(look.weekdaysOnly && isWeekend(date))) over += 1;
-    if (over === firstSendingDays) return true;
-  }
-  return false;
+  const days = [resumed > began ? resumed : began, addDays(today, -1)] as const;
+  return countSendingDays(days, firstSendingDays, { ...look, known: [] }) === firstSendingDays;
 }
 
 export function situationOf(policy: Policy, memory: GuardMemory, look: Look, firstSight: boolean): Situation {

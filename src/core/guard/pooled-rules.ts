@@ -1,10 +1,9 @@
 // Findings in pooled counts of a domain or an account, for alerts only. docs/guard.md, "Beyond one mailbox".
+import type { Counts } from '../policy.ts';
 import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
 import type { LimitedDays } from './window.ts';
 
-export interface PooledSum {
-  readonly sent: number;
-  readonly bounced: number;
+export interface PooledSum extends Counts {
   /** Emails times their limit in ppm: a million times the allowed bounces. */
   readonly allowed: number;
 }

@@ -1,15 +1,13 @@
 // The guard over a mailbox's past, day by day.
 import { type GuardActionKind, isGuardActionKind } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
-import type { Policy } from '../policy.ts';
+import { type Counts, maxPerDay, type Policy } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate } from '../time.ts';
 import type { Verdict } from '../verdict.ts';
 import { judge, situationOf } from './judge.ts';
 import { afterConfirmed, afterSight, firstSight, type GuardMemory, type Sight } from './memory.ts';
-import { type Counts, countsOf, dayOn, readDays } from './rows.ts';
+import { countsOf, dayOn, readDays } from './rows.ts';
 
-/** Emails a day that recovery mode sends at most (the API's document, section 2). */
-export const recoveryMailsPerDay = 15;
 /** Days that the API is asked for, unless a policy has a longer window. */
 const leastStatsDays = 30;
 
@@ -93,10 +91,10 @@ function liveDay(
   const { restOfBounce } = state;
   if (!counts) return { counts, restOfBounce };
   if (state.paused) return { counts: { sent: 0, bounced: 0 }, restOfBounce };
-  if (!inRecovery || counts.sent <= recoveryMailsPerDay) return { counts, restOfBounce };
-  const bounces = (counts.bounced * recoveryMailsPerDay) / counts.sent + restOfBounce;
+  if (!inRecovery || counts.sent <= maxPerDay.recovery) return { counts, restOfBounce };
+  const bounces = (counts.bounced * maxPerDay.recovery) / counts.sent + restOfBounce;
   const bounced = Math.min(counts.bounced, Math.floor(bounces));
-  return { counts: { sent: recoveryMailsPerDay, bounced }, restOfBounce: bounces - bounced };
+  return { counts: { sent: maxPerDay.recovery, bounced }, restOfBounce: bounces - bounced };
 }
 
 function rowOf(date: IsoDate | null, counts: Counts | null): StatsRow {

@@ -1,12 +1,8 @@
 // The days of a stats answer: the oldest first, without duplicates and future dates.
 import type { StatsRow } from '../answers.ts';
+import type { Counts } from '../policy.ts';
 import { addDays, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../time.ts';
 import type { Doubt, EvidenceStart } from '../verdict.ts';
-
-export interface Counts {
-  readonly sent: number;
-  readonly bounced: number;
-}
 
 /** An unreadable day has a count that is missing, negative or no integer. */
 export interface DailyRow extends StatsRow {

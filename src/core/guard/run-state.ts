@@ -14,7 +14,7 @@ export interface StatusWords {
   readonly notRunning: readonly string[];
 }
 
-function plainWord(status: string | null): string | null {
+export function plainWord(status: string | null): string | null {
   return status?.trim().toLowerCase() || null;
 }
 

@@ -1,18 +1,14 @@
 // The evidence window for the bounce rate. docs/guard.md, "The rule".
 import type { StatsAnswer } from '../answers.ts';
-import { isOver, isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
+import { type Counts, isOver, isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
 import { addDays, dayOf, type EpochMs, type IsoDate } from '../time.ts';
 import type { EarlierMode, EvidenceStart } from '../verdict.ts';
-import { type Counts, type Days, hasInvalid, isCounted, pool, readDays } from './rows.ts';
+import { type Days, hasInvalid, isCounted, pool, readDays } from './rows.ts';
 
 // Days of one mailbox with the limit of each day's mode, for pools of several mailboxes.
 
-export interface CountedDay extends Counts {
-  readonly date: IsoDate;
-}
-
 export interface LimitedDays {
-  readonly days: readonly CountedDay[];
+  readonly days: readonly (Counts & { readonly date: IsoDate })[];
   readonly limitOn: (date: IsoDate) => Ppm;
 }
 

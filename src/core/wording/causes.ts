@@ -44,11 +44,9 @@ export function changeSentence({ what, from, to, since, at }: Change, zone: stri
   const when = `between ${momentText(since, zone)} and ${momentText(at, zone)}`;
   switch (what) {
     case 'mode':
-      return `Its mode changed from ${from} to ${to} ${when}. Warmwarden did not change it.`;
     case 'warm-up':
-      return `Its warm-up changed from ${from} to ${to} ${when}. Warmwarden did not change it.`;
     case 'target_daily_limit':
-      return `Its target daily limit changed from ${from} to ${to} ${when}. Warmwarden did not change it.`;
+      return `Its ${what.replaceAll('_', ' ')} changed from ${from} to ${to} ${when}. Warmwarden did not change it.`;
     case 'connection':
       return to === 'connected' ? `Its connection was restored ${when}.` : `Its connection failed ${when}: ${to}.`;
     case 'listing':

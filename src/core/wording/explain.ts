@@ -1,12 +1,21 @@
 // Verdicts and actions in sentences, for alerts, the page and `decide`.
 import type { Action } from '../action.ts';
 import type { AlertFacts } from '../alert.ts';
-import type { Counts } from '../guard/rows.ts';
 import { typedName } from '../mailbox.ts';
 import { isWarmupMode, onePercentPpm, ratePpm } from '../policy.ts';
 import { type EpochMs, utcDate } from '../time.ts';
 import type { Reason, Verdict, VerdictAction } from '../verdict.ts';
-import { counted, datesText, momentText, onDatesText, percentText, spanText, timeText } from './phrases.ts';
+import {
+  bouncesText,
+  capital,
+  counted,
+  datesText,
+  momentText,
+  onDatesText,
+  percentText,
+  spanText,
+  timeText,
+} from './phrases.ts';
 
 /** Plain text in English; times in UTC. */
 export function explainVerdict(verdict: Verdict): string {
@@ -72,13 +81,9 @@ export function rateText(verdict: Verdict): string {
   return `${countsText(verdict)}: ${percentText(rate, limitPpm)}, ${side} the ${limit}.`;
 }
 
-function countsOf({ sent, bounced }: Counts): string {
-  return `${counted(bounced, 'bounce')} in ${counted(sent, 'email')}`;
-}
-
 function countsText(verdict: Verdict): string {
   const { windowFrom, windowTo } = verdict;
-  return capital(countsOf(verdict) + (windowFrom && windowTo ? ` ${onDatesText(windowFrom, windowTo)}` : ''));
+  return capital(bouncesText(verdict) + (windowFrom && windowTo ? ` ${onDatesText(windowFrom, windowTo)}` : ''));
 }
 
 /** `8 bounces in 26 emails: 30.77 %`, for lists. Empty without counts. */
@@ -86,7 +91,7 @@ export function countsAndRate(verdict: Verdict | undefined): string {
   const counts = verdict?.emergency ?? verdict;
   const rate = counts && ratePpm(counts);
   if (!counts || rate === null || rate === undefined) return '';
-  return `${countsOf(counts)}: ${percentText(rate, verdict?.limitPpm)}`;
+  return `${bouncesText(counts)}: ${percentText(rate, verdict?.limitPpm)}`;
 }
 
 function withinLimitText(verdict: Verdict): string {
@@ -146,7 +151,7 @@ const readings = {
 function contradictionText(verdict: Verdict): string {
   const { doubt } = verdict;
   if (!doubt || doubt.by === 'earlier_answer') return `${countsText(verdict)}.`;
-  return `${countsText(verdict)}, but ${readings[doubt.by]} it would be ${countsOf(doubt)}. One of the two is wrong.`;
+  return `${countsText(verdict)}, but ${readings[doubt.by]} it would be ${bouncesText(doubt)}. One of the two is wrong.`;
 }
 
 function missingText({ doubt, windowTo, sent }: Verdict): string {
@@ -162,7 +167,7 @@ function emergencyText(verdict: Verdict): string {
   if (!counts) return rateText({ ...verdict, emergency: null });
   const share = ratePpm(counts);
   const tail = share === null ? '' : `: ${percentText(share)}`;
-  return `${capital(countsOf(counts))} since ${datesText(counts.from, counts.from)}${tail}.`;
+  return `${capital(bouncesText(counts))} since ${datesText(counts.from, counts.from)}${tail}.`;
 }
 
 /** A time of day, because the sentence is read for hours. */
@@ -254,8 +259,4 @@ export const campaignsUntouched =
 export function sentence(text: string): string {
   const trimmed = text.trim();
   return capital(/[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`);
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -7,7 +7,7 @@ import {
   memberStates,
 } from '../incident.ts';
 import { domainOf, typedName } from '../mailbox.ts';
-import { counted, momentText } from './phrases.ts';
+import { bouncesText, capital, counted, momentText } from './phrases.ts';
 
 /** `Provider google: 16 mailboxes on 5 domains over their bounce limits since 20 March 09:40 UTC: block` */
 export function incidentTitle(
@@ -81,16 +81,11 @@ const stateWords: Readonly<Record<MemberState, string>> = {
 
 /** `acme/bob@acme.example: 4 bounces in 52 emails, switched to recovery mode (20 March 09:41 UTC)`. */
 export function memberLine(one: IncidentMailbox, zone: string): string {
-  const { account, mailboxId, email, state, since, sent, bounced } = one;
-  const counts = `${counted(bounced, 'bounce')} in ${counted(sent, 'email')}`;
+  const { account, mailboxId, email, state, since } = one;
   const name = typedName({ account, id: mailboxId, email });
-  return `${name}: ${counts}, ${stateWords[state]} (${momentText(since, zone)})`;
+  return `${name}: ${bouncesText(one)}, ${stateWords[state]} (${momentText(since, zone)})`;
 }
 
 export function domainsOf(members: readonly IncidentMailbox[]): number {
   return new Set(members.map(({ email }) => domainOf(email))).size;
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,7 +1,7 @@
 // Numbers, dates and durations in sentences.
 import type { Observed, WarmupAnswer } from '../answers.ts';
-import type { GuardedElsewhere } from '../mailbox.ts';
-import { onePercentPpm, type Ppm, percent } from '../policy.ts';
+import type { MailboxName } from '../mailbox.ts';
+import { type Counts, onePercentPpm, type Ppm } from '../policy.ts';
 import { dayMs, type EpochMs, hourMs, type IsoDate, minuteMs, secondMs } from '../time.ts';
 
 const monthNames = 'January February March April May June July August September October November December'.split(' ');
@@ -21,6 +21,15 @@ export function numberText(value: number): string {
 export function counted(count: number, one: string, many = `${one}s`): string {
   if (count === 0) return `no ${many}`;
   return `${numberText(count)} ${count === 1 ? one : many}`;
+}
+
+/** `4 bounces in 260 emails` */
+export function bouncesText({ sent, bounced }: Counts): string {
+  return `${counted(bounced, 'bounce')} in ${counted(sent, 'email')}`;
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** `2 of 3 mailboxes`, `3 mailboxes` */
@@ -130,12 +139,9 @@ export function allowedText(ppmMails: number): string {
   return String(Number(bounces.toFixed(bounces < 1 ? 2 : 1)));
 }
 
-let hundredths: Intl.NumberFormat | undefined;
-
 /** `1.54 %`, with a space that does not break. */
 export function share(ppm: Ppm): string {
-  hundredths ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
-  return `${hundredths.format(percent(ppm))}\u00a0%`;
+  return percentText(ppm).replace(' ', '\u00a0');
 }
 
 export function duration(ms: number): string {
@@ -165,7 +171,7 @@ export function withoutFolders(text: string): string {
 }
 
 /** Phrase without a full stop. */
-export function overlapText(elsewhere: readonly Pick<GuardedElsewhere, 'account'>[]): string {
+export function overlapText(elsewhere: readonly Pick<MailboxName, 'account'>[]): string {
   const accounts = [...new Set(elsewhere.map(({ account }) => account))];
   const by = accounts.length === 1 ? `account ${accounts[0]}` : `the accounts ${listText(accounts)}`;
   const [are, them] = elsewhere.length === 1 ? ['is', 'it'] : ['are', 'them'];

@@ -13,9 +13,7 @@ import {
   enforcementOff,
   enforcementOn,
   enforcementSubject,
-  isEnforcementAlert,
-  isOfChannels,
-  isRemoval,
+  protectionOf,
   removalsOver,
 } from '../../alerts/rules/protection-rule.ts';
 import type { Config } from '../../config/config.ts';
@@ -90,7 +88,7 @@ export class ReloadAlerts {
     const { config } = this.#live;
     const alerts = [...this.#rooms.fleet.wideAlerts()];
     const off = scopesOff(config);
-    const ended = alerts.filter((alert) => isEnforcementAlert(alert) && !off.has(alert.fingerprint));
+    const ended = alerts.filter((alert) => protectionOf(alert) === 'enforcement' && !off.has(alert.fingerprint));
     const names = config.accounts.map(({ name }) => name);
     const { problems, command } = { problems: this.#problems, command: this.#rooms.world.command };
     const conditions = [
@@ -121,7 +119,7 @@ export class ReloadAlerts {
 const isRefusal = ({ rule, object }: Alert) => rule === 'config_wrong' && object === 'reload';
 
 function isOfReload(alert: Alert): boolean {
-  return [isRefusal, isEnforcementAlert, isRemoval, isOfChannels].some((is) => is(alert));
+  return isRefusal(alert) || ['enforcement', 'account', 'channels'].includes(protectionOf(alert) ?? '');
 }
 
 function scopesOff({ accounts }: Config): ReadonlyMap<string, EnforcementScope> {

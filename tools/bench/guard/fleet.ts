@@ -2,7 +2,7 @@
 
 import type { StatsRow } from '../../../src/core/answers.ts';
 import { accountShift, domainExcess, domainWeek, type Pools, poolsOf } from '../../../src/core/guard/pooled-rules.ts';
-import { type CountedDay, type LimitedDays, limitedDays } from '../../../src/core/guard/window.ts';
+import { type LimitedDays, limitedDays } from '../../../src/core/guard/window.ts';
 import { defaultPolicy, type WarmupMode } from '../../../src/core/policy.ts';
 import { addDays, dayMs, type IsoDate } from '../../../src/core/time.ts';
 import { rowOf, verdictAt } from './alarms.ts';
@@ -25,7 +25,7 @@ class DaysSoFar {
   readonly #histories: readonly History[];
   readonly #mode: WarmupMode;
   readonly #count: number;
-  #days: readonly CountedDay[] = [];
+  #days: LimitedDays['days'] = [];
   #next = 0;
 
   constructor(histories: readonly History[], mode: WarmupMode, count: number) {

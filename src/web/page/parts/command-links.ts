@@ -1,7 +1,7 @@
 // Links that prepare commands, and the selection of mailboxes. Only operators see them.
 
 import { html } from 'hono/html';
-import { isDisarming, isStop } from '../../../alerts/rules/protection-rule.ts';
+import { isDisarming, protectionOf } from '../../../alerts/rules/protection-rule.ts';
 import { type Alert, noAccount, type Silence } from '../../../core/alert.ts';
 import { mailboxKey } from '../../../core/mailbox.ts';
 import {
@@ -46,11 +46,12 @@ export function writesOnPath(scope: WriteScope): string {
 export function alertCommands(alert: Alert, silence: Silence | null): Markup {
   const { rule, account, mailboxId } = alert;
   const scope = mailboxId === null ? { account } : { mailbox: mailboxKey(account, mailboxId) };
-  const first = isStop(alert)
-    ? doLink(writesPath(false, account === noAccount ? {} : scope), endStop)
-    : rule === 'guard_held'
-      ? html`${doLink(breakerReleasePath, 'Release')} ${stopLinks(alert)}`
-      : '';
+  const first =
+    protectionOf(alert) === 'writes'
+      ? doLink(writesPath(false, account === noAccount ? {} : scope), endStop)
+      : rule === 'guard_held'
+        ? html`${doLink(breakerReleasePath, 'Release')} ${stopLinks(alert)}`
+        : '';
   const second = silence
     ? doLink(silenceExpirePath(silence.id), 'Expire the silence')
     : doLink(alertSilencePath(alert, silenceLasts), 'Silence 4 h');
