@@ -4,12 +4,13 @@ import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { z } from 'zod';
 import { readStats } from '../api/answers.ts';
+import { guardSchema } from '../config/guard-schema.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
 import { admit, closedBreaker, heldByBreaker } from '../core/guard/breaker.ts';
 import { judge, type Situation, situationOf } from '../core/guard/judge.ts';
 import { firstSight } from '../core/guard/memory.ts';
 import { errorText } from '../core/nearest.ts';
-import { defaultPolicy, onePercentPpm, type Policy, percent, ratePpm, warmupModes } from '../core/policy.ts';
+import { type Policy, percent, ratePpm, warmupModes } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { EvidenceStart, RunState, Verdict } from '../core/verdict.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
@@ -105,32 +106,55 @@ function factsOf(verdict: Verdict) {
 // Cases: vectors in the format of guard/vectors.json become situations, verdicts become rows.
 
 const number = z.number();
+const caseConfig = z
+  .object({
+    window_days: number,
+    window_max_days: number,
+    min_bounces: number,
+    on_breach: z.enum(['recovery', 'pause', 'alert']),
+    on_recovery_breach: z.enum(['pause', 'alert']),
+    burst: z.enum(['alert', 'act']),
+    emergency_min_bounces: number,
+    emergency_rate_pct: number,
+    emergency_days: number,
+    max_interventions: number,
+    stale_after_days: number,
+    breaker_pct: number,
+    breaker_min_mailboxes: number,
+    breaker_min_domains: number,
+    limits_pct: z.partialRecord(z.enum(warmupModes), number),
+  })
+  .partial();
+
+/** Guard settings of a case in the form of the configuration file, which checks them. */
+function guardOfCase(config: z.infer<typeof caseConfig>): Record<string, unknown> {
+  const { window_days, window_max_days, min_bounces, on_breach, on_recovery_breach, burst, stale_after_days } = config;
+  const share = (percentage: number | undefined) => (percentage === undefined ? undefined : `${percentage}%`);
+  const limits = Object.entries(config.limits_pct ?? {}).map(([mode, limit]) => [mode, share(limit)]);
+  return {
+    ...{ window_days, window_max_days, min_bounces, on_breach, on_recovery_breach, burst, stale_after_days },
+    emergency: {
+      min_bounces: config.emergency_min_bounces,
+      rate: share(config.emergency_rate_pct),
+      days: config.emergency_days,
+    },
+    max_interventions: { count: config.max_interventions },
+    breaker: {
+      share: share(config.breaker_pct),
+      min_mailboxes: config.breaker_min_mailboxes,
+      min_domains: config.breaker_min_domains,
+    },
+    limits: Object.fromEntries(limits),
+  };
+}
+
 /** Case in the form of the file. */
 export const caseSchema = z.object({
   id: z.string(),
   mode: z.string().nullable().describe('The warm-up mode.'),
   now: z.iso.datetime(),
   stats: z.unknown().describe('The days of the stats answer.'),
-  config: z
-    .object({
-      window_days: number,
-      window_max_days: number,
-      min_bounces: number,
-      on_breach: z.enum(['recovery', 'pause', 'alert']),
-      on_recovery_breach: z.enum(['pause', 'alert']),
-      burst: z.enum(['alert', 'act']),
-      emergency_min_bounces: number,
-      emergency_rate_pct: number,
-      emergency_days: number,
-      max_interventions: number,
-      stale_after_days: number,
-      breaker_pct: number,
-      breaker_min_mailboxes: number,
-      breaker_min_domains: number,
-      limits_pct: z.partialRecord(z.enum(warmupModes), number),
-    })
-    .partial()
-    .default({}),
+  config: caseConfig.default({}).transform(guardOfCase).pipe(guardSchema),
   state: z
     .object({
       paused: z.boolean(),
@@ -142,7 +166,13 @@ export const caseSchema = z.object({
     })
     .partial()
     .default({}),
-  fleet: z.object({ active: number, pending: number, distinct_domains: number }).nullish(),
+  fleet: z
+    .object({
+      active: number.describe('Running mailboxes.'),
+      pending: number.describe('Mailboxes acted on or held within the window of the breaker, this one included.'),
+      distinct_domains: number,
+    })
+    .nullish(),
   weekdays_only: z.boolean().optional(),
 });
 
@@ -162,9 +192,9 @@ export function decideCases(cases: readonly unknown[]) {
 
 function decideCase(one: Case) {
   const now = Date.parse(one.now);
-  const policy = policyOfCase(one.config);
+  const policy = policyOf(one.config);
   const found = judge(policy, situationOfCase(one, policy, now));
-  const verdict = one.fleet ? underPressure(found, policy, pressureOf(one.fleet)) : found;
+  const verdict = one.fleet ? underPressure(found, policy, one.fleet) : found;
   return { id: one.id, ...factsOf(verdict), window_days: verdict.windowDays };
 }
 
@@ -191,23 +221,17 @@ function startOf(from: string | null | undefined): EvidenceStart | null {
 }
 
 /** Part of the fleet that acts at the same time as a mailbox. */
-export interface FleetPressure {
-  /** Running mailboxes. */
-  readonly active: number;
-  /** Mailboxes acted on or held for an action within the breaker's window, this one included. */
-  readonly pending: number;
-  readonly distinctDomains: number;
-}
+export type FleetPressure = NonNullable<Case['fleet']>;
 
 /** Applies the circuit breaker to a verdict on one mailbox of a fleet that is known only by its counts. */
 export function underPressure(verdict: Verdict, { breaker }: Policy, pressure: FleetPressure): Verdict {
   if (verdict.action !== 'recovery' && verdict.action !== 'pause') return verdict;
-  const { active, pending, distinctDomains } = pressure;
+  const { active, pending, distinct_domains: domains } = pressure;
   const entries = Array.from({ length: pending }, (_, index) => ({
     key: `case/${index}`,
     account: 'case',
-    email: `${index}@${index % distinctDomains}.example`,
-    domain: `${index % distinctDomains}.example`,
+    email: `${index}@${index % domains}.example`,
+    domain: `${index % domains}.example`,
     at: 0,
     held: false,
     firstSight: false,
@@ -218,41 +242,4 @@ export function underPressure(verdict: Verdict, { breaker }: Policy, pressure: F
   const state = { ...closedBreaker, entries: others };
   const given = { policy: breaker, running: () => active, now: 0 };
   return admit(state, { ...candidate, statsAt: 0 }, given).admitted ? verdict : heldByBreaker(verdict);
-}
-
-function pressureOf(fleet: NonNullable<Case['fleet']>): FleetPressure {
-  return { active: fleet.active, pending: fleet.pending, distinctDomains: fleet.distinct_domains };
-}
-
-/** Converts percent to parts per million; the cases use percent, exact to four decimals. */
-function ppm(percentage: number): number {
-  return Math.round(percentage * onePercentPpm);
-}
-
-function policyOfCase(config: Case['config']): Policy {
-  const { emergency, maxInterventions, breaker, limitsPpm } = defaultPolicy;
-  const limits = Object.entries(config.limits_pct ?? {}).map(([mode, limit]) => [mode, ppm(limit)]);
-  return {
-    ...defaultPolicy,
-    windowDays: config.window_days ?? defaultPolicy.windowDays,
-    windowMaxDays: config.window_max_days ?? defaultPolicy.windowMaxDays,
-    minBounces: config.min_bounces ?? defaultPolicy.minBounces,
-    onBreach: config.on_breach ?? defaultPolicy.onBreach,
-    onRecoveryBreach: config.on_recovery_breach ?? defaultPolicy.onRecoveryBreach,
-    burst: config.burst ?? defaultPolicy.burst,
-    staleAfterDays: config.stale_after_days ?? defaultPolicy.staleAfterDays,
-    emergency: {
-      minBounces: config.emergency_min_bounces ?? emergency.minBounces,
-      ratePpm: config.emergency_rate_pct === undefined ? emergency.ratePpm : ppm(config.emergency_rate_pct),
-      days: config.emergency_days ?? emergency.days,
-    },
-    maxInterventions: { ...maxInterventions, count: config.max_interventions ?? maxInterventions.count },
-    breaker: {
-      ...breaker,
-      sharePpm: config.breaker_pct === undefined ? breaker.sharePpm : ppm(config.breaker_pct),
-      minMailboxes: config.breaker_min_mailboxes ?? breaker.minMailboxes,
-      minDomains: config.breaker_min_domains ?? breaker.minDomains,
-    },
-    limitsPpm: { ...limitsPpm, ...Object.fromEntries(limits) },
-  };
 }

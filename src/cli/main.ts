@@ -3,7 +3,11 @@ import { Command, Help, type HelpConfiguration } from 'commander';
 import { commandName } from '../world/command-name.ts';
 import { version } from '../world/version.ts';
 import { exitMeanings, showError } from './errors.ts';
+import type { operationCommands } from './operations.ts';
 import { helpEntry, watchOutputs } from './terminal.ts';
+
+const operation = (name: keyof typeof operationCommands) => async () =>
+  (await import('./operations.ts')).operationCommands[name]();
 
 /** Commands by name, in the order of the help. Loads only the sources of the command that runs. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
@@ -19,22 +23,22 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   alerts: async () => (await import('./alerts.ts')).alertsCommand(),
   explain: async () => (await import('./explain.ts')).explainCommand(),
   history: async () => (await import('./history.ts')).historyCommand(),
-  pause: async () => (await import('./operations.ts')).pauseCommand(),
-  resume: async () => (await import('./operations.ts')).resumeCommand(),
-  mode: async () => (await import('./operations.ts')).modeCommand(),
-  limit: async () => (await import('./operations.ts')).limitCommand(),
-  undo: async () => (await import('./operations.ts')).undoCommand(),
+  pause: operation('pause'),
+  resume: operation('resume'),
+  mode: operation('mode'),
+  limit: operation('limit'),
+  undo: operation('undo'),
   token: async () => (await import('./token.ts')).tokenCommand(),
   mcp: async () => (await import('./mcp.ts')).mcpCommand(),
   recipes: async () => (await import('./recipes.ts')).recipesCommand(),
-  breaker: async () => (await import('./operations.ts')).breakerCommand(),
-  contest: async () => (await import('./operations.ts')).contestCommand(),
+  breaker: operation('breaker'),
+  contest: operation('contest'),
   writes: async () => (await import('./writes.ts')).writesCommand(),
   silence: async () => (await import('./silence.ts')).silenceCommand(),
   store: async () => (await import('./store.ts')).storeCommand(),
-  reload: async () => (await import('./operations.ts')).reloadCommand(),
+  reload: operation('reload'),
   // The health check of the image runs it.
-  __alive: async () => (await import('./operations.ts')).aliveCommand(),
+  __alive: operation('__alive'),
 };
 
 export async function allCommands(): Promise<readonly Command[]> {
@@ -83,7 +87,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   // The only output with --json is JSON, also for an error.
   if (showing.json) program.configureOutput({ writeErr: () => {} });
   for (const command of await commandsFor(words.slice(2)))
-    program.addCommand(withExamples(inheriting(command, program)), { hidden: command.name().startsWith('_') });
+    program.addCommand(inheriting(command, program), { hidden: command.name().startsWith('_') });
   try {
     await program.parseAsync(words);
   } catch (error) {
@@ -91,111 +95,86 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Gives a command, and its subcommands, the settings of its parent: none of them ends the process by itself. */
-function inheriting(command: Command, parent: Command, words = `${parent.name()} ${command.name()}`): Command {
-  command.copyInheritedSettings(parent).showHelpAfterError(`Try \`${words} --help\`.`);
+/**
+ * Gives a command, and its subcommands, the settings of its parent, so that none of them ends the process by itself, and
+ * their examples.
+ */
+function inheriting(command: Command, parent: Command, words = command.name()): Command {
+  command.copyInheritedSettings(parent).showHelpAfterError(`Try \`${commandName} ${words} --help\`.`);
+  const shown = examplesOf(words).map((line) => line.replace(/(?<=^|\| )warmwarden(?= )/, () => commandName));
+  if (shown.length > 0) command.addHelpText('after', `\nExamples:\n  ${shown.join('\n  ')}`);
   for (const inner of command.commands) inheriting(inner, command, `${words} ${inner.name()}`);
   return command;
 }
 
-// Examples for the help of every command: the most common lines, with their purpose.
-
-/** Examples by the words of the command. The help shows them with the words that start this program. */
-export const examples: Readonly<Record<string, readonly string[]>> = {
-  run: ['warmwarden run --config config.yaml', 'kill -HUP PID                          # reloads the configuration'],
-  check: [
-    'warmwarden check --config config.yaml',
-    'warmwarden check --show                # the settings in force, and where each value came from',
-    'warmwarden check --mailbox a@b.example # the guard settings of one mailbox, overrides resolved',
-  ],
-  doctor: [
-    'warmwarden doctor',
-    'warmwarden doctor --json | jq \'.checks[] | select(.result == "problem") | .message\'',
-  ],
-  channels: ['warmwarden channels test ops', 'warmwarden channels resend ops --reason "the receiver is back"'],
-  demo: ['warmwarden demo', 'warmwarden demo --speed 60 --port 8080'],
-  simulator: [
-    'warmwarden simulator',
-    'warmwarden simulator --port 7031 --scenario provider-block',
-    'warmwarden simulator breach amelia.ward@northbeam.example   # in a running simulator',
-    'warmwarden simulator emergency a@b.example',
-    'warmwarden simulator dns-failure b.example',
-    'warmwarden simulator disconnect a@b.example',
-    'warmwarden simulator repair b.example',
-    'warmwarden simulator pause a@b.example                      # by others, as raise-mode and raise-limit',
-    'warmwarden simulator raise-mode a@b.example',
-    'warmwarden simulator raise-limit a@b.example',
-    'warmwarden simulator unwell',
-    'warmwarden simulator clock-off',
-    'warmwarden simulator well',
-    'warmwarden simulator --key sk_live_a,*@a.example --key sk_live_b,enterprise,*@b.example',
-  ],
-  decide: ['warmwarden decide --mode slow --stats answer.json', 'cat answer.json | warmwarden decide --mode balanced'],
-  backtest: [
-    'warmwarden backtest --config config.yaml',
-    'warmwarden backtest --config config.yaml --days 30 --guard stricter.yaml',
-  ],
-  status: ['warmwarden status', 'warmwarden status --json | jq \'.mailboxes[] | select(.state != "ok") | .email\''],
-  explain: ['warmwarden explain a@b.example', 'warmwarden explain acme/a@b.example --at 2026-03-20T10:02Z'],
-  history: [
-    'warmwarden history --since 24h',
-    'warmwarden history --by ann --operation pause',
-    'warmwarden history --mailbox a@b.example --guard    # also what Warmwarden did by itself',
-  ],
-  pause: [
-    'warmwarden pause a@b.example --reason "list is being cleaned"',
-    'warmwarden pause a@b.example --dry-run  # only show what it would do',
-  ],
-  resume: ['warmwarden resume a@b.example --reason "list is clean" --yes'],
-  mode: ['warmwarden mode a@b.example slow --reason "new domain"'],
-  limit: ['warmwarden limit a@b.example 15 --reason "too many emails for a new domain"'],
-  undo: ['warmwarden undo --since 1h --reason "the provider reported bounces twice"'],
-  alerts: [
-    'warmwarden alerts list',
-    'warmwarden alerts list --details',
-    'warmwarden alerts list --severity critical --json',
-  ],
-  token: [
-    'warmwarden token new grafana --role scraper',
-    'warmwarden token new bot --recipe-key --plan cloud --role viewer',
-  ],
-  breaker: ['warmwarden breaker release --reason "the bounces are real"'],
-  contest: ['warmwarden contest release a@b.example --reason "agreed with the client"'],
-  writes: [
-    'warmwarden writes off --reason "migration" --for 24h',
-    'warmwarden writes off --account acme --reason "key is shared today"',
-    'warmwarden writes on --account acme   # ends exactly that stop',
-  ],
-  silence: [
-    'warmwarden silence add --rule dns_failing --for 4h --reason "DNS moves"',
-    'warmwarden silence list',
-    'warmwarden silence expire ID',
-  ],
-  store: [
-    'warmwarden store stats',
-    'warmwarden store check',
-    'warmwarden store backup /backup/warmwarden-$(date +%F).db   # also while the daemon runs',
-    'warmwarden store copy --from sqlite:./data/warmwarden.db   # into the PostgreSQL database of the configuration',
-  ],
-  reload: ['warmwarden reload --dry-run             # what would change', 'warmwarden reload'],
-  mcp: ['warmwarden mcp', 'warmwarden mcp --base-url https://recipes.example.com/v1'],
-  recipes: ['warmwarden recipes list', 'warmwarden recipes run at-risk --param bounces=3'],
-};
-
-/** Adds the examples to the help of the command and of each command below it. */
-function withExamples(command: Command): Command {
-  const lines = examples[command.name()] ?? [];
-  for (const inner of command.commands) {
-    const words = new RegExp(`^warmwarden ${command.name()} ${inner.name()}\\b`);
-    addExamples(
-      inner,
-      lines.filter((line) => words.test(line)),
-    );
-  }
-  return addExamples(command, lines);
+/** Examples for the help of the command with these words: the most common lines, with their purpose. */
+export function examplesOf(words: string): readonly string[] {
+  return examples.filter((line) => new RegExp(`(^|\\| )warmwarden ${words}( |$)`).test(line));
 }
 
-function addExamples(command: Command, lines: readonly string[]): Command {
-  const shown = lines.map((line) => line.replace(/(?<=^|\| )warmwarden(?= )/, () => commandName));
-  return shown.length === 0 ? command : command.addHelpText('after', `\nExamples:\n  ${shown.join('\n  ')}`);
-}
+const examples = [
+  'warmwarden run --config config.yaml   # kill -HUP PID reloads the configuration',
+  'warmwarden check --config config.yaml',
+  'warmwarden check --show                # the settings in force, and where each value came from',
+  'warmwarden check --mailbox a@b.example # the guard settings of one mailbox, overrides resolved',
+  'warmwarden doctor',
+  'warmwarden doctor --json | jq \'.checks[] | select(.result == "problem") | .message\'',
+  'warmwarden channels test ops',
+  'warmwarden channels resend ops --reason "the receiver is back"',
+  'warmwarden demo',
+  'warmwarden demo --speed 60 --port 8080',
+  'warmwarden simulator',
+  'warmwarden simulator --port 7031 --scenario provider-block',
+  'warmwarden simulator breach amelia.ward@northbeam.example   # in a running simulator',
+  'warmwarden simulator emergency a@b.example',
+  'warmwarden simulator dns-failure b.example',
+  'warmwarden simulator disconnect a@b.example',
+  'warmwarden simulator repair b.example',
+  'warmwarden simulator pause a@b.example                      # by others, as raise-mode and raise-limit',
+  'warmwarden simulator raise-mode a@b.example',
+  'warmwarden simulator raise-limit a@b.example',
+  'warmwarden simulator unwell',
+  'warmwarden simulator clock-off',
+  'warmwarden simulator well',
+  'warmwarden simulator --key sk_live_a,*@a.example --key sk_live_b,enterprise,*@b.example',
+  'warmwarden decide --mode slow --stats answer.json',
+  'cat answer.json | warmwarden decide --mode balanced',
+  'warmwarden backtest --config config.yaml',
+  'warmwarden backtest --config config.yaml --days 30 --guard stricter.yaml',
+  'warmwarden status',
+  'warmwarden status --json | jq \'.mailboxes[] | select(.state != "ok") | .email\'',
+  'warmwarden explain a@b.example',
+  'warmwarden explain acme/a@b.example --at 2026-03-20T10:02Z',
+  'warmwarden history --since 24h',
+  'warmwarden history --by ann --operation pause',
+  'warmwarden history --mailbox a@b.example --guard    # also what Warmwarden did by itself',
+  'warmwarden pause a@b.example --reason "list is being cleaned"',
+  'warmwarden pause a@b.example --dry-run  # only show what it would do',
+  'warmwarden resume a@b.example --reason "list is clean" --yes',
+  'warmwarden mode a@b.example slow --reason "new domain"',
+  'warmwarden limit a@b.example 15 --reason "too many emails for a new domain"',
+  'warmwarden undo --since 1h --reason "the provider reported bounces twice"',
+  'warmwarden alerts list',
+  'warmwarden alerts list --details',
+  'warmwarden alerts list --severity critical --json',
+  'warmwarden token new grafana --role scraper',
+  'warmwarden token new bot --recipe-key --plan cloud --role viewer',
+  'warmwarden breaker release --reason "the bounces are real"',
+  'warmwarden contest release a@b.example --reason "agreed with the client"',
+  'warmwarden writes off --reason "migration" --for 24h',
+  'warmwarden writes off --account acme --reason "key is shared today"',
+  'warmwarden writes on --account acme   # ends exactly that stop',
+  'warmwarden silence add --rule dns_failing --for 4h --reason "DNS moves"',
+  'warmwarden silence list',
+  'warmwarden silence expire ID',
+  'warmwarden store stats',
+  'warmwarden store check',
+  'warmwarden store backup /backup/warmwarden-$(date +%F).db   # also while the daemon runs',
+  'warmwarden store copy --from sqlite:./data/warmwarden.db   # into the PostgreSQL database of the configuration',
+  'warmwarden reload --dry-run             # what would change',
+  'warmwarden reload',
+  'warmwarden mcp',
+  'warmwarden mcp --base-url https://recipes.example.com/v1',
+  'warmwarden recipes list',
+  'warmwarden recipes run at-risk --param bounces=3',
+];

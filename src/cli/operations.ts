@@ -116,79 +116,67 @@ function onMailbox(name: string, description: string): Command {
     .argument('<mailbox>', 'its address, its id, or ACCOUNT/ADDRESS');
 }
 
-export function pauseCommand(): Command {
-  return onMailbox('pause', 'pause the warm-up of a mailbox; campaign sending continues').action(
-    (mailbox: string, options: ChangeOptions) => operate(options, 'pause', { mailbox }),
+type MailboxOperation = 'pause' | 'resume' | 'contest-release';
+
+function operatingOn(name: string, operation: MailboxOperation, description: string): Command {
+  return onMailbox(name, description).action((mailbox: string, options: ChangeOptions) =>
+    operate(options, operation, { mailbox }),
   );
 }
 
-export function resumeCommand(): Command {
-  return onMailbox('resume', 'resume the warm-up of a mailbox, no matter who paused it').action(
-    (mailbox: string, options: ChangeOptions) => operate(options, 'resume', { mailbox }),
-  );
-}
-
-export function modeCommand(): Command {
-  return onMailbox('mode', 'set the warm-up mode of a mailbox')
-    .addArgument(new Argument('<mode>', 'the mode').choices(warmupModes))
-    .action((mailbox: string, mode: (typeof warmupModes)[number], options: ChangeOptions) =>
-      operate(options, 'mode', { mailbox, mode }),
-    );
-}
-
-export function limitCommand(): Command {
-  return onMailbox('limit', 'set the target daily limit of a mailbox, at most what its mode allows')
-    .addArgument(new Argument('<emails>', 'how many emails a day').argParser(wholeNumber(1, largestLimit)))
-    .action((mailbox: string, limit: number, options: ChangeOptions) => operate(options, 'limit', { mailbox, limit }));
-}
-
-export function undoCommand(): Command {
-  return withChangeOptions(new Command('undo'))
-    .description(
-      'undo what Warmwarden did by itself, and daily limits set with `limit`, except where others have changed them since',
-    )
-    .requiredOption('--since <duration>', 'how far back, for example 1h', duration)
-    .action((options: ChangeOptions & { readonly since: number }) =>
-      operate(options, 'undo', { since_seconds: options.since / secondMs }),
-    );
-}
-
-export function breakerCommand(): Command {
-  const release = withChangeOptions(new Command('release'))
-    .description('carry out the actions that the circuit breaker is holding, except where writes are off')
-    .action((options: ChangeOptions) => operate(options, 'breaker-release', {}));
-  return new Command('breaker')
-    .description('release the circuit breaker, which holds actions when much of the fleet would change at once')
-    .addCommand(release);
-}
-
-export function contestCommand(): Command {
-  const release = onMailbox(
-    'release',
-    'let Warmwarden act again on a mailbox where others reversed its changes',
-  ).action((mailbox: string, options: ChangeOptions) => operate(options, 'contest-release', { mailbox }));
-  return new Command('contest')
-    .description('let Warmwarden act again on mailboxes where others reversed its changes')
-    .addCommand(release);
-}
-
-export function reloadCommand(): Command {
-  return withChangeOptions(new Command('reload'))
-    .description('reload the configuration of the running daemon; a file with problems changes nothing')
-    .option(
-      '--force',
-      'accept a file that removes more than 20 % of the guarded mailboxes, or every channel except recipes; asks first',
-    )
-    .action((options: ChangeOptions & { readonly force?: boolean }) => {
-      const { force = false } = options;
-      // The daemon refuses a file that looks like a mistake, so only --force needs a confirmation.
-      return operate(force ? options : { ...options, yes: true }, 'reload', { force });
-    });
-}
-
-/** Health check of a container. Uses the socket, so it does not depend on the addresses, TLS and tokens in `server`. */
-export function aliveCommand(): Command {
-  return new Command('__alive').addOption(configOption()).action(async ({ config }: { readonly config: string }) => {
-    await askFor(findStore(config), 'version');
-  });
-}
+/** Commands that only have the daemon change something, and the health check of a container. */
+export const operationCommands = {
+  pause: () => operatingOn('pause', 'pause', 'pause the warm-up of a mailbox; campaign sending continues'),
+  resume: () => operatingOn('resume', 'resume', 'resume the warm-up of a mailbox, no matter who paused it'),
+  mode: () =>
+    onMailbox('mode', 'set the warm-up mode of a mailbox')
+      .addArgument(new Argument('<mode>', 'the mode').choices(warmupModes))
+      .action((mailbox: string, mode: (typeof warmupModes)[number], options: ChangeOptions) =>
+        operate(options, 'mode', { mailbox, mode }),
+      ),
+  limit: () =>
+    onMailbox('limit', 'set the target daily limit of a mailbox, at most what its mode allows')
+      .addArgument(new Argument('<emails>', 'how many emails a day').argParser(wholeNumber(1, largestLimit)))
+      .action((mailbox: string, limit: number, options: ChangeOptions) =>
+        operate(options, 'limit', { mailbox, limit }),
+      ),
+  undo: () =>
+    withChangeOptions(new Command('undo'))
+      .description(
+        'undo what Warmwarden did by itself, and daily limits set with `limit`, except where others have changed them since',
+      )
+      .requiredOption('--since <duration>', 'how far back, for example 1h', duration)
+      .action((options: ChangeOptions & { readonly since: number }) =>
+        operate(options, 'undo', { since_seconds: options.since / secondMs }),
+      ),
+  breaker: () =>
+    new Command('breaker')
+      .description('release the circuit breaker, which holds actions when much of the fleet would change at once')
+      .addCommand(
+        withChangeOptions(new Command('release'))
+          .description('carry out the actions that the circuit breaker is holding, except where writes are off')
+          .action((options: ChangeOptions) => operate(options, 'breaker-release', {})),
+      ),
+  contest: () => {
+    const does = 'let Warmwarden act again on a mailbox where others reversed its changes';
+    return new Command('contest')
+      .description('let Warmwarden act again on mailboxes where others reversed its changes')
+      .addCommand(operatingOn('release', 'contest-release', does));
+  },
+  reload: () =>
+    withChangeOptions(new Command('reload'))
+      .description('reload the configuration of the running daemon; a file with problems changes nothing')
+      .option(
+        '--force',
+        'accept a file that removes more than 20 % of the guarded mailboxes, or every channel except recipes; asks first',
+      )
+      .action(({ force = false, ...options }: ChangeOptions & { readonly force?: boolean }) =>
+        // The daemon refuses a file that looks like a mistake, so only --force needs a confirmation.
+        operate(force ? options : { ...options, yes: true }, 'reload', { force }),
+      ),
+  /** Uses the socket, so it does not depend on the addresses, TLS and tokens in `server`. */
+  __alive: () =>
+    new Command('__alive').addOption(configOption()).action(async ({ config }: { readonly config: string }) => {
+      await askFor(findStore(config), 'version');
+    }),
+};

@@ -4,13 +4,13 @@ import type { z } from 'zod';
 import type { parametersSchema, Row } from '../core/recipe.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { counted, visibleText } from '../core/wording/phrases.ts';
-import type { brokenJson, recipeJson, runWithRowsShape } from '../recipes/shapes.ts';
+import type { runWithRowsShape } from '../recipes/shapes.ts';
 import { systemClock } from '../world/world.ts';
 import { findStore } from './configuration.ts';
 import { addressOf, ask, isHttp, refusal } from './daemon.ts';
 import { CommandError, exitFailed } from './errors.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './operations.ts';
-import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 import { type TableColumn, tableLines } from './terminal.ts';
 
 const lookEveryMs = 250;
@@ -30,6 +30,7 @@ type AskRecipes = (
   asked?: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> },
 ) => Promise<string>;
 type RunAnswer = z.infer<typeof runWithRowsShape>;
+type RecipeParameters = ReturnType<typeof parametersSchema>;
 
 export function recipesCommand(): Command {
   const url = ['--url <url>', `a daemon elsewhere, as https://HOST; a recipe key is read from ${keyVariable}`] as const;
@@ -78,27 +79,26 @@ function askerOf({ config, url }: RecipesOptions): AskRecipes {
   };
 }
 
-interface RecipesAnswer {
-  readonly recipes: readonly (Omit<ReturnType<typeof recipeJson>, 'parameters'> & {
-    readonly parameters: ReturnType<typeof parametersSchema>;
-  })[];
-  readonly broken: readonly ReturnType<typeof brokenJson>[];
-}
-
 async function listRecipes(ask: AskRecipes, { json = false }: RecipesOptions): Promise<void> {
-  const answer = JSON.parse(await ask('/recipes')) as RecipesAnswer;
+  const answer = JSON.parse(await ask('/recipes')) as Answers['recipes list'];
   if (json) return void printJson('recipes list', answer);
   const { recipes, broken } = answer;
   const rows = recipes.map(({ id, title, operation, schedule, parameters }) => {
     const clock = schedule ? `${schedule.cron} ${schedule.time_zone}` : '';
-    return { recipe: id, title, parameters: parametersText(parameters), does: operation ?? '', schedule: clock };
+    return {
+      recipe: id,
+      title,
+      parameters: parametersText(parameters as RecipeParameters),
+      does: operation ?? '',
+      schedule: clock,
+    };
   });
   print(`${tableOf(['recipe', 'title', 'parameters', 'does', 'schedule'], rows).join('\n')}\n`);
   for (const { problems } of broken) for (const problem of problems) process.stderr.write(`${visibleText(problem)}\n`);
 }
 
 /** Parameters as text, with optional ones in brackets: `mailbox [days]`. `schema`: a JSON Schema. */
-function parametersText({ properties, required }: ReturnType<typeof parametersSchema>): string {
+function parametersText({ properties, required }: RecipeParameters): string {
   return Object.keys(properties)
     .map((name) => (required.includes(name) ? name : `[${name}]`))
     .join(' ');

@@ -1,7 +1,7 @@
 // `warmwarden run`: the daemon, until a signal ends it.
 import { Command } from 'commander';
 import { configOption } from './options.ts';
-import { keepReloads } from './run/process.ts';
+import { endOrRestart, isRestarted, keepReloads } from './run/process.ts';
 
 export function runCommand(): Command {
   return new Command('run')
@@ -10,7 +10,6 @@ export function runCommand(): Command {
     .action(async ({ config }: { config: string }) => {
       const reloadAsked = keepReloads();
       const { guard } = await import('./run/guard.ts');
-      const { endOrRestart, isRestarted } = await import('./run/process.ts');
       await guard(config, reloadAsked).catch((error: unknown) => {
         if (!isRestarted()) throw error;
         process.stderr.write(`warmwarden: ${error instanceof Error ? error.message : String(error)}\n`);

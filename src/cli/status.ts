@@ -20,7 +20,7 @@ interface StatusOptions extends DaemonOptions {
 export function statusCommand(): Command {
   return withDaemonOptions(new Command('status'))
     .description(
-      'show the fleet, the worst first: what is wrong, what was done, how old the data is; exits with 1 when mailboxes are not guarded',
+      'show the fleet, the worst first: what is wrong, what was done, how old the data is; exits with 1 when mailboxes are not guarded or a channel takes no messages',
     )
     .option('--all', `show every mailbox, not only the worst ${mailboxesShown}`)
     .action(status);
@@ -32,20 +32,10 @@ async function status(options: StatusOptions): Promise<void> {
   const answer = (await (json || all
     ? askForAll(address, 'fleet', 'mailboxes')
     : askFor(address, 'fleet'))) as FleetAnswer;
-  process.exitCode = guardsAll(answer) ? exitDone : exitFailed;
+  process.exitCode = troublesOf(answer).length === 0 ? exitDone : exitFailed;
   const { next_cursor: _, ...shown } = answer;
   if (json) return void printJson('status', shown);
   printLines(statusLines(answer, all ? answer.mailboxes.length : mailboxesShown));
-}
-
-/** False while an account is unread, unjudged or unlisted, its key may not write, or the store fails. */
-function guardsAll(answer: FleetAnswer): boolean {
-  const { accounts, not_guarded: notGuarded, store_failure: storeFailure } = answer;
-  if (storeFailure !== null || notGuarded.length > 0) return false;
-  return accounts.every(
-    ({ listed, unlisted, failing_since: since, judging_failure: failure, writable }) =>
-      listed && unlisted.length === 0 && since === null && failure === null && writable !== false,
-  );
 }
 
 type Mailbox = FleetAnswer['mailboxes'][number];
@@ -71,22 +61,30 @@ export function statusLines(answer: FleetAnswer, most: number): readonly string[
   ];
 }
 
-/** Problems outside the mailboxes: accounts that fail, channels that don't take messages. */
-function troublesOf({ accounts, channels }: FleetAnswer): readonly string[] {
-  const lines = accounts.flatMap(
-    ({ name, failing_since: since, last_failure: why, writable, judging_failure, unlisted }) => [
-      ...(since === null ? [] : [`account ${name}: ${why ?? 'no request succeeds'}`]),
-      ...(writable === false ? [`account ${name}: the key may not write`] : []),
-      ...(judging_failure === null ? [] : [`account ${name}: NOT GUARDED, ${noneJudged}: ${judging_failure}`]),
-      ...(unlisted.length === 0
-        ? []
-        : [`account ${name}: NOT GUARDED, not in the mailbox list: ${firstText(unlisted, namesShown)}`]),
-    ],
-  );
-  const failing = channels.flatMap(({ name, pending, last_failure: why }) =>
-    why === null ? [] : [`channel ${name}: ${pending} waiting, ${why}`],
-  );
-  return [...lines, ...failing].map(visibleText);
+/** Reasons why mailboxes are not guarded, and channels that take no messages. The command fails while there are any. */
+function troublesOf(answer: FleetAnswer): readonly string[] {
+  const { accounts, channels, not_guarded: notPolled, store_failure: storeFailure } = answer;
+  const unlisted = accounts.filter(({ listed, failing_since: since }) => !listed && since === null);
+  const starting = new Set([...notPolled, ...unlisted.map(({ name }) => name)]);
+  return [
+    ...(storeFailure === null ? [] : [`store: ${storeFailure.said}`]),
+    ...[...starting].map((name) => `account ${name}: NOT GUARDED, it is starting or has stopped`),
+    ...accounts.flatMap(accountTroubles),
+    ...channels.flatMap(({ name, pending, last_failure: why }) =>
+      why === null ? [] : [`channel ${name}: ${pending} waiting, ${why}`],
+    ),
+  ].map(visibleText);
+}
+
+function accountTroubles({ name, unlisted, ...account }: FleetAnswer['accounts'][number]): readonly string[] {
+  const { failing_since: since, last_failure: why, judging_failure: refusal, writable } = account;
+  const troubles = [
+    since !== null && (why ?? 'no request succeeds'),
+    writable === false && 'the key may not write',
+    refusal !== null && `NOT GUARDED, ${noneJudged}: ${refusal}`,
+    unlisted.length > 0 && `NOT GUARDED, not in the mailbox list: ${firstText(unlisted, namesShown)}`,
+  ];
+  return troubles.flatMap((trouble) => (trouble === false ? [] : [`account ${name}: ${trouble}`]));
 }
 
 /** Lines about incidents, first sweeps and overlaps, unless the headline mentions them. */

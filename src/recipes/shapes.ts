@@ -17,7 +17,7 @@ const recipeShape = z
     schedule: z.object({ cron: z.string(), time_zone: z.string(), apply: z.boolean() }).nullable(),
     built_in: z.boolean(),
   })
-  .meta({ id: 'Recipe' });
+  .meta({ id: 'Recipe', description: 'A saved question about the fleet.' });
 
 export const recipesShape = z.object({
   recipes: z.array(recipeShape),

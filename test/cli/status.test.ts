@@ -36,7 +36,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const status = (...more: readonly string[]) => commandLine(['status', '--url', server.url, ...more]);
 
-test('1 says that an account cannot be read or written, that it lacks a mailbox, that polling has not started or that the store fails, and nothing else does', async () => {
+test('1 says that an account cannot be read or written, that it lacks a mailbox, that polling has not started, that the store fails or that a channel does, and nothing else does', async () => {
   const codeOf = async (change: (fleet: Fleet) => void) => {
     const fleet = exampleFleet();
     change(fleet);
@@ -54,8 +54,11 @@ test('1 says that an account cannot be read or written, that it lacks a mailbox,
     await codeOf((fleet) => fleet.putStoreFailure(failure)),
     await codeOf((fleet) => fleet.putAccount(account('acme', { listed: false, lastSuccessAt: null }))),
     await codeOf((fleet) => fleet.putGuarding([{ account: 'acme', startingSince: now }])),
+    await codeOf((fleet) => {
+      for (const channel of [...fleet.channels()]) fleet.putChannel({ ...channel, lastFailure: 'it answered 500' });
+    }),
   ];
-  expect(codes).toEqual([0, 1, 1, 1, 1, 1, 1]);
+  expect(codes).toEqual([0, 1, 1, 1, 1, 1, 1, 1]);
 });
 
 test('no name is cut; many alerts of one rule are one line, and one entry of the JSON', async () => {
@@ -85,7 +88,17 @@ describe('in words', () => {
   const since = '2026-03-10T10:00:00.000Z';
   const calm = {
     ...{ at, time_zone: 'UTC', headline: 'Look.', advice: 'Look.', tone: 'alarm' },
-    ...{ accounts: [], channels: [], alert_groups: [], incidents: [], alerts_firing: 0, total: 0, mailboxes: [] },
+    ...{
+      not_guarded: [],
+      store_failure: null,
+      accounts: [],
+      channels: [],
+      alert_groups: [],
+      incidents: [],
+      alerts_firing: 0,
+      total: 0,
+      mailboxes: [],
+    },
   };
   const textOf = (part: object, most = 99) =>
     statusLines({ ...calm, ...part } as unknown as FleetAnswer, most).join('\n');

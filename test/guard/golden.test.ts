@@ -83,7 +83,7 @@ function judged(one: GoldenCase) {
     : judge(policy, situation({ ...look, evidence, recentInterventions: one.state?.recent_interventions ?? 0 }));
   const { fleet } = one;
   if (!fleet) return found;
-  return underPressure(found, policy, { ...fleet, distinctDomains: fleet.distinct_domains });
+  return underPressure(found, policy, fleet);
 }
 
 /** Statistics of today and the days before, as the API sends them, whenever the test runs. */

@@ -67,12 +67,12 @@ test('the breaker trips as its policy says, for any fleet', () => {
   const fleet = fc.record({
     active: fc.integer({ min: 0, max: 400 }),
     pending: fc.integer({ min: 1, max: 50 }),
-    distinctDomains: fc.integer({ min: 1, max: 6 }),
+    distinct_domains: fc.integer({ min: 1, max: 6 }),
   });
   fc.assert(
     fc.property(fc.oneof(fc.constant(defaultPolicy.breaker), breaker), fleet, (knobs, counts) => {
       // So many mailboxes can't be on more domains than that.
-      const pressure = { ...counts, distinctDomains: Math.min(counts.distinctDomains, counts.pending) };
+      const pressure = { ...counts, distinct_domains: Math.min(counts.distinct_domains, counts.pending) };
       const { reason } = underPressure(wants, { ...defaultPolicy, breaker: knobs }, pressure);
       expect(reason === 'circuit_breaker').toBe(oracleTrips(knobs, pressure));
     }),

@@ -368,5 +368,5 @@ export function oracle(written: Policy, situation: Situation): OracleVerdict {
 export function oracleTrips(breaker: Policy['breaker'], pressure: FleetPressure): boolean {
   const share = (BigInt(breaker.sharePpm) * BigInt(pressure.active) + million - 1n) / million;
   const threshold = Math.max(breaker.minMailboxes, Math.min(Number(share), breaker.maxMailboxes));
-  return pressure.pending >= threshold && pressure.distinctDomains >= breaker.minDomains;
+  return pressure.pending >= threshold && pressure.distinct_domains >= breaker.minDomains;
 }

@@ -2,7 +2,7 @@
 import type { Argument, Command, Option } from 'commander';
 import { caseSchema } from '../../src/cli/decide.ts';
 import { errorKinds, exitMeanings } from '../../src/cli/errors.ts';
-import { allCommands, examples } from '../../src/cli/main.ts';
+import { allCommands, examplesOf } from '../../src/cli/main.ts';
 import { errorShape, shapes } from '../../src/cli/shapes/shapes.ts';
 import { idOf, shapeTable, sharedShapes } from './json-shape.ts';
 
@@ -33,7 +33,7 @@ const intro = `# Command line
 ${exitMeanings.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n')}
 
 Some commands print their answer and still end with 1: \`status\` when an account cannot be read, a key
-may not write or the store fails, \`backtest\` when something could not be read, \`channels test\`
+may not write, the store fails or a channel takes no messages, \`backtest\` when something could not be read, \`channels test\`
 when the message was not sent, \`recipes run\` when the run failed, and \`doctor\` when it found a problem, as when the
 configuration selects no mailbox (2 when the problem is in the configuration, 3 when the store belongs to a newer version). That
 no daemon runs is a warning of \`doctor\`: it also checks what is needed before the first start.
@@ -68,7 +68,7 @@ export async function cliText(): Promise<string> {
 
 function commandText(command: Command): string {
   const inner = command.commands.map((one) => partText(one, `${command.name()} ${one.name()}`, '####'));
-  const lines = examples[command.name()] ?? [];
+  const lines = examplesOf(command.name());
   const shown = lines.length === 0 ? '' : `\n\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n`;
   // Options of its own: it does something by itself.
   if (command.options.length > 0) return [`${partText(command, command.name(), '###')}${shown}`, ...inner].join('\n');

@@ -1,7 +1,7 @@
 // Contract of --json: the shape of each command's output. docs/cli.md is generated from it, and a test compares real
 // output with it.
 import { z } from 'zod';
-import { runWithRowsShape } from '../../recipes/shapes.ts';
+import { recipesShape, runWithRowsShape } from '../../recipes/shapes.ts';
 import { alertsAnswer, silencesAnswer } from '../../web/json/alerts.ts';
 import { count, datedVerdict, listOf, moment, number, text, texts } from '../../web/json/facts.ts';
 import { fleetAnswer } from '../../web/json/fleet.ts';
@@ -147,22 +147,7 @@ const token = z.strictObject({
   sha256: text.describe('For the configuration.'),
 });
 
-const recipes = z.strictObject({
-  recipes: listOf(
-    z.strictObject({
-      id: text,
-      title: text,
-      description: text,
-      parameters: z.record(text, z.unknown()).describe('A JSON Schema of the parameters.'),
-      writes: z.boolean(),
-      operation: text.nullable(),
-      schedule: z.strictObject({ cron: text, time_zone: text, apply: z.boolean() }).nullable(),
-      built_in: z.boolean(),
-    }),
-  ),
-  broken: listOf(z.strictObject({ file: text, problems: texts })),
-});
-
+const recipes = z.strictObject(recipesShape.shape);
 const run = z.strictObject(runWithRowsShape.shape);
 
 const trouble = z
