@@ -12,9 +12,11 @@ import type { Alert, Transition } from '../../src/core/alert.ts';
 import type { AlertRule } from '../../src/core/alert-rules.ts';
 import type { Route } from '../../src/core/answers.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { guardStateOf } from '../../src/core/guard/run-state.ts';
 import type { MailboxState, RequestCount } from '../../src/core/mailbox.ts';
 import { defaultPolicy, type Policy } from '../../src/core/policy.ts';
 import { defaultRuleSettings, type RuleSettings } from '../../src/core/rule-settings.ts';
+import { noTally } from '../../src/core/tally.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { cronSchedule } from '../../src/world/schedule.ts';
@@ -25,7 +27,7 @@ import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
 import { type SimulatorOptions, startSimulator } from '../../tools/simulator/simulator.ts';
 import type { OtherApi } from '../support/other-api.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
-import { startGoBetween } from './go-between.ts';
+import { type Meddling, startGoBetween } from './go-between.ts';
 
 /** Drifts over its limit in the morning: the switch to recovery mode. */
 export const amelia = 'amelia.ward@northbeam.example';
@@ -40,7 +42,13 @@ export function stormOf(...emails: readonly string[]): Scenario {
   return { ...storm, fleet: storm.fleet.filter(({ email }) => emails.includes(email)) };
 }
 
-const words = { paused: ['paused'], running: ['active'], notRunning: ['finished'] };
+/** What no test of an account changes. */
+export const usualAccount = {
+  expects: () => [],
+  patterns: () => ({ ofAccount: [], ofRoutes: [], accounts: [] }),
+  words: { paused: ['paused'], running: ['active'], notRunning: ['finished'] },
+  others: { tookFrom: () => {}, askLists: () => {} },
+};
 
 /** The daemon's own cadence. */
 const usualPoll: Readonly<Record<Route, string>> = {
@@ -128,12 +136,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
     for (const mailbox of picture.mailboxes) fleet.putMailbox(mailbox);
     for (const alert of picture.alerts) fleet.putAlert(alert);
     for (const action of picture.actions) fleet.putAction(action);
-    const tally = {
-      decision: () => {},
-      action: () => {},
-      notification: () => {},
-      request: (count: RequestCount) => counted.push(count),
-    };
+    const tally = { ...noTally, request: (count: RequestCount) => void counted.push(count) };
     const client = { account: 'agency', baseUrl: between.url, apiKey };
     const api = new MailboxApi({ ...client, requestsPerMinute, headroomPpm }, daemonsWorld, tally);
     const schedules = Object.fromEntries(
@@ -150,14 +153,11 @@ export async function goOnDuty(options: DutyOptions = {}) {
         statsIntervalMinMs: options.statsIntervalMinMs ?? 0,
         sparePpm: 500_000,
         policyFor: () => ({ ...defaultPolicy, ...policy }),
+        ...usualAccount,
         selects,
-        expects: () => [],
-        patterns: () => ({ ofAccount: [], ofRoutes: [], accounts: [] }),
-        words,
         rules: () => options.rules ?? defaultRuleSettings,
         api: between.url,
         accountsOfApi: () => ['agency'],
-        others: { tookFrom: () => {}, askLists: () => {} },
       },
     );
     watch.start();
@@ -200,6 +200,17 @@ export async function goOnDuty(options: DutyOptions = {}) {
     group: () => shift.group,
     action: (email = amelia): Action | null => mailbox(email)?.action ?? null,
     reason: (email = amelia) => mailbox(email)?.verdict?.answer.reason,
+    state: (email = amelia) => {
+      const known = mailbox(email);
+      return known && guardStateOf(known, defaultPolicy.nearLimitPpm);
+    },
+    account: () => shift.fleet.account('agency'),
+    /** The alerts that fire. */
+    firing: (): readonly Alert[] => [...shift.fleet.alerts()].filter(({ status }) => status === 'firing'),
+    /** What becomes of each POST from now on; everything else passes. */
+    meddleWithPosts: (meddle: () => Meddling) => {
+      between.meddle = ({ method }) => (method === 'POST' ? meddle() : 'pass');
+    },
     /** Bodies of the POSTs that were sent, in order. */
     posts: () => between.requests.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body)),
     asked: (path: string) => between.requests.filter((one) => one.method === 'GET' && one.path.startsWith(path)).length,
@@ -224,6 +235,16 @@ export async function goOnDuty(options: DutyOptions = {}) {
       return folder;
     },
     stop,
+    /** Runs up to the next POST, and on as if the process were killed then: the disk of that moment, and what became of the POST. */
+    async untilKilled(fate: 'cut' | 'applied-cut'): Promise<string> {
+      let image: string | undefined;
+      this.meddleWithPosts(() => {
+        image ??= this.image();
+        return fate;
+      });
+      await this.until(() => image !== undefined);
+      return image ?? '';
+    },
     /** Ends this shift and begins the next, on the same disk or on an image of it. */
     async restart(change: DutyOptions & { readonly image?: string; readonly pauseMs?: number } = {}): Promise<void> {
       const { folder } = shift;

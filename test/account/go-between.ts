@@ -1,8 +1,8 @@
 // A proxy in front of the simulator that meddles: swallows, breaks or delays what it is told to, and notes everything.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import type { Clock } from '../../src/world/world.ts';
+import { close, listen, urlOf } from '../support/loopback.ts';
 
 export interface PassedRequest {
   readonly at: number;
@@ -40,17 +40,12 @@ const passedOn = ['authorization', 'content-type'];
 
 export async function startGoBetween(target: string, clock: Clock): Promise<GoBetween> {
   const server = createServer((incoming, response) => void serve(incoming, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  await listen(server);
   const between: GoBetween = {
-    url: `http://127.0.0.1:${port}`,
+    url: urlOf(server),
     requests: [],
     meddle: () => 'pass',
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    [Symbol.asyncDispose]: () => close(server),
   };
 
   async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {

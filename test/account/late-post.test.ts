@@ -7,24 +7,13 @@ import { inheritedWaitMs } from '../../src/store/lease.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { amelia, calmPoll, type Duty, goOnDuty } from './duty.ts';
 
-/** The process ends within its next POST, which does not come, and another one takes over. */
-async function endedInPost(duty: Duty): Promise<void> {
-  let image: string | undefined;
-  duty.between.meddle = ({ method }) => {
-    if (method !== 'POST') return 'pass';
-    image ??= duty.image();
-    return 'cut';
-  };
-  await duty.until(() => image !== undefined);
-  duty.between.meddle = () => 'pass';
-  await duty.restart({ image: image ?? '' });
-}
-
-/** The mailbox in recovery, by a second POST; the first one of a process that ended has not come. */
+/** The mailbox in recovery, by a second POST; the first one, of a process that ended within it, has not come. */
 async function takenOver(openWaitMs: number): Promise<Duty> {
   const duty = await goOnDuty({ poll: calmPoll });
   duty.lease.openWaitMs = openWaitMs;
-  await endedInPost(duty);
+  const image = await duty.untilKilled('cut');
+  duty.between.meddle = () => 'pass';
+  await duty.restart({ image });
   await duty.until(() => duty.action()?.state === 'confirmed');
   expect(duty.action()?.attempts).toBe(2);
   return duty;
@@ -71,9 +60,7 @@ test.each([
   ['replaced by another one', inheritedWaitMs],
 ])('a change that comes after its process was %s counts as somebody’s, and stays', async (_, openWaitMs) => {
   await using duty = await takenOver(openWaitMs);
-  const mailbox = duty.mailbox();
-  if (!mailbox) throw new Error('no mailbox');
-  const done = duty.watch().carryOut(mailbox, { kind: 'mode', targetMode: 'slow', by: root });
+  const done = carryOut(duty, slow);
   await duty.until(() => duty.action()?.by !== null && duty.action()?.state === 'confirmed');
   await done;
   const posts = duty.posts().length;
@@ -85,9 +72,7 @@ test.each([
 
 test('a person’s change that shows only once an action of Warmwarden has come back in its place is theirs, and nobody else’s', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
-  const posts = (status: number) => {
-    duty.between.meddle = ({ method }) => (method === 'POST' ? { status, body: { error: 'not now' } } : 'pass');
-  };
+  const posts = (status: number) => duty.meddleWithPosts(() => ({ status, body: { error: 'not now' } }));
   posts(403);
   await duty.until(() => duty.action()?.state === 'refused');
   posts(500);
@@ -120,7 +105,7 @@ test('a change that failed is not taken for what others change once the guard ha
 
 test('what others change beside a change of Warmwarden that shows late is theirs', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
-  duty.between.meddle = ({ method }) => (method === 'POST' ? 'swallow' : 'pass');
+  duty.meddleWithPosts(() => 'swallow');
   await duty.until(() => duty.action()?.state === 'unconfirmed');
   await set(duty, 'recovery');
   duty.simulator.fleet.pause(amelia);

@@ -4,8 +4,6 @@ import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { inheritedWaitMs } from '../../src/store/lease.ts';
 import { amelia, calmPoll, goOnDuty } from './duty.ts';
 
-const isPost = ({ method }: { readonly method: string }) => method === 'POST';
-
 test('without its lease it asks nothing, and an answer that comes then is not recorded', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
   await duty.until(() => Boolean(duty.mailbox()?.stats));
@@ -78,21 +76,15 @@ test('the slot of the budget comes before the intent: while none is free, nothin
 
 test('what a process that died had open is looked at once its POST can no longer be under way', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
-  let image: string | undefined;
-  duty.between.meddle = (request) => {
-    if (!isPost(request)) return 'pass';
-    image ??= duty.image();
-    return 'cut';
-  };
-  await duty.until(() => image !== undefined);
+  const image = await duty.untilKilled('cut');
   const sent = duty.posts().length;
   let sentAt: number | null = null;
-  duty.between.meddle = (request) => {
-    if (isPost(request)) sentAt ??= duty.clock.now();
+  duty.meddleWithPosts(() => {
+    sentAt ??= duty.clock.now();
     return 'pass';
-  };
+  });
   duty.lease.openWaitMs = inheritedWaitMs;
-  await duty.restart({ image: image ?? '' });
+  await duty.restart({ image });
   const begunAt = duty.clock.now();
   await duty.until(() => duty.action(amelia)?.state === 'confirmed');
   expect([sent, duty.posts().length, duty.action()?.attempts]).toEqual([1, 2, 2]);

@@ -5,18 +5,6 @@ import { amelia, calmPoll, type Duty, goOnDuty, oliver, stormOf } from './duty.t
 
 const isPost = ({ method }: { readonly method: string }) => method === 'POST';
 
-/** Runs up to the first POST and keeps the disk of that moment; the POST is applied, or lost. */
-async function untilKilled(duty: Duty, applied: boolean): Promise<string> {
-  let image: string | undefined;
-  duty.between.meddle = (request) => {
-    if (!isPost(request)) return 'pass';
-    image ??= duty.image();
-    return applied ? 'applied-cut' : 'cut';
-  };
-  await duty.until(() => image !== undefined);
-  return image ?? '';
-}
-
 /** The guard's own action, and a person's: how it comes about, and what it leaves. */
 const writes = [
   {
@@ -51,7 +39,7 @@ describe.each(writes)('killed after a POST of $what', ({ scenario, begin, memory
 
   test('that was applied: the next process looks, confirms, and sends nothing', async () => {
     await using duty = await started();
-    const image = await untilKilled(duty, true);
+    const image = await duty.untilKilled('applied-cut');
     const sent = duty.posts().length;
     duty.between.meddle = () => 'pass';
     await duty.restart({ image });
@@ -64,7 +52,7 @@ describe.each(writes)('killed after a POST of $what', ({ scenario, begin, memory
 
   test('that was lost: the next process looks, and sends it no second time without having looked', async () => {
     await using duty = await started();
-    const image = await untilKilled(duty, false);
+    const image = await duty.untilKilled('cut');
     // The dying process may try again while it stops; the image does not know of that.
     const sent = duty.posts().length;
     await duty.restart({ image });
@@ -89,7 +77,7 @@ test('killed while an action was planned: it is judged again, and acted upon onc
   await duty.until(() => duty.action()?.state === 'planned');
   const image = duty.image();
   const [planned, killedAt] = [duty.action()?.id, duty.clock.now()];
-  duty.between.meddle = (request) => (isPost(request) ? 'cut' : 'pass');
+  duty.meddleWithPosts(() => 'cut');
   await duty.restart({ image });
   duty.between.meddle = () => 'pass';
   const before = duty.posts().length;
@@ -104,7 +92,7 @@ test('a planned action whose mailbox a person paused while the daemon was down i
   await using duty = await goOnDuty({ poll: calmPoll });
   await duty.until(() => duty.action()?.state === 'planned');
   const image = duty.image();
-  duty.between.meddle = (request) => (isPost(request) ? 'cut' : 'pass');
+  duty.meddleWithPosts(() => 'cut');
   duty.simulator.fleet.pause(amelia);
   await duty.restart({ image, pauseMs: hourMs });
   duty.between.meddle = () => 'pass';
@@ -124,7 +112,7 @@ test('a quiet restart after a confirmed action neither acts nor tells again', as
 
 test('waits between tries go on after a restart: the second try is not made early', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
-  duty.between.meddle = (request) => (isPost(request) ? 'swallow' : 'pass');
+  duty.meddleWithPosts(() => 'swallow');
   await duty.until(() => duty.action()?.attempts === 3 && duty.action()?.state === 'unconfirmed');
   const nextTryAt = duty.action()?.nextTryAt ?? 0;
   await duty.restart();
@@ -137,15 +125,9 @@ test('an account whose loops end has what waits of its answers committed before 
   const stored = async () => (await duty.store().loadPicture()).mailboxes.find(({ email }) => email === oliver);
   await duty.until(() => duty.mailbox(oliver)?.dns !== null);
   expect(await stored()).not.toEqual(duty.mailbox(oliver));
-  let over = false;
-  const ending = duty
-    .watch()
-    .end()
-    .then(() => {
-      over = true;
-    });
+  const ending = duty.watch().end();
   // Far less than the time that a group waits.
-  while (!over) await duty.clock.advance(1);
+  await duty.clock.advance(1);
   await ending;
   expect(await stored()).toEqual(duty.mailbox(oliver));
 });

@@ -2,21 +2,10 @@
 import { expect, test } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { amelia, calmPoll, type Duty, goOnDuty, jonas, rarePoll, stormOf } from '../account/duty.ts';
-import type { Meddling } from '../account/go-between.ts';
 
 const switched = { action: 'update_config', config: { warmup_mode: 'recovery' } };
 
 const isPost = ({ method }: { readonly method: string }) => method === 'POST';
-
-/** Meddles with POSTs only. */
-function withPosts(duty: Duty, meddle: (count: number) => Meddling): void {
-  let count = 0;
-  duty.between.meddle = (request) => {
-    if (!isPost(request)) return 'pass';
-    count += 1;
-    return meddle(count);
-  };
-}
 
 const settled = (duty: Duty) => duty.until(() => duty.action()?.state === 'confirmed');
 
@@ -108,7 +97,7 @@ test('a person who takes a switch back ends our claim, and old bounces do not sw
 
 test('before each further try it looks, so a person who helped meanwhile is not doubled', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
-  withPosts(duty, () => 'swallow');
+  duty.meddleWithPosts(() => 'swallow');
   await duty.until(() => duty.action()?.state === 'unconfirmed');
   duty.simulator.fleet.setMode(amelia, 'recovery');
   await duty.run(3 * hourMs);
@@ -117,7 +106,7 @@ test('before each further try it looks, so a person who helped meanwhile is not 
 
 test('a failed action that the mailbox shows after all is confirmed, and the alarm ends', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
-  withPosts(duty, () => 'swallow');
+  duty.meddleWithPosts(() => 'swallow');
   await duty.until(() => duty.alert('guard_action_failed')?.status === 'firing');
   duty.simulator.fleet.setMode(amelia, 'recovery');
   await duty.run(hourMs);
@@ -127,7 +116,7 @@ test('a failed action that the mailbox shows after all is confirmed, and the ala
 
 test('a POST that never arrived is repeated after a look, and counts as one intervention', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
-  withPosts(duty, (count) => (count === 1 ? 'cut' : 'pass'));
+  duty.meddleWithPosts(() => (duty.posts().length === 1 ? 'cut' : 'pass'));
   await settled(duty);
   await duty.run(2 * hourMs);
   expect([duty.posts().length, duty.action()?.attempts]).toEqual([2, 2]);

@@ -1,9 +1,11 @@
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Failure } from '../../src/api/http/failure.ts';
 import { systemClock } from '../../src/world/world.ts';
+import { freePort } from '../support/free-port.ts';
+import { listen, portOf, urlOf } from '../support/loopback.ts';
 import { answer, clientOf, key, type Script, start, startScripted } from './scripted-server.ts';
 
 const page = '<!doctype html><html><head><title>Just a moment...</title></head><body>challenge</body></html>';
@@ -18,11 +20,6 @@ async function failureOf(script: Script): Promise<Failure> {
   expect(JSON.stringify(result)).not.toContain(key);
   expect(result.failure.detail.length).toBeLessThan(300);
   return result.failure;
-}
-
-async function portOf(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
 }
 
 test.each([
@@ -76,16 +73,9 @@ test.each([[{ ...good, error: null }], [{ ...good, error: '' }], [{ ...good, suc
 
 test.each([
   ['seconds', '17', 17_000],
-  ['a fraction, rounded up to a millisecond', '1.2345', 1_235],
-  ['zero, at least a second', '0', 1_000],
-  ['negative', '-5', 1_000],
-  ['absurd, at most 15 minutes', '86400', 900_000],
   ['digits without end', '9'.repeat(400), 900_000],
-  ['twice, the longer', ['3', '40'], 40_000],
   ['twice, one of them malformed', ['soon', '4'], 4_000],
-  ['an HTTP date', 'Tue, 10 Mar 2026 08:30:30 GMT', 30_000],
   ['an HTTP date that has passed', 'Tue, 10 Mar 2026 07:00:00 GMT', 1_000],
-  ['malformed', 'soon', null],
   ['an ISO date, which is no HTTP date', '2026-03-10T08:31:00Z', null],
   ['a number with a unit', '5s', null],
   ['empty', '', null],
@@ -140,22 +130,18 @@ test.each([301, 302, 307, 308])(
   },
 );
 
-test('a refused connection and an unknown host name are said in words', async () => {
-  const server = createServer();
-  const port = await portOf(server);
-  await new Promise((resolve) => server.close(resolve));
-  await using client = clientOf(`http://127.0.0.1:${port}`);
-  const refused = await client.api.health();
-  expect(refused).toMatchObject({
-    failure: { kind: 'unavailable', detail: `GET /v1/health: http://127.0.0.1:${port}: the connection was refused` },
-  });
+test('a refused connection is said in words', async () => {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  await using client = clientOf(url);
+  const detail = `GET /v1/health: ${url}: the connection was refused`;
+  expect(await client.api.health()).toMatchObject({ failure: { kind: 'unavailable', detail } });
   expect(client.counted).toEqual([{ account: 'acme', route: 'health', code: 'unavailable' }]);
 });
 
 test('an answer that is not HTTP is a failure', async () => {
   const server = createServer((socket) => socket.on('error', () => {}).end('220 mail.example ESMTP\r\n'));
-  const port = await portOf(server);
-  await using client = clientOf(`http://127.0.0.1:${port}`);
+  await listen(server);
+  await using client = clientOf(urlOf(server));
   expect(await client.api.warmup('a')).toMatchObject({ failure: { kind: 'unavailable', status: null } });
   server.close();
 });
@@ -255,8 +241,8 @@ test('a hundred requests in turn use one connection, and many at a time at most 
 test('a connection that never comes about ends at its deadline (H14)', async () => {
   // It takes the connection and never speaks TLS.
   const server = createServer(() => {});
-  const port = await portOf(server);
-  await using client = clientOf(`https://127.0.0.1:${port}`, {}, systemClock());
+  await listen(server);
+  await using client = clientOf(`https://127.0.0.1:${portOf(server)}`, {}, systemClock());
   const result = await client.api.warmup('a');
   expect(result.ok || result.failure.detail).toContain('no connection within 5 s');
   server.close();

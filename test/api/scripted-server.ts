@@ -1,11 +1,12 @@
 // A server on loopback that answers as the test says, and a client that asks it.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { type ClientOptions, MailboxApi } from '../../src/api/client.ts';
 import type { RequestCount } from '../../src/core/mailbox.ts';
+import { noTally } from '../../src/core/tally.ts';
 import type { Clock } from '../../src/world/world.ts';
 import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
+import { close, listen, urlOf } from '../support/loopback.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 
 export const key = 'sk_live_never_to_be_seen_0123456789';
@@ -42,14 +43,8 @@ export async function startScripted(script: Script = answer(200, {})) {
       scripted.script(response, request);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  return Object.assign(scripted, { url: `http://127.0.0.1:${port}`, received, [Symbol.asyncDispose]: close });
+  await listen(server);
+  return Object.assign(scripted, { url: urlOf(server), received, [Symbol.asyncDispose]: () => close(server) });
 }
 
 /** A client of `url` on a moved clock, with the requests that it counted and the warnings that it said. */
@@ -59,30 +54,15 @@ export function clientOf<On extends Clock = MovedClock>(
   clock: On = movedClock(start) as Clock as On,
 ) {
   const counted: RequestCount[] = [];
-  const tally = {
-    decision: () => {},
-    action: () => {},
-    notification: () => {},
-    request: (count: RequestCount) => counted.push(count),
-  };
+  const tally = { ...noTally, request: (count: RequestCount) => void counted.push(count) };
   const said: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void said.push(JSON.parse(line).msg) });
   const world = { clock, random: () => 0.5, log, command: 'warmwarden' };
-  const api = new MailboxApi(
-    {
-      account: 'acme',
-      baseUrl: url,
-      apiKey: key,
-      requestsPerMinute: 100,
-      headroomPpm: 100_000,
-      ...options,
-    },
-    world,
-    tally,
-  );
-  const close = async () => {
+  const usual = { account: 'acme', baseUrl: url, apiKey: key, requestsPerMinute: 100, headroomPpm: 100_000 };
+  const api = new MailboxApi({ ...usual, ...options }, world, tally);
+  const end = async () => {
     await api.close();
     expectNoSleepers(clock);
   };
-  return { api, clock, counted, said, [Symbol.asyncDispose]: close };
+  return { api, clock, counted, said, [Symbol.asyncDispose]: end };
 }

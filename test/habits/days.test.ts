@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
-import { calmPoll, type Duty, goOnDuty, rarePoll } from '../account/duty.ts';
+import { calmPoll, goOnDuty, rarePoll } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { commandLine } from '../support/command-line.ts';
 import { type Asked, type Fault, OtherApi, week } from '../support/other-api.ts';
@@ -21,8 +21,6 @@ async function apiWith(emails: readonly string[], most: number): Promise<OtherAp
   return api;
 }
 
-const account = (duty: Duty) => [...duty.fleet().accounts()][0];
-
 test.each([
   [14, [30, 14, 14]],
   [7, [30, 14, 7, 7]],
@@ -37,7 +35,7 @@ test.each([
   await duty.run(3 * dayMs - hourMs);
   // Asked again once a day.
   expect(daysAsked(api).filter((days) => days > 14)).toHaveLength(3);
-  expect(account(duty)?.unjudged ?? null).toBeNull();
+  expect(duty.account()?.unjudged ?? null).toBeNull();
 });
 
 test('one mailbox that is refused 30 days shortens the window of no other; a second one does', async () => {
@@ -124,7 +122,7 @@ test('one mailbox that is refused among others is no account that is not guarded
   api.fault = (asked) => (isStats(asked) && asked.mailboxId === sick?.id ? refusal('no such table') : undefined);
   await using duty = await goOnDuty({ other: api });
   await duty.run(3 * hourMs);
-  expect([account(duty)?.unjudged ?? null, duty.alert('guard_blind')]).toEqual([null, undefined]);
+  expect([duty.account()?.unjudged ?? null, duty.alert('guard_blind')]).toEqual([null, undefined]);
 });
 
 describe('doctor tries each kind of request once', () => {

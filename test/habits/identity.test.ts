@@ -1,10 +1,10 @@
 // One workspace behind two keys: each mailbox is guarded once, under the first account that lists it, and its history goes with it.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
 import { type MovedDaemon, startMovedDaemon, type WrittenConfig } from '../scenario/moved-daemon.ts';
+import { close, listen, urlOf } from '../support/loopback.ts';
 import { type Asked, OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
 
 const poll = {
@@ -229,14 +229,8 @@ async function startGateway(apis: readonly OtherApi[]) {
     response.writeHead(answer.status, { 'content-type': 'application/json' });
     response.end(await answer.text());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose](): Promise<void> {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  await listen(server);
+  return { url: urlOf(server), [Symbol.asyncDispose]: () => close(server) };
 }
 
 describe('one id, and two addresses', () => {

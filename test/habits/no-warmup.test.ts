@@ -29,7 +29,6 @@ const stateOf = (duty: Duty, email: string) => {
   const mailbox = duty.mailbox(email);
   return mailbox && guardStateOf(mailbox, defaultPolicy.nearLimitPpm);
 };
-const account = (duty: Duty) => [...duty.fleet().accounts()][0];
 
 test('is one state, without an alert, until there is one', async () => {
   const { api, bare, faults } = await apiWith();
@@ -38,7 +37,7 @@ test('is one state, without an alert, until there is one', async () => {
   await duty.run(10 * minuteMs);
   expect([stateOf(duty, bare.email), stateOf(duty, 'warm@b.example')]).toEqual(['no_warmup', 'ok']);
   await duty.run(6 * hourMs);
-  expect([stateOf(duty, bare.email), [...duty.fleet().alerts()], account(duty)?.unjudged ?? null]).toEqual([
+  expect([stateOf(duty, bare.email), [...duty.fleet().alerts()], duty.account()?.unjudged ?? null]).toEqual([
     'no_warmup',
     [],
     null,

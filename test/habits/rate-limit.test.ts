@@ -19,7 +19,6 @@ async function apiSaying(mailboxes: number, headers: (asked: Asked) => Said | nu
   return api;
 }
 
-const account = (duty: Duty) => [...duty.fleet().accounts()][0];
 const isJudged = (duty: Duty) => [...duty.fleet().mailboxes()].every(({ verdict }) => verdict !== null);
 const alerts = (duty: Duty) => [...duty.fleet().alerts()].filter(({ status }) => status === 'firing');
 /** The most requests of these in any minute. */
@@ -39,7 +38,7 @@ test('a limit that DNS and blacklists have of their own slows these two, togethe
   const ofNarrow = api.log.filter(({ path }) => narrow.includes(path));
   expect(mostInAMinute(ofNarrow.slice(2))).toBeLessThanOrEqual(3);
   expect(ofNarrow.length).toBeGreaterThan(55);
-  expect([account(duty)?.limitPerMinute, account(duty)?.requestsPerMinute, alerts(duty)]).toEqual([30, 27, []]);
+  expect([duty.account()?.limitPerMinute, duty.account()?.requestsPerMinute, alerts(duty)]).toEqual([30, 27, []]);
 });
 
 test('a limit of the health endpoint, which is asked without the key, slows health alone', async () => {
@@ -49,7 +48,7 @@ test('a limit of the health endpoint, which is asked without the key, slows heal
   await duty.until(() => isJudged(duty), 5 * minuteMs);
   await duty.run(10 * minuteMs);
   expect(mostInAMinute(api.log.filter(({ path }) => path === '/v1/health'))).toBe(1);
-  expect([account(duty)?.requestsPerMinute, alerts(duty)]).toEqual([27, []]);
+  expect([duty.account()?.requestsPerMinute, alerts(duty)]).toEqual([27, []]);
 });
 
 test('a 429 to health or to a route with a limit of its own stops that route alone', async () => {
@@ -65,7 +64,7 @@ test('a 429 to health or to a route with a limit of its own stops that route alo
   expect(since.filter(({ path }) => path === '/v1/dns').length).toBeLessThanOrEqual(3);
   expect(since.filter(({ path }) => path === '/v1/health').length).toBeLessThanOrEqual(3);
   expect(since.filter(({ path }) => path === '/v1/stats').length).toBeGreaterThan(100);
-  expect([account(duty)?.requestsPerMinute, account(duty)?.throttledLastHour, alerts(duty)]).toEqual([54, 0, []]);
+  expect([duty.account()?.requestsPerMinute, duty.account()?.throttledLastHour, alerts(duty)]).toEqual([54, 0, []]);
 });
 
 test('the same limit from every route with the key is the key’s, and below half of the plan that is told within ten minutes', async () => {
@@ -78,13 +77,13 @@ test('the same limit from every route with the key is the key’s, and below hal
   expect(alert?.facts.sentences[0]).toBe(
     'The API says that it allows 1 request a minute (X-RateLimit-Limit); the configuration says 100.',
   );
-  expect([account(duty)?.limitPerMinute, mostInAMinute(api.log.filter(({ at }) => at > begun + minuteMs))]).toEqual([
+  expect([duty.account()?.limitPerMinute, mostInAMinute(api.log.filter(({ at }) => at > begun + minuteMs))]).toEqual([
     1, 1,
   ]);
   // Once it says more, so does the account.
   api.tells = () => ({ limit: 100, remaining: 99 });
   await duty.until(() => alerts(duty).length === 0, 2 * hourMs);
-  expect(account(duty)?.limitPerMinute).toBe(100);
+  expect(duty.account()?.limitPerMinute).toBe(100);
 });
 
 test('statistics with a limit of their own that is far below the cadence: that is told, too', async () => {

@@ -24,7 +24,6 @@ async function fleetOf(count: number) {
   return { api, boxes: boxes as OtherMailbox[] & { 0: OtherMailbox; 1: OtherMailbox; 2: OtherMailbox }, refused };
 }
 
-const account = (duty: Duty) => [...duty.fleet().accounts()][0];
 const alertsOf = (duty: Duty, { id }: OtherMailbox) =>
   [...duty.fleet().alerts()].filter(({ mailboxId }) => mailboxId === id);
 const isRefused = (duty: Duty, { email }: OtherMailbox) => duty.action(email)?.state === 'refused';
@@ -41,15 +40,15 @@ test.each([403, 404, 409, 422, 423])('%i on a POST is that mailbox’s: another 
   const [failed, ...others] = alertsOf(duty, shared).filter(({ status: is }) => is === 'firing');
   expect([failed?.rule, failed?.severity, others]).toEqual(['guard_action_failed', 'critical', []]);
   expect(failed?.facts.sentences.join(' ')).toContain(sentence);
-  expect([account(duty)?.keyWrites, duty.alert('not_guarded')]).toEqual([null, undefined]);
+  expect([duty.account()?.keyWrites, duty.alert('not_guarded')]).toEqual([null, undefined]);
   own.days = emergency;
   await duty.until(() => own.status === 'paused', hourMs);
   await duty.run(minuteMs);
-  expect([duty.action(own.email)?.state, account(duty)?.keyWrites]).toEqual(['confirmed', true]);
+  expect([duty.action(own.email)?.state, duty.account()?.keyWrites]).toEqual(['confirmed', true]);
   const tries = api.posts(shared).length;
   await duty.run(3 * hourMs);
   expect(api.posts(shared).length - tries).toBe(3);
-  expect([account(duty)?.keyWrites, duty.alert('not_guarded')]).toEqual([true, undefined]);
+  expect([duty.account()?.keyWrites, duty.alert('not_guarded')]).toEqual([true, undefined]);
 });
 
 test('two refused mailboxes and none accepted: the key counts as read-only, and further breaches are tried all the same', async () => {
@@ -64,16 +63,16 @@ test('two refused mailboxes and none accepted: the key counts as read-only, and 
   expect(duty.alert('not_guarded')).toBeUndefined();
   second.days = breach;
   await duty.until(() => isRefused(duty, second));
-  expect([account(duty)?.keyWrites, duty.alert('not_guarded')?.status]).toEqual([false, 'firing']);
+  expect([duty.account()?.keyWrites, duty.alert('not_guarded')?.status]).toEqual([false, 'firing']);
   third.days = breach;
   await duty.until(() => isRefused(duty, third));
   expect(api.posts(third)).toHaveLength(1);
   await duty.restart();
-  expect(account(duty)?.keyWrites).toBe(false);
+  expect(duty.account()?.keyWrites).toBe(false);
   fourth.days = emergency;
   await duty.until(() => fourth.status === 'paused', hourMs);
   await duty.run(minuteMs);
-  expect([account(duty)?.keyWrites, duty.alert('not_guarded')]).toEqual([true, undefined]);
+  expect([duty.account()?.keyWrites, duty.alert('not_guarded')]).toEqual([true, undefined]);
 });
 
 test('a mailbox that accepted a change and is then refused says it of the key, after a restart too', async () => {
@@ -88,7 +87,7 @@ test('a mailbox that accepted a change and is then refused says it of the key, a
   refused.set(only, refusal());
   only.days = emergency;
   await duty.until(() => isRefused(duty, only));
-  expect([account(duty)?.keyWrites, duty.alert('not_guarded')?.status]).toEqual([false, 'firing']);
+  expect([duty.account()?.keyWrites, duty.alert('not_guarded')?.status]).toEqual([false, 'firing']);
 });
 
 test.each([

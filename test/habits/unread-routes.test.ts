@@ -76,7 +76,7 @@ test('a judged mailbox whose warm-up and statistics become 404 is not judged, un
   await duty.restart();
   await duty.run(6 * hourMs);
   expect([states(), firing(duty)]).toEqual([['not_judged', 'ok', 'ok'], [`guard_blind ${lost?.email}`]]);
-  expect([...duty.fleet().accounts()][0]?.unjudged ?? null).toBe(null);
+  expect(duty.account()?.unjudged ?? null).toBe(null);
   if (lost) lost.status = 'finished';
   await duty.run(hourMs);
   expect([states(), firing(duty)]).toEqual([['no_warmup', 'ok', 'ok'], []]);

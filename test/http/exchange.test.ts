@@ -1,27 +1,24 @@
 // One request and its answer: cancelled, in pieces, many at once, and at the path that is asked for.
-import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createAgent, exchange } from '../../src/api/http/exchange.ts';
 import { Redactor } from '../../src/api/http/redactor.ts';
+import { close, listen, urlOf } from '../support/loopback.ts';
 
 const redactor = new Redactor(null, []);
 const get = { method: 'GET', path: '/v1/health', headers: {}, body: null, signal: null, redactor } as const;
 const read = ({ body }: { readonly body: Buffer }) => ({ ok: true, value: body.toString() }) as const;
 
 async function listening(listener: RequestListener) {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer(listener);
+  await listen(server);
   const agent = createAgent();
-  const close = async () => {
+  const end = async () => {
     await agent.destroy();
-    server.closeAllConnections();
-    server.close();
+    await close(server);
   };
-  const { port } = server.address() as AddressInfo;
-  return { agent, baseUrl: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: close };
+  return { agent, baseUrl: urlOf(server), [Symbol.asyncDispose]: end };
 }
 
 // A client of MCP cancels with a text of its own.

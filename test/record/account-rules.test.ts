@@ -4,7 +4,6 @@ import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { agencyFleet } from '../../tools/simulator/agency-fleet.ts';
 import { amelia, type Duty, goOnDuty, jonas, oliver, stormOf } from '../account/duty.ts';
 
-const account = (duty: Duty) => [...duty.fleet().accounts()][0];
 const calm = { name: 'calm', summary: 'Nothing.', fleet: agencyFleet.slice(2, 7), incidents: [] };
 
 test.each([
@@ -30,7 +29,7 @@ test.each([
 test('H12: 429 in spite of our counting shrinks the budget, fires an alert at the third within an hour, and ends after a quiet hour', async () => {
   await using duty = await goOnDuty({ scenario: calm });
   await duty.run(10 * minuteMs);
-  const whole = account(duty)?.requestsPerMinute;
+  const whole = duty.account()?.requestsPerMinute;
   let refusals = 0;
   const refuseOnce = async () => {
     duty.between.meddle = ({ path }) => {
@@ -43,13 +42,13 @@ test('H12: 429 in spite of our counting shrinks the budget, fires an alert at th
     await duty.run(5 * minuteMs);
   };
   await refuseOnce();
-  expect(account(duty)?.requestsPerMinute).toBe(Math.floor((whole ?? 0) * 0.75));
+  expect(duty.account()?.requestsPerMinute).toBe(Math.floor((whole ?? 0) * 0.75));
   await refuseOnce();
   expect(duty.alert('budget_too_small')).toBeUndefined();
   await refuseOnce();
   expect([refusals, duty.alert('budget_too_small')?.status]).toEqual([3, 'firing']);
   await duty.run(2 * hourMs);
-  expect([account(duty)?.requestsPerMinute, await duty.notified()]).toEqual([
+  expect([duty.account()?.requestsPerMinute, await duty.notified()]).toEqual([
     whole,
     ['firing budget_too_small', 'resolved budget_too_small'],
   ]);

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { releaseBreaker, withdrawUnguarded } from '../../src/account/record/breakers.ts';
 import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/core/guard/breaker.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { noTally } from '../../src/core/tally.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { noAlerts, now } from '../store/records.ts';
 import { recording } from './recording.ts';
@@ -25,7 +26,7 @@ async function begin() {
   fleet.putBreaker(api, state);
   const rooms = { store, fleet, turns, world, onTransitions: () => {} };
   const both = async () => [fleet.breaker(api), (await store.loadPicture()).breakers[0]?.state];
-  return { ...stage, rooms: { ...rooms, group: stage.group, tally: stage.tally }, both };
+  return { ...stage, rooms: { ...rooms, group: stage.group, tally: noTally }, both };
 }
 
 test('a mailbox leaves: what another account waits for stays held', async () => {

@@ -9,72 +9,43 @@ import type { MailboxRoute } from '../../src/api/poll/poll.ts';
 import type { StatsRow, WarmupAnswer } from '../../src/core/answers.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
-import { defaultPolicy, type Policy } from '../../src/core/policy.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { noTally } from '../../src/core/tally.ts';
 import { utcDate } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { worldOn } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
-import { arrivedMailbox, now } from '../store/records.ts';
+import { usualAccount } from '../account/duty.ts';
+import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 
-/** A recorder on a store in a file of its own. */
+const account = 'acme';
+
+/** A recorder of an account whose mailboxes nothing was read of, on a store in a file of its own. */
 export async function recording(ids: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-recording-'));
   const file = join(folder, 'warmwarden.db');
   const store = await Store.open(file, now);
-  const mailboxes = ids.map((id) => arrivedMailbox(id));
-  const stage = await recordingOn(store, { account: 'acme', accountsOfApi: ['acme'], mailboxes });
-  return {
-    ...stage,
-    file,
-    async [Symbol.asyncDispose](): Promise<void> {
-      await stage[Symbol.asyncDispose]();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-interface Given {
-  readonly account: string;
-  /** Those under the same API. */
-  readonly accountsOfApi: readonly string[];
-  readonly mailboxes: readonly MailboxState[];
-}
-
-/** A recorder of an account whose mailboxes nothing was read of. It closes the store at its end. */
-async function recordingOn(store: Store, { account, accountsOfApi, mailboxes: present }: Given) {
+  const present = ids.map((id) => arrivedMailbox(id));
   const clock = movedClock(now);
   const world = worldOn(clock, { level: 'silent', format: 'json' });
   const fleet = new Fleet();
-  const noAlerts = { changed: [], dropped: [], transitions: [] };
-  await store.recordList({
-    account,
-    present,
-    absent: [],
-    left: [],
-    leftAt: now,
-    alerts: noAlerts,
-    breaker: null,
-  });
+  const nobody = { absent: [], left: [], leftAt: now };
+  await store.recordList({ account, present, ...nobody, alerts: noAlerts, breaker: null });
   for (const mailbox of present) fleet.putMailbox(mailbox);
-  const tally = { decision: () => {}, action: () => {}, notification: () => {}, request: () => {} };
   const turns = new Turns(clock);
   const group = new GroupCommit({ world, store, fleet, turns });
-  let policy = defaultPolicy;
   const recorder = new Recorder(
-    { world, store, fleet, tally, turns, group, onTransitions: () => {} },
+    { world, store, fleet, tally: noTally, turns, group, onTransitions: () => {} },
     {
       account,
-      policyFor: () => policy,
+      policyFor: () => defaultPolicy,
+      ...usualAccount,
       selects: () => true,
-      expects: () => [],
-      patterns: () => ({ ofAccount: [], ofRoutes: [], accounts: [] }),
-      words: { paused: ['paused'], running: ['active'], notRunning: ['finished'] },
       rules: () => defaultRuleSettings,
       api: 'https://api.example',
-      accountsOfApi: () => accountsOfApi,
-      others: { tookFrom: () => {}, askLists: () => {} },
+      accountsOfApi: () => [account],
       ended: () => false,
       keyWrites: () => null,
       staleBefore: () => Number.NEGATIVE_INFINITY,
@@ -91,15 +62,11 @@ async function recordingOn(store: Store, { account, accountsOfApi, mailboxes: pr
     clock,
     world,
     turns,
-    tally,
     recorder,
     store,
     fleet,
     group,
-    /** From now on this is the policy of all mailboxes. */
-    reload: (reloaded: Policy) => {
-      policy = reloaded;
-    },
+    file,
     /** As it is shown. */
     mailbox: (id: string): MailboxState | undefined => fleet.mailbox(account, id),
     /** As a process that starts after an orderly end would find it. */
@@ -109,6 +76,7 @@ async function recordingOn(store: Store, { account, accountsOfApi, mailboxes: pr
     async [Symbol.asyncDispose](): Promise<void> {
       await group.stop();
       await store.close();
+      rmSync(folder, { recursive: true, force: true });
       expectNoSleepers(clock);
     },
   };

@@ -16,16 +16,11 @@ const breached = { poll: rarePoll, afterMs: 3 * hourMs };
 
 /** What becomes of the first POST; all later ones pass. */
 function firstPost(duty: Duty, fate: Meddling): void {
-  let answered = false;
-  duty.between.meddle = (request) => {
-    if (!isPost(request) || answered) return 'pass';
-    answered = true;
-    return fate;
-  };
+  const fates = [fate];
+  duty.meddleWithPosts(() => fates.pop() ?? 'pass');
 }
 
 const settled = (duty: Duty) => duty.until(() => duty.action()?.state === 'confirmed');
-const account = (duty: Duty) => [...duty.fleet().accounts()][0];
 
 describe('what is there after a refusal is ours', () => {
   test.each([
@@ -42,7 +37,7 @@ describe('what is there after a refusal is ours', () => {
     expect(duty.mailbox()?.memory?.claim).toMatchObject({ kind: 'recovery', actionId: duty.action()?.id });
     expect(duty.mailbox()?.changes).toEqual([]);
     expect(await duty.notified()).toEqual(['event guard_acted confirmed']);
-    expect(account(duty)).toMatchObject({ keyWrites: true, keyRejected: false });
+    expect(duty.account()).toMatchObject({ keyWrites: true, keyRejected: false });
   });
 });
 
@@ -59,7 +54,7 @@ describe('until the look has answered, nothing is said of it', () => {
       return isHidden ? error(500) : 'pass';
     };
     await duty.until(() => duty.action()?.state === 'unconfirmed');
-    expect(account(duty)?.keyWrites).toBeNull();
+    expect(duty.account()?.keyWrites).toBeNull();
     await settled(duty);
     expect([duty.posts().length, duty.mailbox()?.memory?.claim?.kind]).toEqual([1, 'recovery']);
   });

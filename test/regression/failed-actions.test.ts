@@ -48,7 +48,7 @@ const judged = (duty: Duty) => duty.until(() => duty.mailbox()?.warmup !== null 
 
 async function failed(answer: typeof forbidden) {
   const duty = await goOnDuty(breached);
-  duty.between.meddle = toPosts(answer);
+  duty.meddleWithPosts(() => answer);
   await duty.until(() => duty.action()?.state === 'refused');
   await duty.run(5 * minuteMs);
   return duty;

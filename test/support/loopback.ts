@@ -1,12 +1,12 @@
 // A server of a test on a free port of loopback.
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as AnyServer } from 'node:net';
 
-export const portOf = (server: Pick<Server, 'address'>) => (server.address() as AddressInfo).port;
-export const urlOf = (server: Pick<Server, 'address'>) => `http://127.0.0.1:${portOf(server)}`;
+export const portOf = (server: AnyServer) => (server.address() as AddressInfo).port;
+export const urlOf = (server: AnyServer) => `http://127.0.0.1:${portOf(server)}`;
 
-export async function listen(server: Server): Promise<void> {
+export async function listen(server: AnyServer): Promise<void> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
 }
 

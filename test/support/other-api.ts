@@ -78,6 +78,14 @@ export interface OtherKey {
   readonly sees: (mailbox: OtherMailbox) => boolean;
 }
 
+/** A JSON answer instead of the plain one. */
+export const answerWith = (status: number, body: unknown, headers: object = {}): Fault => ({
+  ...{ kind: 'answer', status, body: JSON.stringify(body) },
+  headers: { 'content-type': 'application/json', ...headers },
+});
+
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `m${index}@d${index}.example`);
+
 interface Reply {
   readonly status: number;
   readonly body: object;
@@ -109,10 +117,15 @@ export class OtherApi implements AsyncDisposable {
   /** Times of the requests that each key was allowed. */
   readonly #allowed = new Map<string, number[]>();
 
-  /** Listens on a free port of loopback. */
-  static async start(): Promise<OtherApi> {
+  /**
+   * Listens on a free port of loopback. `mailboxes`: addresses, or names, each of which is a domain, too; or how many there
+   * are, each in a domain of its own.
+   */
+  static async start(mailboxes: readonly string[] | number = []): Promise<OtherApi> {
     const api = new OtherApi();
     await listen(api.#server);
+    const names = typeof mailboxes === 'number' ? numbered(mailboxes) : mailboxes;
+    for (const name of names) api.add(name.includes('@') ? name : `${name}@${name}.example`);
     return api;
   }
 
@@ -149,6 +162,11 @@ export class OtherApi implements AsyncDisposable {
     };
     this.mailboxes.set(mailbox.id, mailbox);
     return mailbox;
+  }
+
+  /** In the order in which they were added. A test that names one has added it. */
+  get boxes(): OtherMailbox[] & Record<0 | 1 | 2 | 3, OtherMailbox> {
+    return [...this.mailboxes.values()] as OtherMailbox[] & Record<0 | 1 | 2 | 3, OtherMailbox>;
   }
 
   /** The writes that arrived, of one mailbox or of all. */
