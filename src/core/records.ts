@@ -1,8 +1,10 @@
 // Records that other rooms exchange with the store.
 import type { Action } from './action.ts';
 import type { Announcement } from './alert.ts';
+import type { RecordedDecision } from './decision.ts';
 import type { Delivery, NewDelivery } from './delivery.ts';
 import type { Incident } from './incident.ts';
+import type { Change } from './mailbox.ts';
 import type { EpochMs } from './time.ts';
 import type { Reason } from './verdict.ts';
 
@@ -89,4 +91,10 @@ export interface HistoryQuery<Id> {
   readonly operation?: string | null;
   readonly reason?: Reason | null;
   readonly limit: number;
+}
+
+export interface MailboxEntries {
+  readonly decisions: readonly RecordedDecision[];
+  readonly actions: readonly Action[];
+  readonly changes: readonly Change[];
 }

@@ -1,10 +1,9 @@
 // Serves the page, the metrics, the probes and the recipes over HTTP.
 import type { Config } from '../config/config.ts';
 import { originText, type Setting, valueText } from '../config/settings.ts';
-import { goingOn } from '../core/decision.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import type { AnswerParts } from '../web/json/json-routes.ts';
-import { FleetTrend } from '../web/overview/trend.ts';
+import { createTrend } from '../web/overview/trend.ts';
 import { callersOf } from '../web/recipes/recipe-routes.ts';
 import type { ShownSetting } from '../web/route-parts.ts';
 import { type RunningServer, startServer } from '../web/server.ts';
@@ -45,7 +44,7 @@ export async function serve(
     policyOf: (mailbox) => live.policyOf(mailbox),
     history: store.audit,
     entries: store,
-    trend: new FleetTrend({ fleet, world, days: store.days }),
+    trend: createTrend({ fleet, world, days: store.days }),
     settings: () => live.settings.map(shownSetting),
     tags: { all: () => live.tags, of: (mailbox) => live.tagsOf(mailbox) },
     transitions: (limit, before) => store.outbox.recentTransitions(limit, before),
@@ -63,11 +62,6 @@ export async function serve(
     auth: () => live.config.server.auth,
     sessions: store.sessions,
     metrics,
-    decisions: async (account, id, limit) => {
-      const [newest, ...earlier] = await store.decisionsOf(account, id, limit);
-      const mailbox = fleet.mailbox(account, id);
-      return newest && mailbox ? [goingOn(newest, mailbox), ...earlier] : [];
-    },
     reload: (request) => startup.reload(request),
     operate: () => startup.operate,
     recipes: { service: recipes, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },

@@ -5,7 +5,7 @@ import type { AlertChanges } from '../core/alert.ts';
 import { type DecisionDay, goingOn, type HeldSpan, type RecordedDecision } from '../core/decision.ts';
 import type { Change, MailboxName, MailboxState } from '../core/mailbox.ts';
 import type { CommandEnd, CommandEntry, CommandName, Requester } from '../core/operator-command.ts';
-import type { HistoryQuery } from '../core/records.ts';
+import type { HistoryQuery, MailboxEntries } from '../core/records.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import type { Gate } from './database.ts';
@@ -130,12 +130,6 @@ export async function loadGuardActions(
   return rows.map(storedAction);
 }
 
-export interface MailboxEntries {
-  readonly decisions: readonly RecordedDecision[];
-  readonly actions: readonly Action[];
-  readonly changes: readonly Change[];
-}
-
 export async function loadEntries(
   db: Db,
   mailbox: MailboxState,
@@ -155,7 +149,14 @@ export async function loadEntries(
   const decisions = await newestOf('decisions', 'since', 'id');
   const actions = await newestOf('actions', 'planned_at', 'planned_at');
   const changes = await newestOf('changes', 'at', 'id');
-  const [newest] = await decisionsOf(db, mailbox).select('id').limit(1).execute();
+  const [newest] = await db
+    .selectFrom('decisions')
+    .select('id')
+    .where('account', '=', mailbox.account)
+    .where('mailbox_id', '=', mailbox.id)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .execute();
   return {
     decisions: decisions.map((row) =>
       row.id === newest?.id ? goingOn(readDecision(row), mailbox) : readDecision(row),
@@ -163,17 +164,6 @@ export async function loadEntries(
     actions: actions.map(storedAction),
     changes: changes.map(({ id, change }) => parsed<Change>(change, 'changes', { id })),
   };
-}
-
-const decisionsOf = (db: Db, { account, id }: Pick<MailboxState, 'account' | 'id'>) =>
-  db.selectFrom('decisions').where('account', '=', account).where('mailbox_id', '=', id).orderBy('id', 'desc');
-
-export async function loadDecisions(
-  db: Db,
-  mailbox: Pick<MailboxState, 'account' | 'id'>,
-  limit: number,
-): Promise<readonly RecordedDecision[]> {
-  return (await decisionsOf(db, mailbox).selectAll().limit(limit).execute()).map(readDecision);
 }
 
 function readDecision({ id, since, until, judged, ...row }: Selectable<Tables['decisions']>): RecordedDecision {

@@ -2,9 +2,8 @@
 // (database.ts). The store has no clock: callers pass `now`.
 import type { Action, OpenAction } from '../core/action.ts';
 import type { AlertChanges, Silence } from '../core/alert.ts';
-import type { RecordedDecision } from '../core/decision.ts';
 import type { Change, MailboxState } from '../core/mailbox.ts';
-import type { AccountLedger } from '../core/records.ts';
+import type { AccountLedger, MailboxEntries } from '../core/records.ts';
 import type { NotifiedOutage, StorePlace, StoreTrouble } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
@@ -12,7 +11,7 @@ import { loadKnownAccounts, moveMailboxes, writeAccounts } from './accounts.ts';
 import { type Database, Gate } from './database.ts';
 import type { QueryListener } from './file/connection.ts';
 import type { OutageNote } from './file/outage-note.ts';
-import { AuditLog, FleetDays, loadDecisions, loadEntries, type MailboxEntries } from './history.ts';
+import { AuditLog, FleetDays, loadEntries } from './history.ts';
 import type { Lease } from './lease.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadWritesOff, StoredSessions, writeSilence, writesOffOver } from './people.ts';
@@ -210,10 +209,6 @@ export class Store {
 
   writesOff(): Promise<readonly WritesOff[]> {
     return this.#gate.read(loadWritesOff);
-  }
-
-  decisionsOf(account: string, id: string, limit: number): Promise<readonly RecordedDecision[]> {
-    return this.#gate.read((db) => loadDecisions(db, { account, id }, limit));
   }
 
   entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<MailboxEntries> {

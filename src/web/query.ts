@@ -1,4 +1,5 @@
 // Query parameters, read strictly, and the pages of lists. An error names the parameter, the found value and the expected one.
+import { z } from 'zod';
 import { didYouMean } from '../core/nearest.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 
@@ -99,14 +100,10 @@ export const mailboxName: QueryParameter<string> = {
 // Cursors: opaque texts with the sort key of the last row, so that added and removed rows do not shift the others.
 
 /** Sort key of a list: parts in order of precedence, ascending. The last part makes it unique. */
-type Key = readonly (number | string)[];
+export type Key = readonly (number | string)[];
 
-interface Parts {
-  readonly whole: number;
-  readonly number: number;
-  readonly text: string;
-}
-type KeyOf<Kinds extends readonly (keyof Parts)[]> = { readonly [Index in keyof Kinds]: Parts[Kinds[Index]] };
+/** Text of a sort key. PostgreSQL stores no NUL in a text. */
+export const keyText = z.string().refine((part) => !part.includes('\0'));
 
 const maxCharacters = 4_000;
 
@@ -115,13 +112,14 @@ export function cursorAfter(key: Key): string {
 }
 
 /** Parameter with a cursor of a route whose sort keys have these parts. */
-export function cursorOf<const Kinds extends readonly (keyof Parts)[]>(...kinds: Kinds): QueryParameter<KeyOf<Kinds>> {
-  const isKey = (key: unknown): key is KeyOf<Kinds> =>
-    Array.isArray(key) && key.length === kinds.length && kinds.every((kind, index) => isA(kind, key[index]));
+export function cursorOf<const Parts extends [z.ZodType<number | string>, ...z.ZodType<number | string>[]]>(
+  ...parts: Parts
+): QueryParameter<z.output<z.ZodTuple<Parts, null>>> {
+  const key = z.tuple(parts);
   const read = (found: string) => {
     try {
-      const key: unknown = JSON.parse(Buffer.from(found.slice(0, maxCharacters), 'base64url').toString());
-      return isKey(key) ? key : null;
+      const text = Buffer.from(found.slice(0, maxCharacters), 'base64url').toString();
+      return key.safeParse(JSON.parse(text)).data ?? null;
     } catch {
       return null;
     }
@@ -131,13 +129,7 @@ export function cursorOf<const Kinds extends readonly (keyof Parts)[]>(...kinds:
   return { wanted: 'the next_cursor of an answer of this route', meaning, schema, read };
 }
 
-function isA(kind: keyof Parts, part: unknown): boolean {
-  // PostgreSQL stores no NUL in a text.
-  if (kind === 'text') return typeof part === 'string' && !part.includes('\0');
-  return kind === 'whole' ? Number.isSafeInteger(part) : Number.isFinite(part);
-}
-
-function compare(a: Key, b: Key): number {
+export function compareKeys(a: Key, b: Key): number {
   for (let index = 0; index < a.length; index += 1) {
     const [part, other] = [a[index], b[index]];
     if (part !== other && part !== undefined && other !== undefined) return part < other ? -1 : 1;
@@ -164,9 +156,9 @@ export function pageAfter<Row>(
   { after, limit }: { readonly after: Key | undefined; readonly limit: number },
 ): Paged<Row> {
   const keyed = [...all].map((row) => ({ row, key: keyOf(row) }));
-  const left = after === undefined ? keyed : keyed.filter(({ key }) => compare(key, after) > 0);
+  const left = after === undefined ? keyed : keyed.filter(({ key }) => compareKeys(key, after) > 0);
   const { rows, next } = pageOf(
-    left.sort((a, b) => compare(a.key, b.key)),
+    left.sort((a, b) => compareKeys(a.key, b.key)),
     ({ key }) => key,
     limit,
   );

@@ -1,21 +1,19 @@
 // Dependencies of the routes: the fleet, reads of the store, and command handlers.
 
 import type { Action } from '../core/action.ts';
-import type { RecordedDecision } from '../core/decision.ts';
 import type { DeliveryPlace, ListedDelivery, StoredTransition } from '../core/delivery.ts';
 import type { Network } from '../core/egress.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import type { Change, MailboxState } from '../core/mailbox.ts';
+import type { MailboxState } from '../core/mailbox.ts';
 import type { CommandEntry, CommandOutcome, Operate, ReloadRequest } from '../core/operator-command.ts';
 import type { Policy } from '../core/policy.ts';
-import type { HistoryQuery } from '../core/records.ts';
-import type { EpochMs } from '../core/time.ts';
+import type { HistoryQuery, MailboxEntries } from '../core/records.ts';
+import type { EpochMs, IsoDate } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { World } from '../world/world.ts';
 import type { Auth } from './access/auth.ts';
 import type { SessionSource } from './access/sessions.ts';
-import type { FleetTrend } from './overview/trend.ts';
 import type { RecipeRouteParts } from './recipes/recipe-routes.ts';
 
 export interface AccessParts {
@@ -53,19 +51,12 @@ export interface Readiness {
   readonly reasons: readonly string[];
 }
 
-export interface HistorySource {
-  commands(query: HistoryQuery<number>): Promise<readonly CommandEntry[]>;
-  guardActions(query: HistoryQuery<string>): Promise<readonly Action[]>;
-}
-
-export interface ExplainSource {
-  entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<Entries>;
-}
-
-export interface Entries {
-  readonly decisions: readonly RecordedDecision[];
-  readonly actions: readonly Action[];
-  readonly changes: readonly Change[];
+export interface TrendDay {
+  readonly date: IsoDate;
+  readonly sent: number;
+  readonly bounced: number;
+  readonly acted: number;
+  readonly held: number;
 }
 
 export interface RouteParts extends AccessParts {
@@ -74,9 +65,13 @@ export interface RouteParts extends AccessParts {
   readonly fleet: Fleet;
   readonly metrics: Metrics;
   readonly ready: () => Readiness;
-  readonly decisions: (account: string, id: string, limit: number) => Promise<readonly RecordedDecision[]>;
-  readonly history: HistorySource;
-  readonly entries: ExplainSource;
+  readonly history: {
+    commands(query: HistoryQuery<number>): Promise<readonly CommandEntry[]>;
+    guardActions(query: HistoryQuery<string>): Promise<readonly Action[]>;
+  };
+  readonly entries: {
+    entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<MailboxEntries>;
+  };
   /** Transitions of alerts, newest first. `before`: returns only those before the transition with this number. */
   readonly transitions: (limit: number, before?: number) => Promise<readonly StoredTransition[]>;
   readonly deliveries: (limit: number, before?: DeliveryPlace) => Promise<readonly ListedDelivery[]>;
@@ -85,9 +80,19 @@ export interface RouteParts extends AccessParts {
   readonly timeZone: () => string;
   readonly settings: () => readonly ShownSetting[];
   readonly tags: Tags;
-  readonly trend: FleetTrend;
+  readonly trend: () => Promise<readonly TrendDay[]>;
   readonly recipes: RecipeRouteParts;
   readonly version: string;
 }
 
 export const noSuchMailbox = 'Warmwarden does not guard a mailbox with this id.';
+
+/** Reads from the store, or returns null if that fails: the page must work during an outage of the store. */
+export async function orNull<Read>(world: World, read: () => Promise<Read>): Promise<Read | null> {
+  try {
+    return await read();
+  } catch (error) {
+    world.log.error({ err: error }, 'history could not be read for a page');
+    return null;
+  }
+}

@@ -6,7 +6,7 @@ import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { everything } from '../../src/core/write-scope.ts';
-import { FleetTrend } from '../../src/web/overview/trend.ts';
+import { createTrend } from '../../src/web/overview/trend.ts';
 import type { Tags } from '../../src/web/route-parts.ts';
 import { account, action, alert, bareMailbox, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
 import { ask, serve, stillWorld } from '../web/running-server.ts';
@@ -487,7 +487,7 @@ describe('the fleet', () => {
         span('m1', now - dayMs + 1, now),
       ],
     };
-    const body = await read(fleet, '/', { trend: new FleetTrend({ fleet, world: stillWorld(), days }) });
+    const body = await read(fleet, '/', { trend: createTrend({ fleet, world: stillWorld(), days }) });
     expect(body).toContain('at most 2 mailboxes held on one day');
     const held = [...body.matchAll(/<th scope="row">2026-0[23]-\d\d<\/th>.*?<td>(\d+)<\/td><\/tr>/g)];
     expect(held.map(([, count]) => count).join('')).toBe(`12${'1'.repeat(28)}`);

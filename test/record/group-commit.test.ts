@@ -1,9 +1,11 @@
 // The two ways into the store: what moves an alert or an action at once, everything else together each 500 ms.
+
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import type { Observation } from '../../src/account/record/observe.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { now } from '../store/records.ts';
+import { decisionsOf } from '../support/decisions-of.ts';
 import { failWrites } from '../support/failing-writes.ts';
 import { answerOf, recording, statsOfToday as stats } from './recording.ts';
 
@@ -124,7 +126,7 @@ test('a row that the store refuses keeps no other from it, and comes again with 
 test('the row of a decision counts every judgement, and a new decision begins where it ended', async () => {
   await using stage = await judged();
   const spans = async (limit: number) =>
-    (await stage.store.decisionsOf('acme', 'm1', limit)).map(({ count, verdict }) => [count, verdict.sent]);
+    (await decisionsOf(stage.store, 'acme', 'm1', limit)).map(({ count, verdict }) => [count, verdict.sent]);
   const [[count = 0] = []] = await spans(1);
   for (const sent of [11, 12, 13, 13]) await stage.answered('m1', stats(sent));
   await stage.group.flush();

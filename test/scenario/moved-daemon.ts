@@ -1,4 +1,5 @@
 // The whole daemon with a simulator and a receiver on one clock that is moved by hand; it can be started again.
+
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +24,7 @@ import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.t
 import type { Scenario } from '../../tools/simulator/scenario.ts';
 import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
+import { decisionsOf } from '../support/decisions-of.ts';
 import { errorLog } from '../support/error-log.ts';
 import type { OtherApi } from '../support/other-api.ts';
 import { Receiver } from '../support/receiver.ts';
@@ -300,7 +302,7 @@ export async function startMovedDaemon(options: MovedOptions) {
       const store = await Store.open(config.store, clock.now());
       const ledgers = new Map<string, readonly string[]>();
       for (const { account, id, email } of known) {
-        const decisions = (await store.decisionsOf(account, id, maxDecisions)).toReversed();
+        const decisions = (await decisionsOf(store, account, id, maxDecisions)).toReversed();
         const reasons = decisions.map(({ verdict }) => `${verdict.action} ${verdict.reason}`);
         ledgers.set(
           email,

@@ -1,7 +1,7 @@
 // Commands on the page of a whole daemon: the effect, the confirmation, the outcome that the simulator shows too. Forms: test/web/sessions.test.ts.
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { mailboxCommandPath } from '../../src/core/page-links.ts';
+import { mailboxCommandPath, mailboxPath } from '../../src/core/page-links.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { formTokenOf } from '../../src/web/access/sessions.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
@@ -98,6 +98,10 @@ test('nothing is done for another page, another browser, a viewer, without a rea
   for (const [status, body, headers = {}, from = browser] of refused)
     expect([status, body, (await from.post(path, body, headers)).status]).toEqual([status, body, status]);
   expect([path, (await viewer.get(pauseOf(stage, oliver))).status]).toEqual(['/mailboxes', 403]);
+  for (const place of ['/', mailboxPath(stage.mailbox(oliver))]) {
+    expect((await browser.get(place)).text).toContain('class="do commands');
+    expect((await viewer.get(place)).text).not.toMatch(/class="do\b|Emergency stop|Selected mailboxes/);
+  }
   await stage.command('mode', { mailbox: oliver, mode: 'slow' });
   for (const plan of [own['plan'] ?? '', '']) {
     const sent = await stage.during(browser.post(path, { ...own, plan }));

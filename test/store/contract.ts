@@ -1,4 +1,5 @@
 // What every store promises, as one suite: run it on each kind of store there is.
+
 import { describe, expect, test } from 'vitest';
 import { actionAfter } from '../../src/core/action.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
@@ -6,6 +7,7 @@ import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { NotificationLogChanges } from '../../src/core/records.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import type { Store } from '../../src/store/store.ts';
+import { decisionsOf } from '../support/decisions-of.ts';
 import {
   actionOf,
   alertOf,
@@ -90,7 +92,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const none = { alerts: [], actions: [], breakers: [], incidents: [], writesOff: [], silences: [] };
       const nothing = { mailboxes: [before], ...none };
       expect(await opened.store.loadPicture()).toEqual(nothing);
-      expect(await opened.store.decisionsOf('acme', 'm1', 10)).toEqual([]);
+      expect(await decisionsOf(opened.store, 'acme', 'm1', 10)).toEqual([]);
       const store = await opened.reopen();
       expect(await store.loadPicture()).toEqual(nothing);
       const sound = { ...record, alerts: { ...record.alerts, transitions: [transitionOf(alertOf('m1'))] } };
@@ -114,7 +116,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const decisions = decided(verdictOf(), { unchanged: true });
       await opened.store.recordTick({ ...tick, mailbox: beside, decisions });
       const store = await opened.reopen();
-      const spans = await store.decisionsOf('acme', 'm1', 10);
+      const spans = await decisionsOf(store, 'acme', 'm1', 10);
       expect(
         spans.map(({ since, until, count, verdict }) => [since - now, until - now, count, verdict.reason]),
       ).toEqual([
@@ -123,7 +125,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         [0, 10, 2, 'ok'],
       ]);
       expect(spans[1]?.verdict.dataAgeMs).toBe(30);
-      expect((await store.decisionsOf('acme', 'm2', 10)).map(({ count }) => count)).toEqual([1]);
+      expect((await decisionsOf(store, 'acme', 'm2', 10)).map(({ count }) => count)).toEqual([1]);
     });
 
     test('what was held after a moment is read, and nothing else', async () => {
@@ -164,7 +166,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         await opened.store.recordTick({ ...tick, mailbox, decisions });
       }
       const store = await opened.reopen();
-      expect(await store.decisionsOf('acme', 'm1', 10)).toEqual([
+      expect(await decisionsOf(store, 'acme', 'm1', 10)).toEqual([
         {
           ...{ since: now, until: now + 20, count: 3 },
           ...{ firstSent: 160, firstDays: days(160), days: days(170) },
@@ -306,8 +308,8 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect([acme?.account, acme?.memory, acme?.action]).toEqual(['acme', null, null]);
       expect([beta?.account, beta?.memory, beta?.action]).toEqual(['beta', memory, { ...action, account: 'beta' }]);
       expect([
-        (await after.decisionsOf('beta', 'm1', 9)).length,
-        (await after.decisionsOf('acme', 'm1', 9)).length,
+        (await decisionsOf(after, 'beta', 'm1', 9)).length,
+        (await decisionsOf(after, 'acme', 'm1', 9)).length,
       ]).toEqual([1, 0]);
       expect(writesOff.map(({ scope }) => scope)).toEqual(
         expect.arrayContaining([

@@ -1,8 +1,10 @@
 // What every store promises of emergency stops, runs, retention, and writes that wait for others: the second part of contract.ts.
+
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/core/recipe.ts';
 import { dayMs } from '../../src/core/time.ts';
 import { everything, scopeKey, type WritesOff } from '../../src/core/write-scope.ts';
+import { decisionsOf } from '../support/decisions-of.ts';
 import type { Opened } from './contract.ts';
 import { actionOf, answers, arrivedMailbox, decided, intentOf, memory, noAlerts, now, verdictOf } from './records.ts';
 
@@ -79,7 +81,7 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       const next = await opened.reopen();
       expect((await next.loadPicture()).mailboxes.map(({ id }) => id)).toEqual(['m1']);
       expect(await next.departed('acme', [leaves])).toEqual([]);
-      expect((await next.decisionsOf('acme', 'm1', 9)).map(({ since }) => since)).toEqual([now + dayMs]);
+      expect((await decisionsOf(next, 'acme', 'm1', 9)).map(({ since }) => since)).toEqual([now + dayMs]);
       expect(await next.outbox.recentDeliveries(9)).toEqual([]);
     });
 

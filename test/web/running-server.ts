@@ -8,7 +8,7 @@ import type { MetricsSettings } from '../../src/metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import type { SessionSource } from '../../src/web/access/sessions.ts';
 import { noTags } from '../../src/web/overview/fleet.ts';
-import { FleetTrend } from '../../src/web/overview/trend.ts';
+import { createTrend } from '../../src/web/overview/trend.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/web/server.ts';
 import { createLog, type World } from '../../src/world/world.ts';
 import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
@@ -73,7 +73,6 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     metrics,
     world,
     ready: () => ({ ready: true, reasons: [] }),
-    decisions: async () => [],
     transitions: async () => [],
     deliveries: async () => [],
     explain,
@@ -81,7 +80,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     policyOf: () => defaultPolicy,
     settings: () => [],
     tags: noTags,
-    trend: new FleetTrend({ fleet, world, days: { acted: async () => [], held: async () => [] } }),
+    trend: createTrend({ fleet, world, days: { acted: async () => [], held: async () => [] } }),
     reload: async () => ({ result: 'done', messages: [] }),
     operate: () => null,
     history: { commands: async () => [], guardActions: async () => [] },

@@ -8,7 +8,7 @@ import { type ListedDelivery, publicState } from '../../core/delivery.ts';
 import { type Incident, type IncidentMailbox, memberStates, sharedAttributes } from '../../core/incident.ts';
 import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../core/wording/incidents.ts';
 import { alertFilters, readPast } from '../overview/alerts.ts';
-import { cursorAfter, cursorOf, limitOf, means, oneOf, pageAfter, pageOf, someOf } from '../query.ts';
+import { cursorAfter, cursorOf, keyText, limitOf, means, oneOf, pageAfter, pageOf, someOf } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { answerTimeOf, count, listOf, moment, nextCursor, number, text, texts, timeZone } from './facts.ts';
 import { fleetRoute } from './route.ts';
@@ -50,7 +50,7 @@ export const silencesRoute = fleetRoute({
   route: 'GET /api/silences',
   id: 'listSilences',
   summary: 'The silences in force; those that end first come first',
-  query: { limit: limitOf('silences', 100), cursor: cursorOf('number', 'text') },
+  query: { limit: limitOf('silences', 100), cursor: cursorOf(z.number(), keyText) },
   shape: silencesAnswer,
   read: (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>, { limit, cursor: after }) => {
     const { now, zone } = answerTimeOf(parts);
@@ -89,7 +89,7 @@ export const deliveriesRoute = fleetRoute({
   route: 'GET /api/deliveries',
   id: 'listDeliveries',
   summary: 'The messages to channels without their text, the newest first',
-  query: { limit: limitOf('messages', 50), cursor: cursorOf('whole', 'whole', 'text') },
+  query: { limit: limitOf('messages', 50), cursor: cursorOf(z.int(), z.int(), keyText) },
   shape: z.strictObject({ deliveries: listOf(delivery).describe('The newest first.'), next_cursor: nextCursor }),
   read: async ({ deliveries }: Pick<RouteParts, 'deliveries'>, { limit, cursor }) => {
     const before = cursor ? { createdAt: cursor[0], sequence: cursor[1], id: cursor[2] } : undefined;
@@ -145,7 +145,7 @@ export const incidentsRoute = fleetRoute({
   route: 'GET /api/incidents',
   id: 'listIncidents',
   summary: 'The open incidents, the newest first, then the last 50 that ended',
-  query: { limit: limitOf('incidents', 100), cursor: cursorOf('whole', 'number', 'text') },
+  query: { limit: limitOf('incidents', 100), cursor: cursorOf(z.int(), z.number(), keyText) },
   shape: z.strictObject({ at: moment, time_zone: timeZone, incidents: listOf(incident), next_cursor: nextCursor }),
   read: (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>, { limit, cursor: after }) => {
     const { now, zone } = answerTimeOf(parts);
@@ -216,7 +216,7 @@ export const alertsRoute = fleetRoute({
   summary: 'The alerts that are pending or firing, the most severe first, then the newest; open incidents; silences',
   query: {
     limit: limitOf('alerts', 100, maxAlerts),
-    cursor: cursorOf('whole', 'number', 'text'),
+    cursor: cursorOf(z.int(), z.number(), keyText),
     status: means('Only these.', oneOf('firing', 'pending')),
     severity: means('Only these; several with commas between.', someOf(...severities)),
   },
@@ -245,7 +245,7 @@ export const pastAlertsRoute = fleetRoute({
   route: 'GET /api/past-alerts',
   id: 'listPastAlerts',
   summary: 'The alerts that resolved, and what happened once, the newest first',
-  query: { ...alertFilters, limit: limitOf('alerts', 50), cursor: cursorOf('whole') },
+  query: { ...alertFilters, limit: limitOf('alerts', 50), cursor: cursorOf(z.int()) },
   shape: z.strictObject({
     at: moment,
     alerts: listOf(

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AccountState, Forecast, MailboxState } from '../../core/mailbox.ts';
 import { type EpochMs, secondMs } from '../../core/time.ts';
 import { mendText, sumText } from '../../core/wording/forecast.ts';
-import { cursorOf, limitOf, means, oneOf, pageAfter, upTo } from '../query.ts';
+import { cursorOf, keyText, limitOf, means, oneOf, pageAfter, upTo } from '../query.ts';
 import type { RouteParts, ShownSetting } from '../route-parts.ts';
 import { answerTimeOf, count, firstSweep, listOf, moment, nextCursor, number, sweepFacts, text } from './facts.ts';
 import { fleetRoute } from './route.ts';
@@ -93,7 +93,7 @@ export const budgetRoute = fleetRoute({
   route: 'GET /api/budget',
   id: 'listBudgets',
   summary: 'What the key of each account may do, what the cadence needs, and how old each kind of data is',
-  query: { limit: limitOf('accounts', 100), cursor: cursorOf('whole', 'text') },
+  query: { limit: limitOf('accounts', 100), cursor: cursorOf(z.int(), keyText) },
   shape: z.strictObject({
     at: moment,
     accounts: listOf(accountBudget).describe('Those whose limit is too small first, then by name.'),
@@ -173,7 +173,7 @@ export const configurationRoute = fleetRoute({
     ...filter,
     changed: means('`true`: only what is not the default.', oneOf('true', 'false')),
     limit: limitOf('settings', 100),
-    cursor: cursorOf('text'),
+    cursor: cursorOf(keyText),
   },
   shape: z.strictObject({
     total: count.describe('How many settings match.'),

@@ -13,12 +13,11 @@ import {
   noTags,
   type PictureParts,
   pictureOf,
-  rankKey,
   selectMailboxes,
 } from '../overview/fleet.ts';
 import { type Group, groupings, readGroups, shareOf, usualGrouping } from '../overview/groups.ts';
 import { tones } from '../overview/headline.ts';
-import { cursorOf, limitOf, means, oneOf, pageAfter } from '../query.ts';
+import { cursorOf, keyText, limitOf, means, oneOf, pageAfter } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { openIncidentFacts, openIncidents, silenced } from './alerts.ts';
 import {
@@ -133,7 +132,7 @@ const alertsShown = 20;
 const query = {
   ...fleetFilters,
   limit: limitOf('mailboxes', 100),
-  cursor: cursorOf('number', 'number', 'text', 'text', 'text'),
+  cursor: cursorOf(z.number(), z.number(), keyText, keyText, keyText),
 };
 
 export type FleetAnswer = z.infer<typeof fleetAnswer>;
@@ -184,7 +183,7 @@ export const mailboxesRoute = fleetRoute({
     const picture = pictureOf(parts);
     const { headline, firing, accounts, sweeps, now, command, zone } = picture;
     const chosen = selectMailboxes(picture.ranked, filter, noTags);
-    const { rows, next } = pageAfter(chosen, rankKey, { after, limit });
+    const { rows, next } = pageAfter(chosen, ({ key }) => key, { after, limit });
     const silences = fleet.silences(now);
     const briefly = (one: Alert) => ({ ...one, title: one.facts.title, silenced: silenceOf(one, silences) });
     const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
@@ -254,7 +253,7 @@ export const groupsRoute = fleetRoute({
   route: 'GET /api/groups',
   id: 'listGroups',
   summary: 'The fleet by account, domain, provider or tag, the groups that need attention first',
-  query: { ...groupParameters, limit: limitOf('groups', 100), cursor: cursorOf('number', 'number', 'text') },
+  query: { ...groupParameters, limit: limitOf('groups', 100), cursor: cursorOf(z.number(), z.number(), keyText) },
   shape: z.strictObject({
     at: moment,
     by: z.enum(groupings),
@@ -298,6 +297,6 @@ export const trendRoute = fleetRoute({
   }),
   read: async ({ trend, world }: Pick<RouteParts, 'trend' | 'world'>) => ({
     at: world.clock.now(),
-    days: await trend.read(),
+    days: await trend(),
   }),
 });

@@ -7,7 +7,7 @@ import { dayMs, type EpochMs, secondMs } from '../../core/time.ts';
 import { reasons } from '../../core/verdict.ts';
 import { actionText } from '../../core/wording/explain.ts';
 import { operationNames } from '../../operations/command-requests.ts';
-import { cursorOf, limitOf, mailboxName, means, oneOf, pageOf, type Query, upTo, whole } from '../query.ts';
+import { cursorOf, keyText, limitOf, mailboxName, means, oneOf, pageOf, type Query, upTo, whole } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { type AnswerTime, answerTimeOf, listOf, moment, nextCursor, text, texts, timeZone } from './facts.ts';
 import { fleetRoute, UnknownMailboxError } from './route.ts';
@@ -23,7 +23,7 @@ export const historyFilters = {
   reason: means('Only what Warmwarden did for this reason.', oneOf(...reasons)),
 };
 
-export const historyCursor = cursorOf('whole', 'whole', 'text');
+export const historyCursor = cursorOf(z.int(), z.int(), keyText);
 
 export interface HistoryRead extends Query<typeof historyFilters> {
   readonly since: EpochMs;

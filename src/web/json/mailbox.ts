@@ -1,13 +1,14 @@
 // GET /api/mailboxes/ACCOUNT/ID (all that was read of a mailbox) and GET /api/explain (decisions, actions, changes).
 import { z } from 'zod';
 import { type MailboxState, namedMailbox } from '../../core/mailbox.ts';
+import type { MailboxEntries } from '../../core/records.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { actionText, explainVerdict } from '../../core/wording/explain.ts';
 import { recentEmailSentences } from '../../core/wording/phrases.ts';
 import { pausedText } from '../../core/wording/states.ts';
 import { rowOf } from '../overview/fleet.ts';
 import { limitOf, mailboxName, means, type QueryParameter } from '../query.ts';
-import { type Entries, noSuchMailbox, type RouteParts } from '../route-parts.ts';
+import { noSuchMailbox, type RouteParts } from '../route-parts.ts';
 import {
   type AnswerTime,
   action,
@@ -134,14 +135,14 @@ export const mailboxRoute = fleetRoute({
     decisions: listOf(decision).describe('The last 50, the newest first.'),
   }),
   read: async (
-    parts: Pick<RouteParts, 'fleet' | 'decisions' | 'explain' | 'policyOf' | 'timeZone'>,
+    parts: Pick<RouteParts, 'fleet' | 'entries' | 'explain' | 'policyOf' | 'timeZone'>,
     _query,
     { account = '', id: mailboxId = '' },
   ) => {
     const { fleet, explain, policyOf } = parts;
     const found = fleet.mailbox(account, mailboxId);
     if (!found) throw new UnknownMailboxError(noSuchMailbox);
-    const decisions = await parts.decisions(account, mailboxId, decisionsShown);
+    const { decisions } = await parts.entries.entriesOf(found, Number.MAX_SAFE_INTEGER, decisionsShown);
     const zone = parts.timeZone();
     const row = rowOf(fleet, found, policyOf);
     const { warmup, action: newest, changes } = found;
@@ -229,7 +230,11 @@ export const explainRoute = fleetRoute({
   },
 });
 
-function explanationFacts(mailbox: MailboxState, { decisions, actions, changes }: Entries, { now, zone }: AnswerTime) {
+function explanationFacts(
+  mailbox: MailboxState,
+  { decisions, actions, changes }: MailboxEntries,
+  { now, zone }: AnswerTime,
+) {
   const { warmup, memory, verdict } = mailbox;
   const claim = memory?.claim ?? null;
   const isPaused = verdict?.answer.reason === 'already_paused';

@@ -10,7 +10,7 @@ import { type Ppm, ratePpm } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
-import { means, oneOf, pageNumbered, type Query, upTo, whole } from '../query.ts';
+import { compareKeys, type Key, means, oneOf, pageNumbered, type Query, upTo, whole } from '../query.ts';
 import type { PolicyOf, RankingPolicy, RouteParts, Tags } from '../route-parts.ts';
 import { FiringAlerts, gravestFirst, gravities, isFiring, WideAlerts } from './alerts.ts';
 import { type FleetTotals, headlineOf, type StateCounts } from './headline.ts';
@@ -54,8 +54,8 @@ export interface RankedMailbox {
   readonly state: GuardState;
   readonly alerts: readonly Alert[];
   readonly urgency: number;
-  /** Bounce rate as a share of the limit, or -1 if nothing was counted. */
-  readonly closeness: number;
+  /** Sort key: worst first. */
+  readonly key: Key;
 }
 
 /** Row of one mailbox, with the alerts of its domain, its IP address and the circuit breaker that concern it. */
@@ -82,7 +82,8 @@ function rank(
   const urgency = isHeldEmergency(state, verdict) ? heldEmergency : urgencyWith(state, loud);
   const rate = verdict && rateOf(verdict);
   const closeness = rate === null || !verdict?.limitPpm ? -1 : rate / verdict.limitPpm;
-  return { mailbox, state, alerts, urgency, closeness };
+  const key = [urgency, -closeness, mailbox.email, mailbox.id, mailbox.account];
+  return { mailbox, state, alerts, urgency, key };
 }
 
 export function isHeldEmergency(state: GuardState, verdict: Verdict | null): boolean {
@@ -124,18 +125,8 @@ const orders = {
 } as const;
 export type Sorting = keyof typeof orders;
 
-export function rankKey({ urgency, closeness, mailbox: { email, id, account } }: RankedMailbox) {
-  return [urgency, -closeness, email, id, account] as const;
-}
-
 export function worstFirst(a: RankedMailbox, b: RankedMailbox): number {
-  if (a.urgency !== b.urgency) return a.urgency - b.urgency;
-  if (a.closeness !== b.closeness) return b.closeness - a.closeness;
-  for (const name of ['email', 'id', 'account'] as const) {
-    const [one, other] = [a.mailbox[name], b.mailbox[name]];
-    if (one !== other) return one < other ? -1 : 1;
-  }
-  return 0;
+  return compareKeys(a.key, b.key);
 }
 
 export function makeRow(
@@ -236,18 +227,11 @@ function hasWord({ mailbox, state }: RankedMailbox, word: string): boolean {
 
 const rowsAPage = 50;
 
-export interface FleetTablePage {
-  readonly rows: readonly MailboxRow[];
-  readonly total: number;
-  readonly page: number;
-  readonly pages: number;
-}
-
 export function selectPage(
   { ranked }: Picture,
   selection: Selection,
   { fleet, tags }: Pick<RouteParts, 'fleet' | 'tags'>,
-): FleetTablePage {
+) {
   const chosen = selectMailboxes(ranked, selection, tags).sort(orders[selection.sort ?? 'worst']);
   const page = pageNumbered(chosen, selection.page ?? 1, rowsAPage);
   return { ...page, rows: page.rows.map((one) => makeRow(fleet, one)), total: chosen.length };

@@ -1,7 +1,7 @@
 // The fleet by account, domain, provider or tag. Groups that need a person come first.
 import { silenceOf } from '../../alerts/routing.ts';
 import type { Alert } from '../../core/alert.ts';
-import { domainOf, type GuardState } from '../../core/mailbox.ts';
+import { domainOf, type GuardState, type MailboxState } from '../../core/mailbox.ts';
 import type { RouteParts, Tags } from '../route-parts.ts';
 import { WideAlerts } from './alerts.ts';
 import { type RankedMailbox, type RankingParts, rankedOf, urgencyWith } from './fleet.ts';
@@ -31,20 +31,13 @@ export function shareOf({ sent, bounced }: Group): number {
   return sent === 0 ? -1 : bounced / sent;
 }
 
-function namesOf({ mailbox }: RankedMailbox, by: Grouping, tags: Tags): readonly (string | null)[] {
-  switch (by) {
-    case 'account':
-      return [mailbox.account];
-    case 'domain':
-      return [domainOf(mailbox.email)];
-    case 'provider':
-      return [mailbox.entry.answer.provider];
-    case 'tag': {
-      const found = tags.of(mailbox);
-      return found.length === 0 ? [null] : found;
-    }
-  }
-}
+/** Names of the groups of a mailbox. */
+const namesBy: Readonly<Record<Grouping, (mailbox: MailboxState, tags: Tags) => readonly (string | null)[]>> = {
+  account: ({ account }) => [account],
+  domain: ({ email }) => [domainOf(email)],
+  provider: ({ entry }) => [entry.answer.provider],
+  tag: (mailbox, tags) => (tags.of(mailbox).length === 0 ? [null] : tags.of(mailbox)),
+};
 
 function newGroup(mailboxes: number | null): Counting {
   const [states, firing] = [new Map<GuardState, number>(), new Set<Alert>()];
@@ -73,7 +66,7 @@ export function readGroups(parts: GroupParts, by: Grouping): readonly Group[] {
     const about = wide.about(mailbox);
     const urgency = Math.min(one.urgency, urgencyWith(state, about.filter(isLoud)));
     const firing = [...alerts, ...about];
-    for (const name of namesOf(one, by, tags)) count(groupOf(name), { mailbox, state, firing, urgency });
+    for (const name of namesBy[by](mailbox, tags)) count(groupOf(name), { mailbox, state, firing, urgency });
   }
   if (by === 'account') {
     for (const name of accountsOf(fleet)) {

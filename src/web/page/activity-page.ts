@@ -8,10 +8,11 @@ import type { Reason } from '../../core/verdict.ts';
 import { operationNames } from '../../operations/command-requests.ts';
 import { historyCursor, historyFilters, readHistory } from '../json/history.ts';
 import { type Query, upTo } from '../query.ts';
+import { orNull } from '../route-parts.ts';
 import { undoLink } from './parts/command-links.ts';
 import { ago, breakable, choice, type Markup, pathTo, prose, text } from './parts/elements.ts';
 import { actionItem } from './parts/items.ts';
-import { orNull, place } from './place.ts';
+import { place } from './place.ts';
 
 const entriesShown = 100;
 const mailboxesNamed = 5;

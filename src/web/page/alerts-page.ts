@@ -14,7 +14,7 @@ import {
   readPast,
 } from '../overview/alerts.ts';
 import { pageNumbered, whole } from '../query.ts';
-import type { RouteParts } from '../route-parts.ts';
+import { orNull, type RouteParts } from '../route-parts.ts';
 import { addSilenceLink, doLink } from './parts/command-links.ts';
 import {
   ago,
@@ -28,7 +28,7 @@ import {
   text,
 } from './parts/elements.ts';
 import { alertGroupItem, alertItem, alertTitle, deliveryItem, runbookLink } from './parts/items.ts';
-import { orNull, place } from './place.ts';
+import { place } from './place.ts';
 
 const alertParameters = { ...alertFilters, page: whole(1), before: whole(1, Number.MAX_SAFE_INTEGER) };
 const entriesAPage = 50;

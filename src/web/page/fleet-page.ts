@@ -9,7 +9,6 @@ import { counted, numberText } from '../../core/wording/phrases.ts';
 import { accountTrouble, factsOf, pausedBy } from '../../core/wording/states.ts';
 import { scopeText } from '../../core/write-scope.ts';
 import {
-  type FleetTablePage,
   isHeldEmergency,
   type MailboxRow,
   type Picture,
@@ -57,7 +56,7 @@ import { place } from './place.ts';
 
 export const fleetPlace = place('/', pageParameters, async (parts, selection) => {
   const { fleet, explain } = parts;
-  const trend = await parts.trend.read();
+  const trend = await parts.trend();
   const picture = pictureOf(parts);
   const { headline, firing, incidents, now, command } = picture;
   const silences = fleet.silences(now);
@@ -146,7 +145,7 @@ function mailboxesPanel(parts: RouteParts, picture: Picture, selection: Selectio
   return html`<section class="panel fleet" aria-labelledby="fleet">
 <div class="bar"><h2 id="fleet">${headingWith('Mailboxes', page.total)}</h2>${filterForm(parts, picture, selection)}</div>
 ${stateLinks(selection, picture)}
-${mailboxTable(page, picture, selection)}
+${mailboxTable(page.rows, picture, selection)}
 ${page.rows.length === 0 ? none : pageLinks(page, (target) => pathTo('/', { ...selection, page: target }))}
 <p class="keys">Keys: <kbd>/</kbd> filter, <kbd>j</kbd> and <kbd>k</kbd> next and previous mailbox, <kbd>Enter</kbd> open it, <kbd>x</kbd> select it.</p>
 </section>`;
@@ -199,7 +198,7 @@ const columns: readonly (readonly [string, Sorting?, ('ascending' | 'descending'
   ['Stats age', 'age', 'descending'],
 ];
 
-function mailboxTable({ rows }: FleetTablePage, { accounts, now }: Picture, selection: Selection): Markup {
+function mailboxTable(rows: readonly MailboxRow[], { accounts, now }: Picture, selection: Selection): Markup {
   const troubleOf = new Map(accounts.map((account) => [account.name, accountTrouble(account)]));
   const headings = columns.map(([heading, sort, direction]) => {
     if (sort === undefined) return html`<th role="columnheader" scope="col">${heading}</th>`;

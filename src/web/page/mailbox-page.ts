@@ -19,6 +19,7 @@ import {
 } from '../../core/mailbox.ts';
 import { breakerReleasePath, mailboxCommandPath, mailboxPath } from '../../core/page-links.ts';
 import type { Ppm } from '../../core/policy.ts';
+import type { MailboxEntries } from '../../core/records.ts';
 import { dayMs, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { sentence } from '../../core/wording/explain.ts';
@@ -28,7 +29,7 @@ import { writesAreOff } from '../../core/write-scope.ts';
 import { isHeldEmergency, type MailboxRow, rowOf } from '../overview/fleet.ts';
 import { actsFrom, type Tone } from '../overview/headline.ts';
 import { type QueryParameter, whole } from '../query.ts';
-import { type Entries, noSuchMailbox, type RouteParts } from '../route-parts.ts';
+import { noSuchMailbox, orNull, type RouteParts } from '../route-parts.ts';
 import { dayChart } from './parts/charts.ts';
 import { doLink, mailboxLinks } from './parts/command-links.ts';
 import {
@@ -46,7 +47,7 @@ import {
   text,
 } from './parts/elements.ts';
 import { actionItem, alertItem } from './parts/items.ts';
-import { orNull, place } from './place.ts';
+import { place } from './place.ts';
 
 const decisionsShown = 50;
 const entriesRead = 100;
@@ -155,7 +156,11 @@ function whyOf({ row, explain, actions, changes, zone }: MailboxFacts, verdict: 
 }
 
 /** Limit in force at the end of each day, as far back as the read decisions reach. */
-function limitsOf({ verdict }: MailboxRow, entries: Entries | null, now: EpochMs): (date: IsoDate) => Ppm | null {
+function limitsOf(
+  { verdict }: MailboxRow,
+  entries: MailboxEntries | null,
+  now: EpochMs,
+): (date: IsoDate) => Ppm | null {
   return (date) => {
     const end = Math.min(now, Date.parse(date) + dayMs);
     if (entries === null || end >= now) return verdict?.limitPpm ?? null;
@@ -228,7 +233,7 @@ function changeItem({ what, from, to, at }: Change, now: EpochMs): Markup {
 }
 
 /** Decisions, newest first. A decision is repeated with each answer; its action is not. */
-function decisionList({ row, explain, now }: MailboxFacts, entries: Entries | null, isPast: boolean): Markup {
+function decisionList({ row, explain, now }: MailboxFacts, entries: MailboxEntries | null, isPast: boolean): Markup {
   if (entries === null)
     return html`<p class="bad">Warmwarden cannot read the decisions at the moment. The log says why.</p>`;
   const shown = entries.decisions.slice(0, decisionsShown);

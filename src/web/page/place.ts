@@ -1,5 +1,4 @@
 // A place: an address with a view. A page opens from any link, so unknown and empty parameters are ignored.
-import type { World } from '../../world/world.ts';
 import { type Query, readQuery, type Shape } from '../query.ts';
 import type { RefusalWord } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
@@ -40,14 +39,4 @@ export function place<const S extends Shape>(
       return 'wrong' in asked ? { refused: 'bad_request', message: asked.wrong } : read(parts, asked.read, names);
     },
   };
-}
-
-/** Reads from the store, or returns null if that fails: the page must work during an outage of the store. */
-export async function orNull<Read>(world: World, read: () => Promise<Read>): Promise<Read | null> {
-  try {
-    return await read();
-  } catch (error) {
-    world.log.error({ err: error }, 'history could not be read for a page');
-    return null;
-  }
 }

@@ -19,7 +19,7 @@ import {
 import type { World } from '../../world/world.ts';
 import { authenticate, RateLimit, tooManyWrong, type WrongTokens } from '../access/auth.ts';
 import { addRoutes, type JsonRoute, jsonContent, routeOf } from '../json/route.ts';
-import { cursorOf, limitOf, means, pageOf, whole } from '../query.ts';
+import { cursorOf, keyText, limitOf, means, pageOf, whole } from '../query.ts';
 import { bodyText, maxBodyBytes, refuse, statusOfRefusal } from '../refusals.ts';
 
 export interface Caller {
@@ -106,7 +106,7 @@ const listRuns: JsonRoute<RecipeRouteParts> = routeOf({
   id: 'listRuns',
   summary: 'The runs of a recipe, the newest first',
   names: recipeName,
-  query: { limit: limitOf('runs', 50, 500), cursor: cursorOf('whole', 'text') },
+  query: { limit: limitOf('runs', 50, 500), cursor: cursorOf(z.int(), keyText) },
   answers: { 200: { description: 'Without rows.', headers, content: jsonContent(runsShape) } },
   handle: async (c, { service }, { limit, cursor }) => {
     const before = cursor ? { createdAt: cursor[0], id: cursor[1] } : null;

@@ -8,7 +8,7 @@ import type { Change } from '../../../core/mailbox.ts';
 import type { Ppm } from '../../../core/policy.ts';
 import { addDays, type IsoDate, utcDate } from '../../../core/time.ts';
 import { counted, numberText, share } from '../../../core/wording/phrases.ts';
-import type { TrendDay } from '../../overview/trend.ts';
+import type { TrendDay } from '../../route-parts.ts';
 import { type Markup, table, text } from './elements.ts';
 
 export interface DayChartParts {

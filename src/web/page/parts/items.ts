@@ -28,21 +28,13 @@ interface ActionItemParts {
   readonly link: boolean;
 }
 
-const done: Readonly<Record<ActionKind, string>> = {
-  recovery: 'Switched to recovery',
-  pause: 'Paused warm-up',
-  restore: 'Restored',
-  resume: 'Resumed warm-up',
-  mode: 'Mode set',
-  limit: 'Target daily limit set',
-};
-const wanted: Readonly<Record<ActionKind, string>> = {
-  recovery: 'Switch to recovery',
-  pause: 'Pause warm-up',
-  restore: 'Restore',
-  resume: 'Resume warm-up',
-  mode: 'Set the mode',
-  limit: 'Set the target daily limit',
+const kindWords: Readonly<Record<ActionKind, { readonly wanted: string; readonly done: string }>> = {
+  recovery: { wanted: 'Switch to recovery', done: 'Switched to recovery' },
+  pause: { wanted: 'Pause warm-up', done: 'Paused warm-up' },
+  restore: { wanted: 'Restore', done: 'Restored' },
+  resume: { wanted: 'Resume warm-up', done: 'Resumed warm-up' },
+  mode: { wanted: 'Set the mode', done: 'Mode set' },
+  limit: { wanted: 'Set the target daily limit', done: 'Target daily limit set' },
 };
 
 const stateWords: Readonly<Record<ActionState, { readonly word: string; readonly tone: string }>> = {
@@ -62,7 +54,7 @@ function askedFor({ name, reason }: Person): string {
 export function actionItem({ action, explain, now, link }: ActionItemParts): Markup {
   const { word, tone } = neededNoChange(action) ? noChange : stateWords[action.state];
   const target = action.targetLimit === undefined ? '' : ` to ${counted(action.targetLimit, 'email')}`;
-  const what = (action.state === 'confirmed' ? done : wanted)[action.kind] + target;
+  const what = kindWords[action.kind][action.state === 'confirmed' ? 'done' : 'wanted'] + target;
   const path = mailboxPath({ account: action.account, id: action.mailboxId });
   return html`<li id="action-${action.id}" class="${tone}">
 <p class="line"><span class="badge ${tone}">${word}</span> <strong>${what}</strong>
