@@ -18,7 +18,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['core', 'world', 'alerts', 'metrics', 'operations', 'recipes'],
     ['hono', '@hono/node-server', 'zod', 'node:crypto', 'node:http', 'node:https', 'node:net'],
   ),
-  outbox: only(['core', 'world', 'alerts', 'channels'], ['node:crypto']),
+  outbox: only(['core', 'world', 'alerts', 'store', 'channels'], ['node:crypto']),
   channels: only(
     ['core', 'world', 'alerts', 'api', 'recipes'],
     ['zod', 'undici', '@slack/types', 'nodemailer', 'node:crypto', 'node:stream'],

@@ -194,7 +194,7 @@ export function longestOf({ longestMs = sendDeadlineMs }: Pick<Channel, 'longest
   return longestMs;
 }
 
-interface AttemptPatience {
+export interface AttemptPatience {
   readonly mayGoOn: () => boolean;
   /** Time that every attempt may take; ten seconds if absent. For tests. */
   readonly alwaysMs?: number | undefined;

@@ -1,9 +1,8 @@
 // Ends the process if a loop has stopped: every step is proven against kill -9, so a restart repairs any cause.
 import { atOnce, tune } from '../alerts/condition.ts';
-import { step } from '../alerts/engine.ts';
 import { type Crash, crashed, crashFingerprint } from '../alerts/rules/daemon-rules.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
-import { recordAlerts } from '../outbox/outbox-store.ts';
+import { recordConditions } from '../outbox/outbox-store.ts';
 import { lookEveryMs } from '../world/loop.ts';
 import { systemClock } from '../world/world.ts';
 import type { DaemonRooms } from './open.ts';
@@ -88,8 +87,7 @@ export function recordCrash(rooms: Rooms, crash: Crash | null): Promise<void> {
   const { rules } = live.config.alerts;
   // The alert starts at once, whatever `for` says: no process looks at it while it waits.
   const conditions = tune([crashed(crash, rules.timeZone)], rules).map((one) => ({ ...one, ...atOnce }));
-  const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
-  return recordAlerts({ fleet, store, recorded: () => {} }, changes);
+  return recordConditions({ fleet, store, recorded: () => {} }, conditions, world.clock.now());
 }
 
 /** Ends the alert about a crash when this process, which started at `startedAt`, is steady. */

@@ -3,18 +3,14 @@
 import { unheardSince } from '../alerts/rules/daemon-rules.ts';
 import { type PingTarget, pingOf } from '../channels/post.ts';
 import { noAccount } from '../core/alert.ts';
-import type { ChannelState } from '../core/fleet/fleet.ts';
 import { storeTitle } from '../core/store-failure.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
 import type { NotifyParts } from './outbox-store.ts';
+import { answered, failedAgain, type ReceiverState, untried } from './receiver-state.ts';
 
 export interface HeartbeatSettings extends PingTarget {
   readonly intervalMs: number;
 }
-
-export type PingState = Pick<ChannelState, 'lastSuccessAt' | 'failingSince' | 'lastFailure' | 'refusesSetup'>;
-
-export const untried: PingState = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
 
 export interface HeartbeatParts extends NotifyParts {
   readonly settings: () => HeartbeatSettings | null;
@@ -44,7 +40,7 @@ export class Heartbeat {
     this.#isEnding = true;
   }
 
-  get pings(): PingState | null {
+  get pings(): ReceiverState | null {
     return this.#parts.settings() && this.#pings;
   }
 
@@ -92,14 +88,12 @@ export class Heartbeat {
     const patience = { mayGoOn: () => !this.#isEnding, alwaysMs };
     const result = await clock.busy(() => pingOf(to, clock, patience));
     const { kind, detail = '' } = result;
-    const now = clock.now();
     if (kind === 'sent') {
-      this.#pings = { ...untried, lastSuccessAt: now };
+      this.#pings = answered(clock.now());
       return null;
     }
-    const { lastSuccessAt, failingSince } = this.#pings;
     const refusesSetup = kind === 'refused' || (kind === 'failed' && result.setup === true);
-    this.#pings = { lastSuccessAt, failingSince: failingSince ?? now, lastFailure: detail, refusesSetup };
+    this.#pings = failedAgain(this.#pings, { lastFailure: detail, refusesSetup }, clock.now());
     return detail;
   }
 

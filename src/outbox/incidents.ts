@@ -130,11 +130,7 @@ export function newsOfIncident(
   if (!isTold || step === null) return forJoined(incident, readers);
   const wanted = channels.filter((name) => wants(name, incident, news, readers));
   const to = step === 'ended' ? channels.filter((name) => announced?.channels.includes(name)) : wanted;
-  const messages = to.flatMap((channel) => {
-    const transitions = news.filter((one) => one.to.includes(channel)).map(({ transition }) => transition);
-    const message = messageFor(channel, { incident, step, transitions }, readers);
-    return message ? [{ channel, message }] : [];
-  });
+  const messages = messagesTo(to, { incident, step, news }, readers);
   const announcement = {
     at: now,
     members: incident.members.length,
@@ -156,13 +152,9 @@ function forJoined(incident: Incident, readers: IncidentReaders): IncidentNews |
     (name) => !announced.channels.includes(name) && visible(name, incident, readers).length > 0,
   );
   if (joined.length === 0) return null;
-  const messages = joined.flatMap((channel) => {
-    const message = messageFor(channel, { incident, step: 'began', transitions: [] }, readers);
-    return message ? [{ channel, message }] : [];
-  });
   return {
     incident: { ...incident, announced: { ...announced, channels: [...announced.channels, ...joined] } },
-    messages,
+    messages: messagesTo(joined, { incident, step: 'began', news: [] }, readers),
     outlasting: [],
   };
 }
@@ -174,20 +166,30 @@ function wants(channel: string, incident: Incident, news: readonly Routed[], rea
 interface IncidentStep {
   readonly incident: Incident;
   readonly step: MessageIncident['step'];
-  readonly transitions: readonly Transition[];
+  readonly news: readonly Routed[];
 }
 
-/** Message to a channel. A channel for none of the mailboxes gets its alerts without the incident. */
-function messageFor(
-  channel: string,
-  { incident, step, transitions }: IncidentStep,
+/** Message for each of the channels. A channel for none of the mailboxes gets its alerts without the incident. */
+function messagesTo(
+  channels: readonly string[],
+  { incident, step, news }: IncidentStep,
   readers: IncidentReaders,
-): GroupMessage | null {
-  const members = visible(channel, incident, readers);
-  if (members.length === 0) return messageOf(incident.id, transitions, readers.now);
-  const accounts = new Set(members.map(({ account }) => account));
-  const sharing = (cause: IncidentCause) => sharingOf(cause, incident, accounts, readers);
-  return incidentMessageOf(messageIncident(incident, step, members, { ...readers, sharing }), transitions, readers.now);
+): IncidentNews['messages'] {
+  return channels.flatMap((channel) => {
+    const transitions = news.filter(({ to }) => to.includes(channel)).map(({ transition }) => transition);
+    const members = visible(channel, incident, readers);
+    const accounts = new Set(members.map(({ account }) => account));
+    const sharing = (cause: IncidentCause) => sharingOf(cause, incident, accounts, readers);
+    const message =
+      members.length === 0
+        ? messageOf(incident.id, transitions, readers.now)
+        : incidentMessageOf(
+            messageIncident(incident, step, members, { ...readers, sharing }),
+            transitions,
+            readers.now,
+          );
+    return message ? [{ channel, message }] : [];
+  });
 }
 
 /** Rule whose routes apply to a mailbox of an incident, by state. */

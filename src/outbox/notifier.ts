@@ -1,8 +1,7 @@
 // The notify loops: one that makes deliveries, one for each channel that sends them, and those of the digest, the
 // heartbeat and the channels' own health.
 
-import { type Condition, tune } from '../alerts/condition.ts';
-import { step } from '../alerts/engine.ts';
+import { tune } from '../alerts/condition.ts';
 import { isForPeople } from '../alerts/routing.ts';
 import { channelsFailing, heartbeatName } from '../alerts/rules/daemon-rules.ts';
 import { messagesSilenced } from '../alerts/rules/protection-rule.ts';
@@ -15,8 +14,9 @@ import type { Tally } from '../core/tally.ts';
 import type { Loop, Loops } from '../world/loop.ts';
 import { Collector, type NotifySettings } from './collector.ts';
 import { Digester, type DigestSettings } from './digest.ts';
-import { Heartbeat, type HeartbeatSettings, type PingState, untried } from './heartbeat.ts';
-import { type NotifyParts, type Outbox, type RecordingParts, recordAlerts } from './outbox-store.ts';
+import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
+import { type NotifyParts, type Outbox, type RecordingParts, recordConditions } from './outbox-store.ts';
+import { type ReceiverState, untried } from './receiver-state.ts';
 import { Sender } from './sender.ts';
 import { StoreHealth, StoreWatch } from './store-watch.ts';
 
@@ -95,8 +95,8 @@ export function createNotifier(parts: NotifierParts): Notifier {
     collecting,
     loops.create('sending the digest', () => digester.step()),
     loops.create('sending the heartbeat', () => heartbeat.step()),
-    loops.create('watching the channels', () => watchChannels(own, heartbeat.pings)),
-    loops.create('watching the silences', () => watchSilences(own)),
+    loops.every(everyMs, 'watching the channels', () => watchChannels(own, heartbeat.pings)),
+    loops.every(everyMs, 'watching the silences', () => watchSilences(own)),
     watching,
   ];
 
@@ -180,7 +180,7 @@ interface ChannelWatchParts extends RecordingParts {
 
 const everyMs = 30_000;
 
-async function watchChannels(parts: ChannelWatchParts, heartbeat: PingState | null = null): Promise<number> {
+async function watchChannels(parts: ChannelWatchParts, heartbeat: ReceiverState | null): Promise<void> {
   const { world, fleet, channels, settings } = parts;
   // A channel of a process that has just started may have no state yet: an alert about it continues.
   const known = channels().map(({ name }) => fleet.channel(name) ?? { name, ...untried });
@@ -191,24 +191,18 @@ async function watchChannels(parts: ChannelWatchParts, heartbeat: PingState | nu
   const refused = new Set(states.filter(({ refusesSetup }) => refusesSetup).map(({ name }) => name));
   const tuned = tune(channelsFailing(states, fleet.alertsOf(noAccount), context), rules);
   const conditions = tuned.map((one) => (refused.has(one.subject.object ?? '') ? { ...one, forMs: 0 } : one));
-  await recordConditions(parts, conditions);
-  return everyMs;
+  await recordConditions(parts, conditions, world.clock.now());
 }
 
-async function watchSilences(parts: ChannelWatchParts): Promise<number> {
+async function watchSilences(parts: ChannelWatchParts): Promise<void> {
   const { world, fleet, settings } = parts;
   const { rules } = settings();
   const accounts = [...fleet.accounts()].map(({ name }) => name);
   const words = { command: world.command, zone: rules.timeZone, accounts };
-  const conditions = tune(messagesSilenced(fleet.silences(world.clock.now()), fleet.alertsOf(noAccount), words), rules);
-  await recordConditions(parts, conditions);
-  return everyMs;
-}
-
-async function recordConditions(parts: ChannelWatchParts, conditions: readonly Condition[]): Promise<void> {
-  const { fleet, world } = parts;
-  await recordAlerts(
+  const now = world.clock.now();
+  await recordConditions(
     parts,
-    step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now()),
+    tune(messagesSilenced(fleet.silences(now), fleet.alertsOf(noAccount), words), rules),
+    now,
   );
 }

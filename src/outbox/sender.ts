@@ -3,15 +3,15 @@
 import { withLinks } from '../alerts/notifications.ts';
 import { storeFingerprint } from '../alerts/rules/daemon-rules.ts';
 import type { Channel, SendOutcome } from '../channels/channel.ts';
-import { attempt } from '../channels/post.ts';
+import { type AttemptPatience, attempt } from '../channels/post.ts';
 import type { Alert } from '../core/alert.ts';
 import type { Delivery } from '../core/delivery.ts';
-import type { ChannelState } from '../core/fleet/fleet.ts';
 import type { Tally } from '../core/tally.ts';
-import type { EpochMs } from '../core/time.ts';
+import type { Log } from '../world/world.ts';
 import { backOffMs, ChannelOutbox, giveUpAfterMs, newestOf, nextDelivery, settlementOf } from './channel-outbox.ts';
 import { idleMs } from './collector.ts';
 import type { NotifyParts } from './outbox-store.ts';
+import { answered, failedAgain, untried } from './receiver-state.ts';
 
 export interface SenderParts extends NotifyParts {
   readonly tally: Tally;
@@ -55,8 +55,7 @@ export class Sender {
   #unanswered = 0;
   #isEnding = false;
   #upkeepAt = Number.NEGATIVE_INFINITY;
-  #lastSuccessAt: EpochMs | null = null;
-  #failing: { readonly since: EpochMs; readonly detail: string; readonly refusesSetup: boolean } | null = null;
+  #state = untried;
 
   constructor(channel: Channel, parts: SenderParts) {
     this.#channel = channel;
@@ -67,7 +66,7 @@ export class Sender {
   /** Lets the next step retry, because a person asked for it. */
   revive(): void {
     // The wait after a refused set-up is Warmwarden's own; any other is the receiver's Retry-After.
-    if (this.#failing?.refusesSetup) this.#askedUntil = Number.NEGATIVE_INFINITY;
+    if (this.#state.refusesSetup) this.#askedUntil = Number.NEGATIVE_INFINITY;
     this.#restsUntil = Number.NEGATIVE_INFINITY;
   }
 
@@ -194,22 +193,12 @@ export class Sender {
     if (outcome) this.#onOutcome(outcome, world.random());
   }
 
-  async #guarded<Outcome>(send: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome | SendOutcome> {
+  #guarded<Outcome>(send: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome | SendOutcome> {
+    const { alwaysMs, world, maySend } = this.#parts;
     // An attempt does not wait for a slow receiver at the end, and the next holder of the lease begins when this
     // process may no longer send.
-    const mayGoOn = () => !this.#isEnding && this.#parts.maySend?.() !== false;
-    try {
-      return await attempt(this.#channel, send, { mayGoOn, alwaysMs: this.#parts.alwaysMs });
-    } catch (error) {
-      // The cause is a bug in Warmwarden: it must neither stop the channel for ever nor go unnoticed.
-      this.#parts.world.log.error(
-        { channel: this.#channel.name, name: nameOf(error) },
-        'Sending a message failed because of an error in Warmwarden.',
-      );
-      const detail = 'the message could not be sent because of an error in Warmwarden';
-      if (this.#channel.once) return lost(detail);
-      return { kind: 'refused', detail, retryAfterMs: null };
-    }
+    const mayGoOn = () => !this.#isEnding && maySend?.() !== false;
+    return guardedAttempt(this.#channel, send, { mayGoOn, alwaysMs }, world.log);
   }
 
   #onOutcome(outcome: SendOutcome, random: number): void {
@@ -218,7 +207,7 @@ export class Sender {
       this.#unanswered += 1;
       // A single missing answer may be a hiccup. The message is not retried, so nothing would show that the failure is
       // over.
-      if (this.#unanswered > 1) this.#failed(clock.now(), outcome);
+      if (this.#unanswered > 1) this.#failed(outcome);
       return;
     }
     if (outcome.kind === 'sent' || outcome.kind === 'accepted') {
@@ -226,7 +215,7 @@ export class Sender {
       if (this.#failures >= failuresOfAnOutage) this.#triedSinceOutage = new Set();
       this.#failures = 0;
       this.#restsUntil = Number.NEGATIVE_INFINITY;
-      this.#succeeded(clock.now());
+      this.#succeeded();
       return;
     }
     this.#failures += 1;
@@ -234,26 +223,24 @@ export class Sender {
     const rests = outcome.kind === 'failed' && !outcome.final;
     this.#askedUntil = clock.monotonic() + (outcome.retryAfterMs ?? 0);
     this.#restsUntil = clock.monotonic() + (rests ? backOffMs(this.#failures, random) : 0);
-    this.#failed(clock.now(), outcome);
+    this.#failed(outcome);
   }
 
-  #succeeded(now: EpochMs): void {
-    this.#lastSuccessAt = now;
-    if (!this.#failing) return;
-    const failedForSeconds = Math.round((now - this.#failing.since) / 1_000);
-    this.#parts.world.log.info(
-      { channel: this.#channel.name, failedForSeconds },
-      'The channel accepts messages again.',
-    );
-    this.#failing = null;
+  #succeeded(): void {
+    const { clock, log } = this.#parts.world;
+    const { failingSince } = this.#state;
+    this.#state = answered(clock.now());
+    if (failingSince === null) return;
+    const failedForSeconds = Math.round((clock.now() - failingSince) / 1_000);
+    log.info({ channel: this.#channel.name, failedForSeconds }, 'The channel accepts messages again.');
   }
 
-  #failed(now: EpochMs, { detail, ...outcome }: Exclude<SendOutcome, { readonly kind: 'sent' }>): void {
-    if (!this.#failing) {
-      this.#parts.world.log.warn({ channel: this.#channel.name, detail }, 'The channel does not accept messages.');
-    }
+  #failed({ detail, ...outcome }: Exclude<SendOutcome, { readonly kind: 'sent' }>): void {
+    const { clock, log } = this.#parts.world;
+    if (this.#state.failingSince === null)
+      log.warn({ channel: this.#channel.name, detail }, 'The channel does not accept messages.');
     const refusesSetup = outcome.kind === 'failed' && outcome.setup === true;
-    this.#failing = { since: this.#failing?.since ?? now, detail, refusesSetup };
+    this.#state = failedAgain(this.#state, { lastFailure: detail, refusesSetup }, clock.now());
   }
 
   #gaveUp(delivery: Delivery, detail: string | null): void {
@@ -266,21 +253,24 @@ export class Sender {
   async #show(): Promise<void> {
     const { name, type } = this.#channel;
     const { pending, oldestPendingAt, undelivered } = (await this.#outbox.contents()).counts;
-    const state: ChannelState = {
-      name,
-      type,
-      pending,
-      oldestPendingAt,
-      undelivered,
-      lastSuccessAt: this.#lastSuccessAt,
-      failingSince: this.#failing?.since ?? null,
-      lastFailure: this.#failing?.detail ?? null,
-      refusesSetup: this.#failing?.refusesSetup ?? false,
-    };
-    this.#parts.fleet.putChannel(state);
+    this.#parts.fleet.putChannel({ name, type, pending, oldestPendingAt, undelivered, ...this.#state });
   }
 }
 
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
+/** Sends, and never rejects: an error of Warmwarden must neither stop the channel for ever nor go unnoticed. */
+export async function guardedAttempt<Outcome>(
+  channel: Channel,
+  send: (signal: AbortSignal) => Promise<Outcome>,
+  patience: AttemptPatience,
+  log: Log,
+): Promise<Outcome | SendOutcome> {
+  try {
+    return await attempt(channel, send, patience);
+  } catch (error) {
+    // The error's text may contain the address.
+    const name = error instanceof Error ? error.name : typeof error;
+    log.error({ channel: channel.name, name }, 'Sending a message failed because of an error in Warmwarden.');
+    const detail = 'the message could not be sent because of an error in Warmwarden';
+    return channel.once ? lost(detail) : { kind: 'refused', detail, retryAfterMs: null };
+  }
 }

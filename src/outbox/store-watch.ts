@@ -6,10 +6,9 @@ import { step } from '../alerts/engine.ts';
 import { messageOf } from '../alerts/grouping.ts';
 import { type AlertRoute, channelsFor } from '../alerts/routing.ts';
 import { storeFailing, storeFingerprint, withBeginning, worsened } from '../alerts/rules/daemon-rules.ts';
-import type { Channel, SendResult } from '../channels/channel.ts';
-import { longestOf } from '../channels/post.ts';
+import type { Channel } from '../channels/channel.ts';
 import type { Alert, Transition } from '../core/alert.ts';
-import { type Delivery, pendingDelivery } from '../core/delivery.ts';
+import { pendingDelivery } from '../core/delivery.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';
 import type { Loss, StoreFailure } from '../core/store-failure.ts';
 import { hourMs, minuteMs, secondMs } from '../core/time.ts';
@@ -17,6 +16,7 @@ import type { Loops } from '../world/loop.ts';
 import { endsWithin, systemClock } from '../world/world.ts';
 import { deliveryOf } from './delivery-of.ts';
 import type { NotifyParts, RecordingParts } from './outbox-store.ts';
+import { guardedAttempt } from './sender.ts';
 
 // Health of the store in this process's view, from the results of its reads and writes: shown and logged, whichever
 // process notifies people.
@@ -126,7 +126,7 @@ export class StoreWatch {
   readonly #settled = new Set<string>();
   readonly #restsUntil = new Map<string, number>();
   readonly #underWay = new Set<string>();
-  readonly #ending = new AbortController();
+  #isEnding = false;
 
   constructor(parts: StoreWatchParts) {
     this.#parts = parts;
@@ -139,7 +139,7 @@ export class StoreWatch {
   }
 
   end(): void {
-    this.#ending.abort();
+    this.#isEnding = true;
   }
 
   async step(): Promise<number> {
@@ -279,7 +279,9 @@ export class StoreWatch {
     const message = messageOf('store', [transition], transition.at);
     const delivery = message && deliveryOf(channel, message, log);
     if (!delivery) return void this.#settled.add(name);
-    const result = await this.#send(channel, pendingDelivery(delivery, transition.at));
+    const pending = pendingDelivery(delivery, transition.at);
+    const patience = { mayGoOn: () => !this.#isEnding, alwaysMs: 0 };
+    const result = await guardedAttempt(channel, (signal) => channel.send(pending, signal), patience, log);
     // The failure may have ended meanwhile, or have another cause.
     if (transition !== this.#telling) return;
     const { kind } = result;
@@ -291,18 +293,5 @@ export class StoreWatch {
     if (channel.once || (kind === 'failed' && result.final)) return void this.#settled.add(name);
     const leastMs = kind === 'refused' ? refusedWaitMs : everyMs;
     this.#restsUntil.set(name, clock.monotonic() + Math.max(leastMs, result.retryAfterMs ?? 0));
-  }
-
-  async #send(channel: Channel, delivery: Delivery): Promise<SendResult> {
-    try {
-      return await channel.send(
-        delivery,
-        AbortSignal.any([AbortSignal.timeout(longestOf(channel)), this.#ending.signal]),
-      );
-    } catch (error) {
-      // The cause is a bug in Warmwarden. The error's text may contain the address.
-      const detail = `sending failed because of an error in Warmwarden (${error instanceof Error ? error.name : typeof error})`;
-      return { kind: 'refused', detail, retryAfterMs: null };
-    }
   }
 }

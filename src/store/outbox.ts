@@ -82,6 +82,7 @@ export class StoredOutbox {
     });
   }
 
+  /** Called before an attempt of a channel that sends once: the next process sees this after a crash. */
   beginDelivery(id: string, now: EpochMs): Promise<void> {
     return this.settleDelivery(id, { kind: 'begun', at: now });
   }
@@ -104,6 +105,7 @@ export class StoredOutbox {
     return this.#gate.write((trx) => resendDeliveries(trx, wanted, now));
   }
 
+  /** Backlog of every channel with pending messages, or with messages given up since `deadSince`, configured or not. */
   outboxState(deadSince: EpochMs): Promise<readonly OutboxCount[]> {
     return this.#gate.read((db) => outboxState(db, deadSince));
   }

@@ -1,8 +1,12 @@
 // When a message is tried again: what the receiver asks for, and how long we wait by ourselves.
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { slackChannel } from '../../src/channels/slack.ts';
 import { deliveryAfter } from '../../src/core/delivery.ts';
 import { dayMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { type SettledAttempt, settlementOf } from '../../src/outbox/channel-outbox.ts';
+import { guardedAttempt } from '../../src/outbox/sender.ts';
+import { systemClock } from '../../src/world/world.ts';
 import { sampleDelivery } from './sample-delivery.ts';
 
 const now = Date.parse('2026-03-20T10:00:00Z');
@@ -57,4 +61,21 @@ test('what the receiver blames on the request is tried five times over twenty mi
     ['pending', 900],
     ['dead', null],
   ]);
+});
+
+test('an error of our own blames the attempt, and gives up what must not be sent twice, without its words', async () => {
+  const settings = {
+    name: 'team',
+    url: 'https://hooks.example/T',
+    timeZone: () => 'UTC',
+    pageUrl: null,
+    publicUrl: null,
+  };
+  const channel = slackChannel(settings, systemClock());
+  const throws = () => Promise.reject(new Error('https://hooks.example/T'));
+  const outcome = (of: typeof channel) =>
+    guardedAttempt(of, throws, { mayGoOn: () => true }, pino({ level: 'silent' }));
+  const detail = expect.not.stringContaining('hooks.example');
+  expect(await outcome(channel)).toEqual({ kind: 'refused', detail, retryAfterMs: null });
+  expect(await outcome({ ...channel, once: true })).toMatchObject({ kind: 'failed', detail, final: true });
 });
