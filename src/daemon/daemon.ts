@@ -7,7 +7,7 @@ import { endsWithin, systemClock, type World } from '../world/world.ts';
 import { guard } from './guard.ts';
 import { type DaemonRooms, open } from './open.ts';
 import { operate } from './operate.ts';
-import { Startup } from './readiness.ts';
+import type { Startup } from './readiness.ts';
 import type { ConfigSource } from './reload/reloader.ts';
 import { serve } from './serve.ts';
 import { recordCrash } from './watchdog.ts';
@@ -37,7 +37,7 @@ const closeWithinMs = 10_000;
 export async function startDaemon(source: ConfigSource, world: World, ways: Partial<Ways> = {}): Promise<Daemon> {
   const { openStore = Store.open, end = () => process.exit(1) } = ways;
   const { config } = source.started;
-  const startup = new Startup();
+  const startup: Startup = { operate: null };
   const parts = new Teardowns(world.log);
   // A process that lost its lease can't write any more, so its work is over.
   const leaseLost = (why: string) => {

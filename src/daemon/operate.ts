@@ -53,7 +53,7 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
   // The configuration of the start is in force, so an alert about one that an earlier process refused ends.
   await guarded.alerts.show([]);
   // Readiness comes last: a program that sees it may send a signal.
-  startup.finish(answerCommands);
+  startup.operate = answerCommands;
   return reloader;
 }
 

@@ -2,31 +2,17 @@
 import { crashFingerprint, unheardSince } from '../alerts/rules/daemon-rules.ts';
 import { noAccount } from '../core/alert.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import type { CommandOutcome, Operate, ReloadRequest } from '../core/operator-command.ts';
+import type { Operate } from '../core/operator-command.ts';
 import { storeTitle } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { momentText, withoutFolders } from '../core/wording/phrases.ts';
 import { noneJudged } from '../core/wording/states.ts';
-import { failed } from '../operations/plan.ts';
 import type { Readiness } from '../web/route-parts.ts';
 
 /** Page and recipes start before the operator commands, and get them from here. */
-export class Startup {
-  #operate: Operate | null = null;
-
+export interface Startup {
   /** Door for operator commands, or null while the daemon starts. */
-  get operate(): Operate | null {
-    return this.#operate;
-  }
-
-  finish(operate: Operate): void {
-    this.#operate = operate;
-  }
-
-  /** Refuses while the daemon is starting. */
-  async reload(request: ReloadRequest): Promise<CommandOutcome> {
-    return this.#operate?.('reload', request) ?? failed('The daemon is starting. Try again in a moment.');
-  }
+  operate: Operate | null;
 }
 
 interface Sources extends Pick<Startup, 'operate'> {

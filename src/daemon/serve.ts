@@ -62,7 +62,6 @@ export async function serve(
     auth: () => live.config.server.auth,
     sessions: store.sessions,
     metrics,
-    reload: (request) => startup.reload(request),
     operate: () => startup.operate,
     recipes: { service: recipes, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },
     version,

@@ -63,6 +63,7 @@ export const refusals = {
 export type RefusalWord = keyof typeof refusals;
 
 export const operatorsOnly = 'Only a token with the role operator may do this.';
+export const starting = 'The daemon is starting. Try again in a moment.';
 
 export function refusalJson<Word extends RefusalWord>(error: Word, message: string) {
   const { status }: { readonly status: (typeof refusals)[Word]['status'] } = refusals[error];

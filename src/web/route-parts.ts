@@ -5,7 +5,7 @@ import type { DeliveryPlace, ListedDelivery, StoredTransition } from '../core/de
 import type { Network } from '../core/egress.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { MailboxState } from '../core/mailbox.ts';
-import type { CommandEntry, CommandOutcome, Operate, ReloadRequest } from '../core/operator-command.ts';
+import type { CommandEntry, Operate } from '../core/operator-command.ts';
 import type { Policy } from '../core/policy.ts';
 import type { HistoryQuery, MailboxEntries } from '../core/records.ts';
 import type { EpochMs, IsoDate } from '../core/time.ts';
@@ -61,7 +61,6 @@ export interface TrendDay {
 
 export interface RouteParts extends AccessParts {
   readonly operate: () => Operate | null;
-  readonly reload: (request: ReloadRequest) => Promise<CommandOutcome>;
   readonly fleet: Fleet;
   readonly metrics: Metrics;
   readonly ready: () => Readiness;

@@ -248,7 +248,7 @@ test('the page of a mailbox that the circuit breaker holds says until when, in t
   fleet.putAlert(breakerAlert(['acme', 'beta'], { acts_from: '2026-03-10T15:04:00.000Z' }));
   const shown = await read(fleet, '/mailboxes/acme/m1', { timeZone: () => 'Europe/Berlin' });
   expect(shown).toContain(
-    '<p class="advice">Warmwarden has not acted, because the circuit breaker is holding its actions. Without a release, Warmwarden acts on its own from 10 March 16:04 Europe/Berlin if fresh data still shows the breach.',
+    'from 10 March 16:04 Europe/Berlin, Warmwarden acts on its own if fresh data still shows the breach. To pause only this mailbox now: <code>warmwarden pause',
   );
   expect(shown).toContain(
     '<a class="do" href="/breaker?do=release">Release</a> <a class="do" href="/mailboxes?mailbox=acme%2Fm1&amp;do=pause">Pause</a>',

@@ -24,8 +24,8 @@ async function open() {
     world,
     auth,
     recipes: { service: recipeRunner(world), world, callerOf },
-    reload: async (request) => {
-      reloads.push(request);
+    operate: () => async (_name, request) => {
+      reloads.push(request as ReloadRequest);
       return { result: 'done', messages: [] };
     },
   });

@@ -81,7 +81,6 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     settings: () => [],
     tags: noTags,
     trend: createTrend({ fleet, world, days: { acted: async () => [], held: async () => [] } }),
-    reload: async () => ({ result: 'done', messages: [] }),
     operate: () => null,
     history: { commands: async () => [], guardActions: async () => [] },
     entries: { entriesOf: async () => ({ decisions: [], actions: [], changes: [] }) },

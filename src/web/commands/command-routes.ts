@@ -12,7 +12,7 @@ import {
   commandRunPage,
   maxReasonLength,
 } from '../page/command-page.ts';
-import { noQuery, operatorsOnly, queryOf, refuse } from '../refusals.ts';
+import { noQuery, operatorsOnly, queryOf, refuse, starting } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { commandPaths, preparedAt } from './prepared.ts';
 
@@ -56,7 +56,7 @@ function opened(c: Context, { fleet, operate }: CommandParts, path: string, aske
   if (prepared === null) return { refused: refuse(c, 'not_found', 'There is no command with this name here.') };
   if ('unknown' in prepared) return { refused: refuse(c, 'bad_request', prepared.unknown) };
   const open = operate();
-  if (!open) return { refused: refuse(c, 'starting', 'The daemon is starting. Try again in a moment.') };
+  if (!open) return { refused: refuse(c, 'starting', starting) };
   const by = byOf(c);
   const run = (body: object) => open(prepared.operation, { ...body, by }).catch(failure);
   return { prepared, run, by };

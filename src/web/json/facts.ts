@@ -19,13 +19,12 @@ export interface AnswerTime {
   readonly zone: string;
 }
 
-export function answerTimeOf({
-  world,
-  timeZone,
-}: {
+interface TimeParts {
   readonly world: Pick<World, 'clock'>;
   readonly timeZone: () => string;
-}): AnswerTime {
+}
+
+export function answerTimeOf({ world, timeZone }: TimeParts): AnswerTime {
   return { now: world.clock.now(), zone: timeZone() };
 }
 

@@ -7,7 +7,7 @@ import { jsonOf } from '../../world/schema/json.ts';
 import { operatorOf, reloaderOf } from '../access/auth.ts';
 import { isFromAnyPage } from '../access/sessions.ts';
 import { means, oneOf } from '../query.ts';
-import { bodyText, maxBodyBytes, operatorsOnly, refuse } from '../refusals.ts';
+import { bodyText, maxBodyBytes, operatorsOnly, refuse, starting } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { count, text, texts } from './facts.ts';
 import { type JsonRoute, jsonContent, routeOf } from './route.ts';
@@ -51,7 +51,6 @@ const statusOf: Readonly<Record<CommandResult, 200 | 409 | 422>> = {
 };
 
 type OperationsRouteParts = Pick<RouteParts, 'auth' | 'operate'>;
-type ReloadRouteParts = Pick<RouteParts, 'auth' | 'reload'>;
 
 const noTokens =
   'This daemon has no tokens, and without them it accepts only a reload over HTTP. Run the command without --url on the machine of the daemon, use the page, or configure server.auth.tokens.';
@@ -93,7 +92,7 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
         return refuse(c, 'bad_request', 'The body is JSON, but not an object. Send a JSON object.');
       }
       const open = operate();
-      if (!open) return refuse(c, 'starting', 'The daemon is starting. Try again in a moment.');
+      if (!open) return refuse(c, 'starting', starting);
       const outcome = await open(name, { ...body, by }).catch(failure);
       return c.json(outcomeJson(outcome), statusOf[outcome.result]);
     },
@@ -108,7 +107,7 @@ function parsed(text: string): unknown {
   }
 }
 
-const reloadRoute: JsonRoute<ReloadRouteParts> = routeOf({
+const reloadRoute: JsonRoute<OperationsRouteParts> = routeOf({
   route: 'POST /-/reload',
   id: 'reloadConfiguration',
   tag: 'operations',
@@ -124,16 +123,18 @@ const reloadRoute: JsonRoute<ReloadRouteParts> = routeOf({
     ),
   },
   answers: { ...outcomes, 200: { description: 'The file was accepted.', content: jsonContent(outcomeAnswer) } },
-  handle: async (c, { auth, reload }, { force, dry_run: dryRun }) => {
+  handle: async (c, { auth, operate }, { force, dry_run: dryRun }) => {
     const by = reloaderOf(auth(), c.req.header('authorization'));
     if (by === null) return refuse(c, 'not_allowed', 'Only a token with the role operator may reload.');
     if (isFromAnyPage(c)) return refuse(c, 'not_allowed', 'A web page may not reload the configuration.');
-    const outcome = await reload({ by, force: force === 'true', dry_run: dryRun === 'true' });
+    const open = operate();
+    if (!open) return refuse(c, 'starting', starting);
+    const outcome = await open('reload', { by, force: force === 'true', dry_run: dryRun === 'true' }).catch(failure);
     return c.json(outcomeJson(outcome), succeeded(outcome) ? 200 : 409);
   },
 });
 
-export const operationRoutes: readonly JsonRoute<OperationsRouteParts & ReloadRouteParts>[] = [
+export const operationRoutes: readonly JsonRoute<OperationsRouteParts>[] = [
   ...operationNames.map(operationRoute),
   reloadRoute,
 ];

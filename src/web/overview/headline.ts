@@ -360,18 +360,26 @@ const stateParts: readonly (readonly [GuardState, string])[] = [
 ];
 
 function heldAdvice({ firing, command, zone }: HeadlineFacts): string {
-  const holds = firing.groups.filter(({ first }) => first.rule === 'guard_held');
-  const [from] = holds.flatMap(({ first }) => actsFrom(first) ?? []).sort((a, b) => a - b);
+  return breakerAdvice(
+    firing.all.filter(({ rule }) => rule === 'guard_held'),
+    { command, zone },
+  );
+}
+
+/** Advice while the circuit breaker holds actions, by its alerts. */
+export function breakerAdvice(
+  holds: readonly Alert[],
+  { command, zone }: Pick<HeadlineFacts, 'command' | 'zone'>,
+): string {
+  const [from] = holds
+    .flatMap(({ facts }) => facts.numbers['acts_from'] ?? [])
+    .map((time) => Date.parse(`${time}`))
+    .sort((a, b) => a - b);
   const otherwise =
     from === undefined
       ? 'If not, do nothing: Warmwarden waits for the release.'
       : `Otherwise prevent them, as the alert below says: from ${momentText(from, zone)}, Warmwarden acts on its own if fresh data still shows the breach.`;
   return `The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time. If the bounces are real, carry the actions out: \`${command} breaker release\`. ${otherwise}`;
-}
-
-export function actsFrom({ facts }: Alert): EpochMs | null {
-  const time = facts.numbers['acts_from'];
-  return typeof time === 'string' ? Date.parse(time) : null;
 }
 
 const namesShown = 5;

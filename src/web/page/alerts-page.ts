@@ -1,6 +1,6 @@
 // The alerts page: firing alerts, most severe first; past alerts; the newest messages. Also the page of the silences.
 import { html } from 'hono/html';
-import { mutes, silenceOf } from '../../alerts/routing.ts';
+import { mutes } from '../../alerts/routing.ts';
 import { matchText, severities } from '../../core/alert.ts';
 import { silenceExpirePath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
@@ -27,7 +27,7 @@ import {
   severityBadge,
   text,
 } from './parts/elements.ts';
-import { alertGroupItem, alertItem, alertTitle, deliveryItem, runbookLink } from './parts/items.ts';
+import { alertGroupItem, alertTitle, deliveryItem, runbookLink } from './parts/items.ts';
 import { place } from './place.ts';
 
 const alertParameters = { ...alertFilters, page: whole(1), before: whole(1, Number.MAX_SAFE_INTEGER) };
@@ -73,12 +73,7 @@ function firingPanel({ fleet, world }: RouteParts, filter: AlertFilter, page: nu
   const pending = all.filter((alert) => !isFiring(alert)).length;
   const chosen = new FiringAlerts(all, filter);
   const shown = pageNumbered(chosen.groups, page, entriesAPage);
-  const items = shown.rows.map((group) => {
-    const { first: alert, count } = group;
-    const { rule, severity } = alert;
-    if (count > 1) return alertGroupItem(group, pathTo('/alerts', { ...filter, severity, rule }));
-    return alertItem({ alert, now, silence: silenceOf(alert, silences) });
-  });
+  const items = shown.rows.map((group) => alertGroupItem(group, filter, { now, silences }));
   const none = html`<p class="muted">No alert is firing${isNarrowed(filter) && ' that matches'}.</p>`;
   return panel(
     'firing',

@@ -1,6 +1,5 @@
 // The status page: problems, past actions with their reasons, advice; then the whole fleet.
 import { html } from 'hono/html';
-import { silenceOf } from '../../alerts/routing.ts';
 import { neededNoChange } from '../../core/action.ts';
 import { type GuardState, guardStates, stateWords } from '../../core/mailbox.ts';
 import { mailboxPath } from '../../core/page-links.ts';
@@ -51,7 +50,7 @@ import {
   stateBadge,
   text,
 } from './parts/elements.ts';
-import { actionItem, alertGroupItem, alertItem } from './parts/items.ts';
+import { actionItem, alertGroupItem } from './parts/items.ts';
 import { place } from './place.ts';
 
 export const fleetPlace = place('/', pageParameters, async (parts, selection) => {
@@ -124,11 +123,7 @@ const alertsShown = 20;
 function alertsPanel({ fleet }: RouteParts, { firing, now }: Picture): Markup {
   const silences = fleet.silences(now);
   const shown = firing.groups.slice(0, alertsShown);
-  const items = shown.map((group) =>
-    group.count > 1
-      ? alertGroupItem(group, pathTo('/alerts', { severity: group.first.severity, rule: group.first.rule }))
-      : alertItem({ alert: group.first, now, silence: silenceOf(group.first, silences) }),
-  );
+  const items = shown.map((group) => alertGroupItem(group, {}, { now, silences }));
   const left = firing.count() - shown.reduce((sum, { count }) => sum + count, 0);
   const more = html`<p class="muted">${counted(left, 'more alert is', 'more alerts are')} firing, and none is more severe than these: see <a href="/alerts">all alerts</a>.</p>`;
   return panel('alerts', headingWith('Firing alerts', firing.count()), html`${folded(items)}\n${left > 0 && more}`);

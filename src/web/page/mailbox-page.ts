@@ -1,8 +1,6 @@
 // Page of a mailbox: the verdict in a sentence, advice, a chart of the days, the checks, and every decision.
 import { html } from 'hono/html';
-import { silenceOf } from '../../alerts/routing.ts';
 import { type Action, neededNoChange } from '../../core/action.ts';
-import type { Alert } from '../../core/alert.ts';
 import { dailyRows } from '../../core/daily-counts.ts';
 import type { RecordedDecision } from '../../core/decision.ts';
 import { isDisconnected } from '../../core/guard/run-state.ts';
@@ -11,7 +9,6 @@ import {
   type Change,
   dailyLimitOf,
   type GuardState,
-  type MailboxState,
   mailboxKey,
   mailboxStatusOf,
   typedName,
@@ -23,11 +20,11 @@ import type { MailboxEntries } from '../../core/records.ts';
 import { dayMs, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { sentence } from '../../core/wording/explain.ts';
-import { counted, duration, momentText, numberText, recentEmailSentences } from '../../core/wording/phrases.ts';
+import { counted, duration, numberText, recentEmailSentences } from '../../core/wording/phrases.ts';
 import { actionWord, pausedText } from '../../core/wording/states.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
 import { isHeldEmergency, type MailboxRow, rowOf } from '../overview/fleet.ts';
-import { actsFrom, type Tone } from '../overview/headline.ts';
+import { breakerAdvice, type Tone } from '../overview/headline.ts';
 import { type QueryParameter, whole } from '../query.ts';
 import { noSuchMailbox, orNull, type RouteParts } from '../route-parts.ts';
 import { dayChart } from './parts/charts.ts';
@@ -92,7 +89,7 @@ export const mailboxPlace = place(
       ...{ actions, changes, alerts: row.alerts },
     });
     const silences = fleet.silences(now);
-    const alerts = row.alerts.map((alert) => alertItem({ alert, now, silence: silenceOf(alert, silences) }));
+    const alerts = row.alerts.map((alert) => alertItem(alert, { now, silences }));
     const done = actions
       .filter((action) => !neededNoChange(action))
       .map((action) => actionItem({ action, explain, now, link: false }));
@@ -280,12 +277,13 @@ function mailboxAdvice(
   if (state === 'held' && (sent === 'refused' || sent === 'unconfirmed'))
     return 'The last action has not taken effect. Look at the mailbox in the mailbox app and make the change below yourself.';
   const hold = alerts.find(({ rule }) => rule === 'guard_held');
-  if (state === 'held' && hold) return heldMailboxAdvice(hold, mailbox, words);
+  const pauseNow = `\`${words.command} pause ${typedName(mailbox)}\``;
+  if (state === 'held' && hold) return `${breakerAdvice([hold], words)} To pause only this mailbox now: ${pauseNow}.`;
   switch (state) {
     case 'held':
       return verdict?.reason === 'first_sight'
         ? `${needing === 0 ? 'Nothing to do yet' : nothing}. A mailbox seen for the first time is judged on its last ${counted(verdict.windowDays, 'day')}, and Warmwarden acts when a second answer shows the breach again.`
-        : `Warmwarden has decided to act, but has not acted yet. To pause the warm-up now: \`${words.command} pause ${typedName(mailbox)}\`.`;
+        : `Warmwarden has decided to act, but has not acted yet. To pause the warm-up now: ${pauseNow}.`;
     case 'not_judged':
       if (awaitsJudgement(mailbox))
         return 'Warmwarden has read newer statistics, but not the warm-up, so it has not judged them yet. The sentence above is about older ones.';
@@ -317,17 +315,4 @@ function overLimitAdvice(verdict: MailboxRow['verdict']): string {
   return verdict?.reason === 'insufficient_evidence'
     ? 'The bounces are too few for Warmwarden to act. Find out where they come from before the next one.'
     : 'The configuration asks for an alert only, so Warmwarden does not act. Pause the warm-up or set the mode to recovery yourself.';
-}
-
-function heldMailboxAdvice(
-  hold: Alert,
-  mailbox: MailboxState,
-  { command, zone }: Pick<MailboxFacts, 'command' | 'zone'>,
-): string {
-  const from = actsFrom(hold);
-  const next =
-    from === null
-      ? 'Warmwarden acts only after a release.'
-      : `Without a release, Warmwarden acts on its own from ${momentText(from, zone)} if fresh data still shows the breach.`;
-  return `Warmwarden has not acted, because the circuit breaker is holding its actions. ${next} If the bounces are real, carry out all held actions: \`${command} breaker release\`. To pause only this mailbox now: \`${command} pause ${typedName(mailbox)}\`.`;
 }

@@ -132,16 +132,10 @@ export function incidentsPanel(incidents: readonly Incident[], now: EpochMs): Ma
   return panel('incidents', headingWith('Incidents', incidents.length), html`<ol class="events">${items}</ol>`);
 }
 
-function whereAll({ attribute, value }: Incident['cause']): Markup | string {
-  switch (attribute) {
-    case 'account':
-    case 'domain':
-    case 'provider':
-      return html`: see <a href="${pathTo('/', { [attribute]: value })}">all mailboxes of this ${attribute}</a>`;
-    case 'ip':
-    case 'base_url':
-      return html`: <a href="/api/incidents">/api/incidents</a> lists them`;
-  }
+function whereAll({ attribute, value }: Incident['cause']): Markup {
+  return attribute === 'ip' || attribute === 'base_url'
+    ? html`: <a href="/api/incidents">/api/incidents</a> lists them`
+    : html`: see <a href="${pathTo('/', { [attribute]: value })}">all mailboxes of this ${attribute}</a>`;
 }
 
 function itemOf(incident: Incident, now: EpochMs): Markup {

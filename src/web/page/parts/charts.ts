@@ -19,7 +19,7 @@ export interface DayChartParts {
   readonly alerts: readonly Alert[];
 }
 
-interface ChartDay {
+interface ChartDay extends Pick<DayChartParts, 'actions' | 'changes' | 'alerts'> {
   readonly date: IsoDate;
   /** Emails sent, or null if the count is invalid. A day without a row counts 0 sent and 0 bounced. */
   readonly sent: number | null;
@@ -27,39 +27,60 @@ interface ChartDay {
   /** Bounce rate over the 7 days ending here, or null without emails or with an invalid row. */
   readonly ratePpm: Ppm | null;
   readonly limitPpm: Ppm | null;
-  readonly actions: readonly Action[];
-  readonly changes: readonly Change[];
-  readonly alerts: readonly Alert[];
 }
 
 const daysShown = 30;
 const rateDays = 7;
-const chart = { width: 720, left: 60, sentTop: 14, sentHeight: 96, rateTop: 140, rateHeight: 72, bottom: 232 } as const;
+/** The bars of the emails and those of the rates stand on a floor each. */
+const chart = { width: 720, left: 60, sentFloor: 110, sentHeight: 96, rateFloor: 212, rateHeight: 72, bottom: 232 };
+const step = (chart.width - chart.left) / daysShown;
 
 export function dayChart(parts: DayChartParts): Markup {
   const { actions, changes, alerts } = parts;
   const days = daysOf(parts);
   if (days.length === 0) return html`<p class="muted">There are no daily statistics yet.</p>`;
+  const { width, left, sentFloor, sentHeight, rateFloor, bottom } = chart;
   const maxSent = Math.max(1, ...days.map((day) => Math.max(day.sent ?? 0, day.bounced ?? 0)));
   const limitPpm = days.at(-1)?.limitPpm ?? null;
   const maxRate = Math.max(1_000, ...days.map((day) => Math.max((day.limitPpm ?? 0) * 2, day.ratePpm ?? 0)));
-  const step = (chart.width - chart.left) / daysShown;
-  const first = daysShown - days.length;
-  const groups = days.map((day, index) =>
-    dayGroup(day, chart.left + (first + index) * step, { step, maxSent, maxRate }),
-  );
+  const first = left + (daysShown - days.length) * step;
+  const groups = days.map((day, index) => dayGroup(day, first + index * step, { maxSent, maxRate }));
   return html`<figure class="chart">
-<svg viewBox="0 0 ${chart.width} ${chart.bottom}" role="img" aria-label="${summary(days, limitPpm)}">
-<text x="0" y="${chart.sentTop + 8}">${numberText(maxSent)}</text><text x="0" y="${chart.sentTop + chart.sentHeight}">0</text>
-<line class="axis" x1="${chart.left}" x2="${chart.width}" y1="${chart.sentTop + chart.sentHeight}" y2="${chart.sentTop + chart.sentHeight}"/>
-<line class="axis" x1="${chart.left}" x2="${chart.width}" y1="${chart.rateTop + chart.rateHeight}" y2="${chart.rateTop + chart.rateHeight}"/>
+<svg viewBox="0 0 ${width} ${bottom}" role="img" aria-label="${summary(days, limitPpm)}">
+<text x="0" y="${sentFloor - sentHeight + 8}">${numberText(maxSent)}</text><text x="0" y="${sentFloor}">0</text>
+${[sentFloor, rateFloor].map((floor) => line('axis', [left, floor], [width, floor]))}
 ${groups}
-${limitPpm === null ? '' : limitLabel(limitPpm, maxRate)}
-<text x="${chart.left}" y="${chart.bottom - 4}">${days[0]?.date}</text><text class="end" x="${chart.width}" y="${chart.bottom - 4}">${days.at(-1)?.date}</text>
+${limitPpm !== null && html`<text x="0" y="${(limitHeight(limitPpm, maxRate) + 4).toFixed(1)}">${share(limitPpm)}</text>`}
+<text x="${left}" y="${bottom - 4}">${days[0]?.date}</text><text class="end" x="${width}" y="${bottom - 4}">${days.at(-1)?.date}</text>
 </svg>
-<figcaption><span class="key sent">sent per day</span> <span class="key bounced">bounced per day</span> <span class="key rate">bounce rate over 7 days, red when over the limit</span> ${limitPpm === null ? '' : html`<span class="key limit">limit of the day</span>`} ${actions.length > 0 ? html`<span class="key act">Warmwarden acted</span>` : ''} ${changes.length > 0 ? html`<span class="key changed">others changed it</span>` : ''} ${alerts.length > 0 ? html`<span class="key fired">an alert began</span>` : ''}</figcaption>
+${legend([
+  ['sent', 'sent per day'],
+  ['bounced', 'bounced per day'],
+  ['rate', 'bounce rate over 7 days, red when over the limit'],
+  ['limit', 'limit of the day', limitPpm !== null],
+  ['act', 'Warmwarden acted', actions.length > 0],
+  ['changed', 'others changed it', changes.length > 0],
+  ['fired', 'an alert began', alerts.length > 0],
+])}
 </figure>
 ${dayTable(days)}`;
+}
+
+function legend(keys: readonly (readonly [className: string, words: string, isShown?: boolean])[]): Markup {
+  const shown = keys.filter(([, , isShown = true]) => isShown);
+  return html`<figcaption>${shown.map(([className, words]) => html`<span class="key ${className}">${words}</span> `)}</figcaption>`;
+}
+
+type Point = readonly [x: number, y: number];
+
+function line(className: string, [x1, y1]: Point, [x2, y2]: Point): Markup {
+  return html`<line class="${className}" x1="${x1.toFixed(1)}" y1="${y1.toFixed(1)}" x2="${x2.toFixed(1)}" y2="${y2.toFixed(1)}"/>`;
+}
+
+/** Bar on a floor. The least height keeps a single bounce among hundreds of emails visible. */
+function bar(className: string, [x, floor]: Point, width: number, height: number): Markup {
+  const drawn = height === 0 ? 0 : Math.max(3, height);
+  return html`<rect class="${className}" x="${x.toFixed(1)}" y="${(floor - drawn).toFixed(1)}" width="${width.toFixed(1)}" height="${drawn.toFixed(1)}" rx="1.5"/>`;
 }
 
 function daysOf({ rows, actions, changes, alerts, limitOn }: DayChartParts): readonly ChartDay[] {
@@ -89,33 +110,26 @@ function daysOf({ rows, actions, changes, alerts, limitOn }: DayChartParts): rea
 }
 
 interface Scale {
-  readonly step: number;
   readonly maxSent: number;
   readonly maxRate: Ppm;
 }
 
-function dayGroup(day: ChartDay, x: number, { step, maxSent, maxRate }: Scale): Markup {
+function dayGroup(day: ChartDay, x: number, { maxSent, maxRate }: Scale): Markup {
+  const { sent, bounced, ratePpm, limitPpm, actions, changes, alerts } = day;
+  const { sentFloor, sentHeight, rateFloor, rateHeight } = chart;
   const width = step - 4;
-  const bar = (className: string, share: number, floor: number, height: number) => {
-    // The least height keeps a single bounce among hundreds of emails visible.
-    const drawn = share === 0 ? 0 : Math.max(3, share * height);
-    return html`<rect class="${className}" x="${x.toFixed(1)}" y="${(floor - drawn).toFixed(1)}" width="${width.toFixed(1)}" height="${drawn.toFixed(1)}" rx="1.5"/>`;
-  };
-  const over = day.limitPpm !== null && day.ratePpm !== null && day.ratePpm > day.limitPpm;
-  const sentFloor = chart.sentTop + chart.sentHeight;
+  const middle = x + width / 2;
+  const over = limitPpm !== null && ratePpm !== null && ratePpm > limitPpm;
+  const limitAt = limitPpm === null ? null : limitHeight(limitPpm, maxRate);
   return html`<g><title>${dayWords(day)}</title>
-<rect class="catch" x="${x.toFixed(1)}" y="0" width="${step.toFixed(1)}" height="${chart.rateTop + chart.rateHeight}"/>
-${day.actions.length > 0 ? markLine('act', x + width / 2) : ''}${day.changes.length > 0 ? markLine('changed', x + width / 2 + 2) : ''}
-${day.alerts.length > 0 ? html`<path class="fired" d="M${(x + width / 2).toFixed(1)} 1l5 9h-10z"/>` : ''}
-${bar('sent', (day.sent ?? 0) / maxSent, sentFloor, chart.sentHeight)}
-${bar('bounced', (day.bounced ?? 0) / maxSent, sentFloor, chart.sentHeight)}
-${bar(over ? 'rate over' : 'rate', (day.ratePpm ?? 0) / maxRate, chart.rateTop + chart.rateHeight, chart.rateHeight)}
-${day.limitPpm === null ? '' : limitLine(day.limitPpm, maxRate, { x, step })}
+<rect class="catch" x="${x.toFixed(1)}" y="0" width="${step.toFixed(1)}" height="${rateFloor}"/>
+${actions.length > 0 && line('act', [middle, 0], [middle, rateFloor])}${changes.length > 0 && line('changed', [middle + 2, 0], [middle + 2, rateFloor])}
+${alerts.length > 0 && html`<path class="fired" d="M${middle.toFixed(1)} 1l5 9h-10z"/>`}
+${bar('sent', [x, sentFloor], width, ((sent ?? 0) / maxSent) * sentHeight)}
+${bar('bounced', [x, sentFloor], width, ((bounced ?? 0) / maxSent) * sentHeight)}
+${bar(over ? 'rate over' : 'rate', [x, rateFloor], width, ((ratePpm ?? 0) / maxRate) * rateHeight)}
+${limitAt !== null && line('limit', [x, limitAt], [x + step, limitAt])}
 </g>`;
-}
-
-function markLine(className: 'act' | 'changed', x: number): Markup {
-  return html`<line class="${className}" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="0" y2="${chart.rateTop + chart.rateHeight}"/>`;
 }
 
 function dayWords(day: ChartDay): string {
@@ -131,17 +145,7 @@ function dayWords(day: ChartDay): string {
 }
 
 function limitHeight(limitPpm: Ppm, maxRate: Ppm): number {
-  return chart.rateTop + chart.rateHeight * (1 - limitPpm / maxRate);
-}
-
-/** Line of the limit over one day: the limit steps on the day of a mode change. */
-function limitLine(limitPpm: Ppm, maxRate: Ppm, { x, step }: { readonly x: number; readonly step: number }): Markup {
-  const y = limitHeight(limitPpm, maxRate).toFixed(1);
-  return html`<line class="limit" x1="${x.toFixed(1)}" x2="${(x + step).toFixed(1)}" y1="${y}" y2="${y}"/>`;
-}
-
-function limitLabel(limitPpm: Ppm, maxRate: Ppm): Markup {
-  return html`<text x="0" y="${(limitHeight(limitPpm, maxRate) + 4).toFixed(1)}">${share(limitPpm)}</text>`;
+  return chart.rateFloor - chart.rateHeight * (limitPpm / maxRate);
 }
 
 function summary(days: readonly ChartDay[], limitPpm: Ppm | null): string {
@@ -173,30 +177,30 @@ const stripSize = { width: 360, height: 64, gap: 3 } as const;
 
 export function trendPanel(days: readonly TrendDay[]): Markup | string {
   if (days.length === 0) return '';
-  const sent = sum(days, 'sent');
-  const bounced = sum(days, 'bounced');
-  const acted = sum(days, 'acted');
-  const rate = sent === 0 ? '' : html` (${share((bounced * 1e6) / sent)})`;
+  const sum = (what: 'sent' | 'bounced' | 'acted') => days.reduce((total, day) => total + day[what], 0);
+  const [sent, bounced, acted] = [sum('sent'), sum('bounced'), sum('acted')];
+  const rate = sent === 0 ? '' : ` (${share((bounced * 1e6) / sent)})`;
   const mostHeld = Math.max(...days.map((day) => day.held));
-  const total = html`${counted(sent, 'email')} sent, ${numberText(bounced)} bounced${rate}, ${counted(acted, 'action')} by Warmwarden${mostHeld === 0 ? '' : `, at most ${counted(mostHeld, 'mailbox', 'mailboxes')} held on one day`}`;
+  const held = mostHeld === 0 ? '' : `, at most ${counted(mostHeld, 'mailbox', 'mailboxes')} held on one day`;
   const rows = days
     .toReversed()
     .map(({ date, ...day }) => [date, ...[day.sent, day.bounced, day.acted, day.held].map(numberText)]);
   const headings = ['Day (UTC)', 'Sent', 'Bounced', 'Acted', 'Held'];
   const shown = table({ caption: 'The fleet per day, the newest first', className: 'days', headings, rows });
   return html`<section class="panel" aria-labelledby="trend"><h2 id="trend">The last ${counted(days.length, 'day')}</h2>
-<p class="muted">${total}.</p>
+<p class="muted">${counted(sent, 'email')} sent, ${numberText(bounced)} bounced${rate}, ${counted(acted, 'action')} by Warmwarden${held}.</p>
 <figure class="chart">
 ${strip(days, 'sent')}
-${bounced + acted === 0 ? '' : strip(days, 'bounced')}
-${mostHeld === 0 ? '' : strip(days, 'held')}
-<figcaption><span class="key sent">sent per day</span>${bounced + acted === 0 ? '' : html` <span class="key bounced">bounced per day</span> <span class="key act">Warmwarden acted</span>`}${mostHeld === 0 ? '' : html` <span class="key holds">mailboxes held</span>`}</figcaption>
+${bounced + acted > 0 && strip(days, 'bounced')}
+${mostHeld > 0 && strip(days, 'held')}
+${legend([
+  ['sent', 'sent per day'],
+  ['bounced', 'bounced per day', bounced + acted > 0],
+  ['act', 'Warmwarden acted', bounced + acted > 0],
+  ['holds', 'mailboxes held', mostHeld > 0],
+])}
 </figure>
 <details><summary>As a table</summary>${shown}</details></section>`;
-}
-
-function sum(days: readonly TrendDay[], what: 'sent' | 'bounced' | 'acted'): number {
-  return days.reduce((total, day) => total + day[what], 0);
 }
 
 /** The class is not `held`, because that is the colour of an alarm. */
@@ -209,16 +213,12 @@ const strips = {
 /** Bars of one count on its own scale. The strip of bounces has a line on each day with an action. */
 function strip(days: readonly TrendDay[], what: keyof typeof strips): Markup {
   const { word, className } = strips[what];
+  const { width, height, gap } = stripSize;
   const most = Math.max(1, ...days.map((day) => day[what]));
-  const step = stripSize.width / days.length;
+  const pace = width / days.length;
   const bars = days.map((day, index) => {
-    const drawn = day[what] === 0 ? 0 : Math.max(2, (day[what] / most) * stripSize.height);
-    const x = index * step;
-    const acted =
-      what === 'bounced' && day.acted > 0
-        ? html`<line class="act" x1="${(x + step / 2).toFixed(1)}" x2="${(x + step / 2).toFixed(1)}" y1="0" y2="${stripSize.height}"/>`
-        : '';
-    return html`<g><title>${day.date}: ${numberText(day.sent)} sent, ${numberText(day.bounced)} bounced, ${counted(day.acted, 'action')}, ${numberText(day.held)} held</title><rect class="${className}" x="${x.toFixed(1)}" y="${(stripSize.height - drawn).toFixed(1)}" width="${(step - stripSize.gap).toFixed(1)}" height="${drawn.toFixed(1)}"/>${acted}</g>`;
+    const [x, middle] = [index * pace, (index + 0.5) * pace];
+    return html`<g><title>${day.date}: ${numberText(day.sent)} sent, ${numberText(day.bounced)} bounced, ${counted(day.acted, 'action')}, ${numberText(day.held)} held</title>${bar(className, [x, height], pace - gap, (day[what] / most) * height)}${what === 'bounced' && day.acted > 0 && line('act', [middle, 0], [middle, height])}</g>`;
   });
-  return html`<svg viewBox="0 0 ${stripSize.width} ${stripSize.height}" role="img" aria-label="${word} per day, at most ${numberText(most)}">${bars}</svg>`;
+  return html`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${word} per day, at most ${numberText(most)}">${bars}</svg>`;
 }

@@ -1,6 +1,7 @@
 // List entry of an action of Warmwarden: action, mailbox, outcome, and reason.
 
 import { html } from 'hono/html';
+import { silenceOf } from '../../../alerts/routing.ts';
 import {
   type Action,
   type ActionKind,
@@ -17,7 +18,7 @@ import type { EpochMs } from '../../../core/time.ts';
 import type { Verdict } from '../../../core/verdict.ts';
 import { sentence } from '../../../core/wording/explain.ts';
 import { counted } from '../../../core/wording/phrases.ts';
-import type { AlertGroup } from '../../overview/alerts.ts';
+import type { AlertFilter, AlertGroup } from '../../overview/alerts.ts';
 import { alertCommands, doLink, ruleCommands } from './command-links.ts';
 import { ago, breakable, lasting, type Markup, moment, pathTo, prose, severityBadge, text } from './elements.ts';
 
@@ -85,13 +86,13 @@ export function deliveryItem(delivery: ListedDelivery, now: EpochMs): Markup {
 
 // List entry of an alert: severity, subject, beginning, advice.
 
-interface AlertItemParts {
-  readonly alert: Alert;
+interface ListTime {
   readonly now: EpochMs;
-  readonly silence: Silence | null;
+  readonly silences: readonly Silence[];
 }
 
-export function alertItem({ alert, now, silence }: AlertItemParts): Markup {
+export function alertItem(alert: Alert, { now, silences }: ListTime): Markup {
+  const silence = silenceOf(alert, silences);
   return html`<li id="alert-${alert.fingerprint}" class="${alert.severity}">
 <p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${lasting(alert.since, now)}</span> ${silence ? html`<span class="badge none">silenced</span> <span class="muted">until ${moment(silence.until)} by ${text(silence.by)}</span>` : ''} ${runbookLink(alert)}</p>
 ${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
@@ -99,9 +100,11 @@ ${silence ? html`<p class="muted">Silenced because: ${text(silence.reason)}</p>`
 ${alert.status === 'firing' ? alertCommands(alert, silence) : ''}</li>`;
 }
 
-/** Entry of a group of alerts of one rule. `path`: address of the list with each alert. */
-export function alertGroupItem({ first, others, count }: AlertGroup, path: string): Markup {
+/** Entry of a group of alerts of one rule, with a link to the list with each alert. */
+export function alertGroupItem({ first, others, count }: AlertGroup, filter: AlertFilter, time: ListTime): Markup {
+  if (count === 1) return alertItem(first, time);
   const { rule, severity } = first;
+  const path = pathTo('/alerts', { ...filter, severity, rule });
   const left = count - others.length - 1;
   return html`<li id="alerts-${severity}-${rule}" class="${severity}">
 <p class="line">${severityBadge(severity)} <strong><a href="${path}">${counted(count, 'alert')}: ${ruleBook[rule].name}</a></strong> ${runbookLink(first)}</p>
