@@ -2,38 +2,21 @@
 
 import { newMailbox } from '../../src/account/record/observe.ts';
 import type { MailboxContext } from '../../src/alerts/condition.ts';
-import type { Action, PlannedAction } from '../../src/core/action.ts';
-import { type Alert, fingerprintOf, type Subject, type Transition } from '../../src/core/alert.ts';
+import type { Action } from '../../src/core/action.ts';
+import type { Alert, Transition } from '../../src/core/alert.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { hourMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
-import { type ActionChange, actionWith } from '../support/action-with.ts';
+import { actionOf, alertOf, arrivedMailbox, verdictOf } from '../store/records.ts';
+import type { ActionChange } from '../support/action-with.ts';
 
 export const start = Date.parse('2026-03-20T10:02:00Z');
 
 export function sampleVerdict(change: Partial<Verdict> = {}): Verdict {
-  return {
-    action: 'none',
-    reason: 'ok',
-    wanted: 'none',
-    mode: 'balanced',
-    run: 'running',
-    sent: 260,
-    bounced: 0,
-    limitPpm: 10_000,
-    windowFrom: '2026-03-14',
-    windowTo: '2026-03-20',
-    windowDays: 7,
-    emergency: null,
-    burst: null,
-    bouncesUntilBreach: 3,
-    restore: null,
-    dataAgeMs: 400,
-    warnings: [],
-    ...change,
-  };
+  const counts = { sent: 260, bounced: 0, bouncesUntilBreach: 3, emergency: null, dataAgeMs: 400, warnings: [] };
+  return verdictOf({ ...counts, windowFrom: '2026-03-14', windowTo: '2026-03-20', ...change });
 }
 
 export const breach = sampleVerdict({
@@ -45,38 +28,13 @@ export const breach = sampleVerdict({
 });
 
 export function sampleAction(change: ActionChange = {}): Action {
-  const planned: PlannedAction = {
-    id: 'a1',
-    account: 'acme',
-    mailboxId: 'm1',
-    email: 'bob@acme.example',
-    kind: 'recovery',
-    by: null,
-    targetMode: change.kind === 'pause' ? null : 'recovery',
-    state: 'planned',
-    verdict: breach,
-    before: { mode: 'balanced', status: 'active', run: 'running' },
-    attempts: 0,
-    plannedAt: start,
-    openedAt: null,
-    settledAt: null,
-    nextTryAt: null,
-    detail: null,
-    causes: [],
-  };
-  return actionWith(planned, { state: 'confirmed', ...change }, { openedAt: start, settledAt: start + 400 });
+  const confirmed = { email: 'bob@acme.example', verdict: breach, plannedAt: start, state: 'confirmed' } as const;
+  return actionOf('m1', { ...confirmed, ...change }, { openedAt: start, settledAt: start + 400 });
 }
 
 export function sampleMailbox(change: Partial<MailboxState> = {}): MailboxState {
-  const answer = {
-    id: 'm1',
-    email: 'bob@acme.example',
-    provider: null,
-    status: 'active',
-    healthScore: 90,
-    dailyLimit: 40,
-    warmupDay: 20,
-  };
+  const { answer: listed } = arrivedMailbox('m1').entry;
+  const answer = { ...listed, email: 'bob@acme.example', provider: null, healthScore: 90, warmupDay: 20 };
   const stats = { at: start, answer: { rows: [] } };
   return { ...newMailbox('acme', { at: start, answer }), stats, ...change };
 }
@@ -106,31 +64,10 @@ export function sampleContext(change: Partial<MailboxContext> = {}): MailboxCont
 
 /** A firing alert on mailbox `number`. */
 export function sampleAlert(number: number, change: Partial<Alert> = {}): Alert {
-  const subject: Subject = {
-    rule: 'stale_data',
-    account: 'acme',
-    mailboxId: `m${number}`,
-    email: `bob${number}@acme.example`,
-    object: null,
-    ...change,
-  };
-  return {
-    ...subject,
-    fingerprint: fingerprintOf(subject),
-    severity: 'warning',
-    status: 'firing',
-    since: start,
-    firingAt: start,
-    resolvedAt: null,
-    firesAt: null,
-    seen: 0,
-    facts: {
-      title: `bob${number}@acme.example: stale statistics`,
-      sentences: ['The statistics were read last at 20 March 10:02 UTC.'],
-      numbers: { data_age_seconds: 3_000 },
-    },
-    ...change,
-  };
+  const email = `bob${number}@acme.example`;
+  const sentences = ['The statistics were read last at 20 March 10:02 UTC.'];
+  const facts = { title: `${email}: stale statistics`, sentences, numbers: { data_age_seconds: 3_000 } };
+  return alertOf(`m${number}`, { email, since: start, firingAt: start, facts, ...change });
 }
 
 export function firing(alert: Alert, at = start): Transition {

@@ -12,15 +12,8 @@ export const today: IsoDate = '2025-03-20';
 export const now = Date.parse(`${today}T18:00:00Z`);
 
 export function row(date: IsoDate | null, sent: number | null, bounced: number | null): StatsRow {
-  const unsaid = {
-    delivered: null,
-    opened: null,
-    replied: null,
-    spamLanded: null,
-    healthScore: null,
-    inboxRatePercent: null,
-  };
-  return { date, sent, bounced, ...unsaid, bounceRatePercent: null };
+  const unsaid = { delivered: null, opened: null, replied: null, spamLanded: null, healthScore: null };
+  return { date, sent, bounced, ...unsaid, inboxRatePercent: null, bounceRatePercent: null };
 }
 
 /** Consecutive days up to `last`, oldest first, each [sent, bounced]. */

@@ -5,14 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { mailboxValues, maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
 import type { Answer } from '../../src/metrics/scrape-answer.ts';
-import { exampleFleet, mailbox, now } from '../web/example-fleet.ts';
+import { exampleFleet, fleetOf, mailbox, now } from '../web/example-fleet.ts';
 import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../web/running-server.ts';
-
-function fleetOf(size: number): Fleet {
-  const fleet = new Fleet();
-  for (let n = 0; n < size; n += 1) fleet.putMailbox(mailbox(`m${n}`, `box${n}@acme.example`));
-  return fleet;
-}
 
 const mailboxesIn = (text: string) => text.match(/^warmwarden_mailbox_info\{/gm)?.length ?? 0;
 /** Without what the process measures of itself, which is another value each time. */

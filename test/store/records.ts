@@ -1,13 +1,13 @@
 // Mailboxes, verdicts, actions and alerts for tests of the store, each with every field that can be there.
 
 import { newMailbox } from '../../src/account/record/observe.ts';
-import type { Action, OpenAction, PlannedAction } from '../../src/core/action.ts';
+import type { OpenAction, PlannedAction } from '../../src/core/action.ts';
 import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '../../src/core/alert.ts';
-import type { StatsRow } from '../../src/core/answers.ts';
 import type { GuardMemory } from '../../src/core/guard/memory.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import type { DecisionRecord } from '../../src/store/records.ts';
+import { row } from '../guard/samples.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 
 export const now = Date.UTC(2026, 2, 10, 8, 30);
@@ -64,21 +64,9 @@ export function arrivedMailbox(id: string, changes: Partial<MailboxState> = {}):
 }
 
 const pass = { status: 'pass', pass: true, record: 'v=spf1 -all' };
+const counted = { ...row('2026-03-10', 12, 1), delivered: 11, replied: 0, spamLanded: 0 };
 
 /** The answers of every route, with texts that are not plain. */
-const dayRow: StatsRow = {
-  date: '2026-03-10',
-  sent: 12,
-  bounced: 1,
-  delivered: 11,
-  opened: null,
-  replied: 0,
-  spamLanded: 0,
-  healthScore: null,
-  inboxRatePercent: 97.25,
-  bounceRatePercent: 8.33,
-};
-
 export const answers = {
   warmup: {
     at: now + 1,
@@ -99,7 +87,7 @@ export const answers = {
       recentBounces: [{ type: 'hard', category: null }],
     },
   },
-  stats: { at: now + 2, answer: { rows: [dayRow] } },
+  stats: { at: now + 2, answer: { rows: [{ ...counted, inboxRatePercent: 97.25, bounceRatePercent: 8.33 }] } },
   detail: {
     at: now + 3,
     answer: {
@@ -132,7 +120,7 @@ export const answers = {
   },
 } as const satisfies Partial<MailboxState>;
 
-export function actionOf(mailboxId: string, changes: ActionChange = {}): Action {
+export function actionOf(mailboxId: string, changes: ActionChange = {}, moments = { openedAt: now, settledAt: now }) {
   const planned: PlannedAction = {
     id: 'a1',
     account: 'acme',
@@ -140,7 +128,7 @@ export function actionOf(mailboxId: string, changes: ActionChange = {}): Action 
     email: `${mailboxId}@one.example`,
     kind: 'recovery',
     by: null,
-    targetMode: 'recovery',
+    targetMode: changes.kind === 'pause' ? null : 'recovery',
     state: 'planned',
     verdict: verdictOf({ action: 'recovery', reason: 'bounce_rate_over_limit', wanted: 'recovery' }),
     before: { mode: 'balanced', status: 'active', run: 'running' },
@@ -152,7 +140,7 @@ export function actionOf(mailboxId: string, changes: ActionChange = {}): Action 
     detail: null,
     causes: [],
   };
-  return actionWith(planned, changes, { openedAt: now, settledAt: now });
+  return actionWith(planned, changes, moments);
 }
 
 /** One that is open, five milliseconds later. */
@@ -162,14 +150,9 @@ export function intentOf(mailboxId: string, id = 'a1'): OpenAction {
   return intent;
 }
 
-export function alertOf(mailboxId: string, changes: Partial<Alert> = {}): Alert {
-  const subject = {
-    rule: 'stale_data',
-    account: 'acme',
-    mailboxId,
-    email: `${mailboxId}@one.example`,
-    object: null,
-  } as const;
+export function alertOf(mailboxId: string | null, changes: Partial<Alert> = {}): Alert {
+  const email = mailboxId && `${mailboxId}@one.example`;
+  const subject = { rule: 'stale_data', account: 'acme', mailboxId, email, object: null, ...changes } as const;
   return {
     ...subject,
     fingerprint: fingerprintOf(subject),

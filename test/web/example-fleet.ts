@@ -1,16 +1,17 @@
 // A fleet filled by hand, for tests of pages and metrics: small makers, and one fleet that has a bit of everything.
 
 import { newMailbox } from '../../src/account/record/observe.ts';
-import type { Action, PlannedAction } from '../../src/core/action.ts';
-import { type Alert, fingerprintOf } from '../../src/core/alert.ts';
+import type { Action } from '../../src/core/action.ts';
+import type { Alert } from '../../src/core/alert.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { GuardMemory } from '../../src/core/guard/memory.ts';
 import type { AccountState, MailboxState } from '../../src/core/mailbox.ts';
 import { addDays, hourMs, minuteMs, utcDate } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
-import { memory as storedMemory, verdictOf } from '../store/records.ts';
-import { type ActionChange, actionWith } from '../support/action-with.ts';
+import { row as emptyRow } from '../guard/samples.ts';
+import { actionOf, alertOf, answers, memory as storedMemory, verdictOf } from '../store/records.ts';
+import type { ActionChange } from '../support/action-with.ts';
 
 export const now = Date.parse('2026-03-12T03:12:07Z');
 export const today = utcDate(now);
@@ -40,19 +41,8 @@ export function account(name: string, changes: Partial<AccountState> = {}): Acco
 }
 
 export function row(date: string, changes: Partial<StatsRow> = {}): StatsRow {
-  return {
-    date,
-    sent: 20,
-    bounced: 0,
-    delivered: 20,
-    opened: 10,
-    replied: 5,
-    spamLanded: 1,
-    healthScore: null,
-    inboxRatePercent: 95,
-    bounceRatePercent: 0,
-    ...changes,
-  };
+  const said = { delivered: 20, opened: 10, replied: 5, spamLanded: 1 };
+  return { ...emptyRow(date, 20, 0), ...said, inboxRatePercent: 95, bounceRatePercent: 0, ...changes };
 }
 
 /** Rows of the last days, the newest last, with these bounces on the newest days. */
@@ -86,87 +76,47 @@ export function bareMailbox(id: string, email: string, account = 'acme'): Mailbo
 /** A mailbox of which everything is known. */
 export function mailbox(id: string, email: string, changes: Partial<MailboxState> = {}): MailboxState {
   const at = now - 4 * minuteMs;
-  const config = {
-    targetDailyLimit: 40,
-    replyRate: 30,
-    threadRate: 10,
-    weekdaysOnly: false,
-    sendWindowStart: 8,
-    sendWindowEnd: 18,
-  };
+  const config = { ...answers.warmup.answer.config, threadRate: 10, weekdaysOnly: false };
   const pass = { status: 'pass', pass: true, record: 'v=...' };
   const common = { healthScore: 92, dailyLimit: 30, warmupDay: 21 };
+  const checked = { domain: 'acme.example', checkedAt: '2026-03-20T09:00:00.000Z' };
+  const unlisted = { ...checked, ip: '192.0.2.1', listed: false, lists: [], found: 0, checked: 40 };
   return {
     ...bareMailbox(id, email),
     entry: { at: now - minuteMs, answer: { id, email, provider: 'google', status: 'active', ...common } },
     warmup: { at, answer: { status: 'active', mode: 'balanced', ...common, config, recentBounces: [] } },
     stats: { at, answer: { rows: rows(24) } },
     detail: { at, answer: { status: 'active', ...common, connection: 'connected', connectionError: null } },
-    dns: {
-      at: now - 2 * hourMs,
-      answer: {
-        domain: 'acme.example',
-        checkedAt: '2026-03-20T09:00:00.000Z',
-        records: { spf: pass, dkim: pass, dmarc: pass },
-      },
-    },
-    blacklist: {
-      at: now - 2 * hourMs,
-      answer: {
-        domain: 'acme.example',
-        ip: '192.0.2.1',
-        checkedAt: '2026-03-20T09:00:00.000Z',
-        listed: false,
-        lists: [],
-        found: 0,
-        checked: 40,
-      },
-    },
+    dns: { at: now - 2 * hourMs, answer: { ...checked, records: { spf: pass, dkim: pass, dmarc: pass } } },
+    blacklist: { at: now - 2 * hourMs, answer: unlisted },
     memory: memory(),
     verdict: { at, answer: verdict() },
     ...changes,
   };
 }
 
-export function action(id: string, of: MailboxState, changes: ActionChange = {}): Action {
-  const planned: PlannedAction = {
-    id,
-    account: of.account,
-    mailboxId: of.id,
-    email: of.email,
-    kind: 'recovery',
-    by: null,
-    targetMode: changes.kind === 'pause' ? null : 'recovery',
-    state: 'planned',
-    verdict: verdict({ action: 'recovery', reason: 'bounce_rate_over_limit', sent: 210, bounced: 4 }),
-    before: { mode: 'balanced', status: 'active', run: 'running' },
-    attempts: 0,
-    plannedAt: now - 7 * minuteMs,
-    openedAt: null,
-    settledAt: null,
-    nextTryAt: null,
-    detail: null,
-    causes: [],
-  };
+/** Fleet of that many mailboxes of the account acme, m0 being box0@acme.example. */
+export function fleetOf(count: number): Fleet {
+  const fleet = new Fleet();
+  fleet.putAccount(account('acme'));
+  for (let index = 0; index < count; index += 1) fleet.putMailbox(mailbox(`m${index}`, `box${index}@acme.example`));
+  return fleet;
+}
+
+export function action(
+  id: string,
+  { account, id: mailboxId, email }: MailboxState,
+  changes: ActionChange = {},
+): Action {
+  const breach = verdict({ action: 'recovery', reason: 'bounce_rate_over_limit', sent: 210, bounced: 4 });
+  const planned = { id, account, email, verdict: breach, plannedAt: now - 7 * minuteMs, state: 'confirmed' } as const;
   const moments = { openedAt: now - 7 * minuteMs, settledAt: now - 6 * minuteMs };
-  return actionWith(planned, { state: 'confirmed', ...changes }, moments);
+  return actionOf(mailboxId, { ...planned, ...changes }, moments);
 }
 
 export function alert(changes: Partial<Alert> & Pick<Alert, 'rule'>): Alert {
-  const subject = { account: 'acme', mailboxId: null, email: null, object: null, ...changes };
-  return {
-    ...subject,
-    fingerprint: fingerprintOf(subject),
-    severity: 'warning',
-    status: 'firing',
-    since: now - 20 * minuteMs,
-    firingAt: now - 19 * minuteMs,
-    resolvedAt: null,
-    firesAt: null,
-    seen: 2,
-    facts: { title: 'something is wrong', sentences: [], numbers: {} },
-    ...changes,
-  };
+  const facts = { title: 'something is wrong', sentences: [], numbers: {} };
+  return alertOf(null, { since: now - 20 * minuteMs, firingAt: now - 19 * minuteMs, seen: 2, facts, ...changes });
 }
 
 /** Sentences as the guard would write them. */
@@ -222,21 +172,9 @@ export function exampleFleet(): Fleet {
   fleet.putMailbox({ ...recovering, action: recovery });
   fleet.putAction(pause);
   fleet.putAction(recovery);
-  fleet.putAlert(
-    alert({
-      rule: 'dns_failing',
-      severity: 'critical',
-      object: 'acme.example',
-      facts: {
-        title: 'DKIM of acme.example fails',
-        sentences: [
-          'Two checks in a row found no DKIM record. 10 mailboxes send from this domain.',
-          'Put the DKIM record back at your DNS provider.',
-        ],
-        numbers: {},
-      },
-    }),
-  );
+  const sentences = ['Two checks in a row found no DKIM record.', 'Put the DKIM record back at your DNS provider.'];
+  const facts = { title: 'DKIM of acme.example fails', sentences, numbers: {} };
+  fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', object: 'acme.example', facts }));
   fleet.putChannel({
     name: 'ops',
     type: 'slack',
