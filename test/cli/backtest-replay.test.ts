@@ -1,24 +1,13 @@
 // The replay that a backtest rests on: the guard day by day, with its memory, over rows that each test writes down.
 import { expect, test } from 'vitest';
-import type { StatsRow } from '../../src/core/answers.ts';
 import { type Past, replayGuard } from '../../src/core/guard/replay.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays, dayMs } from '../../src/core/time.ts';
+import { row as rowOf } from '../guard/samples.ts';
 
 const firstDay = '2026-01-05';
 
-function row(day: number, sent: number | null, bounced: number | null): StatsRow {
-  const unknown = { delivered: null, opened: null, replied: null, spamLanded: null };
-  return {
-    date: addDays(firstDay, day),
-    sent,
-    bounced,
-    ...unknown,
-    healthScore: null,
-    inboxRatePercent: null,
-    bounceRatePercent: null,
-  };
-}
+const row = (day: number, sent: number | null, bounced: number | null) => rowOf(addDays(firstDay, day), sent, bounced);
 
 /** `days` days of 40 emails, with bounces on some of them, by day. */
 function pastOf(days: number, bounces: Readonly<Record<number, number>>, given: Partial<Past> = {}): Past {

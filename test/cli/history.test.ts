@@ -10,7 +10,7 @@ import { auditing } from '../../src/operations/audit.ts';
 import { Store } from '../../src/store/store.ts';
 import { systemClock, worldOn } from '../../src/world/world.ts';
 import { roomsOf } from '../operations/rooms.ts';
-import { actionOf, arrivedMailbox, noAlerts, now } from '../store/records.ts';
+import { actionOf, arrivedMailbox, emptyList, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
 import { serve } from '../web/running-server.ts';
 
@@ -26,8 +26,7 @@ beforeEach(async () => {
   const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
   writeFileSync(config, JSON.stringify({ accounts, store: { url: 'sqlite:./w.db' } }));
   const store = await Store.open(path, now);
-  const list = { account: 'acme', absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null };
-  await store.recordList({ ...list, present: [bob] });
+  await store.recordList({ ...emptyList, present: [bob] });
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const audited = auditing(roomsOf(new Fleet(), store, world));
   const done = async () => ({ result: 'done' as const, messages: ['Done.'] });

@@ -6,11 +6,12 @@ import { systemClock, type World } from '../../src/world/world.ts';
 import { type Played, RecipeHost } from '../support/recipe-service.ts';
 
 const world: World = { clock: systemClock(), random: () => 0, log: pino({ level: 'silent' }), command: 'warmwarden' };
+const ok = (body: unknown) => () => ({ status: 200, body });
 const asked = { recipe: 'at-risk', parameters: {}, apply: false };
 
-async function started(prepare: (host: RecipeHost) => void = () => {}) {
-  const host = await RecipeHost.start();
-  prepare(host);
+/** A service that plays this, and its client. */
+async function started(plays: Partial<Pick<RecipeHost, 'list' | 'trigger' | 'run'>> = {}) {
+  const host = Object.assign(await RecipeHost.start(), plays);
   const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
   const end = async () => {
     await api.close();
@@ -30,29 +31,26 @@ describe('the list of recipes', () => {
     ['that is empty', { recipes: [] }, []],
   ];
   it.each(shapes)('is read %s', async (_shape, body, ids) => {
-    await using service = await started((host) => {
-      host.list = () => ({ status: 200, body });
-    });
+    await using service = await started({ list: ok(body) });
     const list = await service.api.recipes();
     expect(list.ok && list.value.recipes.map(({ id }) => id)).toEqual(ids);
   });
 
   it('keeps the good entries beside the bad ones, and counts the bad', async () => {
-    await using service = await started((host) => {
-      host.list = () => ({ status: 200, body: { recipes: [{ id: 'x' }, null, { title: 'no id' }, 4, { id: '' }] } });
+    await using service = await started({
+      list: ok({ recipes: [{ id: 'x' }, null, { title: 'no id' }, 4, { id: '' }] }),
     });
     const list = await service.api.recipes();
     expect(list).toEqual({ ok: true, value: { recipes: [entry], unreadable: 4, problems: [], truncated: false } });
   });
 
   it('is followed from page to page, but only behind our own base address', async () => {
-    await using service = await started((host) => {
-      host.list = RecipeHost.inTurn(
-        { status: 200, body: { recipes: [{ id: 'a' }] }, headers: { link: '</v1/recipes?page=2>; rel="next"' } },
-        { status: 200, body: { recipes: [{ id: 'b' }], next: `${host.baseUrl}/recipes?page=3` } },
-        { status: 200, body: { recipes: [{ id: 'c' }], next: 'https://elsewhere.example/v1/recipes?page=4' } },
-      );
-    });
+    await using service = await started();
+    service.host.list = RecipeHost.inTurn(
+      { status: 200, body: { recipes: [{ id: 'a' }] }, headers: { link: '</v1/recipes?page=2>; rel="next"' } },
+      { status: 200, body: { recipes: [{ id: 'b' }], next: `${service.host.baseUrl}/recipes?page=3` } },
+      { status: 200, body: { recipes: [{ id: 'c' }], next: 'https://elsewhere.example/v1/recipes?page=4' } },
+    );
     const list = await service.api.recipes();
     expect(list.ok && list.value.recipes.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
     expect(list.ok && list.value.truncated).toBe(true);
@@ -62,9 +60,7 @@ describe('the list of recipes', () => {
 
   it('that is null or absent is malformed, not empty', async () => {
     for (const body of [{ recipes: null }, {}, 'a page', { recipes: {} }]) {
-      await using service = await started((host) => {
-        host.list = () => ({ status: 200, body });
-      });
+      await using service = await started({ list: ok(body) });
       const list = await service.api.recipes();
       expect(!list.ok && list.failure.kind).toBe('malformed');
     }
@@ -72,8 +68,8 @@ describe('the list of recipes', () => {
 
   it('that is redirected is refused, and the key goes nowhere', async () => {
     await using elsewhere = await RecipeHost.start();
-    await using service = await started((host) => {
-      host.list = () => ({ status: 302, headers: { location: `${elsewhere.baseUrl}/recipes` } });
+    await using service = await started({
+      list: () => ({ status: 302, headers: { location: `${elsewhere.baseUrl}/recipes` } }),
     });
     expect(await service.api.recipes()).toMatchObject({ ok: false, failure: { kind: 'refused', status: 302 } });
     expect(elsewhere.taken).toEqual([]);
@@ -89,9 +85,7 @@ describe('a trigger', () => {
     ['a run that failed at once', { status: 200, body: { id: 'r', status: 'failed', error: 'no data' } }, 'r'],
   ];
   it.each(answers)('answered with %s has started it', async (_answer, played, id) => {
-    await using service = await started((host) => {
-      host.trigger = () => played;
-    });
+    await using service = await started({ trigger: () => played });
     expect(await service.api.trigger(asked)).toMatchObject({ kind: 'started', run: { id } });
   });
 
@@ -104,9 +98,7 @@ describe('a trigger', () => {
     ['answered with 408', { status: 408 }],
   ];
   it.each(unclear)('%s may have started a run, and is never repeated', async (_answer, played) => {
-    await using service = await started((host) => {
-      host.trigger = () => played;
-    });
+    await using service = await started({ trigger: () => played });
     expect((await service.api.trigger(asked)).kind).toBe('may_have_started');
     expect(service.host.taken).toHaveLength(1);
   });
@@ -120,16 +112,12 @@ describe('a trigger', () => {
     ['200 with an error and no run', { status: 200, body: { success: false, error: 'no' } }, 'refused'],
   ];
   it.each(refused)('answered with %s has started nothing', async (_answer, played, kind) => {
-    await using service = await started((host) => {
-      host.trigger = () => played;
-    });
+    await using service = await started({ trigger: () => played });
     expect(await service.api.trigger(asked)).toMatchObject({ kind: 'not_started', failure: { kind } });
   });
 
   it('keeps Retry-After, sends the documented request, and a body only when there is more to say', async () => {
-    await using service = await started((host) => {
-      host.trigger = () => ({ status: 429, headers: { 'retry-after': '7' } });
-    });
+    await using service = await started({ trigger: () => ({ status: 429, headers: { 'retry-after': '7' } }) });
     const said = await service.api.trigger({ recipe: 'a/b?c', parameters: { days: 7 }, apply: true });
     expect(said).toMatchObject({ failure: { retryAfterMs: 7_000 } });
     await service.api.trigger(asked);
@@ -140,8 +128,8 @@ describe('a trigger', () => {
   });
 
   it('never brings the key into a message, whoever echoes it', async () => {
-    await using service = await started((host) => {
-      host.trigger = ({ authorization }) => ({ status: 500, body: { error: `you sent ${authorization}` } });
+    await using service = await started({
+      trigger: ({ authorization }) => ({ status: 500, body: { error: `you sent ${authorization}` } }),
     });
     const said = await service.api.trigger(asked);
     expect(said.kind === 'may_have_started' && said.detail).toContain('[key]');
@@ -163,31 +151,23 @@ describe('a run', () => {
     ['with rows to come', { status: 'succeeded', rows: null, row_count: 3 }, { rows: null, rowCount: 3 }],
   ];
   it.each(records)('is read %s', async (_shape, body, expected) => {
-    await using service = await started((host) => {
-      host.run = () => ({ status: 200, body });
-    });
+    await using service = await started({ run: ok(body) });
     const read = await service.api.run('r');
     expect(read.ok && read.value.run).toMatchObject(expected);
   });
 
   it('that is an error in disguise, a page or nothing at all is malformed', async () => {
     for (const body of [{ error: 'internal' }, '<html>', '', [], { success: false }, null]) {
-      await using service = await started((host) => {
-        host.run = () => ({ status: 200, body });
-      });
+      await using service = await started({ run: ok(body) });
       const read = await service.api.run('r');
       expect(!read.ok && read.failure.kind, JSON.stringify(body)).toBe('malformed');
     }
   });
 
   it('has pages of rows where the service links them', async () => {
-    await using service = await started((host) => {
-      const page = (rows: readonly number[], next?: string) => ({
-        status: 200,
-        body: { id: 'r', status: 'succeeded', rows, ...(next ? { next } : {}) },
-      });
-      host.run = RecipeHost.inTurn(page([1], '/v1/runs/r?after=1'), page([2]));
-    });
+    const page = (rows: readonly number[], next = {}) => ok({ id: 'r', status: 'succeeded', rows, ...next })();
+    const run = RecipeHost.inTurn(page([1], { next: '/v1/runs/r?after=1' }), page([2]));
+    await using service = await started({ run });
     const one = await service.api.run('r');
     expect(one.ok && one.value.nextPage).toBe('/runs/r?after=1');
     const two = await service.api.run('r', '/runs/r?after=1');

@@ -16,6 +16,8 @@ import {
   answers,
   arrivedMailbox,
   decided,
+  emptyList,
+  emptyTick,
   memory,
   noAlerts,
   now,
@@ -39,15 +41,7 @@ afterAll(async () => {
 async function fill(place: StorePlace): Promise<void> {
   const store = await Store.open(place, now);
   const mailboxes = ['m1', 'm2', 'm3'].map((id) => arrivedMailbox(id, { ...answers, memory }));
-  await store.recordList({
-    account: 'acme',
-    present: mailboxes,
-    absent: [],
-    left: [arrivedMailbox('gone')],
-    leftAt: now,
-    alerts: noAlerts,
-    breaker: null,
-  });
+  await store.recordList({ ...emptyList, present: mailboxes, left: [arrivedMailbox('gone')] });
   let before = closedBreaker;
   for (const [index, mailbox] of mailboxes.entries()) {
     for (const answered of ['stats', 'warmup', 'mailbox', 'dns', 'blacklist'] as const) {
@@ -55,10 +49,9 @@ async function fill(place: StorePlace): Promise<void> {
       const verdict = verdictOf({ sent: 100 + index, reason });
       const state = { ...before };
       await store.recordTick({
+        ...emptyTick,
         mailbox: { ...mailbox, verdict: { at: now + index, answer: verdict } },
-        remembers: true,
         answered: [answered],
-        changes: [],
         decisions: decided(verdict, { at: now + index, days: [['2026-03-10', 12, 1]] }),
         actions: answered === 'stats' ? [actionOf(mailbox.id, { id: `a${index}`, state: 'confirmed' })] : [],
         alerts: { ...noAlerts, changed: [alertOf(mailbox.id)] },

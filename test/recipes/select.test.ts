@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runSelect, type SelectRequest } from '../../src/recipes/select.ts';
 import { baseTables, views } from '../../src/recipes/views.ts';
 import { Store } from '../../src/store/store.ts';
-import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
+import { arrivedMailbox, emptyList, now } from '../store/records.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-select-'));
 // A name that has to be escaped in a URL, and one that would end a text in SQL.
@@ -18,15 +18,7 @@ let store: Store;
 
 beforeAll(async () => {
   store = await Store.open(path, now);
-  await store.recordList({
-    account: mailbox.account,
-    present: [mailbox],
-    absent: [],
-    left: [],
-    leftAt: now,
-    alerts: noAlerts,
-    breaker: null,
-  });
+  await store.recordList({ ...emptyList, present: [mailbox] });
 });
 afterAll(async () => {
   await store.close();

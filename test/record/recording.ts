@@ -17,7 +17,7 @@ import { Store } from '../../src/store/store.ts';
 import { worldOn } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { usualAccount } from '../account/duty.ts';
-import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
+import { arrivedMailbox, emptyList, now } from '../store/records.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 
 const account = 'acme';
@@ -31,8 +31,7 @@ export async function recording(ids: readonly string[]) {
   const clock = movedClock(now);
   const world = worldOn(clock, { level: 'silent', format: 'json' });
   const fleet = new Fleet();
-  const nobody = { absent: [], left: [], leftAt: now };
-  await store.recordList({ account, present, ...nobody, alerts: noAlerts, breaker: null });
+  await store.recordList({ ...emptyList, account, present });
   for (const mailbox of present) fleet.putMailbox(mailbox);
   const turns = new Turns(clock);
   const group = new GroupCommit({ world, store, fleet, turns });

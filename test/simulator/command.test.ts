@@ -1,63 +1,34 @@
 // `warmwarden simulator` as a process: what it prints, what it refuses, how it stops.
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
+import { Running } from '../support/process.ts';
+import { until } from '../support/until.ts';
 import type { Json } from './served.ts';
 
-const script = `
-  import { simulatorCommand } from ${JSON.stringify(new URL('../../tools/simulator/command.ts', import.meta.url).href)};
-  await simulatorCommand().parseAsync(process.argv.slice(1), { from: 'user' });
-`;
-
-interface Run extends AsyncDisposable {
-  readonly child: ChildProcessWithoutNullStreams;
-  readonly out: () => string;
-  /** Resolves with the exit code once all output has arrived. */
-  readonly ended: Promise<number | null>;
-}
-
-function run(...flags: string[]): Run {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script, '--', ...flags]);
-  let out = '';
-  const gather = (chunk: Buffer) => {
-    out += chunk;
-  };
-  child.stdout.on('data', gather);
-  child.stderr.on('data', gather);
-  const ended = once(child, 'close').then(([code]) => code as number | null);
-  return {
-    child,
-    out: () => out,
-    ended,
-    [Symbol.asyncDispose]: async () => {
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
-}
+const run = (...flags: string[]) => new Running(['simulator', '--port', ...flags]);
 
 /** The address in the story, once it was told. */
-async function address(started: Run): Promise<string> {
-  while (!started.out().includes('Ctrl-C')) await once(started.child.stdout, 'data');
-  return /http:\/\/[\d.:]+/.exec(started.out())?.[0] ?? '';
+async function address(started: Running): Promise<string> {
+  await until('the address', () => started.output.includes('Ctrl-C'));
+  return /http:\/\/[\d.:]+/.exec(started.output)?.[0] ?? '';
 }
 
 test('it tells where it listens and with which key, serves, and stops on SIGTERM with exit code 0', async () => {
-  await using started = run('--port', '0', '--key', 'sk_live_mine', '--mailboxes', '30', '--seed', '5');
+  await using started = run('0', '--key', 'sk_live_mine', '--mailboxes', '30', '--seed', '5');
   const url = await address(started);
-  expect(started.out()).toContain(`curl -s -H 'Authorization: Bearer sk_live_mine' ${url}/v1/mailboxes`);
-  expect(started.out()).toContain('30 mailboxes, seed 5');
+  expect(started.output).toContain(`curl -s -H 'Authorization: Bearer sk_live_mine' ${url}/v1/mailboxes`);
+  expect(started.output).toContain('30 mailboxes, seed 5');
   const answer = await request(`${url}/v1/mailboxes`, { headers: { authorization: 'Bearer sk_live_mine' } });
   expect(((await answer.body.json()) as Json).mailboxes).toHaveLength(30);
-  started.child.kill('SIGTERM');
-  expect(await started.ended).toBe(0);
-  expect(started.out()).toContain('The simulator has stopped.');
+  started.kill('SIGTERM');
+  expect((await started.ended).code).toBe(0);
+  expect(started.output).toContain('The simulator has stopped.');
 });
 
 test('with --speed the fleet runs ahead from --start, while the rate limit stays on real time', async () => {
-  await using started = run('--port', '0', '--speed', '36000', '--start', '2026-03-10T08:30:00Z');
+  await using started = run('0', '--speed', '36000', '--start', '2026-03-10T08:30:00Z');
   const url = await address(started);
   const health = async () => {
     const { body } = await request(`${url}/v1/health`);
@@ -75,8 +46,8 @@ test('with --speed the fleet runs ahead from --start, while the rate limit stays
     remaining.push(answer.headers['x-ratelimit-remaining']);
   }
   expect(remaining).toEqual(['99', '98']);
-  started.child.kill('SIGINT');
-  expect(await started.ended).toBe(0);
+  started.kill('SIGINT');
+  expect((await started.ended).code).toBe(0);
 });
 
 test('an occupied port is one sentence and exit code 1, with or without a fast clock', async () => {
@@ -84,9 +55,9 @@ test('an occupied port is one sentence and exit code 1, with or without a fast c
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
   for (const flags of [[], ['--speed', '60']]) {
-    await using started = run('--port', String(port), ...flags);
-    expect(await started.ended).toBe(1);
-    expect(started.out()).toBe(`Port ${port} on 127.0.0.1 is in use: choose another one with --port.\n`);
+    await using started = run(String(port), ...flags);
+    expect((await started.ended).code).toBe(1);
+    expect(started.output).toBe(`Port ${port} on 127.0.0.1 is in use: choose another one with --port.\n`);
   }
   other.close();
 });

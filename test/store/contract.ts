@@ -5,8 +5,9 @@ import { actionAfter } from '../../src/core/action.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { NotificationLogChanges } from '../../src/core/records.ts';
+import type { StorePlace } from '../../src/core/store-failure.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
-import type { Store } from '../../src/store/store.ts';
+import { Store } from '../../src/store/store.ts';
 import { decisionsOf } from '../support/decisions-of.ts';
 import {
   actionOf,
@@ -14,6 +15,8 @@ import {
   answers,
   arrivedMailbox,
   decided,
+  emptyList,
+  emptyTick,
   memory,
   noAlerts,
   now,
@@ -28,16 +31,21 @@ export interface Opened extends AsyncDisposable {
   reopen(): Promise<Store>;
 }
 
-const list = { account: 'acme', present: [], absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null };
-const tick = {
-  remembers: true,
-  answered: ['stats'],
-  changes: [],
-  decisions: [],
-  actions: [],
-  alerts: noAlerts,
-  breaker: null,
-} as const;
+/** Opens a store in a new place each time. */
+export const openerOf = (newPlace: () => StorePlace | Promise<StorePlace>) => async (): Promise<Opened> => {
+  const place = await newPlace();
+  let store = await Store.open(place, now);
+  return {
+    store,
+    reopen: async () => {
+      await store.close();
+      store = await Store.open(place, now);
+      return store;
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+};
+
 const delivery = (id: string, channel = 'ops') => ({
   id,
   channel,
@@ -47,8 +55,11 @@ const delivery = (id: string, channel = 'ops') => ({
   alerts: [`alert of ${id}`],
 });
 
+/** A record of new deliveries. */
+const made = (...deliveries: readonly ReturnType<typeof delivery>[]) => ({ transitionIds: [], deliveries, now });
+
 async function known(store: Store, ...mailboxes: readonly MailboxState[]): Promise<void> {
-  await store.recordList({ ...list, present: mailboxes });
+  await store.recordList({ ...emptyList, present: mailboxes });
 }
 
 export function describeStore(name: string, open: () => Promise<Opened>): void {
@@ -61,9 +72,9 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const other = arrivedMailbox('m2', { account: 'beta', missingLists: 1 });
       const alert = alertOf('m1');
       await known(opened.store, mailbox, other);
-      await opened.store.recordTick({ ...tick, mailbox, answered: ['warmup', 'mailbox', 'dns', 'blacklist'] });
+      await opened.store.recordTick({ ...emptyTick, mailbox, answered: ['warmup', 'mailbox', 'dns', 'blacklist'] });
       await opened.store.recordTick({
-        ...{ ...tick, mailbox },
+        ...{ ...emptyTick, mailbox },
         decisions: decided(verdict.answer, { at: verdict.at, days: [['2026-03-10', 12, 1]] }),
         actions: [action],
         alerts: { ...noAlerts, changed: [alert] },
@@ -84,7 +95,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       // A number that JSON does not know fails when the last part, the transition, is written.
       const broken = { ...transitionOf(alertOf('m1')), at: 1n as unknown as number };
       const record = {
-        ...{ ...tick, mailbox: after, decisions: decided(verdictOf()) },
+        ...{ ...emptyTick, mailbox: after, decisions: decided(verdictOf()) },
         actions: [actionOf('m1')],
         alerts: { ...noAlerts, changed: [alertOf('m1')], transitions: [broken] },
       };
@@ -105,7 +116,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const judged = async (at: number, reason: 'ok' | 'no_data', unchanged: boolean) => {
         const verdict = verdictOf({ reason, dataAgeMs: at - now });
         const mailbox = arrivedMailbox('m1', { verdict: { at, answer: verdict } });
-        await opened.store.recordTick({ ...tick, mailbox, decisions: decided(verdict, { at, unchanged }) });
+        await opened.store.recordTick({ ...emptyTick, mailbox, decisions: decided(verdict, { at, unchanged }) });
       };
       await judged(now, 'ok', true);
       await judged(now + 10, 'ok', true);
@@ -114,7 +125,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await judged(now + 40, 'ok', false);
       const beside = arrivedMailbox('m2', { verdict: { at: now, answer: verdictOf() } });
       const decisions = decided(verdictOf(), { unchanged: true });
-      await opened.store.recordTick({ ...tick, mailbox: beside, decisions });
+      await opened.store.recordTick({ ...emptyTick, mailbox: beside, decisions });
       const store = await opened.reopen();
       const spans = await decisionsOf(store, 'acme', 'm1', 10);
       expect(
@@ -134,7 +145,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const judged = async (id: string, at: number, changes: Partial<Verdict>) => {
         const verdict = verdictOf(changes);
         const mailbox = arrivedMailbox(id, { verdict: { at, answer: verdict } });
-        await opened.store.recordTick({ ...tick, mailbox, decisions: decided(verdict, { at }) });
+        await opened.store.recordTick({ ...emptyTick, mailbox, decisions: decided(verdict, { at }) });
       };
       const held = { action: 'hold', reason: 'circuit_breaker', wanted: 'pause' } as const;
       await judged('m0', now + 1, held);
@@ -163,7 +174,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         const verdict = verdictOf({ sent, dataAgeMs: at, wanted: 'hold', warnings: [] });
         const mailbox = arrivedMailbox('m1', { verdict: { at: now + at, answer: verdict } });
         const decisions = decided(verdict, { at: now + at, unchanged: at > 0, days: days(sent) });
-        await opened.store.recordTick({ ...tick, mailbox, decisions });
+        await opened.store.recordTick({ ...emptyTick, mailbox, decisions });
       }
       const store = await opened.reopen();
       expect(await decisionsOf(store, 'acme', 'm1', 10)).toEqual([
@@ -244,7 +255,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const alerts = { ...noAlerts, changed: [alertOf('m3', { status: 'resolved', resolvedAt: now + 9 })] };
       await opened.store.recordAlerts({ ...noAlerts, changed: [alertOf('m3')] });
       await opened.store.recordList({
-        ...list,
+        ...emptyList,
         present: [moved],
         absent: [missing],
         left: [leaves],
@@ -260,7 +271,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await using opened = await open();
       const left = ['m1', 'm2', 'm3', 'm4'].map((id) => arrivedMailbox(id, { memory }));
       await known(opened.store, ...left, arrivedMailbox('here'));
-      await opened.store.recordList({ ...list, left });
+      await opened.store.recordList({ ...emptyList, left });
       const store = await opened.reopen();
       const asked = [
         { id: 'm2', email: 'new@one.example' },
@@ -285,8 +296,8 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const verdict = { at: now, answer: verdictOf() };
       const mine = arrivedMailbox('m1', { ...answers, memory, verdict, action });
       await known(store, mine);
-      await store.recordTick({ ...tick, mailbox: mine, decisions: decided(verdictOf()), actions: [action] });
-      await store.recordList({ ...list, account: 'beta', present: [arrivedMailbox('m1', { account: 'beta' })] });
+      await store.recordTick({ ...emptyTick, mailbox: mine, decisions: decided(verdictOf()), actions: [action] });
+      await store.recordList({ ...emptyList, account: 'beta', present: [arrivedMailbox('m1', { account: 'beta' })] });
       const off = { since: now, until: null, by: 'a person', reason: 'a look first' };
       const stops = [
         { ...off, scope: { kind: 'account', account: 'acme' } as const },
@@ -332,7 +343,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await store.recordAccounts({ accounts, moves: [], alerts: noAlerts });
       await known(store, arrivedMailbox('m1', { memory }), arrivedMailbox('m2', { memory }));
       await store.recordList({
-        ...list,
+        ...emptyList,
         account: 'elsewhere',
         present: [arrivedMailbox('m3', { account: 'elsewhere' })],
       });
@@ -352,7 +363,12 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const names = ['acme', 'beta'].map((account) => ({ account, id: 'm1', email: 'm1@one.example' }));
       const command = { name: 'breaker-release', command: 'breaker release', account: null } as const;
       await store.audit.beginCommand({ ...command, at: now, by: 'ann', reason: 'a look', mailboxes: names });
-      await store.recordList({ ...list, account: 'beta', moves: [{ from: 'acme', to: 'beta', ids: ['m1'] }], present });
+      await store.recordList({
+        ...emptyList,
+        account: 'beta',
+        moves: [{ from: 'acme', to: 'beta', ids: ['m1'] }],
+        present,
+      });
       const { mailboxes, writesOff } = await (await opened.reopen()).loadPicture();
       const email = mailboxes.find(({ id }) => id === 'm1')?.email;
       expect(writesOff.map(({ scope }) => scope)).toEqual([
@@ -399,7 +415,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await using opened = await open();
       const announcement = { fingerprint: 'f1', at: now, severity: 'warning', channels: ['ops'] } as const;
       const record = (notificationLog: NotificationLogChanges, at: number) =>
-        opened.store.outbox.recordDeliveries({ transitionIds: [], deliveries: [], notificationLog, now: at });
+        opened.store.outbox.recordDeliveries({ ...made(), notificationLog, now: at });
       const many = Array.from({ length: 1_200 }, (_, number) => ({ ...announcement, fingerprint: `many${number}` }));
       await record({ announced: [announcement, ...many], ended: [], groups: ['a|r', 'b|r'] }, now);
       const louder = { ...announcement, severity: 'critical', channels: ['ops', 'hook'] } as const;
@@ -421,11 +437,11 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
 
     test('a channel sends in its own order, whatever its neighbour does', async () => {
       await using opened = await open();
-      const deliveries = [delivery('a'), delivery('x', 'hook'), delivery('b'), delivery('c')];
-      await opened.store.outbox.recordDeliveries({ transitionIds: [], deliveries, now });
+      await opened.store.outbox.recordDeliveries(
+        made(delivery('a'), delivery('x', 'hook'), delivery('b'), delivery('c')),
+      );
       const store = await opened.reopen();
-      const later = [delivery('y', 'hook'), delivery('d')];
-      await store.outbox.recordDeliveries({ transitionIds: [], deliveries: later, now: now + 5 });
+      await store.outbox.recordDeliveries({ ...made(delivery('y', 'hook'), delivery('d')), now: now + 5 });
       const of = async (channel: string, limit = 10) =>
         (await store.outbox.pendingDeliveries(channel, limit)).map(({ id, sequence }) => `${id}${sequence}`);
       expect([await of('ops'), await of('hook'), await of('ops', 2), await of('none')]).toEqual([
@@ -438,8 +454,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
 
     test('a delivery keeps its place and its bytes over retries, until it was sent or is given up', async () => {
       await using opened = await open();
-      const deliveries = [delivery('a'), delivery('b'), delivery('c')];
-      await opened.store.outbox.recordDeliveries({ transitionIds: [], deliveries, now });
+      await opened.store.outbox.recordDeliveries(made(delivery('a'), delivery('b'), delivery('c')));
       const retry = { kind: 'failed', at: now + 1, nextAttemptAt: now + 900, detail: 'HTTP 503' } as const;
       await opened.store.outbox.settleDelivery('a', retry);
       const store = await opened.reopen();
@@ -461,9 +476,8 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
     test('the state of the outbox counts what is pending, channel by channel, and since when', async () => {
       await using opened = await open();
       const { store } = opened;
-      const deliveries = [delivery('a'), delivery('x', 'hook')];
-      await store.outbox.recordDeliveries({ transitionIds: [], deliveries, now });
-      await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [delivery('b')], now: now + 50 });
+      await store.outbox.recordDeliveries(made(delivery('a'), delivery('x', 'hook')));
+      await store.outbox.recordDeliveries({ ...made(delivery('b')), now: now + 50 });
       const byName = async () =>
         (await store.outbox.outboxState(now)).toSorted((a, b) => a.channel.localeCompare(b.channel));
       expect(await byName()).toEqual([
@@ -481,11 +495,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
 
     test('what was begun, and what its receiver works on, is known after a restart', async () => {
       await using opened = await open();
-      await opened.store.outbox.recordDeliveries({
-        transitionIds: [],
-        deliveries: [delivery('a'), delivery('b')],
-        now,
-      });
+      await opened.store.outbox.recordDeliveries(made(delivery('a'), delivery('b')));
       await opened.store.outbox.beginDelivery('a', now + 1);
       await opened.store.outbox.beginDelivery('b', now + 1);
       const works = { kind: 'accepted', at: now + 2, nextAttemptAt: now + 7, detail: 'run r1 goes on' } as const;
@@ -504,8 +514,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
     test('what was given up is sent again under its id, by channel or by delivery, and nothing else is', async () => {
       await using opened = await open();
       const { store } = opened;
-      const deliveries = [delivery('a'), delivery('b'), delivery('c'), delivery('x', 'hook')];
-      await store.outbox.recordDeliveries({ transitionIds: [], deliveries, now });
+      await store.outbox.recordDeliveries(made(delivery('a'), delivery('b'), delivery('c'), delivery('x', 'hook')));
       for (const id of ['a', 'b', 'x'])
         await store.outbox.settleDelivery(id, { kind: 'undelivered', at: now, detail: 'HTTP 400' });
       await store.outbox.settleDelivery('c', { kind: 'sent', at: now, detail: null });
@@ -524,11 +533,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await using opened = await open();
       expect(await opened.store.outbox.digestedUntil()).toBeNull();
       await opened.store.outbox.recordDigest({ deliveries: [], until: now });
-      await opened.store.outbox.recordDeliveries({
-        transitionIds: [],
-        deliveries: [delivery('a'), delivery('b')],
-        now,
-      });
+      await opened.store.outbox.recordDeliveries(made(delivery('a'), delivery('b')));
       await opened.store.outbox.settleDelivery('a', { kind: 'undelivered', at: now - 1, detail: null });
       await opened.store.outbox.settleDelivery('b', { kind: 'undelivered', at: now + 1, detail: null });
       const store = await opened.reopen();

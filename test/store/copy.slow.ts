@@ -16,6 +16,8 @@ import {
   answers,
   arrivedMailbox,
   decided,
+  emptyList,
+  emptyTick,
   memory,
   noAlerts,
   now,
@@ -39,13 +41,12 @@ afterAll(async () => {
 async function fill(): Promise<void> {
   const store = await Store.open(file, now);
   const mailboxes = Array.from({ length: 250 }, (_, index) => arrivedMailbox(`m${index}`, { ...answers, memory }));
-  const list = { account: 'acme', absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null };
-  await store.recordList({ ...list, present: mailboxes });
+  await store.recordList({ ...emptyList, present: mailboxes });
   for (const mailbox of mailboxes) {
     const verdict = verdictOf();
     await store.recordTick({
+      ...emptyTick,
       mailbox: { ...mailbox, verdict: { at: now, answer: verdict } },
-      ...{ remembers: true, answered: ['stats'], changes: [], breaker: null },
       decisions: decided(verdict),
       actions: [actionOf(mailbox.id, { id: `action of ${mailbox.id}`, state: 'confirmed' })],
       alerts: { ...noAlerts, changed: [alertOf(mailbox.id)], transitions: [transitionOf(alertOf(mailbox.id))] },

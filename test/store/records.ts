@@ -6,12 +6,21 @@ import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '.
 import type { GuardMemory } from '../../src/core/guard/memory.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
-import type { DecisionRecord } from '../../src/store/records.ts';
+import type { DecisionRecord, TickRecord } from '../../src/store/records.ts';
 import { row } from '../guard/samples.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 
 export const now = Date.UTC(2026, 2, 10, 8, 30);
 export const noAlerts: AlertChanges = { changed: [], dropped: [], transitions: [] };
+/** A list of acme that brings nothing new, and an answer that moves nothing. */
+export const emptyList = {
+  ...{ account: 'acme', present: [], absent: [], left: [], leftAt: now },
+  ...{ alerts: noAlerts, breaker: null },
+};
+export const emptyTick: Omit<TickRecord, 'mailbox'> = {
+  ...{ remembers: true, changes: [], decisions: [], actions: [], alerts: noAlerts, breaker: null },
+  answered: ['stats'],
+};
 
 export function verdictOf(changes: Partial<Verdict> = {}): Verdict {
   return {

@@ -6,7 +6,19 @@ import { dayMs } from '../../src/core/time.ts';
 import { everything, scopeKey, type WritesOff } from '../../src/core/write-scope.ts';
 import { decisionsOf } from '../support/decisions-of.ts';
 import type { Opened } from './contract.ts';
-import { actionOf, answers, arrivedMailbox, decided, intentOf, memory, noAlerts, now, verdictOf } from './records.ts';
+import {
+  actionOf,
+  answers,
+  arrivedMailbox,
+  decided,
+  emptyList,
+  emptyTick,
+  intentOf,
+  memory,
+  noAlerts,
+  now,
+  verdictOf,
+} from './records.ts';
 
 const off = (scope: WritesOff['scope'], until: number | null = null): WritesOff => ({
   ...{ scope, until, since: now, by: 'ann', reason: 'moving' },
@@ -22,8 +34,7 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
     test('the letter NUL becomes the replacement character, on every database', async () => {
       await using opened = await open();
       const { store } = opened;
-      const list = { account: 'acme', present: [arrivedMailbox('m\0 1')], absent: [], left: [], leftAt: now };
-      await store.recordList({ ...list, alerts: noAlerts, breaker: null });
+      await store.recordList({ ...emptyList, present: [arrivedMailbox('m\0 1')] });
       expect((await store.loadPicture()).mailboxes.map(({ id }) => id)).toEqual(['m\uFFFD 1']);
     });
 
@@ -61,13 +72,12 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       await using opened = await open();
       const { store } = opened;
       const [stays, leaves] = [arrivedMailbox('m1', { ...answers, memory }), arrivedMailbox('m2', { ...answers })];
-      const list = { account: 'acme', absent: [], alerts: noAlerts, breaker: null };
-      await store.recordList({ ...list, present: [stays, leaves], left: [], leftAt: now });
-      await store.recordList({ ...list, present: [], left: [leaves], leftAt: now });
+      await store.recordList({ ...emptyList, present: [stays, leaves] });
+      await store.recordList({ ...emptyList, left: [leaves] });
       for (const at of [now, now + dayMs])
         await store.recordTick({
-          ...{ mailbox: { ...stays, verdict: { at, answer: verdictOf() } }, remembers: false, answered: ['stats'] },
-          ...{ changes: [], actions: [], alerts: noAlerts, breaker: null },
+          ...emptyTick,
+          ...{ mailbox: { ...stays, verdict: { at, answer: verdictOf() } }, remembers: false },
           decisions: decided(verdictOf(), { at }),
         });
       await store.recordActions([actionOf('m1', { state: 'confirmed' })]);
@@ -90,9 +100,8 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       const { store } = opened;
       const ids = ['b', 'A', 'a', 'B', 'é', 'Z', '10', '9', 'a-b', 'ab', 'a b', 'ä', '_', ''];
       const present = ids.map((id, index) => arrivedMailbox(id, { memory, firstSeenAt: now + index }));
-      const recorded = { account: 'acme', absent: [], leftAt: now, alerts: noAlerts, breaker: null };
-      await store.recordList({ ...recorded, present, left: [] });
-      await store.recordList({ ...recorded, present: [], left: present.filter((_, index) => index % 3 === 0) });
+      await store.recordList({ ...emptyList, present });
+      await store.recordList({ ...emptyList, left: present.filter((_, index) => index % 3 === 0) });
       const { mailboxes } = await (await opened.reopen()).loadPicture();
       const byAge = mailboxes.toSorted((a, b) => a.firstSeenAt - b.firstSeenAt);
       expect(byAge).toEqual(present.filter((_, index) => index % 3 !== 0));

@@ -10,7 +10,7 @@ import { NewerStoreError, schemaVersion } from '../../src/store/schema/migration
 import { Store } from '../../src/store/store.ts';
 import { hasProc } from '../support/process.ts';
 import { describeBreakers } from './breaker-contract.ts';
-import { describeStore } from './contract.ts';
+import { describeStore, openerOf } from './contract.ts';
 import { now } from './records.ts';
 import { describeSharing } from './shared-contract.ts';
 
@@ -19,19 +19,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const newFolder = () => mkdtempSync(join(root, 'one-'));
 const newFile = () => join(newFolder(), 'warmwarden.db');
 
-const openNew = async () => {
-  const path = newFile();
-  let store = await Store.open(path, now);
-  return {
-    store,
-    reopen: async () => {
-      await store.close();
-      store = await Store.open(path, now);
-      return store;
-    },
-    [Symbol.asyncDispose]: () => store.close(),
-  };
-};
+const openNew = openerOf(newFile);
 describeStore('SQLite', openNew);
 describeSharing('SQLite', openNew);
 describeBreakers('SQLite', openNew);

@@ -8,7 +8,7 @@ import { Fleet } from '../../../src/core/fleet/fleet.ts';
 import type { RecipeRunner } from '../../../src/recipes/runner.ts';
 import { Store } from '../../../src/store/store.ts';
 import { callersOf, type RecipeKey } from '../../../src/web/recipes/recipe-routes.ts';
-import { arrivedMailbox, noAlerts, now } from '../../store/records.ts';
+import { arrivedMailbox, emptyList, now } from '../../store/records.ts';
 import { MemoryRuns } from '../../support/memory-runs.ts';
 import { endedRun, recipeRunner } from '../../support/recipe-runner.ts';
 import { type Running, serve, stillWorld } from '../running-server.ts';
@@ -37,8 +37,7 @@ const runs = new MemoryRuns();
 beforeAll(async () => {
   store = await Store.open(path, now);
   const present = hostile.map((email, index) => arrivedMailbox(`m${index}`, { email }));
-  const list = { account: 'acme', absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null };
-  await store.recordList({ ...list, present });
+  await store.recordList({ ...emptyList, present });
   const recipe = (id: string, rest: string) =>
     writeFileSync(join(folder, `${id}.yaml`), `id: ${id}\ntitle: ${id}\ndescription: For a test.\n${rest}`);
   recipe(
