@@ -1,9 +1,9 @@
 // The command starts on the Node.js that runs the tests, and says so on one that is too old. `npm run proofs` calls this on the oldest one, too.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { newFolder } from './support/new-folder.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -33,13 +33,12 @@ function startedOn(version: string, cwd = root): string {
 }
 
 it.each(['18.20.8', '20.20.2', '24.14.1', '25.9.0'])('says what it needs on Node.js %s', (version) => {
-  const alone = mkdtempSync(join(tmpdir(), 'warmwarden-floor-'));
+  const alone = newFolder();
   cpSync(join(root, 'src/bin.js'), join(alone, 'src/bin.js'));
   writeFileSync(join(alone, 'package.json'), '{"type": "module"}');
   expect(startedOn(version, alone)).toMatch(
     new RegExp(`^2 warmwarden needs Node.js 24.15 or newer .*; this is ${version} `),
   );
-  rmSync(alone, { recursive: true });
 });
 
 it.each(['24.15.0', '26.0.0'])('starts on Node.js %s', (version) => {

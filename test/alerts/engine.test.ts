@@ -2,10 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Condition } from '../../src/alerts/condition.ts';
-import { elapse, step } from '../../src/alerts/engine.ts';
-import type { Alert, AlertChanges, Transition } from '../../src/core/alert.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
-import { start } from './samples.ts';
+import { alertBook, start } from './samples.ts';
 
 const facts = { title: 'a title', sentences: ['A sentence.'], numbers: { data_age_seconds: 1 } };
 
@@ -22,38 +20,10 @@ function condition(change: Partial<Condition> = {}): Condition {
   };
 }
 
-/** Keeps alerts as the store and the fleet do. */
+/** An alert book that reads one condition. */
 function keeper() {
-  const alerts = new Map<string, Alert>();
-  const ended = new Map<string, Alert>();
-  const notified: Transition[] = [];
-  const take = (changes: AlertChanges) => {
-    for (const fingerprint of changes.dropped) alerts.delete(fingerprint);
-    for (const alert of changes.changed) {
-      if (alert.status === 'resolved') {
-        alerts.delete(alert.fingerprint);
-        ended.set(alert.fingerprint, alert);
-      } else alerts.set(alert.fingerprint, alert);
-    }
-    notified.push(...changes.transitions);
-    return changes;
-  };
-  return {
-    alerts,
-    notified,
-    see: (change: Partial<Condition>, now: number) =>
-      take(
-        step(
-          [condition(change)],
-          (fingerprint) => alerts.get(fingerprint),
-          now,
-          (fingerprint) => ended.get(fingerprint),
-        ),
-      ),
-    wait: (now: number) => take(elapse(alerts.values(), now, (fingerprint) => ended.get(fingerprint))),
-    only: () => [...alerts.values()][0],
-    kinds: () => notified.map(({ kind }) => kind),
-  };
+  const book = alertBook();
+  return { ...book, see: (change: Partial<Condition>, now: number) => book.see([condition(change)], now) };
 }
 
 test('twice: an observation between that says the opposite starts the count over', () => {

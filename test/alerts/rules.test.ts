@@ -1,20 +1,18 @@
 // What each answer says: which rule speaks, when it is sure, and what a person reads at 3 a.m.
 import { expect, test } from 'vitest';
 import type { MailboxContext } from '../../src/alerts/condition.ts';
-import { step } from '../../src/alerts/engine.ts';
 import { accountConditions } from '../../src/alerts/rules/account-rules.ts';
 import { actedEvent, actionFailedCondition } from '../../src/alerts/rules/action-rules.ts';
-import { conditionsAfter } from '../../src/alerts/rules.ts';
-import type { Alert } from '../../src/core/alert.ts';
-import type { Route } from '../../src/core/answers.ts';
-import type { AccountState, MailboxState } from '../../src/core/mailbox.ts';
+import type { AccountState } from '../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { account } from '../web/example-fleet.ts';
 import {
+  alertBook,
   breach,
+  conditionOf,
   judged,
   sampleAction,
   sampleContext,
@@ -24,9 +22,7 @@ import {
   withDns,
 } from './samples.ts';
 
-function active(rule: string, answered: Route | 'time', mailbox: MailboxState, context = sampleContext()) {
-  return conditionsAfter(answered, mailbox, context).find(({ subject }) => subject.rule === rule)?.active;
-}
+const active = (...given: Parameters<typeof conditionOf>) => conditionOf(...given).active;
 
 test('a confirmed switch tells the counts, what was done, and how to take it back', () => {
   const event = actedEvent(sampleAction(), sampleMailbox(), sampleContext({ now: start + 500 }));
@@ -115,7 +111,7 @@ test.each<[string, Partial<Verdict>, Partial<MailboxContext>, boolean | 'unknown
   ['old data', { action: 'hold', reason: 'stale_data' }, off, 'unknown'],
   ['no breach', {}, off, false],
 ])('bounce_over_limit fires only while nobody acts on the breach: %s', (_, verdict, context, expected) => {
-  expect(active('bounce_over_limit', 'stats', judged(verdict), sampleContext(context))).toBe(expected);
+  expect(active('bounce_over_limit', 'stats', judged(verdict), context)).toBe(expected);
 });
 
 test('bounce_over_limit: while it fires, its words name the reason of now and the counts of now, and nothing is told again', () => {
@@ -134,22 +130,12 @@ test('bounce_over_limit: while it fires, its words name the reason of now and th
     [{ ...unjudged, reason: 'unknown_mode', mode: 'new' }, {}, 'The warm-up mode "new"', 'Check the mailbox'],
     [{ ...unjudged, reason: 'bad_payload' }, {}, 'cannot read the statistics', 'Check the mailbox'],
   ];
-  const alerts = new Map<string, Alert>();
-  const told: string[] = [];
-  const look = (mailbox: MailboxState, context: MailboxContext) => {
-    const conditions = conditionsAfter('stats', mailbox, context);
-    const over = conditions.filter(({ subject }) => subject.rule === 'bounce_over_limit');
-    const { changed, transitions } = step(over, (fingerprint) => alerts.get(fingerprint), context.now);
-    for (const alert of changed) alerts.set(alert.fingerprint, alert);
-    told.push(...transitions.map(({ kind }) => kind));
-  };
+  const book = alertBook();
   steps.forEach(([verdict, change, why, todo], index) => {
     const now = start + index * minuteMs;
-    look(
-      { ...judged(verdict), verdict: { at: now, answer: sampleVerdict(verdict) } },
-      sampleContext({ ...change, now }),
-    );
-    const facts = [...alerts.values()][0]?.facts;
+    const mailbox = { ...judged(verdict), verdict: { at: now, answer: sampleVerdict(verdict) } };
+    book.see([conditionOf('bounce_over_limit', 'stats', mailbox, { ...change, now })], now);
+    const facts = book.only()?.facts;
     expect(facts?.sentences.filter((text) => text.startsWith('NO ACTION TAKEN: '))).toEqual([
       expect.stringContaining(why),
     ]);
@@ -158,7 +144,7 @@ test('bounce_over_limit: while it fires, its words name the reason of now and th
     expect(facts?.sentences).toContain(`Based on counts read on 20 March ${readAt} UTC.`);
     expect(facts?.numbers['reason']).toBe(sampleVerdict(verdict).reason);
   });
-  expect(told).toEqual(['firing']);
+  expect(book.kinds()).toEqual(['firing']);
 });
 
 test.each<[Partial<Verdict>, boolean | 'unknown', string]>([
@@ -171,11 +157,14 @@ test.each<[Partial<Verdict>, boolean | 'unknown', string]>([
   'bounce_over_limit: with too few bounces to act it is info, in recovery mode a warning: %#',
   (change, expected, severity) => {
     const few = { reason: 'insufficient_evidence', mode: 'slow', limitPpm: 5_000, sent: 85, bounced: 1 } as const;
-    const found = conditionsAfter('stats', judged({ ...few, bouncesUntilBreach: 1, ...change }), sampleContext());
-    const condition = found.find(({ subject }) => subject.rule === 'bounce_over_limit');
-    expect(condition?.active).toBe(expected);
-    if (expected === true) expect(condition?.severity).toBe(severity);
-    if (expected === true) expect(condition?.facts.title).toContain('bounces over the limit, too few to act on');
+    const mailbox = judged({ ...few, bouncesUntilBreach: 1, ...change });
+    const condition = conditionOf('bounce_over_limit', 'stats', mailbox);
+    expect(condition.active).toBe(expected);
+    if (expected !== true) return;
+    expect([condition.severity, condition.facts.title]).toEqual([
+      severity,
+      expect.stringContaining('too few to act on'),
+    ]);
   },
 );
 
@@ -204,7 +193,7 @@ test.each<[boolean | 'unknown', readonly string[]]>([
     const mailbox = judged({ action: 'hold', reason });
     expect([reason, active('guard_blind', 'warmup', mailbox)]).toEqual([reason, expected]);
   }
-  expect(conditionsAfter('stats', judged({}), sampleContext())[0]?.forMs).toBe(hourMs);
+  expect(conditionOf('guard_blind', 'stats', judged({})).forMs).toBe(hourMs);
 });
 
 test('guard_blind: late bounces right after the evidence restarted are no blindness', () => {
@@ -233,26 +222,12 @@ test('stale_data ends with a judgement of the answer: one that nothing judged sa
 });
 
 test('dns_failing is per domain and twice; inconclusive neither fires nor resolves', () => {
-  const [condition] = conditionsAfter('dns', withDns({ spf: false, dkim: null }), sampleContext());
+  const condition = conditionOf('dns_failing', 'dns', withDns({ spf: false, dkim: null }));
   expect(condition).toMatchObject({ active: true, observations: 2, severity: 'critical' });
-  expect(condition?.subject).toMatchObject({ account: 'acme', mailboxId: null, object: 'acme.example' });
-  expect(condition?.facts.title).toBe('acme.example: SPF does not pass');
+  expect(condition.subject).toMatchObject({ account: 'acme', mailboxId: null, object: 'acme.example' });
+  expect(condition.facts.title).toBe('acme.example: SPF does not pass');
   expect(active('dns_failing', 'dns', withDns({ spf: true, dkim: null }))).toBe('unknown');
   expect(active('dns_failing', 'dns', withDns({ spf: true, dkim: true }))).toBe(false);
-});
-
-test('blacklisted is per ip, once; it ends after twice not listed, and nothing checked says nothing', () => {
-  const with_ = (listed: boolean | null) => {
-    const found = { lists: ['zen', 'sorbs'], found: 2, checked: 50 };
-    const answer = { domain: 'acme.example', ip: '192.0.2.1', checkedAt: null, listed, ...found };
-    return sampleMailbox({ blacklist: { at: start, answer } });
-  };
-  const [condition] = conditionsAfter('blacklist', with_(true), sampleContext());
-  const subject = { object: '192.0.2.1', mailboxId: null };
-  expect(condition).toMatchObject({ active: true, observations: 1, clearObservations: 2, subject });
-  expect(condition?.facts.sentences[0]).toBe('192.0.2.1 is on 2 blacklists of 50 checked: zen and sorbs.');
-  expect(active('blacklisted', 'blacklist', with_(null))).toBe('unknown');
-  expect(active('blacklisted', 'blacklist', with_(false))).toBe(false);
 });
 
 test('mailbox_unwell: the list alone does not end what the detail says, and unclear says nothing', () => {

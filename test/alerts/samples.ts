@@ -1,9 +1,12 @@
 // Mailboxes, verdicts and actions that the tests of alerts and messages begin with.
 
 import { newMailbox } from '../../src/account/record/observe.ts';
-import type { MailboxContext } from '../../src/alerts/condition.ts';
+import type { Condition, MailboxContext } from '../../src/alerts/condition.ts';
+import { elapse, step } from '../../src/alerts/engine.ts';
+import { conditionsAfter } from '../../src/alerts/rules.ts';
 import type { Action } from '../../src/core/action.ts';
-import type { Alert, Transition } from '../../src/core/alert.ts';
+import type { Alert, AlertChanges, Transition } from '../../src/core/alert.ts';
+import type { Route } from '../../src/core/answers.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
@@ -59,6 +62,45 @@ export function sampleContext(change: Partial<MailboxContext> = {}): MailboxCont
     command: 'warmwarden',
     others: () => [],
     ...change,
+  };
+}
+
+/** What an answer says of a rule, or of one of its causes. */
+export function conditionOf(
+  what: string,
+  answered: Route | 'time',
+  mailbox: MailboxState,
+  context: Partial<MailboxContext> = {},
+): Condition {
+  const all = conditionsAfter(answered, mailbox, sampleContext(context));
+  const found = all.find(({ subject }) => subject.rule === what || subject.object === what);
+  if (!found) throw new Error(`${answered} says nothing of ${what}`);
+  return found;
+}
+
+/** Keeps alerts as the store and the fleet do, and what is told of them. */
+export function alertBook() {
+  const alerts = new Map<string, Alert>();
+  const ended = new Map<string, Alert>();
+  const notified: Transition[] = [];
+  const endedAs = (fingerprint: string) => ended.get(fingerprint);
+  const take = (changes: AlertChanges) => {
+    for (const fingerprint of changes.dropped) alerts.delete(fingerprint);
+    for (const alert of changes.changed) {
+      if (alert.status === 'resolved') alerts.delete(alert.fingerprint);
+      (alert.status === 'resolved' ? ended : alerts).set(alert.fingerprint, alert);
+    }
+    notified.push(...changes.transitions);
+    return changes;
+  };
+  return {
+    alerts,
+    notified,
+    see: (conditions: readonly Condition[], now = start) =>
+      take(step(conditions, (fingerprint) => alerts.get(fingerprint), now, endedAs)),
+    wait: (now: number) => take(elapse(alerts.values(), now, endedAs)),
+    only: () => [...alerts.values()][0],
+    kinds: () => notified.map(({ kind }) => kind),
   };
 }
 

@@ -6,7 +6,6 @@ import { alertmanagerBody, alertmanagerChannel } from '../../src/channels/alertm
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import type { Alert, Transition } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import { createNotifier } from '../../src/outbox/notifier.ts';
 import { Loops } from '../../src/world/loop.ts';
@@ -15,7 +14,7 @@ import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 import { type MemoryOutbox, memoryOutbox } from '../outbox/memory-outbox.ts';
 import { startReceiver, status } from '../outbox/receiver.ts';
-import { sampleDelivery } from '../outbox/sample-delivery.ts';
+import { noTally, quietSettings, sampleDelivery } from '../outbox/sample-delivery.ts';
 import { Alertmanager } from '../support/alertmanager.ts';
 import { isInstalled } from '../support/debian.ts';
 import { until } from '../support/until.ts';
@@ -44,21 +43,13 @@ function notifierFor(alertmanager: string, hook: string, store: MemoryOutbox, fl
     loops: new Loops(world),
     store,
     fleet,
-    tally: { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} },
+    tally: noTally,
     apiOf: () => null,
     channels: [
       alertmanagerChannel({ name: 'am', url: `${alertmanager}/` }, clock),
       webhookChannel({ name: 'hook', url: hook, secrets: [], format: 'alertmanager', pageUrl }, clock),
     ],
-    settings: {
-      rules: defaultRuleSettings,
-      digest: null,
-      heartbeat: null,
-      groupWaitMs: 0,
-      groupIntervalMs: 1_000,
-      repeatIntervalMs: { critical: null, warning: null, info: null },
-      routes: [],
-    },
+    settings: { ...quietSettings, groupIntervalMs: 1_000 },
     pageUrl: null,
   });
 }

@@ -1,7 +1,6 @@
 // Whoever may not open the folder of the store is told so: neither that there is no store, nor that no daemon runs.
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { askDaemon } from '../../src/cli/daemon.ts';
@@ -10,6 +9,7 @@ import { examineStore } from '../../src/cli/doctor/store.ts';
 import { switchInStore } from '../../src/cli/writes.ts';
 import { socketPathOf } from '../../src/operations/socket.ts';
 import { Ledger } from '../../src/store/ledger.ts';
+import { newFolder } from '../support/new-folder.ts';
 
 const nobody = 65_534;
 
@@ -29,14 +29,15 @@ async function asAnotherUser<Value>(folder: string, run: () => Promise<Value>): 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 test('a closed folder is neither a missing store nor a daemon that does not run', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-another-user-'));
+  const folder = newFolder();
   const path = join(folder, 'warmwarden.db');
-  const config = join(mkdtempSync(join(tmpdir(), 'warmwarden-another-user-')), 'config.yaml');
+  const config = join(newFolder(), 'config.yaml');
   chmodSync(join(config, '..'), 0o755);
   writeFileSync(config, `accounts: []\nstore: {url: "sqlite:${path}"}\n`);
   writeFileSync(path, '');
   const daemon = createServer();
   await new Promise<void>((resolve) => daemon.listen(socketPathOf(path), resolve));
+  const elsewhere = { recipesFolder: '', accountNames: [], timeZone: 'UTC' };
   const off = { on: false, reason: 'a trial', by: 'somebody', accounts: [], dryRun: false } as never;
   // Loads what a command needs only where no daemon answers: this checkout may be closed to the other user, too.
   await askDaemon(`${path}.absent`, 'writes', off).catch(messageOf);
@@ -45,19 +46,11 @@ test('a closed folder is neither a missing store nor a daemon that does not run'
     await Promise.resolve()
       .then(() => Ledger.open(path))
       .catch(messageOf),
-    await examineStore({
-      ok: true,
-      store: path,
-      recipesFolder: '',
-      accountNames: [],
-      timeZone: 'UTC',
-    }).catch(messageOf),
+    await examineStore({ ok: true, store: path, ...elsewhere }).catch(messageOf),
     (await switchInStore(config, off)).messages[0],
     examineDaemon(await seeDaemon(path))[0]?.message,
   ]);
   daemon.close();
-  rmSync(folder, { recursive: true });
-  rmSync(join(config, '..'), { recursive: true });
   const closed = `This user may not open the folder of the store ${path}`;
   const socket = `This user may not use the socket ${socketPathOf(path)}`;
   const remedy = 'run the command as the user that runs Warmwarden, or as root.';

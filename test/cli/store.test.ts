@@ -1,22 +1,19 @@
 // `warmwarden store`: sizes, soundness, and a backup that a daemon starts on.
-import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readdirSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { backUp } from '../../src/store/file/backup.ts';
 import { Store } from '../../src/store/store.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { commandLine } from '../support/command-line.ts';
-
-const root = mkdtempSync(join(tmpdir(), 'warmwarden-store-command-'));
-afterAll(() => rmSync(root, { recursive: true }));
+import { newFolder } from '../support/new-folder.ts';
 
 /** A configuration beside a store of its own, and how a command is run with it. */
 function place() {
-  const folder = mkdtempSync(join(root, 'one-'));
+  const folder = newFolder();
   const path = join(folder, 'warmwarden.db');
   const config = join(folder, 'config.yaml');
   const account = '{name: agency, base_url: "http://127.0.0.1:1", api_key: sk_live_x}';
@@ -43,7 +40,7 @@ test('a backup that is made while the daemon runs starts a daemon with everythin
   const isRecovering = () => stage.mailbox(amelia).memory?.claim?.kind === 'recovery';
   await stage.run(minuteMs);
   await stage.until('the recovery', isRecovering, 4 * hourMs);
-  const file = join(mkdtempSync(join(root, 'backup-')), 'backup.db');
+  const file = join(newFolder(), 'backup.db');
   const { code, stdout, stderr } = await commandLine(['store', 'backup', file, '--config', stage.file]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/^The backup of .* is in .*backup\.db: \d+ KB, checked, written in \d+ s\.\n$/);

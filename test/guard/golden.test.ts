@@ -1,8 +1,7 @@
 // The golden cases of the policy, through the guard itself and through `warmwarden decide`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +12,7 @@ import { firstSight } from '../../src/core/guard/memory.ts';
 import { defaultPolicy, warmupModes } from '../../src/core/policy.ts';
 import { addDays, utcDate } from '../../src/core/time.ts';
 import { commandLine } from '../support/command-line.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { inherited } from '../support/process.ts';
 import cases from './golden-cases.json' with { type: 'json' };
 import { row, situation } from './samples.ts';
@@ -60,12 +60,10 @@ async function decide(flags: readonly string[], input = '') {
   return { code: code as number | null, out, complaint };
 }
 
-/** A file that is gone at the end of the scope. */
-async function fileWith(content: string) {
-  const folder = await mkdtemp(join(tmpdir(), 'warmwarden-decide-'));
-  const path = join(folder, 'stats.json');
-  await writeFile(path, content);
-  return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
+function fileWith(content: string): string {
+  const path = join(newFolder(), 'stats.json');
+  writeFileSync(path, content);
+  return path;
 }
 
 function judged(one: GoldenCase) {
@@ -115,9 +113,9 @@ test('decide --cases prints one row a case, in the order of the file, with the e
 });
 
 test('decide --mode --stats judges a stats answer against the limit of the mode', async () => {
-  await using file = await fileWith(statsOf([40, 1], [40, 0], [40, 1]));
+  const file = fileWith(statsOf([40, 1], [40, 0], [40, 1]));
   for (const mode of warmupModes) {
-    const { code, out } = await decide(['--mode', mode, '--stats', file.path]);
+    const { code, out } = await decide(['--mode', mode, '--stats', file]);
     expect(code).toBe(0);
     const action = mode === 'recovery' ? 'pause' : mode === 'aggressive' ? 'none' : 'recovery';
     const reason = mode === 'aggressive' ? 'ok' : 'bounce_rate_over_limit';
@@ -149,7 +147,6 @@ test.each([
   ['cases that are no array', '--cases', '{}'],
   ['a case without a date', '--cases', '[{"id":"x","mode":"slow","now":"soon","stats":[]}]'],
 ] as const)('decide refuses %s with exit code 2 and one sentence', async (_, flag, content) => {
-  await using file = await fileWith(content);
-  const { code, out, complaint } = await decide(['--mode', 'slow', flag, file.path]);
+  const { code, out, complaint } = await decide(['--mode', 'slow', flag, fileWith(content)]);
   expect([out, complaint.trimEnd().split('\n').length, code]).toEqual(['', 1, 2]);
 });

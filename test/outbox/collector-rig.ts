@@ -8,7 +8,6 @@ import type { AlertRule } from '../../src/core/alert-rules.ts';
 import type { RecentBounce } from '../../src/core/answers.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
-import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { Collector, type NotifySettings } from '../../src/outbox/collector.ts';
 import { worldOn } from '../../src/world/world.ts';
@@ -16,6 +15,7 @@ import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { about, acted, healthy, invalid, policyBlock } from '../alerts/incident-samples.ts';
 import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
 import { memoryOutbox } from './memory-outbox.ts';
+import { quietSettings } from './sample-delivery.ts';
 
 export const midnight = Date.parse('2026-03-20T00:00:00Z');
 const dnsBlock: RecentBounce = { type: 'block', category: 'unauthenticated' };
@@ -87,11 +87,9 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
     return name === 'machine' ? channel : { ...channel, forPeople: true };
   });
   const inForce: NotifySettings = {
-    groupWaitMs: 30 * secondMs,
-    groupIntervalMs: 5 * minuteMs,
+    ...quietSettings,
+    ...{ groupWaitMs: 30 * secondMs, groupIntervalMs: 5 * minuteMs },
     repeatIntervalMs: { critical: 4 * hourMs, warning: null, info: null },
-    routes: [],
-    rules: defaultRuleSettings,
     ...settings,
   };
   const world = worldOn(clock, { level: 'silent', format: 'json' });

@@ -1,12 +1,13 @@
-// Protection that is switched off reaches every channel but recipes: no route and no silence keeps it back, and it is repeated daily.
+// Protection that is switched off reaches every channel but recipes, whatever the routes and silences, and is repeated daily; an
+// alert of several accounts that grows reaches the channel of an account that joins it later.
 import { expect, test } from 'vitest';
 import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import { coversEverything } from '../../src/alerts/rules/protection-rule.ts';
-import type { AlertMatch } from '../../src/core/alert.ts';
-import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
-import { firing, sampleAlert, start } from '../alerts/samples.ts';
+import type { Alert, AlertMatch } from '../../src/core/alert.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 import { account } from '../web/example-fleet.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import type { Receiver } from './receiver.ts';
 import { hookChannel, stage } from './rig.ts';
 
 const settings = {
@@ -15,7 +16,6 @@ const settings = {
 };
 
 async function staged() {
-  const other = await startReceiver();
   const started: string[] = [];
   const render = ({ kind }: GroupMessage) => {
     started.push(kind);
@@ -23,18 +23,14 @@ async function staged() {
   };
   const send = async () => ({ kind: 'sent' }) as const;
   const recipe = { name: 'fix', type: 'recipe', minGapMs: 0, render, renderNotice: () => null, send } as const;
-  const at = await stage(settings, {}, (url, clock) => [
+  const at = await stage(settings, {}, (url, clock, second) => [
     hookChannel(url, clock),
-    hookChannel(other.url, clock, 'other'),
+    hookChannel(second, clock, 'other'),
     recipe,
   ]);
   for (const name of ['acme', 'beta']) at.rig.fleet.putAccount(account(name));
   const told = (from: Receiver) => from.received.map(({ body }) => JSON.parse(body).data.title as string);
-  const end = async () => {
-    await at[Symbol.asyncDispose]();
-    await other[Symbol.asyncDispose]();
-  };
-  return { rig: at.rig, routed: at.receiver, other, started, told, [Symbol.asyncDispose]: end };
+  return { ...at, routed: at.receiver, other: at.second, started, told };
 }
 
 const times = { from: start, until: start + 3 * dayMs };
@@ -82,4 +78,62 @@ test.each<readonly [string, AlertMatch, boolean]>([
   ['all but critical', { severity: ['warning', 'info'] }, false],
 ])('%s: a silence over everything or not', (_what, match, all) => {
   expect(coversEverything(match, ['acme', 'beta'])).toBe(all);
+});
+
+/** The breaker of one API, which holds mailboxes of these accounts. */
+function held(accounts: readonly string[], held: number): Alert {
+  const alert = sampleAlert(1, { rule: 'guard_held', account: '', mailboxId: null, object: 'https://api.example' });
+  return { ...alert, severity: 'critical', facts: { ...alert.facts, accounts, numbers: { held } } };
+}
+
+async function begin() {
+  const routes = [
+    { match: { account: ['acme'] }, channels: ['first'] },
+    { match: { account: ['bolt'] }, channels: ['second'] },
+  ];
+  const at = await stage({ routes }, {}, (url, clock, second) => [
+    hookChannel(url, clock, 'first'),
+    hookChannel(second, clock, 'second'),
+  ]);
+  /** What both were told of so far. */
+  const told = () =>
+    [at.receiver, at.second].map(({ received }) =>
+      received.map(({ body }) => JSON.parse(body).type.slice(7)).join(' '),
+    );
+  at.rig.fleet.putAlert(held(['acme'], 3));
+  at.rig.commit(firing(held(['acme'], 3)));
+  await at.rig.clock.advance(31 * secondMs);
+  expect(told()).toEqual(['firing', '']);
+  return { ...at, grows: (alert: Alert) => at.rig.fleet.putAlert(alert), told };
+}
+
+const both = held(['acme', 'bolt'], 9);
+
+test('the channel of an account that joins a held breaker is notified with the next message of its group, once', async () => {
+  await using at = await begin();
+  at.grows(held(['acme'], 30));
+  await at.rig.clock.advance(10 * minuteMs);
+  expect(at.told()).toEqual(['firing', '']);
+  at.grows(both);
+  await at.rig.clock.advance(31 * secondMs);
+  expect(at.told()).toEqual(['firing worsened', 'worsened']);
+  at.grows(held(['acme', 'bolt'], 12));
+  await at.rig.clock.advance(10 * minuteMs);
+  expect(at.told()).toEqual(['firing worsened', 'worsened']);
+  at.rig.fleet.removeAlert(both.fingerprint);
+  at.rig.commit(resolved(both));
+  await at.rig.clock.advance(6 * minuteMs);
+  expect(at.told()).toEqual(['firing worsened resolved', 'worsened resolved']);
+});
+
+test('a silence holds for it too', async () => {
+  await using at = await begin();
+  const from = at.rig.clock.now();
+  const match = { rule: ['guard_held'] };
+  at.rig.fleet.putSilence({ id: 's', match, by: 'ann', reason: '', from, until: from + 10 * minuteMs });
+  at.grows(both);
+  await at.rig.clock.advance(9 * minuteMs);
+  expect(at.told()).toEqual(['firing', '']);
+  await at.rig.clock.advance(2 * minuteMs);
+  expect(at.told()).toEqual(['firing worsened', 'worsened']);
 });

@@ -1,6 +1,4 @@
 // Incidents in the store that the daemon uses: a process that dies between any two commits loses nothing and says nothing twice.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Transition } from '../../src/core/alert.ts';
@@ -8,13 +6,13 @@ import type { DeliveryRecord } from '../../src/core/records.ts';
 import { dayMs } from '../../src/core/time.ts';
 import { fleetOf } from '../../src/daemon/picture.ts';
 import { Store } from '../../src/store/store.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { collectorRig, midnight } from './collector-rig.ts';
 import { providerBlock } from './days.ts';
 
 /** Dies before, or right after, the commit of that number. */
 async function dayWithDeathAt(commit: number, moment: 'before' | 'after') {
-  const folder = await mkdtemp(join(tmpdir(), 'warmwarden-incidents-'));
-  const path = join(folder, 'warmwarden.db');
+  const path = join(newFolder(), 'warmwarden.db');
   let store = await Store.open(path, midnight);
   let commits = 0;
   let died = false;
@@ -60,7 +58,6 @@ async function dayWithDeathAt(commit: number, moment: 'before' | 'after') {
   const { incidents } = await store.loadPicture();
   const unnotified = await store.outbox.unnotifiedTransitions(10);
   await store.close();
-  await rm(folder, { recursive: true });
   return { deliveries, incidents, unnotified, commits };
 }
 

@@ -1,8 +1,6 @@
 // kill -9 at every step of a send: before and after each of the store's verbs and of the channel's sends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -11,6 +9,7 @@ import type { ListedDelivery } from '../../src/core/delivery.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { firing, sampleAlert } from '../alerts/samples.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
 import { channelKinds, openOutside } from './outside.ts';
 import { sendAll } from './sending.ts';
@@ -41,8 +40,7 @@ async function killedAt(
   killAt: string,
   channel: ChannelSettings,
 ): Promise<Sent & { readonly delivery: ListedDelivery | undefined }> {
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-steps-'));
-  const path = join(folder, 'warmwarden.db');
+  const path = join(newFolder(), 'warmwarden.db');
   const alert = sampleAlert(1, { firingAt: Date.now(), since: Date.now() });
   const store = await Store.open(path, Date.now());
   await store.recordAlerts({ changed: [alert], dropped: [], transitions: [firing(alert, Date.now())] });
@@ -53,7 +51,6 @@ async function killedAt(
   const deliveries = await after.outbox.recentDeliveries(10);
   expect(deliveries).toHaveLength(1);
   await after.close();
-  rmSync(folder, { recursive: true });
   return { ...sent, delivery: deliveries[0] };
 }
 

@@ -4,7 +4,6 @@ import type { Channel } from '../../src/channels/channel.ts';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { createNotifier, type Notifier, type NotifierSettings } from '../../src/outbox/notifier.ts';
 import { Loops } from '../../src/world/loop.ts';
@@ -14,6 +13,7 @@ import { start } from '../alerts/samples.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
 import { startReceiver } from './receiver.ts';
+import { noTally, quietSettings } from './sample-delivery.ts';
 
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
@@ -56,16 +56,11 @@ export function rigWith(
   const tallied: string[] = [];
   const log: Log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
   const notification = (channel: string, outcome: string) => void tallied.push(`${channel} ${outcome}`);
-  const tally = { decision: () => {}, action: () => {}, request: () => {}, notification };
+  const tally = { ...noTally, notification };
   const world = { clock, random, log, command: 'warmwarden' };
   const inForce: NotifierSettings = {
-    rules: defaultRuleSettings,
-    digest: null,
-    heartbeat: null,
-    groupWaitMs: 30 * secondMs,
-    groupIntervalMs: 5 * minuteMs,
-    repeatIntervalMs: { critical: null, warning: null, info: null },
-    routes: [],
+    ...quietSettings,
+    ...{ groupWaitMs: 30 * secondMs, groupIntervalMs: 5 * minuteMs },
     ...settings,
   };
   const loops = new Loops(world);
@@ -114,18 +109,20 @@ export const hookTo = (url: string) => (clock: MovedClock) => [hookChannel(url, 
 export const slackTo = (url: string, clock: MovedClock) =>
   slackChannel({ name: 'ops', url, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' }, clock);
 
-/** A receiver, and a rig that sends to it through a webhook. */
+/** A receiver and a second one, and a rig that sends to the first through a webhook. */
 export async function stage(
   settings: Partial<NotifierSettings> = {},
   options: RigOptions = {},
-  channels = (url: string, clock: MovedClock): readonly Channel[] => [hookChannel(url, clock)],
+  channels = (url: string, clock: MovedClock, _second: string): readonly Channel[] => [hookChannel(url, clock)],
 ) {
   const receiver = await startReceiver(() => rig.clock.now());
-  const rig = rigWith((clock) => channels(receiver.url, clock), settings, options);
+  const second = await startReceiver(() => rig.clock.now());
+  const rig = rigWith((clock) => channels(receiver.url, clock, second.url), settings, options);
   const bodies = () => receiver.received.map(({ body }) => JSON.parse(body));
   const end = async () => {
     await rig[Symbol.asyncDispose]();
     await receiver[Symbol.asyncDispose]();
+    await second[Symbol.asyncDispose]();
   };
-  return { receiver, rig, bodies, [Symbol.asyncDispose]: end };
+  return { receiver, second, rig, bodies, [Symbol.asyncDispose]: end };
 }

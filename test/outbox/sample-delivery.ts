@@ -1,8 +1,18 @@
-// A delivery that waits for its first attempt, or as a test wants it.
+// A delivery that waits for its first attempt, or as a test wants it; settings of a notifier under which nothing comes by itself.
 import { type Delivery, pendingDelivery } from '../../src/core/delivery.ts';
+import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import type { NotifierSettings } from '../../src/outbox/notifier.ts';
 import { start } from '../alerts/samples.ts';
 
 export function sampleDelivery(change: { readonly [Field in keyof Delivery]?: Delivery[Field] } = {}): Delivery {
   const fresh = { id: 'msg_1', channel: 'hook', group: 'g', payload: '{}', title: 't', alerts: [] };
   return { ...pendingDelivery(fresh, start, 1), ...change } as Delivery;
 }
+
+export const quietSettings: NotifierSettings = {
+  ...{ rules: defaultRuleSettings, routes: [], digest: null, heartbeat: null, groupWaitMs: 0, groupIntervalMs: 0 },
+  repeatIntervalMs: { critical: null, warning: null, info: null },
+};
+
+/** Counts nothing. */
+export const noTally = { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} };

@@ -3,12 +3,12 @@
 import { pino } from 'pino';
 import { type ChannelSettings, createChannel } from '../../src/channels/channels.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { createNotifier } from '../../src/outbox/notifier.ts';
 import type { OutboxStore } from '../../src/outbox/outbox-store.ts';
 import { Store } from '../../src/store/store.ts';
 import { Loops } from '../../src/world/loop.ts';
 import { systemClock } from '../../src/world/world.ts';
+import { noTally, quietSettings } from './sample-delivery.ts';
 
 type Reached = (step: string) => void;
 
@@ -41,17 +41,9 @@ export async function sendAll(path: string, settings: ChannelSettings, reached: 
     loops: new Loops(world),
     store: stepped(outbox, 'store', reached),
     fleet: new Fleet(),
-    tally: { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} },
+    tally: noTally,
     channels: [stepped(channel, 'channel', reached)],
-    settings: {
-      rules: defaultRuleSettings,
-      digest: null,
-      heartbeat: null,
-      groupWaitMs: 0,
-      groupIntervalMs: 0,
-      repeatIntervalMs: { critical: null, warning: null, info: null },
-      routes: [{ match: {}, channels: [channel.name] }],
-    },
+    settings: { ...quietSettings, routes: [{ match: {}, channels: [channel.name] }] },
     pageUrl: null,
     apiOf: () => null,
   });

@@ -1,10 +1,8 @@
 // Every link on every view opens: what the page writes into an address is what it reads from one.
-import { mkdtempDisposableSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { minuteMs } from '../../src/core/time.ts';
-import { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { newStore } from '../support/new-folder.ts';
 import { alert, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
 import { ask, serve } from '../web/running-server.ts';
 
@@ -43,10 +41,7 @@ function linksOf(body: string): readonly string[] {
 }
 
 test('every link on every view leads to something', async () => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-links-'));
-  const store = await Store.open(join(folder.path, 'w.db'), now);
-  await using _ = { [Symbol.asyncDispose]: () => store.close() };
-  await using server = await filledServer(store);
+  await using server = await filledServer(await newStore(now));
   const known = new Set(['/']);
   /** One of each kind: a row of a table is like the others. */
   const kinds = new Set<string>();

@@ -5,12 +5,12 @@ import { writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../src/core/time.ts';
-import { Store } from '../../src/store/store.ts';
 import type { Auth } from '../../src/web/access/auth.ts';
 import { usualLimits } from '../../src/web/live.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { isInstalled } from '../support/debian.ts';
 import { freePort } from '../support/free-port.ts';
+import { newStore } from '../support/new-folder.ts';
 import { runDaemon, Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { exampleFleet, mailbox, now } from '../web/example-fleet.ts';
@@ -130,9 +130,8 @@ test.skipIf(!hasBrowser() || !isInstalled(nginx)).each([
 test.skipIf(!hasBrowser())('an open page whose session has ended says so, and goes on after the sign-in', async () => {
   const sha256 = createHash('sha256').update('secret').digest('hex');
   const auth: Auth = { tokens: [{ name: 'ann', role: 'operator', sha256 }] };
-  using place = new Workplace();
-  const store = await Store.open(place.path('sessions.db'), now);
-  await using server = await serve(exampleFleet(), { auth: () => auth, sessions: store.sessions, liveLimits: soon });
+  const { sessions } = await newStore(now);
+  await using server = await serve(exampleFleet(), { auth: () => auth, sessions, liveLimits: soon });
   await using browser = await openBrowser();
   const context = await browser.newContext();
   const signIn = async () => {
@@ -151,7 +150,6 @@ test.skipIf(!hasBrowser())('an open page whose session has ended says so, and go
   await isSound(page);
   await isLive(page);
   expect(await page.locator('#q').inputValue()).toBe('typed');
-  await store.close();
 });
 
 test.skipIf(!hasBrowser())(

@@ -8,29 +8,25 @@ import type { Verdict } from '../../src/core/verdict.ts';
 import { everything } from '../../src/core/write-scope.ts';
 import { createTrend } from '../../src/web/overview/trend.ts';
 import type { Tags } from '../../src/web/route-parts.ts';
-import { account, action, alert, bareMailbox, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
-import { ask, serve, stillWorld } from '../web/running-server.ts';
+import {
+  account,
+  action,
+  alert,
+  bareMailbox,
+  exampleFleet,
+  fleetOf,
+  mailbox,
+  now,
+  verdict,
+} from '../web/example-fleet.ts';
+import { ask, read, serve, stillWorld } from '../web/running-server.ts';
 
 const page = { accept: 'text/html' };
 
-async function read(fleet: Fleet, path = '/', changes: Parameters<typeof serve>[1] = {}): Promise<string> {
-  await using server = await serve(fleet, changes);
-  const answer = await ask(server.url + path, page);
-  expect(answer.status).toBe(200);
-  return answer.body.toString();
-}
-
 /** The text between h1 tags. */
-function headline(body: string): string {
-  return /<h1[^>]*>(.*?)<\/h1>/s.exec(body)?.[1] ?? '';
-}
+const headline = (body: string) => /<h1[^>]*>(.*?)<\/h1>/s.exec(body)?.[1] ?? '';
 
-function calmFleet(): Fleet {
-  const fleet = new Fleet();
-  fleet.putAccount(account('acme'));
-  for (let index = 1; index <= 3; index += 1) fleet.putMailbox(mailbox(`m${index}`, `box${index}@acme.example`));
-  return fleet;
-}
+const calmFleet = () => fleetOf(3, 1);
 
 const failing = (minutes: number) => ({ failingSince: now - minutes * minuteMs });
 
@@ -433,9 +429,7 @@ describe('the table', () => {
   });
 
   test('has pages of 50 rows, and a page beyond the end is the last', async () => {
-    const fleet = new Fleet();
-    fleet.putAccount(account('acme'));
-    for (let index = 0; index < 230; index += 1) fleet.putMailbox(mailbox(`m${index}`, `box${index}@acme.example`));
+    const fleet = fleetOf(230);
     const rowsOf = (body: string) => body.split('<tr role="row" id="row-').length - 1;
     expect(rowsOf(await read(fleet))).toBe(50);
     const last = await read(fleet, '/?page=99');

@@ -10,7 +10,7 @@ import { MemoryRuns } from '../support/memory-runs.ts';
 import { type Found, troublesOf } from '../support/page-troubles.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { account, action, alert, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
-import { serve, stillWorld } from '../web/running-server.ts';
+import { ask, serve, stillWorld } from '../web/running-server.ts';
 
 const nasty = `<img src=x onerror=alert(1)>"'&\u202e\u0007@acme.example`;
 
@@ -38,16 +38,8 @@ async function troubledServer() {
   };
   await runs.write(run, [{ firstRow: 0, count: 1, rows: JSON.stringify([[nasty, nasty.repeat(9), 3]]) }]);
   const command = {
-    ...{
-      id: 4,
-      at: now - minuteMs,
-      by: nasty,
-      reason: nasty,
-      name: 'pause',
-      command: `pause ${nasty}`,
-      account: 'acme',
-    },
-    ...{ mailboxes: [], end: 'failed' as const, endedAt: now, outcome: nasty },
+    ...{ id: 4, at: now - minuteMs, by: nasty, reason: nasty, name: 'pause', command: `pause ${nasty}` },
+    ...{ account: 'acme', mailboxes: [], end: 'failed' as const, endedAt: now, outcome: nasty },
   };
   const decided = { since: now - hourMs, until: now, count: 3, firstSent: 1, firstDays: [], days: [], verdict: answer };
   const change = { what: 'mode' as const, from: 'balanced', to: nasty, since: now - hourMs, at: now };
@@ -64,23 +56,9 @@ async function troubledServer() {
 
 const paths = [
   ...['/', '/?state=held&sort=rate', '/?q=nothing-fits', '/groups?by=domain', '/groups?by=tag', '/alerts', '/activity'],
-  ...[
-    '/silences',
-    '/budget',
-    '/recipes',
-    '/recipes/breaches',
-    '/recipes/pause-domain?do=run',
-    '/runs/r1',
-    '/runs/r1?do=apply',
-    '/configuration',
-    '/runbooks',
-  ],
-  ...[
-    '/mailboxes/acme/m1',
-    `/mailboxes/acme/${encodeURIComponent('<b>"id/..%')}`,
-    '/mailboxes/northwind/m4',
-    '/nowhere',
-  ],
+  ...['/silences', '/budget', '/recipes', '/recipes/breaches', '/recipes/pause-domain?do=run', '/runs/r1'],
+  ...['/runs/r1?do=apply', '/configuration', '/runbooks', '/mailboxes/acme/m1', '/mailboxes/northwind/m4', '/nowhere'],
+  `/mailboxes/acme/${encodeURIComponent('<b>"id/..%')}`,
 ];
 
 test.skipIf(!hasBrowser())(
@@ -163,3 +141,75 @@ test.skipIf(!hasBrowser()).each(strange)('with %s, too', async (_what, fleet, pa
     troubles.push(...(await troublesOf(browser, server.url, { paths: views, width, colorScheme })));
   expect(troubles).toEqual([]);
 });
+
+const mailboxes = 10_000;
+const accounts = 200;
+const firing = 1_000;
+const maxPageBytes = 150 * 1024;
+
+const domainOf = (index: number) => `domain${index % 500}-of-a-client.example`;
+const emailOf = (index: number) => `box${index}@${domainOf(index)}`;
+const accountOf = (index: number) => `client-${index % accounts}`;
+
+function box(index: number, changes: Parameters<typeof mailbox>[2] = {}) {
+  return mailbox(`m${index}`, emailOf(index), { account: accountOf(index), ...changes });
+}
+
+function largeFleet(): Fleet {
+  const fleet = new Fleet();
+  for (let index = 0; index < accounts; index += 1) fleet.putAccount(account(accountOf(index)));
+  for (let index = 0; index < mailboxes; index += 1) fleet.putMailbox(box(index));
+  for (let index = 0; index < firing; index += 1) {
+    const about = { mailboxId: `m${index}`, email: emailOf(index), account: accountOf(index) };
+    const facts = { title: `${emailOf(index)}: DKIM does not pass`, sentences: ['It has no record.'], numbers: {} };
+    fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', ...about, facts }));
+  }
+  for (let index = 0; index < 50; index += 1) {
+    const match = { domain: [domainOf(index)] };
+    fleet.putSilence({ id: `s${index}`, match, by: 'anna', reason: 'moving', from: now - hourMs, until: now + hourMs });
+  }
+  return fleet;
+}
+
+const tagsOf = ({ id }: { readonly id: string }) => [`tag${Number(id.slice(1)) % 300}`];
+const serveLarge = (fleet: Fleet) =>
+  serve(fleet, {
+    tags: { all: () => Array.from({ length: 300 }, (_, index) => `tag${index}`), of: tagsOf },
+    settings: () =>
+      Array.from({ length: 5_000 }, (_, index) => ({
+        name: `overrides[${index}].mode`,
+        value: 'slow',
+        from: 'line 7',
+      })),
+  });
+
+const viewsOfMany = [
+  ...['/', '/?sort=rate&page=7', '/?q=box77', '/?account=client-7', '/groups', '/groups?by=domain', '/groups?by=tag'],
+  ...['/alerts', '/alerts?page=20', '/activity', '/silences', '/budget', '/budget?page=5', '/recipes'],
+  ...['/configuration', '/runbooks', '/mailboxes/client-0/m0', '/mailboxes/client-7/m207'],
+];
+
+/** Views that are another page with 10,000 mailboxes than with ten. */
+const looked = ['/', '/groups?by=domain', '/alerts', '/silences', '/budget', '/mailboxes/client-0/m0'];
+
+test.skipIf(!hasBrowser())(
+  'every view of 10,000 mailboxes opens, is small, and has nothing that axe-core finds',
+  async () => {
+    await using server = await serveLarge(largeFleet());
+    const sizes = await Promise.all(
+      viewsOfMany.map(
+        async (path) => [path, (await ask(server.url + path, { accept: 'text/html' })).body.length] as const,
+      ),
+    );
+    expect(sizes.filter(([, bytes]) => bytes > maxPageBytes)).toEqual([]);
+    await using browser = await openBrowser();
+    const wide = await troublesOf(browser, server.url, { paths: looked, width: 1200, colorScheme: 'light' });
+    const narrow = await troublesOf(browser, server.url, {
+      paths: looked,
+      width: 360,
+      colorScheme: 'dark',
+      withoutAxe: true,
+    });
+    expect([...wide, ...narrow]).toEqual([]);
+  },
+);

@@ -1,35 +1,19 @@
 // The views beside the fleet and the mailbox: what each says, what narrows it, and that a silent store is said, not hidden.
-import { mkdtempDisposableSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Delivery } from '../../src/core/delivery.ts';
 import type { CommandEntry } from '../../src/core/operator-command.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
-import { Store } from '../../src/store/store.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
+import { newStore } from '../support/new-folder.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { action, alert, exampleFleet, mailbox, now } from '../web/example-fleet.ts';
-import { ask, serve, stillWorld } from '../web/running-server.ts';
-
-const accepts = { accept: 'text/html' };
-
-async function read(path: string, fleet = exampleFleet(), changes: Parameters<typeof serve>[1] = {}): Promise<string> {
-  await using server = await serve(fleet, changes);
-  const answer = await ask(server.url + path, accepts);
-  expect(answer.status).toBe(200);
-  return answer.body.toString();
-}
+import { ask, read, serve, stillWorld } from '../web/running-server.ts';
 
 /** The text of a page without its tags. */
 const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 
-const disconnected = alert({
-  rule: 'mailbox_unwell',
-  severity: 'critical',
-  mailboxId: 'm3',
-  account: 'northwind',
-});
+const about = { mailboxId: 'm3', account: 'northwind' };
+const disconnected = alert({ rule: 'mailbox_unwell', severity: 'critical', ...about });
 
 function delivery(changes: Partial<Delivery> & Pick<Delivery, 'id'>): Delivery {
   return {
@@ -59,20 +43,20 @@ test('the alerts are shown with their runbook and what mutes them', async () => 
   const deliveries = async () => [delivery({ id: 'd1' }), delivery({ id: 'd2', channel: 'hook', state: 'dead' })];
   const ended = { ...alert({ rule: 'not_guarded' }), status: 'resolved' as const };
   const transitions = async () => [{ id: 1, transition: { kind: 'resolved' as const, at: now - dayMs, alert: ended } }];
-  const body = await read('/alerts', fleet, { deliveries, transitions });
+  const body = await read(fleet, '/alerts', { deliveries, transitions });
   const [, item = ''] = /<li id="alert-mailbox_unwell(.*?)<\/li>/s.exec(body) ?? [];
   expect(textOf(item)).toMatch(/silenced until 2\d{3}-\d\d-\d\d \d\d:\d\d UTC by anna .*because: &lt;moving&gt;/);
   expect(item).toContain('href="/runbooks#mailbox_unwell"');
   expect(textOf(body)).toMatch(/Past alerts .*resolved warning something is wrong 24 h ago .*not_guarded/);
   for (const path of ['/', '/alerts', '/mailboxes/northwind/m3']) {
     const [, mutedItem = ''] = /<li id="alert-mailbox_unwell(.*?)<\/li>/s.exec(
-      await read(path, fleet, { deliveries, transitions }),
+      await read(fleet, path, { deliveries, transitions }),
     ) ?? [path];
     expect([path, textOf(mutedItem)]).toEqual([path, expect.stringMatching(/silenced until .*UTC by anna/)]);
     expect(mutedItem).toMatch(/href="\/silences\?id=s1&(amp;)?do=expire">Expire the silence/);
     expect(mutedItem).not.toContain('Silence 4 h');
   }
-  const narrowed = await read('/alerts?severity=warning', fleet, { deliveries, transitions });
+  const narrowed = await read(fleet, '/alerts?severity=warning', { deliveries, transitions });
   expect(textOf(narrowed)).toContain('No alert is firing that matches.');
 });
 
@@ -101,11 +85,11 @@ test('activity is by everyone, and is narrowed to a person, an operation, a reas
       return [action('a7', mailbox('m5', 'box5@acme.example'))];
     },
   };
-  const all = textOf(await read('/activity', exampleFleet(), { history }));
+  const all = textOf(await read(exampleFleet(), '/activity', { history }));
   expect(all).toMatch(
     /done anna pause box5@acme\.example 1 min ago a look &lt;first&gt; Paused\. See warmwarden status \. confirmed Switched to recovery/,
   );
-  const hers = await read('/activity?by=anna&mailbox=m5&operation=pause', exampleFleet(), { history });
+  const hers = await read(exampleFleet(), '/activity?by=anna&mailbox=m5&operation=pause', { history });
   expect(hers).not.toContain('<strong>Switched to recovery');
   expect(hers).toContain('<option value="anna" selected>');
   expect(asked.at(-1)).toMatchObject({
@@ -117,25 +101,25 @@ test('activity is by everyone, and is narrowed to a person, an operation, a reas
     ['reason=emergency', { by: null, reason: 'emergency' }],
   ] as const) {
     asked.length = 0;
-    expect(textOf(await read(`/activity?${query}&operation=`, exampleFleet(), { history }))).not.toContain('Paused.');
+    expect(textOf(await read(exampleFleet(), `/activity?${query}&operation=`, { history }))).not.toContain('Paused.');
     expect(asked).toMatchObject([{ ...wanted, operation: null }]);
   }
   const none = { commands: async () => [], guardActions: async () => [] };
-  expect(textOf(await read('/activity?by=bob', exampleFleet(), { history: none }))).toContain('Nothing that matches.');
-  expect(await read('/activity?mailbox=nobody', exampleFleet(), { history })).toContain(
+  expect(textOf(await read(exampleFleet(), '/activity?by=bob', { history: none }))).toContain('Nothing that matches.');
+  expect(await read(exampleFleet(), '/activity?mailbox=nobody', { history })).toContain(
     'No guarded mailbox is called nobody.',
   );
   const broken = () => Promise.reject(new Error('secret path'));
-  const silent = await read('/activity', exampleFleet(), { history: { commands: broken, guardActions: broken } });
+  const silent = await read(exampleFleet(), '/activity', { history: { commands: broken, guardActions: broken } });
   expect(silent).toContain('Warmwarden cannot read what was done at the moment.');
 });
 
 test('a silence says what it mutes, who asked for it, and when it ends', async () => {
   const fleet = exampleFleet();
-  expect(await read('/silences', fleet)).toContain('No silence is in force.');
+  expect(await read(fleet, '/silences')).toContain('No silence is in force.');
   const match = { rule: ['dns_*'] };
   fleet.putSilence({ id: 's1', match, by: 'anna', reason: 'DNS moves', from: now - hourMs, until: now + 2 * hourMs });
-  expect(textOf(await read('/silences', fleet))).toMatch(
+  expect(textOf(await read(fleet, '/silences'))).toMatch(
     /rule dns_\* mutes 1 firing alert anna: DNS moves .* ends in 2 h \./,
   );
 });
@@ -149,19 +133,19 @@ test('a recipe shows its runs, a run its rows as text, and both lead to the down
   const rows = Array.from({ length: 150 }, (_, index) => [`box${index}@acme.example`, '<b>=1+1']);
   await runs.write(run, [{ firstRow: 0, count: 150, rows: JSON.stringify(rows) }]);
   const recipes = { service: recipeRunner(world, { runs }), world, callerOf: () => null };
-  const list = await read('/recipes', exampleFleet(), { recipes });
+  const list = await read(exampleFleet(), '/recipes', { recipes });
   const [, path = ''] = /href="(\/recipes\/[^"]+)"/.exec(list) ?? [];
-  expect(await read(path, exampleFleet(), { recipes })).toContain('warmwarden recipes run ');
-  const first = await read('/runs/r1', exampleFleet(), { recipes });
+  expect(await read(exampleFleet(), path, { recipes })).toContain('warmwarden recipes run ');
+  const first = await read(exampleFleet(), '/runs/r1', { recipes });
   expect(first.match(/<td>box/g)).toHaveLength(100);
   expect(first).toContain('&lt;b&gt;=1+1');
   expect(first).toContain('href="/runs/r1?offset=100"');
-  expect((await read('/runs/r1?offset=100', exampleFleet(), { recipes })).match(/<td>box/g)).toHaveLength(50);
+  expect((await read(exampleFleet(), '/runs/r1?offset=100', { recipes })).match(/<td>box/g)).toHaveLength(50);
   await using server = await serve(exampleFleet(), { recipes });
   const file = await ask(`${server.url}/runs/r1/rows.csv`);
   expect(file.headers['content-disposition']).toBe('attachment; filename="paused-by-guard-r1.csv"');
   expect(file.body.toString().split('\r\n')).toHaveLength(152);
-  expect((await ask(`${server.url}/runs/none`, accepts)).status).toBe(404);
+  expect((await ask(`${server.url}/runs/none`, { accept: 'text/html' })).status).toBe(404);
 });
 
 test('what the store does not tell is said to be unknown, and not to be nothing', async () => {
@@ -170,7 +154,7 @@ test('what the store does not tell is said to be unknown, and not to be nothing'
   };
   const fleet = exampleFleet();
   fleet.putAlert(disconnected);
-  const body = textOf(await read('/alerts', fleet, { deliveries: silent, transitions: silent }));
+  const body = textOf(await read(fleet, '/alerts', { deliveries: silent, transitions: silent }));
   expect(body).toContain('Warmwarden cannot read the list of messages at the moment.');
   expect(body).toContain('Warmwarden cannot read past alerts at the moment.');
   expect(body).not.toContain('no messages yet');
@@ -181,15 +165,13 @@ test('of equally severe alerts the most urgent kind comes first: the circuit bre
   const severity = 'critical';
   fleet.putAlert(alert({ rule: 'guard_held', severity, account: '', since: now - hourMs }));
   fleet.putAlert(alert({ rule: 'bounce_over_limit', severity, mailboxId: 'm5', since: now }));
-  const body = await read('/', fleet);
+  const body = await read(fleet, '/');
   const places = ['guard_held', 'bounce_over_limit', 'dns_failing'].map((rule) => body.indexOf(`id="alert-${rule}`));
   expect(places).toEqual(places.toSorted((a, b) => a - b));
 });
 
 test('activity goes back to the first entry, page by page, each entry once, also those of one moment', async () => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-activity-'));
-  const store = await Store.open(join(folder.path, 'w.db'), now);
-  await using _ = { [Symbol.asyncDispose]: () => store.close() };
+  const store = await newStore(now);
   const count = 230;
   const begin = { by: 'anna', reason: '', name: 'pause', command: 'pause a mailbox', account: null, mailboxes: [] };
   for (let index = 0; index < count; index += 1)
@@ -197,7 +179,7 @@ test('activity goes back to the first entry, page by page, each entry once, also
   const found: string[] = [];
   let path = '/activity';
   for (let pages = 0; path !== '' && pages < 9; pages += 1) {
-    const body = await read(path, exampleFleet(), { history: store.audit });
+    const body = await read(exampleFleet(), path, { history: store.audit });
     found.push(...[...body.matchAll(/id="command-(\d+)"/g)].map(([, id = '']) => id));
     path = /href="(\/activity\?cursor=[\w-]+)">Earlier/.exec(body)?.[1] ?? '';
   }

@@ -1,10 +1,10 @@
 // Faults and incidents put in by a scenario file and by the admin route: whom they meet, when, and how often.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { newFolder } from '../support/new-folder.ts';
 import { ann, bob, hourMs, scenarioOf, serve } from './served.ts';
 
 const bin = fileURLToPath(new URL('../../src/bin.js', import.meta.url));
@@ -92,13 +92,11 @@ test('S9: a mailbox that is connected again has another id, and no history', asy
 });
 
 test('a scenario file that is wrong is one sentence on the command line', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-scenario-'));
-  const file = join(folder, 'bad.yaml');
+  const file = join(newFolder(), 'bad.yaml');
   writeFileSync(file, 'incidents: [{kind: flood, mailbox: "*", from: 1h}]\n');
   const { status, stderr } = spawnSync(process.execPath, [bin, 'simulator', '--port', '0', '--file', file], {
     encoding: 'utf8',
   });
-  rmSync(folder, { recursive: true });
   expect(status).toBe(2);
   expect(stderr).toMatch(/--file.*incidents\.0/s);
 });

@@ -1,8 +1,6 @@
 // No query of start-up, of a page view or of a day on duty reads a table that grows from end to end; and what the daemon
 // answers there is what its OpenAPI document says.
 import { createHash } from 'node:crypto';
-import { mkdtempDisposableSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -12,6 +10,7 @@ import { scenarios } from '../../tools/simulator/scenarios.ts';
 import { amelia, jonas, oliver } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { operations, undocumented } from '../support/api-document.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { until } from '../support/until.ts';
 
 /** Their rows become more with time; the others have one an account, a rule, a channel, a silence. */
@@ -109,8 +108,7 @@ const asksByIndex: readonly [string, (store: Store) => Promise<unknown>, readonl
 ];
 
 test.each(asksByIndex)('%s', async (_, question, plans) => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-plans-'));
-  const path = join(folder.path, 'w.db');
+  const path = join(newFolder(), 'w.db');
   const queries = new Set<string>();
   const store = await Store.open(path, 0, ({ query }) => queries.add(query.sql));
   queries.clear();

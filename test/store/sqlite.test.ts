@@ -1,22 +1,20 @@
 // The store on SQLite: the contract, and what only a file can do: be shared, broken, newer, or left behind by a kill -9.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { NewerStoreError, schemaVersion } from '../../src/store/schema/migrations.ts';
 import { Store } from '../../src/store/store.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { hasProc } from '../support/process.ts';
 import { describeBreakers } from './breaker-contract.ts';
 import { describeStore, openerOf } from './contract.ts';
 import { now } from './records.ts';
 import { describeSharing } from './shared-contract.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'warmwarden-store-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-const newFolder = () => mkdtempSync(join(root, 'one-'));
 const newFile = () => join(newFolder(), 'warmwarden.db');
 
 const openNew = openerOf(newFile);

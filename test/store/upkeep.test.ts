@@ -1,11 +1,11 @@
 // What is old is forgotten in small steps, and nothing that is still needed.
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { dayMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { actionOf, alertOf, arrivedMailbox, memory, now, transitionOf, verdictOf } from './records.ts';
 
 const retention = {
@@ -13,11 +13,7 @@ const retention = {
   ...{ observationsMs: 10 * dayMs, runsMs: 10 * dayMs, departedMs: 40 * dayMs },
 };
 
-function newPath(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-upkeep-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, 'warmwarden.db');
-}
+const newPath = () => join(newFolder(), 'warmwarden.db');
 
 async function keepSmall(store: Store): Promise<number> {
   let steps = 0;

@@ -1,11 +1,18 @@
-// A folder that the end of the test removes.
+// A folder, or a store in one, that the end of the test removes.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { Store } from '../../src/store/store.ts';
 
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
+}
+
+export async function newStore(now: number): Promise<Store> {
+  const store = await Store.open(join(newFolder(), 'warmwarden.db'), now);
+  onTestFinished(() => store.close());
+  return store;
 }

@@ -1,15 +1,13 @@
 // Lists page by page: each row comes once, in order, also while rows are added; and a cursor that is none is refused.
-import { mkdtempDisposableSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AlertChanges } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { Incident } from '../../src/core/incident.ts';
 import { minuteMs } from '../../src/core/time.ts';
-import { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { newStore } from '../support/new-folder.ts';
 import { account, alert, mailbox, now } from './example-fleet.ts';
-import { ask, serve } from './running-server.ts';
+import { jsonAt, serve } from './running-server.ts';
 
 const count = 7;
 const numbers = Array.from({ length: count }, (_, index) => index);
@@ -79,8 +77,8 @@ const lists = [
   { path: '/api/configuration', rows: 'settings', id: 'name', total: count },
 ] as const;
 
-async function open(folder: string) {
-  const store = await Store.open(join(folder, 'w.db'), now);
+async function open() {
+  const store = await newStore(now);
   await fill(store);
   const fleet = filledFleet();
   const server = await serve(fleet, {
@@ -89,20 +87,14 @@ async function open(folder: string) {
     history: store.audit,
     settings: () => numbers.map((index) => ({ name: `s${index}`, value: '1', from: 'default' })).toReversed(),
   });
-  const close = async () => {
-    await server[Symbol.asyncDispose]();
-    await store.close();
-  };
-  return { store, fleet, server, [Symbol.asyncDispose]: close };
+  return { store, fleet, server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
 const withQuery = (path: string, query: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`;
 
 test.each(lists)('$path gives each row once, in the order of the whole list', async ({ path, rows, id, total }) => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-cursors-'));
-  await using stage = await open(folder.path);
-  const get = async (query: string) =>
-    JSON.parse((await ask(stage.server.url + withQuery(path, query))).body.toString());
+  await using stage = await open();
+  const get = (query: string) => jsonAt(stage.server, withQuery(path, query));
   const namesOf = (answer: Record<string, readonly Record<string, string>[]>) => answer[rows]?.map((row) => row[id]);
   const whole = await get('limit=1000');
   expect([namesOf(whole)?.length, whole.next_cursor]).toEqual([total, null]);

@@ -95,11 +95,12 @@ export function mailbox(id: string, email: string, changes: Partial<MailboxState
   };
 }
 
-/** Fleet of that many mailboxes of the account acme, m0 being box0@acme.example. */
-export function fleetOf(count: number): Fleet {
+/** Fleet of that many mailboxes of the account acme, the first of which is m0, box0@acme.example. */
+export function fleetOf(count: number, first = 0): Fleet {
   const fleet = new Fleet();
   fleet.putAccount(account('acme'));
-  for (let index = 0; index < count; index += 1) fleet.putMailbox(mailbox(`m${index}`, `box${index}@acme.example`));
+  for (let index = first; index < first + count; index += 1)
+    fleet.putMailbox(mailbox(`m${index}`, `box${index}@acme.example`));
   return fleet;
 }
 

@@ -4,18 +4,13 @@ import { expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { account, alert, bareMailbox, exampleFleet, mailbox, now } from './example-fleet.ts';
-import { ask, type Running, serve } from './running-server.ts';
-
-async function json({ url }: Running, path: string) {
-  const { body, status } = await ask(url + path);
-  return { status, ...JSON.parse(body.toString()) };
-}
+import { ask, jsonAt, serve } from './running-server.ts';
 
 test('/api/groups counts the fleet as the page does, the groups that need attention first', async () => {
   await using server = await serve(exampleFleet(), {
     tags: { all: () => ['vip'], of: ({ id }) => (id === 'm1' ? ['vip', 'pilot'] : []) },
   });
-  const byAccount = await json(server, '/api/groups');
+  const byAccount = await jsonAt(server, '/api/groups');
   expect(byAccount).toMatchObject({ by: 'account', total: 2, next_cursor: null });
   expect(byAccount.groups.map((one: { name: string }) => one.name)).toEqual(['acme', 'northwind']);
   const [acme, northwind] = byAccount.groups;
@@ -25,7 +20,7 @@ test('/api/groups counts the fleet as the page does, the groups that need attent
   ]);
   expect([acme.mailboxes, acme.states.paused_by_guard, acme.states.recovering, acme.states.ok]).toEqual([10, 1, 1, 8]);
   expect(acme.rate_percent).toBeCloseTo((acme.bounced * 100) / acme.sent);
-  const byTag = await json(server, '/api/groups?by=tag');
+  const byTag = await jsonAt(server, '/api/groups?by=tag');
   const counts = byTag.groups.map(({ name, mailboxes }: { name: string | null; mailboxes: number }) => [
     name,
     mailboxes,
@@ -37,7 +32,7 @@ test('/api/groups counts the fleet as the page does, the groups that need attent
       [null, 11],
     ]),
   );
-  expect(await json(server, '/api/groups?by=colour')).toMatchObject({ status: 400, error: 'bad_request' });
+  expect(await jsonAt(server, '/api/groups?by=colour')).toMatchObject({ status: 400, error: 'bad_request' });
 });
 
 test("/api/groups counts the alerts of a group's domains, ips and accounts once, and orders by them", async () => {
@@ -56,7 +51,7 @@ test("/api/groups counts the alerts of a group's domains, ips and accounts once,
   fleet.putAlert(alert({ rule: 'store_failing', account: '', severity: 'critical' }));
   await using server = await serve(fleet, { tags: { all: () => ['vip'], of: ({ id }) => (id < 'm3' ? ['vip'] : []) } });
   const counts = async (by: string) => {
-    const { groups } = await json(server, `/api/groups?by=${by}`);
+    const { groups } = await jsonAt(server, `/api/groups?by=${by}`);
     return groups.map((one: { name: string; alerts_firing: number }) => [one.name, one.alerts_firing]);
   };
   expect(await counts('account')).toEqual([
@@ -88,7 +83,7 @@ test('/api/groups has every configured account, also one without a mailbox, and 
   fleet.putGuarding(['acme', 'empty', 'gone', 'later', 'wrong'].map((name) => ({ account: name, ...guarding })));
   fleet.putAlert(alert({ rule: 'not_guarded', account: 'wrong', severity: 'critical' }));
   await using server = await serve(fleet);
-  const { groups, total } = await json(server, '/api/groups');
+  const { groups, total } = await jsonAt(server, '/api/groups');
   const seen = groups.map((one: { name: string; mailboxes: number | null; alerts_firing: number }) => [
     one.name,
     one.mailboxes,
@@ -103,7 +98,7 @@ test('/api/groups has every configured account, also one without a mailbox, and 
     ['empty', 0, 0],
   ]);
   expect(total).toBe(6);
-  const first = async () => (await json(server, '/api/groups')).groups[0].name;
+  const first = async () => (await jsonAt(server, '/api/groups')).groups[0].name;
   const silence = { by: 'ann', reason: 'known', from: now - 1, until: now + minuteMs };
   expect(await first()).toBe('wrong');
   fleet.putSilence({ id: 's1', match: { rule: ['not_guarded'] }, ...silence });
@@ -111,7 +106,7 @@ test('/api/groups has every configured account, also one without a mailbox, and 
   const { body } = await ask(`${server.url}/groups`, { accept: 'text/html' });
   expect(body.toString()).toContain('6 accounts, the ones that need attention first.');
   expect(body.toString().match(/>unknown</g)).toHaveLength(3);
-  expect((await json(server, '/api/groups?by=domain')).total).toBe(2);
+  expect((await jsonAt(server, '/api/groups?by=domain')).total).toBe(2);
 });
 
 test('/api/budget says what each key may do, whether that is enough, and how old each kind of data is', async () => {
@@ -119,16 +114,8 @@ test('/api/budget says what each key may do, whether that is enough, and how old
   const old = 46 * minuteMs;
   const oldestMs = { stats: old, warmup: old, mailbox: old, dns: old, blacklist: old, health: old, mailboxes: old };
   const forecast = {
-    ...{
-      mailboxes: 2,
-      allowedPerMinute: 1,
-      isHeldBack: false,
-      asksPerMinute: 3,
-      fits: false,
-      calmestMs: 46 * minuteMs,
-      firstSweepMs: minuteMs,
-    },
-    oldestMs,
+    ...{ mailboxes: 2, allowedPerMinute: 1, isHeldBack: false, asksPerMinute: 3, fits: false },
+    ...{ calmestMs: old, firstSweepMs: minuteMs, oldestMs },
     mend: { requestsPerMinute: 4, statsMs: 5 * minuteMs, warmupMs: 6 * minuteMs },
   };
   fleet.putAccount(account('calm'));
@@ -137,7 +124,7 @@ test('/api/budget says what each key may do, whether that is enough, and how old
   fleet.putMailbox(bareMailbox('m2', 'b@acme.example', 'tight'));
   fleet.putSweep({ account: 'tight', since: now, mailboxes: 2, read: 1, doneAt: now + minuteMs });
   await using server = await serve(fleet);
-  const { accounts } = await json(server, '/api/budget');
+  const { accounts } = await jsonAt(server, '/api/budget');
   expect(accounts.map((one: { name: string }) => one.name)).toEqual(['tight', 'calm']);
   const [tight, calm] = accounts;
   expect(tight).toMatchObject({ throttled_last_hour: 7, first_sweep: { mailboxes: 2, read: 1 } });
@@ -160,7 +147,7 @@ test('/api/configuration has the settings by name, and only those that match', a
   ];
   await using server = await serve(new Fleet(), { settings: () => settings });
   const names = async (query: string) => {
-    const found = await json(server, `/api/configuration?${query}`);
+    const found = await jsonAt(server, `/api/configuration?${query}`);
     return [found.total, ...found.settings.map(({ name }: { name: string }) => name)];
   };
   expect(await names('')).toEqual([3, 'accounts[0].api_key', 'guard.min_bounces', 'poll.stats']);

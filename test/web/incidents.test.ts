@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { sampleIncident } from '../alerts/incident-samples.ts';
 import { exampleFleet } from './example-fleet.ts';
-import { ask, serve } from './running-server.ts';
+import { ask, jsonAt, serve } from './running-server.ts';
 
 const title =
   'Provider google: 16 mailboxes on 5 domains over their bounce limits since 20 March 10:02 UTC: block (policy_block)';
@@ -26,8 +26,7 @@ test('/api/incidents has those that go on and those that ended; the alerts and t
   fleet.putIncident(sampleIncident(4, { id: 'inc_over', endedAt: 1 }));
   fleet.putIncident(sampleIncident(200));
   await using server = await serve(fleet);
-  const json = async (path: string) => JSON.parse((await ask(`${server.url}${path}`)).body.toString());
-  const { incidents } = await json('/api/incidents');
+  const { incidents } = await jsonAt(server, '/api/incidents');
   expect(incidents).toMatchObject([
     {
       id: 'inc_sample',
@@ -42,7 +41,7 @@ test('/api/incidents has those that go on and those that ended; the alerts and t
   ]);
   expect([incidents[0].members.length, incidents[0].members[0].state]).toEqual([100, 'held']);
   const named = [{ id: 'inc_sample', mailboxes: 200, severity: 'critical' }];
-  expect(await json('/api/alerts')).toMatchObject({ incidents: named });
-  expect(await json('/api/fleet')).toMatchObject({ incidents: named });
+  expect(await jsonAt(server, '/api/alerts')).toMatchObject({ incidents: named });
+  expect(await jsonAt(server, '/api/fleet')).toMatchObject({ incidents: named });
   expect((await ask(`${server.url}/api/incidents?x=1`)).status).toBe(400);
 });

@@ -1,31 +1,21 @@
 // Past alerts, on the page and as JSON: each that resolved or happened once, narrowed and page by page.
-import { mkdtempDisposableSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Transition } from '../../src/core/alert.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
-import { Store } from '../../src/store/store.ts';
+import { newStore } from '../support/new-folder.ts';
 import { alert, exampleFleet, now } from './example-fleet.ts';
-import { ask, serve } from './running-server.ts';
+import { ask, jsonAt, serve } from './running-server.ts';
 
 /** A server over a store in which something ended. */
 async function open() {
-  const folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-past-'));
-  const store = await Store.open(join(folder.path, 'w.db'), now);
-  const fleet = exampleFleet();
-  const server = await serve(fleet, {
+  const store = await newStore(now);
+  const server = await serve(exampleFleet(), {
     transitions: (limit, before) => store.outbox.recentTransitions(limit, before),
   });
   const record = (...transitions: Transition[]) => store.recordAlerts({ changed: [], dropped: [], transitions });
-  const json = async (query = '') => JSON.parse((await ask(`${server.url}/api/past-alerts?${query}`)).body.toString());
+  const json = (query = '') => jsonAt(server, `/api/past-alerts?${query}`);
   const page = async (path: string) => (await ask(server.url + path, { accept: 'text/html' })).body.toString();
-  const close = async () => {
-    await server[Symbol.asyncDispose]();
-    await store.close();
-    folder.remove();
-  };
-  return { record, json, page, [Symbol.asyncDispose]: close };
+  return { record, json, page, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
 const facts = (title: string) => ({ title, sentences: [], numbers: {} });

@@ -113,6 +113,20 @@ export async function ask(url: string, headers: Record<string, string> = {}, met
   return answer;
 }
 
+/** The page of a server over this fleet, as a browser gets it. */
+export async function read(fleet: Fleet, path = '/', changes: Partial<ServerOptions> = {}): Promise<string> {
+  await using server = await serve(fleet, changes);
+  const { status, body } = await ask(server.url + path, { accept: 'text/html' });
+  expect(status).toBe(200);
+  return body.toString();
+}
+
+/** The answer of the API, and its status. */
+export async function jsonAt({ url }: Pick<Running, 'url'>, path: string) {
+  const { body, status } = await ask(url + path);
+  return { status, ...JSON.parse(body.toString()) };
+}
+
 function sent(url: string, headers: Record<string, string>, method: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { method, headers }, (response) => {

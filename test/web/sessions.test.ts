@@ -1,14 +1,11 @@
 // Browsers sign in with a token: how a session begins, what it may do, how it ends, and what can't use it.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../src/core/time.ts';
-import { Store } from '../../src/store/store.ts';
 import type { Auth, Role } from '../../src/web/access/auth.ts';
 import { formTokenOf } from '../../src/web/access/sessions.ts';
 import { certificateOf, firstCertificate, secondCertificate } from '../support/certificates.ts';
+import { newStore } from '../support/new-folder.ts';
 import { TestBrowser } from './browser.ts';
 import { exampleFleet, now } from './example-fleet.ts';
 import { serve, stillWorld } from './running-server.ts';
@@ -18,19 +15,9 @@ const token = (name: string, role: Role) => ({ name, role, sha256: sha256(`${nam
 const tokens = [token('ann', 'operator'), token('vera', 'viewer'), token('prom', 'scraper')];
 const auth = () => ({ tokens });
 
-async function openStore(): Promise<Store> {
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-sessions-'));
-  const store = await Store.open(join(folder, 'warmwarden.db'), now);
-  onTestFinished(async () => {
-    await store.close();
-    rmSync(folder, { recursive: true });
-  });
-  return store;
-}
-
 /** A server with tokens over a store of its own, and a browser in front of it. */
 async function open(changes: Parameters<typeof serve>[1] = {}) {
-  const { sessions } = await openStore();
+  const { sessions } = await newStore(now);
   const server = await serve(exampleFleet(), { auth, sessions, ...changes });
   return { server, sessions, browser: new TestBrowser(server.url), [Symbol.asyncDispose]: () => server.close() };
 }

@@ -1,11 +1,9 @@
 // guard_held: one message for the whole API, with what a person needs to decide on a release.
 import { describe, expect, test } from 'vitest';
-import { step } from '../../../src/alerts/engine.ts';
 import { guardHeld } from '../../../src/alerts/rules/breaker-rule.ts';
-import type { Alert } from '../../../src/core/alert.ts';
 import { type BreakerEntry, type BreakerState, closedBreaker } from '../../../src/core/guard/breaker.ts';
 import { hourMs } from '../../../src/core/time.ts';
-import { sampleVerdict, start } from '../samples.ts';
+import { alertBook, sampleVerdict, start } from '../samples.ts';
 
 const about = {
   api: 'https://api.example',
@@ -106,13 +104,10 @@ describe('an open breaker', () => {
 
 describe('a breaker that comes to hold more', () => {
   /** The kinds of what people are notified of while so many are held, one count after the other. */
-  function kindsWhile(counts: readonly number[], from?: Alert): readonly string[] {
-    let alert = from;
-    return counts.flatMap((count) => {
-      const { changed, transitions } = step([guardHeld(open(count), { ...about, alert })], () => alert, start);
-      alert = changed.at(-1) ?? alert;
-      return transitions.map(({ kind, alert: { facts } }) => `${kind} ${facts.numbers['held']}`);
-    });
+  function kindsWhile(counts: readonly number[]): readonly string[] {
+    const book = alertBook();
+    for (const count of counts) book.see([guardHeld(open(count), { ...about, alert: book.only() })]);
+    return book.notified.map(({ kind, alert }) => `${kind} ${alert.facts.numbers['held']}`);
   }
 
   test.each([
@@ -132,8 +127,6 @@ describe('a breaker that comes to hold more', () => {
 });
 
 describe('emergencies that a breaker holds', () => {
-  const alertOf = (state: BreakerState, alert?: Alert) =>
-    step([guardHeld(state, { ...about, alert })], () => alert, start);
   const holding = (count: number, emergencies: number, soFar = emergencies) =>
     open(0, {
       entries: Array.from({ length: count }, (_, n) => entry(n, n < emergencies ? { emergency: true } : {})),
@@ -150,16 +143,18 @@ describe('emergencies that a breaker holds', () => {
   });
 
   test('are each announced, the first at once, also where the number has not doubled or another one is gone', () => {
-    let alert: Alert | undefined;
+    const book = alertBook();
+    const see = (state: BreakerState) => book.see([guardHeld(state, { ...about, alert: book.only() })]).transitions;
     const told = [holding(5, 0), holding(6, 1), holding(7, 2), holding(7, 2), holding(6, 1, 2), holding(6, 2, 3)].map(
-      (state) => {
-        const { changed, transitions } = alertOf(state, alert);
-        alert = changed.at(-1) ?? alert;
-        return transitions.map(({ kind, urgent }) => `${kind}${urgent ? ' at once' : ''}`).join();
-      },
+      (state) =>
+        see(state)
+          .map(({ kind, urgent }) => `${kind}${urgent ? ' at once' : ''}`)
+          .join(),
     );
     expect(told).toEqual(['firing', 'worsened at once', 'worsened', '', '', 'worsened']);
-    expect(alertOf(holding(5, 1)).transitions).toMatchObject([{ kind: 'firing', urgent: true }]);
+    expect(alertBook().see([guardHeld(holding(5, 1), about)]).transitions).toMatchObject([
+      { kind: 'firing', urgent: true },
+    ]);
   });
 });
 
@@ -167,7 +162,7 @@ test('a closed breaker ends the alert', () => {
   const condition = guardHeld(closedBreaker, about);
   expect(condition.active).toBe(false);
   expect(condition.facts.title).toBe('api.example: the circuit breaker is closed again');
-  const [{ alert } = { alert: undefined }] = step([guardHeld(open(2), about)], () => undefined, start).transitions;
+  const [{ alert } = { alert: undefined }] = alertBook().see([guardHeld(open(2), about)]).transitions;
   expect(guardHeld(closedBreaker, { ...about, alert }).facts.title).toBe(
     'acme (api.example): the circuit breaker is closed again',
   );

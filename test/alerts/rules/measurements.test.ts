@@ -1,14 +1,12 @@
 // Measurements: one counts once, however often and by however many mailboxes it is read; and one that gets too old is announced.
 
 import { expect, test } from 'vitest';
-import { step } from '../../../src/alerts/engine.ts';
 import { conditionsAfter } from '../../../src/alerts/rules.ts';
-import type { Alert } from '../../../src/core/alert.ts';
 import type { AlertRule } from '../../../src/core/alert-rules.ts';
 import type { Route } from '../../../src/core/answers.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs } from '../../../src/core/time.ts';
-import { sampleContext, sampleMailbox, start, withDns } from '../samples.ts';
+import { alertBook, conditionOf, sampleContext, sampleMailbox, start, withDns } from '../samples.ts';
 
 type Seen = readonly [id: string, madeAt: EpochMs | null, good: boolean];
 
@@ -25,7 +23,7 @@ const checkedAt = (madeAt: EpochMs | null) => (madeAt === null ? null : new Date
 /** What is told of a rule while these answers are read one after the other. */
 function alertsSentOf(rule: AlertRule, route: Route, seen: readonly Seen[]): readonly string[] {
   const fleet = new Map<string, MailboxState>();
-  const alerts = new Map<string, Alert>();
+  const book = alertBook();
   return seen.flatMap((one) => {
     const mailbox = route === 'dns' ? dnsOf(one) : withListing(one);
     const before = fleet.get(mailbox.id) ?? null;
@@ -33,10 +31,7 @@ function alertsSentOf(rule: AlertRule, route: Route, seen: readonly Seen[]): rea
     fleet.set(mailbox.id, mailbox);
     const all = conditionsAfter(route, mailbox, sampleContext({ before, neighbours }));
     const conditions = all.filter(({ subject }) => subject.rule === rule);
-    const changes = step(conditions, (fingerprint) => alerts.get(fingerprint), start);
-    for (const alert of changes.changed) alerts.set(alert.fingerprint, alert);
-    for (const fingerprint of changes.dropped) alerts.delete(fingerprint);
-    return changes.transitions.map(({ kind }) => kind);
+    return book.see(conditions).transitions.map(({ kind }) => kind);
   });
 }
 
@@ -70,22 +65,21 @@ test.each([
 
 function stale(answered: Route | 'time', mailbox: MailboxState, unreadSince = Number.NEGATIVE_INFINITY) {
   const staleMeasurement = () => ({ olderThanMs: 24 * hourMs, unreadSince });
-  const all = conditionsAfter(answered, mailbox, sampleContext({ staleMeasurement, now: start + minuteMs }));
-  return all.find(({ subject }) => subject.rule === 'stale_data' && subject.object === 'dns');
+  return conditionOf('dns', answered, mailbox, { staleMeasurement, now: start + minuteMs });
 }
 
 test('stale_data: by the time of the measurement when it was read, and not before a second look', () => {
   expect(stale('dns', dnsOf(['a', start - 25 * hourMs, true]))).toMatchObject({ active: true, observations: 2 });
-  expect(stale('dns', dnsOf(['a', start - 23 * hourMs, true]))?.active).toBe(false);
-  expect(stale('dns', dnsOf(['a', null, true]))?.active).toBe('unknown');
-  expect(stale('dns', dnsOf(['a', start - 25 * hourMs, true]))?.facts.sentences[0]).toBe(
+  expect(stale('dns', dnsOf(['a', start - 23 * hourMs, true])).active).toBe(false);
+  expect(stale('dns', dnsOf(['a', null, true])).active).toBe('unknown');
+  expect(stale('dns', dnsOf(['a', start - 25 * hourMs, true])).facts.sentences[0]).toBe(
     'The API made its last DNS check of acme.example on 19 March 09:02 UTC, although Warmwarden asked it for a new one.',
   );
 });
 
 test('stale_data: time alone says only that no poll brought an answer', () => {
-  expect(stale('time', dnsOf(['a', start - 25 * hourMs, true]))?.active).toBe('unknown');
-  expect(stale('time', dnsOf(['a', start, true]), start - minuteMs)?.active).toBe('unknown');
+  expect(stale('time', dnsOf(['a', start - 25 * hourMs, true])).active).toBe('unknown');
+  expect(stale('time', dnsOf(['a', start, true]), start - minuteMs).active).toBe('unknown');
   expect(stale('time', dnsOf(['a', start, true]), start + minuteMs)).toMatchObject({ active: true });
-  expect(stale('time', sampleMailbox(), start + minuteMs)?.facts.sentences[0]).toContain('has not read any DNS check');
+  expect(stale('time', sampleMailbox(), start + minuteMs).facts.sentences[0]).toContain('has not read any DNS check');
 });

@@ -3,13 +3,12 @@
 import { expect, test } from 'vitest';
 import { tune } from '../../../src/alerts/condition.ts';
 import { actedEvent } from '../../../src/alerts/rules/action-rules.ts';
-import { conditionsAfter } from '../../../src/alerts/rules.ts';
 import type { Severity } from '../../../src/core/alert.ts';
 import type { AlertRule } from '../../../src/core/alert-rules.ts';
 import type { RecentBounce, WarmupAnswer } from '../../../src/core/answers.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
 import { defaultRuleSettings } from '../../../src/core/rule-settings.ts';
-import { breach, judged, sampleAction, sampleContext, sampleMailbox, start } from '../samples.ts';
+import { breach, conditionOf, judged, sampleAction, sampleContext, sampleMailbox, start } from '../samples.ts';
 
 function withStatus(listed: string | null, detailed: string | null = listed): MailboxState {
   const mailbox = sampleMailbox();
@@ -20,7 +19,7 @@ function withStatus(listed: string | null, detailed: string | null = listed): Ma
 }
 
 const unknownStatus = (answered: 'mailbox' | 'mailboxes', mailbox: MailboxState, rules = defaultRuleSettings) =>
-  conditionsAfter(answered, mailbox, sampleContext({ rules })).find(({ subject }) => subject.object === 'status');
+  conditionOf('status', answered, mailbox, { rules });
 
 test.each([
   ['suspended', true],
@@ -36,10 +35,10 @@ test.each([
 });
 
 test('mailbox_unwell ends when list and detail both have a known status, and for words that are configured', () => {
-  expect(unknownStatus('mailboxes', withStatus('active', 'locked'))?.active).toBe('unknown');
-  expect(unknownStatus('mailbox', withStatus('locked', 'active'))?.active).toBe('unknown');
+  expect(unknownStatus('mailboxes', withStatus('active', 'locked')).active).toBe('unknown');
+  expect(unknownStatus('mailbox', withStatus('locked', 'active')).active).toBe('unknown');
   const rules = { ...defaultRuleSettings, mailboxUnwell: { known: ['Locked'] } };
-  expect(unknownStatus('mailbox', withStatus('locked'), rules)?.active).toBe(false);
+  expect(unknownStatus('mailbox', withStatus('locked'), rules).active).toBe(false);
 });
 
 const hard: RecentBounce = { type: 'hard', category: 'invalid_recipient' };
@@ -52,8 +51,7 @@ function bouncing(mailbox: MailboxState, recentBounces: readonly RecentBounce[])
 }
 
 function severityOf(rule: AlertRule, mailbox: MailboxState, rules = defaultRuleSettings): Severity | undefined {
-  const conditions = tune(conditionsAfter('stats', mailbox, sampleContext({ rules })), rules);
-  return conditions.find(({ subject }) => subject.rule === rule)?.severity;
+  return tune([conditionOf(rule, 'stats', mailbox, { rules })], rules)[0]?.severity;
 }
 
 test.each<[string, readonly RecentBounce[], Severity]>([
@@ -77,7 +75,6 @@ test('the kinds of bounces leave alone what is no warning, and say what they are
   const restored = sampleAction({ kind: 'restore', verdict: breach });
   expect(actedEvent(restored, few, sampleContext())?.alert.severity).toBe('info');
   const burst = { sent: 20, bounced: 4, from: '2026-03-19', days: 2 };
-  const found = conditionsAfter('stats', bouncing(judged({ burst }), [soft, soft]), sampleContext());
-  const { sentences } = found.find(({ subject }) => subject.rule === 'bounce_burst')?.facts ?? {};
+  const { sentences } = conditionOf('bounce_burst', 'stats', bouncing(judged({ burst }), [soft, soft])).facts;
   expect(sentences).toContain('The last 2 bounces were soft (mailbox_full).');
 });
