@@ -1,8 +1,9 @@
-// Loops on a moved clock: a failure ends none, and the watchdog finds one that goes on failing, or hangs.
+// Loops on a moved clock: a failure ends none, and the watchdog finds one that goes on failing, or hangs. What was started ends in
+// reverse order.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../src/core/time.ts';
 import { Loops, lookEveryMs, startLoops, Teardowns } from '../src/world/loop.ts';
-import { logTo, type World } from '../src/world/world.ts';
+import { createLog, logTo, systemClock, type World } from '../src/world/world.ts';
 import { type MovedClock, movedClock } from '../tools/simulator/moved-clock.ts';
 import { expectNoSleepers } from './support/sleepers.ts';
 
@@ -96,4 +97,58 @@ test('a ring takes the next step at once, also one that comes during a step', as
   loop.ring();
   await clock.advance(0);
   expect(steps).toBe(3);
+});
+
+const log = createLog({ level: 'silent', format: 'json' }, systemClock());
+
+/** Parts that write down when they end. */
+function noting(ended: string[]) {
+  return (teardowns: Teardowns, name: string) =>
+    teardowns.add(name, async () => {
+      ended.push(name);
+    });
+}
+
+test('the last that was started ends first, and a scope ends as one', async () => {
+  const ended: string[] = [];
+  const add = noting(ended);
+  const teardowns = new Teardowns(log);
+  add(teardowns, 'store');
+  await teardowns.scope(async (scope) => {
+    add(scope, 'notifier');
+    add(scope, 'accounts');
+  });
+  add(teardowns, 'socket');
+  await teardowns.takeDown();
+  expect(ended).toEqual(['socket', 'accounts', 'notifier', 'store']);
+  await teardowns.takeDown();
+  expect(ended).toHaveLength(4);
+});
+
+test('a scope that can’t be started ends what it had started, and nothing else', async () => {
+  const ended: string[] = [];
+  const add = noting(ended);
+  const teardowns = new Teardowns(log);
+  add(teardowns, 'store');
+  const refused = teardowns.scope(async (scope) => {
+    add(scope, 'recipes');
+    throw new Error('the address is in use');
+  });
+  await expect(refused).rejects.toThrow('the address is in use');
+  expect(ended).toEqual(['recipes']);
+  await teardowns.takeDown();
+  expect(ended).toEqual(['recipes', 'store']);
+});
+
+test('a part that fails to end keeps none of the others from ending', async () => {
+  const ended: string[] = [];
+  const add = noting(ended);
+  const teardowns = new Teardowns(log);
+  add(teardowns, 'store');
+  await teardowns.scope(async (scope) => {
+    add(scope, 'notifier');
+    scope.add('accounts', () => Promise.reject(new Error('hangs')));
+  });
+  await teardowns.takeDown();
+  expect(ended).toEqual(['notifier', 'store']);
 });

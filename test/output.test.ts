@@ -1,6 +1,10 @@
-// Lines to standard output: in order and whole, kept while a reader stalls, dropped and counted beyond that, never thrown.
+// Lines to standard output: in order and whole, kept while a reader stalls, dropped and counted beyond that, never thrown. The log
+// while something goes on failing.
 import { expect, test } from 'vitest';
+import { minuteMs, secondMs } from '../src/core/time.ts';
 import { maxWaitingBytes, Output } from '../src/world/output.ts';
+import { logTo } from '../src/world/world.ts';
+import { movedClock } from '../tools/simulator/moved-clock.ts';
 
 /** A descriptor with room for so many bytes, or an error instead; timers that the test lets go off. */
 function rig(room = Number.POSITIVE_INFINITY) {
@@ -79,4 +83,45 @@ test('at the end of the process a slow reader gets what is left, a dead one is w
   stalled.output.write('last\n');
   stalled.output.flush();
   expect([stalled.state.text, stalled.state.blockedMs]).toEqual(['', 1_000]);
+});
+
+const full = () => Object.assign(new Error('database or disk is full'), { errcode: 13 });
+
+function logged() {
+  const clock = movedClock(0);
+  const lines: Record<string, unknown>[] = [];
+  const log = logTo((line) => void lines.push(JSON.parse(line)), { level: 'info', format: 'json' }, clock);
+  /** An answer a second that can't be recorded. */
+  const fails = async (seconds: number, error = full) => {
+    for (let count = 0; count < seconds; count += 1) {
+      log.error({ account: `a${count}`, err: error() }, 'an answer could not be recorded');
+      await clock.advance(secondMs);
+    }
+  };
+  return { clock, lines, log, fails };
+}
+
+test('is one line a minute, the next with the number that was left out', async () => {
+  const { lines, fails } = logged();
+  await fails(150);
+  expect(lines.map(({ msg, left_out }) => [msg, left_out])).toEqual([
+    ['an answer could not be recorded', undefined],
+    ['an answer could not be recorded', 59],
+    ['an answer could not be recorded', 59],
+  ]);
+  expect(lines[0]).toMatchObject({ account: 'a0', err: { message: 'database or disk is full' } });
+});
+
+test('when it has ended, the line that says so comes with the number of the last ones', async () => {
+  const { clock, lines, log, fails } = logged();
+  await fails(10);
+  await clock.advance(minuteMs);
+  log.info('The store works again.');
+  log.info('Something else.');
+  expect(lines.slice(1)).toMatchObject([
+    { msg: 'The store works again.' },
+    { level: 'error', msg: 'an answer could not be recorded', failure: 'database or disk is full', left_out: 9 },
+    { msg: 'Something else.' },
+  ]);
+  expect(lines[2]).not.toHaveProperty('err');
 });

@@ -1,9 +1,14 @@
-// What a right file becomes: defaults, substitution, files of secrets, units, routes, warnings.
+// What a right file becomes: defaults, substitution, secrets and their files, certificates, units, routes, warnings.
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { loadConfig } from '../../src/config/load.ts';
 import { usualDnsWords } from '../../src/core/answers.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { readDocument } from '../../src/world/schema/document.ts';
+import { secret, secretKeys, section } from '../../src/world/schema/section.ts';
+import { firstCertificate, secondCertificate } from '../support/certificates.ts';
 import { ConfigFolder } from '../support/config-folder.ts';
 
 const place = new ConfigFolder();
@@ -243,4 +248,55 @@ test('text that is nested beyond what the parser can follow is refused in plain 
   const loaded = load(`${account}x: ${'['.repeat(100_000)}\n`);
   const problems = loaded.ok ? [] : loaded.problems.map(({ message }) => message);
   expect(problems[0]).toBe('YAML: the file is nested too deeply, or is too large');
+});
+
+function treeOf(text: string): unknown {
+  const read = readDocument(text);
+  if (!('tree' in read)) throw new Error(read.map(({ message }) => message).join('\n'));
+  return read.tree;
+}
+
+test('an alias stands for the last value before it with its anchor, as in yaml itself', () => {
+  const text = 'first: &a [1, &b 2]\nsecond: *a\nthird: &a {b: *b}\nfourth: [*a, *b]\nfifth: *a\n';
+  expect(treeOf(text)).toEqual(parse(text));
+});
+
+function loadTls(cert: string, key: string) {
+  place.write('a.crt', cert);
+  place.write('a.key', key);
+  return place.load(`${account}server: {tls: {cert_file: a.crt, key_file: a.key}}\n`);
+}
+
+test('a certificate and its key are read from their files, which are then watched', () => {
+  const loaded = loadTls(firstCertificate.cert, firstCertificate.key);
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  const { cert, key } = firstCertificate;
+  expect(loaded.config.server.tls).toEqual({ cert: cert.trimEnd(), key: key.trimEnd() });
+  expect(loaded.secretFiles).toEqual([join(place.folder, 'a.crt'), join(place.folder, 'a.key')]);
+  const shown = loaded.settings.map(({ value }) => String(value)).join('\n');
+  expect(shown).not.toContain('BEGIN');
+});
+
+test('the key of another certificate is refused, and not quoted', () => {
+  const loaded = loadTls(firstCertificate.cert, secondCertificate.key);
+  const said = loaded.ok ? [] : loaded.problems.map(({ path, message }) => `${path}: ${message}`);
+  expect(said).toEqual([
+    'server.tls.key_file: is not the private key of the certificate, in PEM and without a passphrase',
+  ]);
+});
+
+test('the keys of secrets are those that the schema marks', () => {
+  expect(loadConfig('/no/such/file', {}).ok).toBe(false);
+  expect([...secretKeys].toSorted()).toEqual(
+    ['api_key', 'ca', 'cert', 'key', 'password', 'proxy', 'routing_key', 'secret', 'sha256', 'url'].toSorted(),
+  );
+});
+
+test('a secret of a new channel is hidden and may be in a file, without another word', () => {
+  const bot = section({ botToken: secret(z.string().describe('The token of the bot.')) });
+  expect(secretKeys).toContain('bot_token');
+  expect(bot.parse({ bot_token: 'abc', bot_token_file: './token' })).toEqual({ botToken: 'abc' });
+  const { properties } = z.toJSONSchema(bot, { io: 'input' });
+  expect(properties?.['bot_token']).toEqual({ description: 'The token of the bot.', type: 'string', writeOnly: true });
+  expect(properties?.['bot_token_file']).toMatchObject({ type: 'string' });
 });

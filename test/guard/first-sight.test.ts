@@ -1,14 +1,21 @@
-// What a mailbox looks like that nobody remembers, and that `decide` and the daemon say the same of it.
+// What a mailbox looks like that nobody remembers, that `decide` and the daemon say the same of it, and the modes that it had.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { judgeMailbox } from '../../src/account/record/observe.ts';
 import { decideCases } from '../../src/cli/decide.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import { judge, situationOf } from '../../src/core/guard/judge.ts';
-import { afterSight, firstSight, type GuardMemory } from '../../src/core/guard/memory.ts';
+import {
+  afterConfirmed,
+  afterOperatorChange,
+  afterSight,
+  firstSight,
+  type GuardMemory,
+  type Sight,
+} from '../../src/core/guard/memory.ts';
 import { guardStateOf } from '../../src/core/guard/run-state.ts';
 import { defaultPolicy, warmupModes } from '../../src/core/policy.ts';
-import { dayMs, hourMs, utcDate } from '../../src/core/time.ts';
+import { addDays, dayMs, hourMs, utcDate } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { mailbox } from '../web/example-fleet.ts';
 import { daysUpTo, listedMailbox, now, times, today, warmupAnswer, words } from './samples.ts';
@@ -126,4 +133,39 @@ test('decide and the daemon say the same of any mailbox, known or seen for the f
     { numRuns: 1_500 },
   );
   expect([...seen]).toEqual(expect.arrayContaining(['slow first_sight', 'recovery insufficient_evidence', 'slow ok']));
+});
+
+function sightOf(mode: string | null, day: number): Sight {
+  const at = now + day * dayMs;
+  return { mode, run: 'running', rows: daysUpTo(utcDate(at), ...times(7, 40)), now: at };
+}
+
+const first = firstSight(defaultPolicy, sightOf('slow', 0));
+
+test('a mode that stays, or that cannot be read, leaves nothing behind', () => {
+  const same = afterSight(defaultPolicy, first, sightOf('slow', 1));
+  const unread = afterSight(defaultPolicy, same, sightOf('turbo', 2));
+  expect([first.earlierModes, same.earlierModes, unread.earlierModes]).toEqual([undefined, undefined, undefined]);
+});
+
+test('others, the guard and a person change it: each mode before is kept with its last day, the newest first', () => {
+  const raised = afterSight(defaultPolicy, first, sightOf('aggressive', 2));
+  const done = { actionId: 'a1', previousMode: 'aggressive', word: 'active' };
+  const recovered = afterConfirmed(raised, { ...done, kind: 'recovery' }, sightOf('recovery', 5));
+  const back = afterOperatorChange(defaultPolicy, recovered, { ...done, kind: 'mode' }, sightOf('balanced', 5));
+  expect(back).toMatchObject({
+    mode: 'balanced',
+    earlierModes: [
+      { mode: 'recovery', until: addDays(today, 5) },
+      { mode: 'aggressive', until: addDays(today, 5) },
+      { mode: 'slow', until: addDays(today, 2) },
+    ],
+  });
+  expect(afterSight(defaultPolicy, back, sightOf('balanced', 6)).earlierModes).toBe(back.earlierModes);
+});
+
+test('what no statistics reach any more is forgotten', () => {
+  const raised = afterSight(defaultPolicy, first, sightOf('aggressive', 2));
+  const later = afterSight(defaultPolicy, raised, sightOf('balanced', 93));
+  expect(later.earlierModes).toEqual([{ mode: 'aggressive', until: addDays(today, 93) }]);
 });

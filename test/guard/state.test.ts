@@ -1,14 +1,14 @@
-// The guard's one word for a mailbox: a rate over the limit is never called near it, nor fine.
+// The guard's one word for a mailbox: a rate over the limit is never called near it, nor fine. What the status word of a warm-up means.
 import { expect, test } from 'vitest';
 import type { GuardActionKind } from '../../src/core/action.ts';
 import { judge, type Situation } from '../../src/core/guard/judge.ts';
-import { guardStateOf } from '../../src/core/guard/run-state.ts';
+import { guardStateOf, runStateOf, type StatusWords, wordState } from '../../src/core/guard/run-state.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { defaultPolicy, type Policy } from '../../src/core/policy.ts';
-import { minuteMs } from '../../src/core/time.ts';
+import { addDays, minuteMs } from '../../src/core/time.ts';
 import type { Claim, Verdict } from '../../src/core/verdict.ts';
 import { mailbox } from '../web/example-fleet.ts';
-import { daysUpTo, now, situation, times, today } from './samples.ts';
+import { daysUpTo, now, row, situation, times, today } from './samples.ts';
 
 // Its verdicts are of another time than the example's statistics.
 const connected = { ...mailbox('m1', 'a@b.example'), stats: null };
@@ -97,4 +97,38 @@ test('what blinds the guard is not judged, whatever the action says', () => {
   for (const reason of ['no_evidence', 'word_against_counts', 'implausible_counts'] as const)
     for (const action of ['none', 'hold'] as const)
       expect(stateWith({ ...verdict, reason, action })).toBe('not_judged');
+});
+
+const words: StatusWords = { paused: ['paused', 'on_hold'], running: ['active'], notRunning: ['suspended'] };
+
+test('a listed word says what it is, in any case and with spaces around', () => {
+  const said = ['paused', 'PAUSED', ' On_Hold\n', 'Active', 'suspended', ' SUSPENDED'];
+  const states = ['paused', 'paused', 'paused', 'running', 'not_running', 'not_running'];
+  expect(said.map((word) => wordState(word, words))).toEqual(states);
+});
+
+test('no word, spaces and a word that nobody listed say nothing', () => {
+  const said = [null, '', '  ', 'hibernating', 'on hold', 'paused!', 'unpaused', '__proto__'];
+  expect(said.map((word) => wordState(word, words))).toEqual(said.map(() => null));
+});
+
+const on = (age: number) => [row(addDays(today, -age), 1, 0)];
+const silent = [row(today, 0, 0), row(addDays(today, -1), null, 0), row(null, 20, 0), row(today, -1, 0)];
+
+test.each([
+  ['a listed word, whatever the emails say', 'paused', on(0), 'paused'],
+  ['a listed word, whatever the emails say', 'suspended', on(0), 'not_running'],
+  ['a listed word without mail', 'active', [], 'running'],
+  ['a listed word without rows', 'active', null, 'running'],
+  ['an unknown word with mail today', 'hibernating', on(0), 'running'],
+  ['an unknown word with mail yesterday', 'hibernating', on(1), 'running'],
+  ['an unknown word with mail two days ago', 'hibernating', on(2), 'unknown'],
+  ['an unknown word with mail a day ahead of UTC', 'hibernating', on(-1), 'running'],
+  ['an unknown word with mail two days ahead', 'hibernating', on(-2), 'unknown'],
+  ['no word with mail today', null, on(0), 'running'],
+  ['an unknown word without mail that can be read', 'hibernating', silent, 'unknown'],
+  ['an unknown word without rows', 'hibernating', null, 'unknown'],
+  ['an unknown word with bounces alone', 'hibernating', [row(today, 0, 3)], 'unknown'],
+])('%s: %s', (_, word, rows, state) => {
+  expect(runStateOf(word, words, rows, now)).toBe(state);
 });

@@ -1,6 +1,20 @@
-// A live page in a real Chromium: what changes arrives without a reload, and what its reader does stays.
+// A live page in a real Chromium: what changes arrives without a reload, what its reader does stays, and a page that can no
+// longer be live says why and of when it is.
+
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { dayMs, hourMs } from '../../src/core/time.ts';
+import type { Auth } from '../../src/web/access/auth.ts';
+import { usualLimits } from '../../src/web/live.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
+import { isInstalled } from '../support/debian.ts';
+import { freePort } from '../support/free-port.ts';
+import { newStore } from '../support/new-folder.ts';
+import { runDaemon, Workplace } from '../support/process.ts';
+import { until } from '../support/until.ts';
 import { alert, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
 import { serve } from '../web/running-server.ts';
 
@@ -73,5 +87,161 @@ test.skipIf(!hasBrowser())(
     await page.keyboard.press('/');
     await page.keyboard.type('j/k');
     expect([await focused(), await page.locator('#q').inputValue()]).toEqual(['q', 'j/k']);
+  },
+);
+
+const soon = { ...usualLimits, tickMs: 20, beatMs: 500 };
+const isLive = (page: Page) => page.locator('html[data-live=on]').waitFor();
+const said = async (page: Page) => {
+  const broken = page.locator('#broken');
+  await broken.waitFor({ state: 'visible' });
+  return broken.innerText();
+};
+const isSound = (page: Page) => page.locator('#broken').waitFor({ state: 'hidden' });
+
+test.skipIf(!hasBrowser())(
+  'a daemon that is stopped is silent: the page says so, until the daemon goes on',
+  async () => {
+    using place = new Workplace();
+    const account = { name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_nobody', plan: 'pro' };
+    const config = place.configure({
+      accounts: [account],
+      store: { url: `sqlite:${place.path('store.db')}` },
+      server: { listen: '127.0.0.1:0', auth: 'none' },
+    });
+    await using daemon = runDaemon(config);
+    const url = await daemon.onDuty();
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    await page.clock.install();
+    await page.goto(url);
+    await isLive(page);
+    daemon.kill('SIGSTOP');
+    try {
+      await page.clock.fastForward(32_000);
+      expect(await said(page)).toMatch(
+        /^No answer from Warmwarden\. This page shows the state of .+ ago\. Next try in \d+ s\./,
+      );
+      // It asks again, and nothing answers.
+      await page.clock.fastForward(5_000);
+      await page.clock.fastForward(32_000);
+      expect(await said(page)).toMatch(/^No answer from Warmwarden\./);
+    } finally {
+      daemon.kill('SIGCONT');
+    }
+    await page.clock.fastForward(10_000);
+    await isSound(page);
+    await isLive(page);
+  },
+);
+
+const nginx = 'nginx';
+
+/** nginx in front of a server, which asks for a cookie of its own first: else it does as `otherwise` says. */
+async function gate(
+  place: Workplace,
+  to: number,
+  otherwise: string,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const port = await freePort();
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const temporary = paths.map((path) => `${path}_temp_path ${place.path(path)};`).join(' ');
+  const server = `listen 127.0.0.1:${port}; default_type text/html;
+    location = /gate/open { add_header Set-Cookie "gate=open; Path=/"; return 200 "<h1>Welcome</h1>"; }
+    location = /gate/sign-in { return 200 "<h1>Sign in at the gate</h1>"; }
+    location / { if ($cookie_gate != "open") { ${otherwise} } proxy_pass http://127.0.0.1:${to}; proxy_buffering off; proxy_http_version 1.1; }`;
+  writeFileSync(
+    place.path('nginx.conf'),
+    `daemon off; pid ${place.path('pid')}; error_log stderr; events {} http { access_log off; ${temporary} server { ${server} } }`,
+  );
+  const proxy = spawn(nginx, ['-c', place.path('nginx.conf'), '-e', 'stderr'], { stdio: 'ignore' });
+  const ended = new Promise((resolve) => proxy.once('close', resolve));
+  const url = `http://127.0.0.1:${port}`;
+  await until('nginx to answer', () => fetch(`${url}/gate/sign-in`).catch(() => null));
+  return {
+    url,
+    [Symbol.asyncDispose]: async () => {
+      proxy.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+test.skipIf(!hasBrowser() || !isInstalled(nginx)).each([
+  ['sends it to its own sign-in', 'return 302 /gate/sign-in;', 'You are no longer signed in.'],
+  [
+    'answers with its own sign-in',
+    'rewrite ^ /gate/sign-in last;',
+    'Something else answers in place of Warmwarden, for example a sign-in page.',
+  ],
+  ['refuses it', 'return 401;', 'You are no longer signed in.'],
+])(
+  'an open page whose session at a proxy has ended, which %s, says so, and goes on after the sign-in',
+  async (_, otherwise, words) => {
+    using place = new Workplace();
+    const fleet = exampleFleet();
+    await using server = await serve(fleet, { liveLimits: soon });
+    await using proxy = await gate(place, server.port, otherwise);
+    await using browser = await openBrowser();
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${proxy.url}/gate/open`);
+    await page.goto(`${proxy.url}/?q=acme`);
+    await isLive(page);
+    await page.locator('#q').fill('typed');
+    await context.clearCookies();
+    expect((await said(page)).startsWith(`${words} This page shows the state of `)).toBe(true);
+    // The reader signs in again in another tab.
+    const other = await context.newPage();
+    await other.goto(`${proxy.url}/gate/open`);
+    await isSound(page);
+    fleet.putMailbox(mailbox('m77', 'new@acme.example'));
+    await page.locator('[id="row-acme/m77"]').waitFor();
+    expect(await page.locator('#q').inputValue()).toBe('typed');
+  },
+);
+
+test.skipIf(!hasBrowser())('an open page whose session has ended says so, and goes on after the sign-in', async () => {
+  const sha256 = createHash('sha256').update('secret').digest('hex');
+  const auth: Auth = { tokens: [{ name: 'ann', role: 'operator', sha256 }] };
+  const { sessions } = await newStore(now);
+  await using server = await serve(exampleFleet(), { auth: () => auth, sessions, liveLimits: soon });
+  await using browser = await openBrowser();
+  const context = await browser.newContext();
+  const signIn = async () => {
+    const tab = await context.newPage();
+    await tab.goto(server.url);
+    await tab.locator('input[name=token]').fill('secret');
+    await tab.keyboard.press('Enter');
+    await isLive(tab);
+    return tab;
+  };
+  const page = await signIn();
+  await page.locator('#q').fill('typed');
+  await server.world.clock.advance(8 * dayMs);
+  expect(await said(page)).toMatch(/^You are no longer signed in\. This page shows the state of .+Reload the page$/);
+  await signIn();
+  await isSound(page);
+  await isLive(page);
+  expect(await page.locator('#q').inputValue()).toBe('typed');
+});
+
+test.skipIf(!hasBrowser())(
+  'the page of a mailbox that has left says that it is no longer brought up to date',
+  async () => {
+    const fleet = exampleFleet();
+    await using server = await serve(fleet, { liveLimits: soon });
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    await page.goto(`${server.url}/mailboxes/acme/m9`);
+    await isLive(page);
+    fleet.removeMailbox('acme', 'm9');
+    expect(await said(page)).toMatch(
+      /^Warmwarden does not guard a mailbox with this id\. This page shows the state of 03:12:07 /,
+    );
+    await server.world.clock.advance(hourMs);
+    fleet.putMailbox(mailbox('m9', 'box9@acme.example'));
+    await isSound(page);
+    await page.locator('#as-of', { hasText: '04:12:07' }).waitFor();
   },
 );

@@ -1,7 +1,7 @@
-// How mailboxes live: ramps, windows, weekdays, chance, and what a person changes on them.
+// How mailboxes live: ramps, windows, weekdays, chance, incidents, and what a person changes on them.
 import { expect, test } from 'vitest';
 import type { WarmupMode } from '../../tools/simulator/ramp.ts';
-import type { MailboxSpec } from '../../tools/simulator/scenario.ts';
+import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { ann, bob, dayMs, hourMs, type Json, scenarioOf, serve } from './served.ts';
 
 const email = 'ann@one.example';
@@ -65,4 +65,27 @@ test('the same seed gives the same answers, whatever was asked before, when, and
   expect((await other.stats(email)).map((row) => row.opened)).not.toEqual(
     (await quiet.stats(email)).map((r) => r.opened),
   );
+});
+
+function withIncidents(...incidents: Incident[]) {
+  return { scenario: scenarioOf([ann, bob], incidents) };
+}
+
+const total = (rows: Json[], count: string) => rows.reduce((sum, row) => sum + row[count], 0);
+
+test('a bounce incident bounces its share of the emails that it meets, no others', async () => {
+  const incident = {
+    kind: 'bounce',
+    mailbox: '*@one.example',
+    rate: 0.5,
+    from: 2.5 * hourMs,
+    until: 4.5 * hourMs,
+  } as const;
+  await using served = await serve(withIncidents(incident));
+  await served.clock.advance(2.5 * hourMs);
+  expect((await served.today(email)).bounced).toBe(0);
+  await served.clock.advance(3 * dayMs);
+  // Ten emails fall into the two hours; late bounces have arrived two days later.
+  expect(total(await served.stats(email, 4), 'bounced')).toBe(5);
+  expect(total(await served.stats('bob@two.example', 4), 'bounced')).toBe(0);
 });

@@ -9,7 +9,7 @@ import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { Store } from '../../src/store/store.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { Running } from '../support/process.ts';
-import { afterJudging, moveOf } from './breaker-contract.ts';
+import { afterJudging, moveOf } from './shared-contract.ts';
 import {
   actionOf,
   alertOf,

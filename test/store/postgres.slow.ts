@@ -12,10 +12,9 @@ import { openShared } from '../support/lease.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { CuttingProxy } from '../support/postgres-proxy.ts';
 import { until } from '../support/until.ts';
-import { describeBreakers } from './breaker-contract.ts';
 import { describeStore, openerOf } from './contract.ts';
 import { actionOf, alertOf, noAlerts, now, transitionOf } from './records.ts';
-import { describeSharing } from './shared-contract.ts';
+import { describeBreakers, describeSharing } from './shared-contract.ts';
 
 let postgres: TestPostgres;
 beforeAll(async () => {

@@ -10,10 +10,9 @@ import { NewerStoreError, schemaVersion } from '../../src/store/schema/migration
 import { Store } from '../../src/store/store.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { hasProc } from '../support/process.ts';
-import { describeBreakers } from './breaker-contract.ts';
 import { describeStore, openerOf } from './contract.ts';
 import { now } from './records.ts';
-import { describeSharing } from './shared-contract.ts';
+import { describeBreakers, describeSharing } from './shared-contract.ts';
 
 const newFile = () => join(newFolder(), 'warmwarden.db');
 

@@ -1,10 +1,14 @@
-// Each refusal comes with the status and the fields that /openapi.json and docs/http-api.md say.
+// The OpenAPI document has every route, and each refusal comes with the status and the fields that it and docs/http-api.md say.
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { commandPaths } from '../../src/web/commands/prepared.ts';
 import { usualLimits } from '../../src/web/live.ts';
+import { places } from '../../src/web/pages.ts';
 import { refusals } from '../../src/web/refusals.ts';
 import type { ServerOptions } from '../../src/web/server.ts';
+import { document, operations } from '../support/api-document.ts';
 import { exampleFleet } from './example-fleet.ts';
+import { registeredRoutes } from './registered-routes.ts';
 import { ask, serve } from './running-server.ts';
 
 /** A body that is too large: test/regression/request-bodies.test.ts. Those of recipes: recipes/recipe-routes.test.ts. */
@@ -76,3 +80,35 @@ const provoked: readonly {
   { path: '/api/operations/pause', headers: json, method: 'POST', body: '{}' },
   { path: '/events', options: { liveLimits: { ...usualLimits, readers: 0 } } },
 ];
+
+/** Routes of the pages: what they answer is for people. */
+const pages = [
+  ...places.map(({ path }) => `GET ${path}`),
+  ...commandPaths.flatMap((path) => [`GET ${path}`, `POST ${path}`]),
+  ...['POST /recipes/:id', 'POST /runs/:id', 'GET /commands/:id', 'GET /events'],
+  ...['GET /sign-in', 'POST /sign-in', 'POST /sign-out'],
+].map((route) => route.replace(/:(\w+)/g, '{$1}'));
+
+test('every route of the server but the pages is in the document, and nothing else is', () => {
+  const json = registeredRoutes().filter((route) => !pages.includes(route) && !route.startsWith('GET /assets/'));
+  expect(json.length).toBeGreaterThan(35);
+  expect([...operations.keys()].sort()).toEqual(json);
+});
+
+test('every operation has a name of its own, a summary, and a meaning for each parameter', () => {
+  const all = [...operations.values()];
+  expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
+  expect(all.filter(({ operationId, summary }) => !operationId || !summary)).toEqual([]);
+  const meaningless = [...operations].flatMap(([route, { parameters = [] }]) =>
+    parameters.filter(({ description }) => !description).map(({ name }) => `${route} ${name}`),
+  );
+  expect(meaningless).toEqual([]);
+});
+
+test('the document names no shape that nothing refers to', () => {
+  const text = JSON.stringify(document);
+  const unused = Object.keys(document.components.schemas).filter(
+    (name) => !text.includes(`"#/components/schemas/${name}"`),
+  );
+  expect(unused).toEqual([]);
+});

@@ -1,10 +1,13 @@
-// What the pages Groups, Budget, Configuration, Runbooks and the trend show, as JSON: the same facts, and each held against the document.
-
+// What the pages Groups, Budget, Configuration, Runbooks, incidents and the trend show, as JSON: the same facts, and each held
+// against the document. The order of the fleet.
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
-import { account, alert, bareMailbox, exampleFleet, mailbox, now } from './example-fleet.ts';
-import { ask, jsonAt, serve } from './running-server.ts';
+import { rankedOf, worstFirst } from '../../src/web/overview/fleet.ts';
+import { sampleIncident } from '../alerts/incident-samples.ts';
+import { account, alert, bareMailbox, exampleFleet, mailbox, now, verdict } from './example-fleet.ts';
+import { ask, jsonAt, serve, stillWorld } from './running-server.ts';
 
 test('/api/groups counts the fleet as the page does, the groups that need attention first', async () => {
   await using server = await serve(exampleFleet(), {
@@ -153,4 +156,68 @@ test('/api/configuration has the settings by name, and only those that match', a
   expect(await names('')).toEqual([3, 'accounts[0].api_key', 'guard.min_bounces', 'poll.stats']);
   expect(await names('changed=true')).toEqual([2, 'accounts[0].api_key', 'guard.min_bounces']);
   expect(await names('q=POLL&changed=false')).toEqual([1, 'poll.stats']);
+});
+
+const held = verdict({ action: 'hold', reason: 'circuit_breaker', wanted: 'pause', bounced: 9 });
+
+test('an alert that a person silenced does not raise its mailbox, until the silence ends', async () => {
+  const fleet = new Fleet();
+  fleet.putMailbox(mailbox('m1', 'silenced@one.example'));
+  fleet.putMailbox({ ...mailbox('m2', 'held@one.example'), verdict: { at: now, answer: held } });
+  fleet.putAlert(alert({ rule: 'mailbox_unwell', mailboxId: 'm1', severity: 'critical', status: 'firing' }));
+  const world = stillWorld();
+  const ranked = () => rankedOf({ fleet, world, policyOf: () => defaultPolicy });
+  const order = () =>
+    ranked()
+      .toSorted(worstFirst)
+      .map((one) => one.mailbox.id);
+  expect(order()).toEqual(['m1', 'm2']);
+  const match = { rule: ['mailbox_unwell'] };
+  fleet.putSilence({ id: 's1', match, by: 'ann', reason: 'known', from: now, until: now + 1_000 });
+  expect(order()).toEqual(['m2', 'm1']);
+  await world.clock.advance(1_000);
+  fleet.putMailbox(mailbox('m3', 'other@one.example'));
+  expect(order()).toEqual(['m1', 'm2', 'm3']);
+});
+
+const title =
+  'Provider google: 16 mailboxes on 5 domains over their bounce limits since 20 March 10:02 UTC: block (policy_block)';
+
+test('one that goes on leads the headline, and stands on the page with its worst five', async () => {
+  const fleet = exampleFleet();
+  fleet.putIncident(sampleIncident(16));
+  fleet.putIncident(sampleIncident(4, { id: 'inc_over', endedAt: 1 }));
+  await using server = await serve(fleet);
+  const page = (await ask(server.url)).body.toString();
+  expect(page).toMatch(new RegExp(`<h1>[^<]*${title.replace(/[()]/g, '\\$&')}`));
+  const [, section = ''] = /<section class="panel" aria-labelledby="incidents">(.*?)<\/section>/s.exec(page) ?? [];
+  expect(section.match(/href="\/mailboxes\//g)).toHaveLength(5);
+  expect(section).toContain('11 more mailboxes are in it');
+  expect(section).toContain('The circuit breaker holds 1 mailbox');
+  expect(section).not.toContain('inc_over');
+});
+
+test('/api/incidents has those that go on and those that ended; the alerts and the fleet name those that go on', async () => {
+  const fleet = exampleFleet();
+  fleet.putIncident(sampleIncident(4, { id: 'inc_over', endedAt: 1 }));
+  fleet.putIncident(sampleIncident(200));
+  await using server = await serve(fleet);
+  const { incidents } = await jsonAt(server, '/api/incidents');
+  expect(incidents).toMatchObject([
+    {
+      id: 'inc_sample',
+      cause: { attribute: 'provider', value: 'google' },
+      bounce_kind: 'block (policy_block)',
+      mailboxes: 200,
+      domains: 5,
+      states: { held: 1, recovery: 199 },
+      ended_at: null,
+    },
+    { id: 'inc_over', mailboxes: 4, ended_at: '1970-01-01T00:00:00.001Z' },
+  ]);
+  expect([incidents[0].members.length, incidents[0].members[0].state]).toEqual([100, 'held']);
+  const named = [{ id: 'inc_sample', mailboxes: 200, severity: 'critical' }];
+  expect(await jsonAt(server, '/api/alerts')).toMatchObject({ incidents: named });
+  expect(await jsonAt(server, '/api/fleet')).toMatchObject({ incidents: named });
+  expect((await ask(`${server.url}/api/incidents?x=1`)).status).toBe(400);
 });

@@ -1,10 +1,18 @@
-// The duty benchmark's API and floor: bodies that the daemon can read, of which a share changes, and a floor that asks for the same.
+// Benchmarks of the whole daemon: their API and floor ask for the same as the daemon, both servers of scrapes show the same
+// series, and figures are held against their targets.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readBlacklist, readDetail, readDns, readMailboxes, readStats, readWarmup } from '../../src/api/answers.ts';
+import { maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
 import { BenchApi, keyOf, total } from '../../tools/bench/daemon/api.ts';
 import { idOf } from '../../tools/bench/daemon/bodies.ts';
 import { Workplace } from '../../tools/bench/daemon/daemon.ts';
 import { floorCost } from '../../tools/bench/daemon/floor.ts';
+import type { Measured, Order } from '../../tools/bench/scrape/orders.ts';
+import { heldAgainst } from '../../tools/bench/targets.ts';
 import { hasProc } from '../support/process.ts';
 
 const shape = { accounts: 2, mailboxesPerAccount: 5, changedShare: 0.3 };
@@ -65,4 +73,63 @@ test.runIf(hasProc)('the floor asks in the proportions of the daemon, and its co
   expect((polls.stats ?? 0) / cost.polls).toBeCloseTo(0.6, 1);
   expect(cost.cpuMs).toBeGreaterThan(0);
   expect(cost.writtenBytes).toBeGreaterThan(0);
+});
+
+const script = fileURLToPath(new URL('../../tools/bench/scrape/server.ts', import.meta.url));
+
+async function notified(child: ChildProcess, order?: Order): Promise<unknown> {
+  const answer = once(child, 'message');
+  if (order) child.send(order);
+  return (await answer)[0];
+}
+
+async function seriesOf(port: unknown): Promise<readonly string[]> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { connection: 'close' } })).text();
+  return text
+    .split('\n')
+    .filter((line) => line.includes('mailbox="'))
+    .sort();
+}
+
+test('ours and prom-client show the same series of the same fleet', async () => {
+  const children = ['ours', 'peer'].map((side) => fork(script, [side, '300']));
+  try {
+    const [ours, peer] = await Promise.all(children.map((child) => notified(child)));
+    const before = await seriesOf(ours);
+    expect(before).toHaveLength(300 * maxSeriesOfMailbox);
+    expect(await seriesOf(peer)).toEqual(before);
+    for (const child of children) await notified(child, 'change');
+    const after = await seriesOf(ours);
+    expect(after).not.toEqual(before);
+    expect(await seriesOf(peer)).toEqual(after);
+    for (const child of children) {
+      const { cpuMs, peakMb } = (await notified(child, 'tell')) as Measured;
+      expect(cpuMs).toBeGreaterThan(0);
+      expect(peakMb).toBeGreaterThan(10);
+    }
+  } finally {
+    for (const child of children) child.kill();
+  }
+});
+
+const atMost = { wanted: 2, is: 'at most', of: 'ratio', enforced: true } as const;
+const measured = { bench: 'duty', figure: 'cpu', ours: 3, peer: 1 };
+
+test('a target that is missed is said to be missed, and fails from twice the target on', () => {
+  expect(heldAgainst(atMost, { ...measured, ours: 2 })).toMatchObject({ ratio: 2, holds: true, fails: false });
+  expect(heldAgainst(atMost, measured)).toMatchObject({ ratio: 3, holds: false, fails: false });
+  expect(heldAgainst(atMost, { ...measured, ours: 5 })).toMatchObject({ ratio: 5, holds: false, fails: true });
+});
+
+test('a target that is not enforced yet fails nothing, however far away it is', () => {
+  expect(heldAgainst({ ...atMost, enforced: false }, { ...measured, ours: 50 })).toMatchObject({
+    holds: false,
+    fails: false,
+  });
+});
+
+test('at least: half of it is the bound', () => {
+  const atLeast = { wanted: 4_000, is: 'at least', of: 'ours', enforced: true } as const;
+  expect(heldAgainst(atLeast, { ...measured, ours: 2_500 })).toMatchObject({ holds: false, fails: false });
+  expect(heldAgainst(atLeast, { ...measured, ours: 1_900 })).toMatchObject({ holds: false, fails: true });
 });

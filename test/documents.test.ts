@@ -1,4 +1,5 @@
-// Every link between the documents leads to a file that is in the repository, and to a heading that is in it.
+// Every link between the documents leads to a file and a heading that are in the repository; CHANGELOG.md is in the form of
+// keepachangelog.com.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -53,4 +54,24 @@ test('every document that the sources name is in the repository', () => {
     });
   expect(new Set(named).size).toBeGreaterThan(3);
   expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+});
+
+const page = readFileSync(new URL('../CHANGELOG.md', import.meta.url), 'utf8');
+const kinds = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
+
+test('every version lists its changes under the headings of Keep a Changelog, in their order', () => {
+  const versions = page.split(/^## /m).slice(1);
+  expect(versions[0]).toMatch(/^\[Unreleased\]\n/);
+  for (const version of versions) {
+    const headings = [...version.matchAll(/^### (.*)$/gm)].map(([, heading = '']) => heading);
+    expect(headings).toEqual(kinds.filter((kind) => headings.includes(kind)));
+    expect(headings.length).toBeGreaterThan(0);
+  }
+});
+
+test('an entry has at most two lines', () => {
+  const entries = page.split(/^(?=- )/m).slice(1);
+  expect(entries.length).toBeGreaterThan(20);
+  const long = entries.filter((entry) => (entry.split(/\n\n|\n(?=#)/)[0] ?? '').trim().split('\n').length > 2);
+  expect(long).toEqual([]);
 });

@@ -1,0 +1,197 @@
+// Rules about one mailbox: contested, recovery_without_effect and sending_over_limit, a status that nobody knows, and the kinds of
+// bounces that grade a message.
+import { describe, expect, test } from 'vitest';
+import { tune } from '../../../src/alerts/condition.ts';
+import { actedEvent } from '../../../src/alerts/rules/action-rules.ts';
+import { sendingOverLimit } from '../../../src/alerts/rules/mailbox-rules.ts';
+import type { Severity } from '../../../src/core/alert.ts';
+import type { AlertRule } from '../../../src/core/alert-rules.ts';
+import type { RecentBounce, StatsRow, WarmupAnswer } from '../../../src/core/answers.ts';
+import type { GuardMemory } from '../../../src/core/guard/memory.ts';
+import type { MailboxState } from '../../../src/core/mailbox.ts';
+import type { RecentLimits } from '../../../src/core/policy.ts';
+import { defaultRuleSettings } from '../../../src/core/rule-settings.ts';
+import { dayMs, hourMs } from '../../../src/core/time.ts';
+import type { Claim } from '../../../src/core/verdict.ts';
+import {
+  breach,
+  conditionOf,
+  judged,
+  sampleAction,
+  sampleContext,
+  sampleMailbox,
+  sampleVerdict,
+  start,
+} from '../samples.ts';
+
+const claim: Claim = { kind: 'recovery', actionId: 'a1', since: start, previousMode: 'balanced', under: null };
+
+function recovering(dailyLimit: number | null, change: Partial<Claim> | null = {}): MailboxState {
+  const theirs = change && { ...claim, ...change };
+  const known = { mode: 'recovery', status: 'active', dailyLimit };
+  const answer = { ...known, config: { targetDailyLimit: null }, recentBounces: [] };
+  return sampleMailbox({
+    warmup: { at: start, answer: answer as never },
+    memory: { interventions: [], reversals: [], claim: theirs } as never,
+    verdict: { at: start, answer: sampleVerdict({ mode: 'recovery' }) },
+  });
+}
+
+const conditionAt = (what: string, mailbox: MailboxState, afterMs = 0) =>
+  conditionOf(what, 'stats', mailbox, { now: start + afterMs });
+const active = (...given: Parameters<typeof conditionAt>) => conditionAt(...given).active;
+
+describe('contested', () => {
+  const held = judged({ action: 'hold', reason: 'contested', wanted: 'pause' });
+
+  test('fires when an action is held because others take ours back, and says what to find out', () => {
+    expect(conditionAt('contested', held)).toMatchObject({ active: true, forMs: 0, severity: 'warning' });
+    expect(conditionAt('contested', held).facts.sentences.join(' ')).toContain('which person or tool changes it');
+  });
+
+  test('ends when nothing is held any more, and says nothing before a verdict', () => {
+    expect(active('contested', judged({}))).toBe(false);
+    expect(active('contested', sampleMailbox())).toBe('unknown');
+  });
+});
+
+test.each<[string, string, number | null, Partial<Claim> | null, number, boolean | 'unknown']>([
+  ['daily limit', 'within a day of the switch', 40, {}, dayMs - 1, false],
+  ['daily limit', 'of 40 a day after it', 40, {}, dayMs, true],
+  ['daily limit', 'of 16', 16, {}, dayMs, true],
+  ['daily limit', 'of 15', 15, {}, dayMs, false],
+  ['daily limit', 'that is not told', null, {}, dayMs, 'unknown'],
+  ['daily limit', 'of a pause', 40, { kind: 'pause' }, dayMs, false],
+  ['daily limit', 'that is no change of ours', 40, null, dayMs, false],
+  ['overdue', 'before 45 days', 10, {}, 45 * dayMs - hourMs, false],
+  ['overdue', 'after 45 days', 10, {}, 45 * dayMs, true],
+  ['overdue', 'without a claim', 10, null, 60 * dayMs, false],
+  ['overdue', 'of a pause', 10, { kind: 'pause' }, 60 * dayMs, false],
+])('recovery_without_effect, %s %s', (what, _, limit, change, afterMs, expected) => {
+  expect(active(what, recovering(limit, change), afterMs)).toBe(expected);
+});
+
+test('recovery_without_effect says what goes on, since when, and what to do', () => {
+  const { sentences } = conditionAt('daily limit', recovering(40), dayMs).facts;
+  expect(sentences.join(' ')).toMatch(/still 40 emails, over the 15.*`warmwarden limit acme\/\S+ 15`/);
+  expect(conditionAt('overdue', recovering(10), 45 * dayMs).facts.sentences[0]).toContain('on 20 March');
+});
+
+function withStatus(listed: string | null, detailed: string | null = listed): MailboxState {
+  const mailbox = sampleMailbox();
+  const answer = { ...mailbox.entry.answer, status: listed };
+  const detail = { status: detailed, healthScore: null, dailyLimit: null };
+  const connected = { ...detail, connection: 'connected', connectionError: null } as const;
+  return { ...mailbox, entry: { at: start, answer }, detail: { at: start, answer: connected } };
+}
+
+const unknownStatus = (answered: 'mailbox' | 'mailboxes', mailbox: MailboxState, rules = defaultRuleSettings) =>
+  conditionOf('status', answered, mailbox, { rules });
+
+test.each([
+  ['suspended', true],
+  ['Locked', true],
+  ['active', false],
+  [' Paused ', false],
+  ['connected', false],
+  ['disconnected', false],
+  [null, 'unknown'],
+] as const)('mailbox_unwell: %s', (status, active) => {
+  for (const answered of ['mailbox', 'mailboxes'] as const)
+    expect(unknownStatus(answered, withStatus(status))).toMatchObject({ active, observations: 2 });
+});
+
+test('mailbox_unwell ends when list and detail both have a known status, and for words that are configured', () => {
+  expect(unknownStatus('mailboxes', withStatus('active', 'locked')).active).toBe('unknown');
+  expect(unknownStatus('mailbox', withStatus('locked', 'active')).active).toBe('unknown');
+  const rules = { ...defaultRuleSettings, mailboxUnwell: { known: ['Locked'] } };
+  expect(unknownStatus('mailbox', withStatus('locked'), rules).active).toBe(false);
+});
+
+const hard: RecentBounce = { type: 'hard', category: 'invalid_recipient' };
+const block: RecentBounce = { type: 'Blocked', category: null };
+const soft: RecentBounce = { type: 'soft', category: 'mailbox_full' };
+
+function bouncing(mailbox: MailboxState, recentBounces: readonly RecentBounce[]): MailboxState {
+  const answer = { status: 'active', mode: 'recovery', recentBounces } as Partial<WarmupAnswer> as WarmupAnswer;
+  return { ...mailbox, warmup: { at: start, answer } };
+}
+
+function severityOf(rule: AlertRule, mailbox: MailboxState, rules = defaultRuleSettings): Severity | undefined {
+  return tune([conditionOf(rule, 'stats', mailbox, { rules })], rules)[0]?.severity;
+}
+
+test.each<[string, readonly RecentBounce[], Severity]>([
+  ['all hard or blocked', [hard, block], 'critical'],
+  ['one soft among them', [hard, hard, soft], 'warning'],
+  ['a single one', [hard], 'warning'],
+  ['of a kind that nobody knows', [{ type: null, category: 'odd' }, hard], 'warning'],
+  ['none shown', [], 'warning'],
+])('a warning about bounces: %s is %s', (_name, bounces, severity) => {
+  const mailbox = bouncing(judged({}), bounces);
+  expect(actedEvent(sampleAction(), mailbox, sampleContext())?.alert.severity).toBe(severity);
+  const burst = { sent: 20, bounced: 4, from: '2026-03-19', days: 2 };
+  expect(severityOf('bounce_burst', bouncing(judged({ burst }), bounces))).toBe(severity);
+  const few = judged({ reason: 'insufficient_evidence', mode: 'recovery', bounced: 1 });
+  expect(severityOf('bounce_over_limit', bouncing(few, bounces))).toBe(severity);
+});
+
+test('the kinds of bounces leave alone what is no warning, and say what they are', () => {
+  const few = bouncing(judged({ reason: 'insufficient_evidence', mode: 'slow', bounced: 1 }), [hard, hard]);
+  expect(severityOf('bounce_over_limit', few)).toBe('info');
+  const restored = sampleAction({ kind: 'restore', verdict: breach });
+  expect(actedEvent(restored, few, sampleContext())?.alert.severity).toBe('info');
+  const burst = { sent: 20, bounced: 4, from: '2026-03-19', days: 2 };
+  const { sentences } = conditionOf('bounce_burst', 'stats', bouncing(judged({ burst }), [soft, soft])).facts;
+  expect(sentences).toContain('The last 2 bounces were soft (mailbox_full).');
+});
+
+const [dayBefore, yesterday, today, tomorrow] = ['2026-03-18', '2026-03-19', '2026-03-20', '2026-03-21'] as const;
+const row = (date: string, sent: number | null) => ({ date, sent, bounced: 0 }) as StatsRow;
+const watched: RecentLimits = [dayBefore, yesterday, today].map((day) => ({ day, daily: 30, mode: 40 }));
+
+interface SentCase {
+  readonly rows?: readonly StatsRow[] | null;
+  readonly limits?: RecentLimits | undefined;
+  readonly readAt?: number;
+}
+
+function overLimit({ rows = [row(today, 31)], limits = watched, readAt = start }: SentCase = {}) {
+  const warmup = { at: start, answer: { mode: 'balanced' } } as never;
+  const memory = { limits } as GuardMemory;
+  const mailbox = sampleMailbox({ warmup, memory, stats: { at: readAt, answer: { rows } } });
+  return sendingOverLimit(mailbox, sampleContext({ now: start }));
+}
+
+test('fires on more emails than the daily limit, with the counts and what to run', () => {
+  const { active: fires, severity, facts } = overLimit();
+  expect([fires, severity]).toEqual([true, 'warning']);
+  expect(facts.title).toBe('bob@acme.example: sends more emails than allowed');
+  expect(facts.sentences[0]).toBe('It sent 31 emails on 20 March. That is more than its daily limit of 30.');
+  expect(facts.sentences.join(' ')).toMatch(/`warmwarden limit \S+ 40`.*`warmwarden pause \S+`/);
+  expect(facts.numbers).toMatchObject({ date: today, sent: 31, daily_limit: 30, mode_max_per_day: 40 });
+});
+
+const raised = watched.map((one) => ({ ...one, daily: 60 }));
+const silent = watched.map((one) => ({ ...one, daily: null }));
+
+test.each<readonly [string, SentCase, boolean | 'unknown']>([
+  ['more than the maximum of the mode, whatever the daily limit', { rows: [row(today, 41)], limits: raised }, true],
+  ['more than the maximum of the mode, without a daily limit', { rows: [row(today, 41)], limits: silent }, true],
+  ['the maximum of the mode', { rows: [row(today, 40)], limits: silent }, false],
+  ['too many yesterday', { rows: [row(yesterday, 31), row(today, 0)] }, true],
+  ['too many on a day of the API that is ahead of UTC', { rows: [row(tomorrow, 31)] }, true],
+  ['too many the day dayBefore yesterday', { rows: [row(dayBefore, 99), row(yesterday, 30), row(today, 30)] }, false],
+  ['no rows', { rows: [] }, false],
+  ['statistics that were not read today', { readAt: start - 11 * hourMs }, 'unknown'],
+  ['statistics that could not be read', { rows: null }, 'unknown'],
+  ['a count that could not be read', { rows: [row(today, null)] }, 'unknown'],
+  ['a count that is none', { rows: [row(today, -1)] }, 'unknown'],
+  ['half an email', { rows: [row(today, 31.5)] }, 'unknown'],
+  ['a day dayBefore that was not watched', { limits: watched.slice(-1) }, 'unknown'],
+  ['a day on which nobody looked', { limits: watched.slice(0, -1), rows: [row(yesterday, 31)] }, 'unknown'],
+  ['no limits', { limits: [] }, 'unknown'],
+  ['unknown limits', { limits: watched.map(({ day }) => ({ day, daily: null, mode: null })) }, 'unknown'],
+])('%s', (_, given, expected) => {
+  expect(overLimit(given).active).toBe(expected);
+});
