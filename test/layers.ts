@@ -1,102 +1,87 @@
-// Who may import whom: the table of docs/ARCHITECTURE.md, executable, and cycles between files. A room is a folder of src.
-import { readdirSync, readFileSync } from 'node:fs';
+// Who may import whom: the table of docs/ARCHITECTURE.md, executed; the files and functions that the page names; cycles between files.
+// A room is a folder of src.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-/** What a room may import: other rooms, and packages (`node:` modules count as packages). `*` is everything. */
+const page = readFileSync(join(import.meta.dirname, '../docs/ARCHITECTURE.md'), 'utf8');
+
+/** Packages that each room may load (`node:` modules count as packages). `*` is everything. */
+const packages: Readonly<Record<string, readonly string[]>> = {
+  cli: ['*'],
+  daemon: ['*'],
+  web: ['hono', '@hono/node-server', 'zod', 'node:crypto', 'node:http', 'node:https', 'node:net'],
+  outbox: ['node:crypto'],
+  channels: ['zod', 'undici', '@slack/types', 'nodemailer', 'node:crypto', 'node:stream'],
+  operations: ['zod', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:os'],
+  account: [],
+  recipes: [
+    'undici',
+    'zod',
+    '@modelcontextprotocol/server',
+    'node:child_process',
+    'node:crypto',
+    'node:fs',
+    'node:fs/promises',
+    'node:path',
+    'node:readline',
+    'node:sqlite',
+    'node:stream',
+    'node:url',
+  ],
+  alerts: [],
+  api: [
+    'undici',
+    'node:crypto',
+    'node:http',
+    'node:https',
+    'node:net',
+    'node:tls',
+    'node:util',
+    'node:worker_threads',
+    'node:zlib',
+  ],
+  config: ['zod', 'node:path', 'node:tls', 'node:util'],
+  metrics: ['hono', 'prom-client', 'node:zlib'],
+  store: [
+    'kysely',
+    'pg',
+    'node:sqlite',
+    'node:crypto',
+    'node:fs',
+    'node:path',
+    'node:os',
+    'node:timers/promises',
+    'node:worker_threads',
+  ],
+  core: ['node:crypto'],
+  world: [
+    'node-cron',
+    'pino',
+    'pino-pretty',
+    'yaml',
+    'zod',
+    'node:crypto',
+    'node:fs',
+    'node:module',
+    'node:net',
+    'node:path',
+    'node:timers',
+    'node:timers/promises',
+    'node:tls',
+    'node:url',
+  ],
+};
+
+/** What a room may import: other rooms, as the page says, and packages. */
 interface Permission {
   readonly rooms: readonly string[];
   readonly packages: readonly string[];
 }
 
-const only = (rooms: readonly string[], packages: readonly string[] = []): Permission => ({ rooms, packages });
-const everything: Permission = { rooms: ['*'], packages: ['*'] };
-
-export const permissions: Readonly<Record<string, Permission>> = {
-  cli: everything,
-  daemon: everything,
-  web: only(
-    ['core', 'world', 'alerts', 'metrics', 'operations', 'recipes'],
-    ['hono', '@hono/node-server', 'zod', 'node:crypto', 'node:http', 'node:https', 'node:net'],
-  ),
-  outbox: only(['core', 'world', 'alerts', 'store', 'channels'], ['node:crypto']),
-  channels: only(
-    ['core', 'world', 'alerts', 'api', 'recipes'],
-    ['zod', 'undici', '@slack/types', 'nodemailer', 'node:crypto', 'node:stream'],
-  ),
-  operations: only(
-    ['core', 'world', 'alerts', 'store', 'account'],
-    ['zod', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:os'],
-  ),
-  account: only(['core', 'world', 'alerts', 'api', 'store']),
-  recipes: only(
-    ['core', 'world', 'api', 'store'],
-    [
-      'undici',
-      'zod',
-      '@modelcontextprotocol/server',
-      'node:child_process',
-      'node:crypto',
-      'node:fs',
-      'node:fs/promises',
-      'node:path',
-      'node:readline',
-      'node:sqlite',
-      'node:stream',
-      'node:url',
-    ],
-  ),
-  alerts: only(['core']),
-  api: only(
-    ['core', 'world'],
-    [
-      'undici',
-      'node:crypto',
-      'node:http',
-      'node:https',
-      'node:net',
-      'node:tls',
-      'node:util',
-      'node:worker_threads',
-      'node:zlib',
-    ],
-  ),
-  config: only(['core', 'world', 'channels'], ['zod', 'node:path', 'node:tls', 'node:util']),
-  metrics: only(['core', 'world'], ['hono', 'prom-client', 'node:zlib']),
-  store: only(
-    ['core', 'world'],
-    [
-      'kysely',
-      'pg',
-      'node:sqlite',
-      'node:crypto',
-      'node:fs',
-      'node:path',
-      'node:os',
-      'node:timers/promises',
-      'node:worker_threads',
-    ],
-  ),
-  core: only([], ['node:crypto']),
-  world: only(
-    ['core'],
-    [
-      'node-cron',
-      'pino',
-      'pino-pretty',
-      'yaml',
-      'zod',
-      'node:crypto',
-      'node:fs',
-      'node:module',
-      'node:net',
-      'node:path',
-      'node:timers',
-      'node:timers/promises',
-      'node:tls',
-      'node:url',
-    ],
-  ),
-};
+const table = tableOf(page);
+export const permissions: Readonly<Record<string, Permission>> = Object.fromEntries(
+  Object.entries(table).map(([room, rooms]) => [room, { rooms, packages: packages[room] ?? [] }]),
+);
 
 /** A folder that holds more, not counting what stands in folders of its own, comes apart. */
 const maxFolderLines = 5_000;
@@ -140,7 +125,7 @@ const importPattern = /\b(?:from|import)\s*\(?\s*'([^']+)'/g;
 /** Imports of one file that the table does not allow. A room that the table does not know may import nothing. */
 export function violationsOf(root: string, file: string, text: string): readonly Violation[] {
   const room = roomOf(file);
-  const allowed = permissions[room] ?? only([]);
+  const allowed = permissions[room] ?? { rooms: [], packages: [] };
   const violations: Violation[] = [];
   for (const [, specifier = ''] of text.matchAll(importPattern)) {
     const ours = specifier.startsWith('.');
@@ -200,4 +185,37 @@ export function importCycles(sources: readonly SourceText[]): readonly string[] 
   };
   for (const { file } of sources) visit(file, []);
   return cycles;
+}
+
+const mentions = /`(?:src\/)?([a-z-]+(?:\/[a-z-]+)*\.ts)`|`(#?\w+)\(\)`/g;
+
+/** What a text names that is not there: files of src or of `root`, and functions that the file named before has not got. */
+export function missingMentions(text: string, root: string): readonly string[] {
+  let file = '';
+  return [...text.matchAll(mentions)].flatMap(([, path, name]) => {
+    if (path === undefined) return declares(file, name ?? '') ? [] : [`${name}() in ${file}`];
+    file = [`src/${path}`, path].map((one) => join(root, one)).find((one) => existsSync(one)) ?? '';
+    return file === '' ? [path] : [];
+  });
+}
+
+/** A function of that name, or a method: not a mere call. */
+function declares(file: string, name: string): boolean {
+  if (file === '') return false;
+  return new RegExp(`function ${name}\\b|^  (?:async )?${name}[(<]`, 'm').test(readFileSync(file, 'utf8'));
+}
+
+/** The table of the page: each room with what it may import. */
+function tableOf(page: string): Readonly<Record<string, readonly string[]>> {
+  const rows = [...page.matchAll(/^\| (`[^|]+) \|[^|]+\| ([^|]+) \|$/gm)];
+  return Object.fromEntries(
+    rows.flatMap(([, rooms = '', allowed = '']) =>
+      [...rooms.matchAll(/`([\w-]+)`/g)].map(([, room = '']) => [room, importsOf(allowed.trim())] as const),
+    ),
+  );
+}
+
+function importsOf(text: string): readonly string[] {
+  if (text.startsWith('nothing')) return [];
+  return text === 'everything' ? ['*'] : text.split(', ');
 }

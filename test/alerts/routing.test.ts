@@ -69,12 +69,9 @@ test.each([
   [heldOf('acme', 'beta'), { account: ['acme'] }, false],
   [own, { account: ['acme'] }, false],
   [own, { rule: ['store_failing'] }, true],
-])(
-  'a silence mutes a hold while all that is held is on silenced accounts, and nothing of ours: %#',
-  (alert, match, is) => {
-    expect(matches(alert, match)).toBe(is);
-  },
-);
+])('a silence mutes a hold while all of it is on silenced accounts, and nothing of ours: %#', (alert, match, is) => {
+  expect(matches(alert, match)).toBe(is);
+});
 
 const wide = { mailboxId: null } as const;
 const seenWith = { title: '', sentences: [], numbers: { seen_with: 'bob@a.example' } };

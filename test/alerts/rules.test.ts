@@ -154,7 +154,7 @@ test.each<[Partial<Verdict>, boolean | 'unknown', string]>([
   [breach, false, 'critical'],
   [{ reason: 'stale_data', action: 'hold' }, 'unknown', 'critical'],
 ])(
-  'bounce_over_limit: with too few bounces to act it is info, in recovery mode a warning: %#',
+  'bounce_over_limit: too few bounces to act are info, a warning in recovery mode: %#',
   (change, expected, severity) => {
     const few = { reason: 'insufficient_evidence', mode: 'slow', limitPpm: 5_000, sent: 85, bounced: 1 } as const;
     const mailbox = judged({ ...few, bouncesUntilBreach: 1, ...change });
@@ -176,7 +176,7 @@ test.each([
   [1, 110, 'unknown'],
   [0, 0, false],
 ])(
-  'bounce_near_limit, from 80 %% of the limit with two bounces, until below 70 %%: %i in %i is %s',
+  'bounce_near_limit: two bounces from 80 %% of the limit on, until 70 %%: %i in %i is %s',
   (bounced, sent, expected) => {
     expect(active('bounce_near_limit', 'stats', judged({ bounced, sent }))).toBe(expected);
   },

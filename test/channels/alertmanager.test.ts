@@ -6,6 +6,7 @@ import { alertmanagerBody, alertmanagerChannel } from '../../src/channels/alertm
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import type { Alert, Transition } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { noTally } from '../../src/core/tally.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import { createNotifier } from '../../src/outbox/notifier.ts';
 import { Loops } from '../../src/world/loop.ts';
@@ -14,7 +15,7 @@ import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 import { type MemoryOutbox, memoryOutbox } from '../outbox/memory-outbox.ts';
 import { startReceiver, status } from '../outbox/receiver.ts';
-import { noTally, quietSettings, sampleDelivery } from '../outbox/sample-delivery.ts';
+import { quietSettings, sampleDelivery } from '../outbox/sample-delivery.ts';
 import { Alertmanager } from '../support/alertmanager.ts';
 import { isInstalled } from '../support/debian.ts';
 import { until } from '../support/until.ts';

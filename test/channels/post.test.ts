@@ -50,14 +50,11 @@ function sendOne(channel: Channel | undefined, deadlineMs: number) {
 
 const byStatus = Object.keys(channels).filter((kind) => kind !== 'slack');
 
-test.each(byStatus)(
-  '%s: a 2xx is a success although its body never ends, and the connection is ended',
-  async (kind) => {
-    const receiver = await stalling(202);
-    expect(await sendOne(channels[kind]?.(receiver.url), 10_000)).toMatchObject({ kind: 'sent' });
-    await receiver.closed;
-  },
-);
+test.each(byStatus)('%s: a 2xx is a success although its body never ends, and the connection ends', async (kind) => {
+  const receiver = await stalling(202);
+  expect(await sendOne(channels[kind]?.(receiver.url), 10_000)).toMatchObject({ kind: 'sent' });
+  await receiver.closed;
+});
 
 test('a success that stalls brings what came of its body', async () => {
   const { url } = await stalling(200);

@@ -1,7 +1,6 @@
 // `warmwarden doctor` on a full disk: it says that, and that Warmwarden does not start, however the last process ended.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, mkdirSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { shapes } from '../../src/cli/shapes/shapes.ts';
@@ -9,6 +8,7 @@ import { storeError } from '../../src/store/file/connection.ts';
 import { Store } from '../../src/store/store.ts';
 import { now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { Workplace } from '../support/process.ts';
 import { canMount } from '../support/tmpfs.ts';
 
@@ -34,31 +34,25 @@ async function examined(freeBytes: number, meanwhile: (path: string) => Promise<
   }
 }
 
-const ends = {
-  'an orderly end': async (path: string) => {
-    const store = await Store.open(path, now);
-    await store.close();
-  },
-  'kill -9': async (path: string) => {
-    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-full-'));
-    const other = join(folder, 'warmwarden.db');
-    const store = await Store.open(other, now);
-    for (const ending of ['', '-wal', '-shm']) cpSync(`${other}${ending}`, `${path}${ending}`);
-    await store.close();
-    rmSync(folder, { recursive: true });
-  },
+const orderly = async (path: string) => (await Store.open(path, now)).close();
+const killed = async (path: string) => {
+  const other = join(newFolder(), 'warmwarden.db');
+  const store = await Store.open(other, now);
+  for (const ending of ['', '-wal', '-shm']) cpSync(`${other}${ending}`, `${path}${ending}`);
+  await store.close();
 };
+const ends = [['an orderly end', orderly] as const, ['kill -9', killed] as const];
 
-test.runIf(canMount).each(Object.keys(ends) as readonly (keyof typeof ends)[])(
+test.runIf(canMount).each(ends)(
   'after %s, the full disk is the problem, and what to do is to free up space',
-  async (end) => {
-    const { code, said } = await examined(0, ends[end]);
+  async (_end, leave) => {
+    const { code, said } = await examined(0, leave);
     expect(code).toBe(1);
     expect(said).toContainEqual(
       'problem: The disk of the store is full (0 B free): Warmwarden does not start, and a running daemon cannot record anything. Free up space on that disk.',
     );
     expect(said.join()).not.toContain('writable folder');
-    const roomy = await examined(256 * 1024, ends[end]);
+    const roomy = await examined(256 * 1024, leave);
     expect(roomy.said.filter((one) => one.startsWith('problem'))).toEqual([]);
   },
 );

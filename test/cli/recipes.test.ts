@@ -1,11 +1,11 @@
 // `warmwarden recipes` beside a daemon; `warmwarden token new`.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { commandLine } from '../support/command-line.ts';
 import { workInEmptyFolder } from '../support/empty-folder.ts';
 import { Stage } from '../support/guarded.ts';
+import { listen, urlOf } from '../support/loopback.ts';
 import { until } from '../support/until.ts';
 
 const warmwarden = (...args: string[]) => commandLine(args);
@@ -43,8 +43,8 @@ test('a dry run says how to carry it out, and speaks of --dry-run only where it 
   const server = createServer((_, response) =>
     response.end(JSON.stringify({ ...run, row_count: 1, truncated: false })),
   );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await listen(server);
+  const url = urlOf(server);
   const said = async (...options: string[]) =>
     (await commandLine(['recipes', 'run', 'pause-domain', '--url', url, ...options])).stderr;
   expect(await said()).toBe('1 row. Nothing was done: this was a dry run. To carry out the actions, add --apply.\n');

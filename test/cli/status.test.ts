@@ -1,6 +1,5 @@
 // `warmwarden status` and `alerts list`: the whole fleet, and an exit code that says whether it is guarded.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { statusLines } from '../../src/cli/status.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
@@ -9,6 +8,7 @@ import type { FleetAnswer } from '../../src/web/json/fleet.ts';
 import { stateBadge } from '../../src/web/page/parts/elements.ts';
 import { noAlerts, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
+import { listen, portOf } from '../support/loopback.ts';
 import { account, alert, exampleFleet, mailbox } from '../web/example-fleet.ts';
 import { type Running, serve } from '../web/running-server.ts';
 
@@ -132,14 +132,11 @@ describe('in words', () => {
     ['reader', 'held', { writable: false }, 'Held'],
     ['down', 'ok', { failing_since: since }, 'OK, API down'],
     ['wrong', 'ok', { failing_since: since, key_rejected: true }, 'OK, key rejected'],
-  ])(
-    'beside the state of a mailbox on the account %s, %s, what is wrong with the account',
-    (account, state, trouble, said) => {
-      const part = { accounts: [{ ...fine, name: account, ...trouble }], total: 1 };
-      const text = textOf({ ...part, mailboxes: [{ ...row, account, state, verdict: null }] });
-      expect(text.trimEnd().split('\n').at(-1)?.split(/ {2,}/)[0]).toBe(said);
-    },
-  );
+  ])('beside the state of a mailbox on account %s, %s, what is wrong with it', (account, state, trouble, said) => {
+    const part = { accounts: [{ ...fine, name: account, ...trouble }], total: 1 };
+    const text = textOf({ ...part, mailboxes: [{ ...row, account, state, verdict: null }] });
+    expect(text.trimEnd().split('\n').at(-1)?.split(/ {2,}/)[0]).toBe(said);
+  });
 
   test('each state as the page names it', () => {
     const verdict = { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5, emergency: true };
@@ -153,10 +150,8 @@ describe('in words', () => {
 
 test('a demo whose port is in use says so, when the port was asked for', async () => {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const demo = await commandLine(['demo', '--port', String(port)]);
-  expect(demo.code).toBe(1);
-  expect(demo.stderr).toContain(`${port} is in use`);
+  await listen(server);
+  const demo = await commandLine(['demo', '--port', String(portOf(server))]);
+  expect([demo.code, demo.stderr]).toEqual([1, expect.stringContaining(`${portOf(server)} is in use`)]);
   server.close();
 });

@@ -137,19 +137,20 @@ describe('config.example.yaml', () => {
   });
 });
 
-describe('a token or key of the example that is taken in as it stands', () => {
-  test.each([
-    ['auth: none ', 'server.auth.tokens[0].sha256'],
-    ['api_keys: \\[\\] ', 'recipes.api_keys[0].sha256'],
-  ])('is refused, and told how to make one: under %s', (empty, place) => {
+test.each([
+  ['auth: none ', 'server.auth.tokens[0].sha256'],
+  ['api_keys: \\[\\] ', 'recipes.api_keys[0].sha256'],
+])(
+  'a token or key of the example that is taken in as it stands is refused, and told how to make one: under %s',
+  (empty, place) => {
     const taken = text.replace(new RegExp(`^ *${empty}.*\n(?: *# .*\n)+`, 'm'), (section) =>
       uncommented(section).replace(/^.*\n/, ''),
     );
     const loaded = folder.load(taken, environment);
     const problems = loaded.ok ? [] : loaded.problems.map(({ path, message }) => [path, message]);
     expect(problems).toEqual([[place, expect.stringMatching(/64 hex digits: .*`warmwarden token new NAME --/)]]);
-  });
-});
+  },
+);
 
 describe('leaving a key out', () => {
   const configOf = (tree: unknown) => {

@@ -6,12 +6,10 @@ import { generated } from '../../tools/docs/generated.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-test.each([...(await generated())].map(([file, text]) => ({ file: relative(root, file), text })))(
-  '$file is what `npm run docs` writes',
-  ({ file, text }) => {
-    expect(readFileSync(join(root, file), 'utf8')).toBe(text);
-  },
-);
+const pages = [...(await generated())].map(([file, text]) => ({ file: relative(root, file), text }));
+test.each(pages)('$file is what `npm run docs` writes', ({ file, text }) => {
+  expect(readFileSync(join(root, file), 'utf8')).toBe(text);
+});
 
 test('the documentation has a row for every key of the schema', () => {
   const text = readFileSync(join(root, 'docs/configuration.md'), 'utf8');

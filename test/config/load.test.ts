@@ -78,12 +78,10 @@ describe('the environment', () => {
 });
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: end of the configuration's braces.
 
-describe('a secret in a file', () => {
-  test('is read relative to the configuration, without one trailing line break', () => {
-    place.write('key', 'sk_live_fromfile\n');
-    const text = account.replace('api_key: sk_live_1234', 'api_key_file: key');
-    expect(accepted(text).accounts[0]?.apiKey).toBe('sk_live_fromfile');
-  });
+test('a secret in a file is read relative to the configuration, without one trailing line break', () => {
+  place.write('key', 'sk_live_fromfile\n');
+  const text = account.replace('api_key: sk_live_1234', 'api_key_file: key');
+  expect(accepted(text).accounts[0]?.apiKey).toBe('sk_live_fromfile');
 });
 
 describe('units', () => {
@@ -170,15 +168,13 @@ describe('the way out', () => {
     expect(shown(`${account}proxy: none\n`)).toBe('none');
   });
 
-  test.each(['socks5://user:secret-word@p.example', 'http://user:50%off@p.example:3128'])(
-    'a proxy of the environment that cannot be used is a warning: %s',
-    (url) => {
-      const loaded = load(account + reachable + slack, { HTTPS_PROXY: url });
-      expect(loaded.ok && loaded.warnings.map(({ message }) => message)).toEqual([
-        'the environment variable HTTPS_PROXY is not used, because it is not the address of an HTTP proxy (a % in its password is written as %25): write proxy, or proxy: none',
-      ]);
-    },
-  );
+  const unusable = ['socks5://user:secret-word@p.example', 'http://user:50%off@p.example:3128'];
+  test.each(unusable)('a proxy of the environment that cannot be used is a warning: %s', (url) => {
+    const loaded = load(account + reachable + slack, { HTTPS_PROXY: url });
+    expect(loaded.ok && loaded.warnings.map(({ message }) => message)).toEqual([
+      'the environment variable HTTPS_PROXY is not used, because it is not the address of an HTTP proxy (a % in its password is written as %25): write proxy, or proxy: none',
+    ]);
+  });
 });
 
 describe('plain http', () => {

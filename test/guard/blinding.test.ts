@@ -1,6 +1,6 @@
 // What a mailbox's status and mode may do without blinding the guard: nothing that lasts. Through the steps of the watch.
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { judgeMailbox, type Observation, observe } from '../../src/account/record/observe.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays, dayMs, type EpochMs, hourMs, minuteMs, utcDate } from '../../src/core/time.ts';
@@ -78,21 +78,19 @@ const dayOf = (at: EpochMs) => Math.floor((at - monday) / dayMs);
 const active = (mode: string) => ({ mode, status: 'active' });
 const balanced = (status: string | null) => ({ mode: 'balanced', status });
 
-describe('a mailbox of which 7.5 % bounces', () => {
-  test.each<[string, Said]>([
-    ['that runs', () => balanced('active')],
-    ['that is paused at night', (at) => balanced(hourOf(at) >= 6 && hourOf(at) < 18 ? 'active' : 'paused')],
-    ['that is paused every other hour', (at) => balanced(hourOf(at) % 2 === 0 ? 'active' : 'paused')],
-    ['that is said to be pending for one hour a day', (at) => balanced(hourOf(at) === 12 ? 'pending' : 'active')],
-    ['whose mode is misread for one hour a day', (at) => active(hourOf(at) === 12 ? 'slow' : 'balanced')],
-    ['whose mode alternates daily', (at) => active(dayOf(at) % 2 === 0 ? 'balanced' : 'slow')],
-    ['whose mode alternates every look', (at) => active(Math.floor(at / lookEveryMs) % 2 ? 'recovery' : 'balanced')],
-  ])('%s is acted on at most a day later than one that runs', (_, said) => {
-    const [plain, toggled] = [watch(() => balanced('active')), watch(said)];
-    expect(plain).toMatchObject({ sendingDays: 1, verdict: { action: 'recovery' } });
-    expect(toggled.sendingDays).toBeLessThanOrEqual(plain.sendingDays + 1);
-    expect(['recovery', 'pause']).toContain(toggled.verdict?.action);
-  });
+test.each<[string, Said]>([
+  ['that runs', () => balanced('active')],
+  ['that is paused at night', (at) => balanced(hourOf(at) >= 6 && hourOf(at) < 18 ? 'active' : 'paused')],
+  ['that is paused every other hour', (at) => balanced(hourOf(at) % 2 === 0 ? 'active' : 'paused')],
+  ['that is said to be pending for one hour a day', (at) => balanced(hourOf(at) === 12 ? 'pending' : 'active')],
+  ['whose mode is misread for one hour a day', (at) => active(hourOf(at) === 12 ? 'slow' : 'balanced')],
+  ['whose mode alternates daily', (at) => active(dayOf(at) % 2 === 0 ? 'balanced' : 'slow')],
+  ['whose mode alternates every look', (at) => active(Math.floor(at / lookEveryMs) % 2 ? 'recovery' : 'balanced')],
+])('a mailbox of which 7.5 %% bounces %s is acted on at most a day later than one that runs', (_, said) => {
+  const [plain, toggled] = [watch(() => balanced('active')), watch(said)];
+  expect(plain).toMatchObject({ sendingDays: 1, verdict: { action: 'recovery' } });
+  expect(toggled.sendingDays).toBeLessThanOrEqual(plain.sendingDays + 1);
+  expect(['recovery', 'pause']).toContain(toggled.verdict?.action);
 });
 
 const anySegment = fc.record({

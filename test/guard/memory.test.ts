@@ -249,7 +249,7 @@ test.each([
   ['balanced', 'paused'],
   ['balanced', 'suspended'],
 ] as const)(
-  'in %s mode, %s: no mode and no status change no memory but for the day since which nothing was judged',
+  'in %s mode, %s: an answer without mode or status changes no memory but the unjudged day',
   (mode, status) => {
     const mailbox = known(mode, daysUpTo(today, ...times(20, 10), ...times(5, 0)));
     mailbox.warmup(mode, status);
@@ -300,17 +300,14 @@ describe('a word against the counts', () => {
     ...Array.from({ length: until }, (_, day) => row(addDays(today, day + 1), 60, bounced)),
   ];
 
-  test.each(['paused', 'suspended'])(
-    '%s is believed on the day on which it comes, and on the next without emails',
-    (word) => {
-      const mailbox = known('balanced');
-      const breach = daysUpTo(today, ...times(29, 40), [60, 5]);
-      mailbox.warmup('balanced', word);
-      expect(mailbox.stats(breach)).toMatchObject({ action: 'none', wanted: 'none' });
-      mailbox.later(dayMs);
-      expect(mailbox.stats([...breach, row(tomorrow, 0, 1)])).toMatchObject({ action: 'none', wanted: 'none' });
-    },
-  );
+  test.each(['paused', 'suspended'])('%s is believed on the day of its coming, and the next without emails', (word) => {
+    const mailbox = known('balanced');
+    const breach = daysUpTo(today, ...times(29, 40), [60, 5]);
+    mailbox.warmup('balanced', word);
+    expect(mailbox.stats(breach)).toMatchObject({ action: 'none', wanted: 'none' });
+    mailbox.later(dayMs);
+    expect(mailbox.stats([...breach, row(tomorrow, 0, 1)])).toMatchObject({ action: 'none', wanted: 'none' });
+  });
 
   test.each(['paused', 'suspended'])('%s is not believed against emails of a later day that bounce', (word) => {
     const mailbox = known('balanced');

@@ -232,24 +232,22 @@ describe('bouncesUntilBreach', () => {
   });
 });
 
-describe('judging never throws', () => {
-  const anyCount = fc.oneof(fc.constant(null), fc.double(), fc.integer(), fc.maxSafeInteger());
-  const anyDate = fc.oneof(
-    fc.constantFrom(null, '', '0001-01-01', '0000-00-00', '9999-12-31', '2025-02-29', '+002025-03-20', today),
-    fc.string(),
-    fc.integer({ min: -40, max: 40 }).map((days) => addDays(today, days)),
-  );
-  const anyRow = fc.tuple(anyDate, anyCount, anyCount).map(([date, sent, bounced]) => row(date, sent, bounced));
+const anyCount = fc.oneof(fc.constant(null), fc.double(), fc.integer(), fc.maxSafeInteger());
+const anyDate = fc.oneof(
+  fc.constantFrom(null, '', '0001-01-01', '0000-00-00', '9999-12-31', '2025-02-29', '+002025-03-20', today),
+  fc.string(),
+  fc.integer({ min: -40, max: 40 }).map((days) => addDays(today, days)),
+);
+const anyRow = fc.tuple(anyDate, anyCount, anyCount).map(([date, sent, bounced]) => row(date, sent, bounced));
 
-  test('on any rows, in any situation, and neither does remembering', () => {
-    fc.assert(
-      fc.property(anyJudged, fc.array(anyRow, { maxLength: 8 }), ({ policy, situation }, odd) => {
-        const rows = [...odd, ...(situation.rows ?? []).slice(0, 3)];
-        judge(policy, withRows(situation, rows));
-        const memory = firstSight(policy, withRows(situation, rows));
-        afterSight(policy, memory, { ...situation, rows, mode: 'slow' });
-      }),
-      runs,
-    );
-  });
+test('judging never throws on any rows, in any situation, and neither does remembering', () => {
+  fc.assert(
+    fc.property(anyJudged, fc.array(anyRow, { maxLength: 8 }), ({ policy, situation }, odd) => {
+      const rows = [...odd, ...(situation.rows ?? []).slice(0, 3)];
+      judge(policy, withRows(situation, rows));
+      const memory = firstSight(policy, withRows(situation, rows));
+      afterSight(policy, memory, { ...situation, rows, mode: 'slow' });
+    }),
+    runs,
+  );
 });

@@ -19,19 +19,16 @@ function command(host: RecipeHost) {
 }
 
 describe('the official client, version 2', () => {
-  it.each(['legacy', 'auto', { pin: '2026-07-28' }] as const)(
-    'lists and calls a tool, negotiating as %o',
-    async (mode) => {
-      await using host = await RecipeHost.start();
-      const client = new Client(info, { versionNegotiation: { mode } });
-      await client.connect(new StdioClientTransport(command(host)));
-      const { tools } = await client.listTools();
-      expect(tools.map(({ name }) => name)).toEqual(['at-risk', 'get_run', 'cancel_run']);
-      const result = await client.callTool({ name: 'at-risk', arguments: {} });
-      expect(result.structuredContent).toMatchObject({ status: 'succeeded', rows });
-      await client.close();
-    },
-  );
+  it.each(['legacy', 'auto', { pin: '2026-07-28' }] as const)('lists and calls a tool as %o', async (mode) => {
+    await using host = await RecipeHost.start();
+    const client = new Client(info, { versionNegotiation: { mode } });
+    await client.connect(new StdioClientTransport(command(host)));
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['at-risk', 'get_run', 'cancel_run']);
+    const result = await client.callTool({ name: 'at-risk', arguments: {} });
+    expect(result.structuredContent).toMatchObject({ status: 'succeeded', rows });
+    await client.close();
+  });
 
   it('hears how far the run is', async () => {
     await using host = await RecipeHost.start();
@@ -48,20 +45,18 @@ describe('the official client, version 2', () => {
   });
 });
 
-describe('the official client, version 1', () => {
-  it('lists and calls a tool, and finds the result as its output schema says', async () => {
-    await using host = await RecipeHost.start();
-    const client = new OldClient(info);
-    await client.connect(new OldStdioClientTransport(command(host)));
-    const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['at-risk', 'get_run', 'cancel_run']);
-    // The client throws when structuredContent is not what the output schema says.
-    const result = await client.callTool({ name: 'at-risk', arguments: {} });
-    expect(result.structuredContent).toMatchObject({ status: 'succeeded', rows });
-    const refused = await client.callTool({ name: 'get_run', arguments: { run_id: '' } });
-    expect(refused.isError).toBe(true);
-    await client.close();
-  });
+it('the official client, version 1, lists and calls a tool, and finds the result as its output schema says', async () => {
+  await using host = await RecipeHost.start();
+  const client = new OldClient(info);
+  await client.connect(new OldStdioClientTransport(command(host)));
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(['at-risk', 'get_run', 'cancel_run']);
+  // The client throws when structuredContent is not what the output schema says.
+  const result = await client.callTool({ name: 'at-risk', arguments: {} });
+  expect(result.structuredContent).toMatchObject({ status: 'succeeded', rows });
+  const refused = await client.callTool({ name: 'get_run', arguments: { run_id: '' } });
+  expect(refused.isError).toBe(true);
+  await client.close();
 });
 
 /** The Inspector's launcher; `npm run proofs` installs it, for it is too large for a devDependency. */

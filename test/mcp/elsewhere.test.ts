@@ -259,24 +259,22 @@ describe('what a service answers', () => {
   });
 });
 
-describe('a mistake on the command line', () => {
-  it('is said on stderr, with exit code 2 and nothing on stdout', async () => {
-    const mistakes: readonly (readonly [string, readonly string[]])[] = [
-      ['must end with /v1', ['--base-url', 'https://recipes.example']],
-      ['twice', ['--base-url', 'https://recipes.example/v1/v1/']],
-      ['is not an address', ['--base-url', 'recipes']],
-      ['plain http to another machine', ['--base-url', 'http://recipes.example/v1']],
-      ['set WARMWARDEN_API_KEY', ['--base-url', 'https://recipes.example/v1']],
-      ["can't be read", ['--base-url', 'https://r.example/v1', '--api-key-file', '/no/such']],
-    ];
-    for (const [said, args] of mistakes) {
-      const { code, stdout, stderr } = await commandLine(['mcp', ...args]);
-      expect([said, code, stdout]).toEqual([said, 2, '']);
-      expect(stderr).toContain(said);
-    }
-    // The process says what the command line does.
-    await using server = spawnRpc(['mcp', ...(mistakes[0]?.[1] ?? [])]);
-    expect([await server.ended, server.rpc.received]).toEqual([2, '']);
-    expect(server.stderr()).toContain(mistakes[0]?.[0]);
-  });
+it('a mistake on the command line is said on stderr, with exit code 2 and nothing on stdout', async () => {
+  const mistakes: readonly (readonly [string, readonly string[]])[] = [
+    ['must end with /v1', ['--base-url', 'https://recipes.example']],
+    ['twice', ['--base-url', 'https://recipes.example/v1/v1/']],
+    ['is not an address', ['--base-url', 'recipes']],
+    ['plain http to another machine', ['--base-url', 'http://recipes.example/v1']],
+    ['set WARMWARDEN_API_KEY', ['--base-url', 'https://recipes.example/v1']],
+    ["can't be read", ['--base-url', 'https://r.example/v1', '--api-key-file', '/no/such']],
+  ];
+  for (const [said, args] of mistakes) {
+    const { code, stdout, stderr } = await commandLine(['mcp', ...args]);
+    expect([said, code, stdout]).toEqual([said, 2, '']);
+    expect(stderr).toContain(said);
+  }
+  // The process says what the command line does.
+  await using server = spawnRpc(['mcp', ...(mistakes[0]?.[1] ?? [])]);
+  expect([await server.ended, server.rpc.received]).toEqual([2, '']);
+  expect(server.stderr()).toContain(mistakes[0]?.[0]);
 });

@@ -2,7 +2,7 @@
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { Gauge, Registry } from 'prom-client';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { type Family, familyText } from '../../src/metrics/exposition.ts';
 import { MailboxBlocks } from '../../src/metrics/mailbox-blocks.ts';
@@ -65,30 +65,28 @@ const change = fc.record({
 /** Between two scrapes: mailboxes that are put, mailboxes that leave. */
 const round = fc.record({ put: fc.array(change, { maxLength: 60 }), leave: fc.array(ids, { maxLength: 60 }) });
 
-describe('the blocks of mailboxes', () => {
-  test('have what prom-client writes, scrape after scrape', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(round, { minLength: 2, maxLength: 3 }), async (rounds) => {
-        const fleet = new Fleet();
-        for (let n = 0; n < 300; n += 1) fleet.putMailbox(mailbox(`m${n}`, `box${n}@acme.example`));
-        const blocks = blocksOf(fleet);
-        for (const { put, leave } of rounds) {
-          for (const { id, email, provider, sent } of put) {
-            const next = mailbox(id, email, sent === null ? { verdict: null, stats: null } : {});
-            const answer = { ...next.entry.answer, provider };
-            const of = sent === null ? {} : { verdict: { at: now, answer: verdict({ sent }) } };
-            fleet.putMailbox({ ...next, ...of, entry: { ...next.entry, answer } });
-          }
-          for (const id of leave) fleet.removeMailbox('acme', id);
-          const text = await textOf(await blocks.pieces());
-          const isState = (line: string) => line.startsWith('warmwarden_guard_state{');
-          const wanted = lines(await byPromClient(fleet));
-          expect(lines(text).filter((line) => !isState(line))).toEqual(wanted.filter((line) => !isState(line)));
+test('the blocks of mailboxes have what prom-client writes, scrape after scrape', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(round, { minLength: 2, maxLength: 3 }), async (rounds) => {
+      const fleet = new Fleet();
+      for (let n = 0; n < 300; n += 1) fleet.putMailbox(mailbox(`m${n}`, `box${n}@acme.example`));
+      const blocks = blocksOf(fleet);
+      for (const { put, leave } of rounds) {
+        for (const { id, email, provider, sent } of put) {
+          const next = mailbox(id, email, sent === null ? { verdict: null, stats: null } : {});
+          const answer = { ...next.entry.answer, provider };
+          const of = sent === null ? {} : { verdict: { at: now, answer: verdict({ sent }) } };
+          fleet.putMailbox({ ...next, ...of, entry: { ...next.entry, answer } });
         }
-      }),
-      { numRuns: 5 },
-    );
-  });
+        for (const id of leave) fleet.removeMailbox('acme', id);
+        const text = await textOf(await blocks.pieces());
+        const isState = (line: string) => line.startsWith('warmwarden_guard_state{');
+        const wanted = lines(await byPromClient(fleet));
+        expect(lines(text).filter((line) => !isState(line))).toEqual(wanted.filter((line) => !isState(line)));
+      }
+    }),
+    { numRuns: 5 },
+  );
 });
 
 test('pieces, one behind the other, are one gzip file of their texts', async () => {
@@ -102,28 +100,26 @@ test('pieces, one behind the other, are one gzip file of their texts', async () 
   );
 });
 
-describe('a family', () => {
-  const histogram: Family = {
-    name: 'took_seconds',
-    type: 'histogram',
-    help: 'Says "how long".',
-    samples: [
-      { suffix: '_bucket', labels: { le: 1 }, value: 2 },
-      { suffix: '_bucket', labels: { le: '+Inf' }, value: 3 },
-      { suffix: '_count', labels: {}, value: 3 },
-    ],
-  };
+const histogram: Family = {
+  name: 'took_seconds',
+  type: 'histogram',
+  help: 'Says "how long".',
+  samples: [
+    { suffix: '_bucket', labels: { le: 1 }, value: 2 },
+    { suffix: '_bucket', labels: { le: '+Inf' }, value: 3 },
+    { suffix: '_count', labels: {}, value: 3 },
+  ],
+};
 
-  test('is written for each format as that one wants it', () => {
-    expect(familyText(histogram, 'text')).toBe(
-      '# HELP took_seconds Says "how long".\n# TYPE took_seconds histogram\n' +
-        'took_seconds_bucket{le="1"} 2\ntook_seconds_bucket{le="+Inf"} 3\ntook_seconds_count 3\n',
-    );
-    expect(familyText(histogram, 'openmetrics')).toBe(
-      '# HELP took_seconds Says \\"how long\\".\n# TYPE took_seconds histogram\n' +
-        'took_seconds_bucket{le="1.0"} 2\ntook_seconds_bucket{le="+Inf"} 3\ntook_seconds_count 3\n',
-    );
-    const counter: Family = { name: 'a_total', type: 'counter', help: 'All.', samples: [{ labels: {}, value: 1 }] };
-    expect(familyText(counter, 'openmetrics')).toBe('# HELP a All.\n# TYPE a counter\na_total 1\n');
-  });
+test('a family is written for each format as that one wants it', () => {
+  expect(familyText(histogram, 'text')).toBe(
+    '# HELP took_seconds Says "how long".\n# TYPE took_seconds histogram\n' +
+      'took_seconds_bucket{le="1"} 2\ntook_seconds_bucket{le="+Inf"} 3\ntook_seconds_count 3\n',
+  );
+  expect(familyText(histogram, 'openmetrics')).toBe(
+    '# HELP took_seconds Says \\"how long\\".\n# TYPE took_seconds histogram\n' +
+      'took_seconds_bucket{le="1.0"} 2\ntook_seconds_bucket{le="+Inf"} 3\ntook_seconds_count 3\n',
+  );
+  const counter: Family = { name: 'a_total', type: 'counter', help: 'All.', samples: [{ labels: {}, value: 1 }] };
+  expect(familyText(counter, 'openmetrics')).toBe('# HELP a All.\n# TYPE a counter\na_total 1\n');
 });

@@ -237,48 +237,44 @@ describe('the series of the daemon', () => {
   });
 });
 
-describe('the lag of the event loop', () => {
-  const lags = (text: string) => {
-    const of = (what: string) => parse(text).find(({ name }) => name === `nodejs_eventloop_lag_${what}_seconds`)?.value;
-    return { min: of('min'), mean: of('mean'), p50: of('p50'), max: of('max') };
-  };
+const lags = (text: string) => {
+  const of = (what: string) => parse(text).find(({ name }) => name === `nodejs_eventloop_lag_${what}_seconds`)?.value;
+  return { min: of('min'), mean: of('mean'), p50: of('p50'), max: of('max') };
+};
 
-  test('is how late the event loop was, without the time between two measurements', async () => {
-    const metrics = metricsOf(exampleFleet(), stillWorld());
-    const clock = systemClock();
-    await clock.sleep(500);
-    const until = clock.monotonic() + 700;
-    while (clock.monotonic() < until);
-    await clock.sleep(500);
-    const { min = Number.NaN, max = 0 } = lags(await textOf(metrics));
-    // A measurement was due at the latest 200 ms after the loop was blocked.
-    expect(max).toBeGreaterThan(0.49);
-    expect(min).toBeGreaterThanOrEqual(0);
-    expect(min).toBeLessThan(0.19);
-  });
+test('the lag of the event loop is how late the event loop was, without the time between two measurements', async () => {
+  const metrics = metricsOf(exampleFleet(), stillWorld());
+  const clock = systemClock();
+  await clock.sleep(500);
+  const until = clock.monotonic() + 700;
+  while (clock.monotonic() < until);
+  await clock.sleep(500);
+  const { min = Number.NaN, max = 0 } = lags(await textOf(metrics));
+  // A measurement was due at the latest 200 ms after the loop was blocked.
+  expect(max).toBeGreaterThan(0.49);
+  expect(min).toBeGreaterThanOrEqual(0);
+  expect(min).toBeLessThan(0.19);
 });
 
-describe('the series of the configuration', () => {
-  test('tell whether the newest one was taken, and when the one in force was', async () => {
-    const world = stillWorld();
-    const metrics = metricsOf(exampleFleet(), world);
-    const read = async () => parse(await textOf(metrics));
-    const successful = 'config_last_reload_successful';
-    const takenAt = 'config_last_reload_success_timestamp_seconds';
-    expect(sampleOf(await read(), successful)).toBe(1);
-    await world.clock.advance(60_000);
-    metrics.configRefused();
-    expect(sampleOf(await read(), successful)).toBe(0);
-    expect(sampleOf(await read(), takenAt)).toBe(now / 1_000);
-    const policyOf = () => ({ ...defaultPolicy, enforce: false });
-    metrics.configured({ ...metricsSettings, mailboxLabel: 'id', policyOf });
-    const after = await read();
-    expect(sampleOf(after, successful)).toBe(1);
-    expect(sampleOf(after, takenAt)).toBe(now / 1_000 + 60);
-    expect(sampleOf(after, 'mailbox_info', { mailbox: 'm3' })).toBe(1);
-    expect(sampleOf(after, 'guard_enforcing', { account: 'acme' })).toBe(0);
-    expect(sampleOf(after, 'active')).toBe(1);
-  });
+test('the series of the configuration tell whether the newest one was taken, and when the one in force was', async () => {
+  const world = stillWorld();
+  const metrics = metricsOf(exampleFleet(), world);
+  const read = async () => parse(await textOf(metrics));
+  const successful = 'config_last_reload_successful';
+  const takenAt = 'config_last_reload_success_timestamp_seconds';
+  expect(sampleOf(await read(), successful)).toBe(1);
+  await world.clock.advance(60_000);
+  metrics.configRefused();
+  expect(sampleOf(await read(), successful)).toBe(0);
+  expect(sampleOf(await read(), takenAt)).toBe(now / 1_000);
+  const policyOf = () => ({ ...defaultPolicy, enforce: false });
+  metrics.configured({ ...metricsSettings, mailboxLabel: 'id', policyOf });
+  const after = await read();
+  expect(sampleOf(after, successful)).toBe(1);
+  expect(sampleOf(after, takenAt)).toBe(now / 1_000 + 60);
+  expect(sampleOf(after, 'mailbox_info', { mailbox: 'm3' })).toBe(1);
+  expect(sampleOf(after, 'guard_enforcing', { account: 'acme' })).toBe(0);
+  expect(sampleOf(after, 'active')).toBe(1);
 });
 
 describe('the answer to a scrape', () => {

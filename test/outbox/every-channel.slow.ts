@@ -7,10 +7,10 @@ import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 import { type ChannelKind, channelFor, channelKinds, openOutside } from './outside.ts';
 import { rigWith } from './rig.ts';
 
-const within = 240_000;
-
 /** Cannot tell a message that comes again from another one. */
 const chats: readonly ChannelKind[] = ['slack', 'teams', 'discord'];
+
+const eachKind = test.concurrent.each(channelKinds);
 
 async function stage(kind: ChannelKind, change: Partial<Channel> = {}) {
   let now = () => start;
@@ -29,74 +29,62 @@ const alert = (number: number) => sampleAlert(number, { account: `team-${number}
 const isEnd = (text: string) => /"resolve"|alerts\.resolved|Resolved: /.test(text);
 const about = (number: number) => (text: string) => new RegExp(`team-${number}\\b`).test(text);
 
-test.concurrent.each(channelKinds)(
-  '%s: a receiver that is away for a day gets everything, each alert from its beginning to its end',
-  async (kind) => {
-    await using at = await stage(kind);
-    const { rig, outside } = at;
-    outside.mood('away');
-    for (let number = 1; number <= 4; number += 1) {
-      rig.commit(firing(alert(number), rig.clock.now()));
-      await rig.clock.advance(5 * hourMs);
-      if (number < 4) rig.commit(resolved({ ...alert(number), firingAt: rig.clock.now() }, rig.clock.now()));
-    }
-    await rig.clock.advance(dayMs - 20 * hourMs - 10 * minuteMs);
-    expect(outside.taken()).toEqual([]);
-    expect(rig.store.deliveries().map(({ state }) => state)).toEqual(Array.from({ length: 7 }, () => 'pending'));
-    outside.mood('works');
-    await rig.clock.advance(hourMs);
-    expect(rig.store.deliveries().map(({ state }) => state)).toEqual(Array.from({ length: 7 }, () => 'sent'));
-    expect(outside.taken()).toHaveLength(7);
-    for (let number = 1; number <= 4; number += 1) {
-      const said = outside.taken().filter(about(number)).map(isEnd);
-      expect([number, said]).toEqual([number, number < 4 ? [false, true] : [false]]);
-    }
-  },
-  within,
-);
+eachKind('%s: a receiver that is away for a day gets everything, each alert from begin to end', async (kind) => {
+  await using at = await stage(kind);
+  const { rig, outside } = at;
+  outside.mood('away');
+  for (let number = 1; number <= 4; number += 1) {
+    rig.commit(firing(alert(number), rig.clock.now()));
+    await rig.clock.advance(5 * hourMs);
+    if (number < 4) rig.commit(resolved({ ...alert(number), firingAt: rig.clock.now() }, rig.clock.now()));
+  }
+  await rig.clock.advance(dayMs - 20 * hourMs - 10 * minuteMs);
+  expect(outside.taken()).toEqual([]);
+  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(Array.from({ length: 7 }, () => 'pending'));
+  outside.mood('works');
+  await rig.clock.advance(hourMs);
+  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(Array.from({ length: 7 }, () => 'sent'));
+  expect(outside.taken()).toHaveLength(7);
+  for (let number = 1; number <= 4; number += 1) {
+    const said = outside.taken().filter(about(number)).map(isEnd);
+    expect([number, said]).toEqual([number, number < 4 ? [false, true] : [false]]);
+  }
+});
 
-test.concurrent.each(channelKinds)(
-  '%s: what a receiver wants no more for a day is undelivered, visible, and sent again in order when a person says so',
-  async (kind) => {
-    await using at = await stage(kind);
-    const { rig, outside } = at;
-    outside.mood('gone');
-    rig.commit(firing(alert(1)));
-    await rig.clock.advance(hourMs);
-    rig.commit(resolved(alert(1), rig.clock.now()));
-    await rig.clock.advance(dayMs + 3 * hourMs);
-    expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['dead', 'dead']);
-    expect([...rig.fleet.channels()][0]).toMatchObject({ undelivered: 2, failingSince: expect.any(Number) });
-    const asked = outside.attempts();
-    await rig.clock.advance(hourMs);
-    expect(outside.attempts()).toBe(asked);
-    outside.mood('works');
-    const undelivered = await rig.notifier.undelivered.find({ channel: null, delivery: null });
-    await rig.notifier.undelivered.resend(undelivered.map(({ id }) => id));
-    await rig.clock.advance(hourMs);
-    expect(outside.taken().map(isEnd)).toEqual([false, true]);
-  },
-  within,
-);
+eachKind('%s: what a receiver wants no more is undelivered, visible, and sent when a person says so', async (kind) => {
+  await using at = await stage(kind);
+  const { rig, outside } = at;
+  outside.mood('gone');
+  rig.commit(firing(alert(1)));
+  await rig.clock.advance(hourMs);
+  rig.commit(resolved(alert(1), rig.clock.now()));
+  await rig.clock.advance(dayMs + 3 * hourMs);
+  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['dead', 'dead']);
+  expect([...rig.fleet.channels()][0]).toMatchObject({ undelivered: 2, failingSince: expect.any(Number) });
+  const asked = outside.attempts();
+  await rig.clock.advance(hourMs);
+  expect(outside.attempts()).toBe(asked);
+  outside.mood('works');
+  const undelivered = await rig.notifier.undelivered.find({ channel: null, delivery: null });
+  await rig.notifier.undelivered.resend(undelivered.map(({ id }) => id));
+  await rig.clock.advance(hourMs);
+  expect(outside.taken().map(isEnd)).toEqual([false, true]);
+});
 
-test.concurrent.each(channelKinds)(
-  '%s: a receiver that is silent is left at the deadline, and gets it when it answers, unless it may have it already',
-  async (kind) => {
-    // Real time, in place of a minute.
-    await using at = await stage(kind, { longestMs: secondMs });
-    const { rig, outside } = at;
-    outside.mood('silent');
-    rig.commit(firing(alert(1)));
-    const tried = () => rig.store.deliveries().some(({ attempts }) => attempts === 1);
-    expect(await rig.clock.advanceUntil(tried, minuteMs)).toBe(true);
-    expect(rig.store.deliveries()[0]).toMatchObject({
-      state: chats.includes(kind) ? 'sent' : 'pending',
-      detail: expect.stringContaining('did not answer in time'),
-    });
-    outside.mood('works');
-    await rig.clock.advance(minuteMs);
-    expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['sent']);
-    expect(outside.taken()).toHaveLength(chats.includes(kind) ? 0 : 1);
-  },
-  within,
-);
+eachKind('%s: a silent receiver is left at the deadline, and gets it later unless it may have it', async (kind) => {
+  // Real time, in place of a minute.
+  await using at = await stage(kind, { longestMs: secondMs });
+  const { rig, outside } = at;
+  outside.mood('silent');
+  rig.commit(firing(alert(1)));
+  const tried = () => rig.store.deliveries().some(({ attempts }) => attempts === 1);
+  expect(await rig.clock.advanceUntil(tried, minuteMs)).toBe(true);
+  expect(rig.store.deliveries()[0]).toMatchObject({
+    state: chats.includes(kind) ? 'sent' : 'pending',
+    detail: expect.stringContaining('did not answer in time'),
+  });
+  outside.mood('works');
+  await rig.clock.advance(minuteMs);
+  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['sent']);
+  expect(outside.taken()).toHaveLength(chats.includes(kind) ? 0 : 1);
+});

@@ -34,7 +34,7 @@ test('what goes on is told again after the repeat interval of its severity, a gr
 });
 
 test.each([false, true])(
-  'a clock that was set back by days brings no reminder at once; the next one comes after its interval; restarted: %s',
+  'after a clock was set back the next reminder comes after its interval; restarted: %s',
   async (restarts) => {
     const at = rig();
     at.ahead.ms = 3 * dayMs;

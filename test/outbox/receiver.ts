@@ -1,6 +1,6 @@
 // A real HTTP receiver on loopback that answers as a test tells it to, and keeps what it got.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { close, listen, urlOf } from '../support/loopback.ts';
 
 interface Received {
   readonly path: string;
@@ -29,15 +29,12 @@ export async function startReceiver(now = () => 0, path = '/hook/T0P-SECRET'): P
       receiver.answer(response, got);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server);
   const receiver: Receiver = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    url: `${urlOf(server)}${path}`,
     received: [],
     answer: (response) => response.end('ok'),
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: () => close(server),
   };
   return receiver;
 }

@@ -4,6 +4,7 @@ import type { Channel } from '../../src/channels/channel.ts';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { noTally } from '../../src/core/tally.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { createNotifier, type Notifier, type NotifierSettings } from '../../src/outbox/notifier.ts';
 import { Loops } from '../../src/world/loop.ts';
@@ -13,7 +14,7 @@ import { start } from '../alerts/samples.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
 import { startReceiver } from './receiver.ts';
-import { noTally, quietSettings } from './sample-delivery.ts';
+import { quietSettings } from './sample-delivery.ts';
 
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 

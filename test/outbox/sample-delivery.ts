@@ -13,6 +13,3 @@ export const quietSettings: NotifierSettings = {
   ...{ rules: defaultRuleSettings, routes: [], digest: null, heartbeat: null, groupWaitMs: 0, groupIntervalMs: 0 },
   repeatIntervalMs: { critical: null, warning: null, info: null },
 };
-
-/** Counts nothing. */
-export const noTally = { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} };

@@ -3,12 +3,13 @@
 import { pino } from 'pino';
 import { type ChannelSettings, createChannel } from '../../src/channels/channels.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { noTally } from '../../src/core/tally.ts';
 import { createNotifier } from '../../src/outbox/notifier.ts';
 import type { OutboxStore } from '../../src/outbox/outbox-store.ts';
 import { Store } from '../../src/store/store.ts';
 import { Loops } from '../../src/world/loop.ts';
 import { systemClock } from '../../src/world/world.ts';
-import { noTally, quietSettings } from './sample-delivery.ts';
+import { quietSettings } from './sample-delivery.ts';
 
 type Reached = (step: string) => void;
 

@@ -33,7 +33,7 @@ function storm(accounts: number): readonly Transition[] {
 }
 
 test.each([1, 3, 100])(
-  'on %i accounts: at most five messages a channel, and every mailbox is in one',
+  'on %i accounts: at most five messages a channel, with every mailbox in one',
   async (accounts) => {
     await using at = await stage({}, {}, (url, clock) => [slackTo(url, clock), hookChannel(url, clock)]);
     const { rig } = at;

@@ -18,13 +18,15 @@ import { until } from '../support/until.ts';
 import { alert, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
 import { serve } from '../web/running-server.ts';
 
+const browserTest = test.skipIf(!hasBrowser());
+
 const isInSight = `(() => {
   const { left, top, bottom } = document.activeElement.getBoundingClientRect();
   return [top + 2, bottom - 2].every((y) => document.elementFromPoint(left + 2, y)?.closest('tbody') !== null);
 })()`;
 const loadsSeen = "performance.getEntriesByType('navigation').length";
 
-test.skipIf(!hasBrowser())('a breach and its end are seen live; text, focus, scroll and open panels stay', async () => {
+browserTest('a breach and its end are seen live; text, focus, scroll and open panels stay', async () => {
   const fleet = exampleFleet();
   for (let index = 0; index < 9; index += 1) fleet.putAlert(alert({ rule: 'stale_data', object: `box${index}` }));
   await using server = await serve(fleet);
@@ -60,35 +62,32 @@ test.skipIf(!hasBrowser())('a breach and its end are seen live; text, focus, scr
   expect(complaints).toEqual([]);
 });
 
-test.skipIf(!hasBrowser())(
-  'the keyboard reaches the filter, goes through the rows, selects one, and sees where it is',
-  async () => {
-    await using server = await serve(exampleFleet());
-    await using browser = await openBrowser();
-    const page = await browser.newPage();
-    await page.goto(server.url);
-    const focused = () => page.evaluate("document.activeElement.id || document.activeElement.closest('tr').id");
-    await page.keyboard.press('j');
-    expect(await focused()).toBe('row-northwind/m4');
-    await page.keyboard.press('j');
-    await page.keyboard.press('k');
-    await page.keyboard.press('j');
-    expect(await focused()).toBe('row-acme/m1');
-    await page.keyboard.press('x');
-    const selected = "[...document.querySelectorAll('#rows :checked')].map(({ value }) => value)";
-    expect(await page.evaluate(selected)).toEqual(['acme/m1']);
-    await page.locator('.selection').waitFor();
-    // Neither the heading nor the commands that stay in the window hide the row that has the focus.
-    await page.setViewportSize({ width: 1000, height: 420 });
-    for (const key of [...'jjjjjjjj', ...'kkkkkkkk']) {
-      await page.keyboard.press(key);
-      expect(await page.evaluate(isInSight)).toBe(true);
-    }
-    await page.keyboard.press('/');
-    await page.keyboard.type('j/k');
-    expect([await focused(), await page.locator('#q').inputValue()]).toEqual(['q', 'j/k']);
-  },
-);
+browserTest('the keyboard reaches the filter, goes through the rows, selects one, and sees where it is', async () => {
+  await using server = await serve(exampleFleet());
+  await using browser = await openBrowser();
+  const page = await browser.newPage();
+  await page.goto(server.url);
+  const focused = () => page.evaluate("document.activeElement.id || document.activeElement.closest('tr').id");
+  await page.keyboard.press('j');
+  expect(await focused()).toBe('row-northwind/m4');
+  await page.keyboard.press('j');
+  await page.keyboard.press('k');
+  await page.keyboard.press('j');
+  expect(await focused()).toBe('row-acme/m1');
+  await page.keyboard.press('x');
+  const selected = "[...document.querySelectorAll('#rows :checked')].map(({ value }) => value)";
+  expect(await page.evaluate(selected)).toEqual(['acme/m1']);
+  await page.locator('.selection').waitFor();
+  // Neither the heading nor the commands that stay in the window hide the row that has the focus.
+  await page.setViewportSize({ width: 1000, height: 420 });
+  for (const key of [...'jjjjjjjj', ...'kkkkkkkk']) {
+    await page.keyboard.press(key);
+    expect(await page.evaluate(isInSight)).toBe(true);
+  }
+  await page.keyboard.press('/');
+  await page.keyboard.type('j/k');
+  expect([await focused(), await page.locator('#q').inputValue()]).toEqual(['q', 'j/k']);
+});
 
 const soon = { ...usualLimits, tickMs: 20, beatMs: 500 };
 const isLive = (page: Page) => page.locator('html[data-live=on]').waitFor();
@@ -99,41 +98,38 @@ const said = async (page: Page) => {
 };
 const isSound = (page: Page) => page.locator('#broken').waitFor({ state: 'hidden' });
 
-test.skipIf(!hasBrowser())(
-  'a daemon that is stopped is silent: the page says so, until the daemon goes on',
-  async () => {
-    using place = new Workplace();
-    const account = { name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_nobody', plan: 'pro' };
-    const config = place.configure({
-      accounts: [account],
-      store: { url: `sqlite:${place.path('store.db')}` },
-      server: { listen: '127.0.0.1:0', auth: 'none' },
-    });
-    await using daemon = runDaemon(config);
-    const url = await daemon.onDuty();
-    await using browser = await openBrowser();
-    const page = await browser.newPage();
-    await page.clock.install();
-    await page.goto(url);
-    await isLive(page);
-    daemon.kill('SIGSTOP');
-    try {
-      await page.clock.fastForward(32_000);
-      expect(await said(page)).toMatch(
-        /^No answer from Warmwarden\. This page shows the state of .+ ago\. Next try in \d+ s\./,
-      );
-      // It asks again, and nothing answers.
-      await page.clock.fastForward(5_000);
-      await page.clock.fastForward(32_000);
-      expect(await said(page)).toMatch(/^No answer from Warmwarden\./);
-    } finally {
-      daemon.kill('SIGCONT');
-    }
-    await page.clock.fastForward(10_000);
-    await isSound(page);
-    await isLive(page);
-  },
-);
+browserTest('a daemon that is stopped is silent: the page says so, until the daemon goes on', async () => {
+  using place = new Workplace();
+  const account = { name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_nobody', plan: 'pro' };
+  const config = place.configure({
+    accounts: [account],
+    store: { url: `sqlite:${place.path('store.db')}` },
+    server: { listen: '127.0.0.1:0', auth: 'none' },
+  });
+  await using daemon = runDaemon(config);
+  const url = await daemon.onDuty();
+  await using browser = await openBrowser();
+  const page = await browser.newPage();
+  await page.clock.install();
+  await page.goto(url);
+  await isLive(page);
+  daemon.kill('SIGSTOP');
+  try {
+    await page.clock.fastForward(32_000);
+    expect(await said(page)).toMatch(
+      /^No answer from Warmwarden\. This page shows the state of .+ ago\. Next try in \d+ s\./,
+    );
+    // It asks again, and nothing answers.
+    await page.clock.fastForward(5_000);
+    await page.clock.fastForward(32_000);
+    expect(await said(page)).toMatch(/^No answer from Warmwarden\./);
+  } finally {
+    daemon.kill('SIGCONT');
+  }
+  await page.clock.fastForward(10_000);
+  await isSound(page);
+  await isLive(page);
+});
 
 const nginx = 'nginx';
 
@@ -176,7 +172,7 @@ test.skipIf(!hasBrowser() || !isInstalled(nginx)).each([
   ],
   ['refuses it', 'return 401;', 'You are no longer signed in.'],
 ])(
-  'an open page whose session at a proxy has ended, which %s, says so, and goes on after the sign-in',
+  'an open page whose session at a proxy that %s has ended says so, and goes on later',
   async (_, otherwise, words) => {
     using place = new Workplace();
     const fleet = exampleFleet();
@@ -201,7 +197,7 @@ test.skipIf(!hasBrowser() || !isInstalled(nginx)).each([
   },
 );
 
-test.skipIf(!hasBrowser())('an open page whose session has ended says so, and goes on after the sign-in', async () => {
+browserTest('an open page whose session has ended says so, and goes on after the sign-in', async () => {
   const sha256 = createHash('sha256').update('secret').digest('hex');
   const auth: Auth = { tokens: [{ name: 'ann', role: 'operator', sha256 }] };
   const { sessions } = await newStore(now);
@@ -226,22 +222,19 @@ test.skipIf(!hasBrowser())('an open page whose session has ended says so, and go
   expect(await page.locator('#q').inputValue()).toBe('typed');
 });
 
-test.skipIf(!hasBrowser())(
-  'the page of a mailbox that has left says that it is no longer brought up to date',
-  async () => {
-    const fleet = exampleFleet();
-    await using server = await serve(fleet, { liveLimits: soon });
-    await using browser = await openBrowser();
-    const page = await browser.newPage();
-    await page.goto(`${server.url}/mailboxes/acme/m9`);
-    await isLive(page);
-    fleet.removeMailbox('acme', 'm9');
-    expect(await said(page)).toMatch(
-      /^Warmwarden does not guard a mailbox with this id\. This page shows the state of 03:12:07 /,
-    );
-    await server.world.clock.advance(hourMs);
-    fleet.putMailbox(mailbox('m9', 'box9@acme.example'));
-    await isSound(page);
-    await page.locator('#as-of', { hasText: '04:12:07' }).waitFor();
-  },
-);
+browserTest('the page of a mailbox that has left says that it is no longer brought up to date', async () => {
+  const fleet = exampleFleet();
+  await using server = await serve(fleet, { liveLimits: soon });
+  await using browser = await openBrowser();
+  const page = await browser.newPage();
+  await page.goto(`${server.url}/mailboxes/acme/m9`);
+  await isLive(page);
+  fleet.removeMailbox('acme', 'm9');
+  expect(await said(page)).toMatch(
+    /^Warmwarden does not guard a mailbox with this id\. This page shows the state of 03:12:07 /,
+  );
+  await server.world.clock.advance(hourMs);
+  fleet.putMailbox(mailbox('m9', 'box9@acme.example'));
+  await isSound(page);
+  await page.locator('#as-of', { hasText: '04:12:07' }).waitFor();
+});

@@ -12,6 +12,8 @@ import { recipeRunner } from '../support/recipe-runner.ts';
 import { account, action, alert, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
 import { ask, serve, stillWorld } from '../web/running-server.ts';
 
+const browserTest = test.skipIf(!hasBrowser());
+
 const nasty = `<img src=x onerror=alert(1)>"'&\u202e\u0007@acme.example`;
 
 /** A fleet that has something on every view, written by strangers. */
@@ -61,25 +63,22 @@ const paths = [
   `/mailboxes/acme/${encodeURIComponent('<b>"id/..%')}`,
 ];
 
-test.skipIf(!hasBrowser())(
-  'no view has anything that axe-core finds, an error, or more width than its window',
-  async () => {
-    await using server = await troubledServer();
-    await using browser = await openBrowser();
-    const troubles: string[] = [];
-    for (const width of [1200, 360]) {
-      for (const colorScheme of ['light', 'dark'] as const)
-        troubles.push(...(await troublesOf(browser, server.url, { paths, width, colorScheme })));
-    }
-    expect(troubles).toEqual([]);
-    // What finds nothing must be able to find something.
-    const page = await browser.newPage();
-    await page.setContent('<img src="x"><p style="color:#ccc">pale</p>');
-    await page.evaluate(axe.source);
-    const { violations } = (await page.evaluate('axe.run()')) as Found;
-    expect(violations.map(({ id }) => id)).toEqual(expect.arrayContaining(['color-contrast', 'image-alt']));
-  },
-);
+browserTest('no view has anything that axe-core finds, an error, or more width than its window', async () => {
+  await using server = await troubledServer();
+  await using browser = await openBrowser();
+  const troubles: string[] = [];
+  for (const width of [1200, 360]) {
+    for (const colorScheme of ['light', 'dark'] as const)
+      troubles.push(...(await troublesOf(browser, server.url, { paths, width, colorScheme })));
+  }
+  expect(troubles).toEqual([]);
+  // What finds nothing must be able to find something.
+  const page = await browser.newPage();
+  await page.setContent('<img src="x"><p style="color:#ccc">pale</p>');
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate('axe.run()')) as Found;
+  expect(violations.map(({ id }) => id)).toEqual(expect.arrayContaining(['color-contrast', 'image-alt']));
+});
 
 /** Names as long as the standards allow, in every place that has one. */
 function longNames(): Fleet {
@@ -128,7 +127,7 @@ const strange = [
   ],
 ] as const;
 
-test.skipIf(!hasBrowser()).each(strange)('with %s, too', async (_what, fleet, parts) => {
+browserTest.each(strange)('with %s, too', async (_what, fleet, parts) => {
   await using server = await serve(fleet, parts);
   const ofOne = [...fleet.mailboxes()].slice(0, 1).map(({ account: of, id }) => `/mailboxes/${of}/${id}`);
   const views = ['/', '/groups', '/alerts', '/activity', '/silences', '/budget', ...ofOne];
@@ -192,24 +191,21 @@ const viewsOfMany = [
 /** Views that are another page with 10,000 mailboxes than with ten. */
 const looked = ['/', '/groups?by=domain', '/alerts', '/silences', '/budget', '/mailboxes/client-0/m0'];
 
-test.skipIf(!hasBrowser())(
-  'every view of 10,000 mailboxes opens, is small, and has nothing that axe-core finds',
-  async () => {
-    await using server = await serveLarge(largeFleet());
-    const sizes = await Promise.all(
-      viewsOfMany.map(
-        async (path) => [path, (await ask(server.url + path, { accept: 'text/html' })).body.length] as const,
-      ),
-    );
-    expect(sizes.filter(([, bytes]) => bytes > maxPageBytes)).toEqual([]);
-    await using browser = await openBrowser();
-    const wide = await troublesOf(browser, server.url, { paths: looked, width: 1200, colorScheme: 'light' });
-    const narrow = await troublesOf(browser, server.url, {
-      paths: looked,
-      width: 360,
-      colorScheme: 'dark',
-      withoutAxe: true,
-    });
-    expect([...wide, ...narrow]).toEqual([]);
-  },
-);
+browserTest('every view of 10,000 mailboxes opens, is small, and has nothing that axe-core finds', async () => {
+  await using server = await serveLarge(largeFleet());
+  const sizes = await Promise.all(
+    viewsOfMany.map(
+      async (path) => [path, (await ask(server.url + path, { accept: 'text/html' })).body.length] as const,
+    ),
+  );
+  expect(sizes.filter(([, bytes]) => bytes > maxPageBytes)).toEqual([]);
+  await using browser = await openBrowser();
+  const wide = await troublesOf(browser, server.url, { paths: looked, width: 1200, colorScheme: 'light' });
+  const narrow = await troublesOf(browser, server.url, {
+    paths: looked,
+    width: 360,
+    colorScheme: 'dark',
+    withoutAxe: true,
+  });
+  expect([...wide, ...narrow]).toEqual([]);
+});

@@ -148,18 +148,6 @@ test('a recipe shows its runs, a run its rows as text, and both lead to the down
   expect((await ask(`${server.url}/runs/none`, { accept: 'text/html' })).status).toBe(404);
 });
 
-test('what the store does not tell is said to be unknown, and not to be nothing', async () => {
-  const silent = async () => {
-    throw new Error('the store does not answer');
-  };
-  const fleet = exampleFleet();
-  fleet.putAlert(disconnected);
-  const body = textOf(await read(fleet, '/alerts', { deliveries: silent, transitions: silent }));
-  expect(body).toContain('Warmwarden cannot read the list of messages at the moment.');
-  expect(body).toContain('Warmwarden cannot read past alerts at the moment.');
-  expect(body).not.toContain('no messages yet');
-});
-
 test('of equally severe alerts the most urgent kind comes first: the circuit breaker before what it holds', async () => {
   const fleet = exampleFleet();
   const severity = 'critical';

@@ -14,17 +14,14 @@ test.each<[WarmupMode, number, number, number]>([
   ['balanced', 5, 22, 40],
   ['aggressive', 10, 45, 80],
   ['recovery', 1, 8, 15],
-])(
-  'the %s ramp goes from %i over %i to %i emails a day in 28 days, and stays there',
-  async (mode, start, half, max) => {
-    await using served = await serve({ scenario: scenarioOf([{ ...fresh, mode }]) });
-    await served.clock.advance(40 * dayMs);
-    const sent = sentOf(await served.stats(email));
-    expect([sent[0], sent[14], sent[28], sent[39]]).toEqual([start, half, max, max]);
-    expect(sent.slice(0, 40)).toEqual([...sent.slice(0, 40)].sort((left, right) => left - right));
-    expect((await served.warmup(email)).daily_limit).toBe(max);
-  },
-);
+])('the %s ramp goes from %i over %i to %i emails a day in 28 days, and stays', async (mode, start, half, max) => {
+  await using served = await serve({ scenario: scenarioOf([{ ...fresh, mode }]) });
+  await served.clock.advance(40 * dayMs);
+  const sent = sentOf(await served.stats(email));
+  expect([sent[0], sent[14], sent[28], sent[39]]).toEqual([start, half, max, max]);
+  expect(sent.slice(0, 40)).toEqual([...sent.slice(0, 40)].sort((left, right) => left - right));
+  expect((await served.warmup(email)).daily_limit).toBe(max);
+});
 
 test('a paused mailbox sends nothing from that moment on, and the rest of its share after a resume', async () => {
   await using served = await serve();

@@ -21,7 +21,7 @@ test.each([
   ['token_bucket', [60, 30, 30]],
   ['small_bucket', [6, 6, 6]],
 ] as const)(
-  'a %s limiter lets %j through at once: half into a minute, at its end, and half a minute later',
+  'a %s limiter lets %j through at once: after half a minute, one, and one and a half',
   async (kind, admitted) => {
     const { clock, burst } = await limiterOf(kind, 30_000);
     const counts: number[] = [];

@@ -9,7 +9,6 @@ import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { Store } from '../../src/store/store.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { Running } from '../support/process.ts';
-import { afterJudging, moveOf } from './shared-contract.ts';
 import {
   actionOf,
   alertOf,
@@ -24,6 +23,7 @@ import {
   transitionOf,
   verdictOf,
 } from './records.ts';
+import { afterJudging, moveOf } from './shared-contract.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-copy-'));
 const file = join(folder, 'store.db');

@@ -1,6 +1,6 @@
 // The OpenAPI document has every route, and each refusal comes with the status and the fields that it and docs/http-api.md say.
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { commandPaths } from '../../src/web/commands/prepared.ts';
 import { usualLimits } from '../../src/web/live.ts';
 import { places } from '../../src/web/pages.ts';
@@ -17,28 +17,26 @@ const documented = Object.entries(refusals)
   .filter(([word]) => !provokedElsewhere.includes(word))
   .map(([word, { status }]) => `${status} ${word}`);
 
-describe('the refusals', () => {
-  test('are sent as they are documented: the code, and an object of `error` and `message`', async () => {
-    const sent: string[] = [];
-    for (const { options = {}, path, headers = {}, method = 'GET', count = 1, body } of provoked) {
-      await using server = await serve(exampleFleet(), { auth: () => auth, ...options });
-      const asking = { ...operator, ...headers };
-      const once = async () => {
-        if (body === undefined) return ask(server.url + path, asking, method);
-        const answer = await fetch(server.url + path, { method, headers: asking, body });
-        return { status: answer.status, body: await answer.text() };
-      };
-      const answers = await Promise.all(Array.from({ length: count }, once));
-      const last = answers.toSorted((one, other) => one.status - other.status).at(-1);
-      if (!last) throw new Error('nothing was asked');
-      const { status } = last;
-      const { error, message, ...rest } = JSON.parse(last.body.toString());
-      expect(rest).toEqual({});
-      expect(message).toMatch(/^[A-Z].*\.$|^limit: found/);
-      sent.push(`${status} ${error}`);
-    }
-    expect(sent.sort()).toEqual(documented.sort());
-  });
+test('the refusals are sent as they are documented: the code, and an object of `error` and `message`', async () => {
+  const sent: string[] = [];
+  for (const { options = {}, path, headers = {}, method = 'GET', count = 1, body } of provoked) {
+    await using server = await serve(exampleFleet(), { auth: () => auth, ...options });
+    const asking = { ...operator, ...headers };
+    const once = async () => {
+      if (body === undefined) return ask(server.url + path, asking, method);
+      const answer = await fetch(server.url + path, { method, headers: asking, body });
+      return { status: answer.status, body: await answer.text() };
+    };
+    const answers = await Promise.all(Array.from({ length: count }, once));
+    const last = answers.toSorted((one, other) => one.status - other.status).at(-1);
+    if (!last) throw new Error('nothing was asked');
+    const { status } = last;
+    const { error, message, ...rest } = JSON.parse(last.body.toString());
+    expect(rest).toEqual({});
+    expect(message).toMatch(/^[A-Z].*\.$|^limit: found/);
+    sent.push(`${status} ${error}`);
+  }
+  expect(sent.sort()).toEqual(documented.sort());
 });
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');

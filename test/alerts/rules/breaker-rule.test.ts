@@ -102,29 +102,30 @@ describe('an open breaker', () => {
   });
 });
 
-describe('a breaker that comes to hold more', () => {
-  /** The kinds of what people are notified of while so many are held, one count after the other. */
-  function kindsWhile(counts: readonly number[]): readonly string[] {
-    const book = alertBook();
-    for (const count of counts) book.see([guardHeld(open(count), { ...about, alert: book.only() })]);
-    return book.notified.map(({ kind, alert }) => `${kind} ${alert.facts.numbers['held']}`);
-  }
+/** The kinds of what people are notified of while so many are held, one count after the other. */
+function kindsWhile(counts: readonly number[]): readonly string[] {
+  const book = alertBook();
+  for (const count of counts) book.see([guardHeld(open(count), { ...about, alert: book.only() })]);
+  return book.notified.map(({ kind, alert }) => `${kind} ${alert.facts.numbers['held']}`);
+}
 
-  test.each([
-    [Array.from({ length: 40 }, (_, number) => number + 1), [1, 2, 4, 8, 16, 32]],
-    [
-      [3, 20, 21],
-      [3, 20],
-    ],
-    [
-      [3, 4, 3, 4, 1, 2, 5, 8],
-      [3, 4, 8],
-    ],
-  ])('is announced each time the number has doubled, and not for what it held before already: %#', (counts, told) => {
+test.each([
+  [Array.from({ length: 40 }, (_, number) => number + 1), [1, 2, 4, 8, 16, 32]],
+  [
+    [3, 20, 21],
+    [3, 20],
+  ],
+  [
+    [3, 4, 3, 4, 1, 2, 5, 8],
+    [3, 4, 8],
+  ],
+])(
+  'a breaker that holds more is announced each time the number has doubled, and not for what it held before: %#',
+  (counts, told) => {
     const [first, ...worse] = told;
     expect(kindsWhile(counts)).toEqual([`firing ${first}`, ...worse.map((count) => `worsened ${count}`)]);
-  });
-});
+  },
+);
 
 describe('emergencies that a breaker holds', () => {
   const holding = (count: number, emergencies: number, soFar = emergencies) =>
