@@ -17,32 +17,24 @@ import { webhookChannel, webhookSettings } from './webhook.ts';
 interface ChannelType<Schema extends z.ZodType> {
   readonly settings: Schema;
   readonly create: (settings: WithEgress<z.output<Schema>> & ForPeople, world: World) => Channel;
-  readonly takesDigest: (written: { readonly format?: unknown }) => boolean;
 }
 
 function channelType<Schema extends z.ZodType>(
   settings: Schema,
   create: ChannelType<Schema>['create'],
-  takesDigest: ChannelType<Schema>['takesDigest'],
 ): ChannelType<Schema> {
-  return { settings, create, takesDigest };
+  return { settings, create };
 }
 
-const always = () => true;
-const never = () => false;
 const types = {
-  slack: channelType(slackSettings, (settings, { clock }) => slackChannel(settings, clock), always),
-  email: channelType(emailSettings, (settings) => emailChannel(settings), always),
-  pagerduty: channelType(pagerdutySettings, (settings, { clock }) => pagerdutyChannel(settings, clock), never),
-  teams: channelType(teamsSettings, (settings, { clock }) => teamsChannel(settings, clock), always),
-  discord: channelType(discordSettings, (settings, { clock }) => discordChannel(settings, clock), always),
-  webhook: channelType(
-    webhookSettings,
-    (settings, { clock }) => webhookChannel(settings, clock),
-    ({ format }) => format !== 'alertmanager',
-  ),
-  alertmanager: channelType(alertmanagerSettings, (settings, { clock }) => alertmanagerChannel(settings, clock), never),
-  recipe: channelType(recipeSettings, recipeChannel, never),
+  slack: channelType(slackSettings, (settings, { clock }) => slackChannel(settings, clock)),
+  email: channelType(emailSettings, (settings) => emailChannel(settings)),
+  pagerduty: channelType(pagerdutySettings, (settings, { clock }) => pagerdutyChannel(settings, clock)),
+  teams: channelType(teamsSettings, (settings, { clock }) => teamsChannel(settings, clock)),
+  discord: channelType(discordSettings, (settings, { clock }) => discordChannel(settings, clock)),
+  webhook: channelType(webhookSettings, (settings, { clock }) => webhookChannel(settings, clock)),
+  alertmanager: channelType(alertmanagerSettings, (settings, { clock }) => alertmanagerChannel(settings, clock)),
+  recipe: channelType(recipeSettings, recipeChannel),
 };
 type AnySettings = (typeof types)[keyof typeof types]['settings'];
 const typeNames = Object.keys(types);
@@ -56,9 +48,10 @@ export const channelSettings = z.discriminatedUnion('type', [first as AnySetting
   },
 });
 
-export function takesDigest(written: { readonly type?: unknown; readonly format?: unknown }): boolean {
-  const name = typeNames.find((one) => one === written.type) as keyof typeof types | undefined;
-  return name !== undefined && types[name].takesDigest(written);
+const withoutDigest = ['pagerduty', 'alertmanager', 'recipe'];
+
+export function takesDigest({ type, format }: { readonly type?: unknown; readonly format?: unknown }): boolean {
+  return typeNames.some((one) => one === type && !withoutDigest.includes(one)) && format !== 'alertmanager';
 }
 
 type WithEgress<Of> = Of extends unknown ? Omit<Of, 'allowHttp' | 'ca'> & { readonly egress?: Egress } : never;

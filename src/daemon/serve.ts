@@ -44,7 +44,7 @@ export async function serve(
     policyOf: (mailbox) => live.policyOf(mailbox),
     history: store.audit,
     entries: store,
-    trend: createTrend({ fleet, world, days: store.days }),
+    trend: createTrend({ fleet, world, days: store.audit }),
     settings: () => live.settings.map(shownSetting),
     tags: { all: () => live.tags, of: (mailbox) => live.tagsOf(mailbox) },
     transitions: (limit, before) => store.outbox.recentTransitions(limit, before),

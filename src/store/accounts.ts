@@ -5,7 +5,7 @@ import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { changeNames } from './history.ts';
 import { loadWritesOff } from './people.ts';
 import type { AccountMove, AccountsRecord, KnownAccount } from './records.ts';
-import { inPieces, parsed, storedAction, upsert } from './rows.ts';
+import { inPieces, parsed, storedAction, upsert, writeStops } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 import { loadBreakers, writeAction, writeAlerts, writeBreaker } from './writes.ts';
 
@@ -79,19 +79,15 @@ async function moveStops(db: Db, { from, to, ids }: AccountMove): Promise<void> 
     const { scope } = off;
     if (scope.kind === 'everything' || scope.account !== from) continue;
     if (ids === null || (scope.kind === 'mailbox' && ids.includes(scope.mailboxId))) {
-      await writeStop(db, { ...off, scope: { ...scope, account: to } });
+      await writeStops(db, [{ ...off, scope: { ...scope, account: to } }]);
       await db.deleteFrom('writes_off').where('scope', '=', scopeKey(scope)).execute();
     } else if (scope.kind === 'account') {
       for (const mailbox of await emailsOf(db, to, ids)) {
         const own: WritesOff = { ...off, scope: { kind: 'mailbox', account: to, ...mailbox } };
-        if (!isKept(own)) await writeStop(db, own);
+        if (!isKept(own)) await writeStops(db, [own]);
       }
     }
   }
-}
-
-function writeStop(db: Db, off: WritesOff): Promise<void> {
-  return upsert(db, 'writes_off', [{ scope: scopeKey(off.scope), off: JSON.stringify(off) }]);
 }
 
 async function emailsOf(db: Db, account: string, ids: readonly string[]) {

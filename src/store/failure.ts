@@ -63,7 +63,8 @@ export class DamagedRowError extends StoreError {
   }
 }
 
-const busy = 5;
+/** SQLite's codes for a lock of another process: on the file, and on the index of its WAL. */
+const locked = [5, 15];
 const readOnly = [3, 8, 14, 23];
 const ioError = 10;
 /** SQLite's codes for a missing table, a malformed page, and a file that is no database. */
@@ -73,7 +74,6 @@ const damage = [1, corrupt, noDatabase];
 const full = 13;
 /** Extended result code: the disk has no space for the index of the WAL. */
 const fullForIndex = 4874;
-const protocol = 15;
 
 function codeOf(error: unknown): number | null {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : null;
@@ -83,11 +83,6 @@ function codeOf(error: unknown): number | null {
 
 export function isFull(error: unknown): boolean {
   return codeOf(error) === full;
-}
-
-function isLocked(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === busy || code === protocol;
 }
 
 export function refusalOf(error: unknown): StoreFailure | null {
@@ -109,13 +104,14 @@ export function failureOf(file: string, error: unknown): StoreFailure {
   if (error instanceof DamagedRowError) return { said, remedy: deletionOf(file, error), lasting: true };
   const code = codeOf(error);
   const lasting = damage.includes(code ?? 0);
-  return { said, remedy: remedyOf(file, code, error), lasting, ...(isLocked(error) && { mayPass: true }) };
+  const mayPass = locked.includes(code ?? 0);
+  return { said, remedy: remedyOf(file, code, error), lasting, ...(mayPass && { mayPass }) };
 }
 
 function remedyOf(file: string, code: number | null, error: unknown): string {
   if (code === null && !(error instanceof StoreError)) return 'The log has the cause: please report it.';
   if (code === full) return `Free up space on the disk of ${file}; Warmwarden then continues by itself.`;
-  if (code === busy || code === protocol) return `Another process has locked ${file}: find it with \`fuser ${file}\`.`;
+  if (locked.includes(code ?? 0)) return `Another process has locked ${file}: find it with \`fuser ${file}\`.`;
   if (code === ioError) return `Check the disk of ${file}: reading or writing it fails.`;
   if (readOnly.includes(code ?? 0))
     return `Make ${file} and its folder ${dirname(file)} writable for Warmwarden's user.`;

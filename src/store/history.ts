@@ -58,12 +58,44 @@ export class AuditLog {
     });
   }
 
-  commands(query: HistoryQuery<number>): Promise<readonly CommandEntry[]> {
-    return this.#gate.read((db) => loadCommands(db, query));
+  commands({ since, before, mailbox, by, operation, limit }: HistoryQuery<number>): Promise<readonly CommandEntry[]> {
+    return this.#gate.read(async (db) => {
+      let query = db.selectFrom('operator_commands').select(['id', 'entry']).where('at', '>=', since);
+      if (by != null) query = query.where('by', '=', by);
+      if (operation != null) query = query.where('name', '=', operation);
+      if (mailbox) query = query.where(namesAny(mailbox.account, mailbox.ids));
+      if (before) query = query.where(isAfter(['at', 'id'], [before.at, before.id]));
+      return (await query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute()).map(storedEntry);
+    });
   }
 
   guardActions(query: HistoryQuery<string>): Promise<readonly Action[]> {
     return this.#gate.read((db) => loadGuardActions(db, query));
+  }
+
+  acted(since: EpochMs): Promise<readonly ActedDay[]> {
+    return this.#gate.read(async (db) => {
+      const rows = await db
+        .selectFrom('actions')
+        .select([sql<number>`planned_at / ${sql.lit(dayMs)}`.as('day'), (of) => of.fn.countAll<number>().as('count')])
+        .where('planned_at', '>=', since)
+        .where('state', '=', 'confirmed')
+        .where(sql<boolean>`json_extract(action, '$.by') IS NULL`)
+        .groupBy('day')
+        .execute();
+      return rows.map(({ day, count }) => ({ day: Number(day), count: Number(count) }));
+    });
+  }
+
+  held(since: EpochMs): Promise<readonly HeldSpan[]> {
+    return this.#gate.read((db) =>
+      db
+        .selectFrom('decisions')
+        .select(['account', 'mailbox_id as id', 'since', 'until'])
+        .where(isHeld)
+        .where('until', '>=', since)
+        .execute(),
+    );
   }
 }
 
@@ -77,18 +109,6 @@ const storedEntry = ({ id, entry }: { readonly id: number; readonly entry: strin
 async function writeEntry(trx: Db, { id, ...entry }: CommandEntry): Promise<void> {
   const row = { result: entry.end, entry: JSON.stringify(entry) };
   await trx.updateTable('operator_commands').set(row).where('id', '=', id).execute();
-}
-
-async function loadCommands(
-  db: Db,
-  { since, before, mailbox, by, operation, limit }: HistoryQuery<number>,
-): Promise<readonly CommandEntry[]> {
-  let query = db.selectFrom('operator_commands').select(['id', 'entry']).where('at', '>=', since);
-  if (by != null) query = query.where('by', '=', by);
-  if (operation != null) query = query.where('name', '=', operation);
-  if (mailbox) query = query.where(namesAny(mailbox.account, mailbox.ids));
-  if (before) query = query.where(isAfter(['at', 'id'], [before.at, before.id]));
-  return (await query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute()).map(storedEntry);
 }
 
 /** Matches the entries that name one of the mailboxes. LIKE would take an underscore for any letter. */
@@ -178,37 +198,4 @@ function readDecision({ id, since, until, judged, ...row }: Selectable<Tables['d
 export interface ActedDay {
   readonly day: number;
   readonly count: number;
-}
-
-export class FleetDays {
-  readonly #gate: Gate;
-
-  constructor(gate: Gate) {
-    this.#gate = gate;
-  }
-
-  acted(since: EpochMs): Promise<readonly ActedDay[]> {
-    return this.#gate.read(async (db) => {
-      const rows = await db
-        .selectFrom('actions')
-        .select([sql<number>`planned_at / ${sql.lit(dayMs)}`.as('day'), (of) => of.fn.countAll<number>().as('count')])
-        .where('planned_at', '>=', since)
-        .where('state', '=', 'confirmed')
-        .where(sql<boolean>`json_extract(action, '$.by') IS NULL`)
-        .groupBy('day')
-        .execute();
-      return rows.map(({ day, count }) => ({ day: Number(day), count: Number(count) }));
-    });
-  }
-
-  held(since: EpochMs): Promise<readonly HeldSpan[]> {
-    return this.#gate.read((db) =>
-      db
-        .selectFrom('decisions')
-        .select(['account', 'mailbox_id as id', 'since', 'until'])
-        .where(isHeld)
-        .where('until', '>=', since)
-        .execute(),
-    );
-  }
 }

@@ -60,7 +60,16 @@ export class StoredOutbox {
   }
 
   loadNotificationLog(): Promise<NotificationLog> {
-    return this.#gate.read(loadNotificationLog);
+    return this.#gate.read(async (db) => {
+      const announcements = await db.selectFrom('announcements').selectAll().execute();
+      const groups = await db.selectFrom('notified_groups').selectAll().execute();
+      return {
+        announcements: announcements.map(({ fingerprint, announcement }) =>
+          parsed<Announcement>(announcement, 'announcements', { fingerprint }),
+        ),
+        groups: groups.map((row) => ({ group: row.group_name, at: row.notified_at })),
+      };
+    });
   }
 
   recordDeliveries({ transitionIds, notificationLog, incidents, deliveries, now }: DeliveryRecord): Promise<void> {
@@ -102,12 +111,47 @@ export class StoredOutbox {
 
   /** The given deliveries that are still given up become pending again, with the same ids and bytes. */
   resendDeliveries(wanted: readonly string[], now: EpochMs): Promise<readonly ChannelCount[]> {
-    return this.#gate.write((trx) => resendDeliveries(trx, wanted, now));
+    return this.#gate.write(async (trx) => {
+      const channels: string[] = [];
+      await inPieces(wanted, async (ids) => {
+        const dead = trx.selectFrom('deliveries').select('id').where('id', 'in', ids).where('state', '=', 'dead');
+        for (const { id } of await dead.execute())
+          channels.push(await moveDelivery(trx, id, { kind: 'resent', at: now }));
+      });
+      return [...Map.groupBy(channels, String)].map(([channel, all]) => ({ channel, count: all.length }));
+    });
   }
 
   /** Backlog of every channel with pending messages, or with messages given up since `deadSince`, configured or not. */
   outboxState(deadSince: EpochMs): Promise<readonly OutboxCount[]> {
-    return this.#gate.read((db) => outboxState(db, deadSince));
+    return this.#gate.read(async (db) => {
+      const rows = await db
+        .selectFrom('deliveries')
+        .select((of) => [
+          'channel',
+          'state',
+          of.fn.countAll<number>().as('count'),
+          of.fn.min('created_at').as('oldest'),
+        ])
+        .where((where) =>
+          where.or([
+            where('state', '=', 'pending'),
+            where.and([where('state', '=', 'dead'), where('settled_at', '>=', deadSince)]),
+          ]),
+        )
+        .groupBy(['channel', 'state'])
+        .execute();
+      return [...new Set(rows.map(({ channel }) => channel))].map((channel) => {
+        const of = (state: 'pending' | 'dead') => rows.find((row) => row.channel === channel && row.state === state);
+        const pending = of('pending');
+        return {
+          channel,
+          pending: Number(pending?.count ?? 0),
+          oldestPendingAt: pending?.oldest ?? null,
+          undelivered: Number(of('dead')?.count ?? 0),
+        };
+      });
+    });
   }
 
   recentTransitions(limit: number, before?: number): Promise<readonly StoredTransition[]> {
@@ -139,7 +183,29 @@ export class StoredOutbox {
   }
 
   digestFacts(since: EpochMs): Promise<DigestFacts> {
-    return this.#gate.read((db) => digestFacts(db, since));
+    return this.#gate.read(async (db) => {
+      const actions = await db
+        .selectFrom('actions')
+        .select(['id', 'action'])
+        .where('planned_at', '>=', since - dayMs)
+        .orderBy('planned_at')
+        .limit(maxDigested)
+        .execute();
+      const undelivered = await db
+        .selectFrom('deliveries')
+        .select(deliveryColumns)
+        .where('state', '=', 'dead')
+        .where('settled_at', '>=', since)
+        .orderBy('settled_at')
+        .limit(maxDigested)
+        .execute();
+      return {
+        actions: actions
+          .map(storedAction)
+          .filter(({ settledAt, state }) => settledAt !== null && settledAt >= since && state !== 'dropped'),
+        undelivered: undelivered.map(storedDelivery),
+      };
+    });
   }
 
   recordDigest({ deliveries, until }: DigestRecord): Promise<void> {
@@ -183,63 +249,6 @@ async function moveDelivery(trx: Db, id: string, event: DeliveryEvent): Promise<
   return after.channel;
 }
 
-async function resendDeliveries(trx: Db, wanted: readonly string[], now: EpochMs): Promise<readonly ChannelCount[]> {
-  const channels: string[] = [];
-  await inPieces(wanted, async (ids) => {
-    const dead = trx.selectFrom('deliveries').select('id').where('id', 'in', ids).where('state', '=', 'dead');
-    for (const { id } of await dead.execute()) channels.push(await moveDelivery(trx, id, { kind: 'resent', at: now }));
-  });
-  return [...Map.groupBy(channels, String)].map(([channel, all]) => ({ channel, count: all.length }));
-}
-
-async function outboxState(db: Db, deadSince: EpochMs): Promise<readonly OutboxCount[]> {
-  const rows = await db
-    .selectFrom('deliveries')
-    .select((of) => ['channel', 'state', of.fn.countAll<number>().as('count'), of.fn.min('created_at').as('oldest')])
-    .where((where) =>
-      where.or([
-        where('state', '=', 'pending'),
-        where.and([where('state', '=', 'dead'), where('settled_at', '>=', deadSince)]),
-      ]),
-    )
-    .groupBy(['channel', 'state'])
-    .execute();
-  return [...new Set(rows.map(({ channel }) => channel))].map((channel) => {
-    const of = (state: 'pending' | 'dead') => rows.find((row) => row.channel === channel && row.state === state);
-    const pending = of('pending');
-    return {
-      channel,
-      pending: Number(pending?.count ?? 0),
-      oldestPendingAt: pending?.oldest ?? null,
-      undelivered: Number(of('dead')?.count ?? 0),
-    };
-  });
-}
-
-async function digestFacts(db: Db, since: EpochMs): Promise<DigestFacts> {
-  const actions = await db
-    .selectFrom('actions')
-    .select(['id', 'action'])
-    .where('planned_at', '>=', since - dayMs)
-    .orderBy('planned_at')
-    .limit(maxDigested)
-    .execute();
-  const undelivered = await db
-    .selectFrom('deliveries')
-    .select(deliveryColumns)
-    .where('state', '=', 'dead')
-    .where('settled_at', '>=', since)
-    .orderBy('settled_at')
-    .limit(maxDigested)
-    .execute();
-  return {
-    actions: actions
-      .map(storedAction)
-      .filter(({ settledAt, state }) => settledAt !== null && settledAt >= since && state !== 'dropped'),
-    undelivered: undelivered.map(storedDelivery),
-  };
-}
-
 const deliveryColumns = ['id', 'delivery', 'payload'] as const;
 
 interface DeliveryRow {
@@ -253,17 +262,6 @@ const storedDelivery = (row: DeliveryRow & { readonly payload: string }): Delive
   ...listedDelivery(row),
   payload: row.payload,
 });
-
-async function loadNotificationLog(db: Db): Promise<NotificationLog> {
-  const announcements = await db.selectFrom('announcements').selectAll().execute();
-  const groups = await db.selectFrom('notified_groups').selectAll().execute();
-  return {
-    announcements: announcements.map(({ fingerprint, announcement }) =>
-      parsed<Announcement>(announcement, 'announcements', { fingerprint }),
-    ),
-    groups: groups.map((row) => ({ group: row.group_name, at: row.notified_at })),
-  };
-}
 
 async function writeNotificationLog(
   trx: Db,

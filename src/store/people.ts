@@ -14,13 +14,8 @@ export async function writeSilence(trx: Db, silence: Silence, now: EpochMs): Pro
   await upsert(trx, 'silences', [{ id: silence.id, until: silence.until, silence: JSON.stringify(silence) }]);
 }
 
-export async function loadSilences(db: Db, now: EpochMs): Promise<readonly Silence[]> {
-  const rows = await db
-    .selectFrom('silences')
-    .select(['id', 'silence'])
-    .where('until', '>', now)
-    .orderBy('until')
-    .execute();
+export async function loadSilences(db: Db): Promise<readonly Silence[]> {
+  const rows = await db.selectFrom('silences').select(['id', 'silence']).orderBy('until').execute();
   return rows.map(({ id, silence }) => parsed<Silence>(silence, 'silences', { id }));
 }
 

@@ -7,14 +7,13 @@ import type { Observed } from '../core/answers.ts';
 import type { GuardMemory } from '../core/guard/memory.ts';
 import type { Incident } from '../core/incident.ts';
 import { type Change, changesShown, type MailboxState } from '../core/mailbox.ts';
-import type { AccountLedger } from '../core/records.ts';
 import type { Verdict } from '../core/verdict.ts';
 import type { WritesOff } from '../core/write-scope.ts';
 import { loadKnownAccounts } from './accounts.ts';
 import { loadIncidents } from './outbox.ts';
 import { loadSilences, loadWritesOff } from './people.ts';
 import type { BreakerRecord } from './records.ts';
-import { inPieces, parsed, storedAction, upsert } from './rows.ts';
+import { inPieces, parsed, storedAction } from './rows.ts';
 import { addressColumn, type Db, type Tables } from './schema/tables.ts';
 import { loadBreakers } from './writes.ts';
 
@@ -37,24 +36,11 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
     mailboxes: await loadMailboxes(db, accounts),
     alerts: alerts.map(({ fingerprint, alert }) => parsed(alert, 'alerts', { fingerprint })),
     actions: (await actions.execute()).map(storedAction),
-    silences: await loadSilences(db, 0),
+    silences: await loadSilences(db),
     incidents: await loadIncidents(db),
     writesOff: await loadWritesOff(db),
     breakers: await loadBreakers(db),
   };
-}
-
-export function writeLedgers(trx: Db, ledgers: readonly AccountLedger[]): Promise<void> {
-  return upsert(
-    trx,
-    'ledgers',
-    ledgers.map((ledger) => ({ account: ledger.account, ledger: JSON.stringify(ledger) })),
-  );
-}
-
-export async function loadLedgers(db: Db): Promise<readonly AccountLedger[]> {
-  const rows = await db.selectFrom('ledgers').selectAll().execute();
-  return rows.map(({ account, ledger }) => parsed<AccountLedger>(ledger, 'ledgers', { account }));
 }
 
 type StoredMailbox = Selectable<Tables['mailboxes']>;

@@ -3,7 +3,7 @@
 
 import { type Insertable, type RawBuilder, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
-import type { WritesOff } from '../core/write-scope.ts';
+import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { nextTurn } from '../world/world.ts';
 import { DamagedRowError, type RowKey } from './failure.ts';
 import { type Db, keyOf, type Tables } from './schema/tables.ts';
@@ -26,6 +26,14 @@ export function storedAction({ id, action }: { readonly id: string; readonly act
 
 export function storedWritesOff({ scope, off }: { readonly scope: string; readonly off: string }): WritesOff {
   return parsed<WritesOff>(off, 'writes_off', { scope });
+}
+
+export function writeStops(db: Db, stops: readonly WritesOff[]): Promise<void> {
+  return upsert(
+    db,
+    'writes_off',
+    stops.map((off) => ({ scope: scopeKey(off.scope), off: JSON.stringify(off) })),
+  );
 }
 
 /** Matches the rows of a list, newest first, that come after a place in it. */

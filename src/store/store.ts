@@ -11,22 +11,14 @@ import { loadKnownAccounts, moveMailboxes, writeAccounts } from './accounts.ts';
 import { type Database, Gate } from './database.ts';
 import type { QueryListener } from './file/connection.ts';
 import type { OutageNote } from './file/outage-note.ts';
-import { AuditLog, FleetDays, loadEntries } from './history.ts';
+import { AuditLog, loadEntries } from './history.ts';
 import type { Lease } from './lease.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadWritesOff, StoredSessions, writeSilence, writesOffOver } from './people.ts';
-import {
-  loadDeparted,
-  loadLedgers,
-  loadPicture,
-  type MailboxLike,
-  type SameApi,
-  type StoredPicture,
-  writeLedgers,
-} from './picture.ts';
+import { loadDeparted, loadPicture, type MailboxLike, type SameApi, type StoredPicture } from './picture.ts';
 import type { LeaseOptions } from './postgres/lease.ts';
 import type { AccountsRecord, BreakerMove, KnownAccount, ListRecord, TickRecord, WritesRecord } from './records.ts';
-import { inPieces, storedAction } from './rows.ts';
+import { inPieces, parsed, storedAction, upsert, writeStops } from './rows.ts';
 import { StoredRuns } from './runs.ts';
 import { metaOf, setMeta } from './schema/migrations.ts';
 import { openSqlite } from './sqlite.ts';
@@ -51,7 +43,6 @@ export class Store {
   readonly outbox: StoredOutbox;
   readonly sessions: StoredSessions;
   readonly audit: AuditLog;
-  readonly days: FleetDays;
   readonly runs: StoredRuns;
   readonly lease: Lease;
   readonly warnings: readonly string[];
@@ -68,7 +59,6 @@ export class Store {
     this.outbox = new StoredOutbox(gate);
     this.sessions = new StoredSessions(gate);
     this.audit = new AuditLog(gate);
-    this.days = new FleetDays(gate);
     this.runs = new StoredRuns(gate);
   }
 
@@ -184,10 +174,8 @@ export class Store {
 
   async recordWrites(record: WritesRecord): Promise<void> {
     await this.#gate.write(async (trx) => {
-      const gone = [...record.on, ...record.off.map(({ scope }) => scopeKey(scope))];
-      if (gone.length > 0) await trx.deleteFrom('writes_off').where('scope', 'in', gone).execute();
-      const rows = record.off.map((off) => ({ scope: scopeKey(off.scope), off: JSON.stringify(off) }));
-      if (rows.length > 0) await trx.insertInto('writes_off').values(rows).execute();
+      if (record.on.length > 0) await trx.deleteFrom('writes_off').where('scope', 'in', record.on).execute();
+      await writeStops(trx, record.off);
       await writeAlerts(trx, record.alerts);
     });
     // The keys are removed from the note, so that a stop that a person ended does not come back with the next start.
@@ -245,11 +233,15 @@ export class Store {
   }
 
   async saveLedgers(ledgers: readonly AccountLedger[]): Promise<void> {
-    await this.#gate.write((trx) => writeLedgers(trx, ledgers));
+    const rows = ledgers.map((ledger) => ({ account: ledger.account, ledger: JSON.stringify(ledger) }));
+    await this.#gate.write((trx) => upsert(trx, 'ledgers', rows));
   }
 
   ledgers(): Promise<readonly AccountLedger[]> {
-    return this.#gate.read(loadLedgers);
+    return this.#gate.read(async (db) => {
+      const rows = await db.selectFrom('ledgers').selectAll().execute();
+      return rows.map(({ account, ledger }) => parsed<AccountLedger>(ledger, 'ledgers', { account }));
+    });
   }
 
   get trouble(): StoreTrouble {

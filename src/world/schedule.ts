@@ -3,7 +3,6 @@ import { createTask, validateDetailed } from 'node-cron';
 
 /** A leading field of seconds is allowed. */
 export interface Schedule {
-  readonly expression: string;
   /** Interval at which this schedule must be asked: 1,000 or 60,000 ms. */
   readonly stepMs: number;
   /** Newest run in (after, until], even if that is a long time, or null if there is none. */
@@ -75,7 +74,6 @@ function readSchedule(expression: string, timeZone: string): Schedule {
     return null;
   };
   return {
-    expression,
     stepMs,
     newestRun,
     dueBetween: (after, until) => newestRun(after, until) !== null,

@@ -195,7 +195,6 @@ export function logTo(
   hide: Hide = (line) => line,
 ): Log {
   const repeats = new Repeats(() => clock.monotonic());
-  const { hooks, ...settings } = settingsOf(options, clock, hide);
   const logMethod: LogHook = function (args, method, level) {
     const [about, message] = args as readonly unknown[];
     const error = level >= errorLevel ? errorIn(about) : null;
@@ -211,7 +210,15 @@ export function logTo(
     if (leftOut !== null) write(leftOut > 0 ? { ...(about as object), left_out: leftOut } : (about as object));
     repeats.settle();
   };
-  return pino({ ...settings, hooks: { ...hooks, logMethod } }, { write });
+  const settings: LoggerOptions = {
+    level: options.level,
+    base: null,
+    timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: { paths: ['*.api_key', '*.secret', '*.authorization', 'api_key', 'secret'], censor: '[hidden]' },
+    hooks: { streamWrite: hide, logMethod },
+  };
+  return pino(settings, { write });
 }
 
 function errorIn(about: unknown): Error | null {
@@ -221,17 +228,6 @@ function errorIn(about: unknown): Error | null {
 function kindOf(error: Error): string {
   const { errcode, code } = error as { readonly errcode?: unknown; readonly code?: unknown };
   return `${error.name} ${errcode ?? code ?? ''}`;
-}
-
-function settingsOf({ level }: LogOptions, clock: Clock, hide: Hide): LoggerOptions {
-  return {
-    level,
-    base: null,
-    timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
-    formatters: { level: (label: string) => ({ level: label }) },
-    redact: { paths: ['*.api_key', '*.secret', '*.authorization', 'api_key', 'secret'], censor: '[hidden]' },
-    hooks: { streamWrite: hide },
-  };
 }
 
 /** Line at the level error, so that it appears at every level: the dropped lines may be of any level. */

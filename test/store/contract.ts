@@ -152,7 +152,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await judged('m1', now - 1, held);
       await judged('m2', now + 1, { action: 'hold', reason: 'stale_data' });
       await judged('m3', now + 2, { ...held, reason: 'first_sight' });
-      expect(await opened.store.days.held(now)).toEqual([
+      expect(await opened.store.audit.held(now)).toEqual([
         { account: 'acme', id: 'm0', since: now + 1, until: now + 1 },
         { account: 'acme', id: 'm3', since: now + 2, until: now + 2 },
       ]);

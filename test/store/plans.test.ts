@@ -102,7 +102,7 @@ const asksByIndex: readonly [string, (store: Store) => Promise<unknown>, readonl
   ],
   [
     'what was held is found by an index of such decisions alone',
-    (store) => store.days.held(0),
+    (store) => store.audit.held(0),
     [/^SEARCH decisions USING INDEX decisions_held \(.*until/],
   ],
 ];

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type Loss, lossText, type NotifiedOutage } from '../../core/store-failure.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { isOff, scopeKey, type WritesOff } from '../../core/write-scope.ts';
+import { writeStops } from '../rows.ts';
 import { metaOf, setMeta } from '../schema/migrations.ts';
 import type { Db } from '../schema/tables.ts';
 import { nameOfHolder } from './lock.ts';
@@ -94,10 +95,10 @@ export function begin(
 async function restoreStops(trx: Db, stops: readonly WritesOff[], now: EpochMs): Promise<number> {
   const known = new Set((await trx.selectFrom('writes_off').select('scope').execute()).map(({ scope }) => scope));
   const lacking = stops.filter((stop) => isOff(stop, now) && !known.has(scopeKey(stop.scope)));
-  const rows = lacking.map((stop) => {
-    const reason = stop.reason.endsWith(restored) ? stop.reason : `${stop.reason} ${restored}`;
-    return { scope: scopeKey(stop.scope), off: JSON.stringify({ ...stop, reason }) };
-  });
-  if (rows.length > 0) await trx.insertInto('writes_off').values(rows).execute();
-  return rows.length;
+  const reasonOf = ({ reason }: WritesOff) => (reason.endsWith(restored) ? reason : `${reason} ${restored}`);
+  await writeStops(
+    trx,
+    lacking.map((stop) => ({ ...stop, reason: reasonOf(stop) })),
+  );
+  return lacking.length;
 }

@@ -54,13 +54,11 @@ function durationWithin(text: string, minMs: number, maxMs: number): number | st
 }
 
 export function share(min: Ppm, max: Ppm) {
-  return quantity('a share', shareHint, (text) => shareWithin(text, min, max));
-}
-
-function shareWithin(text: string, min: Ppm, max: Ppm): Ppm | string {
-  const ppm = readShare(text);
-  if (typeof ppm === 'string' || (ppm >= min && ppm <= max)) return ppm;
-  return `"${text}" is not between ${min / 10_000}% and ${max / 10_000}%`;
+  return quantity('a share', shareHint, (text) => {
+    const ppm = readShare(text);
+    if (typeof ppm === 'string' || (ppm >= min && ppm <= max)) return ppm;
+    return `"${text}" is not between ${min / 10_000}% and ${max / 10_000}%`;
+  });
 }
 
 /** `read` returns the output or a sentence. `wanted` becomes the `title` in editors and the documentation. */
