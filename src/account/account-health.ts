@@ -139,12 +139,6 @@ export class AccountHealth {
     this.#state = { ...was, listed: true, ...known };
     this.publish();
     if (!isSameOverlap) this.#sayOverlap(elsewhere);
-    if (unlisted === null || isSame) return;
-    const { log } = this.#parts.world;
-    const about = { account: was.name, unlisted: unlisted.length, mailboxes: unlisted.slice(0, namesLogged) };
-    if (unlisted.length > 0)
-      log.warn(about, 'the configuration includes mailboxes that the mailbox list does not have');
-    else log.info({ account: was.name }, 'the mailbox list has every mailbox that the configuration includes by name');
   }
 
   #sayOverlap(elsewhere: readonly MailboxName[]): void {

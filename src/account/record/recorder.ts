@@ -13,7 +13,7 @@ import type { MailboxList, Observed } from '../../core/answers.ts';
 import { type BreakerState, moveEntries, withdraw } from '../../core/guard/breaker.ts';
 import { haveShrunk } from '../../core/guard/lost-counts.ts';
 import { aheadMs, type MailboxName, type MailboxState, mailboxKey, mailboxUnder } from '../../core/mailbox.ts';
-import { idlePatterns, idleText } from '../../core/mailbox-pattern.ts';
+import { idlePatterns } from '../../core/mailbox-pattern.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { AccountMove, TickRecord } from '../../store/records.ts';
@@ -22,7 +22,6 @@ import { AccountAlerts, type ListFindings } from './account-alerts.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { alertsMoved, type Rival, rivalOf } from './guards.ts';
 import { AnswerOrder, type AskedAt, type Observation } from './observe.ts';
-import { withDisplaced } from './persons.ts';
 import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
 import { compareRoster, othersOf, type RosterChanges, runningIn, withHistory } from './roster.ts';
 import { afterSettlement, type TickContext, tick } from './tick.ts';
@@ -41,7 +40,6 @@ export class Recorder {
   readonly #order = new AnswerOrder();
   readonly #alerts: AccountAlerts;
   readonly #absentSince = new Map<string, EpochMs>();
-  #saidIdle = '';
 
   constructor(rooms: RecorderRooms, options: RecorderOptions) {
     this.#rooms = rooms;
@@ -186,10 +184,9 @@ export class Recorder {
         settlement.kind === 'confirmed' &&
         this.#order.freshnessOf('warmup', mailboxId, settlement.askedAt) === 'superseded';
       const context = { policy, words: this.#options.words, now, overtaken };
-      const { mailbox: ended, changes } = afterSettlement(before, open, settlement, context);
-      const action = ended.action ?? open;
-      const actions = withDisplaced(action, this.#rooms.world);
-      const mailbox = { ...ended, action: actions.at(-1) ?? action };
+      const { mailbox, changes } = afterSettlement(before, open, settlement, context);
+      const action = mailbox.action ?? open;
+      const actions = [action];
       const acted =
         !action.by && (action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1));
       const outside = { before, changes };
@@ -213,8 +210,9 @@ export class Recorder {
 
   async #drop(before: MailboxState, planned: Action, why: string): Promise<void> {
     const now = this.#rooms.world.clock.now();
-    const actions = withDisplaced(actionAfter(planned, { kind: 'dropped', detail: why, at: now }), this.#rooms.world);
-    const mailbox = { ...before, action: actions.at(-1) ?? null };
+    const action = actionAfter(planned, { kind: 'dropped', detail: why, at: now });
+    const actions = [action];
+    const mailbox = { ...before, action };
     const policy = this.#options.policyFor(mailbox);
     const alerts = this.#alerts.after({ mailbox, policy, now, route: null, actions, acted: null, breaker: null });
     await this.#rooms.store.settleIntent({ actions, mailbox, changes: [], alerts });
@@ -280,20 +278,10 @@ export class Recorder {
     this.#showAlerts(alerts);
   }
 
-  /** Returns the patterns that match no mailbox, or null if the list cannot tell. Logs them if they changed. */
+  /** Returns the patterns that match no mailbox, or null if the list cannot tell. */
   #idleIn({ mailboxes, truncated }: MailboxList, { absent, shortage }: RosterChanges): ListFindings['idle'] {
     if (truncated || mailboxes.length === 0 || (shortage !== null && shortage.missing.length > 0)) return null;
-    const { account, patterns } = this.#options;
-    const idle = idlePatterns(patterns().ofAccount, [...mailboxes, ...absent]);
-    const said = idle.map(idleText);
-    if (said.join() !== this.#saidIdle) {
-      this.#saidIdle = said.join();
-      const { log } = this.#rooms.world;
-      if (said.length > 0)
-        log.warn({ account, patterns: said }, 'the configuration has patterns that match no mailbox');
-      else log.info({ account }, 'every pattern of the configuration matches a mailbox again');
-    }
-    return idle;
+    return idlePatterns(this.#options.patterns().ofAccount, [...mailboxes, ...absent]);
   }
 
   #addEntry(mailbox: MailboxState): void {
