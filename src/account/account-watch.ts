@@ -15,7 +15,7 @@ import type { Schedule } from '../world/schedule.ts';
 import { type Clock, endsWithin, type Log, nextTurn } from '../world/world.ts';
 import { AccountHealth } from './account-health.ts';
 import { Actor } from './act/actor.ts';
-import type { AccountLease } from './act/conditions.ts';
+import type { AccountLease } from './act/post.ts';
 import { Agenda, Cadence } from './agenda.ts';
 import { FirstSweep } from './first-sweep.ts';
 import { Poller, Retries, type WatchRooms } from './poller.ts';

@@ -12,7 +12,7 @@ import { type EpochMs, hourMs, minuteMs, secondMs } from '../core/time.ts';
 import type { World } from '../world/world.ts';
 import type { AccountHealth, RequestAbout } from './account-health.ts';
 import type { Actor } from './act/actor.ts';
-import type { ActorOptions } from './act/conditions.ts';
+import type { ActorOptions } from './act/post.ts';
 import type { Agenda } from './agenda.ts';
 import type { FirstSweep } from './first-sweep.ts';
 import type { OtherAccounts, RecorderRooms } from './record/guarded-account.ts';

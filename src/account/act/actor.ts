@@ -3,9 +3,7 @@
 import { type Action, type OpenAction, tryWaitMs } from '../../core/action.ts';
 import { type EpochMs, minuteMs, secondMs } from '../../core/time.ts';
 import type { Settlement } from '../record/plan.ts';
-import type { ActorOptions, ActorRooms } from './conditions.ts';
-import { Conditions, personWaitsMs } from './conditions.ts';
-import { logAction, Post } from './post.ts';
+import { type ActorOptions, type ActorRooms, logAction, Post, personWaitsMs } from './post.ts';
 
 /** Wait before a failed step is retried. After a failure of the store, the retry starts once the store works again. */
 const afterFailureMs = minuteMs;
@@ -20,7 +18,6 @@ const wrapUpDeadlineMs = 2 * minuteMs;
 export class Actor {
   readonly #rooms: ActorRooms;
   readonly #options: ActorOptions;
-  readonly #conditions: Conditions;
   readonly #post: Post;
   readonly #working = new Map<string, Promise<void>>();
   /** Intents that are being sent or read back. */
@@ -34,12 +31,11 @@ export class Actor {
     this.#rooms = rooms;
     this.#options = options;
     this.#begunAt = rooms.world.clock.monotonic();
-    this.#conditions = new Conditions(rooms, options);
-    this.#post = new Post(rooms, options, this.#conditions);
+    this.#post = new Post(rooms, options);
   }
 
   attend(mailboxId: string, signal: AbortSignal): void {
-    if (this.#wrappingUp || this.#working.has(mailboxId) || !this.#conditions.pending(mailboxId)) return;
+    if (this.#wrappingUp || this.#working.has(mailboxId) || !this.#post.pending(mailboxId)) return;
     const done = this.#work(mailboxId, signal).finally(() => {
       this.#working.delete(mailboxId);
       // Handles a verdict that came while the last step ended. It would otherwise wait for the next verdict.
@@ -66,7 +62,7 @@ export class Actor {
     const lateness = this.#rooms.world.clock.sleep(waitMs, waiting.signal).then(() => {
       late = true;
     });
-    const over = () => !this.#conditions.isCurrent(action) || signal.aborted || this.#wrappingUp;
+    const over = () => !this.#post.isCurrent(action) || signal.aborted || this.#wrappingUp;
     while (!over() && !late) {
       this.attend(action.mailboxId, signal);
       await Promise.race([this.#working.get(action.mailboxId), lateness]);
@@ -99,8 +95,8 @@ export class Actor {
 
   async #work(mailboxId: string, signal: AbortSignal): Promise<void> {
     const { store, world } = this.#rooms;
-    const first = this.#conditions.pending(mailboxId);
-    for (let action = first; action && !signal.aborted; action = this.#conditions.pending(mailboxId)) {
+    const first = this.#post.pending(mailboxId);
+    for (let action = first; action && !signal.aborted; action = this.#post.pending(mailboxId)) {
       if (action.id !== first?.id) return;
       if (this.#wrappingUp && action.state !== 'open') return;
       const { failures } = store.trouble;
@@ -130,7 +126,7 @@ export class Actor {
     const { clock } = this.#rooms.world;
     if (action.state === 'open') return this.#lookFor(action, signal);
     if (this.#tryWaitMs(action) > 0) return this.#sleepUntilNextTry(action, signal);
-    if (this.#conditions.isLate(action)) {
+    if (this.#post.isLate(action)) {
       await this.#rooms.recorder.dropPlanned(action, notInTime);
       return;
     }
@@ -138,7 +134,7 @@ export class Actor {
       await clock.sleep(secondMs, signal);
       return;
     }
-    const obstacle = this.#conditions.obstacle(action);
+    const obstacle = this.#post.obstacle(action);
     if (obstacle !== null) {
       await this.#rooms.recorder.dropPlanned(action, obstacle);
       return;
@@ -146,7 +142,7 @@ export class Actor {
     const lookedAt = clock.monotonic();
     await this.#rooms.lane.actionSlot(signal, 'post');
     // A condition that no longer holds is checked again. That costs this slot.
-    if (signal.aborted || this.#wrappingUp || !this.#conditions.isSeasonable(action, lookedAt)) return;
+    if (signal.aborted || this.#wrappingUp || !this.#post.isSeasonable(action, lookedAt)) return;
     const sending = this.#carryOut(action, signal).finally(() => this.#sending.delete(sending));
     this.#sending.add(sending);
     await sending;
@@ -176,7 +172,7 @@ export class Actor {
   async #sleepUntilNextTry(action: Action, signal: AbortSignal): Promise<void> {
     const { clock } = this.#rooms.world;
     const left = () => this.#tryWaitMs(action);
-    for (let wait = left(); !signal.aborted && wait > 0 && this.#conditions.isCurrent(action); wait = left()) {
+    for (let wait = left(); !signal.aborted && wait > 0 && this.#post.isCurrent(action); wait = left()) {
       await clock.sleep(Math.min(wait, 2 * secondMs), signal);
     }
   }

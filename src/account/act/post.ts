@@ -1,11 +1,53 @@
-// Requests of an action: the look before its POST, the POST of an open intent, and the read-backs after it.
+// Requests of an action, and its conditions by the present state: the look before its POST, the POST of an open intent,
+// and the read-backs after it.
+import type { MailboxApi } from '../../api/client.ts';
 import type { Failure } from '../../api/http/failure.ts';
-import type { Action, OpenAction, Unsuccessful } from '../../core/action.ts';
+import type { Lane } from '../../api/poll/lane.ts';
+import type { Poll } from '../../api/poll/poll.ts';
+import { type Action, alreadySo, type OpenAction, type Unsuccessful } from '../../core/action.ts';
+import type { Fleet } from '../../core/fleet/fleet.ts';
+import type { StatusWords } from '../../core/guard/run-state.ts';
+import type { MailboxState } from '../../core/mailbox.ts';
+import type { StoreTrouble } from '../../core/store-failure.ts';
 import { elapsedMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
 import type { Observation } from '../record/observe.ts';
-import { type Settlement, showsChange } from '../record/plan.ts';
-import type { ActorOptions, ActorRooms, Conditions } from './conditions.ts';
+import { aboveMaximum, changedSince, mayTakeBack } from '../record/persons.ts';
+import { actionKind, isActive, type Settlement, showsChange } from '../record/plan.ts';
+import type { Recorder } from '../record/recorder.ts';
+
+export interface ActorRooms {
+  readonly world: World;
+  readonly api: MailboxApi;
+  readonly lane: Lane;
+  readonly fleet: Fleet;
+  readonly recorder: Recorder;
+  readonly store: { readonly trouble: StoreTrouble };
+}
+
+export interface AccountLease {
+  readonly holds: () => boolean;
+  /** True if a POST that is sent now ends before another process can own the account. */
+  readonly mayPost: () => boolean;
+  /** Wait before the open intent of a dead process is looked at, as its POST may be in progress, milliseconds. */
+  readonly openWaitMs: number;
+}
+
+export interface ActorOptions {
+  readonly account: string;
+  readonly lease: AccountLease;
+  readonly words: StatusWords;
+  readonly daysFor: (mailbox: MailboxState) => number;
+  readonly onWritten: (write: { readonly mailboxId: string; readonly accepted: boolean }) => void;
+  readonly onFailure: (failure: Failure, poll: Poll) => void;
+  /** Called when a change was read back after a newer answer had been recorded: the mailbox has to be read again. */
+  readonly onOvertaken: (mailboxId: string) => void;
+}
+
+/** Deadline for sending a person's change. A late change is dropped, and the command reports it. */
+export const personWaitsMs = minuteMs;
+/** Maximum age of the look before a POST. If the slot comes later, the mailbox is read again. */
+const lookKeepsMs = 2 * minuteMs;
 
 /** Waits before the read-backs after a POST. The change may show seconds later (docs/faults.md H8). */
 const readBackWaitsMs: readonly number[] = [0, 1, 2, 4, 8].map((seconds) => seconds * secondMs);
@@ -18,19 +60,68 @@ const statsMaxAgeMs = hourMs;
 export class Post {
   readonly #rooms: ActorRooms;
   readonly #options: ActorOptions;
-  readonly #conditions: Conditions;
 
-  constructor(rooms: ActorRooms, options: ActorOptions, conditions: Conditions) {
+  constructor(rooms: ActorRooms, options: ActorOptions) {
     this.#rooms = rooms;
     this.#options = options;
-    this.#conditions = conditions;
+  }
+
+  /** Returns the action that needs work, or null. A failed action without a further attempt needs none. */
+  pending(mailboxId: string): Action | null {
+    const action = this.#mailbox(mailboxId)?.action ?? null;
+    if (!isActive(action)) return null;
+    const exhausted = (action.state === 'unconfirmed' || action.state === 'refused') && action.nextTryAt === null;
+    return exhausted ? null : action;
+  }
+
+  isCurrent({ id, mailboxId }: Action): boolean {
+    return this.pending(mailboxId)?.id === id;
+  }
+
+  /** Returns true if a person's change is past its deadline: the person has had an answer by then. */
+  isLate({ by, plannedAt }: Action): boolean {
+    return Boolean(by) && this.#rooms.world.clock.now() - plannedAt > personWaitsMs;
+  }
+
+  /**
+   * Returns the reason not to send a person's change by the last look, or null. The guard's own actions follow a
+   * verdict on the same answer.
+   */
+  obstacle(action: Action): string | null {
+    const mailbox = this.#mailbox(action.mailboxId);
+    if (!action.by || !mailbox) return null;
+    if (mailbox.warmup && showsChange(action, mailbox.warmup.answer, this.#options.words)) return alreadySo;
+    return mayTakeBack(action, mailbox) ? aboveMaximum(action, mailbox) : changedSince;
+  }
+
+  #isWanted(action: Action): boolean {
+    const verdict = this.#mailbox(action.mailboxId)?.verdict?.answer;
+    return verdict !== undefined && this.isCurrent(action) && actionKind(verdict) === action.kind;
+  }
+
+  /**
+   * `lookedAt`: monotonic milliseconds. The slot of the budget may come long after the look, for example after a 429:
+   * by then the look may be old, or another answer may have changed the verdict.
+   */
+  isSeasonable(action: Action, lookedAt: number): boolean {
+    const age = this.#rooms.world.clock.monotonic() - lookedAt;
+    return age <= lookKeepsMs && this.isCurrent(action) && !this.isLate(action) && this.#standsAsSeen(action);
+  }
+
+  #standsAsSeen(action: Action): boolean {
+    return action.by ? this.obstacle(action) === null : this.#isWanted(action);
+  }
+
+  #mailbox(mailboxId: string): MailboxState | undefined {
+    return this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
   }
 
   /** Sends the POST at most once, in the caller's slot. Returns null if the daemon stops or the mailbox has left. */
   async send(open: OpenAction, signal: AbortSignal): Promise<Settlement | null> {
     // The mailbox has left, or the open intent is looked at after the restart: nothing was sent.
-    if (signal.aborted || !this.#conditions.isCurrent(open)) return null;
-    if (!this.#conditions.maySend(open)) return { kind: 'not_sent', detail: notSent };
+    if (signal.aborted || !this.isCurrent(open)) return null;
+    // While the intent was recorded, an emergency stop or another answer may have come.
+    if (!this.#rooms.recorder.maySend(open) || !this.#standsAsSeen(open)) return { kind: 'not_sent', detail: notSent };
     const sent = await this.#request(open);
     if (sent.ok) {
       this.#written(open, true);
@@ -93,7 +184,7 @@ export class Post {
       else if (showsChange(open, look.value.answer, this.#options.words)) {
         return { kind: 'confirmed', observed: look.value, askedAt };
       }
-      if (!this.#conditions.isCurrent(open)) return null;
+      if (!this.isCurrent(open)) return null;
       if (look.ok && no) return no;
     }
     return { kind: 'unconfirmed', detail: otherwise };
@@ -102,12 +193,11 @@ export class Post {
   /** Returns true if the action is still wanted by a new answer, which is judged like any other. */
   async isStillWanted(action: Action, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#rooms.world;
-    const conditions = this.#conditions;
-    for (let tries = 0; !signal.aborted && conditions.isCurrent(action) && !conditions.isLate(action); tries += 1) {
+    for (let tries = 0; !signal.aborted && this.isCurrent(action) && !this.isLate(action); tries += 1) {
       if (await this.#read(action, 'warmup', signal)) {
-        if (!conditions.isCurrent(action)) return false;
+        if (!this.isCurrent(action)) return false;
         if (action.by) return true;
-        if (this.#knowsStats(action) || (await this.#read(action, 'stats', signal))) return conditions.isWanted(action);
+        if (this.#knowsStats(action) || (await this.#read(action, 'stats', signal))) return this.#isWanted(action);
       }
       if (signal.aborted) return false;
       await clock.sleep(lookWaitsMs[Math.min(tries, lookWaitsMs.length - 1)] ?? minuteMs, signal);
@@ -116,12 +206,12 @@ export class Post {
   }
 
   /** Makes one request. Returns true if its answer, or a newer one, was recorded. */
-  async #read({ account, mailboxId }: Action, route: 'warmup' | 'stats', signal: AbortSignal): Promise<boolean> {
-    const { api, fleet, lane, recorder } = this.#rooms;
+  async #read({ mailboxId }: Action, route: 'warmup' | 'stats', signal: AbortSignal): Promise<boolean> {
+    const { api, lane, recorder } = this.#rooms;
     await lane.actionSlot(signal);
     if (signal.aborted) return false;
     const askedAt = recorder.asking();
-    const mailbox = fleet.mailbox(account, mailboxId);
+    const mailbox = this.#mailbox(mailboxId);
     const days = mailbox && this.#options.daysFor(mailbox);
     const look = route === 'warmup' ? await api.warmup(mailboxId) : await api.stats(mailboxId, days);
     if (!look.ok) {
@@ -133,9 +223,9 @@ export class Post {
     return taken !== 'outdated' && taken !== 'ended';
   }
 
-  #knowsStats({ account, mailboxId }: Action): boolean {
-    const { fleet, recorder, world } = this.#rooms;
-    const at = fleet.mailbox(account, mailboxId)?.stats?.at;
+  #knowsStats({ mailboxId }: Action): boolean {
+    const { recorder, world } = this.#rooms;
+    const at = this.#mailbox(mailboxId)?.stats?.at;
     if (at === undefined || !recorder.hasRead(mailboxId, 'stats')) return false;
     return elapsedMs(at, world.clock.now()) <= statsMaxAgeMs;
   }
