@@ -3,7 +3,7 @@
 import { isOutage } from '../alerts/rules/account-rules.ts';
 import type { Budget } from '../api/budget.ts';
 import type { Failure } from '../api/http/failure.ts';
-import { isJudgedRoute } from '../api/poll/poll.ts';
+import { isJudgedRoute, type Poll, pollKey } from '../api/poll/poll.ts';
 import type { HealthAnswer, Observed, Route } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { AccountState, ApiHealth, Forecast, MailboxName, ReadFailure } from '../core/mailbox.ts';
@@ -24,17 +24,7 @@ const unrecordedMs = 10 * minuteMs;
 
 const namesLogged = 20;
 
-/** Subject of a request. `mailbox` is the address, or null for the mailbox list. */
-export interface RequestAbout {
-  readonly route: Route;
-  readonly mailbox: string | null;
-}
-
-const isList = ({ route, mailbox }: RequestAbout) => route === 'mailboxes' && mailbox === null;
-
-function keyOf({ route, mailbox }: RequestAbout): string {
-  return `${route} ${mailbox ?? ''}`;
-}
+const isList = ({ route, mailboxId }: Poll) => route === 'mailboxes' && mailboxId === null;
 
 function earlierWrites({ account, fleet }: AccountHealthParts): readonly WriteOutcome[] {
   const actions = [...fleet.mailboxesOf(account)].flatMap((mailbox) => fleet.actionsOf(mailbox));
@@ -151,17 +141,17 @@ export class AccountHealth {
   }
 
   /** Records that a request with the key succeeded. Returns true if the account was failing before. */
-  succeeded(about: RequestAbout): boolean {
+  succeeded(poll: Poll): boolean {
     const was = this.#state;
     const { clock, log } = this.#parts.world;
-    const accepted = { keyRejected: false, rejections: 0, listFailing: this.#listFailingAfter(was, about) };
+    const accepted = { keyRejected: false, rejections: 0, listFailing: this.#listFailingAfter(was, poll) };
     this.#state = { ...was, lastSuccessAt: clock.now(), failingSince: null, lastFailure: null, ...accepted };
     this.#saidOfAccount = null;
-    if (isList(about)) this.#unrecorded = null;
-    const isJudged = this.#unread.answered(about.route) && was.unjudged;
-    if (this.#refused.size + this.#refusedAlone.size > 0) this.#accepted(about);
-    if (this.#saidOf.size > 0 && this.#saidOf.delete(keyOf(about)))
-      this.#sayOfOne('answered', about, (fields) => log.info(fields, 'answered again'));
+    if (isList(poll)) this.#unrecorded = null;
+    const isJudged = this.#unread.answered(poll.route) && was.unjudged;
+    if (this.#refused.size + this.#refusedAlone.size > 0) this.#accepted(poll);
+    if (this.#saidOf.size > 0 && this.#saidOf.delete(pollKey(poll)))
+      this.#sayOfOne('answered', poll, (fields) => log.info(fields, 'answered again'));
     if (isJudged) this.publish();
     if (was.failingSince === null) return false;
     log.info({ account: was.name }, 'the mailbox API answers again');
@@ -170,25 +160,25 @@ export class AccountHealth {
   }
 
   /** An outage of the whole API is no failure of the list, whose failure then counts from the end of the outage. */
-  #listFailingAfter({ listFailing, failingSince }: AccountState, about: RequestAbout): ReadFailure | null {
-    if (!listFailing || isList(about)) return null;
+  #listFailingAfter({ listFailing, failingSince }: AccountState, poll: Poll): ReadFailure | null {
+    if (!listFailing || isList(poll)) return null;
     const now = this.#parts.world.clock.now();
     const wasDown = failingSince !== null && now - failingSince >= outageMs;
     return wasDown ? { ...listFailing, since: now } : listFailing;
   }
 
-  #accepted(about: RequestAbout): void {
-    this.#refused.delete(keyOf(about));
-    this.#refusedAlone.delete(keyOf(about));
-    if (about.mailbox !== null) return;
+  #accepted(poll: Poll): void {
+    this.#refused.delete(pollKey(poll));
+    this.#refusedAlone.delete(pollKey(poll));
+    if (poll.mailboxId !== null) return;
     for (const refused of this.#refused) this.#refusedAlone.add(refused);
   }
 
   /** An answer about one mailbox counts for that mailbox, any other failure for the account. */
-  failed(failure: Failure, about: RequestAbout): void {
-    if (!this.#speaksForAccount(failure, about)) {
-      this.#unread.failed(failure, about.route, about.mailbox);
-      this.#sayOnce(failure, about);
+  failed(failure: Failure, poll: Poll): void {
+    if (!this.#speaksForAccount(failure, poll)) {
+      this.#unread.failed(failure, poll);
+      this.#sayOnce(failure, poll);
       return;
     }
     const was = this.#state;
@@ -198,7 +188,7 @@ export class AccountHealth {
       ...was,
       failingSince: was.failingSince ?? this.#failingSince(),
       lastFailure: said,
-      ...(isList(about) && { listFailing: { since: was.listFailing?.since ?? clock.now(), detail: said } }),
+      ...(isList(poll) && { listFailing: { since: was.listFailing?.since ?? clock.now(), detail: said } }),
       keyRejected: was.keyRejected || rejectsKey(failure),
       rejections: was.rejections + (rejectsKey(failure) ? 1 : 0),
     };
@@ -215,8 +205,8 @@ export class AccountHealth {
     this.#unrecorded = { since, detail: errorText(error) };
   }
 
-  withoutWarmup(mailbox: string): void {
-    this.#unread.withoutWarmup(mailbox);
+  withoutWarmup(mailboxId: string): void {
+    this.#unread.withoutWarmup(mailboxId);
   }
 
   /** Returns now, or the start of an outage that an earlier process found and no request has ended. */
@@ -229,20 +219,19 @@ export class AccountHealth {
     return Math.min(now, ...known.map(({ since }) => since));
   }
 
-  #speaksForAccount(failure: Failure, about: RequestAbout): boolean {
-    const { mailbox } = about;
-    if (failure.kind === 'unauthorized') return this.#rejectsKeyToo(about);
+  #speaksForAccount(failure: Failure, poll: Poll): boolean {
+    if (failure.kind === 'unauthorized') return this.#rejectsKeyToo(poll);
     const { lastSuccessAt } = this.#state;
     const silentForMs =
       lastSuccessAt === null ? Number.POSITIVE_INFINITY : elapsedMs(lastSuccessAt, this.#parts.world.clock.now());
     if (failure.kind === 'throttled') return this.#parts.budget.throttle.refusesAll;
-    return mailbox === null || (failure.kind === 'unavailable' && silentForMs > silenceMs);
+    return poll.mailboxId === null || (failure.kind === 'unavailable' && silentForMs > silenceMs);
   }
 
   /** Returns true if a 401 concerns the key. Once the list is accepted after a 401, only the list decides. */
-  #rejectsKeyToo(about: RequestAbout): boolean {
-    if (about.mailbox !== null) {
-      this.#refused.add(keyOf(about));
+  #rejectsKeyToo(poll: Poll): boolean {
+    if (poll.mailboxId !== null) {
+      this.#refused.add(pollKey(poll));
       return this.#refusedAlone.size === 0;
     }
     this.#refused.clear();
@@ -250,19 +239,20 @@ export class AccountHealth {
     return true;
   }
 
-  #sayOnce(failure: Failure, about: RequestAbout): void {
-    const key = keyOf(about);
+  #sayOnce(failure: Failure, poll: Poll): void {
+    const key = pollKey(poll);
     if (this.#saidOf.get(key) === failure.detail) return;
     this.#saidOf.set(key, failure.detail);
     const { kind, status } = failure;
     const { log } = this.#parts.world;
     const say = (fields: object) => log.warn({ ...fields, failure: kind, status }, failure.detail);
-    this.#sayOfOne(`${kind} ${status}`, about, say);
+    this.#sayOfOne(`${kind} ${status}`, poll, say);
   }
 
   /** Logs one line a minute with a mailbox name, and counts the other mailboxes of its route. */
-  #sayOfOne(kind: string, { route, mailbox }: RequestAbout, say: (fields: object) => void): void {
+  #sayOfOne(kind: string, { route, mailboxId }: Poll, say: (fields: object) => void): void {
     const account = this.#state.name;
+    const mailbox = this.#parts.fleet.mailbox(account, mailboxId ?? '')?.email ?? mailboxId;
     const leftOut = this.#repeats.met(`${route} ${kind}`, (count) => say({ account, route, left_out: count }));
     if (leftOut !== null) say({ account, route, mailbox, ...(leftOut > 0 && { left_out: leftOut }) });
   }
@@ -410,20 +400,20 @@ class UnreadRoutes {
     return this.#of.delete(route);
   }
 
-  failed({ kind, detail }: Failure, route: Route, mailbox: string | null): void {
+  failed({ kind, detail }: Failure, { route, mailboxId }: Poll): void {
     if (!isJudgedRoute(route)) return;
     const before = this.#of.get(route);
     const { since = this.#parts.world.clock.now(), times = 0, mailboxes = new Set<string>() } = before ?? {};
-    if (mailbox !== null) mailboxes.add(mailbox);
+    if (mailboxId !== null) mailboxes.add(mailboxId);
     const isThrottled = kind === 'throttled';
     const isRefusal = kind !== 'unavailable' && !isThrottled;
     this.#of.set(route, { since, detail, mailboxes, isRefusal, isThrottled, times: times + 1 });
   }
 
   /** Removes a mailbox without a warm-up, which says nothing about the others. */
-  withoutWarmup(mailbox: string): void {
+  withoutWarmup(mailboxId: string): void {
     for (const [route, { mailboxes }] of this.#of)
-      if (mailboxes.delete(mailbox) && mailboxes.size === 0) this.#of.delete(route);
+      if (mailboxes.delete(mailboxId) && mailboxes.size === 0) this.#of.delete(route);
   }
 
   /**
@@ -442,8 +432,8 @@ class UnreadRoutes {
 
   /** One mailbox may fail for long before another is polled: polls may be hours apart. */
   #isForAll({ mailboxes }: UnreadRoute): boolean {
-    for (const { email, verdict } of this.#parts.fleet.mailboxesOf(this.#parts.account))
-      if (!mailboxes.has(email) && verdict?.answer.reason !== 'no_warmup') return false;
+    for (const { id, verdict } of this.#parts.fleet.mailboxesOf(this.#parts.account))
+      if (!mailboxes.has(id) && verdict?.answer.reason !== 'no_warmup') return false;
     return true;
   }
 }

@@ -18,7 +18,7 @@ import { Actor } from './act/actor.ts';
 import type { AccountLease } from './act/post.ts';
 import { Agenda, Cadence } from './agenda.ts';
 import { FirstSweep } from './first-sweep.ts';
-import { Poller, Retries, type WatchRooms } from './poller.ts';
+import { Poller, type WatchRooms } from './poller.ts';
 import { releaseContest } from './record/breakers.ts';
 import type { GuardedAccount } from './record/guarded-account.ts';
 import { mustWait } from './record/guards.ts';
@@ -171,14 +171,13 @@ export class AccountWatch {
         lease: options.lease,
         daysFor,
         onWritten: (write) => this.#health.wrote(write),
-        onFailure: (failure, poll) => this.#health.failed(failure, this.#poller.about(poll)),
+        onFailure: (failure, poll) => this.#health.failed(failure, poll),
         onOvertaken: (mailboxId) => this.#ask(mailboxId, ['warmup']),
       },
     );
     this.#poller = new Poller(rooms, {
       account,
       agenda: this.#agenda,
-      retries: new Retries(this.#queue, world),
       health: this.#health,
       firstSweep: this.#firstSweep,
       recorder: this.#recorder,

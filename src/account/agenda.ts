@@ -1,5 +1,6 @@
 // Agenda of an account: what is polled next, and when. Schedules, answers, lists and people put polls into its queue.
 
+import type { Failure } from '../api/http/failure.ts';
 import { judgedRoutes, type MailboxRoute, mailboxRoutes, type Poll, pollKey } from '../api/poll/poll.ts';
 import type { PollQueue } from '../api/poll/queue.ts';
 import { riskOf } from '../api/poll/risk.ts';
@@ -8,7 +9,7 @@ import { alertRules, ruleBook } from '../core/alert-rules.ts';
 import { type MeasuredRoute, measuredRoutes, type Route, routes, type StaleMeasurement } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { domainOf, type MailboxState } from '../core/mailbox.ts';
-import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
+import { type EpochMs, hourMs, minuteMs, secondMs } from '../core/time.ts';
 import type { Schedule } from '../world/schedule.ts';
 import type { Clock, World } from '../world/world.ts';
 import { isUnjudged, readAt } from './first-sweep.ts';
@@ -133,6 +134,13 @@ const secondLookAfterMs = minuteMs;
  */
 const freshAtMostEveryMs = hourMs;
 
+/** A failed poll is retried after a random time below base x 2^failures, up to a cap. */
+const retryBaseMs = 5 * secondMs;
+const retryCapMs = 5 * minuteMs;
+/** Cap for routes that are read a few times a day: one that fails for good costs at most one request an hour. */
+const rareRetryCapMs = hourMs;
+const rareRoutes: ReadonlySet<Poll['route']> = new Set(['mailbox', 'dns', 'blacklist']);
+
 interface AgendaParts {
   readonly account: string;
   readonly world: World;
@@ -147,6 +155,8 @@ export class Agenda {
   readonly #wanted = new Set<string>();
   /** Times of the last fresh measurements on the monotonic clock, by pollKey. */
   readonly #freshAt = new Map<string, number>();
+  /** Consecutive failures of polls, by pollKey. */
+  readonly #failures = new Map<string, number>();
 
   constructor(parts: AgendaParts) {
     this.#parts = parts;
@@ -242,6 +252,36 @@ export class Agenda {
   ask(mailboxId: string, routes: readonly MailboxRoute[]): void {
     const now = this.#parts.world.clock.monotonic();
     for (const route of routes) this.#parts.queue.add({ route, mailboxId }, now);
+  }
+
+  succeeded(poll: Poll): void {
+    this.#failures.delete(pollKey(poll));
+  }
+
+  failed(poll: Poll, { kind, retryAfterMs }: Failure): void {
+    const { queue, world } = this.#parts;
+    // The list shows whether the mailbox is gone.
+    if (kind === 'missing' && poll.mailboxId !== null) {
+      queue.run('mailboxes', world.clock.monotonic());
+      return;
+    }
+    const leastMs = kind === 'unavailable' ? (retryAfterMs ?? 0) : 0;
+    // After a 429 the whole account waits already.
+    if (kind !== 'refused') this.#retry(poll, rareRoutes.has(poll.route) ? rareRetryCapMs : retryCapMs, leastMs);
+  }
+
+  /** Schedules a retry for an answer that could not be recorded. No decision rests on the answer before. */
+  retryUnrecorded(poll: Poll): void {
+    this.#retry(poll, retryCapMs);
+  }
+
+  /** `leastMs`: minimum wait that the API asked for. */
+  #retry(poll: Poll, longestMs: number, leastMs = 0): void {
+    const { clock, random } = this.#parts.world;
+    const failures = (this.#failures.get(pollKey(poll)) ?? 0) + 1;
+    this.#failures.set(pollKey(poll), failures);
+    const cap = Math.min(retryBaseMs * 2 ** Math.min(failures, 20), longestMs);
+    this.#parts.queue.retry(poll, clock.monotonic() + Math.max(leastMs, secondMs) + random() * cap);
   }
 
   #weigh(mailbox: MailboxState): void {

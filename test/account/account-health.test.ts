@@ -27,10 +27,10 @@ function healthOf() {
     },
   });
   const fail = (route: Route, failure = html, of = mailboxes) => {
-    for (const mailbox of of) health.failed(failure, { route, mailbox });
+    for (const mailboxId of of) health.failed(failure, { route, mailboxId });
   };
   const answer = (route: Route, of = mailboxes) => {
-    for (const mailbox of of) health.succeeded({ route, mailbox });
+    for (const mailboxId of of) health.succeeded({ route, mailboxId });
   };
   /** Lines since the last look. */
   const said = () =>

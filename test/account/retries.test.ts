@@ -1,19 +1,25 @@
 // How often a poll that fails for good is made again.
 import { expect, test } from 'vitest';
-import { Retries } from '../../src/account/poller.ts';
+import { Agenda } from '../../src/account/agenda.ts';
 import { type MailboxRoute, mailboxRoutes, type Poll } from '../../src/api/poll/poll.ts';
 import { PollQueue } from '../../src/api/poll/queue.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 import { dayMs, secondMs } from '../../src/core/time.ts';
+import type { World } from '../../src/world/world.ts';
 import { stillWorld } from '../web/running-server.ts';
 
 const [health, mailboxes, never] = [dayMs, dayMs, 9 * dayMs];
 const cadenceMs = { health, mailboxes, stats: never, warmup: never, mailbox: never, dns: never, blacklist: never };
 
+const agendaOf = (queue: PollQueue, world: World) =>
+  new Agenda({ account: 'acme', world, fleet: new Fleet(), queue, policyFor: () => defaultPolicy });
+
 /** Requests about one mailbox in a day when every answer of this route is unreadable. */
 async function requestsOfADay(route: MailboxRoute): Promise<number> {
   const world = stillWorld();
   const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => 60, earlyMs: 0 });
-  const retries = new Retries(queue, world);
+  const agenda = agendaOf(queue, world);
   const failing: Poll = { route, mailboxId: 'm' };
   queue.join('m', { stats: 0, warmup: 0, mailbox: 0, dns: 0, blacklist: 0 }, 0);
   queue.add(failing, world.clock.monotonic());
@@ -24,7 +30,7 @@ async function requestsOfADay(route: MailboxRoute): Promise<number> {
       queue.done(poll);
       if (poll.route !== route) continue;
       requests += 1;
-      retries.failed(poll, { kind: 'malformed', status: 200, detail: 'no JSON', retryAfterMs: null });
+      agenda.failed(poll, { kind: 'malformed', status: 200, detail: 'no JSON', retryAfterMs: null });
     }
   }
   return requests;
@@ -40,9 +46,9 @@ test('a kind that is read a few times a day, and fails for good, costs two reque
 test('an answer that the store refuses for good is asked for ever more seldom, although other answers are recorded', async () => {
   const world = stillWorld();
   const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => 60, earlyMs: 0 });
-  const retries = new Retries(queue, world);
+  const agenda = agendaOf(queue, world);
   queue.join('m', { stats: 0, warmup: 0, mailbox: 0, dns: 0, blacklist: 0 }, 0);
-  retries.unrecorded({ route: 'stats', mailboxId: 'm' });
+  agenda.retryUnrecorded({ route: 'stats', mailboxId: 'm' });
   let polls = 0;
   for (let seconds = 0; seconds < 3_600; seconds += 5) {
     await world.clock.advance(5 * secondMs);
@@ -50,9 +56,9 @@ test('an answer that the store refuses for good is asked for ever more seldom, a
       queue.done(poll);
       if (poll.route !== 'stats') continue;
       polls += 1;
-      retries.unrecorded(poll);
+      agenda.retryUnrecorded(poll);
     }
-    retries.answered({ route: 'dns', mailboxId: 'm' });
+    agenda.succeeded({ route: 'dns', mailboxId: 'm' });
   }
   expect(polls).toBeLessThan(60);
 });
