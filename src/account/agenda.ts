@@ -281,7 +281,7 @@ export class Agenda {
     const failures = (this.#failures.get(pollKey(poll)) ?? 0) + 1;
     this.#failures.set(pollKey(poll), failures);
     const cap = Math.min(retryBaseMs * 2 ** Math.min(failures, 20), longestMs);
-    this.#parts.queue.retry(poll, clock.monotonic() + Math.max(leastMs, secondMs) + random() * cap);
+    this.#parts.queue.add(poll, clock.monotonic() + Math.max(leastMs, secondMs) + random() * cap, 'usual');
   }
 
   #weigh(mailbox: MailboxState): void {

@@ -1,5 +1,4 @@
 // HTTP client of the mailbox API: one per account, with one connection pool and one budget. Failures are values.
-import type { Agent } from 'undici';
 import type {
   BlacklistAnswer,
   DnsAnswer,
@@ -21,10 +20,10 @@ import { Budget, takeSlot } from './budget.ts';
 import {
   type AnswerHeaders,
   type Ask,
-  createAgent,
   type Deadlines,
   type Exchange,
   exchange,
+  HttpAgent,
   jsonOf,
   type Success,
   textOf,
@@ -80,7 +79,7 @@ export class MailboxApi {
   readonly #world: World;
   readonly #tally: Tally;
   readonly #now = () => this.#world.clock.now();
-  readonly #agent: Agent;
+  readonly #agent: HttpAgent;
   readonly #stopping = new AbortController();
   readonly #stopped = this.#stopping.signal;
   readonly #keyed: Ask['headers'];
@@ -99,7 +98,7 @@ export class MailboxApi {
     const { account } = options;
     this.#statsDays = new StatsDays(world.clock, (cut) => world.log.warn({ account, ...cut }, cutText(cut)));
     const { baseUrl: url, egress = directly } = options;
-    this.#agent = createAgent({ url, egress });
+    this.#agent = new HttpAgent({ url, egress });
     this.#keyed = { ...keyless, authorization: `Bearer ${options.apiKey}` };
   }
 

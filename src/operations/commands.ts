@@ -27,18 +27,19 @@ export function createOperatorCommands(
   { undelivered, reload }: OtherParts,
 ): Commands {
   const watchOf = (account: string) => watches.find((watch) => watch.account === account);
+  const judging = writesRooms(watches, rooms);
   return {
     ...mailboxCommands(watchOf, rooms),
     undo: undoCommand(watchOf, rooms),
     ...silenceCommands(rooms),
-    writes: writesCommand(writesRooms(watches, rooms)),
-    ...releaseCommands(watchOf, { ...rooms, judgeAgain: judgingAgain(watches, rooms.world.log) }),
+    writes: writesCommand(judging),
+    ...releaseCommands(watchOf, judging),
     'channels-resend': resendCommand(undelivered),
     reload: reloadCommand(reload),
   };
 }
 
-/** Parts of the accounts that the emergency stop needs. */
+/** Parts of the accounts that the emergency stop and releases need. */
 export function writesRooms(watches: readonly AccountWatch[], rooms: CommandRooms): WritesRooms {
   const { fleet } = rooms;
   const knows = (name: string) => fleet.account(name) !== undefined || watches.some(({ account }) => account === name);

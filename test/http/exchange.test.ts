@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createAgent, exchange } from '../../src/api/http/exchange.ts';
+import { HttpAgent, exchange } from '../../src/api/http/exchange.ts';
 import { Redactor } from '../../src/api/http/redactor.ts';
 import { close, listen, urlOf } from '../support/loopback.ts';
 
@@ -13,7 +13,7 @@ const read = ({ body }: { readonly body: Buffer }) => ({ ok: true, value: body.t
 async function listening(listener: RequestListener) {
   const server = createServer(listener);
   await listen(server);
-  const agent = createAgent();
+  const agent = new HttpAgent();
   const end = async () => {
     await agent.destroy();
     await close(server);
@@ -66,7 +66,7 @@ test('answers that arrive at once, as after a pause of the process, are read one
     readIn.set(turn, (readIn.get(turn) ?? 0) + 1);
     return { ok: true, value: true } as const;
   };
-  const agents = Array.from({ length: 5 }, () => createAgent());
+  const agents = Array.from({ length: 5 }, () => new HttpAgent());
   const asked = agents.flatMap((agent) => Array.from({ length: 16 }, () => agent));
   const { baseUrl } = server;
   const answers = await Promise.all(asked.map((agent) => exchange(agent, { ...get, baseUrl }, Date.now, noting)));

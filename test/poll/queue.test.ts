@@ -89,7 +89,7 @@ test('what somebody waits for goes before the sweep and the cadence, and is not 
 test('a poll asked for later is due then, the earlier of two times wins, and urgent stays urgent', () => {
   const queue = sweptQueue(['m']);
   for (const dueAt of [500, 200, 900]) queue.add({ route: 'stats', mailboxId: 'm' }, dueAt);
-  queue.retry({ route: 'stats', mailboxId: 'm' }, 100);
+  queue.add({ route: 'stats', mailboxId: 'm' }, 100, 'usual');
   expect([queue.nextDueAt(0), queue.take(99)]).toEqual([100, undefined]);
   expect(served(queue, 1_000)).toEqual(['stats m']);
 });
@@ -99,7 +99,7 @@ test('a failed poll comes again in its place, behind those who have waited longe
   queue.run('stats', minuteMs);
   expect(nameOf(queue.take(minuteMs))).toBe('stats m');
   queue.done({ route: 'stats', mailboxId: 'm' });
-  queue.retry({ route: 'stats', mailboxId: 'm' }, 2 * minuteMs);
+  queue.add({ route: 'stats', mailboxId: 'm' }, 2 * minuteMs, 'usual');
   expect(served(queue, 2 * minuteMs)).toEqual(['stats n', 'stats o', 'stats m']);
 });
 
@@ -200,7 +200,7 @@ const step = fc.oneof(
   fc.record({ verb: fc.constant('run' as const), route: fc.constantFrom(...routes) }),
   fc.record({
     verb: fc.constant('again' as const),
-    how: fc.constantFrom('add' as const, 'retry' as const),
+    urgency: fc.constantFrom('urgent' as const, 'usual' as const),
     route: fc.constantFrom(...mailboxRoutes),
     id: fc.integer({ min: 0, max: 7 }),
     inMs: fc.integer({ min: 0, max: 90_000 }),
@@ -235,7 +235,7 @@ test('whatever joins, leaves, is asked for, fails and is answered: nothing is ma
         } else if (one.verb === 'done') {
           const [poll] = underWay.splice(one.which % Math.max(1, underWay.length), 1);
           if (poll) queue.done(poll);
-        } else queue[one.how]({ route: one.route, mailboxId: `m${one.id}` }, now + one.inMs);
+        } else queue.add({ route: one.route, mailboxId: `m${one.id}` }, now + one.inMs, one.urgency);
       }
       for (const poll of underWay) queue.done(poll);
       now += hourMs;

@@ -29,11 +29,11 @@ test('no other file asks the machine for the user, which may throw', () => {
 /** Uses up the files that it may open, and sends a request. */
 const crowded = `
 import { openSync } from 'node:fs';
-import { createAgent, exchange } from '${root}src/api/http/exchange.ts';
+import { HttpAgent, exchange } from '${root}src/api/http/exchange.ts';
 import { Redactor } from '${root}src/api/http/redactor.ts';
 try { for (;;) openSync('/dev/null'); } catch {}
 const ask = { method: 'POST', baseUrl: process.argv[1], path: '/', headers: {}, body: '{}', signal: null, redactor: new Redactor('', []) };
-const { result, reached } = await exchange(createAgent(), ask, Date.now, () => ({ ok: true, value: null }));
+const { result, reached } = await exchange(new HttpAgent(), ask, Date.now, () => ({ ok: true, value: null }));
 process.stdout.write(JSON.stringify({ ...result.failure, reached }));
 process.exit(0);
 `;

@@ -11,7 +11,7 @@ import {
 } from '../../alerts/rules/account-rules.ts';
 import { actedEvent, actionFailedCondition, isOverdue } from '../../alerts/rules/action-rules.ts';
 import { countsMissing } from '../../alerts/rules/bounce-rules.ts';
-import { guardHeld, heldSubject } from '../../alerts/rules/breaker-rule.ts';
+import { heldSubject } from '../../alerts/rules/breaker-rule.ts';
 import { configMatchesNothing, idleSubject } from '../../alerts/rules/daemon-rules.ts';
 import { changedByOthersEvent, manyStoppedEvent } from '../../alerts/rules/event-rules.ts';
 import { isWarmupStale, knownSince } from '../../alerts/rules/stale-rule.ts';
@@ -30,12 +30,13 @@ import {
 } from '../../core/alert.ts';
 import type { MeasuredRoute, Route } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
-import type { BreakerEntry, BreakerState } from '../../core/guard/breaker.ts';
-import { type Change, idOfKey, type MailboxState } from '../../core/mailbox.ts';
+import type { BreakerState } from '../../core/guard/breaker.ts';
+import type { Change, MailboxState } from '../../core/mailbox.ts';
 import { type IdlePattern, idlePatterns } from '../../core/mailbox-pattern.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { lacksCounts } from '../../core/verdict.ts';
+import { heldCondition } from './breakers.ts';
 import { asFound, type RecorderOptions, type RecorderRooms } from './guarded-account.ts';
 import { alertsWithout } from './guards.ts';
 import { isNearOrOver, outsideChanges, stoppedTogether } from './outside-changes.ts';
@@ -298,17 +299,10 @@ export class AccountAlerts {
     };
   }
 
-  /** Condition of the breaker's alert. `judged`: a state of a mailbox that is newer than the fleet's. */
   #held(breaker: BreakerState, policy: Policy, now: EpochMs, judged?: MailboxState): Condition {
     const { api, rules } = this.#options;
-    const alert = this.#fleet.alert(fingerprintOf(heldSubject(api)));
-    const verdictOf = ({ key, account }: BreakerEntry) => {
-      const id = idOfKey(key);
-      if (judged?.account === account && judged.id === id) return judged.verdict?.answer;
-      return this.#fleet.mailbox(account, id)?.verdict?.answer;
-    };
-    const about = { api, alert, now, command: this.#command, zone: rules().timeZone, verdictOf };
-    return guardHeld(breaker, { ...about, windowMs: policy.breaker.windowMs });
+    const settings = { api, rules: rules(), windowMs: policy.breaker.windowMs };
+    return heldCondition({ fleet: this.#fleet, command: this.#command }, breaker, settings, now, judged);
   }
 
   /** Alerts of the account, and the alert of its API, which any account under that API may change. */

@@ -1,8 +1,9 @@
 // Circuit breakers and their alerts, as far as a release or other accounts change them. Ticks change them elsewhere.
-import { tune } from '../../alerts/condition.ts';
+import { type Condition, tune } from '../../alerts/condition.ts';
 import { step } from '../../alerts/engine.ts';
 import { guardHeld, heldSubject } from '../../alerts/rules/breaker-rule.ts';
-import { type AlertChanges, fingerprintOf } from '../../core/alert.ts';
+import { fingerprintOf } from '../../core/alert.ts';
+import type { Fleet } from '../../core/fleet/fleet.ts';
 import {
   type BreakerEntry,
   type BreakerState,
@@ -25,17 +26,33 @@ interface BreakerSettings {
   readonly rules: RuleSettings;
 }
 
-function heldAlert({ fleet, world }: BreakerRooms, state: BreakerState, settings: BreakerSettings): AlertChanges {
-  const now = world.clock.now();
-  const { api, rules } = settings;
+/** Condition of the breaker's alert. `judged`: a state of a mailbox that is newer than the fleet's. */
+export function heldCondition(
+  { fleet, command }: { readonly fleet: Fleet; readonly command: string },
+  state: BreakerState,
+  { api, windowMs, rules }: BreakerSettings,
+  now: EpochMs,
+  judged?: MailboxState,
+): Condition {
+  const verdictOf = ({ key, account }: BreakerEntry) => {
+    const id = idOfKey(key);
+    const isJudged = judged?.account === account && judged.id === id;
+    return (isJudged ? judged : fleet.mailbox(account, id))?.verdict?.answer;
+  };
   const alert = fleet.alert(fingerprintOf(heldSubject(api)));
-  const verdictOf = ({ key, account }: BreakerEntry) => fleet.mailbox(account, idOfKey(key))?.verdict?.answer;
-  const about = { ...settings, alert, now, command: world.command, zone: rules.timeZone, verdictOf };
-  return step(tune([guardHeld(state, about)], rules), () => alert, now);
+  return guardHeld(state, { api, windowMs, alert, now, command, zone: rules.timeZone, verdictOf });
 }
 
-function showBreaker(rooms: BreakerRooms, api: string, state: BreakerState, alerts: AlertChanges): void {
-  const { fleet, onTransitions } = rooms;
+/** Records and shows the state of a breaker, with its alert. To be called within a turn. */
+async function moveBreaker(rooms: BreakerRooms, state: BreakerState, settings: BreakerSettings): Promise<void> {
+  const { fleet, store, world, onTransitions } = rooms;
+  const { api, rules } = settings;
+  const now = world.clock.now();
+  const before = fleet.breaker(api);
+  const conditions = tune([heldCondition({ fleet, command: world.command }, state, settings, now)], rules);
+  const alerts = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
+  const breaker = state === before ? null : { api, state, before };
+  if (breaker || alerts.changed.length + alerts.dropped.length > 0) await store.recordBreaker({ breaker, alerts });
   fleet.putBreaker(api, state);
   fleet.putAlerts(alerts);
   if (alerts.transitions.length > 0) onTransitions();
@@ -49,15 +66,10 @@ export interface GuardedApi extends BreakerSettings {
 /** Withdraws held actions of accounts that left their API. `apis`: those configured, or with a breaker or an alert. */
 export function withdrawUnguarded(rooms: RecorderRooms, apis: () => readonly GuardedApi[]): Promise<void> {
   return rooms.turns.take(async () => {
-    const { fleet, store } = rooms;
+    const { fleet } = rooms;
     for (const settings of apis()) {
       const { api, accounts } = settings;
-      const before = fleet.breaker(api);
-      const state = withdrawOthers(before, new Set(accounts));
-      const alerts = heldAlert(rooms, state, settings);
-      const breaker = state === before ? null : { api, state, before };
-      if (breaker || alerts.changed.length + alerts.dropped.length > 0) await store.recordBreaker({ breaker, alerts });
-      showBreaker(rooms, api, state, alerts);
+      await moveBreaker(rooms, withdrawOthers(fleet.breaker(api), new Set(accounts)), settings);
       if (accounts.length === 0) fleet.removeBreaker(api);
     }
   });
@@ -83,16 +95,11 @@ export function releaseBreaker(
   agreed: readonly string[] | null,
 ): Promise<readonly string[] | null> {
   return rooms.turns.take(async () => {
-    const { fleet, store } = rooms;
-    const { api } = settings;
-    const before = fleet.breaker(api);
+    const before = rooms.fleet.breaker(settings.api);
     const held = heldEntries(before).map(({ key }) => key);
     if (before.openSince === null) return [];
     if (agreed && !sameKeys(held, agreed)) return null;
-    const state = release(before);
-    const alerts = heldAlert(rooms, state, settings);
-    await store.recordBreaker({ breaker: { api, state, before }, alerts });
-    showBreaker(rooms, api, state, alerts);
+    await moveBreaker(rooms, release(before), settings);
     return held;
   });
 }

@@ -36,28 +36,24 @@ const maxValues = 2_000_000;
 
 export type { AnswerHeaders, Deadlines };
 
-interface Line {
-  readonly way: WayOut | null;
-  /** Number of connections so far. */
-  connects: number;
-}
-
-const lines = new WeakMap<Agent, Line>();
-
 type AgentTarget = { readonly url: string; readonly egress: Egress } | { readonly socketPath: string };
 
-/** Creates the connection pool of one API. Without a destination it connects to any address directly. */
-export function createAgent(to: AgentTarget | null = null): Agent {
-  const way = to && 'url' in to ? wayOutTo(to.url, to.egress) : null;
-  const socket = to && 'socketPath' in to ? { socketPath: to.socketPath } : {};
-  const connect = way?.connect ?? { timeout: connectDeadlineMs, ...socket };
-  const agent = new Agent({ connections: maxConnections, connect, maxHeaderSize: maxHeaderBytes });
-  const line = { way, connects: 0 };
-  agent.on('connect', () => {
-    line.connects += 1;
-  });
-  lines.set(agent, line);
-  return agent;
+/** Connection pool of one API. Without a destination it connects to any address directly. */
+export class HttpAgent extends Agent {
+  readonly way: WayOut | null;
+  /** Number of connections so far. */
+  connects = 0;
+
+  constructor(to: AgentTarget | null = null) {
+    const way = to && 'url' in to ? wayOutTo(to.url, to.egress) : null;
+    const socket = to && 'socketPath' in to ? { socketPath: to.socketPath } : {};
+    const connect = way?.connect ?? { timeout: connectDeadlineMs, ...socket };
+    super({ connections: maxConnections, connect, maxHeaderSize: maxHeaderBytes });
+    this.way = way;
+    this.on('connect', () => {
+      this.connects += 1;
+    });
+  }
 }
 
 export interface Ask {
@@ -102,14 +98,13 @@ export interface Exchange<Value> {
 
 /** Resolves also if the network or the server fails. `now`: wall time, for a Retry-After date without a Date. */
 export async function exchange<Value>(
-  agent: Agent,
+  agent: HttpAgent,
   ask: Ask,
   now: () => EpochMs,
   read: ReadSuccess<Value>,
 ): Promise<Exchange<Value>> {
   const { method, body, signal, mayLeave, deadlines = usualDeadlines } = ask;
-  const line = lines.get(agent) ?? { way: null, connects: 0 };
-  const { way, connects } = line;
+  const { way, connects } = agent;
   const { headersMs: headersTimeout, idleMs: bodyTimeout } = deadlines;
   const request = { ...placeOf(ask, way), method, headers: headersOf(ask, way), body, headersTimeout, bodyTimeout };
   const held = heldAnswers.begin();
@@ -120,7 +115,7 @@ export async function exchange<Value>(
       if (received.status === 407 && way?.forward) throw new ProxyError(received.status);
     } catch (error) {
       const where = way?.proxy ? `${ask.baseUrl}, through the proxy ${way.proxy}` : ask.baseUrl;
-      return noAnswer(error, unavailable(error, where, deadlines), line.connects === connects);
+      return noAnswer(error, unavailable(error, where, deadlines), agent.connects === connects);
     }
     const { status, headers, trouble } = received;
     const answer = { status, headers, errorWord: null, reached: true, lostKept: false };

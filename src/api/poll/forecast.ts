@@ -9,11 +9,7 @@ import { judgedRoutes, type MailboxRoute, mailboxRoutes } from './poll.ts';
 
 export type Gaps = Readonly<Record<Route, ScheduleGaps>>;
 
-export interface ForecastInput {
-  readonly mailboxes: number;
-  readonly allowedPerMinute: number;
-  /** Requests a minute beyond the needs of the cadence. */
-  readonly sparePerMinute: number;
+export interface ForecastInput extends Pick<DemandInput, 'mailboxes' | 'allowedPerMinute' | 'sparePerMinute'> {
   /** Default: none. */
   readonly ownLimits?: readonly OwnRoutes[];
   /** True if few requests are allowed because the API stops all of them for most of the time. Default: false. */

@@ -186,10 +186,6 @@ export class PollQueue {
     job.asked = { dueAt: Math.min(dueAt, before.dueAt), urgency: isUrgenter ? urgency : before.urgency };
   }
 
-  retry(poll: Poll, dueAt: number): void {
-    this.add(poll, dueAt, 'usual');
-  }
-
   /** Marks the poll as in flight. Returns undefined if there is none to make now. */
   take(now: number, accountOnly = false): Poll | undefined {
     this.#sparePerMinute = this.#options.sparePerMinute?.(now) ?? Number.POSITIVE_INFINITY;

@@ -1,11 +1,10 @@
 // HTTP client of any service that speaks the recipe API. Failures are values. Source: api/recipe-run-interface.md.
 // Where it says "not shown", any answer is tolerated.
-import type { Agent } from 'undici';
 import {
   type AnswerHeaders,
-  createAgent,
   type Exchange,
   exchange,
+  HttpAgent,
   jsonOf,
   type Success,
 } from '../../api/http/exchange.ts';
@@ -61,7 +60,7 @@ export class RecipeApi {
   readonly #baseUrl: string;
   readonly #apiKey: string | null;
   readonly #world: World;
-  readonly #agent: Agent;
+  readonly #agent: HttpAgent;
   readonly #redactor: Redactor;
 
   constructor(options: RecipeApiOptions, world: World) {
@@ -69,7 +68,7 @@ export class RecipeApi {
     this.#apiKey = options.apiKey;
     this.#world = world;
     const { baseUrl: url, egress = directly, socketPath } = options;
-    this.#agent = createAgent(socketPath === undefined ? { url, egress } : { socketPath });
+    this.#agent = new HttpAgent(socketPath === undefined ? { url, egress } : { socketPath });
     this.#redactor = new Redactor(options.apiKey, world.secrets?.() ?? []);
   }
 
