@@ -89,16 +89,8 @@ export class AccountHealth {
     };
   }
 
-  get keyRejected(): boolean {
-    return this.#state.keyRejected;
-  }
-
-  get listed(): boolean {
-    return this.#state.listed;
-  }
-
-  get keyWrites(): boolean | null {
-    return this.#state.keyWrites;
+  get state(): AccountState {
+    return this.#state;
   }
 
   /** Records the answer of GET /v1/health, null if it failed. It is one signal among others (docs/faults.md H21). */
@@ -348,27 +340,23 @@ const refusedUntilReadOnly = 2;
 class KeyWrites {
   readonly #accepted = new Set<string>();
   readonly #refused = new Set<string>();
-  #areAllowed: boolean | null = null;
+  areAllowed: boolean | null = null;
 
   /** `earlier`: oldest first. An accepted write of an earlier process does not prove that the key still may write. */
   constructor(earlier: readonly WriteOutcome[]) {
     for (const write of earlier) this.note(write);
-    this.#areAllowed = this.#areAllowed === false ? false : null;
-  }
-
-  get areAllowed(): boolean | null {
-    return this.#areAllowed;
+    if (this.areAllowed) this.areAllowed = null;
   }
 
   note({ mailboxId, accepted }: WriteOutcome): void {
     if (accepted) {
       this.#accepted.add(mailboxId);
       this.#refused.clear();
-      this.#areAllowed = true;
+      this.areAllowed = true;
       return;
     }
     this.#refused.add(mailboxId);
-    if (this.#refused.size >= refusedUntilReadOnly || this.#accepted.has(mailboxId)) this.#areAllowed = false;
+    if (this.#refused.size >= refusedUntilReadOnly || this.#accepted.has(mailboxId)) this.areAllowed = false;
   }
 }
 

@@ -19,7 +19,6 @@ import type { AccountLease } from './act/post.ts';
 import { Agenda, Cadence } from './agenda.ts';
 import { FirstSweep } from './first-sweep.ts';
 import { Poller, type WatchRooms } from './poller.ts';
-import { releaseContest } from './record/breakers.ts';
 import type { GuardedAccount } from './record/guarded-account.ts';
 import { mustWait } from './record/guards.ts';
 import { type PersonsChange, planForPerson } from './record/persons.ts';
@@ -144,7 +143,7 @@ export class AccountWatch {
       queue: this.#queue,
       poll: (poll) => this.#poller.poll(poll),
       // A rejected key is used for the list alone, to find out whether it is accepted again.
-      mayAsk: () => (options.lease.holds() ? (this.#health.keyRejected ? 'account' : 'everything') : 'nothing'),
+      mayAsk: () => (options.lease.holds() ? (this.#health.state.keyRejected ? 'account' : 'everything') : 'nothing'),
     });
     this.#cadence = new Cadence({
       schedules: options.schedules,
@@ -155,7 +154,7 @@ export class AccountWatch {
     this.#recorder = new Recorder(rooms, {
       ...options,
       ended: () => this.#stop.signal.aborted || !options.lease.holds(),
-      keyWrites: () => this.#health.keyWrites,
+      keyWrites: () => this.#health.state.keyWrites,
       isFirstLook: (mailboxId, route) => this.#firstSweep.isFirstLook(mailboxId, route),
       staleBefore: (route = 'stats') => this.#cadence.staleBefore(route),
       staleMeasurement: (route) => this.#cadence.staleMeasurement(route),
@@ -230,10 +229,6 @@ export class AccountWatch {
 
   get account(): string {
     return this.#options.account;
-  }
-
-  releaseContest(mailbox: MailboxState): Promise<boolean> {
-    return releaseContest(this.#rooms, mailbox);
   }
 
   /** Carries out a person's change until it has an outcome. Returns a sentence if the change cannot be started. */

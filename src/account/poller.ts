@@ -183,7 +183,7 @@ export class Poller {
   #follow({ arrived, absent, left, stirred, unlisted, elsewhere }: RosterChanges): void {
     const { fleet, world } = this.#rooms;
     const { account, agenda, firstSweep, health } = this.#parts;
-    const first = !health.listed;
+    const first = !health.state.listed;
     const mailboxes = [...fleet.mailboxesOf(account)];
     // The sweep starts before the mailboxes are polled, so that their answers count as first looks.
     if (first) firstSweep.begin(mailboxes);

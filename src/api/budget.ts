@@ -128,11 +128,6 @@ export class Budget {
     return Math.max(spaced, freed, this.throttle.keyUntil);
   }
 
-  /** True while no request starts, because the API asked for that or fails. */
-  isStopped(now: number): boolean {
-    return now < this.throttle.keyUntil;
-  }
-
   started(now: number, kind: RequestKind): void {
     this.#forget(now);
     this.#starts.push(now);

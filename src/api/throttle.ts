@@ -63,6 +63,7 @@ export class Throttle {
   /** Time until which a 503 with Retry-After is obeyed. */
   readonly #askedUntil = new Map<RequestKind, number>();
 
+  /** Time until which no request starts, because the API asked for that or fails. */
   get keyUntil(): number {
     return this.#keyUntil;
   }

@@ -33,7 +33,7 @@ export function createOperatorCommands(
     undo: undoCommand(watchOf, rooms),
     ...silenceCommands(rooms),
     writes: writesCommand(judging),
-    ...releaseCommands(watchOf, judging),
+    ...releaseCommands(judging),
     'channels-resend': resendCommand(undelivered),
     reload: reloadCommand(reload),
   };

@@ -13,7 +13,7 @@ import { actionText, campaignsUntouched, rateText } from '../core/wording/explai
 import { counted, momentText, spanText } from '../core/wording/phrases.ts';
 import type { CommandRooms } from './audit.ts';
 import type { Commands, OperationRequest, ReadyCommand } from './command-requests.ts';
-import { failed, invalid, type Plan } from './plan.ts';
+import { failed, invalid } from './plan.ts';
 
 /** Change of a mailbox without its requester. */
 export type MailboxChange = Omit<PersonsChange, 'by'>;
@@ -45,13 +45,17 @@ export function mailboxCommands(
     const found = namedMailbox(request.mailbox, fleet.mailboxes());
     if ('wrong' in found) return invalid(found.wrong);
     const { mailbox } = found;
-    const { account, id, email } = mailbox;
+    const { account, id, email, warmup } = mailbox;
     const tooMuch = aboveMaximum(wanted, mailbox);
     if (tooMuch !== null) return invalid(`${email}: ${tooMuch}. Set a lower daily limit, or another mode first.`);
     const refusal = request.dry_run ? refusalOf(rooms, mailbox, wanted) : null;
     if (refusal !== null) return failed(refusal);
+    const limit = wanted.kind === 'limit' ? [targetLimitOf(mailbox)] : [];
     return {
-      plan: planOf(mailbox, wanted, fleet),
+      plan: {
+        effect: [effectOf(mailbox, wanted), ...readOnlyKeys([mailbox], fleet)],
+        about: [account, id, wanted, warmup?.answer.mode, warmup?.answer.status, ...limit],
+      },
       command: [wanted.kind, email, wanted.targetMode ?? wanted.targetLimit].filter((word) => word != null).join(' '),
       account,
       mailboxes: [{ account, id, email }],
@@ -77,16 +81,6 @@ export function mailboxCommands(
       );
       return { result: 'done', messages: [soon, ...later] };
     },
-  };
-}
-
-function planOf(mailbox: MailboxState, change: MailboxChange, fleet: Pick<Fleet, 'account'>): Plan {
-  const { account, id, warmup } = mailbox;
-  const { mode, status } = warmup?.answer ?? { mode: null, status: null };
-  const limit = change.kind === 'limit' ? [targetLimitOf(mailbox)] : [];
-  return {
-    effect: [effectOf(mailbox, change), ...readOnlyKeys([mailbox], fleet)],
-    about: [account, id, change, mode, status, ...limit],
   };
 }
 

@@ -1,7 +1,7 @@
 // Releases by a person: of the circuit breakers, so that the mailboxes that they hold are acted on, or of one contested
 // mailbox.
 
-import { contestOver, releaseBreaker } from '../account/record/breakers.ts';
+import { contestOver, releaseBreaker, releaseContest } from '../account/record/breakers.ts';
 import { type BreakerEntry, heldEntries } from '../core/guard/breaker.ts';
 import { accountOfKey, idOfKey, type MailboxState, mailboxKey, namedMailbox } from '../core/mailbox.ts';
 import type { CommandOutcome } from '../core/operator-command.ts';
@@ -10,8 +10,7 @@ import { type WritesOff, writesAreOff } from '../core/write-scope.ts';
 import type { World } from '../world/world.ts';
 import type { CommandRooms } from './audit.ts';
 import type { Commands } from './command-requests.ts';
-import type { WatchOf } from './mailbox-commands.ts';
-import { failed, invalid, noChange, type Plan } from './plan.ts';
+import { invalid, noChange, type Plan } from './plan.ts';
 
 interface ReleaseRooms extends CommandRooms {
   readonly judgeAgain: (mailboxes: Iterable<MailboxState>) => Promise<void>;
@@ -20,10 +19,7 @@ interface ReleaseRooms extends CommandRooms {
 /** By API, the keys of the mailboxes that its open breaker holds. */
 type Held = ReadonlyMap<string, readonly string[]>;
 
-export function releaseCommands(
-  watchOf: WatchOf,
-  rooms: ReleaseRooms,
-): Pick<Commands, 'breaker-release' | 'contest-release'> {
+export function releaseCommands(rooms: ReleaseRooms): Pick<Commands, 'breaker-release' | 'contest-release'> {
   const { fleet, world, judgeAgain } = rooms;
   return {
     'breaker-release': (request) => {
@@ -59,9 +55,7 @@ export function releaseCommands(
         account,
         mailboxes: [{ account, id, email }],
         carryOut: async () => {
-          const watch = watchOf(account);
-          if (!watch) return failed(`This daemon does not guard the account ${account}.`);
-          if (!(await watch.releaseContest(mailbox))) return noChange(nothing);
+          if (!(await releaseContest(rooms, mailbox))) return noChange(nothing);
           await judgeAgain([mailbox]);
           const released = isHeld
             ? `Released: Warmwarden may act on ${email} again.`

@@ -45,8 +45,6 @@ import { pooledAlerts } from './pooled-alerts.ts';
 import {
   missedMailboxes,
   noLongerMissed,
-  noLongerNamed,
-  notNamed,
   othersOf,
   type RosterChanges,
   reportedMissing,
@@ -183,12 +181,7 @@ export class AccountAlerts {
       ...this.#idleRoutes(),
       ...(breaker && anyone ? [this.#held(breaker, policyFor(anyone), now)] : []),
     ];
-    const parts = [
-      this.#step(conditions, now),
-      leave(this.#without(left), now),
-      leave(forgotten, now, noLongerMissed),
-      leave(noLongerNamed(own, expects()), now, notNamed),
-    ];
+    const parts = [this.#step(conditions, now), leave(this.#without(left), now), leave(forgotten, now, noLongerMissed)];
     return {
       changed: parts.flatMap((part) => part.changed),
       dropped: parts.flatMap((part) => part.dropped),

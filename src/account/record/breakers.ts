@@ -109,7 +109,7 @@ export function contestOver({ memory }: MailboxState, now: EpochMs) {
 }
 
 /** The guard may act again although others reversed its changes. Returns false if no reversal counts any more. */
-export function releaseContest(rooms: RecorderRooms, mailbox: MailboxState): Promise<boolean> {
+export function releaseContest(rooms: BreakerRooms, mailbox: MailboxState): Promise<boolean> {
   return rooms.turns.take(async () => {
     const { fleet, store, world } = rooms;
     const before = fleet.mailbox(mailbox.account, mailbox.id);

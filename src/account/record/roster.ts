@@ -209,21 +209,12 @@ export function reportedMissing(alerts: readonly Alert[]): readonly NamedMailbox
   );
 }
 
-export function noLongerNamed(alerts: readonly Alert[], names: readonly string[]): readonly Alert[] {
-  return alerts.filter(
-    ({ rule, mailboxId, object }) =>
-      rule === 'mailbox_missing' && mailboxId === null && object !== null && !names.includes(object),
-  );
-}
-
-// Mailboxes that were reported as missing: those that are back, and those that are no longer expected.
+// Mailboxes and names that were reported as missing: those that are back, and those that are no longer expected.
 
 const missedForMs = 7 * dayMs;
 
 export const noLongerMissed =
-  'Warmwarden no longer expects the mailbox: it was missing for a week, or the configuration excludes it.';
-
-export const notNamed = 'The configuration no longer names the mailbox.';
+  'Warmwarden no longer expects the mailbox: it was missing for a week, or the configuration no longer includes it.';
 
 type GuardedMailbox = Pick<MailboxState, 'account' | 'id' | 'email'>;
 
@@ -235,20 +226,24 @@ interface ReadList {
   readonly now: EpochMs;
 }
 
-/** A mailbox is back under its id, or under its address with another id (S9). */
+/** A mailbox is back under its id, or under its address with another id (S9). An alert about a name has no mailbox. */
 export function missedMailboxes(
   alerts: readonly Alert[],
   { arrived, selects, expected, now }: ReadList,
 ): { readonly back: readonly GuardedMailbox[]; readonly forgotten: readonly Alert[] } {
-  const reported = alerts.filter(({ rule, status }) => rule === 'mailbox_missing' && status === 'firing');
+  const reported = alerts.filter(({ rule }) => rule === 'mailbox_missing');
   if (reported.length === 0) return { back: [], forgotten: [] };
   const named = new Set(expected.flatMap((name) => [name, name.toLowerCase()]));
   const here = new Set(arrived.flatMap(({ id, email }) => [id, email.toLowerCase()]));
   const back: GuardedMailbox[] = [];
   const forgotten: Alert[] = [];
   for (const alert of reported) {
-    const { account, mailboxId: id, email } = alert;
-    if (id === null || email === null) continue;
+    const { account, mailboxId: id, email, object, status } = alert;
+    if (id === null || email === null) {
+      if (object !== null && !expected.includes(object)) forgotten.push(alert);
+      continue;
+    }
+    if (status !== 'firing') continue;
     if (here.has(id) || here.has(email.toLowerCase())) back.push({ account, id, email });
     else if (!selects({ account, id, email })) forgotten.push(alert);
     else if (now - alert.since > missedForMs && !named.has(id) && !named.has(email.toLowerCase()))

@@ -58,9 +58,8 @@ export function askBreaker(
   const protects = verdict.action === 'recovery' || verdict.action === 'pause';
   // A hold says nothing about the bounces, so the breaker keeps what it holds.
   if (verdict.action === 'hold') return { verdict, breaker };
-  if (!protects) return { verdict, breaker: withdraw(breaker, key) };
   // No action waits for the breaker while writes are off.
-  if (!mayWrite) return { verdict, breaker: withdraw(breaker, key) };
+  if (!protects || !mayWrite) return { verdict, breaker: withdraw(breaker, key) };
   // An action in progress was admitted before. A worse verdict only changes its kind.
   if (isActive(mailbox.action) && mailbox.action.kind !== 'restore') return { verdict, breaker };
   const { account, email } = mailbox;

@@ -77,7 +77,7 @@ export class Lane {
       const now = clock.monotonic();
       const wait = budget.nextStartAt(now) - now;
       if (this.#broken) throw this.#broken.error;
-      if (budget.isStopped(now) || !this.#hangs(now)) turned();
+      if (now < budget.throttle.keyUntil || !this.#hangs(now)) turned();
       if (mayAsk() === 'nothing') await clock.sleep(secondMs, signal);
       else if (wait > 0) await clock.sleep(Math.min(wait, turnEveryMs), signal);
       else if (!hasRoom) {
