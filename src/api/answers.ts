@@ -83,12 +83,8 @@ function reader<Answer>(read: (fields: Fields, doubts: Doubts) => Answer | null)
 }
 
 export const readHealth: Reader<HealthAnswer> = reader((body) => {
-  const at = Date.parse(readText(body['timestamp']) ?? '');
-  return {
-    status: clipped(readText(body['status'])),
-    version: clipped(readText(body['version'])),
-    timestamp: Number.isNaN(at) ? null : at,
-  };
+  const [status, version] = [clipped(readText(body['status'])), clipped(readText(body['version']))];
+  return { status, version, timestamp: momentOf(body['timestamp']) };
 });
 
 function readEntry(raw: unknown, doubts: Doubts): MailboxEntry | null {
@@ -108,8 +104,13 @@ function readEntry(raw: unknown, doubts: Doubts): MailboxEntry | null {
 }
 
 function momentIn<Name extends string>(fields: Fields, field: string, name: Name): { readonly [Key in Name]?: number } {
-  const at = Date.parse(readText(fields[field]) ?? '');
-  return Number.isNaN(at) ? {} : ({ [name]: at } as { readonly [Key in Name]?: number });
+  const at = momentOf(fields[field]);
+  return at === null ? {} : ({ [name]: at } as { readonly [Key in Name]?: number });
+}
+
+function momentOf(value: unknown): number | null {
+  const at = Date.parse(readText(value) ?? '');
+  return Number.isNaN(at) ? null : at;
 }
 
 /** Ids that cannot be part of a URL's path: GET /v1/mailboxes/.. requests /v1/. */
@@ -196,21 +197,15 @@ function recentEmailsOf(mails: readonly Fields[]): RecentEmails {
       placed += 1;
       if (spamFolder.test(folder)) inSpam += 1;
     }
-    const sentAt = readText(mail['sent_at']);
-    if (sentAt !== null) lastSentAt = Math.max(lastSentAt, momentOf(sentAt, lastSentAt));
+    if (readText(mail['sent_at']) !== null) lastSentAt = Math.max(lastSentAt, momentOf(mail['sent_at']) ?? lastSentAt);
     else if (waitingWords.includes(wordOf(mail['status'])))
-      waitingSince = Math.min(waitingSince, momentOf(readText(mail['scheduled_at']) ?? '', waitingSince));
+      waitingSince = Math.min(waitingSince, momentOf(mail['scheduled_at']) ?? waitingSince);
   }
   const orNull = (at: number) => (Number.isFinite(at) ? at : null);
   return { placed, inSpam, waitingSince: orNull(waitingSince), lastSentAt: orNull(lastSentAt) };
 }
 
 const wordOf = (value: unknown) => readText(value)?.trim().toLowerCase() ?? '';
-
-function momentOf(text: string, otherwise: number): number {
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? otherwise : at;
-}
 
 /** Normalizes the spelling of a documented mode. Any other word stays as it is. */
 function modeOf(word: string | null): string | null {

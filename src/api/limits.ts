@@ -1,7 +1,7 @@
 // Limits in answers (X-RateLimit-Limit) by kind of request, and the key's limit among them. A header may concern one
 // route or one IP address, and its unit is not stated (docs/faults.md T9).
 
-import { hourMs, minuteMs } from '../core/time.ts';
+import { hourMs } from '../core/time.ts';
 import type { RequestKind } from './answers.ts';
 
 /** Older answers do not count for the key's limit. */
@@ -29,7 +29,6 @@ export class SaidLimits {
   readonly #said = new Map<RequestKind, Saying>();
   #ofKey: number;
   readonly #own = new Map<RequestKind, OwnLimit>();
-  #summedAt = Number.NEGATIVE_INFINITY;
 
   constructor(planLimit: number) {
     this.#planLimit = planLimit;
@@ -43,10 +42,8 @@ export class SaidLimits {
 
   /** A kind keeps its last limit, because not every answer carries the header. */
   note(kind: RequestKind, limit: number | null, now: number): void {
-    const before = this.#said.get(kind);
-    const saying = { limit: limit ?? before?.limit ?? null, at: now };
-    this.#said.set(kind, saying);
-    if (before?.limit !== saying.limit || now - this.#summedAt >= minuteMs) this.#sum(now);
+    this.#said.set(kind, { limit: limit ?? this.#said.get(kind)?.limit ?? null, at: now });
+    this.#sum(now);
   }
 
   /** Highest limit in recent answers to two kinds with the key. A success without the header counts as the plan's. */
@@ -60,7 +57,6 @@ export class SaidLimits {
   }
 
   #sum(now: number): void {
-    this.#summedAt = now;
     const withKey = [...this.#said].filter(([kind]) => !isKeyless(kind));
     const lately = withKey.filter(([, { at }]) => now - at < countsForMs);
     const limits = lately.map(([, { limit }]) => Math.min(this.#planLimit, limit ?? this.#planLimit));

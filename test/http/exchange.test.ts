@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { HttpAgent, exchange } from '../../src/api/http/exchange.ts';
+import { exchange, HttpAgent } from '../../src/api/http/exchange.ts';
 import { Redactor } from '../../src/api/http/redactor.ts';
 import { close, listen, urlOf } from '../support/loopback.ts';
 

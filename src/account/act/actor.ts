@@ -2,6 +2,7 @@
 
 import { type Action, type OpenAction, tryWaitMs } from '../../core/action.ts';
 import { type EpochMs, minuteMs, secondMs } from '../../core/time.ts';
+import { endsWithin } from '../../world/world.ts';
 import type { Settlement } from '../record/plan.ts';
 import { type ActorOptions, type ActorRooms, logAction, Post, personWaitsMs } from './post.ts';
 
@@ -57,17 +58,15 @@ export class Actor {
 
   /** Works on an action for at most `waitMs`. Returns true if the action needs no more work here. */
   async #attendFor(action: Action, waitMs: number, signal: AbortSignal): Promise<boolean> {
-    const waiting = new AbortController();
-    let late = false;
-    const lateness = this.#rooms.world.clock.sleep(waitMs, waiting.signal).then(() => {
-      late = true;
-    });
+    let isLate = false;
     const over = () => !this.#post.isCurrent(action) || signal.aborted || this.#wrappingUp;
-    while (!over() && !late) {
-      this.attend(action.mailboxId, signal);
-      await Promise.race([this.#working.get(action.mailboxId), lateness]);
-    }
-    waiting.abort();
+    const work = async () => {
+      while (!over() && !isLate) {
+        this.attend(action.mailboxId, signal);
+        await this.#working.get(action.mailboxId);
+      }
+    };
+    isLate = !(await endsWithin(work(), waitMs, this.#rooms.world.clock));
     return over();
   }
 
@@ -82,11 +81,9 @@ export class Actor {
    */
   async wrapUp(): Promise<void> {
     this.#wrappingUp = true;
-    const waiting = new AbortController();
-    const late = this.#rooms.world.clock.sleep(wrapUpDeadlineMs, waiting.signal);
-    const outcomes = await Promise.race([Promise.allSettled(this.#sending), late]);
-    waiting.abort();
-    for (const outcome of outcomes ?? []) if (outcome.status === 'rejected') throw outcome.reason;
+    const settled = Promise.allSettled(this.#sending);
+    if (!(await endsWithin(settled, wrapUpDeadlineMs, this.#rooms.world.clock))) return;
+    for (const outcome of await settled) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
   async idle(): Promise<void> {

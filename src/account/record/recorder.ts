@@ -139,23 +139,14 @@ export class Recorder {
       const mailbox = this.#mailbox(mailboxId);
       const action = mailbox?.action;
       if (!mailbox || !action || action.id !== actionId || !isActive(action) || action.state === 'open') return null;
-      const warmup = mailbox.warmup?.answer;
-      const status = warmup?.status ?? null;
-      const before = {
-        mode: warmup?.mode ?? null,
-        status,
-        run: mailbox.verdict?.answer.run ?? 'unknown',
-        targetLimit: warmup?.config.targetDailyLimit ?? null,
-      };
-      const now = this.#rooms.world.clock.now();
-      if (!this.maySend(action)) {
-        await this.#drop(mailbox, action, notEnforced);
-        return null;
-      }
-      const open = actionAfter(action, { kind: 'opened', before, at: now });
-      const off = await this.#rooms.store.openIntent(open);
-      if (off) {
-        this.#rooms.fleet.putWritesOff(off);
+      const { mode = null, status = null, config } = mailbox.warmup?.answer ?? {};
+      const run = mailbox.verdict?.answer.run ?? 'unknown';
+      const before = { mode, status, run, targetLimit: config?.targetDailyLimit ?? null };
+      const open = actionAfter(action, { kind: 'opened', before, at: this.#rooms.world.clock.now() });
+      const maySend = this.maySend(action);
+      const off = maySend ? await this.#rooms.store.openIntent(open) : null;
+      if (off) this.#rooms.fleet.putWritesOff(off);
+      if (!maySend || off) {
         await this.#drop(mailbox, action, notEnforced);
         return null;
       }
@@ -186,16 +177,15 @@ export class Recorder {
       const context = { policy, words: this.#options.words, now, overtaken };
       const { mailbox, changes } = afterSettlement(before, open, settlement, context);
       const action = mailbox.action ?? open;
-      const actions = [action];
       const acted =
         !action.by && (action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1));
       const outside = { before, changes };
-      const happening = { mailbox, policy, now, route: null, actions, breaker: null, outside };
+      const happening = { mailbox, policy, now, route: null, actions: [action], breaker: null, outside };
       const alerts = this.#alerts.after({ ...happening, acted: acted && isOutcome(settlement) ? action : null });
-      await this.#rooms.store.settleIntent({ actions, mailbox, changes, alerts });
+      await this.#rooms.store.settleIntent({ actions: [action], mailbox, changes, alerts });
       this.#order.wrote(mailboxId);
       if (isOutcome(settlement)) this.#count(action, settlement.kind);
-      this.#show(mailbox, actions, alerts);
+      this.#show(mailbox, [action], alerts);
       return overtaken;
     });
   }

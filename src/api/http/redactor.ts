@@ -13,13 +13,11 @@ const keyShape = /sk_live_[\w-]+/g;
 export class Redactor {
   /** Key of the service that we call, or null if there is none. */
   readonly own: string | null;
-  readonly others: readonly string[];
   /** Longest first, because one may be the beginning of another. */
   readonly #secrets: readonly string[];
 
   constructor(own: string | null, others: readonly string[]) {
     this.own = own;
-    this.others = others;
     const ours = own !== null && own.length >= minOwnLetters ? [own] : [];
     const known = new Set([...ours, ...others.filter((secret) => secret.length >= minOtherLetters)]);
     this.#secrets = [...known].sort((a, b) => b.length - a.length);
