@@ -5,7 +5,6 @@ import {
   type Announcement,
   accountsOf,
   isCause,
-  type Severity,
   type Silence,
   type Transition,
 } from '../core/alert.ts';
@@ -73,9 +72,6 @@ export function isForPeople({ type }: { readonly type: string }): boolean {
   return type !== 'recipe';
 }
 
-/** Severities that are sent without any route, because they may cost sleep or money. */
-const defaultSeverities: readonly Severity[] = ['critical', 'warning'];
-
 export type RoutedChannel = Pick<ChannelState, 'name' | 'type'>;
 
 /** A critical alert whose routes reach no person goes to every channel that people read. */
@@ -86,7 +82,6 @@ export function channelsFor(
 ): readonly string[] {
   // A failing channel is announced through the others.
   const able = channels.filter(({ name }) => alert.rule !== 'channel_failing' || name !== alert.object);
-  if (routes.length === 0) return defaultSeverities.includes(alert.severity) ? namesOf(able) : [];
   const wanted = new Set(routes.filter((route) => wants(route, alert)).flatMap((route) => route.channels));
   const taken = able.filter(({ name }) => wanted.has(name));
   if (alert.severity !== 'critical' || taken.some(isForPeople)) return namesOf(taken);

@@ -70,7 +70,7 @@ export function domainOf(email: string): string {
 }
 
 /** A name is an address, an id, ACCOUNT/ADDRESS, or a key. */
-function isCalled(name: string, mailbox: MailboxName): boolean {
+export function isCalled(name: string, mailbox: MailboxName): boolean {
   const { account, id, email } = mailbox;
   const wanted = name.toLowerCase();
   return (
@@ -215,7 +215,10 @@ export interface RequestCount {
 const judgedWithinMs = 5 * minuteMs;
 
 /** True if newer statistics wait for their warm-up. */
-export function awaitsJudgement({ verdict, stats }: Pick<MailboxState, 'verdict' | 'stats'>): boolean {
+export function awaitsJudgement({
+  verdict,
+  stats,
+}: Readonly<Record<'verdict' | 'stats', { readonly at: EpochMs } | null>>): boolean {
   return verdict !== null && stats !== null && stats.at - verdict.at > judgedWithinMs;
 }
 

@@ -98,8 +98,7 @@ export async function executeRun(context: ExecutingRun, parts: ExecutionParts): 
 }
 
 const lookups: Readonly<Record<NamedThing, string>> = {
-  mailbox: `SELECT 1 FROM mailboxes
-    WHERE lower(:name) IN (lower(email), lower(account || '/' || email)) OR mailbox_id = :name LIMIT 1`,
+  mailbox: 'SELECT 1 FROM mailboxes WHERE is_called(:name, account, mailbox_id, email) LIMIT 1',
   account: 'SELECT 1 FROM mailboxes WHERE account = :name LIMIT 1',
   domain: 'SELECT 1 FROM mailboxes WHERE domain = lower(:name) LIMIT 1',
 };

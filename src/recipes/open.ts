@@ -107,8 +107,8 @@ function scheduling(
       if (!recipe.schedule) continue;
       // A run that fell into a downtime is made up for once.
       const since = looked.get(recipe.id) ?? (await lastScheduled(recipe.id)) ?? lookedAt;
-      looked.set(recipe.id, now);
       await start(recipe, recipe.schedule, since);
+      looked.set(recipe.id, now);
     }
     lookedAt = now;
   };

@@ -7,7 +7,7 @@ import type { MailboxDetail, MailboxEntry, StatsAnswer } from '../core/answers.t
 import { dailyRows } from '../core/daily-counts.ts';
 import type { GuardMemory } from '../core/guard/memory.ts';
 import { guardStateOf } from '../core/guard/run-state.ts';
-import { type Change, domainOf, mailboxKey } from '../core/mailbox.ts';
+import { type Change, domainOf, isCalled, mailboxKey } from '../core/mailbox.ts';
 import { errorText } from '../core/nearest.ts';
 import type { Ppm } from '../core/policy.ts';
 import type { PostgresPlace, StorePlace } from '../core/store-failure.ts';
@@ -161,6 +161,9 @@ function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
   const pure = { deterministic: true };
   database.function('now_ms', pure, () => facts.now);
   database.function('domain_of', pure, (email) => domainOf(String(email)));
+  database.function('is_called', pure, (name, account, id, email) =>
+    isCalled(String(name), { account: String(account), id: String(id), email: String(email) }) ? 1 : 0,
+  );
   database.function('day_rows', pure, (answer) => {
     const stats = read<StatsAnswer>('day_rows', answer);
     if (stats.rows === undefined) throw unreadable('day_rows', answer);
@@ -183,14 +186,13 @@ function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
   database.function('guard_state', { ...pure, varargs: true }, (account, id, ...known) => {
     const key = mailboxKey(String(account), String(id));
     const { usual, others } = facts.nearLimitPpm;
-    const [verdict = null, memory = null, entry = null, detail = null] = known;
+    const [verdict = null, judgedAt = null, memory = null, entry = null, detail = null, statsAt = null] = known;
     const seen = {
-      verdict: verdict === null ? null : { at: facts.now, answer: read<Verdict>('guard_state', verdict) },
+      verdict: verdict === null ? null : { at: Number(judgedAt), answer: read<Verdict>('guard_state', verdict) },
       memory: memory === null ? null : read<GuardMemory>('guard_state', memory),
       entry: { at: facts.now, answer: read<MailboxEntry>('guard_state', entry) },
       detail: detail === null ? null : { at: facts.now, answer: read<MailboxDetail>('guard_state', detail) },
-      // The views do not have the time of the statistics.
-      stats: null,
+      stats: statsAt === null ? null : { at: Number(statsAt) },
     };
     return guardStateOf(seen, others[key] ?? usual);
   });

@@ -60,7 +60,7 @@ const mailboxes: RecipeView = {
     column(
       'state',
       'ok, near_limit, over_limit, held, recovering, paused_by_guard, paused_by_others, not_running, no_warmup or not_judged',
-      `guard_state(m.account, m.mailbox_id, v.verdict, m.memory, e.answer, d.answer)`,
+      'guard_state(m.account, m.mailbox_id, v.verdict, v.until, m.memory, e.answer, d.answer, s.observed_at)',
     ),
     column('mode', 'the warm-up mode', "w.answer ->> '$.mode'"),
     column('warmup_status', "the status of the warm-up, in the API's words", "w.answer ->> '$.status'"),

@@ -55,8 +55,9 @@ export interface TrendDay {
   readonly date: IsoDate;
   readonly sent: number;
   readonly bounced: number;
-  readonly acted: number;
-  readonly held: number;
+  /** null if the store could not be read. */
+  readonly acted: number | null;
+  readonly held: number | null;
 }
 
 export interface RouteParts extends AccessParts {

@@ -19,8 +19,6 @@ const several = [
 const slow = [{ match: { mailbox: ['*a*a*a*a*a*a*a*a*a*b'] }, channels: ['ops'] }];
 
 test.each([
-  ['a warning without routes goes to every channel', {}, [], ['ops', 'mail', 'fix']],
-  ['an info without routes goes nowhere', { severity: 'info' }, [], []],
   ['a critical alert that no route takes goes to every channel for people', critical, oneDomain, ['ops', 'mail']],
   ['a warning that no route takes goes nowhere', { ...critical, severity: 'warning' }, oneDomain, []],
   ['a critical alert goes where a route leads', { ...critical, email: 'a@d1.example' }, oneDomain, ['ops']],

@@ -216,6 +216,30 @@ test('with force, the last message through the channels says so, and what happen
   expect(stage.notified('guard_acted')).toEqual(['event']);
 });
 
+test('the alert of an override without enforcement never says that it is on again while it is off for all', async () => {
+  await using stage = await begin();
+  await stage.run(minuteMs);
+  const enforce = (all: boolean, override: boolean) =>
+    stage.reload((config) => {
+      Object.assign(config, { guard: { enforce: all } });
+      Object.assign(config.accounts[0] ?? {}, {
+        overrides: override ? [{ match: amelia, guard: { enforce: false } }] : [],
+      });
+    });
+  await enforce(true, true);
+  await stage.run(minuteMs);
+  await enforce(false, true);
+  await stage.run(2 * hourMs);
+  await enforce(true, false);
+  await stage.run(2 * hourMs);
+  expect(stage.told('protection_off').map(({ status, title }) => `${status}: ${title}`)).toEqual([
+    `firing: enforcement is OFF for mailboxes of agency that match ${amelia}`,
+    'firing: enforcement is OFF for all accounts',
+    'resolved: replaced by another alert: enforcement is OFF for all accounts',
+    'resolved: enforcement is on again for all accounts',
+  ]);
+});
+
 test('what is asked for again and again while it goes on is done once more, and what is asked for otherwise comes next', async () => {
   const begun: { readonly by: string; readonly end: () => void }[] = [];
   const reloads = new OneWaiting(

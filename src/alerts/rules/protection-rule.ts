@@ -57,19 +57,30 @@ export function enforcementOff(
   { by, at }: ByWhom,
   { command, zone }: ProtectionWords,
 ): Condition {
+  const place =
+    scope.kind === 'everything'
+      ? 'guard.enforce: false'
+      : `enforce: false in the override "${scope.match}" of account ${scope.account}`;
   return condition(enforcementSubject(scope), {
     active: true,
     firing: () => [
       `enforcement is OFF for ${enforcementText(scope)}`,
-      `Reloaded by ${by} on ${momentText(at, zone)}: the configuration now says guard.enforce: false.`,
-      'Warmwarden does not change these mailboxes by itself. It keeps polling and notifies you of what it would have done. Enforcement stays off until the configuration says guard.enforce: true.',
-      `To switch it on: write guard.enforce: true, then run \`${command} reload\`.`,
+      `Reloaded by ${by} on ${momentText(at, zone)}: the configuration now says ${place}.`,
+      'Warmwarden does not change these mailboxes by itself. It keeps polling and notifies you of what it would have done.',
+      `To switch it on: remove ${place}, then run \`${command} reload\`.`,
     ],
     numbers: () => ({ until: null }),
   });
 }
 
-export function enforcementOn({ account, object, facts }: Alert): Condition {
+/** The configuration no longer has the scope of the alert. */
+export function enforcementOver(
+  { account, object, facts }: Alert,
+  { accounts, isOffForAll }: { readonly accounts: readonly string[]; readonly isOffForAll: boolean },
+): Condition {
+  if (account !== noAccount && !accounts.includes(account))
+    return ended(account, object, `account ${account} is no longer in the configuration`);
+  if (isOffForAll) return ended(account, object, 'replaced by another alert: enforcement is OFF for all accounts');
   return ended(account, object, facts.title.replace('is OFF', 'is on again'));
 }
 

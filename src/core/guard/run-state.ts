@@ -61,7 +61,9 @@ export function leftLately(days: Days, after: IsoDate, now: EpochMs): boolean {
 
 // State of the guard for a mailbox in one word.
 
-type Judged = Pick<MailboxState, 'verdict' | 'memory' | 'entry' | 'detail' | 'stats'>;
+type Judged = Pick<MailboxState, 'verdict' | 'memory' | 'entry' | 'detail'> & {
+  readonly stats: { readonly at: EpochMs } | null;
+};
 
 /** Not judged without a verdict on the newest statistics. A disconnected mailbox is never ok. */
 export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {

@@ -11,7 +11,7 @@ import {
   channelsRemoved,
   type EnforcementScope,
   enforcementOff,
-  enforcementOn,
+  enforcementOver,
   enforcementSubject,
   protectionOf,
   removalsOver,
@@ -90,10 +90,12 @@ export class ReloadAlerts {
     const off = scopesOff(config);
     const ended = alerts.filter((alert) => protectionOf(alert) === 'enforcement' && !off.has(alert.fingerprint));
     const names = config.accounts.map(({ name }) => name);
-    const { problems, command } = { problems: this.#problems, command: this.#rooms.world.command };
+    const problems = this.#problems;
     const conditions = [
-      ...(problems.length > 0 || alerts.some(isRefusal) ? [configReloadFailed(problems, command)] : []),
-      ...ended.map(enforcementOn),
+      ...(problems.length > 0 || alerts.some(isRefusal)
+        ? [configReloadFailed(problems, this.#rooms.world.command)]
+        : []),
+      ...ended.map((alert) => enforcementOver(alert, { accounts: names, isOffForAll: isOffForAll(config) })),
       ...removalsOver(alerts, names, now),
       ...(config.alerts.channels.some(isForPeople) ? [channelsBack()] : []),
     ];
@@ -122,13 +124,18 @@ function isOfReload(alert: Alert): boolean {
   return isRefusal(alert) || ['enforcement', 'account', 'channels'].includes(protectionOf(alert) ?? '');
 }
 
-function scopesOff({ accounts }: Config): ReadonlyMap<string, EnforcementScope> {
-  const isOff = accounts.some(({ guard }) => !policyOf(guard).enforce);
-  const overrides = accounts.flatMap(({ name: account, overrides }) =>
+/** Accounts share the setting outside of overrides. */
+function isOffForAll({ accounts }: Config): boolean {
+  return accounts.some(({ guard }) => !policyOf(guard).enforce);
+}
+
+/** Overrides are left out while enforcement is off for all accounts. */
+function scopesOff(config: Config): ReadonlyMap<string, EnforcementScope> {
+  const overrides = config.accounts.flatMap(({ name: account, overrides }) =>
     overrides
       .filter(({ guard }) => guard.enforce === false)
       .map(({ match }): EnforcementScope => ({ kind: 'override', account, match })),
   );
-  const scopes: readonly EnforcementScope[] = isOff ? [{ kind: 'everything' }] : overrides;
+  const scopes: readonly EnforcementScope[] = isOffForAll(config) ? [{ kind: 'everything' }] : overrides;
   return new Map(scopes.map((scope) => [fingerprintOf(enforcementSubject(scope)), scope]));
 }

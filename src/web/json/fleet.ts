@@ -238,8 +238,14 @@ const trendDay = z.strictObject({
   date: z.iso.date().describe('In UTC.'),
   sent: count,
   bounced: count,
-  acted: count.describe('Changes by Warmwarden that were confirmed, on the day on which they were planned.'),
-  held: count.describe('Mailboxes that were held at any time of the day.'),
+  acted: count
+    .nullable()
+    .describe(
+      'Changes by Warmwarden that were confirmed, on the day on which they were planned; null if the store could not be read.',
+    ),
+  held: count
+    .nullable()
+    .describe('Mailboxes that were held at any time of the day; null if the store could not be read.'),
 });
 
 /** Orders groups as the page does. A group without a name comes before every name. */

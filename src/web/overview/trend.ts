@@ -26,12 +26,13 @@ interface DaySource {
 
 /** Returns a function that reads the last days. It sums them once a minute. */
 export function createTrend(parts: TrendParts): RouteParts['trend'] {
-  let days: Promise<readonly TrendDay[]> = Promise.resolve([]);
-  let summedAt: EpochMs | null = null;
-  return () => {
+  let newest: { readonly at: EpochMs; readonly days: readonly TrendDay[] } | null = null;
+  return async () => {
     const now = parts.world.clock.now();
-    const isFresh = summedAt !== null && now - summedAt < freshMs && now >= summedAt;
-    if (!isFresh) [days, summedAt] = [sumDays(parts, now), now];
+    if (newest && now - newest.at < freshMs && now >= newest.at) return newest.days;
+    const days = await sumDays(parts, now);
+    // A failed read is not cached.
+    if (days.every(({ acted, held }) => acted !== null && held !== null)) newest = { at: now, days };
     return days;
   };
 }
@@ -49,17 +50,17 @@ async function sumDays({ fleet, world, days }: TrendParts, now: EpochMs): Promis
     }
   }
   const begin = Date.parse(first);
-  const acted = (await orNull(world, () => days.acted(begin))) ?? [];
-  const held = (await orNull(world, () => days.held(begin))) ?? [];
+  const acted = await orNull(world, () => days.acted(begin));
+  const held = await orNull(world, () => days.held(begin));
   if (sums.size === 0) return [];
   return Array.from({ length: daysShown }, (_, index) => {
     const at = begin + index * dayMs;
-    const heldThen = held.filter(({ since, until }) => since < at + dayMs && until >= at);
+    const heldThen = held?.filter(({ since, until }) => since < at + dayMs && until >= at);
     return {
       date: utcDate(at),
       ...(sums.get(utcDate(at)) ?? { sent: 0, bounced: 0 }),
-      acted: acted.find(({ day }) => day === at / dayMs)?.count ?? 0,
-      held: new Set(heldThen.map(({ account, id }) => mailboxKey(account, id))).size,
+      acted: acted && (acted.find(({ day }) => day === at / dayMs)?.count ?? 0),
+      held: heldThen ? new Set(heldThen.map(({ account, id }) => mailboxKey(account, id))).size : null,
     };
   });
 }
