@@ -45,7 +45,6 @@ export interface BacktestOptions {
   readonly json?: boolean;
 }
 
-/** Clock and output of a backtest. */
 interface Surroundings {
   readonly world: World;
   readonly print: (text: string) => void;

@@ -67,7 +67,15 @@ async function tryOut(name: string, { config: file, json = false }: TestOptions)
   const messages = [...saidOf(name, result, spanText(tookMs)), ...bodyOf(result)];
   const good = result.kind === 'sent';
   if (!good) process.exitCode = exitFailed;
-  if (json) printJson('channels test', testJson(name, result, { tookMs, messages }));
+  const status = result.answer?.status ?? null;
+  if (json)
+    printJson('channels test', {
+      channel: name,
+      outcome: result.kind,
+      status,
+      took_seconds: tookMs / secondMs,
+      messages,
+    });
   else (good ? process.stdout : process.stderr).write(`${messages.join('\n')}\n`);
   await channel?.close?.();
 }
@@ -78,14 +86,6 @@ function unknownChannel(name: string, channels: readonly { readonly name: string
   const names = channels.map((one) => one.name).join(', ');
   const known = names === '' ? 'none is configured' : `configured: ${names}`;
   return new CommandError('unknown_name', `No channel is called ${name}; ${known}.`);
-}
-
-function testJson(
-  channel: string,
-  { kind, answer }: SendResult,
-  { tookMs, messages }: { readonly tookMs: number; readonly messages: readonly string[] },
-) {
-  return { channel, outcome: kind, status: answer?.status ?? null, took_seconds: tookMs / secondMs, messages };
 }
 
 function testOf(channel: Channel, { clock }: World): Promise<SendResult> {

@@ -77,62 +77,52 @@ export function checkCommand(): Command {
     .action(check);
 }
 
-async function check(options: CheckOptions): Promise<void> {
-  const { config: file } = options;
+async function check({ config: file, show, mailbox, json }: CheckOptions): Promise<void> {
   const loaded = loadConfigured(file);
-  mustBeKnown(options.mailbox, loaded);
-  const ofRecipes = scheduleDoubts(await readCatalogue(loaded.config.recipes.directory));
-  const warnings = [...loaded.warnings.map((warning) => formatProblem(file, warning)), ...ofRecipes];
-  // The JSON answer contains the warnings.
-  if (!options.json) for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
-  if (options.json) printJson('check', { ...inJson(loaded, options), recipe_warnings: ofRecipes });
-  else process.stdout.write(inWords(loaded, options));
+  const { config, settings, warnings } = loaded;
+  const ofMailbox = mailbox === undefined ? null : { name: mailbox, accounts: settingsOf(mailbox, loaded) };
+  const ofRecipes = scheduleDoubts(await readCatalogue(config.recipes.directory));
+  if (json) {
+    const accounts = ofMailbox?.accounts.map((one) => ({ ...one, settings: settingsJson(one.settings) })) ?? [];
+    const answer = {
+      file,
+      valid: true as const,
+      warnings,
+      settings: settingsJson(settings),
+      recipe_warnings: ofRecipes,
+    };
+    return void printJson('check', { ...answer, mailbox: ofMailbox && { ...ofMailbox, accounts } });
+  }
+  for (const warning of [...warnings.map((one) => formatProblem(file, one)), ...ofRecipes])
+    process.stderr.write(`warning: ${warning}\n`);
+  if (ofMailbox) process.stdout.write(mailboxText(ofMailbox));
+  else process.stdout.write(show ? settingsText(settings) : `${file} is valid: ${summaryOf(config)}\n`);
 }
 
 /** Settings of a mailbox in each account that may contain it. ACCOUNT/ADDRESS names one account. */
 function settingsOf(name: string, { config, settings }: ValidConfig): readonly MailboxSettings[] {
   const account = config.accounts.find((one) => name.startsWith(`${one.name}/`))?.name;
-  if (account === undefined && name.includes('/')) return [];
   const called = account === undefined ? name : name.slice(account.length + 1);
-  const all = settingsFor({ email: called, id: called }, config, settings);
-  return account === undefined ? all : all.filter((one) => one.account === account);
-}
-
-/** Throws a CommandError if no account guards a mailbox with this name. */
-function mustBeKnown(name: string | undefined, loaded: ValidConfig): void {
-  if (name === undefined || settingsOf(name, loaded).some(({ guarded }) => guarded)) return;
-  const accounts = loaded.config.accounts.map((account) => account.name).join(', ');
+  const found = settingsFor({ email: called, id: called }, config, settings).filter(
+    (one) => one.account === (account ?? one.account),
+  );
+  const isNamed = account !== undefined || !name.includes('/');
+  if (isNamed && found.some(({ guarded }) => guarded)) return found;
+  const accounts = config.accounts.map((one) => one.name).join(', ');
   throw new CommandError(
     'unknown_name',
     `No account guards a mailbox called ${name}. Name it by its address or id, or as ACCOUNT/ADDRESS; the accounts are ${accounts}.`,
   );
 }
 
-function inWords(loaded: ValidConfig, { config: file, show, mailbox }: CheckOptions): string {
-  const { config, settings } = loaded;
-  if (mailbox !== undefined) {
-    return settingsOf(mailbox, loaded)
-      .map(({ account, guarded, settings: own }) =>
-        guarded
-          ? `# ${mailbox}, on account ${account}\n${settingsText(own)}`
-          : `# ${mailbox} is not selected by account ${account}\n`,
-      )
-      .join('\n');
-  }
-  return show ? settingsText(settings) : `${file} is valid: ${summaryOf(config)}\n`;
-}
-
-function inJson(loaded: ValidConfig, { config: file, mailbox }: CheckOptions) {
-  const { settings, warnings } = loaded;
-  const forMailbox = (name: string) =>
-    settingsOf(name, loaded).map((one) => ({ ...one, settings: settingsJson(one.settings) }));
-  return {
-    file,
-    valid: true as const,
-    warnings,
-    settings: settingsJson(settings),
-    mailbox: mailbox === undefined ? null : { name: mailbox, accounts: forMailbox(mailbox) },
-  };
+function mailboxText(mailbox: { readonly name: string; readonly accounts: readonly MailboxSettings[] }): string {
+  return mailbox.accounts
+    .map(({ account, guarded, settings }) =>
+      guarded
+        ? `# ${mailbox.name}, on account ${account}\n${settingsText(settings)}`
+        : `# ${mailbox.name} is not selected by account ${account}\n`,
+    )
+    .join('\n');
 }
 
 function summaryOf(config: Config): string {

@@ -39,7 +39,6 @@ export function isHttp(address: DaemonAddress): address is HttpAddress {
   return typeof address === 'object' && 'url' in address;
 }
 
-/** Options that locate the daemon. */
 export interface DaemonOptions extends JsonOptions {
   readonly config: string;
   readonly url?: string;
@@ -47,7 +46,6 @@ export interface DaemonOptions extends JsonOptions {
   readonly mayBeUsual?: boolean;
 }
 
-/** Adds the options of a command that asks a daemon. */
 export function withDaemonOptions(command: Command): Command {
   return command
     .addOption(configOption())

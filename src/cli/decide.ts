@@ -68,11 +68,7 @@ function verdictsOf(file: string) {
   const body = readJson(file);
   const cases = typeof body === 'object' && body !== null && 'vectors' in body ? body.vectors : body;
   if (!Array.isArray(cases)) throw wrong(`${file} holds no array of cases`);
-  try {
-    return decideCases(cases);
-  } catch (error) {
-    throw wrong(errorText(error));
-  }
+  return decideCases(cases);
 }
 
 function verdictOf({ mode, stats, config }: DecideOptions) {
@@ -178,13 +174,13 @@ export const caseSchema = z.object({
 
 type Case = z.infer<typeof caseSchema>;
 
-/** Rows of the cases, in the order of the file. Throws an Error that names the case and the field. */
+/** Rows of the cases, in the order of the file. Throws a CommandError that names the case and the field. */
 export function decideCases(cases: readonly unknown[]) {
   return cases.map((raw, index) => {
     const parsed = caseSchema.safeParse(raw);
     if (!parsed.success) {
       const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-      throw new Error(`case ${index}: ${issues.join('; ')}`);
+      throw wrong(`case ${index}: ${issues.join('; ')}`);
     }
     return decideCase(parsed.data);
   });

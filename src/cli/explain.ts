@@ -37,7 +37,6 @@ async function explain(name: string, options: ExplainOptions): Promise<void> {
   printLines(story(answer, at !== undefined).map(visibleText));
 }
 
-/** Formats a moment of the answer. */
 type When = (at: string) => string;
 
 /** Story of a mailbox, newest first by the time at the beginning of each line. */

@@ -20,7 +20,6 @@ interface HistoryOptions extends DaemonOptions {
   readonly limit?: number;
 }
 
-/** Maximum number of entries in an answer. */
 const mostEntries = 1_000;
 
 export function historyCommand(): Command {

@@ -13,7 +13,6 @@ import { CommandError, exitDone } from './errors.ts';
 import { configOption, duration, printJson, wholeNumber } from './options.ts';
 import { printLines } from './terminal.ts';
 
-/** Options that confirm a change. */
 export interface ConfirmOptions {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
@@ -37,7 +36,6 @@ export function withConfirmOptions(command: Command): Command {
     .option('--dry-run', 'show the effect and change nothing');
 }
 
-/** Adds the options of a command that has the running daemon change something. */
 export function withChangeOptions(command: Command): Command {
   return withConfirmOptions(withDaemonOptions(command)).addOption(
     new Option('--reason <text>', 'why, for the audit log').default('', 'none'),

@@ -49,7 +49,6 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-/** Options of a command that has `--json`. */
 export interface JsonOptions {
   readonly json?: boolean;
 }

@@ -11,7 +11,7 @@ import { addressOf, ask, isHttp, refusal } from './daemon.ts';
 import { CommandError, exitFailed } from './errors.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './operations.ts';
 import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { type TableColumn, tableLines } from './terminal.ts';
+import { printLines, type TableColumn, tableLines } from './terminal.ts';
 
 const lookEveryMs = 250;
 const keyVariable = 'WARMWARDEN_API_KEY';
@@ -93,7 +93,7 @@ async function listRecipes(ask: AskRecipes, { json = false }: RecipesOptions): P
       schedule: clock,
     };
   });
-  print(`${tableOf(['recipe', 'title', 'parameters', 'does', 'schedule'], rows).join('\n')}\n`);
+  printLines(tableOf(['recipe', 'title', 'parameters', 'does', 'schedule'], rows));
   for (const { problems } of broken) for (const problem of problems) process.stderr.write(`${visibleText(problem)}\n`);
 }
 
@@ -143,9 +143,9 @@ async function showRun(
   if (json) return void printJson('recipes run', run);
   if (failed)
     process.stderr.write(`warmwarden: ${run.recipe} ${run.status}${run.error === null ? '' : `: ${run.error}`}\n`);
-  if (csv) return print(await ask(`/runs/${run.id}`, { headers: { accept: 'text/csv' } }));
+  if (csv) return void process.stdout.write(await ask(`/runs/${run.id}`, { headers: { accept: 'text/csv' } }));
   const { rows } = run;
-  print(`${tableOf(run.columns, rows).join('\n')}\n`);
+  printLines(tableOf(run.columns, rows));
   const more = run.truncated ? ' There were more; a run keeps no more than these.' : '';
   const plan = rows.some(({ outcome }) => outcome === 'planned')
     ? ` Nothing was done: this was a dry run. To carry out the actions, add --apply${dryRun ? ' and leave out --dry-run' : ''}.`
@@ -169,8 +169,4 @@ function isId(name: string): boolean {
 
 function cellText(cell: Row[string]): string {
   return typeof cell === 'number' ? String(Number(cell.toFixed(4))) : (cell ?? '-');
-}
-
-function print(text: string): void {
-  process.stdout.write(text);
 }

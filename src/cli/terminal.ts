@@ -29,7 +29,6 @@ export function coloured(style: Parameters<typeof styleText>[0], text: string): 
   return process.stdout.isTTY && !process.env['NO_COLOR'] ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** Prints sentences, each on a line of its own. */
 export function printLines(lines: readonly string[]): void {
   process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }

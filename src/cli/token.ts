@@ -38,8 +38,9 @@ export function tokenCommand(): Command {
     .addCommand(make);
 }
 
-function newToken(name: string, { role, recipeKey = false, plan, json = false }: TokenOptions): void {
-  const wrong = wrongWith(name, { role, recipeKey, plan });
+function newToken(name: string, options: TokenOptions): void {
+  const { role, recipeKey = false, plan, json = false } = options;
+  const wrong = wrongWith(name, options);
   if (wrong !== null) throw new CommandError('usage', wrong);
   const token = `ww_${randomBytes(tokenBytes).toString('base64url')}`;
   const sha256 = createHash('sha256').update(token).digest('hex');
@@ -63,10 +64,7 @@ function newToken(name: string, { role, recipeKey = false, plan, json = false }:
   process.stdout.write(`${said.join('\n')}\n`);
 }
 
-function wrongWith(
-  name: string,
-  { role, recipeKey, plan }: { readonly role: string; readonly recipeKey: boolean; readonly plan: string | undefined },
-): string | null {
+function wrongWith(name: string, { role, recipeKey = false, plan }: TokenOptions): string | null {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
     return `"${name}" is not a name for a token: write 1 to 64 letters, digits, dots, dashes or underscores.`;
   if (recipeKey && role === 'scraper') return 'A recipe key has the role viewer or operator.';

@@ -6,9 +6,9 @@ import { isLoopback } from '../core/egress.ts';
 import { type PostgresPlace, pathOf, type StorePlace } from '../core/store-failure.ts';
 import { dayMs } from '../core/time.ts';
 import type { Problem } from '../world/schema/problem.ts';
-import { duration, label, refuse as refuseValue, timeZone, tokenDigest } from '../world/schema/scalars.ts';
+import { duration, label, refuse as refuseValue, tokenDigest } from '../world/schema/scalars.ts';
 import { keyed, oneOf, optional, secret, section } from '../world/schema/section.ts';
-import { checkPart, type Environment, readSource, substitute } from './source.ts';
+import { checkPart, type Environment, readSource } from './source.ts';
 
 /** Prefix of the files beside a PostgreSQL store, in store.directory. */
 const besideName = 'warmwarden-postgres';
@@ -143,8 +143,6 @@ export type Places =
       readonly recipesFolder: string;
       /** Names of accounts that are written as plain words in the file. */
       readonly accountNames: readonly string[];
-      /** Zone in alerts.time_zone; UTC if it is missing or invalid. */
-      readonly timeZone: string;
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
@@ -160,7 +158,6 @@ export function loadPlaces(path: string, environment: Environment): Places {
     store: placeOf(checked.store, folder),
     recipesFolder: resolve(folder, checked.recipes.directory),
     accountNames: namesIn(tree),
-    timeZone: zoneIn(tree, environment),
   };
 }
 
@@ -180,11 +177,6 @@ export function loadPart<Schema extends z.ZodType>(
   const written = Object.fromEntries(Object.entries(source.tree).filter(([key]) => keys.includes(key)));
   const part = checkPart({ source: { ...source, findings: [] }, written, schema, environment, folder });
   return 'problems' in part ? part : { checked: part.checked, tree: source.tree, folder };
-}
-
-function zoneIn({ alerts }: { readonly alerts?: unknown }, environment: Environment): string {
-  const written: { readonly time_zone?: unknown } = typeof alerts === 'object' ? { ...alerts } : {};
-  return timeZone().safeParse(substitute(written.time_zone, environment, '').tree).data ?? 'UTC';
 }
 
 function namesIn(tree: { readonly accounts?: unknown }): readonly string[] {

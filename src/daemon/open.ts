@@ -1,12 +1,11 @@
 // Opens the parts that the others need: the store, the picture of the last process, the metrics, the recipes.
 import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import { alertsOfTaken } from '../account/record/guards.ts';
-import { moveTo } from '../alerts/engine.ts';
+import { alertsOfMoves } from '../account/record/guards.ts';
 import type { Config } from '../config/config.ts';
 import type { ValidConfig } from '../config/load.ts';
 import { LiveConfig, policyOf } from '../config/mailbox-rules.ts';
-import { bothChanges, noAccount } from '../core/alert.ts';
+import { noAccount } from '../core/alert.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { Ppm } from '../core/policy.ts';
@@ -15,7 +14,6 @@ import type { MetricsSettings } from '../metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { type OpenRecipes, openRecipes } from '../recipes/open.ts';
 import type { RecipeRunner } from '../recipes/runner.ts';
-import { takenNames } from '../store/accounts.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
 import { Loops, type Teardowns } from '../world/loop.ts';
@@ -101,22 +99,11 @@ async function loadFleet(store: Store, { accounts }: Config, { clock, log }: Wor
   const moves = renamesOf(known, configured);
   let left = await store.loadPicture();
   if (moves.length > 0 || !configured.every((one) => known.some((was) => isDeepStrictEqual(was, one)))) {
-    const now = clock.now();
-    const taken = takenNames(moves, known);
-    const ofMoved = moves
-      .map(({ from, to }) =>
-        moveTo(
-          to,
-          left.alerts.filter(({ account }) => account === from),
-          now,
-        ),
-      )
-      .reduce(bothChanges, { changed: [], dropped: [], transitions: [] });
-    const alerts = alertsOfTaken(
-      left.alerts.filter(({ account }) => taken.includes(account)),
-      ofMoved,
-      now,
+    const before = fleetOf(
+      left,
+      known.map(({ name, api }) => ({ name, baseUrl: api })),
     );
+    const alerts = alertsOfMoves(before, moves, known, clock.now());
     await store.recordAccounts({ accounts: configured, moves, alerts });
     if (moves.length > 0) left = await store.loadPicture();
     for (const { from, to } of moves) log.warn({ account: to, before: from }, 'the account had another name before');

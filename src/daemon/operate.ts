@@ -47,8 +47,8 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
   const answerCommands = await startCommands(parts, reload, teardowns);
   const socket = await openSocket(pathOf(source.started.config.store), answerCommands, parts);
   if (socket) teardowns.add('operator commands', () => socket.close());
-  rotation.start(reloader.secretFiles, reload);
-  teardowns.add('secrets', () => rotation.stop());
+  rotation.follow(reloader.secretFiles);
+  startLoops([rotation.loop(opened.loops, reload)], teardowns);
   teardowns.add('reloads', () => reloader.stop());
   // The configuration of the start is in force, so an alert about one that an earlier process refused ends.
   await guarded.alerts.show([]);

@@ -37,7 +37,7 @@ test('a closed folder is neither a missing store nor a daemon that does not run'
   writeFileSync(path, '');
   const daemon = createServer();
   await new Promise<void>((resolve) => daemon.listen(socketPathOf(path), resolve));
-  const elsewhere = { recipesFolder: '', accountNames: [], timeZone: 'UTC' };
+  const elsewhere = { recipesFolder: '', accountNames: [] };
   const off = { on: false, reason: 'a trial', by: 'somebody', accounts: [], dryRun: false } as never;
   // Loads what a command needs only where no daemon answers: this checkout may be closed to the other user, too.
   await askDaemon(`${path}.absent`, 'writes', off).catch(messageOf);

@@ -19,18 +19,7 @@ describe('the place of the store', () => {
       store: join(folder, 'here.db'),
       recipesFolder: join(folder, 'recipes'),
       accountNames: ['acme'],
-      timeZone: 'UTC',
     });
-  });
-
-  it('comes with the zone in which people read times, whatever is wrong with the channels', () => {
-    const zoneOf = (time_zone: unknown) => {
-      const channels = [{ name: 'ops', url: '$' + '{NO_SUCH_URL}' }];
-      return placesOf({ alerts: { time_zone, channels } }, { ZONE: 'Europe/Berlin' }).places;
-    };
-    expect(zoneOf('$' + '{ZONE}')).toMatchObject({ ok: true, timeZone: 'Europe/Berlin' });
-    for (const wrong of ['$' + '{NO_SUCH_ZONE}', 'Middle/Earth', 7, null])
-      expect(zoneOf(wrong)).toMatchObject({ ok: true, timeZone: 'UTC' });
   });
 
   it('may stand in the environment', () => {

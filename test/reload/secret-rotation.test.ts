@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { CommandOutcome } from '../../src/core/operator-command.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { SecretRotation } from '../../src/daemon/reload/secret-rotation.ts';
+import { Loops } from '../../src/world/loop.ts';
 import { worldOn } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { Workplace } from '../support/process.ts';
@@ -18,10 +19,13 @@ function following(reload: (file: string, rotation: SecretRotation) => Promise<C
   const file = workplace.path('key');
   writeFileSync(file, 'the first');
   const clock = movedClock(0);
-  const rotation = new SecretRotation(worldOn(clock, { level: 'silent', format: 'json' }));
-  rotation.start([file], () => reload(file, rotation));
+  const world = worldOn(clock, { level: 'silent', format: 'json' });
+  const rotation = new SecretRotation(world);
+  rotation.follow([file]);
+  const loop = rotation.loop(new Loops(world), () => reload(file, rotation));
+  loop.start();
   const end = async () => {
-    await rotation.stop();
+    await loop.stop();
     expect(clock.sleeping()).toBe(0);
     workplace[Symbol.dispose]();
   };

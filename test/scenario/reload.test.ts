@@ -1,8 +1,9 @@
 // A reload in the middle of everything: a breach, an open intent, a pending alert, a receiver or a store that fails, a broken file.
 import { unlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type { LoadedConfig } from '../../src/config/load.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
-import { OneWaiting } from '../../src/daemon/reload/reloader.ts';
+import { Reloader, type ReloadParts } from '../../src/daemon/reload/reloader.ts';
 import { nextTurn } from '../../src/world/world.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { type MovedDaemon, type MovedOptions, startMovedDaemon, type WrittenConfig } from './moved-daemon.ts';
@@ -241,20 +242,22 @@ test('the alert of an override without enforcement never says that it is on agai
 });
 
 test('what is asked for again and again while it goes on is done once more, and what is asked for otherwise comes next', async () => {
-  const begun: { readonly by: string; readonly end: () => void }[] = [];
-  const reloads = new OneWaiting(
-    ({ by }: { by: string }) => new Promise<string>((resolve) => begun.push({ by, end: () => resolve(by) })),
-  );
-  const askAll = () => Array.from({ length: 100 }, () => reloads.ask({ by: 'a script' }));
-  const first = reloads.ask({ by: 'a script' });
+  const ends: (() => void)[] = [];
+  const refusals: string[] = [];
+  const load = () => new Promise<LoadedConfig>((resolve) => ends.push(() => resolve({ ok: false, problems: [] })));
+  const log = { error: ({ by }: { readonly by: string }) => refusals.push(by) };
+  const parts = { source: { load }, rooms: { world: { log } }, alerts: { show: async () => {} }, refused: () => {} };
+  const reloader = new Reloader(parts as unknown as ReloadParts);
+  const ask = (by: string) => reloader.reload({ by, force: false });
+  const askAll = () => Array.from({ length: 100 }, () => ask('a script'));
+  const first = ask('a script');
   await nextTurn();
-  const waiting = [...askAll(), reloads.ask({ by: 'a person' }), ...askAll()];
+  const waiting = [...askAll(), ask('a person'), ...askAll()];
   for (let ended = 0; ended < 3; ended += 1) {
-    begun.at(-1)?.end();
+    ends.at(-1)?.();
     await nextTurn();
   }
-  expect(begun.map(({ by }) => by)).toEqual(['a script', 'a script', 'a person']);
-  expect(await first).toBe('a script');
-  expect(new Set(await Promise.all(waiting))).toEqual(new Set(['a script', 'a person']));
-  await reloads.idle();
+  await Promise.all([first, ...waiting, reloader.stop()]);
+  expect(refusals).toEqual(['a script', 'a script', 'a person']);
+  expect(ends).toHaveLength(3);
 });

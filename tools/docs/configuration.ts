@@ -45,7 +45,7 @@ empty, gone or not YAML), it says so, exits with 2, and does not ask the daemon.
 | a channel | only that channel is replaced; what waits in the outbox under its name is sent by the new one |
 | \`proxy\` | every account's loop starts again, and every HTTP channel is replaced |
 | every channel except recipes is gone (\`--force\`) | they get \`protection_off\` as their last message, with the name of the file ([alerts](alerts.md#without-a-channel)) |
-| \`store\`, \`server.listen\`, \`log.format\` and whatever is not named here | the answer says that it needs a restart |
+| \`store\`, \`server.listen\`, \`server.public_url\`, \`log.format\`, and https instead of http | the answer says that it needs a restart |
 
 Environment variables keep their values from the start: a running process cannot get new ones.
 

@@ -7,6 +7,8 @@ import { ruleBook } from '../../core/alert-rules.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { isSameAddress, type MailboxState } from '../../core/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../../core/time.ts';
+import { takenNames } from '../../store/accounts.ts';
+import type { AccountMove, KnownAccount } from '../../store/records.ts';
 
 /** An account without a readable list for this time guards no mailbox that another account can read. */
 const unreadableForMs = 10 * minuteMs;
@@ -60,10 +62,19 @@ export function mustWait({ fleet, account, accounts }: Omit<Rivals, 'now'>): boo
 
 const nameTaken = 'The name of the account is that of another account now, of another API.';
 
-/** Ends the alerts of accounts whose names other accounts have from now on. `moved`: the alerts that replace them. */
-export function alertsOfTaken(alerts: Iterable<Alert>, moved: AlertChanges, now: EpochMs): AlertChanges {
+/** Moves alerts with their accounts, and ends those of accounts whose names other accounts have from now on. */
+export function alertsOfMoves(
+  fleet: Fleet,
+  moves: readonly AccountMove[],
+  known: readonly KnownAccount[],
+  now: EpochMs,
+): AlertChanges {
+  const moved = moves
+    .map((move) => alertsMoved(fleet, { ...move, ids: move.ids && new Set(move.ids) }, now))
+    .reduce(bothChanges, { changed: [], dropped: [], transitions: [] });
   const coming = new Set(moved.changed.map(({ fingerprint }) => fingerprint));
-  const ended = leave(alerts, now, nameTaken);
+  const taken = takenNames(moves, known).flatMap((name) => [...fleet.alertsOf(name)]);
+  const ended = leave(taken, now, nameTaken);
   const dropped = ended.dropped.filter((fingerprint) => !coming.has(fingerprint));
   return bothChanges({ ...ended, dropped }, moved);
 }

@@ -35,7 +35,6 @@ const namesShown = 10;
 /** Tolerated difference, as for the alert clock_off: longer than an answer takes. */
 const clocksDifferMs = 60 * secondMs;
 
-/** Answers of an account's API. */
 interface AskedAccount {
   readonly name: string;
   readonly baseUrl: string;
@@ -107,7 +106,6 @@ interface Asking {
   readonly config: Config;
   readonly world: World;
   readonly gaps: Gaps;
-  /** True if a daemon runs on the store. */
   readonly isBesideDaemon: boolean;
 }
 

@@ -63,9 +63,14 @@ async function examineChannel(settings: ChannelConfig): Promise<Examined> {
         ? channels('ok', `${who}:${said}`)
         : channels('problem', `${who} failed its check.${said}`);
     }
-    if ('url' in settings)
-      return reached(who, await connectionFailure(settings.url, 'egress' in settings ? settings.egress : directly));
-    return channels('skipped', `${who} was not tried. ${tryIt(settings.name)}`);
+    if (!('url' in settings)) {
+      const command = `${commandName} channels test ${settings.name}`;
+      return channels('skipped', `${who} was not tried. To send a test message: \`${command}\`.`);
+    }
+    const failure = await connectionFailure(settings.url, 'egress' in settings ? settings.egress : directly);
+    return failure === null
+      ? channels('ok', `${who}: the receiver accepts connections. No message was sent.`)
+      : channels('problem', `${who}: the receiver cannot be reached (${failure}).`);
   } finally {
     await channel.close?.();
   }
@@ -77,15 +82,6 @@ async function examineHeartbeat(to: PingTarget): Promise<Examined> {
   return kind === 'sent'
     ? channels('ok', `The heartbeat was pinged: the receiver answered ${answer?.status}.`)
     : channels('problem', sentence(`The heartbeat does not get through: ${detail}`));
-}
-
-function tryIt(name: string): string {
-  return `To send a test message: \`${commandName} channels test ${name}\`.`;
-}
-
-function reached(who: string, failure: string | null): Examined {
-  if (failure === null) return channels('ok', `${who}: the receiver accepts connections. No message was sent.`);
-  return channels('problem', `${who}: the receiver cannot be reached (${failure}).`);
 }
 
 function backlogOf({

@@ -133,16 +133,11 @@ function stateLine(place: PostgresPlace, { version, state }: Examination): Exami
 
 /** Finding about another deployment in the same database, recognized by its stored accounts. */
 function otherFleet({ accounts }: Content, accountNames: readonly string[]): readonly Examined[] {
-  const isOther = (theirs: readonly string[]) =>
-    accountNames.length > 0 && theirs.length > 0 && !theirs.some((account) => accountNames.includes(account));
+  const isOurs = accounts.some((account) => accountNames.includes(account));
+  if (isOurs || accounts.length === 0 || accountNames.length === 0) return [];
+  const said = `The store has none of the accounts of this configuration, but others: ${listText(accounts)}`;
   const advice = 'If it belongs to another deployment, give each deployment a database of its own.';
-  if (!isOther(accounts)) return [];
-  return [
-    store(
-      'warning',
-      `The store has none of the accounts of this configuration, but others: ${listText(accounts)}. ${advice}`,
-    ),
-  ];
+  return [store('warning', `${said}. ${advice}`)];
 }
 
 function clockLine(aheadMs: number): Examined {

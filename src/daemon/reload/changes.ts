@@ -2,13 +2,12 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
-import { alertsMoved, alertsOfTaken } from '../../account/record/guards.ts';
+import { alertsOfMoves } from '../../account/record/guards.ts';
 import { judgeMailbox } from '../../account/record/observe.ts';
 import { isForPeople } from '../../alerts/routing.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
 import { resolvePolicy, selects } from '../../config/mailbox-rules.ts';
 import { changesBetween, type Setting, type SettingChange } from '../../config/settings.ts';
-import { bothChanges } from '../../core/alert.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxUnder } from '../../core/mailbox.ts';
 import type { Policy } from '../../core/policy.ts';
@@ -29,31 +28,8 @@ export interface Impact {
   readonly changed: readonly string[];
 }
 
-/** The other keys need a restart. */
-const liveKeys = [
-  'accounts',
-  'poll',
-  'guard',
-  'api',
-  'alerts.channels',
-  'alerts.routes',
-  'alerts.group_wait',
-  'alerts.group_interval',
-  'alerts.repeat_interval',
-  'alerts.digest',
-  'alerts.heartbeat',
-  'alerts.rules',
-  'recipes',
-  'retention',
-  'proxy',
-  'server.allowed_hosts',
-  'server.auth',
-  'server.tls',
-  'server.trusted_proxies',
-  'log.level',
-  'metrics.mailbox_label',
-  'metrics.series_limit',
-] as const;
+/** Keys that are read once, at the start of the process. */
+const startKeys = ['store', 'server.listen', 'server.public_url', 'log.format'];
 
 /** A reload that drops a larger share of the known mailboxes looks like a mistake. */
 const maxDroppedShare = 0.2;
@@ -113,9 +89,8 @@ export function lastChannelsGone(before: Config, after: Config): readonly string
 /** Compares with the settings at the start of the process. */
 export function needingRestart(started: readonly Setting[], after: readonly Setting[]): readonly SettingChange[] {
   // A certificate can be renewed while the server runs; a change between http and https needs a restart.
-  const restarted = hasTls(started) === hasTls(after) ? [] : ['server.tls'];
-  const isLive = (name: string) => liveKeys.some((key) => isBelow(name, key) && !restarted.includes(key));
-  return changesBetween(started, after).filter(({ name }) => !isLive(name));
+  const keys = hasTls(started) === hasTls(after) ? startKeys : [...startKeys, 'server.tls'];
+  return changesBetween(started, after).filter(({ name }) => keys.some((key) => isBelow(name, key)));
 }
 
 function hasTls(settings: readonly Setting[]): boolean {
@@ -242,20 +217,12 @@ export async function moveMailboxes(
 ): Promise<void> {
   await turns.take(async () => {
     await group.commit();
-    const now = world.clock.now();
-    const taken = takenNames(moves, await store.knownAccounts());
-    const ofMoved = moves
-      .map((move) => alertsMoved(fleet, { ...move, ids: move.ids && new Set(move.ids) }, now))
-      .reduce(bothChanges, { changed: [], dropped: [], transitions: [] });
-    const alerts = alertsOfTaken(
-      taken.flatMap((name) => [...fleet.alertsOf(name)]),
-      ofMoved,
-      now,
-    );
+    const known = await store.knownAccounts();
+    const alerts = alertsOfMoves(fleet, moves, known, world.clock.now());
     await store.recordAccounts({ accounts: accounts.map(knownAccount), moves, alerts });
     if (moves.length === 0) return;
     const moved = moves.map((move) => ({ ...move, mailboxes: movedMailboxes(fleet, move) }));
-    for (const name of taken) fleet.clearAccount(name);
+    for (const name of takenNames(moves, known)) fleet.clearAccount(name);
     for (const { from, mailboxes } of moved) for (const { id } of mailboxes) fleet.removeMailbox(from, id);
     for (const { to, mailboxes } of moved) {
       for (const mailbox of mailboxes) fleet.putMailbox(mailbox);

@@ -54,9 +54,9 @@ interface Consequences {
 export class Reloader {
   readonly #parts: ReloadParts;
   #inForce: ValidConfig;
-  readonly #reloads = new OneWaiting((request: ReloadRequest) =>
-    this.#take(request).catch((error: unknown) => this.#failed(error, request)),
-  );
+  /** Reloads that have not begun, by their requests. */
+  readonly #waiting = new Map<string, Promise<CommandOutcome>>();
+  #last: Promise<unknown> = Promise.resolve();
   #stopped = false;
 
   constructor(parts: ReloadParts) {
@@ -69,13 +69,22 @@ export class Reloader {
    * one.
    */
   reload(request: ReloadRequest): Promise<CommandOutcome> {
-    return this.#reloads.ask(request);
+    const key = JSON.stringify(request);
+    const same = this.#waiting.get(key);
+    if (same) return same;
+    const outcome = this.#last.then(() => {
+      this.#waiting.delete(key);
+      return this.#take(request).catch((error: unknown) => this.#failed(error, request));
+    });
+    this.#waiting.set(key, outcome);
+    this.#last = outcome;
+    return outcome;
   }
 
   /** Resolves when the reload in progress is over. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#reloads.idle();
+    await this.#last;
   }
 
   get secretFiles(): readonly string[] {
@@ -241,33 +250,4 @@ function endedBadly(name: string, failure: string | null): readonly string[] {
   return [
     `account ${name}: its earlier polling loop ended with an error (${failure}). Warmwarden now checks whether the changes that it had sent took effect.`,
   ];
-}
-
-/** Runs requests one after the other. Equal requests that wait are merged into one. */
-export class OneWaiting<Request extends object, Outcome> {
-  readonly #work: (request: Request) => Promise<Outcome>;
-  readonly #waiting = new Map<string, Promise<Outcome>>();
-  #last: Promise<unknown> = Promise.resolve();
-
-  /** `work` must never reject. */
-  constructor(work: (request: Request) => Promise<Outcome>) {
-    this.#work = work;
-  }
-
-  ask(request: Request): Promise<Outcome> {
-    const key = JSON.stringify(request);
-    const same = this.#waiting.get(key);
-    if (same) return same;
-    const outcome = this.#last.then(() => {
-      this.#waiting.delete(key);
-      return this.#work(request);
-    });
-    this.#waiting.set(key, outcome);
-    this.#last = outcome;
-    return outcome;
-  }
-
-  async idle(): Promise<void> {
-    await this.#last;
-  }
 }

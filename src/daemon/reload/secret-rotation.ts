@@ -1,5 +1,7 @@
 // Reloads the configuration when a secret was replaced in its file, or when the file stays away.
 import type { CommandOutcome, ReloadRequest } from '../../core/operator-command.ts';
+import { hourMs } from '../../core/time.ts';
+import type { Loop, Loops } from '../../world/loop.ts';
 import { readSmallFile } from '../../world/schema/small-file.ts';
 import type { World } from '../../world/world.ts';
 
@@ -11,20 +13,18 @@ const lookEveryMs = 5_000;
 /** A missing file is not being replaced after this; the reload reports it before a restart fails because of it. */
 const awayMs = 60_000;
 
+/** A reload may wait until writes were read back. */
+const reloadWithinMs = hourMs;
+
 export class SecretRotation {
-  readonly #world: World;
-  readonly #stop = new AbortController();
+  readonly #clock: World['clock'];
   #files: readonly string[] = [];
   #known: Contents = new Map();
-  #running: Promise<void> = Promise.resolve();
+  #before: Contents = new Map();
+  #steadySince = 0;
 
-  constructor(world: World) {
-    this.#world = world;
-  }
-
-  start(files: readonly string[], reload: Reload): void {
-    this.follow(files);
-    this.#running = this.#run(reload);
+  constructor({ clock }: Pick<World, 'clock'>) {
+    this.#clock = clock;
   }
 
   /** The present contents count as known. */
@@ -33,29 +33,22 @@ export class SecretRotation {
     this.#known = readFiles(files);
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+  loop(loops: Loops, reload: Reload): Loop {
+    return loops.create('watching the files of secrets', () => this.#look(reload), reloadWithinMs);
   }
 
-  async #run(reload: Reload): Promise<void> {
-    const { clock } = this.#world;
-    const { signal } = this.#stop;
-    let before = this.#known;
-    let steadySince = clock.monotonic();
-    while (!signal.aborted) {
-      await clock.sleep(lookEveryMs, signal);
-      if (signal.aborted) return;
-      const contents = readFiles(this.#files);
-      const now = clock.monotonic();
-      if (!isSame(contents, before)) [before, steadySince] = [contents, now];
-      const isAway = this.#files.some((file) => !contents.has(file));
-      const waitMs = isAway ? awayMs : lookEveryMs;
-      if (isSame(contents, this.#known) || now - steadySince < waitMs) continue;
-      const outcome = await reload({ by: 'a secret that changed in its file', force: false, dry_run: false });
-      // Refused content is not retried; a failed reload is, and so is a file that was replaced during the reload.
-      if (!outcome.worthRetrying) this.#known = contents;
-    }
+  /** Returns the wait until the next look. */
+  async #look(reload: Reload): Promise<number> {
+    const contents = readFiles(this.#files);
+    const now = this.#clock.monotonic();
+    if (!isSame(contents, this.#before)) [this.#before, this.#steadySince] = [contents, now];
+    const isAway = this.#files.some((file) => !contents.has(file));
+    const waitMs = isAway ? awayMs : lookEveryMs;
+    if (isSame(contents, this.#known) || now - this.#steadySince < waitMs) return lookEveryMs;
+    const outcome = await reload({ by: 'a secret that changed in its file', force: false, dry_run: false });
+    // Refused content is not retried; a failed reload is, and so is a file that was replaced during the reload.
+    if (!outcome.worthRetrying) this.#known = contents;
+    return lookEveryMs;
   }
 }
 
