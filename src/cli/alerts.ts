@@ -5,7 +5,7 @@ import { visibleText } from '../core/wording/phrases.ts';
 import { type AlertsAnswer, maxAlerts } from '../web/json/alerts.ts';
 import { addressOf, askForAll, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { printJson } from './options.ts';
-import { momentIn, printLines, printTable, silencedText } from './terminal.ts';
+import { momentIn, printLines, silencedText, tableLines } from './terminal.ts';
 
 interface AlertsOptions extends DaemonOptions {
   readonly all?: boolean;
@@ -64,8 +64,5 @@ function printAlerts({ alerts, time_zone: zone }: AlertsAnswer): void {
     title,
     ...(anySilenced ? [silenced ? silencedText(silenced, zone) : 'no'] : []),
   ]);
-  printTable(
-    titles.map((title) => ({ title })),
-    rows,
-  );
+  printLines(tableLines({ titles, rows }));
 }

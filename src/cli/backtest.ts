@@ -19,9 +19,9 @@ import { jsonOf } from '../world/schema/json.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
 import { guardOf, loadConfigured } from './configuration.ts';
 import { exitDone, exitFailed } from './errors.ts';
-import { type Answers, configOption, jsonOption, wholeNumber } from './options.ts';
+import { type Answers, type ConfigOptions, configOption, jsonOption, wholeNumber } from './options.ts';
 import { replayTotals } from './shapes/shapes.ts';
-import { type TableColumn, tableLines } from './terminal.ts';
+import { tableLines } from './terminal.ts';
 
 /** The API returns no more days. */
 const maxDays = 90;
@@ -38,11 +38,9 @@ const assumptions: readonly string[] = [
   'enforce is true, only the guard changes anything, and the circuit breaker, which looks at the whole fleet, holds nothing',
 ];
 
-export interface BacktestOptions {
-  readonly config: string;
+export interface BacktestOptions extends ConfigOptions {
   readonly days: number;
   readonly guard?: string;
-  readonly json?: boolean;
 }
 
 interface Surroundings {
@@ -214,13 +212,8 @@ const actionWords: Readonly<Record<GuardActionKind, string>> = {
 /** Table, then the story of every mailbox on which the guard would have acted, then the assumptions. */
 function outcomeText({ days, mailboxes, totals }: BacktestAnswer): string {
   const several = totals.length > 1;
-  const columns: readonly TableColumn[] = [
-    ...['MAILBOX', 'MODE', ...(several ? ['GUARD'] : [])].map((title) => ({ title })),
-    ...['INTERVENTIONS', 'RECOVERY', 'PAUSED', 'HELD', 'BOUNCES AVOIDED', 'SENDS LOST'].map((title) => ({
-      title,
-      numbers: true,
-    })),
-  ];
+  const numbers = ['INTERVENTIONS', 'RECOVERY', 'PAUSED', 'HELD', 'BOUNCES AVOIDED', 'SENDS LOST'];
+  const titles = ['MAILBOX', 'MODE', ...(several ? ['GUARD'] : []), ...numbers];
   const countsOf = (counts: Totals) => [
     ...(several ? [counts.guard] : []),
     String(counts.interventions),
@@ -238,7 +231,7 @@ function outcomeText({ days, mailboxes, totals }: BacktestAnswer): string {
   const sums = totals.map((total) => ['total', '', ...countsOf(total)]);
   return `${[
     `What the guard would have done in the last ${counted(days, 'day')}: ${counted(mailboxes.length, 'mailbox', 'mailboxes')}.`,
-    tableLines(columns, [...rows, ...sums]).join('\n'),
+    tableLines({ titles, rows: [...rows, ...sums], numbers }).join('\n'),
     ...mailboxes.flatMap((mailbox) => storyOf(mailbox, several)),
     `Assumed:\n${assumptions.map((assumption) => `- ${assumption}`).join('\n')}`,
   ].join('\n\n')}\n`;

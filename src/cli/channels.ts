@@ -12,14 +12,10 @@ import { systemClock, type World, worldOn } from '../world/world.ts';
 import { alertsOf } from './configuration.ts';
 import { CommandError, exitFailed } from './errors.ts';
 import { type ChangeOptions, operate, withChangeOptions } from './operations.ts';
-import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { type ConfigOptions, configOption, jsonOption, printJson } from './options.ts';
 
 /** Longest part of a response body that is shown. */
 const maxBodyShown = 200;
-
-interface TestOptions extends JsonOptions {
-  readonly config: string;
-}
 
 interface ResendOptions extends ChangeOptions {
   readonly delivery?: string;
@@ -52,7 +48,7 @@ export function channelsCommand(): Command {
 const heartbeatArgument = 'heartbeat';
 
 /** Needs no keys of accounts, so that a channel can be tried before they are there. */
-async function tryOut(name: string, { config: file, json = false }: TestOptions): Promise<void> {
+async function tryOut(name: string, { config: file, json = false }: ConfigOptions): Promise<void> {
   const alerts = alertsOf(file);
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const settings = alerts.channels.find((one) => one.name === name);

@@ -10,7 +10,7 @@ import { readCatalogue, scheduleDoubts } from '../recipes/catalogue.ts';
 import { formatPath, formatProblem, type Path } from '../world/schema/problem.ts';
 import { loadConfigured } from './configuration.ts';
 import { CommandError } from './errors.ts';
-import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { type ConfigOptions, configOption, jsonOption, printJson } from './options.ts';
 
 // The settings in force as YAML, each with where its value came from. Pure.
 
@@ -57,8 +57,7 @@ function sharedSteps(a: Path, b: Path): number {
   return differs < 0 ? b.length : differs;
 }
 
-interface CheckOptions extends JsonOptions {
-  readonly config: string;
+interface CheckOptions extends ConfigOptions {
   readonly show?: boolean;
   readonly mailbox?: string;
 }

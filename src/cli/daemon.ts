@@ -13,7 +13,7 @@ import { commandName } from '../world/command-name.ts';
 import { systemClock } from '../world/world.ts';
 import { findDaemon } from './configuration.ts';
 import { CommandError, type ErrorKind } from './errors.ts';
-import { configOption, type JsonOptions, jsonOption } from './options.ts';
+import { type ConfigOptions, configOption, jsonOption } from './options.ts';
 
 // Importing these modules by name would also load a WebSocket: a tenth of the start of a command.
 const http = process.getBuiltinModule('node:http');
@@ -39,8 +39,7 @@ export function isHttp(address: DaemonAddress): address is HttpAddress {
   return typeof address === 'object' && 'url' in address;
 }
 
-export interface DaemonOptions extends JsonOptions {
-  readonly config: string;
+export interface DaemonOptions extends ConfigOptions {
   readonly url?: string;
   /** See `findDaemon`. */
   readonly mayBeUsual?: boolean;

@@ -18,12 +18,8 @@ import { type DoctorPart, doctorParts, type Examined, reporter } from './doctor/
 import { examineChannels, examineDaemon, type SeenDaemon, seeDaemon } from './doctor/network.ts';
 import { examineFiles, examineStore, isReadersGain, type StoreLines, unknownProcess } from './doctor/store.ts';
 import { errorKinds, exitDone } from './errors.ts';
-import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { type Answers, type ConfigOptions, configOption, jsonOption, printJson } from './options.ts';
 import { printLines } from './terminal.ts';
-
-interface DoctorOptions extends JsonOptions {
-  readonly config: string;
-}
 
 type Report = Answers['doctor'];
 
@@ -38,7 +34,7 @@ export function doctorCommand(): Command {
     .action(doctor);
 }
 
-async function doctor({ config: file, json = false }: DoctorOptions): Promise<void> {
+async function doctor({ config: file, json = false }: ConfigOptions): Promise<void> {
   const loaded = loadConfig(file, process.env);
   if (!loaded.ok && !existsSync(file)) throw configurationError(file, loaded.problems);
   const { checks, exitCode } = await examine(file, loaded);

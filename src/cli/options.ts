@@ -53,6 +53,10 @@ export interface JsonOptions {
   readonly json?: boolean;
 }
 
+export interface ConfigOptions extends JsonOptions {
+  readonly config: string;
+}
+
 export function jsonOption(): Option {
   return new Option('--json', 'print JSON, also for errors');
 }

@@ -10,14 +10,13 @@ import { findStore } from './configuration.ts';
 import { addressOf, ask, isHttp, refusal } from './daemon.ts';
 import { CommandError, exitFailed } from './errors.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './operations.ts';
-import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { printLines, type TableColumn, tableLines } from './terminal.ts';
+import { type Answers, type ConfigOptions, configOption, jsonOption, printJson } from './options.ts';
+import { printLines, tableLines } from './terminal.ts';
 
 const lookEveryMs = 250;
 const keyVariable = 'WARMWARDEN_API_KEY';
 
-interface RecipesOptions extends JsonOptions {
-  readonly config: string;
+interface RecipesOptions extends ConfigOptions {
   readonly url?: string;
 }
 interface RunOptions extends RecipesOptions, ConfirmOptions {
@@ -154,12 +153,10 @@ async function showRun(
 }
 
 function tableOf(names: readonly string[], rows: readonly Row[]): readonly string[] {
-  const shown = [...names.filter((name) => !isId(name)), ...names.filter(isId)];
-  const columns = shown.map(
-    (name): TableColumn => ({ title: name, numbers: rows.some((row) => typeof row[name] === 'number') }),
-  );
-  const cells = rows.map((row) => shown.map((name) => cellText(row[name] ?? null)));
-  return tableLines(columns, cells);
+  const titles = [...names.filter((name) => !isId(name)), ...names.filter(isId)];
+  const numbers = names.filter((name) => rows.some((row) => typeof row[name] === 'number'));
+  const cells = rows.map((row) => titles.map((name) => cellText(row[name] ?? null)));
+  return tableLines({ titles, rows: cells, numbers });
 }
 
 /** True for an identifier. Identifiers are the last columns, since people read the others. */

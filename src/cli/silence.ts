@@ -6,7 +6,7 @@ import type { SilencesAnswer } from '../web/json/alerts.ts';
 import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { type ChangeOptions, operate, withChangeOptions, withConfirmOptions } from './operations.ts';
 import { duration, printJson } from './options.ts';
-import { momentIn, printLines, printTable } from './terminal.ts';
+import { momentIn, printLines, tableLines } from './terminal.ts';
 
 interface AddOptions extends ChangeOptions {
   readonly for: number;
@@ -63,10 +63,10 @@ async function list(options: DaemonOptions): Promise<void> {
   const { time_zone: zone, silences } = answer;
   if (options.json) return void printJson('silence list', { time_zone: zone, silences });
   if (silences.length === 0) return void printLines(['No silence is active.']);
-  printTable(
-    ['UNTIL', 'MATCHES', 'BY', 'REASON', 'ID'].map((title) => ({ title })),
-    silences.map(({ id, match, by, reason, until }) => [momentIn(zone)(until), matchText(match), by, reason, id]),
-  );
+  const rows = silences.map(({ id, match, by, reason, until }) => {
+    return [momentIn(zone)(until), matchText(match), by, reason, id];
+  });
+  printLines(tableLines({ titles: ['UNTIL', 'MATCHES', 'BY', 'REASON', 'ID'], rows }));
 }
 
 function expireCommand(): Command {

@@ -141,10 +141,9 @@ function mailboxLines(mailboxes: readonly Mailbox[], { at, accounts }: FleetAnsw
     statsAt === null ? 'never' : roughSpanText(Date.parse(at) - Date.parse(statsAt)),
     ...(alerts ? [one.alerts.join(' ')] : []),
   ]);
-  const numbers = ['BOUNCED', 'RATE', 'LIMIT', 'AGE'].map((title) => ({ title, numbers: true }));
-  const names = { title: several ? 'ACCOUNT/MAILBOX' : 'MAILBOX' };
-  const columns = [{ title: 'STATE' }, names, { title: 'MODE' }, ...numbers, ...(alerts ? [{ title: 'ALERTS' }] : [])];
-  return tableLines(columns, rows);
+  const numbers = ['BOUNCED', 'RATE', 'LIMIT', 'AGE'];
+  const names = several ? 'ACCOUNT/MAILBOX' : 'MAILBOX';
+  return tableLines({ titles: ['STATE', names, 'MODE', ...numbers, ...(alerts ? ['ALERTS'] : [])], rows, numbers });
 }
 
 function percentText(value: number | null | undefined): string {

@@ -4,21 +4,17 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { placeAt } from '../config/places.ts';
-import { nameOf, type PostgresPlace, type StorePlace } from '../core/store-failure.ts';
+import { nameOf, type PostgresPlace } from '../core/store-failure.ts';
 import { counted, roughSpanText } from '../core/wording/phrases.ts';
 import { backUp } from '../store/file/backup.ts';
 import { Ledger } from '../store/ledger.ts';
 import { systemClock } from '../world/world.ts';
 import { findStore } from './configuration.ts';
 import { CommandError } from './errors.ts';
-import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { bytesText, printLines, printTable } from './terminal.ts';
+import { type Answers, type ConfigOptions, configOption, jsonOption, printJson } from './options.ts';
+import { bytesText, printLines, tableLines } from './terminal.ts';
 
-interface StoreOptions extends JsonOptions {
-  readonly config: string;
-}
-
-interface CopyOptions extends StoreOptions {
+interface CopyOptions extends ConfigOptions {
   readonly from: string;
   readonly to?: string;
 }
@@ -50,13 +46,12 @@ export function storeCommand(): Command {
     );
 }
 
-async function stats({ config, json = false }: StoreOptions): Promise<void> {
+async function stats({ config, json = false }: ConfigOptions): Promise<void> {
   const answer = await statsOf(config);
   if (json) return void printJson('store stats', answer);
-  const numbers = ['SIZE', 'ROWS'].map((title) => ({ title, numbers: true }));
+  const numbers = ['SIZE', 'ROWS'];
   const rows = answer.tables.map((one) => [bytesText(one.bytes), one.rows.toLocaleString('en-US'), one.table]);
-  printLines([summaryOf(answer), '']);
-  printTable([...numbers, { title: 'TABLE' }], rows);
+  printLines([summaryOf(answer), '', ...tableLines({ titles: [...numbers, 'TABLE'], rows, numbers })]);
 }
 
 /** Path of a store file. For a store in PostgreSQL, the error advises `instead`. */
@@ -70,11 +65,8 @@ async function statsOf(config: string): Promise<Answers['store stats']> {
   const place = findStore(config);
   const ledger = await Ledger.at(place);
   const { bytes, walBytes, freeBytes, tables } = await ledger.sizes().finally(() => ledger.close());
-  return { file: placeText(place), bytes, wal_bytes: walBytes, unused_bytes: freeBytes, tables: [...tables] };
+  return { file: nameOf(place), bytes, wal_bytes: walBytes, unused_bytes: freeBytes, tables: [...tables] };
 }
-
-/** Name of a store without its password. */
-const placeText = (place: StorePlace) => (typeof place === 'string' ? place : nameOf(place));
 
 function summaryOf(answer: Answers['store stats']): string {
   const { file, bytes, wal_bytes: wal, unused_bytes: unused } = answer;
@@ -85,9 +77,9 @@ function summaryOf(answer: Answers['store stats']): string {
   return `${file}: ${space}.`;
 }
 
-async function check({ config, json = false }: StoreOptions): Promise<void> {
+async function check({ config, json = false }: ConfigOptions): Promise<void> {
   const place = findStore(config);
-  const path = placeText(place);
+  const path = nameOf(place);
   const ledger = await Ledger.at(place);
   const problems = await ledger.problems().finally(() => ledger.close());
   if (problems.length > 0) {
@@ -105,7 +97,7 @@ async function check({ config, json = false }: StoreOptions): Promise<void> {
   process.stdout.write(`The store ${path} is sound: Warmwarden read all of it.${indexes}\n`);
 }
 
-async function backup(file: string, { config, json = false }: StoreOptions): Promise<void> {
+async function backup(file: string, { config, json = false }: ConfigOptions): Promise<void> {
   const path = findFile(
     config,
     'back it up with `pg_dump --schema=warmwarden`, or as you back up your other databases.',
@@ -129,7 +121,7 @@ async function copy({ config, from, to, json = false }: CopyOptions): Promise<vo
   const rows = tables.reduce((sum, one) => sum + one.rows, 0);
   if (json) return void printJson('store copy', { from: file, to: nameOf(place), rows, tables: [...tables] });
   const lines = tables.map((one) => [one.rows.toLocaleString('en-US'), one.table]);
-  printTable([{ title: 'ROWS', numbers: true }, { title: 'TABLE' }], lines);
+  printLines(tableLines({ titles: ['ROWS', 'TABLE'], rows: lines, numbers: ['ROWS'] }));
   const left = 'The file was left as it is. Start Warmwarden with this configuration.';
   printLines(['', `Warmwarden copied ${counted(rows, 'row')} from ${file} to ${nameOf(place)}. ${left}`]);
 }

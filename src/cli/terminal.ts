@@ -33,23 +33,21 @@ export function printLines(lines: readonly string[]): void {
   process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }
 
-/** Column of a table. Numbers are right-aligned. */
-export interface TableColumn {
-  readonly title: string;
-  readonly numbers?: boolean;
+/** Titles of the columns, and the rows below them. */
+export interface Table {
+  readonly titles: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** Titles of the columns with numbers, which are right-aligned. */
+  readonly numbers?: readonly string[];
 }
 
 /** Lines of a table: the titles, then one for each row. */
-export function tableLines(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): readonly string[] {
-  const lines = [columns.map(({ title }) => title), ...rows.map((row) => row.map(visibleText))];
-  const widths = columns.map((_, index) => lines.reduce((most, line) => Math.max(most, line[index]?.length ?? 0), 0));
+export function tableLines({ titles, rows, numbers = [] }: Table): readonly string[] {
+  const lines = [titles, ...rows.map((row) => row.map(visibleText))];
+  const widths = titles.map((_, index) => lines.reduce((most, line) => Math.max(most, line[index]?.length ?? 0), 0));
   const cell = (text: string, index: number) =>
-    columns[index]?.numbers ? text.padStart(widths[index] ?? 0) : text.padEnd(widths[index] ?? 0);
+    numbers.includes(titles[index] ?? '') ? text.padStart(widths[index] ?? 0) : text.padEnd(widths[index] ?? 0);
   return lines.map((line) => line.map(cell).join('  ').trimEnd());
-}
-
-export function printTable(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): void {
-  printLines(tableLines(columns, rows));
 }
 
 const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const;

@@ -47,7 +47,7 @@ const maxSecretFileBytes = 65_536;
 const needsBraces = `an environment variable needs braces: write \${NAME}, not $NAME`;
 
 /** Makes a new tree with the values. Relative `_file` paths begin in `folder`. */
-export function substitute(tree: unknown, environment: Environment, folder: string): Substitution {
+function substitute(tree: unknown, environment: Environment, folder: string): Substitution {
   const findings: Finding[] = [];
   const substituted = new Map<string, { written: string; value: string }>();
   const unbraced = new Map<string, Finding>();

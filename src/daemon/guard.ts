@@ -32,7 +32,7 @@ export async function guard(
   { pageUrl, crash }: GuardParts,
   teardowns: Teardowns,
 ): Promise<Guarded> {
-  const { world, loops, live, store, fleet, metrics, scheduleRecipes } = opened;
+  const { world, loops, live, store, fleet, metrics, recipes } = opened;
   const startedAt = world.clock.monotonic();
   const notifying = createNotifying(opened, pageUrl);
   teardowns.add('notifier', () => notifying.stop());
@@ -50,7 +50,7 @@ export async function guard(
   const alerts = new ReloadAlerts(rooms, live);
   const retention = () => live.config.retention;
   const aheadMs = () => clockAheadMs(fleet.accounts());
-  const schedules = scheduleRecipes();
+  const schedules = recipes.schedule();
   teardowns.add('scheduled recipes', () => schedules.stop());
   const every = [
     upkeepLoop({ world, loops, store, retention, aheadMs }),

@@ -7,13 +7,10 @@ import type { ValidConfig } from '../config/load.ts';
 import { LiveConfig, policyOf } from '../config/mailbox-rules.ts';
 import { noAccount } from '../core/alert.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import type { MailboxState } from '../core/mailbox.ts';
-import type { Ppm } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { MetricsSettings } from '../metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { type OpenRecipes, openRecipes } from '../recipes/open.ts';
-import type { RecipeRunner } from '../recipes/runner.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
 import { Loops, type Teardowns } from '../world/loop.ts';
@@ -34,10 +31,7 @@ export interface DaemonRooms {
   readonly fleet: Fleet;
   readonly metrics: Metrics;
   readonly metricsSettings: () => MetricsSettings;
-  readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
-  readonly recipes: RecipeRunner;
-  /** See OpenRecipes. */
-  readonly scheduleRecipes: OpenRecipes['schedule'];
+  readonly recipes: OpenRecipes;
 }
 
 export interface Origins {
@@ -54,9 +48,10 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   const live = new LiveConfig(started);
   const { clock, log } = world;
   const standby = new Standby(config, world);
-  const standingBy: Standby['show'] = (active, failure) => standby.show(active, failure);
-  const lease = { clock, log, version, name: processName, standingBy, lost: origins.leaseLost };
-  const opening = openStore(config.store, clock.now(), undefined, lease);
+  const opening = openStore(config.store, clock.now(), undefined, {
+    ...{ clock, log, version, name: processName, lost: origins.leaseLost },
+    standingBy: (active, failure) => standby.show(active, failure),
+  });
   const store = await opening.finally(() => standby.end());
   teardowns.add('store', () => store.close());
   for (const news of store.news) world.log.info(news);
@@ -64,21 +59,19 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   const fleet = await loadFleet(store, config, world);
   const metricsSettings = () => metricsSettingsOf(live, fleet, world);
   const metrics = createMetrics({ fleet, version, world, settings: metricsSettings() });
-  const nearLimitPpmOf = (mailbox: MailboxState) => live.policyOf(mailbox).nearLimitPpm;
   const loops = new Loops(world);
   const recipes = await openRecipes({
     world,
     loops,
     store,
     fleet,
-    nearLimitPpmOf,
+    nearLimitPpmOf: (mailbox) => live.policyOf(mailbox).nearLimitPpm,
     place: config.store,
     folder: () => live.config.recipes.directory,
     retentionMs: () => live.config.retention.runsMs,
     operate: () => startup.operate,
   });
   teardowns.add('recipes', () => recipes.stop());
-  const { runner, schedule } = recipes;
   return {
     world,
     loops,
@@ -87,9 +80,7 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
     fleet,
     metrics,
     metricsSettings,
-    nearLimitPpmOf,
-    recipes: runner,
-    scheduleRecipes: schedule,
+    recipes,
   };
 }
 

@@ -47,7 +47,7 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
   const answerCommands = await startCommands(parts, reload, teardowns);
   const socket = await openSocket(pathOf(source.started.config.store), answerCommands, parts);
   if (socket) teardowns.add('operator commands', () => socket.close());
-  rotation.follow(reloader.secretFiles);
+  rotation.follow(source.started.secretFiles);
   startLoops([rotation.loop(opened.loops, reload)], teardowns);
   teardowns.add('reloads', () => reloader.stop());
   // The configuration of the start is in force, so an alert about one that an earlier process refused ends.
@@ -84,7 +84,7 @@ async function openSocket(
   const questions = {
     json: async (name: string, query: URLSearchParams) =>
       name === 'version' ? { status: 200, body: { version } } : jsonAnswer(name, query, served.answers),
-    recipes: createRecipeRoutes({ service: recipes, world, callerOf: () => owner }, null).fetch,
+    recipes: createRecipeRoutes({ service: recipes.runner, world, callerOf: () => owner }, null).fetch,
   };
   try {
     return await startCommandSocket(storePath, answerCommands, questions);

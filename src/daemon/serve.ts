@@ -63,7 +63,7 @@ export async function serve(
     sessions: store.sessions,
     metrics,
     operate: () => startup.operate,
-    recipes: { service: recipes, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },
+    recipes: { service: recipes.runner, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },
     version,
   });
   teardowns.add('server', () => server.close());

@@ -147,9 +147,6 @@ const token = z.strictObject({
   sha256: text.describe('For the configuration.'),
 });
 
-const recipes = z.strictObject(recipesShape.shape);
-const run = z.strictObject(runWithRowsShape.shape);
-
 const trouble = z
   .strictObject({
     result: z.literal('done'),
@@ -196,8 +193,8 @@ export const shapes = {
   limit: outcome,
   undo: outcome,
   'token new': token,
-  'recipes list': recipes,
-  'recipes run': run,
+  'recipes list': z.strictObject(recipesShape.shape),
+  'recipes run': z.strictObject(runWithRowsShape.shape),
   'breaker release': outcome,
   'contest release': outcome,
   writes: outcome,

@@ -25,8 +25,7 @@ import { notGuardedAnyMore } from '../picture.ts';
 interface Duty {
   readonly watch: AccountWatch;
   readonly api: MailboxApi;
-  readonly apiKey: string;
-  readonly baseUrl: string;
+  readonly key: string;
 }
 
 interface Retired {
@@ -76,10 +75,11 @@ export class Duties {
     const now = clock.monotonic();
     if (spent) api.budget.takeOver(spent, now, clock.now() - now);
     // A loop that starts over, under any name, does not get a fresh rate limit.
-    const earlier = this.#budgets.get(keyOf(account));
+    const key = keyOf(account);
+    const earlier = this.#budgets.get(key);
     if (earlier) api.budget.takeOver(earlier.ledger(now, 0), now, 0);
-    this.#budgets.delete(keyOf(account));
-    this.#duties.set(account.name, { watch, api, apiKey: account.apiKey, baseUrl: account.baseUrl });
+    this.#budgets.delete(key);
+    this.#duties.set(account.name, { watch, api, key });
     api.onThrottled = () => void this.#save([[account.name, api.budget]]);
     this.watches.push(watch);
     watch.start();
@@ -136,13 +136,12 @@ export class Duties {
     }));
   }
 
-  async #end(duty: Duty): Promise<string | null> {
-    const { watch, api } = duty;
+  async #end({ watch, api, key }: Duty): Promise<string | null> {
     const failure = await this.#outcomeOf(watch, () => watch.end());
     this.#duties.delete(watch.account);
     this.watches.splice(this.watches.indexOf(watch), 1);
     this.#showGuarding();
-    this.#budgets.set(keyOf(duty), api.budget);
+    this.#budgets.set(key, api.budget);
     return failure;
   }
 

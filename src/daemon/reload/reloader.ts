@@ -1,5 +1,4 @@
 // Reloads: validate and compare first, then stop and start the parts that differ.
-import type { RecorderRooms } from '../../account/record/guarded-account.ts';
 import type { Config } from '../../config/config.ts';
 import type { LoadedConfig, ValidConfig } from '../../config/load.ts';
 import type { LiveConfig } from '../../config/mailbox-rules.ts';
@@ -9,6 +8,7 @@ import type { CommandOutcome, ReloadRequest } from '../../core/operator-command.
 import { failed, invalid, noChange, stopsAt } from '../../operations/plan.ts';
 import type { AccountMove } from '../../store/records.ts';
 import { formatProblem } from '../../world/schema/problem.ts';
+import type { Guarded } from '../guard.ts';
 import { showAccounts } from '../picture.ts';
 import {
   type Impact,
@@ -23,8 +23,6 @@ import {
   nobodyNotified,
   previewOf,
 } from './changes.ts';
-import type { Duties } from './duties.ts';
-import type { ReloadAlerts } from './reload-alerts.ts';
 
 export interface ConfigSource {
   readonly file: string;
@@ -32,13 +30,9 @@ export interface ConfigSource {
   readonly load: () => LoadedConfig | Promise<LoadedConfig>;
 }
 
-export interface ReloadParts {
+export interface ReloadParts extends Guarded {
   readonly source: ConfigSource;
   readonly live: LiveConfig;
-  readonly duties: Duties;
-  readonly notifying: { reconfigure(alerts: Config['alerts']): Promise<void> };
-  readonly rooms: RecorderRooms;
-  readonly alerts: ReloadAlerts;
   readonly taken: (inForce: ValidConfig) => void;
   readonly refused: () => void;
   /** A reload failed halfway, and the next process starts with the new configuration. */
@@ -85,10 +79,6 @@ export class Reloader {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#last;
-  }
-
-  get secretFiles(): readonly string[] {
-    return this.#inForce.secretFiles;
   }
 
   async #take(request: ReloadRequest): Promise<CommandOutcome> {
