@@ -1,5 +1,6 @@
 // Response to a scrape: pieces of text, compressed once and sent many times, that together form one gzip member.
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { parseAccept } from 'hono/utils/accept';
 import { createPacer, type Pacer } from '../world/world.ts';
 import type { Format } from './exposition.ts';
 
@@ -135,11 +136,7 @@ async function* portions(pieces: readonly Piece[], pacer: Pacer = createPacer(sl
 /** Parses a header such as Accept. The result returns the weight of the first name listed, or else 0. */
 function weightsOf(header: string | undefined): (...names: string[]) => number {
   const weights = new Map<string, number>();
-  for (const part of (header ?? '').split(',')) {
-    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
-    const quality = parameters.find((parameter) => parameter.startsWith('q='));
-    const weight = quality ? Number(quality.slice(2)) || 0 : 1;
-    weights.set(name, Math.max(weight, weights.get(name) ?? 0));
-  }
+  for (const { type, q } of parseAccept(header ?? ''))
+    weights.set(type.toLowerCase(), Math.max(q, weights.get(type.toLowerCase()) ?? 0));
   return (...names) => names.map((name) => weights.get(name)).find((weight) => weight !== undefined) ?? 0;
 }

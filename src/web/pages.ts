@@ -1,6 +1,7 @@
 // Routes of the pages with their frame, and of their assets.
 import type { Context, Hono } from 'hono';
 import { visitorOf } from './access/access.ts';
+import { formTokenFor } from './access/sessions.ts';
 import { activityPlace } from './page/activity-page.ts';
 import { alertsPlace, silencesPlace } from './page/alerts-page.ts';
 import { liveScript, localTimes } from './page/assets/scripts.ts';
@@ -31,7 +32,8 @@ export function addPages(app: Hono, parts: RouteParts): void {
     app.get(place.path, async (c) => {
       const asked = readQuery(refreshParameters, queryOf(c), { ignoreUnknown: true });
       if ('wrong' in asked) return refuse(c, 'bad_request', asked.wrong);
-      const view = await place.read(parts, c.req.param() ?? {}, queryOf(c));
+      const request = { names: c.req.param() ?? {}, query: queryOf(c), formToken: () => formTokenFor(c) };
+      const view = await place.read(parts, request);
       if ('refused' in view) return refuse(c, view.refused, view.message);
       const visitor = visitorOf(c);
       const still = asked.read.refresh === 'off';

@@ -81,10 +81,10 @@ export function isForPeople(c: Context): boolean {
 
 const waitForRoom = '5';
 
-/** Status of a refused run. Sets Retry-After if waiting helps. */
-export function statusOfRefusal(c: Context, { refused }: RecipeRefusal) {
+/** Refuses a run, or a request for one. Sets Retry-After if waiting helps. */
+export function refuseRecipe(c: Context, { refused, said }: RecipeRefusal) {
   if (refused === 'busy' || refused === 'share_used') c.header('Retry-After', waitForRoom);
-  return refusals[refused].status;
+  return refuse(c, refused, said.join(' '));
 }
 
 export function queryOf(c: Context): URLSearchParams {

@@ -58,8 +58,8 @@ async function troubledServer() {
 
 const paths = [
   ...['/', '/?state=held&sort=rate', '/?q=nothing-fits', '/groups?by=domain', '/groups?by=tag', '/alerts', '/activity'],
-  ...['/silences', '/budget', '/recipes', '/recipes/breaches', '/recipes/pause-domain?do=run', '/runs/r1'],
-  ...['/runs/r1?do=apply', '/configuration', '/runbooks', '/mailboxes/acme/m1', '/mailboxes/northwind/m4', '/nowhere'],
+  ...['/silences', '/budget', '/recipes', '/recipes/breaches', '/recipes/pause-domain', '/runs/r1'],
+  ...['/configuration', '/runbooks', '/mailboxes/acme/m1', '/mailboxes/northwind/m4', '/nowhere'],
   `/mailboxes/acme/${encodeURIComponent('<b>"id/..%')}`,
 ];
 

@@ -33,7 +33,8 @@ const shownText = (html: string) =>
 
 /** The form of a page that carries a command out, as its reader would send it. */
 function confirmation(html: string): { readonly path: string; readonly fields: URLSearchParams } {
-  const [, path = '', form = ''] = /<form method="post" action="(\/(?!sign-)[^"]*)">(.*?)<\/form>/s.exec(html) ?? [];
+  const [, path = '', form = ''] =
+    /<form [^>]*method="post" action="(\/(?!sign-)[^"]*)">(.*?)<\/form>/s.exec(html) ?? [];
   const pairs = [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)];
   return {
     path,
@@ -156,15 +157,17 @@ test('undo shows first what it is, and a recipe is run dry by a viewer, and done
       return /badge [a-z]+">(queued|running)</.test(text) ? undefined : text;
     });
   const before = stage.posts.length;
-  const { path, fields } = confirmation((await viewer.get('/recipes/pause-domain?do=run')).text);
+  const { path, fields } = confirmation((await viewer.get('/recipes/pause-domain?parameter.domain=x.example')).text);
   const asked = { ...Object.fromEntries(fields), 'parameter.domain': 'northbeam.example' };
   expect((await viewer.post(path, { ...asked, form_token: 'x' })).status).toBe(403);
   const dry = String((await viewer.post(path, asked)).headers.location);
   const shown = await ended(viewer, dry);
   expect(shownText(shown)).toContain(`Warmwarden will pause the warm-up of ${oliver}`);
-  expect([shown.includes('do=apply'), (await viewer.get(`${dry}?do=apply`)).status]).toEqual([false, 403]);
-  const agreed = confirmation((await browser.get(`${dry}?do=apply`)).text);
-  expect([(await viewer.post(dry, agreed.fields)).status, stage.posts.length]).toEqual([403, before]);
+  expect(shown).not.toMatch(/Carry it out|value="apply"/);
+  const agreed = confirmation((await browser.get(dry)).text);
+  expect([agreed.path, agreed.fields.get('do')]).toEqual([dry, 'apply']);
+  const own = { do: 'apply', form_token: fields.get('form_token') ?? '' };
+  expect([(await viewer.post(dry, own)).status, stage.posts.length]).toEqual([403, before]);
   const applied = await browser.post(agreed.path, agreed.fields);
   const outcome = shownText(await ended(browser, String(applied.headers.location)));
   expect(outcome.match(/\ndone\n/g)).toHaveLength(2);

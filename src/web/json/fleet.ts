@@ -99,6 +99,12 @@ const writesOff = z.strictObject({
   allow_with: text.describe('The command that allows writes again.'),
 });
 
+const stateCounts = z
+  .record(z.enum(guardStates), count)
+  .describe(
+    'Mailboxes in each state. While an account cannot be read or is not polled, its mailboxes that were `ok` count as `not_judged`.',
+  );
+
 const briefAlert = z.strictObject({
   rule: z.enum(alertRules),
   severity: z.enum(severities),
@@ -143,11 +149,7 @@ export const fleetAnswer = z.strictObject({
   headline: text,
   advice: text,
   tone: z.enum(tones),
-  states: z
-    .record(z.enum(guardStates), count)
-    .describe(
-      'Mailboxes in each state. While an account cannot be read or is not polled, its mailboxes that were `ok` count as `not_judged`.',
-    ),
+  states: stateCounts,
   incidents: openIncidents,
   alerts: listOf(briefAlert).describe(
     'The 20 most severe of those that are firing; `alerts list` and `/api/alerts` have them all.',
@@ -223,11 +225,7 @@ const group = z.strictObject({
     .describe(
       'null: unknown, because no mailbox list of the account was read yet. By account, every configured account is there.',
     ),
-  states: z
-    .record(z.enum(guardStates), count)
-    .describe(
-      'Mailboxes in each state. While an account cannot be read or is not polled, its mailboxes that were `ok` count as `not_judged`.',
-    ),
+  states: stateCounts,
   alerts_firing: count.describe('Firing alerts about its mailboxes, or about their domains, IP addresses or accounts.'),
   sent: count.describe('Emails in the windows by which its mailboxes are judged.'),
   bounced: count,

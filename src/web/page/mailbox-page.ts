@@ -68,7 +68,7 @@ interface MailboxFacts extends Pick<RouteParts, 'fleet' | 'explain'> {
 export const mailboxPlace = place(
   '/mailboxes/:account/:id',
   { day: isoDate, until: whole(0, maxEpochMs) },
-  async (parts, asked, { account = '', id = '' }) => {
+  async (parts, asked, { names: { account = '', id = '' } }) => {
     const { fleet, world, explain, policyOf } = parts;
     const mailbox = fleet.mailbox(account, id);
     if (!mailbox) return { refused: 'unknown_mailbox', message: noSuchMailbox };

@@ -18,25 +18,31 @@ export interface Refused {
   readonly message: string;
 }
 
-type Names = Readonly<Record<string, string>>;
+export interface PageRequest {
+  readonly names: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** Returns the value of a form's hidden field, and ties the browser to it. */
+  readonly formToken: () => string;
+}
+
 type Found = View | Refused;
 
 export interface Place {
   readonly path: string;
-  readonly read: (parts: RouteParts, names: Names, query: URLSearchParams) => Promise<Found>;
+  readonly read: (parts: RouteParts, request: PageRequest) => Promise<Found>;
 }
 
 export function place<const S extends Shape>(
   path: string,
   parameters: S,
-  read: (parts: RouteParts, asked: Query<S>, names: Names) => Found | Promise<Found>,
+  read: (parts: RouteParts, asked: Query<S>, request: PageRequest) => Found | Promise<Found>,
 ): Place {
   return {
     path,
-    read: async (parts, names, query) => {
-      const given = new URLSearchParams([...query].filter(([, value]) => value.trim() !== ''));
+    read: async (parts, request) => {
+      const given = new URLSearchParams([...request.query].filter(([, value]) => value.trim() !== ''));
       const asked = readQuery(parameters, given, { ignoreUnknown: true });
-      return 'wrong' in asked ? { refused: 'bad_request', message: asked.wrong } : read(parts, asked.read, names);
+      return 'wrong' in asked ? { refused: 'bad_request', message: asked.wrong } : read(parts, asked.read, request);
     },
   };
 }

@@ -2,7 +2,7 @@
 import { type Context, Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import { z } from 'zod';
-import type { Cell, RecipeRefusal, Row, RowPage } from '../../core/recipe.ts';
+import type { Cell, Row, RowPage } from '../../core/recipe.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
 import { readRequest } from '../../operations/command-requests.ts';
 import type { RecipeRunner } from '../../recipes/runner.ts';
@@ -20,7 +20,7 @@ import type { World } from '../../world/world.ts';
 import { authenticate, RateLimit, tooManyWrong, type WrongTokens } from '../access/auth.ts';
 import { addRoutes, type JsonRoute, jsonContent, routeOf } from '../json/route.ts';
 import { cursorOf, keyText, limitOf, means, pageOf, whole } from '../query.ts';
-import { bodyText, maxBodyBytes, refuse, statusOfRefusal } from '../refusals.ts';
+import { bodyText, maxBodyBytes, refuse, refuseRecipe } from '../refusals.ts';
 
 export interface Caller {
   readonly name: string;
@@ -94,7 +94,7 @@ const startRun: JsonRoute<RecipeRouteParts> = routeOf({
     if ('wrong' in request) return refuse(c, 'bad_request', request.wrong);
     const { name: by, role } = c.get('caller');
     const run = await service.start({ recipe: idIn(c), by, role, ...request });
-    if ('refused' in run) return refused(c, run);
+    if ('refused' in run) return refuseRecipe(c, run);
     c.header('Location', `/v1/runs/${run.id}`);
     return c.json(runJson(run), 202);
   },
@@ -111,7 +111,7 @@ const listRuns: JsonRoute<RecipeRouteParts> = routeOf({
   handle: async (c, { service }, { limit, cursor }) => {
     const before = cursor ? { createdAt: cursor[0], id: cursor[1] } : null;
     const runs = await service.runsOf(idIn(c), limit + 1, before);
-    if ('refused' in runs) return refused(c, runs);
+    if ('refused' in runs) return refuseRecipe(c, runs);
     const { rows, next } = pageOf(runs, ({ createdAt, id }) => [createdAt, id], limit);
     return c.json({ runs: rows.map(runJson), next_cursor: next });
   },
@@ -136,7 +136,7 @@ const getRun: JsonRoute<RecipeRouteParts> = routeOf({
   },
   handle: async (c, { service }, { offset, limit = null }) => {
     const first = await service.rows(idIn(c), { offset, limit: Math.min(limit ?? rowsARead, rowsARead) });
-    if ('refused' in first) return refused(c, first);
+    if ('refused' in first) return refuseRecipe(c, first);
     const kind = /\btext\/csv\b/.test(c.req.header('accept') ?? '') ? 'csv' : 'json';
     c.header('Vary', 'Accept');
     if (kind === 'csv') c.header('Content-Disposition', fileOf(first, kind));
@@ -167,10 +167,10 @@ const cancelRun: JsonRoute<RecipeRouteParts> = routeOf({
   handle: async (c, { service }) => {
     const { name, role } = c.get('caller');
     const run = await service.run(idIn(c));
-    if ('refused' in run) return refused(c, run);
+    if ('refused' in run) return refuseRecipe(c, run);
     if (role !== 'operator' && run.by !== name) return refuse(c, 'not_allowed', othersRun);
     const cancelled = await service.cancel(run.id);
-    return 'refused' in cancelled ? refused(c, cancelled) : c.json(runJson(cancelled));
+    return 'refused' in cancelled ? refuseRecipe(c, cancelled) : c.json(runJson(cancelled));
   },
 });
 
@@ -268,10 +268,6 @@ async function runRequestOf(c: Context): Promise<z.output<typeof runRequestShape
   return {
     wrong: `The request cannot be read: ${request.wrong}. It takes {"parameters": {...}, "apply": true or false, "plan": the id of a dry run}.`,
   };
-}
-
-function refused(c: Context, why: RecipeRefusal) {
-  return c.json({ error: why.refused, message: why.said.join(' ') }, statusOfRefusal(c, why));
 }
 
 /** Requests per minute by plan (api/recipe-run-interface.md section 8). */
