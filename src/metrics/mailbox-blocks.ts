@@ -17,9 +17,10 @@ const blockSize = 256;
 
 const heads = new Map(mailboxGauges.map((gauge) => [gauge, pieceOf(headText({ ...gauge, type: 'gauge' }, 'text'))]));
 /** Series of all mailboxes: a column of each block. */
-const columns = mailboxGauges.flatMap((gauge) =>
-  gauge.series.map(({ labels }) => ({ gauge, labels: labelText(labels) })),
-);
+const columns = mailboxGauges
+  .flatMap((gauge) => gauge.series.map(({ labels }) => ({ gauge, labels: labelText(labels) })))
+  .map((column, index) => ({ ...column, index }));
+type Column = (typeof columns)[number];
 
 interface SeriesRow {
   readonly mailbox: MailboxState;
@@ -77,11 +78,10 @@ export class MailboxBlocks implements MailboxCounts {
       const block = blocks[index] ?? { rows: [], pieces: [] };
       blocks[index] = block;
       const next = shown.slice(index * blockSize, (index + 1) * blockSize);
-      const changes = changesOf(block.rows, next);
-      for (const [column, { gauge }] of columns.entries()) {
-        if (changes?.every((change) => isSame(change, column, gauge === infoGauge))) continue;
-        const text = linesOf(next, column);
-        block.pieces[column] = text === '' ? null : pieceOf(text);
+      for (const column of columns) {
+        if (next.length === block.rows.length && next.every((row, at) => isSame(row, block.rows[at], column))) continue;
+        const text = next.map((row) => lineOf(row, column)).join('');
+        block.pieces[column.index] = text === '' ? null : pieceOf(text);
         if (pacer.due()) await pacer.turn();
       }
       block.rows = next;
@@ -120,41 +120,21 @@ function rowOf(mailbox: MailboxState, name: string, { policyOf }: MetricsSetting
   return { mailbox, name, state, enforced, identity, info, values: mailboxValues(mailbox, state, now) };
 }
 
-/** Returns the rows that changed, as they were and as they are, or null if the number of rows changed. */
-function changesOf(
-  before: readonly SeriesRow[],
-  rows: readonly SeriesRow[],
-): readonly (readonly [SeriesRow, SeriesRow])[] | null {
-  if (before.length !== rows.length) return null;
-  return rows.flatMap((row, index): (readonly [SeriesRow, SeriesRow])[] => {
-    const known = before[index];
-    return known && known !== row ? [[known, row]] : [];
-  });
+function isSame(row: SeriesRow, before: SeriesRow | undefined, { gauge, index }: Column): boolean {
+  if (row === before) return true;
+  const hasSameLabels = before?.identity === row.identity && (gauge !== infoGauge || before.info === row.info);
+  return hasSameLabels && Object.is(before.values[index], row.values[index]);
 }
 
-function isSame([before, row]: readonly [SeriesRow, SeriesRow], column: number, isInfo: boolean): boolean {
-  const hasSameLabels = before.identity === row.identity && (!isInfo || before.info === row.info);
-  return hasSameLabels && Object.is(before.values[column], row.values[column]);
-}
-
-function linesOf(rows: readonly SeriesRow[], column: number): string {
-  const { gauge, labels } = columns[column] ?? never(column);
-  let lines = '';
-  for (const { identity, info, values } of rows) {
-    const value = values[column] ?? Number.NaN;
-    const own = gauge === infoGauge ? info : labels;
-    if (!Number.isNaN(value)) lines += `${gauge.name}{${identity}${own && `,${own}`}} ${numberText(value)}\n`;
-  }
-  return lines;
+function lineOf({ identity, info, values }: SeriesRow, { gauge, labels, index }: Column): string {
+  const value = values[index] ?? Number.NaN;
+  const own = gauge === infoGauge ? info : labels;
+  return Number.isNaN(value) ? '' : `${gauge.name}{${identity}${own && `,${own}`}} ${numberText(value)}\n`;
 }
 
 function joined(blocks: readonly Block[]): readonly Piece[] {
   const pieces = new Map([...heads].map(([gauge, head]) => [gauge, [head]]));
-  for (const [column, { gauge }] of columns.entries())
-    pieces.get(gauge)?.push(...blocks.flatMap((block) => block.pieces[column] ?? []));
+  for (const { gauge, index } of columns)
+    pieces.get(gauge)?.push(...blocks.flatMap((block) => block.pieces[index] ?? []));
   return [...pieces.values()].flatMap((ofGauge) => (ofGauge.length === 1 ? [] : ofGauge));
-}
-
-function never(column: number): never {
-  throw new Error(`there is no column ${column}`);
 }

@@ -14,7 +14,6 @@ import { bannerOf } from './page/parts/account-panels.ts';
 import { withoutCommands } from './page/parts/command-links.ts';
 import { recipePlace, recipesPlace, runPlace } from './page/recipes-page.ts';
 import { budgetPlace, configurationPlace, runbooksPlace } from './page/reference-pages.ts';
-import { oneOf, readQuery } from './query.ts';
 import { queryOf, refuse } from './refusals.ts';
 import { pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
@@ -24,19 +23,14 @@ export const places = [
   ...[runPlace, configurationPlace, mailboxPlace, runbooksPlace],
 ];
 
-/** Parameters of every page. Live updates are on if `refresh` is absent. */
-const refreshParameters = { refresh: oneOf('off') };
-
 export function addPages(app: Hono, parts: RouteParts): void {
   for (const place of places) {
     app.get(place.path, async (c) => {
-      const asked = readQuery(refreshParameters, queryOf(c), { ignoreUnknown: true });
-      if ('wrong' in asked) return refuse(c, 'bad_request', asked.wrong);
       const request = { names: c.req.param() ?? {}, query: queryOf(c), formToken: () => formTokenFor(c) };
       const view = await place.read(parts, request);
       if ('refused' in view) return refuse(c, view.refused, view.message);
       const visitor = visitorOf(c);
-      const still = asked.read.refresh === 'off';
+      const still = queryOf(c).get('refresh') === 'off';
       const live = { now: parts.world.clock.now(), still, address: addressOf(c, parts.pathPrefix) };
       // The headline of the fleet includes the banner's facts.
       const page = layout({ ...view, banner: place.path === '/' ? '' : bannerOf(parts), live, visitor });

@@ -46,7 +46,7 @@ export function addPrefix(prefix: string): MiddlewareHandler {
 
 /** Adds the prefix to attributes. Texts of people are escaped and contain no quotation mark, so they can't match. */
 function prefixed(html: string, prefix: string): string {
-  return prefix === '' ? html : html.replace(/ (href|src|action|data-events)="\/(?!\/)/g, ` $1="${prefix}/`);
+  return html.replace(/ (href|src|action|data-events)="\/(?!\/)/g, ` $1="${prefix}/`);
 }
 
 /** Path of a request without the prefix, which some proxies pass on and others remove. */

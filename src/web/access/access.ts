@@ -9,7 +9,16 @@ import { readQuery, upTo } from '../query.ts';
 import { isForPeople, noQuery, queryOf, refuse } from '../refusals.ts';
 import { pathBehind } from '../rim.ts';
 import type { AccessParts } from '../route-parts.ts';
-import { authenticate, isOwnHost, mayRead, type Role, recognize, tooManyWrong, type WrongTokens } from './auth.ts';
+import {
+  authenticate,
+  bareAddress,
+  isOwnHost,
+  mayRead,
+  type Role,
+  recognize,
+  tooManyWrong,
+  type WrongTokens,
+} from './auth.ts';
 import { browserKeyOf, formOf, formTokenOf, ownFormOf, Sessions, setBrowserKey } from './sessions.ts';
 
 export interface Asker {
@@ -117,15 +126,6 @@ function listOf(header: string | undefined): readonly string[] {
   return parts.filter((one) => one !== '');
 }
 
-/** Removes the port, brackets, the zone, and the IPv6 notation of an IPv4 address. */
-function bareAddress(address: string | undefined): string {
-  const text = address ?? '';
-  const [, bracketed] = /^\[([^\]]+)\]/.exec(text) ?? [];
-  const [, alone] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? [];
-  const [bare = ''] = (bracketed ?? alone ?? text).split('%');
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1] ?? bare;
-}
-
 const bearer = 'Bearer realm="Warmwarden"';
 
 /** Refuses a request: a missing token with 401, for people with the sign-in form; too many wrong ones with 429. */
@@ -140,7 +140,7 @@ function unauthorized(c: Context, parts: AccessParts, wrongTokens: WrongTokens) 
     const { pathname, search } = new URL(c.req.url);
     const to = c.req.method === 'GET' ? pathBehind(parts.pathPrefix, pathname) + search : '/';
     c.header('WWW-Authenticate', bearer);
-    return c.html(signInPage({ to, problem: null }), 401);
+    return c.html(signInPage(to, null), 401);
   }
   // Scripts are offered only Bearer: for Basic, a browser opens a password dialog over the live page.
   const isScript = c.req.header('accept')?.includes('text/event-stream');
@@ -158,7 +158,7 @@ function addSignIn(app: Hono, parts: AccessParts, sessions: Sessions, wrongToken
     const query = readQuery(signInParameters, queryOf(c));
     if ('wrong' in query) return refuse(c, 'bad_request', query.wrong);
     if (parts.auth() === 'none') return c.redirect('/', 303);
-    return c.html(signInPage({ to: pathOnly(query.read.to ?? '/'), problem: null }));
+    return c.html(signInPage(pathOnly(query.read.to ?? '/'), null));
   });
   app.post('/sign-in', noQuery, async (c) => {
     const sent = await formOf(c, publicUrl);
@@ -169,7 +169,7 @@ function addSignIn(app: Hono, parts: AccessParts, sessions: Sessions, wrongToken
     const presented = (sent.form.get('token') ?? '').trim();
     const token = presented === '' ? null : recognize(auth.tokens, presented);
     const { address } = c.get('client');
-    const again = (problem: string, status: 401 | 403 | 429) => c.html(signInPage({ to, problem }), status);
+    const again = (problem: string, status: 401 | 403 | 429) => c.html(signInPage(to, problem), status);
     if (token === null) {
       const waitSeconds = wrongTokens.note(address);
       if (waitSeconds === 0) return again('This token is wrong.', 401);

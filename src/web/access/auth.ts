@@ -122,12 +122,19 @@ export function tooManyWrong(waitSeconds: number): string {
   return `Too many wrong tokens came from this address: try again in ${waitSeconds} s. A correct token is accepted at any time.`;
 }
 
+/** Removes the port, brackets, the zone, and the IPv6 notation of an IPv4 address. */
+export function bareAddress(address: string | undefined): string {
+  const text = address ?? '';
+  const [, bracketed] = /^\[([^\]]+)\]/.exec(text) ?? [];
+  const [, alone] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? [];
+  const [bare = ''] = (bracketed ?? alone ?? text).split('%');
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1] ?? bare;
+}
+
 /** Network of an address. IPv6 addresses are grouped by the 64 bits that a provider assigns to one customer. */
 export function networkOf(address: string | undefined): string {
-  if (address === undefined) return 'unknown';
-  const [bare = ''] = address.split('%');
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1];
-  if (mapped !== undefined || !isIPv6(bare)) return mapped ?? bare;
+  const bare = bareAddress(address);
+  if (!isIPv6(bare)) return bare || 'unknown';
   const [head = '', tail] = bare.split('::');
   const groups = head === '' ? [] : head.split(':');
   const behind = tail ? tail.split(':') : [];

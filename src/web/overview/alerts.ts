@@ -1,7 +1,7 @@
 // Alerts for pages and the API: firing alerts in groups, and past alerts.
 import { concerns, domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
 import { type Alert, accountsOf, isCause, type Severity, severities } from '../../core/alert.ts';
-import { type AlertRule, alertRules, ruleBook } from '../../core/alert-rules.ts';
+import { alertRules, ruleBook } from '../../core/alert-rules.ts';
 import { domainOf, type MailboxState } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { means, oneOf, type Query, upTo } from '../query.ts';
@@ -71,10 +71,6 @@ export class FiringAlerts {
 
   count(severity?: Severity): number {
     return severity === undefined ? this.all.length : this.all.filter((one) => one.severity === severity).length;
-  }
-
-  hasOf(rule: AlertRule): boolean {
-    return this.all.some((one) => one.rule === rule);
   }
 }
 

@@ -272,12 +272,13 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   const also =
     unguarded || (warned > 0 ? ` The ${warned === 1 ? 'warning' : 'warnings'} below can wait until morning.` : '');
   const isHeld = counts.held > 0;
+  const holds = firing.all.filter(({ rule }) => rule === 'guard_held');
   const lines: readonly (readonly [when: boolean, words: string])[] = [
     [
       stuck > 0,
       `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${command} history --guard\` show why.`,
     ],
-    [isHeld && firing.hasOf('guard_held'), heldAdvice(facts)],
+    [isHeld && holds.length > 0, breakerAdvice(holds, facts)],
     [isHeld && critical > 0, `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${start}`],
     [isHeld, 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.'],
     [critical > 0, start],
@@ -358,13 +359,6 @@ const stateParts: readonly (readonly [GuardState, string])[] = [
   ['not_running', 'not running'],
   ['no_warmup', 'without a warm-up'],
 ];
-
-function heldAdvice({ firing, command, zone }: HeadlineFacts): string {
-  return breakerAdvice(
-    firing.all.filter(({ rule }) => rule === 'guard_held'),
-    { command, zone },
-  );
-}
 
 /** Advice while the circuit breaker holds actions, by its alerts. */
 export function breakerAdvice(

@@ -81,17 +81,12 @@ function signOut(name: string | null, token: string): Markup {
 <input type="hidden" name="${formTokenField}" value="${token}"> <button type="submit">Sign out</button></form>`;
 }
 
-/** Paths below a view, which mark it as the current one. */
-const within: Readonly<Record<string, readonly string[]>> = {
-  '/': ['/mailboxes/'],
-  '/recipes': ['/recipes/', '/runs/'],
-};
+/** Views that an address below another path marks as the current one. */
+const viewOf: Readonly<Record<string, string>> = { mailboxes: '/', runs: '/recipes' };
 
 function isHere(path: string, live: LiveFrame | null): boolean {
-  if (live === null) return false;
-  const { address } = live;
-  const inside = (within[path] ?? []).some((below) => address.startsWith(below));
-  return inside || address === path || address.startsWith(`${path}?`);
+  const [, first = ''] = /^\/([^/?]*)/.exec(live?.address ?? '') ?? [];
+  return live !== null && path === (viewOf[first] ?? `/${first}`);
 }
 
 function clock({ now, still, address }: LiveFrame): Markup {
@@ -111,13 +106,8 @@ export function noticePage(title: string, sentence: string): Markup {
   });
 }
 
-interface SignInPageParts {
-  readonly to: string;
-  readonly problem: string | null;
-}
-
 /** The sign-in page. It names no file path of this machine, because its readers have no token. */
-export function signInPage({ to, problem }: SignInPageParts): Markup {
+export function signInPage(to: string, problem: string | null): Markup {
   return layout({
     title: 'Sign in · Warmwarden',
     live: null,

@@ -1,5 +1,5 @@
 // A place: an address with a view. A page opens from any link, so unknown and empty parameters are ignored.
-import { type Query, readQuery, type Shape } from '../query.ts';
+import { oneOf, type Query, readQuery, type Shape } from '../query.ts';
 import type { RefusalWord } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import type { Markup } from './parts/elements.ts';
@@ -32,6 +32,9 @@ export interface Place {
   readonly read: (parts: RouteParts, request: PageRequest) => Promise<Found>;
 }
 
+/** Parameters of every page. Live updates are on if `refresh` is absent. */
+const ofEveryPage = { refresh: oneOf('off') };
+
 export function place<const S extends Shape>(
   path: string,
   parameters: S,
@@ -41,7 +44,7 @@ export function place<const S extends Shape>(
     path,
     read: async (parts, request) => {
       const given = new URLSearchParams([...request.query].filter(([, value]) => value.trim() !== ''));
-      const asked = readQuery(parameters, given, { ignoreUnknown: true });
+      const asked = readQuery({ ...parameters, ...ofEveryPage }, given, { ignoreUnknown: true });
       return 'wrong' in asked ? { refused: 'bad_request', message: asked.wrong } : read(parts, asked.read, request);
     },
   };

@@ -80,7 +80,6 @@ input,button,select{font:inherit;color:inherit;background:var(--ground);border:1
 input{width:15rem}
 input,select{max-width:100%;min-width:0}
 button,select{cursor:pointer}
-select:focus-visible{outline:2px solid var(--link);outline-offset:2px}
 .commands{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;margin-bottom:.8rem;font-size:.9rem}
 .selection{position:sticky;bottom:0;display:flex;flex-wrap:wrap;justify-content:center;align-items:center;gap:.5rem;padding:.7rem;background:var(--card);border-top:1px solid var(--line)}
 @supports selector(:has(a)){.selection{display:none}body:has([form=selection]:checked) .selection{display:flex}}
