@@ -54,6 +54,8 @@ interface ActionFields {
   readonly undoes?: string;
   /** The limit that a person takes back. The action is sent only while the mailbox has it. */
   readonly undoesLimit?: number;
+  /** The guard's action whose place a person's takes. It comes back unless the person's change is read back. */
+  readonly displaced?: PendingAction;
 }
 
 interface ActionIn<State, OpenedAt, SettledAt, NextTryAt> extends ActionFields {
@@ -76,6 +78,7 @@ type DroppedAction = ActionIn<'dropped', EpochMs | null, EpochMs, null>;
 /** A change at the mailbox API by the guard or a person. `actionAfter` alone changes its state. */
 export type Action = PlannedAction | OpenAction | ConfirmedAction | FailedAction | DroppedAction;
 export type ActionState = Action['state'];
+export type PendingAction = PlannedAction | FailedAction;
 
 /** The `detail` of an action that is dropped because the mailbox was already in the wanted state. */
 export const alreadySo = 'no change needed';
@@ -85,7 +88,8 @@ export function neededNoChange({ state, detail }: Action): boolean {
 }
 
 export function actionUnder<Any extends Action>(action: Any, account: string): Any {
-  return { ...action, account };
+  const { displaced } = action;
+  return { ...action, account, ...(displaced && { displaced: { ...displaced, account } }) };
 }
 
 /** Waits before the second to fifth try of an action that could not be confirmed. */

@@ -70,7 +70,7 @@ test.each([
   expect([duty.posts().length - posts, duty.mailbox()?.memory?.claim]).toEqual([0, null]);
 });
 
-test('a person’s change that shows only once an action of Warmwarden is in its place is theirs, and nobody else’s', async () => {
+test('a person’s change that shows only once an action of Warmwarden has come back in its place is theirs, and nobody else’s', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
   const posts = (status: number) => duty.meddleWithPosts(() => ({ status, body: { error: 'not now' } }));
   posts(403);
@@ -79,7 +79,7 @@ test('a person’s change that shows only once an action of Warmwarden is in its
   const done = carryOut(duty, slow);
   await duty.until(() => personsAction(duty)?.state === 'unconfirmed');
   await done;
-  await duty.until(() => duty.action()?.by === null);
+  expect(duty.action()).toMatchObject({ by: null, state: 'refused' });
   await set(duty, 'slow');
   await duty.until(() => duty.mailbox()?.warmup?.answer.mode === 'slow', hourMs);
   expect([personsAction(duty)?.state, duty.mailbox()?.changes]).toEqual(['confirmed', []]);

@@ -6,8 +6,9 @@ import type { MailboxState } from '../../core/mailbox.ts';
 import { isWarmupMode, maxPerDay } from '../../core/policy.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
+import type { World } from '../../world/world.ts';
 import type { RecorderRooms } from './guarded-account.ts';
-import { actionId, isActive, plannedAction, type WantedChange } from './plan.ts';
+import { actionId, isActive, isPending, plannedAction, type WantedChange } from './plan.ts';
 
 export type PersonsChange = WantedChange & { readonly by: Person };
 
@@ -37,8 +38,8 @@ export function aboveMaximum(
 }
 
 /**
- * Drops the guard's planned action, but never a POST that may be in progress: if the change fails, the guard plans anew.
- * A limit drops nothing, as it resolves no breach. Returns a sentence if the change cannot be planned.
+ * Displaces the guard's planned action, but never a POST that may be in progress. A limit displaces nothing, as it
+ * resolves no breach. Returns a sentence if the change cannot be planned.
  */
 export function planForPerson(
   rooms: RecorderRooms,
@@ -54,14 +55,32 @@ export function planForPerson(
     if (refusal !== null) return refusal;
     const current = mailbox.action;
     const detail = `${change.by.name} requested something else`;
-    const gone = isActive(current) ? [actionAfter(current, { kind: 'dropped', detail, at: now })] : [];
+    const pending = isPending(current) ? current : null;
+    const gone = pending ? [actionAfter(pending, { kind: 'dropped', detail, at: now })] : [];
     const verdict = mailbox.verdict?.answer ?? notJudgedYet(mailbox);
-    const planned = plannedAction(mailbox, change, { verdict, now, newId: () => actionId(now, world.random()) });
+    const wanted = pending ? { ...change, displaced: pending } : change;
+    const planned = plannedAction(mailbox, wanted, { verdict, now, newId: () => actionId(now, world.random()) });
     await store.recordActions([...gone, planned]);
     for (const action of [...gone, planned]) fleet.putAction(action);
     fleet.putMailbox({ ...mailbox, action: planned });
     return planned;
   });
+}
+
+/**
+ * Returns an action after an event, followed by the guard's own action that it had displaced. The displaced action
+ * returns, with its attempts and its next attempt, if the person's change ended without a read-back.
+ */
+export function withDisplaced(action: Action, { clock, random }: Pick<World, 'clock' | 'random'>): readonly Action[] {
+  const { displaced, ...rest } = action;
+  if (!displaced || isActive(action)) return [action];
+  const ended = rest as Action;
+  if (ended.state === 'confirmed') return [ended];
+  const now = clock.now();
+  // The mailbox is loaded with its newest action.
+  const dataAgeMs = displaced.verdict.dataAgeMs + Math.max(0, now - displaced.plannedAt);
+  const verdict = { ...displaced.verdict, dataAgeMs };
+  return [ended, { ...displaced, id: actionId(now, random()), plannedAt: now, verdict }];
 }
 
 /** Returns a sentence if a change cannot be planned, or null. A dry run gives the same sentence. */
@@ -78,7 +97,7 @@ export function refusalOf(
   return mayTakeBack(change, mailbox) ? null : `${email}: ${changedSince}.`;
 }
 
-/** Returns a sentence about the action that a person's change may not replace, or null if there is none. */
+/** Returns a sentence about the action that a person's change may not displace, or null if there is none. */
 function obstacleTo({ kind }: Pick<WantedChange, 'kind'>, current: Action | null, email: string): string | null {
   if (!isActive(current)) return null;
   const waits = current.state === 'refused' || current.state === 'unconfirmed';

@@ -5,6 +5,7 @@ import {
   actionAfter,
   type GuardActionKind,
   type Outcome,
+  type PendingAction,
   type PlannedAction,
   type Unsuccessful,
 } from '../../core/action.ts';
@@ -25,6 +26,10 @@ export function isActive(action: Action | null): action is Action {
   if (action === null || action.state === 'confirmed' || action.state === 'dropped') return false;
   // A failed change of a person's is over: the person has the answer, and nothing is retried.
   return !action.by || action.state === 'planned' || action.state === 'open';
+}
+
+export function isPending(action: Action | null): action is PendingAction {
+  return isActive(action) && action.state !== 'open' && action.state !== 'confirmed' && action.state !== 'dropped';
 }
 
 /** A new status word also shows a pause or a resume, unless it means the opposite. */
@@ -114,7 +119,10 @@ export function planAfter({ mailbox, verdict, enforce, now, newId }: Planning): 
   return changes;
 }
 
-export type WantedChange = Pick<Action, 'kind' | 'targetMode' | 'targetLimit' | 'by' | 'undoes' | 'undoesLimit'>;
+export type WantedChange = Pick<
+  Action,
+  'kind' | 'targetMode' | 'targetLimit' | 'by' | 'undoes' | 'undoesLimit' | 'displaced'
+>;
 
 /** Returns an id that sorts by time. `chance` in [0, 1) makes it unique within a millisecond. */
 export function actionId(now: EpochMs, chance: number): string {

@@ -22,6 +22,7 @@ import { AccountAlerts, type ListFindings } from './account-alerts.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { alertsMoved, type Rival, rivalOf } from './guards.ts';
 import { AnswerOrder, type AskedAt, type Observation } from './observe.ts';
+import { withDisplaced } from './persons.ts';
 import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
 import { compareRoster, othersOf, type RosterChanges, runningIn, withHistory } from './roster.ts';
 import { afterSettlement, type TickContext, tick } from './tick.ts';
@@ -175,17 +176,19 @@ export class Recorder {
         settlement.kind === 'confirmed' &&
         this.#order.freshnessOf('warmup', mailboxId, settlement.askedAt) === 'superseded';
       const context = { policy, words: this.#options.words, now, overtaken };
-      const { mailbox, changes } = afterSettlement(before, open, settlement, context);
-      const action = mailbox.action ?? open;
+      const { mailbox: ended, changes } = afterSettlement(before, open, settlement, context);
+      const action = ended.action ?? open;
+      const actions = withDisplaced(action, this.#rooms.world);
+      const mailbox = { ...ended, action: actions.at(-1) ?? action };
       const acted =
         !action.by && (action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1));
       const outside = { before, changes };
-      const happening = { mailbox, policy, now, route: null, actions: [action], breaker: null, outside };
+      const happening = { mailbox, policy, now, route: null, actions, breaker: null, outside };
       const alerts = this.#alerts.after({ ...happening, acted: acted && isOutcome(settlement) ? action : null });
-      await this.#rooms.store.settleIntent({ actions: [action], mailbox, changes, alerts });
+      await this.#rooms.store.settleIntent({ actions, mailbox, changes, alerts });
       this.#order.wrote(mailboxId);
       if (isOutcome(settlement)) this.#count(action, settlement.kind);
-      this.#show(mailbox, [action], alerts);
+      this.#show(mailbox, actions, alerts);
       return overtaken;
     });
   }
@@ -200,9 +203,8 @@ export class Recorder {
 
   async #drop(before: MailboxState, planned: Action, why: string): Promise<void> {
     const now = this.#rooms.world.clock.now();
-    const action = actionAfter(planned, { kind: 'dropped', detail: why, at: now });
-    const actions = [action];
-    const mailbox = { ...before, action };
+    const actions = withDisplaced(actionAfter(planned, { kind: 'dropped', detail: why, at: now }), this.#rooms.world);
+    const mailbox = { ...before, action: actions.at(-1) ?? null };
     const policy = this.#options.policyFor(mailbox);
     const alerts = this.#alerts.after({ mailbox, policy, now, route: null, actions, acted: null, breaker: null });
     await this.#rooms.store.settleIntent({ actions, mailbox, changes: [], alerts });

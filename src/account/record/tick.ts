@@ -291,7 +291,8 @@ export function confirm(
   const sight = { mode, run: runStateOf(status, words, rows, now), rows, now, apiAheadMs };
   const { kind, by } = before.action;
   const detail = `read back: ${readBackText(before.action, warmup.answer)}`;
-  const action = actionAfter(before.action, { kind: 'confirmed', detail, at: now });
+  const { displaced: _, ...sent } = before.action;
+  const action = actionAfter(sent as Action, { kind: 'confirmed', detail, at: now });
   const done = { kind, actionId: action.id, previousMode: action.before.mode, word: status };
   const known = before.memory ?? firstSight(policy, sight);
   const own = !by && isGuardActionKind(kind);
