@@ -3,7 +3,6 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { takeSlot } from '../api/budget.ts';
 import { type Answered, MailboxApi } from '../api/client.ts';
-import type { Failure } from '../api/http/failure.ts';
 import type { AccountConfig } from '../config/config.ts';
 import { resolvePolicy, selects } from '../config/mailbox-rules.ts';
 import type { GuardActionKind } from '../core/action.ts';
@@ -161,13 +160,11 @@ async function ask<Answer>(api: MailboxApi, world: World, kind: Route, send: () 
   for (let attempt = 1; ; attempt += 1) {
     await takeSlot(api.budget, kind, world.clock);
     const result = await send();
-    if (result.ok || attempt === attempts || !mayPass(result.failure)) return result;
-    if (result.failure.kind === 'unavailable') await world.clock.sleep(waitBetweenAttemptsMs);
+    if (result.ok || attempt === attempts) return result;
+    const { kind: failure } = result.failure;
+    if (failure !== 'throttled' && failure !== 'unavailable') return result;
+    if (failure === 'unavailable') await world.clock.sleep(waitBetweenAttemptsMs);
   }
-}
-
-function mayPass({ kind }: Failure): boolean {
-  return kind === 'throttled' || kind === 'unavailable';
 }
 
 function replayed(

@@ -47,25 +47,15 @@ export function storeCommand(): Command {
 }
 
 async function stats({ config, json = false }: ConfigOptions): Promise<void> {
-  const answer = await statsOf(config);
+  const place = findStore(config);
+  const ledger = await Ledger.at(place);
+  const { bytes, walBytes, freeBytes, tables } = await ledger.sizes().finally(() => ledger.close());
+  const size = { bytes, wal_bytes: walBytes, unused_bytes: freeBytes };
+  const answer = { file: nameOf(place), ...size, tables: [...tables] };
   if (json) return void printJson('store stats', answer);
   const numbers = ['SIZE', 'ROWS'];
   const rows = answer.tables.map((one) => [bytesText(one.bytes), one.rows.toLocaleString('en-US'), one.table]);
   printLines([summaryOf(answer), '', ...tableLines({ titles: [...numbers, 'TABLE'], rows, numbers })]);
-}
-
-/** Path of a store file. For a store in PostgreSQL, the error advises `instead`. */
-function findFile(config: string, instead: string): string {
-  const place = findStore(config);
-  if (typeof place === 'string') return place;
-  throw new CommandError('usage', `The store is ${nameOf(place)}: ${instead}`);
-}
-
-async function statsOf(config: string): Promise<Answers['store stats']> {
-  const place = findStore(config);
-  const ledger = await Ledger.at(place);
-  const { bytes, walBytes, freeBytes, tables } = await ledger.sizes().finally(() => ledger.close());
-  return { file: nameOf(place), bytes, wal_bytes: walBytes, unused_bytes: freeBytes, tables: [...tables] };
 }
 
 function summaryOf(answer: Answers['store stats']): string {
@@ -98,10 +88,11 @@ async function check({ config, json = false }: ConfigOptions): Promise<void> {
 }
 
 async function backup(file: string, { config, json = false }: ConfigOptions): Promise<void> {
-  const path = findFile(
-    config,
-    'back it up with `pg_dump --schema=warmwarden`, or as you back up your other databases.',
-  );
+  const path = findStore(config);
+  if (typeof path !== 'string') {
+    const advice = 'back it up with `pg_dump --schema=warmwarden`, or as you back up your other databases.';
+    throw new CommandError('usage', `The store is ${nameOf(path)}: ${advice}`);
+  }
   await Ledger.open(path).close();
   const clock = systemClock();
   const begun = clock.monotonic();

@@ -67,11 +67,7 @@ export const causes = {
     ),
 } satisfies Record<string, (sources: Sources) => readonly string[]>;
 
-export function readinessOf(
-  { fleet }: Pick<Sources, 'fleet'>,
-  { operate }: Pick<Startup, 'operate'>,
-  zone: string,
-): Readiness {
-  const reasons = Object.values(causes).flatMap((cause) => cause({ fleet, operate, zone }));
+export function readinessOf(sources: Sources): Readiness {
+  const reasons = Object.values(causes).flatMap((cause) => cause(sources));
   return { ready: reasons.length === 0, reasons };
 }

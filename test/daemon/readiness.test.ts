@@ -12,7 +12,7 @@ test('says since when the store fails, with which error, and what to do', () => 
   const fleet = new Fleet();
   const failure = { said: 'the disk is full', remedy: 'Make room on the disk.', lasting: false };
   fleet.putStoreFailure(failure, start);
-  expect(readinessOf({ fleet }, { operate: null }, 'Europe/Berlin').reasons[1]).toBe(
+  expect(readinessOf({ fleet, operate: null, zone: 'Europe/Berlin' }).reasons[1]).toBe(
     'the store is failing (since 3 November 10:00 Europe/Berlin): The disk is full. Make room on the disk.',
   );
 });
@@ -26,7 +26,7 @@ test('says while an account is starting why the process before ended', () => {
   fleet.putGuarding([{ account: 'acme', startingSince: start }]);
   const operate: Operate = async () => ({ result: 'done', messages: [] });
   const reasons = ['account acme is starting (since 3 November 09:00 UTC)', sentence];
-  expect(readinessOf({ fleet }, { operate }, 'UTC')).toEqual({ ready: false, reasons });
+  expect(readinessOf({ fleet, operate, zone: 'UTC' })).toEqual({ ready: false, reasons });
   fleet.putGuarding([{ account: 'acme', startingSince: null }]);
-  expect(readinessOf({ fleet }, { operate }, 'UTC')).toEqual({ ready: true, reasons: [] });
+  expect(readinessOf({ fleet, operate, zone: 'UTC' })).toEqual({ ready: true, reasons: [] });
 });

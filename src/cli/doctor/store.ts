@@ -209,7 +209,7 @@ export function isReadersGain(secret: string | null): boolean {
 }
 
 function configFile({ config, secrets }: Files): readonly Examined[] {
-  const { mode } = statSync(config);
+  const mode = modeOf(config);
   if (mode & everybodyWrites)
     return [permission('problem', `Every user can change ${config}: run \`chmod o-w ${config}\`.`)];
   if (secrets.length === 0 || !(mode & everybodyReads)) return [];
@@ -220,8 +220,7 @@ function configFile({ config, secrets }: Files): readonly Examined[] {
 }
 
 function secretFile(file: string): readonly Examined[] {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (!stats || !(stats.mode & everybodyReads)) return [];
+  if (!(modeOf(file) & everybodyReads)) return [];
   return [permission('warning', `Every user can read the secret in ${file}: run \`chmod o-r ${file}\`.`)];
 }
 
@@ -236,19 +235,16 @@ function storeFiles(place: StorePlace): readonly Examined[] {
   const folder = nearestFolder(dirname(path));
   if (!statSync(folder).isDirectory())
     return [permission('problem', `${folder} is a file, but the store needs a folder there: set ${elsewhere}.`)];
-  const unwritable = [folder, ...(existsSync(path) ? [path] : [])].filter((one) => !may(one, constants.W_OK));
-  const [first] = unwritable;
-  if (first !== undefined) {
-    const who = `${userName()} cannot write to ${first}`;
+  const unwritable = [folder, ...(existsSync(path) ? [path] : [])].find((one) => !may(one, constants.W_OK));
+  if (unwritable !== undefined) {
+    const who = `${userName()} cannot write to ${unwritable}`;
     return [permission('problem', `${who}: run Warmwarden as the owner, or set ${elsewhere}.`)];
   }
   const open = filesOf(path).filter((file) => modeOf(file) & others);
-  return open.map((file) =>
-    permission(
-      'warning',
-      `Other users can open ${file}: run \`chmod ${statSync(file).isDirectory() ? 700 : 600} ${file}\`.`,
-    ),
-  );
+  return open.map((file) => {
+    const remedy = `chmod ${statSync(file).isDirectory() ? 700 : 600} ${file}`;
+    return permission('warning', `Other users can open ${file}: run \`${remedy}\`.`);
+  });
 }
 
 /** Store file, and its folder if that contains nothing else. */
