@@ -18,7 +18,6 @@ const users = [
 /** The same promises with the store in PostgreSQL, and its standbys. */
 const postgres = [
   'test/cli/store-postgres.slow.ts',
-  'test/outbox/postgres.slow.ts',
   'test/recipes/postgres.slow.ts',
   'test/scenario/postgres.slow.ts',
   'test/store/copy.slow.ts',

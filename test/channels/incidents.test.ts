@@ -1,35 +1,19 @@
 // An incident in Slack and in a webhook: one message within the limits, however many mailboxes are in it.
 import { expect, test } from 'vitest';
-import { incidentMessageOf } from '../../src/alerts/grouping.ts';
-import { messageIncident } from '../../src/alerts/incident-message.ts';
 import { alertmanagerChannel } from '../../src/channels/alertmanager.ts';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
-import type { Transition } from '../../src/core/alert.ts';
-import type { MessageIncident } from '../../src/core/incident.ts';
-import { hourMs } from '../../src/core/time.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
-import { sampleIncident } from '../alerts/incident-samples.ts';
 import { firing, sampleAlert, start } from '../alerts/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
+import { messageAbout, page, people } from './people.ts';
 
 const clock = movedClock(start);
-const page = { pageUrl: 'http://page', publicUrl: 'http://page' };
-const slack = slackChannel({ name: 'ops', url: 'http://127.0.0.1:1/', ...page, timeZone: () => 'UTC' }, clock);
+const slack = slackChannel({ name: 'ops', url: 'http://127.0.0.1:1/', ...people }, clock);
 const hook = webhookChannel(
-  { name: 'hook', url: 'http://127.0.0.1:1/', secrets: [], format: 'standard', pageUrl: 'http://page' },
+  { name: 'hook', url: 'http://127.0.0.1:1/', secrets: [], format: 'standard', pageUrl: page },
   clock,
 );
-
-function messageAbout(count: number, step: MessageIncident['step'], transitions: readonly Transition[] = []) {
-  const incident = sampleIncident(count, { endedAt: step === 'ended' ? start + hourMs : null });
-  const look = { now: start, zone: 'UTC', pageUrl: 'http://page', command: 'warmwarden', firing: [] };
-  const written = messageIncident(incident, step, incident.members, {
-    ...look,
-    sharing: () => ({ spared: 3, others: 40 }),
-  });
-  return incidentMessageOf(written, transitions, start);
-}
 
 test('in Slack the cause and the count come first, then what was done, the worst five, and one link', () => {
   const payload = JSON.parse(slack.render(messageAbout(16, 'began', [firing(sampleAlert(1))]))?.payload ?? '');
@@ -42,7 +26,7 @@ test('in Slack the cause and the count come first, then what was done, the worst
   expect(blocks[0].text.text).toContain("To carry out the held actions now: 'warmwarden breaker release'.");
   expect(blocks[1].text.text).toMatch(/^\*acme\/box0@g0\.example: 4 bounces in 50 emails, held by the circuit breaker/);
   expect(blocks[6].elements[0].text).toBe('and 11 more: see the page.');
-  expect(blocks[7].elements.map(({ url }: { url: string }) => url)).toEqual(['http://page/#inc_sample']);
+  expect(blocks[7].elements.map(({ url }: { url: string }) => url)).toEqual([`${page}/#inc_sample`]);
 });
 
 test('a thousand mailboxes fit as well, and so does an end that tells of nothing else', () => {

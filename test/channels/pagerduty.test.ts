@@ -57,17 +57,17 @@ test("an alert's trigger and its resolve have one key, and say who, what and whe
 test('an incident is one alert from its beginning to its end, whatever is in it', async () => {
   await using at = await stage();
   for (const step of ['began', 'grew', 'ended'] as const) await at.send(incidentMessage(step));
-  expect(actions(at)).toEqual(['trigger inc_7Qx', 'trigger inc_7Qx', 'resolve inc_7Qx']);
+  expect(actions(at)).toEqual(['trigger inc_sample', 'trigger inc_sample', 'resolve inc_sample']);
   const [first] = at.receiver.taken();
   expect(JSON.stringify(first)).toContain('and 11 more: see the page.');
-  expect(first).toMatchObject({ payload: { severity: 'critical', source: 'google', class: 'hard' } });
+  expect(first).toMatchObject({ payload: { severity: 'critical', source: 'google', class: 'block (policy_block)' } });
 });
 
 test('what was triggered before it belonged to the incident is resolved with it, under its own key', async () => {
   await using at = await stage();
   const own = { ...resolved(sampleAlert(1)), alone: true as const };
   await at.send({ ...incidentMessage('ended'), transitions: [own, resolved(sampleAlert(2)), firing(sampleAlert(3))] });
-  expect(actions(at)).toEqual(['resolve inc_7Qx', 'resolve stale_data|acme|m1|']);
+  expect(actions(at)).toEqual(['resolve inc_sample', 'resolve stale_data|acme|m1|']);
 });
 
 test('what only happened pages nobody, except a pause that Warmwarden made', async () => {

@@ -1,16 +1,19 @@
 // Messages that the tests of every channel for people render: one, several, a storm, an incident, with names that attack.
-import { type GroupMessage, messageOf } from '../../src/alerts/grouping.ts';
+import { type GroupMessage, incidentMessageOf, messageOf } from '../../src/alerts/grouping.ts';
+import { messageIncident } from '../../src/alerts/incident-message.ts';
 import type { Alert, Transition } from '../../src/core/alert.ts';
 import type { MessageIncident } from '../../src/core/incident.ts';
+import { hourMs } from '../../src/core/time.ts';
+import { sampleIncident } from '../alerts/incident-samples.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 
 export const page = 'https://warden.example';
 export const people = { pageUrl: page, publicUrl: page, timeZone: () => 'UTC' } as const;
 
-export function messageWith(transitions: readonly Transition[], incident: MessageIncident | null = null): GroupMessage {
+export function messageWith(transitions: readonly Transition[]): GroupMessage {
   const message = messageOf('acme|stale_data', transitions, start);
   if (!message) throw new Error('a message is about something');
-  return { ...message, incident };
+  return message;
 }
 
 export function alertNamed(name: string, change: Partial<Alert> = {}): Alert {
@@ -43,33 +46,16 @@ export const storm = messageWith(
 
 const incidentAlert = sampleAlert(1, { rule: 'guard_acted', severity: 'critical', object: 'a1:confirmed' });
 
-/** 16 mailboxes that one provider rejects. */
-export function incidentMessage(step: MessageIncident['step']): GroupMessage {
-  const incident: MessageIncident = {
-    id: 'inc_7Qx',
-    step,
-    title: 'hard bounces of 16 mailboxes on 5 domains since 20 March 09:40 UTC, common to all: provider google',
-    sentences: [
-      'Warmwarden switched 12 of them to recovery mode and holds 4.',
-      'Look at the sending reputation with google.',
-    ],
-    cause: { attribute: 'provider', value: 'google' },
-    kind: 'hard',
-    severity: 'critical',
-    beganAt: start - 1_320_000,
-    endedAt: step === 'ended' ? start : null,
-    memberCount: 16,
-    domainCount: 5,
-    worst: Array.from({ length: 5 }, (_, number) => ({
-      account: 'acme',
-      mailboxId: `m${number}`,
-      email: `bob${number}@acme.example`,
-      line: `bob${number}@acme.example: switched to recovery mode at 09:41 UTC`,
-    })),
-    pageUrl: `${page}/incidents/inc_7Qx`,
-  };
-  return messageWith([{ kind: 'event', at: start, alert: incidentAlert }], incident);
+/** Mailboxes that one provider rejects. */
+export function messageAbout(count: number, step: MessageIncident['step'], transitions: readonly Transition[] = []) {
+  const incident = sampleIncident(count, { endedAt: step === 'ended' ? start + hourMs : null });
+  const look = { now: start, zone: 'UTC', pageUrl: page, command: 'warmwarden', firing: [] };
+  const sharing = () => ({ spared: 3, others: 40 });
+  return incidentMessageOf(messageIncident(incident, step, incident.members, { ...look, sharing }), transitions, start);
 }
+
+export const incidentMessage = (step: MessageIncident['step']) =>
+  messageAbout(16, step, [{ kind: 'event', at: start, alert: incidentAlert }]);
 
 /** A pause of Warmwarden, with the mailbox's page. */
 export function pauseOf(outcome: string, action = 'pause'): Transition {

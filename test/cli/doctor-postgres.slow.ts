@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { shapes } from '../../src/cli/shapes/shapes.ts';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
@@ -11,10 +11,7 @@ import { until } from '../support/until.ts';
 
 const password = 'hush-of-postgres';
 
-let postgres: TestPostgres;
-beforeAll(async () => {
-  postgres = await TestPostgres.own();
-});
+const postgres = await TestPostgres.own();
 afterAll(() => postgres[Symbol.asyncDispose]());
 
 const fresh = () => postgres.database();

@@ -1,17 +1,14 @@
 // `warmwarden store` with a PostgreSQL store: sizes, growth and soundness from the database, and what PostgreSQL does itself.
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { commandLine } from '../support/command-line.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { Workplace } from '../support/process.ts';
 
-let postgres: TestPostgres;
-beforeAll(async () => {
-  // One of its own: its files are damaged.
-  postgres = await TestPostgres.own();
-});
+// One of its own: its files are damaged.
+const postgres = await TestPostgres.own();
 afterAll(() => postgres[Symbol.asyncDispose]());
 
 /** A store in a new database, and how a command is run with it. */

@@ -1,6 +1,6 @@
-// config.example.yaml against the schema: every key stands in it, every default is the schema's.
+// config.example.yaml against the schema: every key stands in it, every default is the schema's. What is made of the schema is current.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { guardSchema } from '../../src/config/guard-schema.ts';
 import { policyOf } from '../../src/config/mailbox-rules.ts';
@@ -8,6 +8,7 @@ import { type FileShape, fileShape } from '../../src/config/settings.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { readDocument } from '../../src/world/schema/document.ts';
 import { checkAgainst } from '../../src/world/schema/problem.ts';
+import { generated } from '../../tools/docs/generated.ts';
 import { ConfigFolder } from '../support/config-folder.ts';
 
 const file = join(import.meta.dirname, '../../config.example.yaml');
@@ -24,31 +25,26 @@ function keysOf(of: FileShape, path = ''): { path: string; shape: FileShape }[] 
   return [...own, ...items, ...[...(of.anyOf ?? []), ...(of.oneOf ?? [])].flatMap((inner) => keysOf(inner, path))];
 }
 
-/** Every value of the tree, by the same paths. */
-function valuesOf(tree: unknown, path = '', into = new Map<string, unknown[]>()): Map<string, unknown[]> {
-  into.set(path, [...(into.get(path) ?? []), tree]);
-  if (Array.isArray(tree)) for (const item of tree) valuesOf(item, `${path}[]`, into);
-  else if (typeof tree === 'object' && tree !== null) {
-    for (const [key, value] of Object.entries(tree)) valuesOf(value, path === '' ? key : `${path}.${key}`, into);
-  }
-  return into;
-}
-
 type Holder = Record<string | number, unknown>;
 
-/** Every key of the tree that is written, with the steps to it. */
-function placesOf(
-  tree: unknown,
-  path = '',
-  steps: (string | number)[] = [],
-): { path: string; steps: (string | number)[] }[] {
+interface Place {
+  readonly path: string;
+  readonly steps: readonly (string | number)[];
+  readonly value: unknown;
+}
+
+/** Every key of the tree that is written, with its value and the steps to it. */
+function placesOf(tree: unknown, path = '', steps: Place['steps'] = []): readonly Place[] {
   if (Array.isArray(tree)) return tree.flatMap((item, index) => placesOf(item, `${path}[]`, [...steps, index]));
   if (typeof tree !== 'object' || tree === null) return [];
   return Object.entries(tree).flatMap(([key, value]) => {
-    const here = { path: path === '' ? key : `${path}.${key}`, steps: [...steps, key] };
+    const here = { path: path === '' ? key : `${path}.${key}`, steps: [...steps, key], value };
     return [here, ...placesOf(value, here.path, here.steps)];
   });
 }
+
+/** Every value of the tree, by the same paths. */
+const valuesOf = (tree: unknown) => Map.groupBy(placesOf(tree), ({ path }) => path);
 
 function treeOf(yaml: string): unknown {
   const source = readDocument(yaml);
@@ -102,14 +98,14 @@ describe('config.example.yaml', () => {
 
   test('has no key that the schema does not know, in its comments neither', () => {
     const known = new Set(keys.map((key) => key.path));
-    const unknown = [...full.keys()].filter((path) => path !== '' && !path.endsWith('[]') && !known.has(path));
+    const unknown = [...full.keys()].filter((path) => !known.has(path));
     expect(unknown).toEqual([]);
   });
 
   test('gives every key with a default that default, and not commented out', () => {
     const wrong = keys.flatMap(({ path, shape: { default: wanted } }) => {
       if (wanted === undefined || isOverride(path) || shown.has(path) || JSON.stringify(wanted) === '{}') return [];
-      const written = (commented.test(path) ? full : live).get(path) ?? ['nothing'];
+      const written = (commented.test(path) ? full : live).get(path)?.map(({ value }) => value) ?? ['nothing'];
       return written.every((value) => JSON.stringify(value) === JSON.stringify(wanted))
         ? []
         : [`${path}: ${JSON.stringify(written)} instead of ${JSON.stringify(wanted)}`];
@@ -195,4 +191,18 @@ describe('the schema', () => {
     expect(policyOf(checked ?? {})).toEqual(defaultPolicy);
     expect(checked?.breaker?.windowMs).toBe(defaultPolicy.breaker.windowMs);
   });
+});
+
+const root = join(import.meta.dirname, '../..');
+
+const pages = [...(await generated())].map(([file, text]) => ({ file: relative(root, file), text }));
+test.each(pages)('$file is what `npm run docs` writes', ({ file, text }) => {
+  expect(readFileSync(join(root, file), 'utf8')).toBe(text);
+});
+
+test('the documentation has a row for every key of the schema', () => {
+  const text = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
+  const rows = text.match(/^\| `[a-z_.[\]]+` \|/gm) ?? [];
+  expect(rows.length).toBeGreaterThan(80);
+  expect(text).not.toMatch(/undefined|\[object/);
 });

@@ -1,13 +1,47 @@
+// The rules beyond one mailbox: golden cases, bounces that many mailboxes share, and the days that count.
 import { describe, expect, test } from 'vitest';
 import type { StatsAnswer } from '../../src/core/answers.ts';
-import { accountShift, domainExcess, domainWeek } from '../../src/core/guard/pooled-rules.ts';
+import {
+  accountShift,
+  domainExcess,
+  domainWeek,
+  type Pools,
+  poolsOf,
+  type Standing,
+} from '../../src/core/guard/pooled-rules.ts';
 import { limitedDays } from '../../src/core/guard/window.ts';
-import { defaultPolicy } from '../../src/core/policy.ts';
-import { addDays } from '../../src/core/time.ts';
+import { defaultPolicy, type WarmupMode } from '../../src/core/policy.ts';
+import { addDays, type IsoDate } from '../../src/core/time.ts';
 import type { EarlierMode } from '../../src/core/verdict.ts';
 import cases from './pooled-cases.json' with { type: 'json' };
-import { accountOf, each, type PooledSample } from './pooled-samples.ts';
 import { daysUpTo, now, row, times, today } from './samples.ts';
+
+interface PooledSample {
+  readonly domain: string;
+  readonly mode: WarmupMode;
+  /** [sent, bounced], the oldest first. */
+  readonly days: readonly (readonly [number, number])[];
+  /** Its newest day; today where nothing is said. */
+  readonly until?: IsoDate;
+  readonly earlierModes?: readonly EarlierMode[];
+  readonly standing?: Standing;
+}
+
+/** An account of such mailboxes. */
+function accountOf(samples: readonly PooledSample[]): Pools {
+  return poolsOf(
+    samples.map(({ domain, mode, days, until = today, earlierModes = [], standing = 'counted' }) => {
+      const rows = daysUpTo(until, ...days);
+      const source = { stats: { rows }, now, mode, earlierModes, limitsPpm: defaultPolicy.limitsPpm };
+      return { domain, standing, days: standing === 'counted' ? limitedDays(source) : null };
+    }),
+  );
+}
+
+/** The same mailbox again and again. */
+function each(count: number, sample: PooledSample): readonly PooledSample[] {
+  return Array.from({ length: count }, () => sample);
+}
 
 type Excess = Readonly<Record<'sent' | 'bounced' | 'allowed' | 'mailboxes', number>> & { readonly from: string };
 

@@ -27,8 +27,6 @@ export interface MemoryOutbox extends OutboxStore {
   away: Error | null;
   /** Set, every verb that writes fails with it, as on a full disk. */
   full: Error | null;
-  /** One read found the file damaged; everything else works. */
-  damage(said: string): void;
   /** What lies beside the store, whatever becomes of it. */
   outageNote: NotifiedOutage | null;
   /** Another process opens it. */
@@ -52,20 +50,20 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
   };
   let trouble: StoreTrouble = { failures: 0, newest: null, isOver: true };
   let noticed = () => {};
-  const fail = (said: string, lasting: boolean, untilWritten = false, remedy = 'Free space on the disk.') => {
-    const newest = { said, remedy, lasting, untilWritten, mayPass: untilWritten };
+  const fail = (said: string, untilWritten: boolean) => {
+    const newest = { said, remedy: store.remedy, lasting: false, untilWritten, mayPass: untilWritten };
     trouble = { failures: trouble.failures + 1, newest, isOver: false };
     noticed();
   };
   const throwing = (error: Error | null) => {
     if (!error) return;
-    fail(error.message, false, error === store.away, store.remedy);
+    fail(error.message, error === store.away);
     throw error;
   };
   const check = () => throwing(store.away ?? store.broken);
   const checkWrite = () => {
     throwing(store.away ?? store.broken ?? store.full);
-    if (!trouble.newest?.lasting) trouble = { ...trouble, isOver: true };
+    trouble = { ...trouble, isOver: true };
   };
   const outbox: Outbox = {
     unnotifiedTransitions: async (limit) => {
@@ -165,7 +163,6 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
       store.outageNote = null;
     },
     facts: { actions: [], undelivered: [] },
-    damage: (said) => fail(said, true),
     commit: (added) => {
       for (const transition of added) transitions.push({ id: transitions.length + 1, transition, notified: false });
     },
@@ -182,7 +179,7 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
       noticed = listener;
     },
     forgetTrouble: () => {
-      if (!trouble.newest?.lasting) trouble = { ...trouble, newest: null, isOver: true };
+      trouble = { ...trouble, newest: null, isOver: true };
     },
     // It writes something else than what failed, which proves that the store is there, and no more.
     proveWritable: async () => {

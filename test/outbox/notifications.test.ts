@@ -5,7 +5,7 @@ import type { SweepProgress } from '../../src/core/mailbox.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import type { NotifySettings } from '../../src/outbox/collector.ts';
 import { firing, sampleAlert, start } from '../alerts/samples.ts';
-import { collectorRig } from './collector-rig.ts';
+import { collectorRig, type Rig } from './collector-rig.ts';
 
 const daily = { critical: 4 * hourMs, warning: dayMs, info: null };
 
@@ -14,13 +14,15 @@ function rig(settings: Partial<NotifySettings> = {}, names: readonly string[] = 
   return collectorRig({ from: start, mailboxes: [], names, settings: { repeatIntervalMs: daily, ...settings } });
 }
 
+/** A test on a rig of the usual settings. */
+const it = (name: string, proof: (at: Rig) => Promise<void>) => test(name, () => proof(rig()));
+
 const whole = { mailboxId: null, email: null } as const;
 
 const down = (account = 'acme') =>
   sampleAlert(0, { rule: 'not_guarded', severity: 'critical', account, ...whole, object: 'api down' });
 
-test('what goes on is told again after the repeat interval of its severity, a group at a time, also over a restart', async () => {
-  const at = rig();
+it('what goes on is told again after the repeat interval of its severity, a group at a time, also over a restart', async (at) => {
   at.fire(sampleAlert(1, { account: 'other' }), sampleAlert(2, { account: 'other' }), down());
   expect((await at.run(minuteMs)).map(({ rule }) => rule)).toEqual(['stale_data', 'not_guarded']);
   expect(await at.run(4 * hourMs - 2 * minuteMs)).toEqual([]);
@@ -77,8 +79,7 @@ test('a worsening is told as one, to those whose severity it is now, and the end
   expect(ends.map(({ channel, kind }) => `${channel} ${kind}`)).toEqual(['hook resolved', 'ops resolved']);
 });
 
-test('a group that changed waits for its interval, also when the process is another one', async () => {
-  const at = rig();
+it('a group that changed waits for its interval, also when the process is another one', async (at) => {
   at.fire(sampleAlert(1));
   expect(await at.run(minuteMs)).toHaveLength(1);
   at.restart();
@@ -87,8 +88,7 @@ test('a group that changed waits for its interval, also when the process is anot
   expect(await at.run(2 * minuteMs)).toHaveLength(1);
 });
 
-test('an alert that ends and begins again between two messages is no news', async () => {
-  const at = rig();
+it('an alert that ends and begins again between two messages is no news', async (at) => {
   at.fire(sampleAlert(1));
   await at.run(minuteMs);
   at.end(sampleAlert(1));
@@ -99,8 +99,7 @@ test('an alert that ends and begins again between two messages is no news', asyn
   expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved' }]);
 });
 
-test('a silence over the whole recovery: the end of an alert that was announced still arrives', async () => {
-  const at = rig();
+it('a silence over the whole recovery: the end of an alert that was announced still arrives', async (at) => {
   at.fire(sampleAlert(1));
   expect(await at.run(minuteMs)).toHaveLength(1);
   at.silence({ account: ['acme'] }, dayMs);
@@ -109,8 +108,7 @@ test('a silence over the whole recovery: the end of an alert that was announced 
   expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', alerts: ['resolved m1'] }]);
 });
 
-test('what a silence muted is told when the silence is over and it still goes on; what ended meanwhile never was', async () => {
-  const at = rig();
+it('what a silence muted is told when the silence is over and it still goes on; what ended meanwhile never was', async (at) => {
   at.silence({ domain: ['acme.example'], rule: ['stale_*'] }, 2 * hourMs);
   at.fire(sampleAlert(1), sampleAlert(2));
   at.fire(sampleAlert(3, { email: 'x@other.example' }), sampleAlert(4, { rule: 'contested' }));
@@ -123,8 +121,7 @@ test('what a silence muted is told when the silence is over and it still goes on
   expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', alerts: ['resolved m1'] }]);
 });
 
-test('an API that is down explains the old data of its own mailboxes, and nothing that the guard did', async () => {
-  const at = rig();
+it('an API that is down explains the old data of its own mailboxes, and nothing that the guard did', async (at) => {
   at.fire(down());
   await at.run(minuteMs);
   const subject = { rule: 'guard_acted', account: 'acme', mailboxId: 'm9', email: 'i@a.example', object: 'x' } as const;
@@ -141,8 +138,7 @@ test('an API that is down explains the old data of its own mailboxes, and nothin
   expect((await at.run(hourMs)).flatMap(({ alerts }) => alerts)).toEqual([]);
 });
 
-test('old data that outlives the outage by half an hour is told', async () => {
-  const at = rig();
+it('old data that outlives the outage by half an hour is told', async (at) => {
   at.fire(down(), sampleAlert(1));
   await at.run(minuteMs);
   at.end(down());
@@ -158,8 +154,7 @@ const found = (number: number, change: Partial<Alert> = {}, when?: number): Tran
   found: true,
 });
 
-test('what a first sweep finds is one message when the sweep is over; what an action did is told at once', async () => {
-  const at = rig();
+it('what a first sweep finds is one message when the sweep is over; what an action did is told at once', async (at) => {
   at.fleet.putSweep(sweepOf('acme', at.now() - 1));
   at.commit(
     ...[1, 2].map((number) => ({ ...firing(sampleAlert(number)), found: true })),
@@ -178,8 +173,7 @@ test('what a first sweep finds is one message when the sweep is over; what an ac
   expect(await at.run(hourMs)).toEqual([]);
 });
 
-test('what a first sweep found waits for an hour at most, and not for the sweep of another account', async () => {
-  const at = rig();
+it('what a first sweep found waits for an hour at most, and not for the sweep of another account', async (at) => {
   for (const account of ['acme', 'other']) at.fleet.putSweep(sweepOf(account, at.now() - 1));
   at.commit(found(1), found(2, { account: 'other' }));
   await at.run(20 * minuteMs);
@@ -191,8 +185,7 @@ test('what a first sweep found waits for an hour at most, and not for the sweep 
   expect(await at.run(3 * minuteMs)).toMatchObject([{ kind: 'found', total: 2 }]);
 });
 
-test('what a first sweep of an earlier process found does not wait for the next sweep', async () => {
-  const at = rig();
+it('what a first sweep of an earlier process found does not wait for the next sweep', async (at) => {
   at.commit(found(1));
   await at.run(10);
   at.restart();
@@ -203,8 +196,7 @@ test('what a first sweep of an earlier process found does not wait for the next 
   expect(await at.run(6 * minuteMs)).toMatchObject([{ kind: 'found', alerts: ['firing m2'] }]);
 });
 
-test('what began and ended before people were told is one message that says both', async () => {
-  const at = rig();
+it('what began and ended before people were told is one message that says both', async (at) => {
   at.fire(sampleAlert(1));
   at.end(sampleAlert(1));
   expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', alerts: ['resolved m1'] }]);
@@ -252,8 +244,7 @@ test('what began as too few and is not acted on is told as worse, whatever its s
   expect(at.sent.map(({ kind }) => kind)).toEqual(['firing', 'worsened', 'resolved']);
 });
 
-test('the change whose refusal shows that a key may not write is announced with the key, and by itself where there is none', async () => {
-  const at = rig();
+it('the change whose refusal shows that a key may not write is announced with the key, and by itself where there is none', async (at) => {
   const of = { severity: 'critical', account: 'acme' } as const;
   const key = sampleAlert(0, { rule: 'not_guarded', ...of, ...whole, object: 'key read-only' });
   const refused = (number: number, account: string) =>

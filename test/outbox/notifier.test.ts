@@ -13,14 +13,13 @@ import { resend } from '../operations/rooms.ts';
 import { MailServer } from '../support/mail-server.ts';
 import { memoryOutbox } from './memory-outbox.ts';
 import { startReceiver, status } from './receiver.ts';
-import { hookChannel, hookTo, rigWith, secret, slackTo, stage } from './rig.ts';
+import { hookChannel, hookTo, staged as it, rigWith, secret, slackTo, stage } from './rig.ts';
 import { sampleDelivery } from './sample-delivery.ts';
 
 const fires = (account: string) => firing(sampleAlert(1, { account }));
 const reminding = { repeatIntervalMs: { critical: 4 * hourMs, warning: 4 * hourMs, info: null } };
 
-test('a receiver that fails for an hour gets every message as soon as it answers, each under one id with the same bytes', async () => {
-  await using at = await stage();
+it('a receiver that fails for an hour gets every message as soon as it answers, each under one id with the same bytes', async (at) => {
   const { rig, receiver } = at;
   receiver.answer = status(503);
   rig.commit(fires('acme1'), fires('acme2'), fires('acme3'));
@@ -83,9 +82,7 @@ test.each([
   expect(at.receiver.received.map((one) => one.at - start)).toEqual([30 * secondMs, 150 * secondMs]);
 });
 
-test("a person's resend does not send before the Retry-After of the receiver is over", async () => {
-  await using at = await stage();
-  const { rig, receiver } = at;
+it("a person's resend does not send before the Retry-After of the receiver is over", async ({ rig, receiver }) => {
   receiver.answer = status(410);
   rig.commit(fires('one'));
   await rig.clock.advance(26 * hourMs);
@@ -103,9 +100,7 @@ test("a person's resend does not send before the Retry-After of the receiver is 
   expect(rig.states()).toEqual(['sent', 'sent']);
 });
 
-test('410 for a day: all of it is visible, and a person can have it sent again', async () => {
-  await using at = await stage();
-  const { rig, receiver } = at;
+it('410 for a day: all of it is visible, and a person can have it sent again', async ({ rig, receiver }) => {
   receiver.answer = status(410);
   rig.commit(fires('one'), fires('two'));
   await rig.clock.advance(minuteMs);
@@ -147,8 +142,7 @@ test('of many messages that the set-up of a receiver keeps back, none is pending
   expect(new Set(at.rig.states())).toEqual(new Set(['dead']));
 });
 
-test('what the receiver blames on the request is given up after five attempts, and the next message goes on meanwhile', async () => {
-  await using at = await stage();
+it('what the receiver blames on the request is given up after five attempts, and the next message goes on meanwhile', async (at) => {
   at.receiver.answer = (response, { body }) =>
     response.writeHead(JSON.parse(body).data.account === 'bad' ? 400 : 200).end();
   at.rig.commit(fires('bad'), fires('good'));
@@ -246,15 +240,13 @@ test('messages to Slack are a second apart', async () => {
     expect(time - (times[index] ?? 0)).toBeGreaterThanOrEqual(secondMs);
 });
 
-test('what no channel wants is marked told without a message', async () => {
-  await using at = await stage();
+it('what no channel wants is marked told without a message', async (at) => {
   at.rig.commit(firing(sampleAlert(1, { severity: 'info', rule: 'budget_too_small' })));
   await at.rig.clock.advance(minuteMs);
   expect([at.rig.store.unnotified(), at.rig.states()]).toEqual([0, []]);
 });
 
-test('a store that fails for a while stops nothing for good', async () => {
-  await using at = await stage();
+it('a store that fails for a while stops nothing for good', async (at) => {
   at.rig.store.broken = new Error('disk full');
   at.rig.commit(fires('acme'));
   await at.rig.clock.advance(10 * minuteMs);

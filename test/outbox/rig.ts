@@ -1,5 +1,6 @@
 // The notifier with an outbox in memory, on a clock that is moved by hand.
 import { pino } from 'pino';
+import { test } from 'vitest';
 import type { Channel } from '../../src/channels/channel.ts';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
@@ -127,3 +128,10 @@ export async function stage(
   };
   return { receiver, second, rig, bodies, [Symbol.asyncDispose]: end };
 }
+
+/** A test on a stage with the usual settings. */
+export const staged = (name: string, proof: (at: Awaited<ReturnType<typeof stage>>) => Promise<void>) =>
+  test(name, async () => {
+    await using at = await stage();
+    await proof(at);
+  });

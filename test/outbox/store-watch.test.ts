@@ -4,13 +4,12 @@ import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { start } from '../alerts/samples.ts';
 import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
 import { startReceiver, status } from './receiver.ts';
-import { hookChannel, hookTo, rigWith, stage } from './rig.ts';
+import { hookChannel, hookTo, staged as it, rigWith, stage } from './rig.ts';
 
 const noAlerts = { changed: [], dropped: [], transitions: [] };
 const full = () => new Error('database or disk is full');
 
-test('is told once to each channel while it lasts, stands on the page, and its end is told and recorded', async () => {
-  await using at = await stage();
+it('is told once to each channel while it lasts, stands on the page, and its end is told and recorded', async (at) => {
   const { rig, receiver } = at;
   await rig.clock.advance(minuteMs);
   expect([receiver.received, rig.fleet.storeFailure]).toEqual([[], null]);
@@ -30,8 +29,7 @@ test('is told once to each channel while it lasts, stands on the page, and its e
   expect(at.bodies()).toHaveLength(2);
 });
 
-test('one write that fails is enough, whoever made it; it is shown, and its end is told, once nothing has failed for half a minute', async () => {
-  await using at = await stage();
+it('one write that fails is enough, whoever made it; it is shown, and its end is told, once nothing has failed for half a minute', async (at) => {
   const { rig } = at;
   await rig.clock.advance(10 * secondMs);
   rig.store.broken = full();
@@ -44,8 +42,7 @@ test('one write that fails is enough, whoever made it; it is shown, and its end 
   expect([types(), rig.fleet.storeFailure]).toEqual([['alerts.firing', 'alerts.resolved'], null]);
 });
 
-test('a store that is reached again is shown as well at once, by the newest cause before, and told so once it stayed well', async () => {
-  await using at = await stage();
+it('a store that is reached again is shown as well at once, by the newest cause before, and told so once it stayed well', async (at) => {
   const { rig } = at;
   const types = () => at.bodies().map(({ type }) => type);
   const alerts = () => [...rig.fleet.alerts()].map(({ rule }) => rule);
@@ -84,9 +81,10 @@ test('a channel that is down when it begins gets the message when it is back, un
   expect([up.received.length, down.received.length]).toEqual([2, triedUntilTaken + 1]);
 });
 
-test('people are notified once of a cause that came later, when it lasts and needs a person', async () => {
-  await using at = await stage();
-  const { rig, receiver } = at;
+it('people are notified once of a cause that came later, when it lasts and needs a person', async ({
+  rig,
+  receiver,
+}) => {
   const told = () => receiver.received.map(({ body }) => [JSON.parse(body).type, /Say \w+/.exec(body)?.[0]]);
   const goesOn = async (said: string, remedy: string, forMs: number) => {
     const key = said === 'away' ? 'away' : 'broken';
@@ -109,8 +107,7 @@ test('people are notified once of a cause that came later, when it lasts and nee
   expect(told().map(([type]) => type)).toEqual(['alerts.firing', 'alerts.worsened', 'alerts.resolved']);
 });
 
-test('after the process stood still, a lost connection is announced when it lasts for a quarter of a minute, and a full disk at once', async () => {
-  await using at = await stage();
+it('after the process stood still, a lost connection is announced when it lasts for a quarter of a minute, and a full disk at once', async (at) => {
   const { rig } = at;
   const said = () =>
     at.receiver.received.map(({ body }) => /Query read timeout|Database or disk is full/.exec(body)?.[0]);
@@ -162,9 +159,7 @@ test('a digest that a channel did not take is sent while the store fails: it is 
   expect(types.toSorted()).toEqual(['alerts.firing', 'digest']);
 });
 
-test('what fails now and then is one alert before long, and one relapse a day is not', async () => {
-  await using at = await stage();
-  const { rig, receiver } = at;
+it('what fails now and then is one alert before long, and one relapse a day is not', async ({ rig, receiver }) => {
   const failEvery = async (ms: number, times: number) => {
     const before = receiver.received.length;
     for (let count = 0; count < times; count += 1) {

@@ -4,7 +4,7 @@ import { fingerprintOf, type Transition } from '../../src/core/alert.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
-import { hookChannel, slackTo, stage } from './rig.ts';
+import { hookChannel, staged as it, slackTo, stage } from './rig.ts';
 
 const hostile = '<!channel> <script>alert(1)</script> @here *_~`|&\u202e\u0000';
 const rules = [
@@ -55,8 +55,7 @@ test.each([1, 3, 100])(
   },
 );
 
-test('what ends of a storm whose message is refused waits behind it, and what it is not about passes it by', async () => {
-  await using at = await stage();
+it('what ends of a storm whose message is refused waits behind it, and what it is not about passes it by', async (at) => {
   const { rig, receiver } = at;
   const isStorm = (body: string) => JSON.parse(body).data.total === 500;
   receiver.answer = (response, { body }) => response.writeHead(isStorm(body) ? 500 : 200).end();

@@ -1,6 +1,5 @@
 // What a person reads: the sentence at the top, the order, the filter, and that no name becomes markup.
 import { describe, expect, test } from 'vitest';
-import { forecastOf } from '../../src/api/poll/forecast.ts';
 import { noAccount } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
@@ -15,6 +14,7 @@ import {
   bareMailbox,
   exampleFleet,
   fleetOf,
+  forecast,
   mailbox,
   now,
   verdict,
@@ -28,14 +28,10 @@ const headline = (body: string) => /<h1[^>]*>(.*?)<\/h1>/s.exec(body)?.[1] ?? ''
 
 const calmFleet = () => fleetOf(3, 1);
 
-const failing = (minutes: number) => ({ failingSince: now - minutes * minuteMs });
+/** A test on a calm fleet. */
+const it = (name: string, proof: (fleet: Fleet) => Promise<void>) => test(name, () => proof(calmFleet()));
 
-function emptyForecast() {
-  const gap = { shortestMs: hourMs, longestMs: hourMs };
-  const gaps = { health: gap, mailboxes: gap, stats: gap, warmup: gap, mailbox: gap, dns: gap, blacklist: gap };
-  const rates = { allowedPerMinute: 90, sparePerMinute: 50, headroomPpm: 100_000 };
-  return forecastOf({ mailboxes: 0, ...rates, gaps, earlyMs: minuteMs });
-}
+const failing = (minutes: number) => ({ failingSince: now - minutes * minuteMs });
 
 function putVerdict(fleet: Fleet, id: string, changes: Partial<Verdict>, name = 'acme'): void {
   const answer = verdict(changes);
@@ -84,7 +80,7 @@ const headlines: readonly Headline[] = [
   },
   {
     name: 'names an account of which no mailbox is guarded, and both causes that there can be',
-    put: (fleet) => fleet.putAccount(account('northwind', { forecast: emptyForecast() })),
+    put: (fleet) => fleet.putAccount(account('northwind', { forecast: forecast({ mailboxes: 0 }) })),
     says: 'All 3 mailboxes are OK.',
     body: [
       'class="headline unknown"',
@@ -212,8 +208,7 @@ test.each([
   expect(await read(fleet)).toContain(`<p class="advice">${says}</p>`);
 });
 
-test('the advice names accounts that cannot be read before a key that may not write, and says both', async () => {
-  const fleet = calmFleet();
+it('the advice names accounts that cannot be read before a key that may not write, and says both', async (fleet) => {
   fleet.putAccount(account('acme', { keyWrites: false }));
   fleet.putAccount(account('northwind', failing(1)));
   fleet.putAccount(account('oliver', { ...failing(1), keyRejected: true }));
@@ -224,8 +219,7 @@ test('the advice names accounts that cannot be read before a key that may not wr
   );
 });
 
-test('of held mailboxes it names the critical alert, which says what to do, and of the circuit breaker the command', async () => {
-  const fleet = calmFleet();
+it('of held mailboxes it names the critical alert, which says what to do, and of the circuit breaker the command', async (fleet) => {
   putVerdict(fleet, 'm1', held);
   fleet.putAlert(alert({ rule: 'bounce_over_limit', severity: 'critical', mailboxId: 'm1' }));
   expect(await adviceOf(fleet)).toBe(
@@ -253,8 +247,7 @@ test('the page of a mailbox that the circuit breaker holds says until when, in t
   expect(await read(fleet, '/mailboxes/acme/m2')).not.toContain('alert-guard_held');
 });
 
-test('a held emergency is marked, and stands before what is held and has graver alerts', async () => {
-  const fleet = calmFleet();
+it('a held emergency is marked, and stands before what is held and has graver alerts', async (fleet) => {
   putVerdict(fleet, 'm1', held);
   fleet.putAlert(alert({ rule: 'bounce_over_limit', severity: 'critical', mailboxId: 'm1' }));
   putVerdict(fleet, 'm2', { ...held, sent: 400, emergency: { sent: 26, bounced: 8, from: '2026-03-09' } });
@@ -263,8 +256,7 @@ test('a held emergency is marked, and stands before what is held and has graver 
   expect(shown.indexOf('Held, emergency')).toBeLessThan(shown.indexOf('>Held</span>'));
 });
 
-test('no mailbox of an account that cannot be read counts as OK, on the page, in JSON and in groups', async () => {
-  const fleet = calmFleet();
+it('no mailbox of an account that cannot be read counts as OK, on the page, in JSON and in groups', async (fleet) => {
   putVerdict(fleet, 'm9', { bounced: 1, sent: 110, bouncesUntilBreach: 1 }, 'northwind');
   fleet.putMailbox(mailbox('m8', 'm8@northwind.example', { account: 'northwind' }));
   fleet.putAccount(account('northwind'));
@@ -277,8 +269,7 @@ test('no mailbox of an account that cannot be read counts as OK, on the page, in
   expect(unread.states).toMatchObject({ ok: 0, not_judged: 3 });
 });
 
-test('every page begins with what makes it old or without effect', async () => {
-  const fleet = calmFleet();
+it('every page begins with what makes it old or without effect', async (fleet) => {
   const above = async (path: string) => (await read(fleet, path)).split('<main')[0];
   expect(await above('/alerts')).not.toContain('id="banner"');
   fleet.putStoreFailure(diskFull);
@@ -309,8 +300,7 @@ test('the headline does not say fine before the first list was read', async () =
   expect(body).toContain('Waiting for: the mailboxes of acme.');
 });
 
-test('a mailbox that is disconnected is not OK, on the page and in JSON', async () => {
-  const fleet = calmFleet();
+it('a mailbox that is disconnected is not OK, on the page and in JSON', async (fleet) => {
   const lost = mailbox('m3', 'box3@acme.example');
   if (!lost.detail) throw new Error('the example is incomplete');
   const answer = { ...lost.detail.answer, connection: 'error', connectionError: 'IMAP login failed' } as const;
@@ -324,8 +314,7 @@ test('a mailbox that is disconnected is not OK, on the page and in JSON', async 
   ]);
 });
 
-test('the page of a mailbox shows the alert of its ip, and does not say that there is nothing to do', async () => {
-  const fleet = calmFleet();
+it('the page of a mailbox shows the alert of its ip, and does not say that there is nothing to do', async (fleet) => {
   const one = mailbox('m1', 'box1@acme.example');
   const answer = { domain: 'acme.example', ip: '192.0.2.7', checkedAt: null, listed: true, found: 1, checked: 60 };
   fleet.putMailbox({ ...one, blacklist: { at: now, answer: { ...answer, lists: ['zen'] } } });
@@ -365,8 +354,7 @@ describe('while a first sweep goes on', () => {
     );
   });
 
-  test('waits for nobody when all were read, and says what is left', async () => {
-    const fleet = calmFleet();
+  it('waits for nobody when all were read, and says what is left', async (fleet) => {
     fleet.putSweep({ ...sweep, mailboxes: 3, read: 3, doneAt });
     const body = await read(fleet);
     expect(headline(body)).toMatch(/^First sweep of acme: all 3 mailboxes read, .* All 3 mailboxes are OK\.$/);
@@ -387,8 +375,7 @@ test.each([
   expect(await read(fleet, '/mailboxes/acme/m1')).toContain(said);
 });
 
-test('an account says whether its key may write, as far as that is known', async () => {
-  const fleet = calmFleet();
+it('an account says whether its key may write, as far as that is known', async (fleet) => {
   const said = async (keyWrites: boolean | null) => {
     fleet.putAccount(account('acme', { keyWrites }));
     return await read(fleet);
@@ -451,15 +438,9 @@ describe('the fleet', () => {
   });
 
   test('says whether the rate limit of an account is enough', async () => {
-    const oldestMs = {
-      ...{ stats: 15 * minuteMs, warmup: 30 * minuteMs, health: minuteMs, mailboxes: minuteMs },
-      ...{ mailbox: 6 * hourMs, dns: minuteMs, blacklist: 12 * hourMs },
-    };
-    const rest = { mailboxes: 3, allowedPerMinute: 90, asksPerMinute: 3, firstSweepMs: minuteMs };
-    const forecast = { ...rest, oldestMs, calmestMs: oldestMs.stats, isHeldBack: false, mend: null };
     const shown = (fits: boolean) => {
       const fleet = calmFleet();
-      fleet.putAccount(account('acme', { forecast: { ...forecast, fits } }));
+      fleet.putAccount(account('acme', { forecast: forecast({ fits }) }));
       return read(fleet);
     };
     const body = await shown(true);
@@ -467,8 +448,7 @@ describe('the fleet', () => {
     expect(await shown(false)).not.toContain('enough for them');
   });
 
-  test('has what it sent and bounced a day, when Warmwarden acted, and how many mailboxes it held', async () => {
-    const fleet = calmFleet();
+  it('has what it sent and bounced a day, when Warmwarden acted, and how many mailboxes it held', async (fleet) => {
     const span = (id: string, since: number, until: number) => ({ account: 'acme', id, since, until });
     const days = {
       acted: async () => [{ day: (now / 864e5) | 0, count: 2 }],
@@ -490,8 +470,7 @@ describe('the fleet', () => {
 
 const nasty = `<script>alert(1)</script>"'&\u202e\u0007@acme.example`;
 
-test('names that are markup stay text on every page', async () => {
-  const fleet = calmFleet();
+it('names that are markup stay text on every page', async (fleet) => {
   const bad = mailbox('<b>"id/..%', nasty, {
     verdict: { at: now, answer: verdict({ warnings: ['<i>odd</i>'] }) },
   });

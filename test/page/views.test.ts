@@ -1,8 +1,8 @@
 // The views beside the fleet and the mailbox: what each says, what narrows it, and that a silent store is said, not hidden.
 import { expect, test } from 'vitest';
-import type { Delivery } from '../../src/core/delivery.ts';
 import type { CommandEntry } from '../../src/core/operator-command.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { sampleDelivery } from '../outbox/sample-delivery.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
 import { newStore } from '../support/new-folder.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
@@ -15,32 +15,16 @@ const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, '
 const about = { mailboxId: 'm3', account: 'northwind' };
 const disconnected = alert({ rule: 'mailbox_unwell', severity: 'critical', ...about });
 
-function delivery(changes: Partial<Delivery> & Pick<Delivery, 'id'>): Delivery {
-  return {
-    channel: 'ops',
-    group: 'g',
-    sequence: 1,
-    payload: 'frozen',
-    title: 'a message',
-    attempts: 1,
-    createdAt: now - 2 * minuteMs,
-    nextAttemptAt: now,
-    detail: null,
-    alerts: [disconnected.fingerprint],
-    state: 'sent',
-    settledAt: now - minuteMs,
-    begunAt: null,
-    receipt: null,
-    ...changes,
-  } as Delivery;
-}
+const sent = { state: 'sent', alerts: [disconnected.fingerprint], createdAt: now - 2 * minuteMs } as const;
+const delivery = (id: string, changes: Parameters<typeof sampleDelivery>[0] = {}) =>
+  sampleDelivery({ id, channel: 'ops', attempts: 1, settledAt: now - minuteMs, ...sent, ...changes });
 
 test('the alerts are shown with their runbook and what mutes them', async () => {
   const fleet = exampleFleet();
   fleet.putAlert(disconnected);
   const match = { rule: ['mailbox_*'] };
   fleet.putSilence({ id: 's1', match, by: 'anna', reason: '<moving>', from: now - hourMs, until: now + hourMs });
-  const deliveries = async () => [delivery({ id: 'd1' }), delivery({ id: 'd2', channel: 'hook', state: 'dead' })];
+  const deliveries = async () => [delivery('d1'), delivery('d2', { channel: 'hook', state: 'dead' })];
   const ended = { ...alert({ rule: 'not_guarded' }), status: 'resolved' as const };
   const transitions = async () => [{ id: 1, transition: { kind: 'resolved' as const, at: now - dayMs, alert: ended } }];
   const body = await read(fleet, '/alerts', { deliveries, transitions });

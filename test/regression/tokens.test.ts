@@ -6,8 +6,9 @@ import { networkOf } from '../../src/web/access/auth.ts';
 import { callersOf } from '../../src/web/recipes/recipe-routes.ts';
 import type { World } from '../../src/world/world.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
+import type { Answer } from '../web/browser.ts';
 import { exampleFleet } from '../web/example-fleet.ts';
-import { type Answer, ask, serve, stillWorld } from '../web/running-server.ts';
+import { ask, serve, stillWorld } from '../web/running-server.ts';
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
 const operator = (token: string) => {

@@ -46,6 +46,15 @@ export const openerOf = (newPlace: () => StorePlace | Promise<StorePlace>) => as
   };
 };
 
+type Proof = (opened: Opened) => Promise<void>;
+
+/** Makes tests of which each has a store of its own. */
+export const provenOn = (open: () => Promise<Opened>) => (name: string, proof: Proof) =>
+  test(name, async () => {
+    await using opened = await open();
+    await proof(opened);
+  });
+
 const delivery = (id: string, channel = 'ops') => ({
   id,
   channel,
@@ -64,8 +73,9 @@ async function known(store: Store, ...mailboxes: readonly MailboxState[]): Promi
 
 export function describeStore(name: string, open: () => Promise<Opened>): void {
   describe(name, () => {
-    test('the picture after a reopen is what was put, field by field', async () => {
-      await using opened = await open();
+    const it = provenOn(open);
+
+    it('the picture after a reopen is what was put, field by field', async (opened) => {
       const action = actionOf('m1', { state: 'unconfirmed', attempts: 2, openedAt: now + 7, nextTryAt: now + 60_000 });
       const verdict = { at: now + 6, answer: verdictOf() };
       const mailbox = arrivedMailbox('m1', { ...answers, memory, verdict, action });
@@ -87,8 +97,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect(picture.breakers).toEqual([{ api: 'https://api.example', state: closedBreaker }]);
     });
 
-    test('a tick is recorded as a whole or not at all', async () => {
-      await using opened = await open();
+    it('a tick is recorded as a whole or not at all', async (opened) => {
       const before = arrivedMailbox('m1');
       await known(opened.store, before);
       const after = arrivedMailbox('m1', { ...answers, memory, verdict: { at: now, answer: verdictOf() } });
@@ -111,8 +120,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect((await store.loadPicture()).actions).toHaveLength(1);
     });
 
-    test('the same verdict again makes its span longer, another one begins a new span', async () => {
-      await using opened = await open();
+    it('the same verdict again makes its span longer, another one begins a new span', async (opened) => {
       const judged = async (at: number, reason: 'ok' | 'no_data', unchanged: boolean) => {
         const verdict = verdictOf({ reason, dataAgeMs: at - now });
         const mailbox = arrivedMailbox('m1', { verdict: { at, answer: verdict } });
@@ -139,8 +147,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect((await decisionsOf(store, 'acme', 'm2', 10)).map(({ count }) => count)).toEqual([1]);
     });
 
-    test('what was held after a moment is read, and nothing else', async () => {
-      await using opened = await open();
+    it('what was held after a moment is read, and nothing else', async (opened) => {
       await known(opened.store, ...['m0', 'm1', 'm2', 'm3'].map((id) => arrivedMailbox(id)));
       const judged = async (id: string, at: number, changes: Partial<Verdict>) => {
         const verdict = verdictOf(changes);
@@ -158,8 +165,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       ]);
     });
 
-    test('a span keeps the counts and days that it began with, and the newest', async () => {
-      await using opened = await open();
+    it('a span keeps the counts and days that it began with, and the newest', async (opened) => {
       const days = (sent: number) =>
         [
           ['2026-03-08', null, 0],
@@ -186,8 +192,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       ]);
     });
 
-    test('an intent that was opened is there after a reopen, and so is its outcome', async () => {
-      await using opened = await open();
+    it('an intent that was opened is there after a reopen, and so is its outcome', async (opened) => {
       const mailbox = arrivedMailbox('m1');
       await known(opened.store, mailbox);
       const intent = actionOf('m1', { state: 'open', attempts: 1, openedAt: now + 5 });
@@ -212,9 +217,9 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect((await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition)).toEqual([notified]);
     });
 
-    test('the audit log is narrowed to a person or an operation, and actions to a kind or a reason', async () => {
-      await using opened = await open();
-      const { store } = opened;
+    it('the audit log is narrowed to a person or an operation, and actions to a kind or a reason', async ({
+      store,
+    }) => {
       const begin = { reason: 'r', account: 'acme', mailboxes: [], at: now };
       for (const [by, name] of [
         ['ann', 'pause'],
@@ -243,8 +248,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect(await actions({ operation: 'pause', reason: 'bounce_rate_over_limit' })).toEqual([]);
     });
 
-    test('a list records who is new, absent and gone; who has left is not loaded any more', async () => {
-      await using opened = await open();
+    it('a list records who is new, absent and gone; who has left is not loaded any more', async (opened) => {
       const [stays, absent, leaves] = ['m1', 'm2', 'm3'].map((id) => arrivedMailbox(id));
       if (!stays || !absent || !leaves) throw new Error('three mailboxes');
       await known(opened.store, stays, absent, leaves);
@@ -267,8 +271,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect(picture.alerts).toEqual([]);
     });
 
-    test('of those who left only the ones that are asked for are read, by id or by address', async () => {
-      await using opened = await open();
+    it('of those who left only the ones that are asked for are read, by id or by address', async (opened) => {
       const left = ['m1', 'm2', 'm3', 'm4'].map((id) => arrivedMailbox(id, { memory }));
       await known(opened.store, ...left, arrivedMailbox('here'));
       await opened.store.recordList({ ...emptyList, left });
@@ -282,9 +285,10 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect([await store.departed('beta', asked), await store.departed('acme', [])]).toEqual([[], []]);
     });
 
-    test('accounts may swap their names: mailboxes, history and emergency stops go with them', async () => {
-      await using opened = await open();
-      const { store } = opened;
+    it('accounts may swap their names: mailboxes, history and emergency stops go with them', async ({
+      store,
+      reopen,
+    }) => {
       const named = (name: string, api: string) => ({ name, api, digest: `digest of ${api}` });
       await store.recordAccounts({
         accounts: [named('acme', 'https://one.example'), named('beta', 'https://two.example')],
@@ -312,7 +316,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         ],
         alerts: noAlerts,
       });
-      const after = await opened.reopen();
+      const after = await reopen();
       const { mailboxes, writesOff } = await after.loadPicture();
       expect(mailboxes).toHaveLength(2);
       const [acme, beta] = mailboxes;
@@ -334,9 +338,10 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       ]);
     });
 
-    test('a mailbox that another account of the API left behind is found by its id, and moved with the list', async () => {
-      await using opened = await open();
-      const { store } = opened;
+    it('a mailbox that another account of the API left behind is found by its id, and moved with the list', async ({
+      store,
+      reopen,
+    }) => {
       const api = 'https://one.example';
       const named = (name: string, of = api) => ({ name, api: of, digest: name });
       const accounts = [named('acme'), named('beta'), named('elsewhere', 'https://two.example')];
@@ -369,7 +374,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         moves: [{ from: 'acme', to: 'beta', ids: ['m1'] }],
         present,
       });
-      const { mailboxes, writesOff } = await (await opened.reopen()).loadPicture();
+      const { mailboxes, writesOff } = await (await reopen()).loadPicture();
       const email = mailboxes.find(({ id }) => id === 'm1')?.email;
       expect(writesOff.map(({ scope }) => scope)).toEqual([
         { kind: 'account', account: 'acme' },
@@ -378,9 +383,9 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect(mailboxes.map(({ account, id }) => `${account}/${id}`)).toEqual(['acme/m2', 'beta/m1', 'elsewhere/m3']);
     });
 
-    test('of alerts that many changes move, the later state counts, and what is dropped or ends goes', async () => {
-      await using opened = await open();
-      const { store } = opened;
+    it('of alerts that many changes move, the later state counts, and what is dropped or ends goes', async ({
+      store,
+    }) => {
       const ids = Array.from({ length: 1_600 }, (_, index) => `m${index}`);
       const alerts = ids.map((id) => alertOf(id));
       const ended = alerts.map((alert) => ({ ...alert, status: 'resolved' as const }));
@@ -392,8 +397,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect((await store.loadPicture()).alerts).toEqual([again]);
     });
 
-    test('transitions wait in their order until deliveries are made of them, all at once', async () => {
-      await using opened = await open();
+    it('transitions wait in their order until deliveries are made of them, all at once', async (opened) => {
       const transitions = ['m1', 'm2', 'm3'].map((id) => transitionOf(alertOf(id)));
       await opened.store.recordAlerts({ ...noAlerts, transitions });
       const first = await opened.store.outbox.unnotifiedTransitions(2);
@@ -411,8 +415,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect((await store.outbox.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['d1']);
     });
 
-    test('what people know, when each group was told, and silences are there after a reopen', async () => {
-      await using opened = await open();
+    it('what people know, when each group was told, and silences are there after a reopen', async (opened) => {
       const announcement = { fingerprint: 'f1', at: now, severity: 'warning', channels: ['ops'] } as const;
       const record = (notificationLog: NotificationLogChanges, at: number) =>
         opened.store.outbox.recordDeliveries({ ...made(), notificationLog, now: at });
@@ -435,8 +438,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect((await store.loadPicture()).silences).toEqual([{ ...silence, until: now + 3 }]);
     });
 
-    test('a channel sends in its own order, whatever its neighbour does', async () => {
-      await using opened = await open();
+    it('a channel sends in its own order, whatever its neighbour does', async (opened) => {
       await opened.store.outbox.recordDeliveries(
         made(delivery('a'), delivery('x', 'hook'), delivery('b'), delivery('c')),
       );
@@ -452,8 +454,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       ]);
     });
 
-    test('a delivery keeps its place and its bytes over retries, until it was sent or is given up', async () => {
-      await using opened = await open();
+    it('a delivery keeps its place and its bytes over retries, until it was sent or is given up', async (opened) => {
       await opened.store.outbox.recordDeliveries(made(delivery('a'), delivery('b'), delivery('c')));
       const retry = { kind: 'failed', at: now + 1, nextAttemptAt: now + 900, detail: 'HTTP 503' } as const;
       await opened.store.outbox.settleDelivery('a', retry);
@@ -473,9 +474,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       ]);
     });
 
-    test('the state of the outbox counts what is pending, channel by channel, and since when', async () => {
-      await using opened = await open();
-      const { store } = opened;
+    it('the state of the outbox counts what is pending, channel by channel, and since when', async ({ store }) => {
       await store.outbox.recordDeliveries(made(delivery('a'), delivery('x', 'hook')));
       await store.outbox.recordDeliveries({ ...made(delivery('b')), now: now + 50 });
       const byName = async () =>
@@ -493,8 +492,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect((await store.outbox.outboxState(now + 1)).map(({ channel }) => channel)).toEqual(['ops']);
     });
 
-    test('what was begun, and what its receiver works on, is known after a restart', async () => {
-      await using opened = await open();
+    it('what was begun, and what its receiver works on, is known after a restart', async (opened) => {
       await opened.store.outbox.recordDeliveries(made(delivery('a'), delivery('b')));
       await opened.store.outbox.beginDelivery('a', now + 1);
       await opened.store.outbox.beginDelivery('b', now + 1);
@@ -511,9 +509,9 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect([ended?.id, ended?.receipt, ended?.attempts]).toEqual(['a', null, 0]);
     });
 
-    test('what was given up is sent again under its id, by channel or by delivery, and nothing else is', async () => {
-      await using opened = await open();
-      const { store } = opened;
+    it('what was given up is sent again under its id, by channel or by delivery, and nothing else is', async ({
+      store,
+    }) => {
       await store.outbox.recordDeliveries(made(delivery('a'), delivery('b'), delivery('c'), delivery('x', 'hook')));
       for (const id of ['a', 'b', 'x'])
         await store.outbox.settleDelivery(id, { kind: 'undelivered', at: now, detail: 'HTTP 400' });
@@ -529,8 +527,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect((await store.outbox.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['b']);
     });
 
-    test('a digest is due from the moment when the last one was recorded, with what was given up since', async () => {
-      await using opened = await open();
+    it('a digest is due from the moment when the last one was recorded, with what was given up since', async (opened) => {
       expect(await opened.store.outbox.digestedUntil()).toBeNull();
       await opened.store.outbox.recordDigest({ deliveries: [], until: now });
       await opened.store.outbox.recordDeliveries(made(delivery('a'), delivery('b')));
@@ -545,8 +542,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await store.proveWritable(now);
     });
 
-    test('sessions are there after a reopen until they end, are over, or a token has too many', async () => {
-      await using opened = await open();
+    it('sessions are there after a reopen until they end, are over, or a token has too many', async (opened) => {
       const limits = { startedAfter: now - 100, usedAfter: now - 50, perToken: 2 };
       const session = (id: string, at: number) => ({ id, token: 't', startedAt: at, usedAt: at });
       const { sessions } = opened.store;
@@ -565,8 +561,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect(known.map((one) => one?.id)).toEqual([undefined, 'other', 'first', undefined, undefined]);
     });
 
-    test('more transitions than a statement takes are told at once', async () => {
-      await using opened = await open();
+    it('more transitions than a statement takes are told at once', async (opened) => {
       const transitions = Array.from({ length: 1_234 }, () => transitionOf(alertOf('m1')));
       await opened.store.recordAlerts({ ...noAlerts, transitions });
       const transitionIds = (await opened.store.outbox.unnotifiedTransitions(5_000)).map(({ id }) => id);

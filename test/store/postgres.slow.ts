@@ -1,7 +1,7 @@
 // The store on PostgreSQL: the contract, and what only a server can do: be shared, away, restarted, newer or somebody else's.
 
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
@@ -16,11 +16,12 @@ import { describeStore, openerOf } from './contract.ts';
 import { actionOf, alertOf, noAlerts, now, transitionOf } from './records.ts';
 import { describeBreakers, describeSharing } from './shared-contract.ts';
 
-let postgres: TestPostgres;
-beforeAll(async () => {
-  postgres = await TestPostgres.start();
-});
+const postgres = await TestPostgres.start();
 afterAll(() => postgres[Symbol.asyncDispose]());
+
+/** A test on a new database. */
+const it = (name: string, proof: (place: PostgresPlace) => Promise<void>) =>
+  test(name, async () => proof(await postgres.database()));
 
 const shortly = () => new Promise<void>((resolve) => void setTimeout(resolve, 20));
 const open = (place: PostgresPlace) => Store.open(place, now);
@@ -37,8 +38,7 @@ describeStore('PostgreSQL', openNew);
 describeSharing('PostgreSQL', openNew);
 describeBreakers('PostgreSQL', openNew);
 
-test('a second process is told who holds the database, and a reader is not kept out', async () => {
-  const place = await postgres.database();
+it('a second process is told who holds the database, and a reader is not kept out', async (place) => {
   const first = await open(place);
   await expect(open(place)).rejects.toThrow(`is in use by process ${process.pid}`);
   await first.recordAlerts(told('m1'));
@@ -49,8 +49,7 @@ test('a second process is told who holds the database, and a reader is not kept 
   await (await open(place)).close();
 });
 
-test('a table that is gone or may not be seen is named, with what to do', async () => {
-  const place = await postgres.database();
+it('a table that is gone or may not be seen is named, with what to do', async (place) => {
   const store = await open(place);
   const hidden = (name: string) => postgres.query(`ALTER SCHEMA ${name}`, place.database);
   await hidden('warmwarden RENAME TO away');
@@ -64,8 +63,7 @@ test('a table that is gone or may not be seen is named, with what to do', async 
   await store.close();
 });
 
-test('a command that was away for long writes nothing once another has the store', async () => {
-  const place = await postgres.database();
+it('a command that was away for long writes nothing once another has the store', async (place) => {
   const first = await open(place);
   await postgres.query('UPDATE warmwarden.lease SET beat_at = 0', place.database);
   const second = await open(place);
@@ -79,8 +77,7 @@ describe('the lease', () => {
   const join = openShared;
   const note = (store: Store) => store.recordActions([actionOf('m1')]);
 
-  test('two in one folder are refused with one sentence, until the first one ends', async () => {
-    const place = await postgres.database();
+  it('two in one folder are refused with one sentence, until the first one ends', async (place) => {
     const first = await join(place, 'same');
     await expect(join(place, 'same')).rejects.toThrow(
       /^The folder \S+ is in use by another Warmwarden process: give each process on this machine a store.directory of its own\.$/,
@@ -89,8 +86,7 @@ describe('the lease', () => {
     await (await join(place, 'same')).close();
   });
 
-  test('one process is active, and a standby follows it within two seconds of its end', async () => {
-    const place = await postgres.database();
+  it('one process is active, and a standby follows it within two seconds of its end', async (place) => {
     const first = await join(place, 'first');
     const seen: string[] = [];
     const second = join(place, 'second', { standingBy: (active) => void seen.push(active) });
@@ -127,8 +123,7 @@ describe('the lease', () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  test('a write that PostgreSQL lost ends the process', async () => {
-    const place = await postgres.database();
+  it('a write that PostgreSQL lost ends the process', async (place) => {
     const lost: string[] = [];
     const store = await join(place, 'first', { lost: (why) => void lost.push(why) });
     await note(store);
@@ -187,8 +182,7 @@ describe('the lease', () => {
     await store.close();
   });
 
-  test('a server that became read-only is left, and found again when it is the primary', async () => {
-    const place = await postgres.database();
+  it('a server that became read-only is left, and found again when it is the primary', async (place) => {
     const store = await join(place, 'first');
     const set = async (value: 'on' | 'off') => {
       await postgres.query(`ALTER DATABASE ${place.database} SET default_transaction_read_only = ${value}`);
@@ -208,8 +202,7 @@ describe('the lease', () => {
     await store.close();
   });
 
-  test('one too many is refused at its start, with what to do', async () => {
-    const place = await postgres.database();
+  it('one too many is refused at its start, with what to do', async (place) => {
     const user = `narrow_${place.database}`;
     await postgres.query(`CREATE ROLE ${user} LOGIN PASSWORD 'hush' CONNECTION LIMIT 1`);
     await postgres.query(`GRANT CREATE ON DATABASE ${place.database} TO ${user}`);
@@ -269,8 +262,7 @@ test('connections that are cut without a word cost what was asked on them, and n
   await store.close();
 });
 
-test('a read that waits for a lock leaves nothing behind on the server when it is given up', async () => {
-  const place = await postgres.database();
+it('a read that waits for a lock leaves nothing behind on the server when it is given up', async (place) => {
   const store = await open(place);
   const end = await postgres.lockAll(place.database);
   await expect(store.ledgers()).rejects.toThrow();
@@ -359,8 +351,7 @@ test('twenty crashes of PostgreSQL under load lose no write that was answered, a
   await store.close();
 });
 
-test('a process that starts waits for another that sets the database up, longer than any other statement may take', async () => {
-  const place = await postgres.database();
+it('a process that starts waits for another that sets the database up, longer than any other statement may take', async (place) => {
   const { host, port, user, database } = place;
   const first = new pg.Client({ host, port, user, database });
   await first.connect();
@@ -394,8 +385,7 @@ describe('what is no store', () => {
     expect(refused?.message).not.toContain('\n');
   });
 
-  test('a role that may not create the schema is told which right it lacks', async () => {
-    const place = await postgres.database();
+  it('a role that may not create the schema is told which right it lacks', async (place) => {
     await postgres.query(`DROP ROLE IF EXISTS poor_${place.database}`);
     await postgres.query(`CREATE ROLE poor_${place.database} LOGIN PASSWORD 'hush'`);
     const user = `poor_${place.database}`;
@@ -405,14 +395,12 @@ describe('what is no store', () => {
     await postgres.query(`DROP ROLE ${user}`);
   });
 
-  test('a schema of another program is left as it is', async () => {
-    const place = await postgres.database();
+  it('a schema of another program is left as it is', async (place) => {
     await postgres.query('CREATE SCHEMA warmwarden; CREATE TABLE warmwarden.orders (id int)', place.database);
     expect((await refusal(place))?.message).toContain('belongs to another program, with a table orders');
   });
 
-  test('a newer schema is refused unless it says that this version may use it', async () => {
-    const place = await postgres.database();
+  it('a newer schema is refused unless it says that this version may use it', async (place) => {
     await (await open(place)).close();
     const set = (key: string, value: number) =>
       postgres.query(`UPDATE warmwarden.meta SET value = '${value}' WHERE key = '${key}'`, place.database);
@@ -425,8 +413,7 @@ describe('what is no store', () => {
   });
 });
 
-test('a column of whole numbers takes a fraction of a millisecond rounded', async () => {
-  const place = await postgres.database();
+it('a column of whole numbers takes a fraction of a millisecond rounded', async (place) => {
   const store = await open(place);
   const sent = { id: 'a', channel: 'ops', group: 'g', payload: '{}', title: 'a', alerts: [] };
   await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [sent], now: now + 0.4 });

@@ -7,7 +7,7 @@ import { dayMs, minuteMs } from '../../src/core/time.ts';
 import { everything, scopeKey, type WritesOff } from '../../src/core/write-scope.ts';
 import type { Store } from '../../src/store/store.ts';
 import { decisionsOf } from '../support/decisions-of.ts';
-import type { Opened } from './contract.ts';
+import { type Opened, provenOn } from './contract.ts';
 import {
   actionOf,
   alertOf,
@@ -35,9 +35,9 @@ const runOf = (id: string): Run => ({
 
 export function describeSharing(name: string, open: () => Promise<Opened>): void {
   describe(`${name}, continued`, () => {
-    test('the letter NUL becomes the replacement character, on every database', async () => {
-      await using opened = await open();
-      const { store } = opened;
+    const it = provenOn(open);
+
+    it('the letter NUL becomes the replacement character, on every database', async ({ store }) => {
       await store.recordList({ ...emptyList, present: [arrivedMailbox('m\0 1')] });
       expect((await store.loadPicture()).mailboxes.map(({ id }) => id)).toEqual(['m\uFFFD 1']);
     });
@@ -57,8 +57,7 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       expect((await store.loadPicture()).actions).toEqual([intentOf('m1')]);
     });
 
-    test('rows of runs are read piece by piece, and deleted with their run', async () => {
-      await using opened = await open();
+    it('rows of runs are read piece by piece, and deleted with their run', async (opened) => {
       const { runs } = opened.store;
       const chunk = (firstRow: number) => ({ firstRow, count: 2, rows: '[[1],[2]]' });
       for (const id of ['r1', 'r2']) expect(await runs.write(runOf(id), [chunk(0), chunk(2)])).toBe('written');
@@ -72,9 +71,7 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       expect(await runs.read('r2')).not.toBe(null);
     });
 
-    test('what is past its retention goes step by step, and what is needed stays', async () => {
-      await using opened = await open();
-      const { store } = opened;
+    it('what is past its retention goes step by step, and what is needed stays', async ({ store, reopen }) => {
       const [stays, leaves] = [arrivedMailbox('m1', { ...answers, memory }), arrivedMailbox('m2', { ...answers })];
       await store.recordList({ ...emptyList, present: [stays, leaves] });
       await store.recordList({ ...emptyList, left: [leaves] });
@@ -92,21 +89,22 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       const others = { observationsMs: dayMs, runsMs: dayMs, departedMs: dayMs };
       const asked = { now: now + 3 * dayMs, retention: { ...retention, ...others } };
       for (const duty of store.duties(asked)) while (await duty.step());
-      const next = await opened.reopen();
+      const next = await reopen();
       expect((await next.loadPicture()).mailboxes.map(({ id }) => id)).toEqual(['m1']);
       expect(await next.departed('acme', [leaves])).toEqual([]);
       expect((await decisionsOf(next, 'acme', 'm1', 9)).map(({ since }) => since)).toEqual([now + dayMs]);
       expect(await next.outbox.recentDeliveries(9)).toEqual([]);
     });
 
-    test('each mailbox is read back with what is its own, whatever its id and whoever left beside it', async () => {
-      await using opened = await open();
-      const { store } = opened;
+    it('each mailbox is read back with what is its own, whatever its id and whoever left beside it', async ({
+      store,
+      reopen,
+    }) => {
       const ids = ['b', 'A', 'a', 'B', 'é', 'Z', '10', '9', 'a-b', 'ab', 'a b', 'ä', '_', ''];
       const present = ids.map((id, index) => arrivedMailbox(id, { memory, firstSeenAt: now + index }));
       await store.recordList({ ...emptyList, present });
       await store.recordList({ ...emptyList, left: present.filter((_, index) => index % 3 === 0) });
-      const { mailboxes } = await (await opened.reopen()).loadPicture();
+      const { mailboxes } = await (await reopen()).loadPicture();
       const byAge = mailboxes.toSorted((a, b) => a.firstSeenAt - b.firstSeenAt);
       expect(byAge).toEqual(present.filter((_, index) => index % 3 !== 0));
     });
@@ -135,8 +133,9 @@ const unwritable = { ...noAlerts, transitions: [{ ...transitionOf(alertOf('m1'))
 
 export function describeBreakers(name: string, open: () => Promise<Opened>): void {
   describe(`${name}, circuit breakers`, () => {
-    test('each judgement, withdrawal and release is read back as it was decided, entry by entry in their order', async () => {
-      await using opened = await open();
+    const it = provenOn(open);
+
+    it('each judgement, withdrawal and release is read back as it was decided, entry by entry in their order', async (opened) => {
       let { store } = opened;
       let [state, at, seed] = [closedBreaker, now, 7];
       const upTo = (most: number) => {
@@ -160,9 +159,7 @@ export function describeBreakers(name: string, open: () => Promise<Opened>): voi
       expect(state.entries.length).toBeGreaterThan(2);
     });
 
-    test('many entries come and go in one event', async () => {
-      await using opened = await open();
-      const { store } = opened;
+    it('many entries come and go in one event', async ({ store }) => {
       const many = moveOf(closedBreaker, (before) => {
         const ids = Array.from({ length: 250 }, (_, index) => `m${index}`);
         return ids.reduce((state, id) => afterJudging(state, id), before);
@@ -175,9 +172,9 @@ export function describeBreakers(name: string, open: () => Promise<Opened>): voi
       expect(released.after.released.length).toBeGreaterThan(200);
     });
 
-    test('a move that could not be written leaves the stored state, and the next one goes on from it', async () => {
-      await using opened = await open();
-      const { store } = opened;
+    it('a move that could not be written leaves the stored state, and the next one goes on from it', async ({
+      store,
+    }) => {
       const first = moveOf(closedBreaker, (state) => afterJudging(state, 'm1'));
       await store.recordBreaker(first.record);
       const lost = moveOf(first.after, (state) => afterJudging(state, 'm2'));

@@ -2,6 +2,33 @@
 import { request } from 'node:http';
 import { request as requestTls } from 'node:https';
 
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** Sends a request over HTTP or HTTPS, whose headers may be anything; not decompressed. */
+export function sent(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  method = 'GET',
+  body = '',
+): Promise<Answer> {
+  const send = url.startsWith('https:') ? requestTls : request;
+  return new Promise((resolve, reject) => {
+    const asked = send(url, { method, headers, rejectUnauthorized: false, agent: false }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('error', reject);
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+      );
+    });
+    asked.on('error', reject).end(body);
+  });
+}
+
 export interface Shown {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -33,23 +60,12 @@ export class TestBrowser {
     return this.#ask('POST', path, { ...form, ...headers }, new URLSearchParams(fields).toString());
   }
 
-  #ask(method: string, path: string, headers: Readonly<Record<string, string>>, body: string): Promise<Shown> {
+  async #ask(method: string, path: string, headers: Readonly<Record<string, string>>, form: string): Promise<Shown> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const all = { accept: 'text/html', ...this.#extra, ...headers, ...(cookie === '' ? {} : { cookie }) };
-    const url = this.#base + path;
-    const send = url.startsWith('https:') ? requestTls : request;
-    return new Promise((resolve, reject) => {
-      const asked = send(url, { method, headers: all, rejectUnauthorized: false, agent: false }, (answer) => {
-        const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.on('error', reject);
-        answer.on('end', () => {
-          this.#keep(answer.headers['set-cookie'] ?? []);
-          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text: Buffer.concat(chunks).toString() });
-        });
-      });
-      asked.on('error', reject).end(body);
-    });
+    const { body, ...answer } = await sent(this.#base + path, all, method, form);
+    this.#keep([answer.headers['set-cookie'] ?? []].flat());
+    return { ...answer, text: body.toString() };
   }
 
   #keep(cookies: readonly string[]): void {

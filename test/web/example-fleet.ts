@@ -6,7 +6,7 @@ import type { Alert } from '../../src/core/alert.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { GuardMemory } from '../../src/core/guard/memory.ts';
-import type { AccountState, MailboxState } from '../../src/core/mailbox.ts';
+import type { AccountState, Forecast, MailboxState } from '../../src/core/mailbox.ts';
 import { addDays, hourMs, minuteMs, utcDate } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { row as emptyRow } from '../guard/samples.ts';
@@ -38,6 +38,14 @@ export function account(name: string, changes: Partial<AccountState> = {}): Acco
     forecast: null,
     ...changes,
   };
+}
+
+/** A cadence that fits, of data that is at most a minute old. */
+export function forecast(changes: Partial<Forecast> = {}): Forecast {
+  const age = minuteMs;
+  const oldestMs = { health: age, mailboxes: age, stats: age, warmup: age, mailbox: age, dns: age, blacklist: age };
+  const rates = { mailboxes: 3, allowedPerMinute: 90, isHeldBack: false, asksPerMinute: 3, fits: true, mend: null };
+  return { ...rates, oldestMs, calmestMs: age, firstSweepMs: age, ...changes };
 }
 
 export function row(date: string, changes: Partial<StatsRow> = {}): StatsRow {

@@ -6,7 +6,7 @@ import { defaultPolicy } from '../../src/core/policy.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { rankedOf, worstFirst } from '../../src/web/overview/fleet.ts';
 import { sampleIncident } from '../alerts/incident-samples.ts';
-import { account, alert, bareMailbox, exampleFleet, mailbox, now, verdict } from './example-fleet.ts';
+import { account, alert, bareMailbox, exampleFleet, forecast, mailbox, now, verdict } from './example-fleet.ts';
 import { ask, jsonAt, serve, stillWorld } from './running-server.ts';
 
 test('/api/groups counts the fleet as the page does, the groups that need attention first', async () => {
@@ -116,13 +116,10 @@ test('/api/budget says what each key may do, whether that is enough, and how old
   const fleet = new Fleet();
   const old = 46 * minuteMs;
   const oldestMs = { stats: old, warmup: old, mailbox: old, dns: old, blacklist: old, health: old, mailboxes: old };
-  const forecast = {
-    ...{ mailboxes: 2, allowedPerMinute: 1, isHeldBack: false, asksPerMinute: 3, fits: false },
-    ...{ calmestMs: old, firstSweepMs: minuteMs, oldestMs },
-    mend: { requestsPerMinute: 4, statsMs: 5 * minuteMs, warmupMs: 6 * minuteMs },
-  };
+  const mend = { requestsPerMinute: 4, statsMs: 5 * minuteMs, warmupMs: 6 * minuteMs };
+  const narrow = forecast({ mailboxes: 2, allowedPerMinute: 1, fits: false, calmestMs: old, oldestMs, mend });
   fleet.putAccount(account('calm'));
-  fleet.putAccount(account('tight', { forecast, throttledLastHour: 7 }));
+  fleet.putAccount(account('tight', { forecast: narrow, throttledLastHour: 7 }));
   fleet.putMailbox({ ...mailbox('m1', 'a@acme.example'), account: 'tight' });
   fleet.putMailbox(bareMailbox('m2', 'b@acme.example', 'tight'));
   fleet.putSweep({ account: 'tight', since: now, mailboxes: 2, read: 1, doneAt: now + minuteMs });

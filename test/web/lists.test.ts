@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import type { AlertChanges, Transition } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import type { Incident } from '../../src/core/incident.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Store } from '../../src/store/store.ts';
+import { sampleIncident } from '../alerts/incident-samples.ts';
 import { newStore } from '../support/new-folder.ts';
 import { account, alert, exampleFleet, mailbox, now } from './example-fleet.ts';
 import { ask, jsonAt, serve } from './running-server.ts';
@@ -12,21 +12,11 @@ import { ask, jsonAt, serve } from './running-server.ts';
 const count = 7;
 const numbers = Array.from({ length: count }, (_, index) => index);
 
-const incident = (index: number): Incident => ({
-  id: `inc_${index}`,
-  cause: { attribute: 'provider', value: 'google' },
-  kind: null,
-  // Some begin in one moment.
-  beganAt: now - Math.floor(index / 3) * minuteMs,
-  openedAt: now,
-  members: [],
-  alerts: [],
-  severity: 'warning',
-  joinedAt: now,
-  movedAt: now,
-  announced: null,
-  endedAt: index % 2 === 0 ? null : now - index,
-});
+/** Some begin in one moment. */
+const incident = (index: number) => {
+  const beganAt = now - Math.floor(index / 3) * minuteMs;
+  return sampleIncident(0, { id: `inc_${index}`, beganAt, endedAt: index % 2 === 0 ? null : now - index });
+};
 
 /** With `count` of everything that is at hand. */
 function filledFleet(): Fleet {

@@ -1,5 +1,4 @@
 // Starts the real server on a free loopback port over a fleet filled by hand, with everything else that it is handed.
-import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import type { Fleet } from '../../src/core/fleet/fleet.ts';
@@ -15,6 +14,7 @@ import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.t
 import { undocumented } from '../support/api-document.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
+import { type Answer, sent } from './browser.ts';
 import { explain, now } from './example-fleet.ts';
 
 export const metricsSettings: MetricsSettings = {
@@ -95,12 +95,6 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
   return { ...server, metrics, world, [Symbol.asyncDispose]: close };
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: Buffer;
-}
-
 /** A request whose Host header may be anything, which fetch does not allow. Not decompressed. Fails on an answer that is not documented. */
 export async function ask(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
   const answer = await sent(url, headers, method);
@@ -125,19 +119,4 @@ export async function read(fleet: Fleet, path = '/', changes: Partial<ServerOpti
 export async function jsonAt({ url }: Pick<Running, 'url'>, path: string) {
   const { body, status } = await ask(url + path);
   return { status, ...JSON.parse(body.toString()) };
-}
-
-function sent(url: string, headers: Record<string, string>, method: string): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
-      );
-      response.on('error', reject);
-    });
-    asked.on('error', reject);
-    asked.end();
-  });
 }

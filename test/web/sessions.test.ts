@@ -22,12 +22,17 @@ async function open(changes: Parameters<typeof serve>[1] = {}) {
   return { server, sessions, browser: new TestBrowser(server.url), [Symbol.asyncDispose]: () => server.close() };
 }
 
+const it = (name: string, proof: (stage: Awaited<ReturnType<typeof open>>) => Promise<void>) =>
+  test(name, async () => {
+    await using stage = await open();
+    await proof(stage);
+  });
+
 const signIn = (browser: TestBrowser, name = 'ann') => browser.post('/sign-in', { token: `${name}-token`, to: '/' });
 const keyOf = ({ cookies }: TestBrowser) => [...cookies.values()][0] ?? '';
 
 describe('signing in', () => {
-  test('a page asks for it in a form instead of the browser’s own question, and comes back to where one was going', async () => {
-    await using stage = await open();
+  it('a page asks for it in a form instead of the browser’s own question, and comes back to where one was going', async (stage) => {
     const { status, headers, text } = await stage.browser.get('/mailboxes/acme/m1?do=resume');
     expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="Warmwarden"']);
     expect(text).toContain('<input type="hidden" name="to" value="/mailboxes/acme/m1?do=resume">');
@@ -37,8 +42,7 @@ describe('signing in', () => {
     expect((await stage.browser.get('/')).status).toBe(200);
   });
 
-  test('gives a cookie that no script and no other site can use, and the store a digest of it', async () => {
-    await using stage = await open();
+  it('gives a cookie that no script and no other site can use, and the store a digest of it', async (stage) => {
     const { headers } = await signIn(stage.browser);
     expect(headers['set-cookie']).toEqual([
       expect.stringMatching(/^warmwarden=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/),
@@ -48,16 +52,14 @@ describe('signing in', () => {
     expect(await stage.sessions.find(sha256(key))).toMatchObject({ startedAt: now });
   });
 
-  test('leads nowhere but to a path of this server', async () => {
-    await using stage = await open();
+  it('leads nowhere but to a path of this server', async (stage) => {
     for (const to of ['https://evil.example/', '//evil.example', '/\\evil.example', '/\t/evil.example', 'x', '']) {
       const { headers } = await stage.browser.post('/sign-in', { token: 'ann-token', to });
       expect([to, headers.location]).toEqual([to, '/']);
     }
   });
 
-  test('is refused to a wrong token and to one that may only read the metrics', async () => {
-    await using stage = await open();
+  it('is refused to a wrong token and to one that may only read the metrics', async (stage) => {
     const wrong = await stage.browser.post('/sign-in', { token: 'ann', to: '/' });
     expect([wrong.status, wrong.headers['set-cookie']]).toEqual([401, undefined]);
     expect(wrong.text).toContain('This token is wrong.');
@@ -66,8 +68,7 @@ describe('signing in', () => {
     expect((await stage.browser.post('/sign-in', { token: '', to: '/' })).status).toBe(401);
   });
 
-  test('is refused to those who guess, and never to a correct token', async () => {
-    await using stage = await open();
+  it('is refused to those who guess, and never to a correct token', async (stage) => {
     const guess = () => stage.browser.post('/sign-in', { token: 'guess', to: '/' });
     for (let count = 0; count < 10; count += 1) expect((await guess()).status).toBe(401);
     const slowed = await guess();
@@ -95,8 +96,7 @@ describe('a form', () => {
       expect(await statusFrom(origin)).toEqual([origin, 303]);
   });
 
-  test('is refused without its value, with a wrong one, and with that of another session', async () => {
-    await using stage = await open();
+  it('is refused without its value, with a wrong one, and with that of another session', async (stage) => {
     const other = new TestBrowser(stage.server.url);
     await signIn(stage.browser);
     await signIn(other);
@@ -111,8 +111,7 @@ describe('a form', () => {
 });
 
 describe('a session', () => {
-  test('may do what its token may: a viewer’s reads, and no session operates the API', async () => {
-    await using stage = await open();
+  it('may do what its token may: a viewer’s reads, and no session operates the API', async (stage) => {
     await signIn(stage.browser, 'vera');
     expect((await stage.browser.get('/api/fleet')).status).toBe(200);
     await signIn(stage.browser, 'ann');
@@ -122,8 +121,7 @@ describe('a session', () => {
     expect((await stage.browser.get('/v1/recipes')).status).toBe(401);
   });
 
-  test('ends when its browser signs out, and the cookie of before opens nothing', async () => {
-    await using stage = await open();
+  it('ends when its browser signs out, and the cookie of before opens nothing', async (stage) => {
     await signIn(stage.browser);
     const key = keyOf(stage.browser);
     const shown = (await stage.browser.get('/')).text;
@@ -135,8 +133,7 @@ describe('a session', () => {
     expect((await stage.browser.get('/')).status).toBe(401);
   });
 
-  test('is not begun with a key that somebody planted', async () => {
-    await using stage = await open();
+  it('is not begun with a key that somebody planted', async (stage) => {
     stage.browser.cookies.set('warmwarden', 'A'.repeat(43));
     expect((await stage.browser.get('/')).status).toBe(401);
     await signIn(stage.browser);
@@ -171,8 +168,7 @@ describe('a session', () => {
     expect((await stage.browser.get('/')).status).toBe(401);
   });
 
-  test('goes on after a restart', async () => {
-    await using stage = await open();
+  it('goes on after a restart', async (stage) => {
     await signIn(stage.browser);
     await using next = await serve(exampleFleet(), { auth, sessions: stage.sessions });
     const browser = new TestBrowser(next.url);

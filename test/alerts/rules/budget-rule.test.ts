@@ -1,35 +1,24 @@
 // budget_too_small: what it says, and when it knows nothing.
 import { expect, test } from 'vitest';
 import { budgetTooSmall } from '../../../src/alerts/rules/budget-rule.ts';
-import type { AccountState, Forecast } from '../../../src/core/mailbox.ts';
+import type { Forecast } from '../../../src/core/mailbox.ts';
 import { hourMs, minuteMs } from '../../../src/core/time.ts';
-import { account as sampleAccount } from '../../web/example-fleet.ts';
+import { forecast, account as sampleAccount } from '../../web/example-fleet.ts';
 
-const account = (forecast: Forecast | null): AccountState => ({
-  ...sampleAccount('acme'),
-  listed: forecast !== null,
-  forecast,
-});
+const account = (of: Forecast | null) => sampleAccount('acme', { listed: of !== null, forecast: of });
 
-const small: Forecast = {
-  mailboxes: 1_000,
-  allowedPerMinute: 90,
-  isHeldBack: false,
-  asksPerMinute: 110.3,
-  fits: false,
-  oldestMs: {
-    health: minuteMs,
-    mailboxes: minuteMs,
-    stats: 18 * minuteMs,
-    warmup: 37 * minuteMs,
-    mailbox: 7 * hourMs,
-    dns: 7 * hourMs,
-    blacklist: 7 * hourMs,
-  },
-  firstSweepMs: 0,
-  calmestMs: 18 * minuteMs,
-  mend: { requestsPerMinute: 123, statsMs: 20 * minuteMs, warmupMs: hourMs },
+const read = {
+  stats: 18 * minuteMs,
+  warmup: 37 * minuteMs,
+  mailbox: 7 * hourMs,
+  dns: 7 * hourMs,
+  blacklist: 7 * hourMs,
 };
+const small = forecast({
+  ...{ mailboxes: 1_000, asksPerMinute: 110.3, fits: false, firstSweepMs: 0, calmestMs: 18 * minuteMs },
+  oldestMs: { ...forecast().oldestMs, ...read },
+  mend: { requestsPerMinute: 123, statsMs: 20 * minuteMs, warmupMs: hourMs },
+});
 
 test('a cadence that does not fit is told after four minutes, with the sum and what would mend it', () => {
   const { active, forMs, severity, facts } = budgetTooSmall(account(small), undefined, 0);
@@ -49,8 +38,7 @@ test('it ends when the cadence fits, and before the first list it is unknown', (
 test('it is a warning while mailboxes wait for the end of a first sweep of over an hour, and no longer', () => {
   const long = { ...small, firstSweepMs: 3 * hourMs };
   const sweep = { account: 'acme', since: 0, mailboxes: 1_000, doneAt: null };
-  const after = (read: number, now: number, forecast = long) =>
-    budgetTooSmall(account(forecast), { ...sweep, read }, now);
+  const after = (read: number, now: number, of = long) => budgetTooSmall(account(of), { ...sweep, read }, now);
   expect(after(0, 0)).toMatchObject({ active: true, severity: 'warning' });
   expect(after(0, 0).facts).toMatchObject({
     title: 'acme: mailboxes are not guarded yet, because the first sweep takes over an hour',
