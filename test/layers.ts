@@ -137,13 +137,6 @@ export function violationsOf(root: string, file: string, text: string): readonly
   return violations;
 }
 
-/** All violations below `root`, and how many files were read. */
-export function checkLayers(root: string): { readonly files: number; readonly violations: readonly Violation[] } {
-  const files = sourceFiles(root);
-  const violations = files.flatMap((file) => violationsOf(root, file, readFileSync(join(root, file), 'utf8')));
-  return { files: files.length, violations };
-}
-
 export interface SourceText {
   /** Relative to the folder that all of them stand in. */
   readonly file: string;

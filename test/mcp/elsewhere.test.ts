@@ -1,5 +1,12 @@
-// `warmwarden mcp --base-url`: the tool server of a recipe service elsewhere, as a client sees it that knows only JSON-RPC.
+// `warmwarden mcp --base-url`: the tool server of a recipe service elsewhere, as a client sees it that knows only JSON-RPC; whatever a
+// service says, tools are such that every client takes them, and results are inert.
+
+import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { RunRecord } from '../../src/recipes/client/answers.ts';
+import { runResult } from '../../src/recipes/mcp/tool-server.ts';
+import { recipeTool, runTools } from '../../src/recipes/mcp/tools.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { spawnRpc } from '../support/bare-rpc.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -267,4 +274,71 @@ test('a mistake on the command line is said on stderr, with exit code 2 and noth
   await using server = spawnRpc(['mcp', ...(mistakes[0]?.[1] ?? [])]);
   expect([await server.ended, server.rpc.received]).toEqual([2, '']);
   expect(server.stderr()).toContain(mistakes[0]?.[0]);
+});
+
+const deceptive = /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\p{Cs}]/u;
+/** Ordinary letters, and what hides, reorders or breaks text. */
+const unit = fc.constantFrom('a', 'é', '<', '"', '\u0007', '\n', '\u202e', '\u200b', '\ufeff', '\u2028', '\ud83d');
+const words = fc.constantFrom('id', 'name', 'type', 'properties', 'required', 'enum', 'description', 'rows', 'data');
+const json = fc.anything({
+  key: fc.oneof(words, fc.string({ unit })),
+  maxDepth: 4,
+  withNullPrototype: false,
+});
+const parameters = fc.oneof(
+  json,
+  fc.array(fc.record({ name: fc.string(), type: json, required: json, default: json })),
+);
+
+/** As it would come over the wire: anything that JSON can't say is gone. */
+function wired(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value) ?? 'null');
+}
+
+test('any parameters make a tool that the strictest client takes', () => {
+  fc.assert(
+    fc.property(parameters, fc.string({ minLength: 1, unit }), fc.boolean(), (raw, id, foreign) => {
+      const recipe = { id, title: id, description: id, parameters: wired(raw), operation: 'unknown' as const };
+      const tool = recipeTool(recipe, foreign);
+      expect(ListToolsResultSchema.safeParse({ tools: [wired(tool), ...runTools] }).success).toBe(true);
+      expect(tool.name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+      expect(runTools.map(({ name }) => name)).not.toContain(tool.name);
+      expect(JSON.stringify([tool.title, tool.description])).not.toMatch(deceptive);
+    }),
+  );
+});
+
+const run: RunRecord = {
+  id: 'r',
+  recipe: null,
+  state: 'succeeded',
+  stateSaid: null,
+  rows: null,
+  rowCount: null,
+  truncated: false,
+  apply: null,
+  error: null,
+};
+
+test('any rows come out inert and of bounded size, with a cursor for what did not fit', () => {
+  const long = fc.string({ unit, minLength: 2_000, maxLength: 6_000 });
+  const rows = fc.array(fc.oneof(json, fc.record({ a: long, b: long })), { maxLength: 60 });
+  fc.assert(
+    fc.property(rows, (raw) => {
+      const given = wired(raw) as readonly unknown[];
+      let taken = -1;
+      const cursorAfter = (count: number) => {
+        taken = count;
+        return count < given.length ? `${count}` : null;
+      };
+      const { structuredContent, content } = runResult(run, { rows: given, cursorAfter }, { acts: false });
+      const { rows: shown } = structuredContent as { readonly rows: readonly object[] };
+      expect(taken).toBe(shown.length);
+      expect(shown.length > 0 || given.length === 0).toBe(true);
+      expect(shown.every((row) => typeof row === 'object' && row !== null && !Array.isArray(row))).toBe(true);
+      expect(content[0]?.type === 'text' && content[0].text).not.toMatch(deceptive);
+      if (shown.length > 1) expect(JSON.stringify(shown).length).toBeLessThan(210_000);
+    }),
+    { numRuns: 50 },
+  );
 });

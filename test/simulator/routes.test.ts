@@ -1,6 +1,8 @@
-// The routes, with the fields and types of the API's document, and what they refuse.
-import { expect, test } from 'vitest';
+// The routes, with the fields and types of the API's document, what they refuse, and the four ways of counting requests.
+import { describe, expect, test } from 'vitest';
 import { demoKey } from '../../tools/simulator/keys.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
+import { createLimiter, type LimiterKind, limiterKinds } from '../../tools/simulator/rate-limit.ts';
 import { hourMs, type Json, type Reply, serve } from './served.ts';
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -129,4 +131,50 @@ test('request 101 within sixty seconds is a 429 that says when the next one is w
   const again = await served.ask('/v1/mailboxes');
   expect([again.status, again.headers['retry-after']]).toEqual([429, '11']);
   expect((await served.ask('/v1/health')).status).toBe(200);
+});
+
+const limit = 60;
+
+async function limiterOf(kind: LimiterKind, startsAfterMs = 0) {
+  const clock = movedClock(Date.UTC(2026, 2, 10, 8, 30));
+  const limiter = createLimiter(kind, limit, clock);
+  await clock.advance(startsAfterMs);
+  /** How many of so many knocks at one moment are admitted. */
+  const burst = (knocks = 3 * limit) =>
+    Array.from({ length: knocks }, () => limiter.knock()).filter(({ admitted }) => admitted).length;
+  return { clock, limiter, burst };
+}
+
+test.each([
+  ['sliding', [60, 0, 60]],
+  ['fixed', [60, 60, 0]],
+  ['token_bucket', [60, 30, 30]],
+  ['small_bucket', [6, 6, 6]],
+] as const)(
+  'a %s limiter lets %j through at once: after half a minute, one, and one and a half',
+  async (kind, admitted) => {
+    const { clock, burst } = await limiterOf(kind, 30_000);
+    const counts: number[] = [];
+    for (const _ of admitted) {
+      counts.push(burst());
+      await clock.advance(30_000);
+    }
+    expect(counts).toEqual(admitted);
+  },
+);
+
+describe.each(limiterKinds)('a %s limiter', (kind) => {
+  test('lets an even pace at its limit through, and nothing above it for long', async () => {
+    const { clock, limiter } = await limiterOf(kind);
+    const paced = async (everyMs: number, requests: number) => {
+      let refused = 0;
+      for (let request = 0; request < requests; request += 1) {
+        if (!limiter.knock().admitted) refused += 1;
+        await clock.advance(everyMs);
+      }
+      return refused;
+    };
+    expect(await paced(1_000, 300)).toBe(0);
+    expect(await paced(500, 600)).toBeGreaterThan(200);
+  });
 });
