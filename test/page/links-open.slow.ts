@@ -59,7 +59,7 @@ test('every link on every view leads to something', async () => {
   expect(broken).toEqual([]);
   expect([...kinds]).toEqual(
     expect.arrayContaining([
-      ...['/?page=', '/alerts?rule=&page=', '/alerts?before=', '/activity?until=', '/mailboxes?until='],
+      ...['/?page=', '/alerts?severity=&rule=&page=', '/alerts?before=', '/activity?cursor=', '/mailboxes?until='],
     ]),
   );
 });
