@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
-import { rankedOf, worstFirst } from '../../src/web/overview/fleet.ts';
+import { noTags, rankedOf, type Sorting, selectPage, worstFirst } from '../../src/web/overview/fleet.ts';
 import { sampleIncident } from '../alerts/incident-samples.ts';
 import { account, alert, bareMailbox, exampleFleet, forecast, mailbox, now, verdict } from './example-fleet.ts';
 import { ask, jsonAt, serve, stillWorld } from './running-server.ts';
@@ -217,4 +217,25 @@ test('/api/incidents has those that go on and those that ended; the alerts and t
   expect(await jsonAt(server, '/api/alerts')).toMatchObject({ incidents: named });
   expect(await jsonAt(server, '/api/fleet')).toMatchObject({ incidents: named });
   expect((await ask(`${server.url}/api/incidents?x=1`)).status).toBe(400);
+});
+
+test.each<[Sorting, string]>([
+  ['worst', 'm1 m3 m2'],
+  ['address', 'm2 m3 m1'],
+  ['account', 'm1 m2 m3'],
+  ['rate', 'm1 m2 m3'],
+  ['left', 'm1 m2 m3'],
+  ['health', 'm2 m1 m3'],
+  ['age', 'm3 m1 m2'],
+])('the table is sorted by %s as its column says, what is not known last', (sort, order) => {
+  const fleet = new Fleet();
+  const judged = (answer: Parameters<typeof verdict>[0]) => ({ at: now, answer: verdict(answer) });
+  fleet.putMailbox(mailbox('m1', 'c@one.example', { verdict: judged({ ...held, bouncesUntilBreach: 0 }) }));
+  const healthy = { entry: { at: now, answer: { ...mailbox('m2', 'a@one.example').entry.answer, healthScore: 10 } } };
+  const read = { ...mailbox('m2', 'a@one.example', healthy), warmup: null, detail: null };
+  fleet.putMailbox({ ...read, stats: { at: now, answer: { rows: [] } }, verdict: judged({}) });
+  fleet.putMailbox({ ...mailbox('m3', 'b@one.example', { verdict: null, stats: null }), account: 'beta' });
+  const ranked = rankedOf({ fleet, world: stillWorld(), policyOf: () => defaultPolicy });
+  const { rows } = selectPage({ ranked }, { sort }, { fleet, tags: noTags });
+  expect(rows.map((one) => one.mailbox.id).join(' ')).toBe(order);
 });

@@ -228,7 +228,7 @@ function hasWord({ mailbox, state }: RankedMailbox, word: string): boolean {
 const rowsAPage = 50;
 
 export function selectPage(
-  { ranked }: Picture,
+  { ranked }: Pick<Picture, 'ranked'>,
   selection: Selection,
   { fleet, tags }: Pick<RouteParts, 'fleet' | 'tags'>,
 ) {
