@@ -197,7 +197,8 @@ export function emailChannel(settings: EmailSettings, patience = smtpPatience): 
         const { response, rejected } = await transport.sendMail({ ...mailOf(delivery, to, settings), signal });
         return takenBy(response, to, rejected);
       } catch (error) {
-        const attempt = { password: passwordOf(settings), isLate: signal.aborted, isWhole };
+        const password = decodeURIComponent(new URL(settings.url).password);
+        const attempt = { password, isLate: signal.aborted, isWhole };
         const failure = failureMeaning(error as SmtpError, attempt);
         // The other recipients have the message, so it is not resent to those whose refusal is final.
         return delivery.receipt !== null && failure.kind === 'refused'
@@ -236,12 +237,14 @@ function threadOf({ incident, transitions }: GroupMessage): Pick<Letter, 'thread
 /** The bytes are the same at every attempt. */
 function mailOf({ id, payload, createdAt }: Delivery, to: readonly string[], settings: EmailSettings): SendMailOptions {
   const { subject, text, html, thread, first }: Letter = JSON.parse(payload);
-  const domain = domainOf(settings.from);
-  const root = thread === null ? null : `<${hashOf(`${settings.name}|${thread}`)}@${domain}>`;
+  const from = addressIn(settings.from);
+  const domain = from.split('@').at(-1) ?? 'localhost';
+  const hash = createHash('sha256').update(`${settings.name}|${thread}`).digest('hex').slice(0, 32);
+  const root = thread === null ? null : `<${hash}@${domain}>`;
   return {
     from: settings.from,
     to: [...settings.to],
-    envelope: { from: addressIn(settings.from), to: [...to] },
+    envelope: { from, to: [...to] },
     subject,
     text,
     html,
@@ -279,20 +282,8 @@ function connectionOf({ url, allowPlain, egress }: EmailSettings, { greetingMs, 
   };
 }
 
-function passwordOf({ url }: EmailSettings): string {
-  return decodeURIComponent(new URL(url).password);
-}
-
 function addressIn(from: string): string {
   return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from;
-}
-
-function domainOf(from: string): string {
-  return addressIn(from).split('@').at(-1) ?? 'localhost';
-}
-
-function hashOf(identity: string): string {
-  return createHash('sha256').update(identity).digest('hex').slice(0, 32);
 }
 
 /** People do not read more of an email. */

@@ -50,9 +50,8 @@ export async function guard(
   const alerts = new ReloadAlerts(rooms, live);
   const retention = () => live.config.retention;
   const aheadMs = () => clockAheadMs(fleet.accounts());
-  const schedules = recipes.schedule();
-  teardowns.add('scheduled recipes', () => schedules.stop());
   const every = [
+    ...recipes.loops,
     upkeepLoop({ world, loops, store, retention, aheadMs }),
     loops.every(lookEveryMs, 'watching the alerts of reloads', () => alerts.look()),
     // A process that takes over a lease starts at once. Otherwise what each 429 and each stop stores is enough.

@@ -71,17 +71,8 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
     retentionMs: () => live.config.retention.runsMs,
     operate: () => startup.operate,
   });
-  teardowns.add('recipes', () => recipes.stop());
-  return {
-    world,
-    loops,
-    live,
-    store,
-    fleet,
-    metrics,
-    metricsSettings,
-    recipes,
-  };
+  teardowns.add('recipes', () => recipes.runner.close());
+  return { world, loops, live, store, fleet, metrics, metricsSettings, recipes };
 }
 
 async function loadFleet(store: Store, { accounts }: Config, { clock, log }: World): Promise<Fleet> {

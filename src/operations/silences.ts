@@ -15,8 +15,8 @@ import { invalid } from './plan.ts';
 
 export function silenceCommands(rooms: CommandRooms): Pick<Commands, 'silence-add' | 'silence-expire'> {
   const { fleet, store, world, rules } = rooms;
-  const record = async (silence: Silence, now: EpochMs, messages: readonly string[]): Promise<CommandOutcome> => {
-    await store.recordSilence(silence, now);
+  const record = async (silence: Silence, messages: readonly string[]): Promise<CommandOutcome> => {
+    await store.recordSilence(silence);
     fleet.putSilence(silence);
     return { result: 'done', messages };
   };
@@ -31,7 +31,7 @@ export function silenceCommands(rooms: CommandRooms): Pick<Commands, 'silence-ad
       return {
         plan: { effect: effectOf('The silence', silence, rooms), about: [match, seconds] },
         command: `silence add ${silence.id}: ${matchText(match)}`,
-        carryOut: () => record(silence, from, effectOf(`Silence ${silence.id}`, silence, rooms)),
+        carryOut: () => record(silence, effectOf(`Silence ${silence.id}`, silence, rooms)),
       };
     },
 
@@ -45,7 +45,7 @@ export function silenceCommands(rooms: CommandRooms): Pick<Commands, 'silence-ad
       return {
         plan: { effect: [effect], about: [id, silence.until] },
         command: `silence expire ${id}`,
-        carryOut: () => record({ ...silence, until: now }, now, [`Silence ${id} has expired. ${then}`]),
+        carryOut: () => record({ ...silence, until: now }, [`Silence ${id} has expired. ${then}`]),
       };
     },
   };

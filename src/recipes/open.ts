@@ -8,7 +8,7 @@ import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
 import { momentText } from '../core/wording/phrases.ts';
 import type { RunLedger } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import type { Loops } from '../world/loop.ts';
+import type { Loop, Loops } from '../world/loop.ts';
 import { cronSchedule } from '../world/schedule.ts';
 import type { World } from '../world/world.ts';
 import { type Catalogue, readCatalogue } from './catalogue.ts';
@@ -31,8 +31,7 @@ interface RecipeParts {
 
 export interface OpenRecipes {
   readonly runner: RecipeRunner;
-  schedule(): { stop(): Promise<void> };
-  stop(): Promise<void>;
+  readonly loops: readonly Loop[];
 }
 
 /** The pause between two deletions of old runs leaves the store to others. */
@@ -58,15 +57,10 @@ export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
   const prune = async () => ((await runs.pruneOne(world.clock.now() - retentionMs())) ? pruneStepMs : hourMs);
   return {
     runner,
-    schedule() {
-      const running = [
-        loops.create('starting scheduled recipes', scheduling(world, runner, catalogue, runs)),
-        loops.create('deleting old runs of recipes', prune),
-      ];
-      for (const loop of running) loop.start();
-      return { stop: async () => void (await Promise.all(running.map((loop) => loop.stop()))) };
-    },
-    stop: () => runner.close(),
+    loops: [
+      loops.create('starting scheduled recipes', scheduling(world, runner, catalogue, runs)),
+      loops.create('deleting old runs of recipes', prune),
+    ],
   };
 }
 

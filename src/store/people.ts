@@ -8,10 +8,9 @@ import type { Gate } from './database.ts';
 import { parsed, storedWritesOff, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
-export async function writeSilence(trx: Db, silence: Silence, now: EpochMs): Promise<void> {
-  // The audit log still has the silence and its author.
-  await trx.deleteFrom('silences').where('until', '<=', now).execute();
-  await upsert(trx, 'silences', [{ id: silence.id, until: silence.until, silence: JSON.stringify(silence) }]);
+/** An expired silence stays until the next upkeep. */
+export function writeSilence(trx: Db, silence: Silence): Promise<void> {
+  return upsert(trx, 'silences', [{ id: silence.id, until: silence.until, silence: JSON.stringify(silence) }]);
 }
 
 export async function loadSilences(db: Db): Promise<readonly Silence[]> {

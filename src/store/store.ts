@@ -183,8 +183,8 @@ export class Store {
       this.keepStops(this.#note.content.stops.filter(({ scope }) => !record.on.includes(scopeKey(scope))));
   }
 
-  recordSilence(silence: Silence, now: EpochMs): Promise<void> {
-    return this.#gate.write((trx) => writeSilence(trx, silence, now));
+  recordSilence(silence: Silence): Promise<void> {
+    return this.#gate.write((trx) => writeSilence(trx, silence));
   }
 
   knownAccounts(): Promise<readonly KnownAccount[]> {

@@ -250,7 +250,7 @@ describe('a damaged row', () => {
   test('whose key is a text for a shell is named without a command', async () => {
     const { path, store } = await opened();
     const silence = { id: '$(reboot)', match: {}, by: 'ann', reason: '', from: now, until: now + 1 };
-    await store.recordSilence(silence, now);
+    await store.recordSilence(silence);
     const database = new DatabaseSync(path);
     database.exec("UPDATE silences SET silence = ''");
     database.close();

@@ -426,8 +426,8 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const twice = { announced: [announcement, louder], groups: ['a|r', 'a|r'] };
       await record({ ...twice, ended: many.map(({ fingerprint }) => fingerprint) }, now + 5);
       const silence = { id: 's1', match: { rule: ['dns_*'] }, by: 'ann', reason: 'moving', from: now, until: now + 9 };
-      await opened.store.recordSilence(silence, now);
-      await opened.store.recordSilence({ ...silence, until: now + 3 }, now);
+      await opened.store.recordSilence(silence);
+      await opened.store.recordSilence({ ...silence, until: now + 3 });
       const store = await opened.reopen();
       const { announcements, groups } = await store.outbox.loadNotificationLog();
       expect(announcements).toEqual([louder]);

@@ -53,7 +53,7 @@ async function fill(): Promise<void> {
     });
   }
   await store.recordBreaker(moveOf(closedBreaker, (state) => afterJudging(state, 'm1')).record);
-  await store.recordSilence({ id: 's', match: {}, by: 'ann', reason: 'moving', from: now, until: now + 9 }, now);
+  await store.recordSilence({ id: 's', match: {}, by: 'ann', reason: 'moving', from: now, until: now + 9 });
   await store.outbox.recordDigest({ deliveries: [], until: now });
   await store.close();
 }

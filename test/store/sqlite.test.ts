@@ -150,7 +150,7 @@ test('a statement that failed is over once work succeeds, not by a probe; a refu
   const store = await Store.open(path, now);
   const beside = new DatabaseSync(path);
   const silence = { match: { rule: ['not_guarded'] }, by: 'me', reason: 'a test', from: now, until: now + 1 };
-  const put = (id: string) => store.recordSilence({ id, ...silence }, now);
+  const put = (id: string) => store.recordSilence({ id, ...silence });
   beside.exec("CREATE TRIGGER broken BEFORE INSERT ON silences BEGIN SELECT RAISE(ABORT, 'broken'); END");
   await expect(put('one')).rejects.toThrow('broken');
   beside.exec('DROP TRIGGER broken');

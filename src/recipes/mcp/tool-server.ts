@@ -316,8 +316,11 @@ class ToolSession {
   async #call(name: string, given: Arguments, context: ServerContext): Promise<CallToolResult> {
     const away = await this.#away();
     if (away !== null) return refusedResult([away]);
-    if (name === followTool) return this.#follow(given, context);
-    if (name === cancelTool) return this.#cancel(given);
+    if (name === followTool)
+      return withArguments(followShape, given, ({ run_id: run, ...asked }) =>
+        this.#outcome(run, { ...asked, isOurs: false }, context),
+      );
+    if (name === cancelTool) return withArguments(cancelShape, given, ({ run_id: run }) => this.#cancel(run));
     const recipe = await this.#recipeOf(name);
     if (!recipe)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}: list the tools again.`);
@@ -346,17 +349,8 @@ class ToolSession {
     return called();
   }
 
-  async #follow(given: Arguments, context: ServerContext): Promise<CallToolResult> {
-    const asked = followShape.safeParse(given);
-    if (!asked.success) return refusedResult(asked.error.issues.map(({ message }) => message));
-    const { run_id: run, cursor, limit } = asked.data;
-    return this.#outcome(run, { cursor, limit, isOurs: false }, context);
-  }
-
-  async #cancel(given: Arguments): Promise<CallToolResult> {
-    const asked = cancelShape.safeParse(given);
-    if (!asked.success) return refusedResult(asked.error.issues.map(({ message }) => message));
-    const cancelled = await this.#options.service.api.cancel(asked.data.run_id);
+  async #cancel(run: string): Promise<CallToolResult> {
+    const cancelled = await this.#options.service.api.cancel(run);
     if ('said' in cancelled) return refusedResult([cancelled.said]);
     return runResult(cancelled, null, { acts: await this.#acts(cancelled), cancelling: true });
   }
@@ -391,6 +385,15 @@ class ToolSession {
     const operation = entry ? operationOf(entry) : null;
     return operation !== null && operation !== 'unknown';
   }
+}
+
+async function withArguments<Shape extends z.ZodType>(
+  shape: Shape,
+  given: Arguments,
+  answer: (asked: z.output<Shape>) => Promise<CallToolResult>,
+): Promise<CallToolResult> {
+  const { success, data, error } = shape.safeParse(given);
+  return success ? answer(data) : refusedResult(error.issues.map(({ message }) => message));
 }
 
 /** Place where rows go on: `skip` rows into the page at this address, which is empty for the first page. */

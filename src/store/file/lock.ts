@@ -27,7 +27,8 @@ export class StoreLock {
     if (identityOf(path) === this.#identity) return;
     create(path);
     const again = lockedOrNull(path);
-    if (!again) throw new AtRiskError(`another Warmwarden uses ${this.#file}: ${path} was deleted`, stopOne);
+    if (!again)
+      throw new AtRiskError(`another Warmwarden uses ${this.#file}: ${path} was deleted`, 'Stop one of the two.');
     this.#held.close();
     this.#held = again;
     this.#identity = identityOf(path);
@@ -37,8 +38,6 @@ export class StoreLock {
     this.#held.close();
   }
 }
-
-const stopOne = 'Stop one of the two.';
 
 export function lockedOrNull(path: string): DatabaseSync | null {
   const lock = new DatabaseSync(path);
