@@ -290,3 +290,10 @@ test('the key goes to every route but health, as a Bearer key', async () => {
   await client.api.mailboxes();
   expect(server.received.map(({ headers }) => headers.authorization)).toEqual([undefined, `Bearer ${key}`]);
 });
+
+test('an answer with 60 KB of headers is read', async () => {
+  const cookies = Array.from({ length: 15 }, (_, index) => `c${index}=${'x'.repeat(4_000)}`);
+  await using server = await startScripted(answer(200, { mailboxes: [] }, { 'set-cookie': cookies }));
+  await using client = clientOf(server.url);
+  expect(await client.api.mailboxes()).toMatchObject({ ok: true });
+});

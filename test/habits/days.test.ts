@@ -5,18 +5,17 @@ import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { calmPoll, goOnDuty, rarePoll } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { commandLine } from '../support/command-line.ts';
-import { type Asked, type Fault, OtherApi, week } from '../support/other-api.ts';
+import { type Asked, answerWith, OtherApi, week } from '../support/other-api.ts';
 import { Workplace } from '../support/process.ts';
 
 const plan = (most: number) => `days must be at most ${most} on your plan`;
-const refusal = (error: string): Fault => ({ kind: 'answer', status: 400, body: JSON.stringify({ error }) });
+const refusal = (error: string) => answerWith(400, { error });
 const isStats = ({ path }: Asked) => path === '/v1/stats';
 const daysAsked = (api: OtherApi) => api.log.filter(isStats).map(({ query }) => Number(query.get('days')));
 
 /** An API with these mailboxes that refuses more days than `most`. */
-async function apiWith(emails: readonly string[], most: number): Promise<OtherApi> {
-  const api = await OtherApi.start();
-  for (const email of emails) api.add(email);
+async function apiWith(names: readonly string[], most = 90): Promise<OtherApi> {
+  const api = await OtherApi.start(names);
   api.fault = (asked) => (isStats(asked) && Number(asked.query.get('days')) > most ? refusal(plan(most)) : undefined);
   return api;
 }
@@ -25,12 +24,12 @@ test.each([
   [14, [30, 14, 14]],
   [7, [30, 14, 7, 7]],
 ])('an API that refuses more than %i days is asked for less, and breaches are acted on', async (most, first) => {
-  await using api = await apiWith(['a@a.example'], most);
+  await using api = await apiWith(['a'], most);
   await using duty = await goOnDuty({ other: api, poll: rarePoll });
-  const [box] = api.mailboxes.values();
-  await duty.until(() => duty.reason(box?.email) === 'ok', 5 * minuteMs);
-  if (box) box.days = week(40, 5);
-  await duty.until(() => box?.mode === 'recovery');
+  const [box] = api.boxes;
+  await duty.until(() => duty.reason(box.email) === 'ok', 5 * minuteMs);
+  box.days = week(40, 5);
+  await duty.until(() => box.mode === 'recovery');
   expect(daysAsked(api).slice(0, first.length)).toEqual(first);
   await duty.run(3 * dayMs - hourMs);
   // Asked again once a day.
@@ -39,30 +38,24 @@ test.each([
 });
 
 test('one mailbox that is refused 30 days shortens the window of no other; a second one does', async () => {
-  await using api = await apiWith(['a@a.example', 'b@b.example', 'c@c.example'], 90);
-  const [a, b, c] = [...api.mailboxes.values()];
-  const refused = new Set([a?.id]);
+  await using api = await apiWith(['a', 'b', 'c']);
+  const [a, b] = api.boxes;
+  const refused = new Set([a.id]);
   api.fault = (asked) =>
     isStats(asked) && refused.has(asked.mailboxId ?? '') && Number(asked.query.get('days')) > 14
       ? refusal(plan(14))
       : undefined;
   await using duty = await goOnDuty({ other: api });
-  const lastOf = (box: { readonly id: string } | undefined) =>
-    Number(
-      api.log
-        .filter((asked) => isStats(asked) && asked.mailboxId === box?.id)
-        .at(-1)
-        ?.query.get('days'),
-    );
+  const last = () => api.boxes.map((box) => Number(api.reads('/v1/stats', box).at(-1)?.query.get('days')));
   await duty.run(2 * hourMs);
-  expect([a, b, c].map(lastOf)).toEqual([14, 30, 30]);
-  refused.add(b?.id);
+  expect(last()).toEqual([14, 30, 30]);
+  refused.add(b.id);
   await duty.run(2 * hourMs);
-  expect([a, b, c].map(lastOf)).toEqual([14, 14, 14]);
+  expect(last()).toEqual([14, 14, 14]);
 });
 
 test('a 400 that no smaller number of days mends changes nothing: after one that was mended, all days are asked for', async () => {
-  await using api = await apiWith(['a@a.example'], 90);
+  await using api = await apiWith(['a']);
   let refusing = true;
   api.fault = (asked) => (isStats(asked) && refusing ? refusal('the database is busy') : undefined);
   await using duty = await goOnDuty({ other: api });
@@ -73,9 +66,8 @@ test('a 400 that no smaller number of days mends changes nothing: after one that
 });
 
 test('fewer days than were asked for are judged, and the log says it once', async () => {
-  await using api = await apiWith(['a@a.example'], 90);
-  const [box] = api.mailboxes.values();
-  if (box) box.days = week(20, 0);
+  await using api = await apiWith(['a']);
+  const [box] = api.boxes;
   api.fault = (asked) => {
     if (!isStats(asked)) return undefined;
     const stats = week(20, 0).map(({ daysAgo, sent, bounced }) => ({
@@ -83,7 +75,7 @@ test('fewer days than were asked for are judged, and the log says it once', asyn
       sent,
       bounced,
     }));
-    return { kind: 'answer', status: 200, body: JSON.stringify({ mailbox_id: box?.id, period: '7d', stats }) };
+    return answerWith(200, { mailbox_id: box.id, period: '7d', stats });
   };
   await using duty = await goOnDuty({ other: api });
   await duty.until(() => duty.reason('a@a.example') === 'ok', 10 * minuteMs);
@@ -93,18 +85,14 @@ test('fewer days than were asked for are judged, and the log says it once', asyn
 
 test('where no statistics are given at all, the account is NOT GUARDED everywhere, in the words of the API', async () => {
   const said = 'statistics are not part of your plan';
-  await using api = await apiWith(['a@a.example', 'b@b.example'], 90);
+  await using api = await apiWith(['a', 'b']);
   let refusing = true;
   api.fault = (asked) => (isStats(asked) && refusing ? refusal(said) : undefined);
   await using daemon = await startMovedDaemon({ other: api, poll: calmPoll });
-  const readyz = async () => {
-    const answer = await fetch(`${daemon.url()}/readyz`);
-    return { status: answer.status, text: await answer.text() };
-  };
   const status = () => commandLine(['status', '--config', daemon.file]);
   await daemon.run(10 * minuteMs);
-  const [ready, table] = [await readyz(), await status()];
-  expect(ready).toMatchObject({ status: 503, text: expect.stringContaining(said) });
+  const [ready, table] = [await daemon.readyz(), await status()];
+  expect(ready).toMatch(new RegExp(`^503 .*${said}`));
   expect(table).toMatchObject({ code: 1, stdout: expect.stringContaining('NOT GUARDED') });
   expect(table.stdout).toContain(said);
   const told = daemon.told('not_guarded');
@@ -112,14 +100,14 @@ test('where no statistics are given at all, the account is NOT GUARDED everywher
   expect(told[0]?.sentences.join(' ')).toContain(said);
   refusing = false;
   await daemon.run(30 * minuteMs);
-  expect([(await readyz()).status, (await status()).code]).toEqual([200, 0]);
+  expect([await daemon.readyz(), (await status()).code]).toEqual(['200 ready', 0]);
   expect(daemon.notified('not_guarded')).toEqual(['firing', 'resolved']);
 });
 
 test('one mailbox that is refused among others is no account that is not guarded', async () => {
-  await using api = await apiWith(['a@a.example', 'b@b.example', 'c@c.example'], 90);
-  const [sick] = api.mailboxes.values();
-  api.fault = (asked) => (isStats(asked) && asked.mailboxId === sick?.id ? refusal('no such table') : undefined);
+  await using api = await apiWith(['a', 'b', 'c']);
+  const [sick] = api.boxes;
+  api.fault = (asked) => (isStats(asked) && asked.mailboxId === sick.id ? refusal('no such table') : undefined);
   await using duty = await goOnDuty({ other: api });
   await duty.run(3 * hourMs);
   expect([duty.account()?.unjudged ?? null, duty.alert('guard_blind')]).toEqual([null, undefined]);
@@ -134,7 +122,7 @@ describe('doctor tries each kind of request once', () => {
   }
 
   test('and says that nothing can be judged, in the words of the API', async () => {
-    await using api = await apiWith(['a@a.example'], 0);
+    await using api = await apiWith(['a'], 0);
     const { code, stdout } = await said(api);
     expect([code, stdout]).toEqual([
       1,
@@ -143,7 +131,7 @@ describe('doctor tries each kind of request once', () => {
   });
 
   test('and says how many days of statistics it is given', async () => {
-    await using api = await apiWith(['a@a.example'], 14);
+    await using api = await apiWith(['a'], 14);
     const { stdout } = await said(api);
     expect(stdout).toContain('API gives 14 instead of 30 days of statistics');
     expect(stdout).not.toContain('NOT GUARDED');

@@ -1,6 +1,5 @@
 // What a service shows of a warm-up may change by the hour: bounces are judged all the same. The API is not the simulator.
 import { expect, test } from 'vitest';
-import { guardStateOf } from '../../src/core/guard/run-state.ts';
 import { dayMs, type EpochMs, hourMs } from '../../src/core/time.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
 import { type Duty, goOnDuty, rarePoll } from '../account/duty.ts';
@@ -23,52 +22,44 @@ function daysAt(now: EpochMs, sent: number, bounced: number): Day[] {
 
 /** An API whose mailboxes are, at any request, as `shows` says. */
 async function apiShowing(shows: Readonly<Record<string, (now: EpochMs) => Partial<OtherMailbox>>>) {
-  const api = await OtherApi.start();
-  const boxes = Object.keys(shows).map((name) => api.add(`mail@${name}.example`));
+  const api = await OtherApi.start(Object.keys(shows));
   api.fault = () => {
-    for (const [index, show] of Object.values(shows).entries()) Object.assign(boxes[index] ?? {}, show(api.now()));
+    for (const [index, show] of Object.values(shows).entries()) Object.assign(api.boxes[index] ?? {}, show(api.now()));
     return undefined;
   };
-  return { api, boxes };
+  return api;
 }
 
-const stateOf = (duty: Duty, { email }: OtherMailbox) => {
-  const mailbox = duty.mailbox(email);
-  return mailbox && guardStateOf(mailbox, 800_000);
-};
+const isNight = (now: EpochMs) => now % dayMs < opensAt || now % dayMs >= closesAt;
+const stateOf = (duty: Duty, { email }: OtherMailbox) => duty.state(email);
 const isFiring = (duty: Duty, { id }: OtherMailbox) =>
-  [...duty.fleet().alerts()].some(
-    (one) => one.rule === 'guard_blind' && one.mailboxId === id && one.status === 'firing',
-  );
+  duty.firing().some((one) => one.rule === 'guard_blind' && one.mailboxId === id);
 
 test('eight nights of pauses do not hide 6 % of bounces: switched within a day of the mailbox that runs', async () => {
-  const isNight = (now: EpochMs) => now % dayMs < opensAt || now % dayMs >= closesAt;
   const days = (now: EpochMs) => ({ days: daysAt(now, 50, 3) });
-  const { api, boxes } = await apiShowing({
+  await using api = await apiShowing({
     plain: days,
     nightly: (now) => ({ ...days(now), status: isNight(now) ? 'paused' : 'active' }),
   });
-  await using _ = api;
   await using duty = await goOnDuty({ other: api, poll: rarePoll });
-  await duty.until(() => boxes.every(({ mode }) => mode === 'recovery'), 8 * dayMs);
-  const [plain = 0, nightly = 0] = boxes.map((box) => api.posts(box)[0]?.at);
+  await duty.until(() => api.boxes.every(({ mode }) => mode === 'recovery'), 8 * dayMs);
+  const [plain = 0, nightly = 0] = api.boxes.map((box) => api.posts(box)[0]?.at);
   expect([plain - midnight, nightly - plain].map((ms) => ms / dayMs <= 1)).toEqual([true, true]);
 });
 
 test('a recovery of ours ends by itself although the status reads paused every night', async () => {
-  const isNight = (now: EpochMs) => now % dayMs < opensAt || now % dayMs >= closesAt;
   // It bounces until it is switched, and on that day.
   const dayOf = (at: EpochMs) => Math.floor(at / dayMs);
   const isHealed = (now: EpochMs, daysAgo: number) => dayOf(now) - daysAgo > dayOf(api.posts()[0]?.at ?? now);
   const healed = (now: EpochMs) =>
     daysAt(now, 50, 3).map((day) => (isHealed(now, day.daysAgo) ? { ...day, bounced: 0 } : day));
-  const { api, boxes } = await apiShowing({
+  await using api = await apiShowing({
     nightly: (now) => ({ days: healed(now), status: isNight(now) ? 'paused' : 'active' }),
   });
-  await using _ = api;
   await using duty = await goOnDuty({ other: api, poll: rarePoll });
-  await duty.until(() => boxes[0]?.mode === 'recovery', 8 * dayMs);
-  await duty.until(() => boxes[0]?.mode === 'balanced', 24 * dayMs);
+  const [box] = api.boxes;
+  await duty.until(() => box.mode === 'recovery', 8 * dayMs);
+  await duty.until(() => box.mode === 'balanced', 24 * dayMs);
   expect(api.posts()).toHaveLength(2);
 });
 
@@ -85,16 +76,15 @@ test('a status word that turns is believed for the rest of its day, and not agai
   const word = (now: EpochMs, turned: string) => ({ status: now < noon ? 'active' : turned });
   // The bounces begin after the word.
   const burning = (now: EpochMs) => ({ days: daysAt(now, 60, now < noon ? 0 : 12) });
-  const { api, boxes } = await apiShowing({
+  await using api = await apiShowing({
     paused: (now) => ({ ...burning(now), ...word(now, 'paused') }),
-    finished: (now) => ({ ...burning(now), ...(api.posts(boxes[1]).length === 0 ? word(now, 'finished') : {}) }),
+    finished: (now) => ({ ...burning(now), ...(api.posts(api.boxes[1]).length === 0 ? word(now, 'finished') : {}) }),
     calm: (now) => ({ days: daysUntil(noon, now, 60, 3), ...word(now, 'paused') }),
   });
-  await using _ = api;
-  const [paused, finished, calm] = boxes as [OtherMailbox, OtherMailbox, OtherMailbox];
+  const [paused, finished, calm] = api.boxes;
   await using duty = await goOnDuty({ other: api, poll: rarePoll, policy: { enforce: true, onBreach: 'alert' } });
   await duty.run(midnight + dayMs - scenarioStart);
-  expect(boxes.map((box) => [stateOf(duty, box), isFiring(duty, box), api.posts(box).length])).toEqual([
+  expect(api.boxes.map((box) => [stateOf(duty, box), isFiring(duty, box), api.posts(box).length])).toEqual([
     ['paused_by_others', false, 0],
     ['not_running', false, 0],
     ['paused_by_others', false, 0],
@@ -109,7 +99,7 @@ test('a status word that turns is believed for the rest of its day, and not agai
 
 test('our pause stands while the API finds other words for it, and a person’s word that nobody listed is not written over', async () => {
   const shown: { word: string | null; pausedAt: EpochMs } = { word: null, pausedAt: Number.POSITIVE_INFINITY };
-  const { api, boxes } = await apiShowing({
+  await using api = await apiShowing({
     ours: (now) => ({
       days: daysUntil(shown.pausedAt, now, 60, 12),
       ...(shown.word === null ? {} : { status: shown.word }),
@@ -119,8 +109,7 @@ test('our pause stands while the API finds other words for it, and a person’s 
       ...(now >= noon ? { status: 'halted' } : {}),
     }),
   });
-  await using _ = api;
-  const [ours, theirs] = boxes as [OtherMailbox, OtherMailbox];
+  const [ours, theirs] = api.boxes;
   await using duty = await goOnDuty({ other: api, poll: rarePoll });
   await duty.until(() => stateOf(duty, ours) === 'paused_by_guard');
   const tries = api.posts(ours).length;
@@ -134,14 +123,12 @@ test('our pause stands while the API finds other words for it, and a person’s 
 });
 
 test('warm-ups that stop together are one warning; those that do so every night are none', async () => {
-  const isNight = (now: EpochMs) => now % dayMs < opensAt || now % dayMs >= closesAt;
   const nightly = (now: EpochMs) => ({
     days: daysAt(now, 40, 0),
     status: now >= midnight + dayMs && isNight(now) ? 'paused' : 'active',
   });
   const names = Array.from({ length: 8 }, (_, index) => `box${index}`);
-  const { api } = await apiShowing(Object.fromEntries(names.map((name) => [name, nightly])));
-  await using _ = api;
+  await using api = await apiShowing(Object.fromEntries(names.map((name) => [name, nightly])));
   const poll = { ...rarePoll, stats: '0 */6 * * *', mailboxes: '0 */6 * * *' };
   await using duty = await goOnDuty({ other: api, poll });
   await duty.run(midnight + 3 * dayMs - scenarioStart);

@@ -10,8 +10,7 @@ test.each([
 ])(
   '$mailboxes mailboxes on $limit requests a minute: the first end that is shown is kept, and later ones are near it',
   async ({ mailboxes, limit }) => {
-    await using api = await OtherApi.start();
-    for (let index = 0; index < mailboxes; index += 1) api.add(`m${index}@d${index}.example`);
+    await using api = await OtherApi.start(mailboxes);
     const shipped = { requestsPerMinute: limit, headroomPpm: 30_000, statsIntervalMinMs: minuteMs };
     await using duty = await goOnDuty({ other: api, keyLimit: limit, ...shipped });
     const sweep = () => duty.fleet().sweep('agency');

@@ -91,10 +91,10 @@ test('the first message comes at once, and an action is told whatever flaps', as
 });
 
 test.each([
-  ['before its group is due', 2 * minuteMs, ['trigger', 'resolve', 'trigger']],
-  ['when its group is due', 5.3 * minuteMs, ['trigger', 'resolve', 'trigger']],
-  ['after its group was due', 7 * minuteMs, ['trigger', 'resolve', 'trigger']],
-] as const)('PagerDuty: what ends after a minute and fires again %s is open', async (_when, againMs, expected) => {
+  ['before its group is due', 2 * minuteMs],
+  ['when its group is due', 5.3 * minuteMs],
+  ['after its group was due', 7 * minuteMs],
+])('PagerDuty: what ends after a minute and fires again %s is open', async (_when, againMs) => {
   const pager = await startReceiver();
   const hook = await startReceiver();
   open.push(pager, hook);
@@ -116,6 +116,6 @@ test.each([
   const again = { ...alert, since: rig.clock.now(), firingAt: rig.clock.now() };
   change(again, { ...firing(again), at: rig.clock.now() });
   await rig.clock.advance(10 * minuteMs);
-  expect(pager.received.map(({ body }) => JSON.parse(body).event_action)).toEqual(expected);
+  expect(pager.received.map(({ body }) => JSON.parse(body).event_action)).toEqual(['trigger', 'resolve', 'trigger']);
   expect(rig.store.unnotified()).toBe(0);
 });

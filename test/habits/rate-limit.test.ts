@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { type Duty, type DutyOptions, goOnDuty } from '../account/duty.ts';
-import { type Asked, type Fault, OtherApi } from '../support/other-api.ts';
+import { type Asked, answerWith, OtherApi } from '../support/other-api.ts';
 
 interface Said {
   readonly limit: number;
@@ -12,15 +12,10 @@ interface Said {
 
 /** An API with so many mailboxes on as many domains, which says `headers` of a request; null: without headers. */
 async function apiSaying(mailboxes: number, headers: (asked: Asked) => Said | null): Promise<OtherApi> {
-  const api = await OtherApi.start();
-  api.tellsLimits = false;
-  api.tells = (asked) => headers(asked);
-  for (let index = 0; index < mailboxes; index += 1) api.add(`m${index}@d${index}.example`);
-  return api;
+  return Object.assign(await OtherApi.start(mailboxes), { tellsLimits: false, tells: headers });
 }
 
 const isJudged = (duty: Duty) => [...duty.fleet().mailboxes()].every(({ verdict }) => verdict !== null);
-const alerts = (duty: Duty) => [...duty.fleet().alerts()].filter(({ status }) => status === 'firing');
 /** The most requests of these in any minute. */
 function mostInAMinute(requests: readonly { readonly at: number }[]): number {
   return Math.max(...requests.map(({ at }) => requests.filter((one) => one.at > at - minuteMs && one.at <= at).length));
@@ -38,7 +33,7 @@ test('a limit that DNS and blacklists have of their own slows these two, togethe
   const ofNarrow = api.log.filter(({ path }) => narrow.includes(path));
   expect(mostInAMinute(ofNarrow.slice(2))).toBeLessThanOrEqual(3);
   expect(ofNarrow.length).toBeGreaterThan(55);
-  expect([duty.account()?.limitPerMinute, duty.account()?.requestsPerMinute, alerts(duty)]).toEqual([30, 27, []]);
+  expect([duty.account()?.limitPerMinute, duty.account()?.requestsPerMinute, duty.firing()]).toEqual([30, 27, []]);
 });
 
 test('a limit of the health endpoint, which is asked without the key, slows health alone', async () => {
@@ -48,14 +43,14 @@ test('a limit of the health endpoint, which is asked without the key, slows heal
   await duty.until(() => isJudged(duty), 5 * minuteMs);
   await duty.run(10 * minuteMs);
   expect(mostInAMinute(api.log.filter(({ path }) => path === '/v1/health'))).toBe(1);
-  expect([duty.account()?.requestsPerMinute, alerts(duty)]).toEqual([27, []]);
+  expect([duty.account()?.requestsPerMinute, duty.firing()]).toEqual([27, []]);
 });
 
 test('a 429 to health or to a route with a limit of its own stops that route alone', async () => {
   await using api = await apiSaying(20, ({ path }) => (path === '/v1/dns' ? { limit: 3, remaining: 0 } : null));
   await using duty = await watching(api, { requestsPerMinute: 60 });
   await duty.until(() => isJudged(duty), 5 * minuteMs);
-  const full: Fault = { kind: 'answer', status: 429, body: '{"error":"slow down"}', headers: { 'retry-after': '300' } };
+  const full = answerWith(429, { error: 'slow down' }, { 'retry-after': '300' });
   api.fault = ({ path }) => (['/v1/dns', '/v1/health'].includes(path) ? full : undefined);
   await duty.run(2 * minuteMs);
   const from = duty.clock.now();
@@ -64,15 +59,15 @@ test('a 429 to health or to a route with a limit of its own stops that route alo
   expect(since.filter(({ path }) => path === '/v1/dns').length).toBeLessThanOrEqual(3);
   expect(since.filter(({ path }) => path === '/v1/health').length).toBeLessThanOrEqual(3);
   expect(since.filter(({ path }) => path === '/v1/stats').length).toBeGreaterThan(100);
-  expect([duty.account()?.requestsPerMinute, duty.account()?.throttledLastHour, alerts(duty)]).toEqual([54, 0, []]);
+  expect([duty.account()?.requestsPerMinute, duty.account()?.throttledLastHour, duty.firing()]).toEqual([54, 0, []]);
 });
 
 test('the same limit from every route with the key is the key’s, and below half of the plan that is told within ten minutes', async () => {
   await using api = await apiSaying(12, () => ({ limit: 1, remaining: 0 }));
   await using duty = await watching(api);
   const begun = duty.clock.now();
-  await duty.until(() => alerts(duty).length > 0, 10 * minuteMs);
-  const [alert, ...others] = alerts(duty);
+  await duty.until(() => duty.firing().length > 0, 10 * minuteMs);
+  const [alert, ...others] = duty.firing();
   expect([alert?.rule, alert?.severity, others]).toEqual(['budget_too_small', 'warning', []]);
   expect(alert?.facts.sentences[0]).toBe(
     'The API says that it allows 1 request a minute (X-RateLimit-Limit); the configuration says 100.',
@@ -82,15 +77,15 @@ test('the same limit from every route with the key is the key’s, and below hal
   ]);
   // Once it says more, so does the account.
   api.tells = () => ({ limit: 100, remaining: 99 });
-  await duty.until(() => alerts(duty).length === 0, 2 * hourMs);
+  await duty.until(() => duty.firing().length === 0, 2 * hourMs);
   expect(duty.account()?.limitPerMinute).toBe(100);
 });
 
 test('statistics with a limit of their own that is far below the cadence: that is told, too', async () => {
   await using api = await apiSaying(60, ({ path }) => (path === '/v1/stats' ? { limit: 1, remaining: 0 } : null));
   await using duty = await watching(api);
-  await duty.until(() => alerts(duty).length > 0, 10 * minuteMs);
-  const [alert] = alerts(duty);
+  await duty.until(() => duty.firing().length > 0, 10 * minuteMs);
+  const [alert] = duty.firing();
   expect([alert?.rule, alert?.severity]).toEqual(['budget_too_small', 'warning']);
   expect(alert?.facts.sentences[0]).toBe(
     'The API allows 1 request a minute for statistics (X-RateLimit-Limit); the cadence needs 4.',
@@ -98,9 +93,7 @@ test('statistics with a limit of their own that is far below the cadence: that i
 });
 
 test('half of the limit is left to other tools: a burst of 30 meets room, at any time', async () => {
-  const api = await OtherApi.start();
-  await using _ = api;
-  for (let index = 0; index < 120; index += 1) api.add(`m${index}@d${index}.example`);
+  await using api = await OtherApi.start(120);
   await using duty = await goOnDuty({ other: api, keyLimit: 100, statsIntervalMinMs: minuteMs, headroomPpm: 30_000 });
   await duty.until(() => isJudged(duty), 5 * minuteMs);
   await duty.run(5 * minuteMs);
@@ -129,7 +122,7 @@ test('spare requests take half of the limit at most beside what the cadence need
   // The cadence needs 15 a minute.
   expect(mostInAMinute(settled)).toBeLessThanOrEqual(66);
   expect(settled.length / 30).toBeGreaterThan(60);
-  api.fault = () => ({ kind: 'answer', status: 429, body: '{}', headers: { 'retry-after': '5' } });
+  api.fault = () => answerWith(429, {}, { 'retry-after': '5' });
   await duty.run(2 * secondMs);
   api.fault = () => undefined;
   const begun = duty.clock.now();

@@ -4,28 +4,25 @@ import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { calmPoll, type Duty, goOnDuty } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { type Fault, OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
+import { answerWith, type Fault, OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
 
 const sentence = 'this mailbox is shared from another workspace: only its owner may change it';
-const refusal = (status = 403): Fault => ({ kind: 'answer', status, body: JSON.stringify({ error: sentence }) });
+const refusal = (status = 403) => answerWith(status, { error: sentence });
 
 /** 5 of 280: over the limit of balanced. */
 const breach = week(40, 5);
 /** 11 of 280, all of them today. */
 const emergency = week(40, 0).map((day) => (day.daysAgo === 0 ? { ...day, bounced: 11 } : day));
 
-/** Mailboxes m1, m2 and so on, each on a domain of its own; changes of those that `refused` holds are refused. */
+/** An API that refuses changes of the mailboxes that `refused` holds. */
 async function fleetOf(count: number) {
-  const api = await OtherApi.start();
-  const boxes = Array.from({ length: count }, (_, index) => api.add(`m${index + 1}@d${index + 1}.example`));
+  const api = await OtherApi.start(count);
   const refused = new Map<OtherMailbox | undefined, Fault>();
   api.fault = ({ method, mailboxId }) =>
-    method === 'POST' ? refused.get(boxes.find(({ id }) => id === mailboxId)) : undefined;
-  return { api, boxes: boxes as OtherMailbox[] & { 0: OtherMailbox; 1: OtherMailbox; 2: OtherMailbox }, refused };
+    method === 'POST' ? refused.get(api.boxes.find(({ id }) => id === mailboxId)) : undefined;
+  return { api, boxes: api.boxes, refused };
 }
 
-const alertsOf = (duty: Duty, { id }: OtherMailbox) =>
-  [...duty.fleet().alerts()].filter(({ mailboxId }) => mailboxId === id);
 const isRefused = (duty: Duty, { email }: OtherMailbox) => duty.action(email)?.state === 'refused';
 
 test.each([403, 404, 409, 422, 423])('%i on a POST is that mailbox’s: another one is acted on', async (status) => {
@@ -37,7 +34,7 @@ test.each([403, 404, 409, 422, 423])('%i on a POST is that mailbox’s: another 
   refused.set(shared, refusal(status));
   shared.days = breach;
   await duty.until(() => isRefused(duty, shared));
-  const [failed, ...others] = alertsOf(duty, shared).filter(({ status: is }) => is === 'firing');
+  const [failed, ...others] = duty.firing().filter(({ mailboxId }) => mailboxId === shared.id);
   expect([failed?.rule, failed?.severity, others]).toEqual(['guard_action_failed', 'critical', []]);
   expect(failed?.facts.sentences.join(' ')).toContain(sentence);
   expect([duty.account()?.keyWrites, duty.alert('not_guarded')]).toEqual([null, undefined]);
@@ -54,7 +51,7 @@ test.each([403, 404, 409, 422, 423])('%i on a POST is that mailbox’s: another 
 test('two refused mailboxes and none accepted: the key counts as read-only, and further breaches are tried all the same', async () => {
   const { api, boxes, refused } = await fleetOf(4);
   await using _ = api;
-  const [first, second, third, fourth] = boxes as [OtherMailbox, OtherMailbox, OtherMailbox, OtherMailbox];
+  const [first, second, third, fourth] = boxes;
   await using duty = await goOnDuty({ other: api });
   await duty.run(10 * minuteMs);
   for (const box of [first, second, third]) refused.set(box, refusal());

@@ -1,17 +1,14 @@
 // No single field is believed against all the others: a word, a day of the warm-up, a row of zeros, a clock.
 import { expect, test } from 'vitest';
 import { addDays, dayMs, hourMs, minuteMs, utcDate } from '../../src/core/time.ts';
-import type { Fault, OtherMailbox } from '../support/other-api.ts';
+import { answerWith, type OtherMailbox } from '../support/other-api.ts';
 import { empty, rarely, usual, type Watching, watching } from '../support/watching.ts';
 
 const poll = { ...rarely, mailboxes: '*/30 * * * *', stats: '*/30 * * * *', warmup: '*/30 * * * *' };
 const isNight = (now: number) => now % dayMs >= 18.5 * hourMs || now % dayMs < 6.5 * hourMs;
 const atNight = (box: OtherMailbox, now: number) => ({ status: isNight(now) ? 'paused' : box.status });
 const isBlind = ({ firing }: Watching, box: OtherMailbox) => firing('guard_blind', box) ?? firing('guard_blind', null);
-const json = (body: object): Fault => ({
-  ...{ kind: 'answer', status: 200, body: JSON.stringify(body) },
-  headers: { 'content-type': 'application/json' },
-});
+const json = (body: object) => answerWith(200, body);
 
 test.each([
   ['a word that nobody knows', { status: 'sending' }],

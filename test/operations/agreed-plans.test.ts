@@ -1,17 +1,11 @@
 // What a person agreed to is not done when it would be something else by now: a command whose plan says too little would do it.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { beforeEach, expect, test } from 'vitest';
+import type { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { AccountState, MailboxState } from '../../src/core/mailbox.ts';
 import type { CommandOutcome, Confirmation, Operate } from '../../src/core/operator-command.ts';
 import { hourMs } from '../../src/core/time.ts';
-import { Store } from '../../src/store/store.ts';
-import { worldOn } from '../../src/world/world.ts';
-import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { answers, arrivedMailbox, memory, now } from '../store/records.ts';
-import { operateOn, roomsOf } from './rooms.ts';
+import { openRooms, operateOn } from './rooms.ts';
 
 const who = { by: 'ann', reason: 'a look first' };
 const bob = arrivedMailbox('m1', {
@@ -20,24 +14,15 @@ const bob = arrivedMailbox('m1', {
 });
 const ofBob = { ...who, mailbox: bob.email };
 
-let folder: string;
-let store: Store;
 let fleet: Fleet;
 let operate: Operate;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'warmwarden-agreed-'));
-  store = await Store.open(join(folder, 'w.db'), now);
-  fleet = new Fleet();
+  const opened = await openRooms();
+  fleet = opened.fleet;
   fleet.putAccount({ name: bob.account } as AccountState);
   fleet.putMailbox(bob);
-  const world = worldOn(movedClock(now), { level: 'silent', format: 'json' });
-  operate = operateOn(roomsOf(fleet, store, world));
-});
-
-afterEach(async () => {
-  await store.close();
-  rmSync(folder, { recursive: true });
+  operate = operateOn(opened.rooms);
 });
 
 /** The outcome of what was agreed to, after something changed. */

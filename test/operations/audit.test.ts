@@ -1,18 +1,13 @@
 // The audit log: written before a command is done and after it, told once, and honest about what was interrupted.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { beforeEach, expect, test } from 'vitest';
 import { minuteMs } from '../../src/core/time.ts';
 import type { CommandRooms } from '../../src/operations/audit.ts';
 import { auditing, endInterrupted } from '../../src/operations/audit.ts';
-import { Store } from '../../src/store/store.ts';
-import { worldOn } from '../../src/world/world.ts';
-import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { MovedClock } from '../../tools/simulator/moved-clock.ts';
 import { now } from '../store/records.ts';
 import { failWrites } from '../support/failing-writes.ts';
-import { roomsOf } from './rooms.ts';
+import { openRooms } from './rooms.ts';
 
 const ann = { by: 'ann', reason: 'the list is bad' };
 const bob = { account: 'acme', id: 'm1', email: 'bob@acme.example' };
@@ -20,21 +15,12 @@ const pauseBob = { name: 'pause', command: 'pause bob@acme.example', account: 'a
 const reload = { name: 'reload', command: 'reload', account: null, mailboxes: [] };
 const everything = { since: 0, mailbox: null, limit: 10 };
 
-let folder: string;
 let store: Store;
 let clock: MovedClock;
 let rooms: CommandRooms;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'warmwarden-audit-'));
-  clock = movedClock(now);
-  store = await Store.open(join(folder, 'w.db'), now);
-  rooms = roomsOf(new Fleet(), store, worldOn(clock, { level: 'silent', format: 'json' }));
-});
-
-afterEach(async () => {
-  await store.close();
-  rmSync(folder, { recursive: true });
+  ({ clock, store, rooms } = await openRooms());
 });
 
 const notified = async () => (await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition);

@@ -1,16 +1,34 @@
 // Operator commands, around a fleet and a store of a test.
 
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import type { AccountWatch } from '../../src/account/account-watch.ts';
 import { Turns } from '../../src/account/commit/group-commit.ts';
-import type { Fleet } from '../../src/core/fleet/fleet.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { CommandOutcome, Operate } from '../../src/core/operator-command.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { type Audited, auditing, type CommandRooms } from '../../src/operations/audit.ts';
 import { type OperationRequest, operating, runCommand } from '../../src/operations/command-requests.ts';
 import { createOperatorCommands, resendCommand } from '../../src/operations/commands.ts';
 import { failed } from '../../src/operations/plan.ts';
-import type { Store } from '../../src/store/store.ts';
-import type { World } from '../../src/world/world.ts';
+import { Store } from '../../src/store/store.ts';
+import { type World, worldOn } from '../../src/world/world.ts';
+import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
+import { now } from '../store/records.ts';
+import { newFolder } from '../support/new-folder.ts';
+
+/** A store in a folder of its own, an empty fleet and a moved clock, until the test is over. */
+export async function openRooms() {
+  const clock = movedClock(now);
+  const fleet = new Fleet();
+  const path = join(newFolder(), 'w.db');
+  const store = await Store.open(path, now);
+  const opened = { clock, fleet, path, store, rooms: roomsOf(fleet, store, silentWorld(clock)) };
+  onTestFinished(() => opened.store.close());
+  return opened;
+}
+
+export const silentWorld = (clock: MovedClock) => worldOn(clock, { level: 'silent', format: 'json' });
 
 export function roomsOf(fleet: Fleet, store: Store, world: World): CommandRooms {
   const rules = () => defaultRuleSettings;

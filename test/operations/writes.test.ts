@@ -1,8 +1,5 @@
 // The emergency stop on a real store: what it is about, that it is told and ends, and that each is ended by its own command.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { AccountState } from '../../src/core/mailbox.ts';
 import { type CommandOutcome, succeeded } from '../../src/core/operator-command.ts';
@@ -12,39 +9,35 @@ import { type OperationRequest, runCommand } from '../../src/operations/command-
 import { judgingAgain } from '../../src/operations/commands.ts';
 import { settleWrites, type WritesRooms, writesCommand } from '../../src/operations/writes.ts';
 import { Store } from '../../src/store/store.ts';
-import { worldOn } from '../../src/world/world.ts';
-import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
+import type { MovedClock } from '../../tools/simulator/moved-clock.ts';
 import { arrivedMailbox, now, verdictOf } from '../store/records.ts';
-import { roomsOf } from './rooms.ts';
+import { openRooms, roomsOf, silentWorld } from './rooms.ts';
 
 const who = { by: 'ann', reason: 'a look first' };
 const bob = arrivedMailbox('m1', { account: 'acme', email: 'bob@acme.example' });
 
-let folder: string;
+let opened: Awaited<ReturnType<typeof openRooms>>;
 let store: Store;
 let fleet: Fleet;
 let clock: MovedClock;
 let rooms: WritesRooms;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'warmwarden-writes-'));
-  clock = movedClock(now);
-  store = await Store.open(join(folder, 'w.db'), now);
-  begin(new Fleet());
+  opened = await openRooms();
+  ({ clock, store } = opened);
+  begin(opened.fleet);
   for (const name of ['acme', 'everything']) fleet.putAccount({ name } as AccountState);
   fleet.putMailbox(bob);
 });
 
-afterEach(async () => {
-  await store.close();
-  rmSync(folder, { recursive: true });
-});
-
 function begin(known: Fleet): void {
   fleet = known;
-  const world = worldOn(clock, { level: 'silent', format: 'json' });
   const judgeAgain = async () => {};
-  rooms = { ...roomsOf(fleet, store, world), knows: (name) => fleet.account(name) !== undefined, judgeAgain };
+  rooms = {
+    ...roomsOf(fleet, store, silentWorld(clock)),
+    knows: (name) => fleet.account(name) !== undefined,
+    judgeAgain,
+  };
 }
 
 test('a stop that is in force is done, also when the store then takes no judgement', async () => {
@@ -143,7 +136,8 @@ test('what has expired is over, also while nobody was there, and its alert ends'
   await off({ account: 'acme', for_seconds: 3_600 });
   await store.close();
   await clock.advance(2 * hourMs);
-  store = await Store.open(join(folder, 'w.db'), clock.now());
+  store = await Store.open(opened.path, clock.now());
+  opened.store = store;
   const { writesOff, alerts } = await store.loadPicture();
   const again = new Fleet();
   again.putAccount({ name: 'acme' } as AccountState);

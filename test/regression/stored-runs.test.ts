@@ -1,26 +1,20 @@
 // A viewer's key filled the disk with the rows of its runs: 1.1 GB an hour. docs/faults.md O7.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Run, RunStatus } from '../../src/core/recipe.ts';
 import type { Database } from '../../src/store/database.ts';
 import { Gate } from '../../src/store/database.ts';
 import { StoredRuns } from '../../src/store/runs.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
 import { now } from '../store/records.ts';
+import { newFolder } from '../support/new-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'warmwarden-runs-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const kibibyte = 1024;
 
 let database: Database;
 let runs: StoredRuns;
-let files = 0;
 beforeEach(async () => {
-  files += 1;
-  const path = join(folder, `${files}.db`);
-  database = await openSqlite(path, now);
+  database = await openSqlite(join(newFolder(), 'runs.db'), now);
   runs = new StoredRuns(new Gate(database), { ownerBytes: 400 * kibibyte, bytes: 1_000 * kibibyte });
 });
 afterEach(() => database.close());

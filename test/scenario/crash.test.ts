@@ -1,5 +1,4 @@
 // docs/faults.md O3: a part of Warmwarden that stops ends the process, people are notified, and the next process guards again.
-import { request } from 'undici';
 import { describe, expect, it, vi } from 'vitest';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { Digester } from '../../src/outbox/digest.ts';
@@ -33,10 +32,6 @@ async function begin(options: Partial<MovedOptions> = {}) {
     /** Gives the process time to close what it has. */
     crashed: (times: number) =>
       vi.waitFor(() => stage.run(secondMs).then(() => expect(stage.crashes).toHaveLength(times)), 15_000),
-    readyz: async () => {
-      const { statusCode, body } = await request(`${stage.url()}/readyz`);
-      return `${statusCode} ${await body.text()}`;
-    },
     [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose](),
   };
 }
@@ -64,7 +59,7 @@ describe('a crash', () => {
     await stage.restart();
     const at = stage.clock.now();
     await stage.run(10 * minuteMs);
-    expect(await scene.readyz()).toBe('200 ready\n');
+    expect(await stage.readyz()).toBe('200 ready');
     expect(scene.listed(at)).toBeGreaterThanOrEqual(18);
     expect(stage.notified('crashed')).toEqual(['firing', 'resolved']);
     expect(stage.crashes).toHaveLength(1);
@@ -81,14 +76,14 @@ describe('a crash', () => {
     await stage.restart();
     const at = stage.clock.now();
     await stage.run(30 * minuteMs);
-    expect(await scene.readyz()).toMatch(/^503 .*account agency is starting.*account agency: its request loop ended/s);
+    expect(await stage.readyz()).toMatch(/^503 .*account agency is starting.*account agency: its request loop ended/s);
     expect(scene.listed(at)).toBeGreaterThanOrEqual(28);
     expect([stage.crashes.length, stage.notified('crashed')]).toEqual([1, ['firing']]);
     await stage.run(30 * minuteMs);
     await scene.crashed(2);
     await stage.restart();
     await stage.run(10 * minuteMs);
-    expect(await scene.readyz()).toBe('200 ready\n');
+    expect(await stage.readyz()).toBe('200 ready');
     expect(stage.notified('crashed')).toEqual(['firing', 'resolved']);
   });
 

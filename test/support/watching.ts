@@ -1,9 +1,7 @@
 // An account of another API on duty, whose days a test writes itself, with what is shown and told of its mailboxes.
-import { guardStateOf } from '../../src/core/guard/run-state.ts';
-import type { MailboxState } from '../../src/core/mailbox.ts';
 import { addDays, dayMs, type IsoDate, minuteMs, utcDate } from '../../src/core/time.ts';
 import { calmPoll, goOnDuty } from '../account/duty.ts';
-import { OtherApi, type OtherMailbox } from './other-api.ts';
+import { answerWith, OtherApi, type OtherMailbox } from './other-api.ts';
 
 /** Cron times for tests of days. */
 export const rarely = {
@@ -40,8 +38,8 @@ export async function watching(
     readonly warmup?: object | ((box: OtherMailbox, now: number) => object);
   } = {},
 ) {
-  const api = await OtherApi.start();
-  const boxes = names.map((name) => api.add(`${name}@${name}.example`));
+  const api = await OtherApi.start(names);
+  const { boxes } = api;
   const days = new Map<OtherMailbox, DayOf | Row[]>();
   const rowsOf = (box: OtherMailbox): Row[] => {
     const told = days.get(box) ?? (() => usual);
@@ -61,32 +59,23 @@ export async function watching(
       if (method !== 'GET' || path !== '/v1/warmup' || !box) return undefined;
       const told = typeof warmup === 'function' ? warmup(box, api.now()) : warmup;
       const body = { mailbox_id: box.id, email: box.email, status: box.status, warmup_mode: box.mode, ...told };
-      return {
-        kind: 'answer',
-        status: 200,
-        body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json' },
-      };
+      return answerWith(200, body);
     };
   }
   const duty = await goOnDuty({ other: api, poll: given.poll ?? calmPoll });
   const firing = (rule: string, box: OtherMailbox | null) =>
-    [...duty.fleet().alerts()].find(
-      (alert) => alert.rule === rule && alert.status === 'firing' && alert.mailboxId === (box?.id ?? null),
-    );
-  const mailboxOf = ({ id }: OtherMailbox) =>
-    [...duty.fleet().mailboxes()].find((one) => one.id === id) as MailboxState;
+    duty.firing().find((alert) => alert.rule === rule && alert.mailboxId === (box?.id ?? null));
   return {
     api,
-    boxes: boxes as [OtherMailbox, OtherMailbox, OtherMailbox, OtherMailbox],
+    boxes,
     duty,
     firing,
     tell: (box: OtherMailbox, told: DayOf | Row[]) => days.set(box, told),
     tellAll: (told: DayOf) => {
       for (const box of boxes) days.set(box, told);
     },
-    reason: (box: OtherMailbox) => mailboxOf(box).verdict?.answer.reason,
-    state: (box: OtherMailbox) => guardStateOf(mailboxOf(box), 800_000),
+    reason: ({ email }: OtherMailbox) => duty.reason(email),
+    state: ({ email }: OtherMailbox) => duty.state(email),
     reads: (box: OtherMailbox) => api.reads('/v1/stats', box).length,
     async [Symbol.asyncDispose](): Promise<void> {
       await duty[Symbol.asyncDispose]();
