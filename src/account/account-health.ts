@@ -71,6 +71,8 @@ export class AccountHealth {
       name: parts.account,
       requestsPerMinute: parts.budget.allowedPerMinute,
       limitPerMinute: parts.budget.limitPerMinute,
+      configuredPerMinute: parts.budget.limitPerMinute,
+      isSlow: false,
       lastSuccessAt: null,
       failingSince: null,
       lastFailure: null,

@@ -10,7 +10,7 @@ import {
 } from '../core/alert.ts';
 import type { AlertRule } from '../core/alert-rules.ts';
 import type { MeasuredRoute, RecentBounce, StaleMeasurement } from '../core/answers.ts';
-import type { MailboxState } from '../core/mailbox.ts';
+import type { MailboxName, MailboxState } from '../core/mailbox.ts';
 import type { Policy } from '../core/policy.ts';
 import { defaultRuleSettings, type RuleSettings } from '../core/rule-settings.ts';
 import { type EpochMs, secondMs } from '../core/time.ts';
@@ -109,7 +109,7 @@ export function missingCountsSubject(account: string): Subject {
   return accountSubject('guard_blind', account, 'counts');
 }
 
-export function subjectOf(rule: AlertRule, mailbox: MailboxState, cause: string | null = null): Subject {
+export function subjectOf(rule: AlertRule, mailbox: MailboxName, cause: string | null = null): Subject {
   return { rule, account: mailbox.account, mailboxId: mailbox.id, email: mailbox.email, object: cause };
 }
 

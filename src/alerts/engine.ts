@@ -222,26 +222,19 @@ export interface EarlyStep extends Routed {
 }
 
 export function earlySteps({ unnotified, due, announced, muted, keepers }: EarlyFacts): readonly EarlyStep[] {
-  const latest = new Map<string, Transition>();
   if (keepers.length === 0) return [];
-  for (const { id, transition } of unnotified) {
-    if (!due.has(id)) latest.set(transition.alert.fingerprint, transition);
-  }
-  const steps: EarlyStep[] = [];
-  for (const transition of latest.values()) {
+  const waiting = unnotified.filter(({ id }) => !due.has(id)).map(({ transition }) => transition);
+  const latest = new Map(waiting.map((transition) => [transition.alert.fingerprint, transition]));
+  return [...latest.values()].flatMap((transition): readonly EarlyStep[] => {
     const known = announced.get(transition.alert.fingerprint);
-    if (!known || known.onlyInIncident) continue;
+    if (!known || known.onlyInIncident) return [];
     const { closed = [], ...rest } = known;
-    if (transition.kind === 'resolved') {
-      const to = (known.channels ?? []).filter((name) => keepers.includes(name) && !closed.includes(name));
-      if (to.length > 0)
-        steps.push({
-          transition: endAsTold(transition, known),
-          to,
-          announcement: { ...rest, closed: [...closed, ...to] },
-        });
-    } else if (closed.length > 0 && !muted(transition.alert))
-      steps.push({ transition: { ...transition, kind: 'firing' }, to: closed, announcement: rest });
-  }
-  return steps;
+    if (transition.kind !== 'resolved') {
+      const isBack = closed.length > 0 && !muted(transition.alert);
+      return isBack ? [{ transition: { ...transition, kind: 'firing' }, to: closed, announcement: rest }] : [];
+    }
+    const to = (known.channels ?? []).filter((name) => keepers.includes(name) && !closed.includes(name));
+    const announcement = { ...rest, closed: [...closed, ...to] };
+    return to.length > 0 ? [{ transition: endAsTold(transition, known), to, announcement }] : [];
+  });
 }

@@ -68,32 +68,29 @@ export function dueGroups(
   unnotified: readonly StoredTransition[],
   timing: GroupTiming,
 ): { readonly due: readonly DueGroup[]; readonly nextDueAt: EpochMs | null } {
-  const groups = new Map<string, StoredTransition[]>();
   const found = foundIn(unnotified);
   const keptUntil = keptUntilOf(found.values(), timing);
-  let nextDueAt: EpochMs | null = null;
-  for (const stored of unnotified) {
+  const later: EpochMs[] = [];
+  const ready = unnotified.flatMap((stored) => {
     const { alert } = stored.transition;
     const beginning = found.get(alert.fingerprint);
-    const until = beginning && keptUntil(beginning);
-    if (until !== undefined && until > timing.now) {
-      nextDueAt = Math.min(nextDueAt ?? until, until);
-      continue;
+    const until = beginning ? keptUntil(beginning) : timing.now;
+    if (until > timing.now) {
+      later.push(until);
+      return [];
     }
     const incident = beginning || timing.full ? null : timing.incidents.of(stored.transition);
-    if (incident !== null && !timing.incidents.isDue(incident)) continue;
-    const group = beginning ? foundGroup : (incident ?? groupOf(alert));
-    const members = groups.get(group);
-    if (members) members.push(stored);
-    else groups.set(group, [stored]);
-  }
+    if (incident !== null && !timing.incidents.isDue(incident)) return [];
+    return { group: beginning ? foundGroup : (incident ?? groupOf(alert)), stored };
+  });
   const due: DueGroup[] = [];
-  for (const [group, members] of groups) {
-    const dueAt = timing.full ? timing.now : groupDueAt(group, members, timing);
-    if (dueAt <= timing.now) due.push({ group, unnotified: members });
-    else nextDueAt = Math.min(nextDueAt ?? dueAt, dueAt);
+  for (const [group, members] of Map.groupBy(ready, (one) => one.group)) {
+    const waiting = members.map(({ stored }) => stored);
+    const dueAt = timing.full ? timing.now : groupDueAt(group, waiting, timing);
+    if (dueAt > timing.now) later.push(dueAt);
+    else due.push({ group, unnotified: waiting });
   }
-  return { due, nextDueAt };
+  return { due, nextDueAt: later.length === 0 ? null : Math.min(...later) };
 }
 
 /** Returns the newest finding by fingerprint. An alert with other news takes its findings along. */
@@ -193,25 +190,6 @@ const rankOfRule = new Map(alertRules.map((rule, rank) => [rule, rank]));
 function rankOf({ kind, alert: { severity, rule } }: Transition): number {
   const rank = Number(kind === 'resolved') * severities.length + severities.indexOf(severity);
   return rank * alertRules.length + (rankOfRule.get(rule) ?? -1);
-}
-
-interface RuleCount {
-  readonly rule: AlertRule;
-  /** Includes ended alerts. */
-  readonly count: number;
-  readonly resolved: number;
-  readonly severity: Severity;
-}
-
-export function countsByRule(transitions: readonly Transition[]): readonly RuleCount[] {
-  const counts = new Map<AlertRule, { -readonly [Field in keyof RuleCount]: RuleCount[Field] }>();
-  for (const { kind, alert } of transitions) {
-    const known = counts.get(alert.rule) ?? { rule: alert.rule, count: 0, resolved: 0, severity: alert.severity };
-    known.count += 1;
-    known.resolved += Number(kind === 'resolved');
-    counts.set(alert.rule, known);
-  }
-  return [...counts.values()];
 }
 
 /** Reasons for which Warmwarden acts. An alert that ends with one of these is no all-clear. */

@@ -6,9 +6,8 @@ import type { Incident, IncidentAnnouncement, IncidentCause, IncidentMailbox } f
 import { mailboxKey } from '../core/mailbox.ts';
 import { dayMs, type EpochMs, elapsedMs, hourMs, minuteMs } from '../core/time.ts';
 import { lacksCounts, type Reason } from '../core/verdict.ts';
-import { accountSubject, missingCountsSubject } from './condition.ts';
+import { missingCountsSubject } from './condition.ts';
 import { severer, worstOf } from './grouping.ts';
-import { outageCauses } from './rules/account-rules.ts';
 import { type Affected, breadth, type Shared, sharedCauses } from './shared-cause.ts';
 
 /** Window in which mailboxes must be affected to begin an incident, if their cause is wider than a domain. */
@@ -43,7 +42,7 @@ export function incidentsAfter(facts: IncidentFacts): readonly Incident[] {
   const { open, rest } = joined(refreshed, free, now);
   const isRecent = ({ mailbox }: Affected) => mailbox.since > now - togetherMs;
   const widened = widenedBy(open, rest.filter(isRecent), facts);
-  const left = without(membersOf(widened.begun), widened.rest);
+  const left = withoutMembers(widened.begun, widened.rest);
   const ofDomain = [...rest.filter((one) => !isRecent(one)), ...left].filter(
     ({ mailbox }) => mailbox.since > now - togetherOnDomainMs,
   );
@@ -51,14 +50,9 @@ export function incidentsAfter(facts: IncidentFacts): readonly Incident[] {
   return [...widened.open.map((one) => endedIfQuiet(one, facts)), ...begun.map((one) => begunWith(one, facts))];
 }
 
-function membersOf(shared: readonly Shared[]): readonly Affected[] {
-  return shared.flatMap(({ members }) => members);
-}
-
-function without(some: readonly Affected[], all: readonly Affected[]): readonly Affected[] {
-  const left = new Set(all);
-  for (const one of some) left.delete(one);
-  return [...left];
+function withoutMembers(shared: readonly Pick<Shared, 'members'>[], all: readonly Affected[]): readonly Affected[] {
+  const taken = new Set(shared.flatMap(({ members }) => members));
+  return all.filter((one) => !taken.has(one));
 }
 
 /** A mailbox that is not affected keeps its last state, and does not go on. */
@@ -122,10 +116,10 @@ function widenedBy(incidents: readonly Incident[], recent: readonly Affected[], 
       const keys = new Set(shared.members.map(({ key }) => key));
       if (!incident.members.every((member) => keys.has(keyOf(member)))) continue;
       open.set(incident.id, { ...withMembers(incident, fresh, facts.now), cause: shared.cause });
-      rest = without(fresh, rest);
+      rest = withoutMembers([shared], rest);
     }
   }
-  const alone = without(membersOf(begun), rest);
+  const alone = withoutMembers(begun, rest);
   return { open: [...open.values()], rest, begun: [...begun, ...sharedCauses(alone, facts)] };
 }
 
@@ -176,15 +170,16 @@ export interface Belonging extends Grounds {
   readonly open: readonly Incident[];
   /** Incidents by the fingerprint of an alert that is about no single mailbox. */
   readonly byAlert: ReadonlyMap<string, Incident>;
-  readonly byMember: ReadonlyMap<string, readonly { readonly incident: Incident }[]>;
+  readonly byMember: ReadonlyMap<string, Incident>;
 }
 
 export function belongingTo(open: readonly Incident[], grounds: Grounds): Belonging {
   const byAlert = new Map(
     open.toReversed().flatMap((incident) => incident.alerts.map((fingerprint) => [fingerprint, incident] as const)),
   );
-  const members = open.flatMap((incident) => incident.members.map((member) => ({ key: keyOf(member), incident })));
-  const byMember = Map.groupBy(members, ({ key }) => key);
+  const byMember = new Map(
+    open.flatMap((incident) => incident.members.map((member) => [keyOf(member), incident] as const)),
+  );
   return { ...grounds, open, byAlert, byMember };
 }
 
@@ -211,8 +206,8 @@ function isGraver(alert: Alert, announced: IncidentAnnouncement | null): boolean
 
 function concerned(alert: Alert, belonging: Belonging): readonly Incident[] {
   const { account, mailboxId } = alert;
-  const ofMember = belonging.byMember.get(mailboxKey(account, mailboxId ?? '')) ?? [];
-  if (isOfMember(alert)) return ofMember.map(({ incident }) => incident);
+  const ofMember = belonging.byMember.get(mailboxKey(account, mailboxId ?? ''));
+  if (isOfMember(alert)) return ofMember ? [ofMember] : [];
   return belonging.open.filter((incident) => concerns(incident, alert, belonging));
 }
 
@@ -283,22 +278,9 @@ function keyOf({ account, mailboxId }: Pick<IncidentMailbox, 'account' | 'mailbo
   return mailboxKey(account, mailboxId);
 }
 
-// Alerts that are not announced because their cause is: old data during an outage, and missing counts of one mailbox.
-
-/** `until` is the end of the outage of the alert's account, past or expected. */
-export function isExplained(alert: Alert, until: EpochMs, now: EpochMs): boolean {
-  return ruleBook[alert.rule].isExplainedByOutage === true && now < until;
-}
-
 /** Returns true if the account's alert about missing counts stands for this alert of a mailbox. */
 export function isStoodFor(alert: Alert, current: (fingerprint: string) => Alert | undefined): boolean {
   const { rule, account, mailboxId, facts } = alert;
   if (rule !== 'guard_blind' || mailboxId === null || !lacksCounts(facts.numbers['reason'] as Reason)) return false;
   return current(fingerprintOf(missingCountsSubject(account)))?.status === 'firing';
-}
-
-export function hasCause(account: string, current: (fingerprint: string) => Alert | undefined): boolean {
-  return outageCauses.some(
-    (cause) => current(fingerprintOf(accountSubject('not_guarded', account, cause)))?.status === 'firing',
-  );
 }

@@ -35,14 +35,16 @@ export function notificationsOf(facts: NotificationFacts): {
 } {
   const { due, nextDueAt } = dueGroups(facts.unnotified, facts.timing);
   const current = new Map(facts.firing.map((alert) => [alert.fingerprint, alert]));
-  const notifications = new Map<string, Notification>();
-  const of = (group: string) => notifications.get(group) ?? { group, ids: [], news: [] };
-  for (const { group, unnotified } of due) {
-    const news = newsOf(unnotified, facts).map((transition) => withNewestFacts(transition, current));
-    notifications.set(group, { ...of(group), ids: unnotified.map(({ id }) => id), news });
+  const notifications = new Map<string, Notification>(
+    due.map(({ group, unnotified }) => {
+      const news = newsOf(unnotified, facts).map((transition) => withNewestFacts(transition, current));
+      return [group, { group, ids: unnotified.map(({ id }) => id), news }];
+    }),
+  );
+  for (const [group, again] of Map.groupBy(sayAgain(facts), (one) => one.group)) {
+    const { ids, news } = notifications.get(group) ?? { ids: [], news: [] };
+    notifications.set(group, { group, ids, news: [...news, ...again.map(({ transition }) => transition)] });
   }
-  for (const [group, again] of sayAgain(facts))
-    notifications.set(group, { ...of(group), news: [...of(group).news, ...again] });
   return { notifications: [...notifications.values()], nextDueAt };
 }
 
@@ -86,35 +88,24 @@ function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Al
   return now && isSame && !now.unstable?.calm ? { ...transition, alert: now } : transition;
 }
 
-/** A reminder names all announced alerts of its group, so that the group is repeated once. */
-function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transition[]> {
+/** Repeats firing alerts. A reminder names all announced alerts of its group, so that the group is repeated once. */
+function sayAgain(facts: NotificationFacts): readonly { readonly group: string; readonly transition: Transition }[] {
   const { announced, muted, wanted, joined, timing, unnotified } = facts;
   const waiting = new Set(unnotified.map(({ transition }) => transition.alert.fingerprint));
-  const groups = new Map<string, { known: Alert[]; late: Alert[]; worse: Alert[]; due: boolean }>();
-  for (const alert of facts.firing) {
+  const due = new Set<string>();
+  const again = facts.firing.flatMap((alert) => {
     const group = groupOf(alert);
-    if (isOfIncident(alert, facts)) continue;
-    if (waiting.has(alert.fingerprint) || muted(alert) || mayNotifyFrom(group, timing) > timing.now) continue;
-    const of = groups.get(group) ?? { known: [], late: [], worse: [], due: false };
+    if (isOfIncident(alert, facts)) return [];
+    if (waiting.has(alert.fingerprint) || muted(alert) || mayNotifyFrom(group, timing) > timing.now) return [];
+    const say = (kind: Transition['kind']) => [{ group, transition: { kind, at: timing.now, alert } }];
     const known = announced.get(alert.fingerprint);
-    const announcement = known?.channels?.length === 0 && wanted(alert) ? undefined : known;
-    if (announcement && callsForNothing(alert)) continue;
-    const isWorse = isMoreThanTold(alert, announcement) || (announcement !== undefined && joined(alert));
-    (isWorse ? of.worse : announcement ? of.known : of.late).push(alert);
-    of.due ||= announcement !== undefined && !isWorse && isDue(alert, announcement, facts);
-    groups.set(group, of);
-  }
-  const transition = (kind: Transition['kind']) => (alert: Alert) => ({ kind, at: timing.now, alert });
-  const again = new Map<string, readonly Transition[]>();
-  for (const [group, { known, late, worse, due }] of groups) {
-    const transitions = [
-      ...late.map(transition('firing')),
-      ...worse.map(transition('worsened')),
-      ...(due ? known : []).map(transition('reminder')),
-    ];
-    if (transitions.length > 0) again.set(group, transitions);
-  }
-  return again;
+    if (!known || (known.channels?.length === 0 && wanted(alert))) return say('firing');
+    if (callsForNothing(alert)) return [];
+    if (isMoreThanTold(alert, known) || joined(alert)) return say('worsened');
+    if (isDue(alert, known, facts)) due.add(group);
+    return say('reminder');
+  });
+  return again.filter(({ group, transition }) => transition.kind !== 'reminder' || due.has(group));
 }
 
 /** An incident repeats its alerts only when it gets worse or ends. */

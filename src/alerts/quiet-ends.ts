@@ -25,8 +25,8 @@ export function endOf(
 }
 
 /** Returns true if people were notified of too few bounces and the alert is about more by now. */
-export function isMoreThanTold(alert: Alert, announcement: Announcement | undefined): boolean {
-  return announcement?.quietEnd === 'too_few' && !isTooFew(alert);
+export function isMoreThanTold(alert: Alert, { quietEnd }: Announcement): boolean {
+  return quietEnd === 'too_few' && !isTooFew(alert);
 }
 
 export function endAsTold(end: Transition, { quietEnd, onlyInIncident }: Announcement): Transition {

@@ -120,14 +120,6 @@ export function pauseFingerprint({ account, mailboxId }: Pick<Alert, 'account' |
   return [mark, account, mailboxId ?? ''].join('|');
 }
 
-/** The channels of the announcement must be notified of the pause's end. */
-export function pauseAnnouncement(
-  { alert }: Transition,
-  { channels, at }: { readonly channels: readonly string[]; readonly at: EpochMs },
-): Announcement {
-  return { fingerprint: pauseFingerprint(alert), at, severity: alert.severity, channels };
-}
-
 interface PauseFacts {
   readonly now: EpochMs;
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;

@@ -2,14 +2,13 @@
 // the order of the mailboxes does not matter. docs/alerts.md, "Incidents", has the rules in words.
 
 import type { Action } from '../core/action.ts';
-import type { Alert, Severity, Transition } from '../core/alert.ts';
+import type { Alert, Transition } from '../core/alert.ts';
 import { ruleBook } from '../core/alert-rules.ts';
 import { type BreakerState, heldEntries } from '../core/guard/breaker.ts';
 import {
   type Incident,
   type IncidentCause,
   type IncidentMailbox,
-  type MemberState,
   memberStates,
   type SharedAttribute,
   sharedAttributes,
@@ -78,12 +77,7 @@ function memberOf(mailbox: MailboxState, steps: readonly MemberStep[], now: Epoc
   return { account, mailboxId, email, state, since, ...counts, severity, goesOn };
 }
 
-interface MemberStep {
-  readonly state: MemberState;
-  readonly since: EpochMs;
-  readonly severity: Severity;
-  readonly goesOn: boolean;
-}
+type MemberStep = Pick<IncidentMailbox, 'state' | 'since' | 'severity' | 'goesOn'>;
 
 function stepOfAlert({ rule, severity, firingAt, since }: Alert): MemberStep {
   return { state: rule === 'bounce_burst' ? 'burst' : 'not_acted', since: firingAt ?? since, severity, goesOn: true };
@@ -117,26 +111,18 @@ function byMailbox(alerts: readonly Alert[]): ReadonlyMap<string, readonly Alert
   return Map.groupBy(ofMailboxes, ({ account, mailboxId }) => mailboxKey(account, mailboxId ?? ''));
 }
 
-/** Returns the domains, as `ACCOUNT DOMAIN`, of the incident and of mailboxes below the limits that share its cause. */
-export function domainsShowing(
+/** True if a mailbox of an account and domain is in the incident, or shares its cause and its kind of bounce. */
+export function showsIncident(
   { cause, kind, members }: Pick<Incident, 'cause' | 'kind' | 'members'>,
-  mailboxes: Iterable<MailboxState>,
+  { account, domain }: { readonly account: string; readonly domain: string },
+  mailboxes: readonly MailboxState[],
   apiOf: ApiOf,
-): ReadonlySet<string> {
-  const found = new Set(members.map(domainKeyOf));
-  for (const mailbox of mailboxes) {
-    if (kind === null || !mainKinds(mailbox).includes(kind)) continue;
-    if (traitOf[cause.attribute](mailbox, apiOf) === cause.value) found.add(domainKeyOf(mailbox));
-  }
-  return found;
-}
-
-function domainKeyOf({ account, email }: { readonly account: string; readonly email: string }): string {
-  return domainKey(account, domainOf(email));
-}
-
-export function domainKey(account: string, domain: string): string {
-  return `${account} ${domain}`;
+): boolean {
+  const isThere = (one: Pick<MailboxState, 'account' | 'email'>) =>
+    one.account === account && domainOf(one.email) === domain;
+  const shares = (one: MailboxState) =>
+    kind !== null && mainKinds(one).includes(kind) && traitOf[cause.attribute](one, apiOf) === cause.value;
+  return members.some(isThere) || mailboxes.some((one) => isThere(one) && shares(one));
 }
 
 /** Returns kinds such as `block (policy_block)`. */
@@ -221,14 +207,11 @@ function byMainKind(affected: readonly Affected[]): ReadonlyMap<string | null, r
 type SharedValue = Omit<Shared, 'kind'>;
 
 function explained(pool: readonly Affected[], search: Search): readonly SharedValue[] {
-  const found: SharedValue[] = [];
-  for (let rest = pool; ; ) {
-    const chosen = choose(rest, search);
-    if (!chosen) return found;
-    found.push(chosen);
-    const taken = new Set(chosen.members);
-    rest = rest.filter((one) => !taken.has(one));
-  }
+  const chosen = choose(pool, search);
+  if (!chosen) return [];
+  const taken = new Set(chosen.members);
+  const rest = pool.filter((one) => !taken.has(one));
+  return [chosen, ...explained(rest, search)];
 }
 
 /** Returns the narrowest candidate that explains most of the pool, unless two narrower ones do. */
@@ -256,8 +239,7 @@ function isEnough({ cause: { attribute }, members }: SharedValue): boolean {
   if (members.length < leastMembers[attribute]) return false;
   if (attribute === 'domain') return true;
   const domains = countsOf(members.map(({ mailbox }) => domainOf(mailbox.email)));
-  const largest = [...domains.values()].reduce((most, count) => Math.max(most, count), 0);
-  return domains.size >= leastDomains && isSpread(largest, members.length);
+  return domains.size >= leastDomains && isSpread(Math.max(...domains.values()), members.length);
 }
 
 /** A domain never needs more than the minimum, because it is small and its mailboxes have a whole day. */

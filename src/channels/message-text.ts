@@ -1,12 +1,12 @@
 // A message as plain text. Each channel writes it in its own form and within its own limits. Pure.
-import { countsByRule, type GroupMessage, groupName } from '../alerts/grouping.ts';
+import { type GroupMessage, groupName } from '../alerts/grouping.ts';
 import { isPause } from '../alerts/routing.ts';
 import { isDisarming } from '../alerts/rules/protection-rule.ts';
 import type { Alert, Severity, Transition } from '../core/alert.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import { alertSilencePath, groupSilencePath, mailboxCommandPath, mailboxPath } from '../core/page-links.ts';
 import type { EpochMs } from '../core/time.ts';
-import { momentText, numberText, spanText, visibleText } from '../core/wording/phrases.ts';
+import { capital, momentText, numberText, spanText, visibleText } from '../core/wording/phrases.ts';
 import type { Notice } from './channel.ts';
 
 export interface ForPeople extends PageAddresses {
@@ -189,8 +189,8 @@ export function messageTitle(message: GroupMessage): string {
   const isUnstable = kind !== 'resolved' && transitions.every(({ alert }) => alert.unstable);
   const unstable = isUnstable ? ', unstable' : '';
   if (rule === null) {
-    const counts = countsByRule(transitions);
-    const named = counts.slice(0, rulesNamed).map(({ rule: of, count }) => `${groupName(of, transitions)} (${count})`);
+    const counts = [...Map.groupBy(transitions, ({ alert }) => alert.rule)];
+    const named = counts.slice(0, rulesNamed).map(([of, ofRule]) => `${groupName(of, transitions)} (${ofRule.length})`);
     const more = counts.length > named.length ? ` and ${counts.length - named.length} more` : '';
     return `${lead}: ${whose}${named.join(', ')}${more}${unstable}`;
   }
@@ -201,14 +201,15 @@ export function messageTitle(message: GroupMessage): string {
 
 /** Returns a text such as `DNS failing (2) · stale statistics (30, 4 resolved)`. */
 function countsText({ transitions }: GroupMessage): string {
-  const parts = countsByRule(transitions).map(({ rule, count, resolved }) => {
-    return `${groupName(rule, transitions)} (${count}${resolved > 0 ? `, ${resolved} resolved` : ''})`;
+  const parts = [...Map.groupBy(transitions, ({ alert }) => alert.rule)].map(([rule, ofRule]) => {
+    const resolved = ofRule.filter(({ kind }) => kind === 'resolved').length;
+    return `${groupName(rule, transitions)} (${ofRule.length}${resolved > 0 ? `, ${resolved} resolved` : ''})`;
   });
   return parts.join(' · ');
 }
 
 function titleLead({ kind, severity, transitions, incident, rule }: GroupMessage): string {
-  const word = severity.charAt(0).toUpperCase() + severity.slice(1);
+  const word = capital(severity);
   if (kind === 'resolved') return !incident && transitions.every(({ brief }) => brief) ? briefLead : 'Resolved';
   if (kind === 'reminder') return `Still ${severity}`;
   if (kind !== 'worsened') return word;

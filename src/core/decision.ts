@@ -20,10 +20,9 @@ export interface RecordedDecision {
 
 export function daysOf({ windowFrom, windowTo }: Verdict, rows: readonly StatsRow[]): readonly DecisionDay[] {
   if (windowFrom === null || windowTo === null) return [];
-  const days: DecisionDay[] = [];
-  for (const { date, sent, bounced } of rows)
-    if (date !== null && date >= windowFrom && date <= windowTo) days.push([date, sent, bounced]);
-  return days;
+  return rows.flatMap(({ date, sent, bounced }) =>
+    date !== null && date >= windowFrom && date <= windowTo ? [[date, sent, bounced] as const] : [],
+  );
 }
 
 /** The newest decision with its latest counts: the history gets a span's newest counts some minutes later. */

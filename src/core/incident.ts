@@ -59,17 +59,11 @@ export interface Incident {
   readonly endedAt: EpochMs | null;
 }
 
-export interface MessageIncident {
-  /** The same in every message of the incident. */
-  readonly id: string;
+/** Facts of an incident in a message. Its id is the same in every message of the incident. */
+export interface MessageIncident extends Pick<Incident, 'id' | 'cause' | 'kind' | 'severity' | 'beganAt' | 'endedAt'> {
   readonly step: 'began' | 'grew' | 'ended';
   readonly title: string;
   readonly sentences: readonly string[];
-  readonly cause: IncidentCause;
-  readonly kind: string | null;
-  readonly severity: Severity;
-  readonly beganAt: EpochMs;
-  readonly endedAt: EpochMs | null;
   readonly memberCount: number;
   readonly domainCount: number;
   readonly worst: readonly (Pick<IncidentMailbox, 'account' | 'mailboxId' | 'email'> & { readonly line: string })[];

@@ -28,9 +28,9 @@ export interface Forecast {
   /** True if the API lets nothing start for most of the time. */
   readonly isHeldBack: boolean;
   readonly asksPerMinute: number;
-  /** Maximum requests a minute in the long run, with spare ones. Absent in older records. */
-  readonly usedPerMinute?: number;
-  readonly narrow?: NarrowRoutes | null;
+  /** Maximum requests a minute in the long run, with spare ones. */
+  readonly usedPerMinute: number;
+  readonly narrow: NarrowRoutes | null;
   readonly fits: boolean;
   readonly oldestMs: Readonly<Record<Route, number>>;
   /** Age of the calmest mailboxes' statistics, milliseconds. Riskier ones may be read sooner. */
@@ -59,10 +59,6 @@ export function accountOfKey(key: MailboxKey): string {
 
 export function idOfKey(key: MailboxKey): string {
   return key.slice(key.indexOf('/') + 1);
-}
-
-export function isSameAddress(one: Pick<MailboxState, 'email'>, other: Pick<MailboxState, 'email'>): boolean {
-  return one.email.toLowerCase() === other.email.toLowerCase();
 }
 
 export function domainOf(email: string): string {
@@ -171,10 +167,10 @@ export interface AccountState {
   readonly name: string;
   readonly requestsPerMinute: number;
   readonly limitPerMinute: number;
-  /** Configured limit, requests a minute. Absent in older records, like the next. */
-  readonly configuredPerMinute?: number;
+  /** Configured limit, requests a minute. */
+  readonly configuredPerMinute: number;
   /** True if the API allows less than half of the configured limit. */
-  readonly isSlow?: boolean;
+  readonly isSlow: boolean;
   readonly lastSuccessAt: EpochMs | null;
   readonly failingSince: EpochMs | null;
   readonly lastFailure: string | null;

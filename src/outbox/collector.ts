@@ -1,12 +1,14 @@
 // Turns recorded transitions, and alerts that last, into deliveries once their groups have waited long enough.
 import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
-import { hasCause, isExplained, isStoodFor } from '../alerts/incidents.ts';
+import { isStoodFor } from '../alerts/incidents.ts';
 import { type Notification, notificationsOf, type Routed, withLinks } from '../alerts/notifications.ts';
 import { type AlertRoute, channelsFor, hasJoined, isForPeople, mutes, pauseEnd } from '../alerts/routing.ts';
+import { isOutage } from '../alerts/rules/account-rules.ts';
 import { isDisarming } from '../alerts/rules/protection-rule.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Alert, Announcement, Severity, Transition } from '../core/alert.ts';
+import { ruleBook } from '../core/alert-rules.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';
 import { dayMs, type EpochMs, minuteMs } from '../core/time.ts';
@@ -172,12 +174,12 @@ export class Collector {
   #mutes(now: EpochMs): (alert: Alert) => boolean {
     const { fleet } = this.#parts;
     const current = (fingerprint: string) => fleet.alert(fingerprint);
-    for (const account of new Set([...fleet.wideAlerts()].map((alert) => alert.account))) {
-      if (hasCause(account, current)) this.#explainedUntil.set(account, now + aftermathMs);
+    for (const alert of fleet.wideAlerts()) {
+      if (isOutage(alert) && alert.status === 'firing') this.#explainedUntil.set(alert.account, now + aftermathMs);
     }
     const silences = fleet.silences(now);
     return (alert) =>
-      isExplained(alert, this.#explainedUntil.get(alert.account) ?? Number.NEGATIVE_INFINITY, now) ||
+      (ruleBook[alert.rule].isExplainedByOutage === true && now < (this.#explainedUntil.get(alert.account) ?? 0)) ||
       isStoodFor(alert, current) ||
       silences.some(({ match }) => mutes(match, alert));
   }

@@ -5,7 +5,7 @@ import type { EarlyStep } from '../alerts/engine.ts';
 import type { GroupMessage } from '../alerts/grouping.ts';
 import { announcementOf, type Routed } from '../alerts/notifications.ts';
 import { namedAtTheEnd } from '../alerts/quiet-ends.ts';
-import { isPause, pauseAnnouncement, pauseFingerprint } from '../alerts/routing.ts';
+import { isPause, pauseFingerprint } from '../alerts/routing.ts';
 import type { Channel, Rendered } from '../channels/channel.ts';
 import type { Announcement } from '../core/alert.ts';
 import type { NewDelivery } from '../core/delivery.ts';
@@ -113,8 +113,10 @@ export function notificationLogAfter(
   return { announced: [...known.values()], ended: over, groups: sent };
 }
 
-/** Null if the transition is no pause, or if no channel that follows pauses was notified. */
+/** Announcement whose channels must be notified of the pause's end. Null if it is no pause, or they were not notified. */
 function followed({ transition, to }: Routed, followers: readonly string[], at: EpochMs): Announcement | null {
   const channels = followers.filter((name) => to.includes(name));
-  return channels.length > 0 && isPause(transition) ? pauseAnnouncement(transition, { channels, at }) : null;
+  if (channels.length === 0 || !isPause(transition)) return null;
+  const { alert } = transition;
+  return { fingerprint: pauseFingerprint(alert), at, severity: alert.severity, channels };
 }

@@ -15,7 +15,7 @@ import {
 } from '../alerts/incidents.ts';
 import type { Routed } from '../alerts/notifications.ts';
 import { type AlertRoute, channelsFor, type RoutedChannel } from '../alerts/routing.ts';
-import { affectedMailboxes, domainKey, domainsShowing, traitOf } from '../alerts/shared-cause.ts';
+import { affectedMailboxes, showsIncident, traitOf } from '../alerts/shared-cause.ts';
 import type { Alert, Transition } from '../core/alert.ts';
 import { type AlertRule, ruleBook } from '../core/alert-rules.ts';
 import type { StoredTransition } from '../core/delivery.ts';
@@ -66,7 +66,7 @@ export function lookAtIncidents(
   const sharing = (cause: IncidentCause) => [...fleet.mailboxes()].filter(isSharedBy(cause, apiOf)).length;
   const stepped = incidentsAfter({ now, open: known, affected, lasting, idOf, sharing });
   const shows: Belonging['shows'] = (account, domain, incident) =>
-    domainsShowing(incident, fleet.mailboxes(), apiOf).has(domainKey(account, domain));
+    showsIncident(incident, { account, domain }, [...fleet.mailboxesOf(account)], apiOf);
   const before = belongingTo(stepped, { heldKeys, shows });
   const wide = firing.filter(({ mailboxId }) => mailboxId === null);
   const all = stepped.map((one) => {

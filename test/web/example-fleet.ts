@@ -21,6 +21,8 @@ export function account(name: string, changes: Partial<AccountState> = {}): Acco
     name,
     requestsPerMinute: 90,
     limitPerMinute: 100,
+    configuredPerMinute: 100,
+    isSlow: false,
     lastSuccessAt: now - 4_000,
     failingSince: null,
     lastFailure: null,
@@ -45,7 +47,8 @@ export function forecast(changes: Partial<Forecast> = {}): Forecast {
   const age = minuteMs;
   const oldestMs = { health: age, mailboxes: age, stats: age, warmup: age, mailbox: age, dns: age, blacklist: age };
   const rates = { mailboxes: 3, allowedPerMinute: 90, isHeldBack: false, asksPerMinute: 3, fits: true, mend: null };
-  return { ...rates, oldestMs, calmestMs: age, firstSweepMs: age, ...changes };
+  const usedPerMinute = changes.allowedPerMinute ?? rates.allowedPerMinute;
+  return { ...rates, usedPerMinute, narrow: null, oldestMs, calmestMs: age, firstSweepMs: age, ...changes };
 }
 
 export function row(date: string, changes: Partial<StatsRow> = {}): StatsRow {

@@ -159,8 +159,8 @@ export class AccountAlerts {
     return together && manyStoppedEvent(together.stopped, together.running, context);
   }
 
-  listed(changes: RosterChanges, { breaker, idle, now }: ListFindings): AlertChanges {
-    const { arrived, changed, repeated, left, missed, shortage } = changes;
+  listed(roster: RosterChanges, { breaker, idle, now }: ListFindings): AlertChanges {
+    const { arrived, changed, repeated, left, missed, shortage } = roster;
     const { account, selects, expects, policyFor } = this.#options;
     const own = this.#own();
     const { back, forgotten } = missedMailboxes(own, { arrived, selects, expected: expects(), now });
@@ -176,17 +176,14 @@ export class AccountAlerts {
       mailboxListShort(account, shortage),
       ...missed.map((mailbox) => mailboxMissing(mailbox, true)),
       ...back.map((mailbox) => mailboxMissing(mailbox, false)),
-      ...this.#unlisted(changes, own),
+      ...this.#unlisted(roster, own),
       this.#matchesNothing(account, idle),
       ...this.#idleRoutes(),
       ...(breaker && anyone ? [this.#held(breaker, policyFor(anyone), now)] : []),
     ];
     const parts = [this.#step(conditions, now), leave(this.#without(left), now), leave(forgotten, now, noLongerMissed)];
-    return {
-      changed: parts.flatMap((part) => part.changed),
-      dropped: parts.flatMap((part) => part.dropped),
-      transitions: parts.flatMap((part) => part.transitions).map((one) => this.#asListed(one)),
-    };
+    const all = parts.reduce(bothChanges);
+    return { ...all, transitions: all.transitions.map((one) => this.#asListed(one)) };
   }
 
   /** Conditions for each configured name. A mailbox that was listed before is reported under its id. */

@@ -5,7 +5,7 @@ import { domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
 import { type Alert, type AlertChanges, bothChanges } from '../../core/alert.ts';
 import { ruleBook } from '../../core/alert-rules.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
-import { isSameAddress, type MailboxState } from '../../core/mailbox.ts';
+import type { MailboxState } from '../../core/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../../core/time.ts';
 import { takenNames } from '../../store/accounts.ts';
 import type { AccountMove, KnownAccount } from '../../store/records.ts';
@@ -37,7 +37,7 @@ export function rivalOf(entry: Like, { fleet, account, accounts, now }: Rivals):
     if (!mailbox) continue;
     // The address of a shared mailbox may change, and one list shows the change before the other.
     const wasShared = () => shared.some((one) => one.id === id && one.account === other);
-    if (!isSameAddress(entry, mailbox) && !wasShared()) continue;
+    if (entry.email.toLowerCase() !== mailbox.email.toLowerCase() && !wasShared()) continue;
     const isFirst = place < own && mailbox.missingLists === 0 && !isUnreadable(fleet, other, now);
     // A change that was sent is read back under the account that sent it.
     const stays = isFirst || mailbox.action?.state === 'open';

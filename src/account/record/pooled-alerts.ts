@@ -19,7 +19,7 @@ import {
   domainExcess,
   domainWeek,
   type Part,
-  type Pool,
+  Pool,
   type PooledWindow,
   type Pools,
   poolsOf,
@@ -118,11 +118,7 @@ function knowledge(pool: Pool<Member>): PoolKnowledge {
 }
 
 function worstOf(members: readonly Member[], { from, to }: PooledWindow): readonly DomainShare[] {
-  const shares = members.map(({ email, days }) => {
-    const within = days?.days.filter(({ date }) => date >= from && date <= to) ?? [];
-    const sum = (field: 'sent' | 'bounced') => within.reduce((total, day) => total + day[field], 0);
-    return { email, sent: sum('sent'), bounced: sum('bounced') };
-  });
+  const shares = members.map((member) => ({ email: member.email, ...new Pool([member]).sum(from, to) }));
   return shares
     .filter(({ bounced }) => bounced > 0)
     .sort((a, b) => b.bounced - a.bounced || (a.email < b.email ? -1 : 1))

@@ -1,15 +1,15 @@
 // Rules of an account: the API is up and well, the key is accepted and may write, and the mailbox list is complete.
 import type { Alert } from '../../core/alert.ts';
-import type { AccountState, MailboxState, SweepProgress } from '../../core/mailbox.ts';
+import type { AccountState, MailboxName, MailboxState, SweepProgress } from '../../core/mailbox.ts';
 import { defaultRuleSettings } from '../../core/rule-settings.ts';
 import { type EpochMs, elapsedMs, minuteMs, secondMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { counted, firstText, momentText, spanText } from '../../core/wording/phrases.ts';
-import { accountSubject, type Condition, condition, type Words } from '../condition.ts';
+import { accountSubject, type Condition, condition, subjectOf, type Words } from '../condition.ts';
 import { budgetTooSmall, keyShared } from './budget-rule.ts';
 
 /** No request of the account succeeds while one of these lasts. */
-export const outageCauses = ['api down', 'key rejected'] as const;
+const outageCauses = ['api down', 'key rejected'] as const;
 
 export function isOutage({ rule, object }: Pick<Alert, 'rule' | 'object'>): boolean {
   return rule === 'not_guarded' && outageCauses.some((cause) => cause === object);
@@ -222,12 +222,9 @@ function shortageWords(account: string, shortage: ListShortage | null): Words {
 }
 
 /** The mailbox is missing from two lists. Ends when it is listed again. */
-export function mailboxMissing(
-  { account, id, email }: Pick<MailboxState, 'account' | 'id' | 'email'>,
-  missing: boolean,
-): Condition {
-  const subject = { rule: 'mailbox_missing', account, mailboxId: id, email, object: null } as const;
-  return condition(subject, {
+export function mailboxMissing(mailbox: MailboxName, missing: boolean): Condition {
+  const { account, email } = mailbox;
+  return condition(subjectOf('mailbox_missing', mailbox), {
     active: missing,
     firing: () => [
       `${email}: no longer in the mailbox list`,

@@ -74,14 +74,8 @@ function adviceOf(account: AccountState): string {
 }
 
 /** After several 429s, keyShared reports the requests that they alone took away. */
-function isSlowed({
-  isSlow = false,
-  limitPerMinute,
-  configuredPerMinute = limitPerMinute,
-  ...account
-}: AccountState): boolean {
-  const byLimit = 2 * limitPerMinute < configuredPerMinute;
-  return isSlow && (byLimit || account.throttledLastHour < throttlesUntilShared);
+function isSlowed({ isSlow, limitPerMinute, configuredPerMinute, throttledLastHour }: AccountState): boolean {
+  return isSlow && (2 * limitPerMinute < configuredPerMinute || throttledLastHour < throttlesUntilShared);
 }
 
 function isNarrow(forecast: Forecast | null): forecast is Forecast {

@@ -1,5 +1,5 @@
 // Events, announced once: changes by others (changed_by_others) and commands of people (operator_acted).
-import { noAccount, type Subject, type Transition } from '../../core/alert.ts';
+import { noAccount, type Transition } from '../../core/alert.ts';
 import type { Change, MailboxState } from '../../core/mailbox.ts';
 import type { CommandEntry } from '../../core/operator-command.ts';
 import { changeSentence } from '../../core/wording/causes.ts';
@@ -85,13 +85,9 @@ export function operatorActedEvent(entry: CommandEntry, context: EventContext): 
   const only = mailboxes.length === 1 ? mailboxes[0] : undefined;
   const failed = end === 'done' ? '' : end === 'failed' ? ', which FAILED' : ', and the outcome is not known';
   const shown = outcome.length > outcomeShown ? `${outcome.slice(0, outcomeShown)}…` : outcome;
-  const subject: Subject = {
-    rule: 'operator_acted',
-    account: account ?? noAccount,
-    mailboxId: only?.id ?? null,
-    email: only?.email ?? null,
-    object: `${id}`,
-  };
+  const subject = only
+    ? subjectOf('operator_acted', only, `${id}`)
+    : accountSubject('operator_acted', account ?? noAccount, `${id}`);
   const facts = {
     title: `${by} ran “${command}”${failed}`,
     sentences: [...shown.split('\n'), reason === '' ? 'No reason given.' : sentence(`Reason: ${reason}`)],

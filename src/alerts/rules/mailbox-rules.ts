@@ -4,7 +4,7 @@ import type { Route } from '../../core/answers.ts';
 import { dailyRows, inboxRatio, lastDays, sumOf } from '../../core/daily-counts.ts';
 import { saysDisconnected } from '../../core/guard/run-state.ts';
 import { type MailboxState, typedName } from '../../core/mailbox.ts';
-import { isWarmupMode, limitsOn, maxPerDay } from '../../core/policy.ts';
+import { isWarmupMode, limitsOn, maxPerDay, onePercentPpm } from '../../core/policy.ts';
 import { addDays, dayMs, hourMs, type IsoDate, utcDate } from '../../core/time.ts';
 import { explainVerdict, sentence } from '../../core/wording/explain.ts';
 import { counted, momentText, onDatesText, percentText } from '../../core/wording/phrases.ts';
@@ -157,7 +157,6 @@ function excessSentences(
 const days = 7;
 /** Points by which a value must recover beyond its threshold before the alert ends. */
 const hysteresisPoints = 5;
-const onePointPpm = 10_000;
 
 /** The share of delivered emails that reached the inbox, pooled over seven days. */
 export function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxContext): Condition {
@@ -171,7 +170,7 @@ export function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxConte
   const reached = () =>
     `Of ${counted(delivered, 'delivered email')}${from && to ? ` ${onDatesText(from, to)}` : ''}, ${share()} reached the inbox. The threshold is ${percentText(belowPpm)}.`;
   return condition(subjectOf('reputation_low', mailbox, 'inbox rate'), {
-    active: ppm === null ? 'unknown' : between(ppm < belowPpm, ppm >= belowPpm + hysteresisPoints * onePointPpm),
+    active: ppm === null ? 'unknown' : between(ppm < belowPpm, ppm >= belowPpm + hysteresisPoints * onePercentPpm),
     firing: () => [
       `${mailbox.email}: only ${share()} of emails reach the inbox`,
       reached(),
@@ -179,8 +178,8 @@ export function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxConte
     ],
     ended: () => [`${mailbox.email}: ${share()} of emails reach the inbox again`, reached()],
     numbers: () => ({
-      inbox_percent: ppm === null ? null : ppm / onePointPpm,
-      below_percent: belowPpm / onePointPpm,
+      inbox_percent: ppm === null ? null : ppm / onePercentPpm,
+      below_percent: belowPpm / onePercentPpm,
       delivered,
     }),
   });

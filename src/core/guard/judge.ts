@@ -34,17 +34,13 @@ interface Look extends Sight {
 }
 
 /** A look, and what the memory of the mailbox adds to it. */
-export interface Situation extends Look {
-  /** Day since which no look was judged. Emails of a later day contradict a word for a stopped warm-up. */
-  readonly unjudgedSince: IsoDate | null;
-  readonly evidence: EvidenceStart | null;
-  readonly emergencyEvidence: EvidenceStart | null;
-  /** Time at which the mailbox was found in recovery mode with a breach in its last days. */
-  readonly foundBreachAt: EpochMs | null;
+export interface Situation
+  extends Look,
+    Pick<GuardMemory, 'evidence' | 'emergencyEvidence' | 'claim'>,
+    Required<Pick<GuardMemory, 'unjudgedSince' | 'foundBreachAt'>> {
   readonly recentInterventions: number;
   /** True before the first judged answer: a breach waits for the next one. */
   readonly firstSight: boolean;
-  readonly claim: Claim | null;
   /** True if others took back our changes twice within a day: the guard leaves the mailbox alone. */
   readonly contested: boolean;
   /** True after the first days: then no email on any day is no answer. */

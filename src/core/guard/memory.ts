@@ -33,7 +33,7 @@ export interface GuardMemory {
   readonly run: RunState;
   /** Last status word of a running warm-up, which may be null. Absent until the warm-up runs. */
   readonly runningWord?: string | null;
-  /** Day since which no look led to a judgement, or null if the last one did. */
+  /** Day since which no look led to a judgement, or null. Emails of a later day contradict a word for a stopped warm-up. */
   readonly unjudgedSince?: IsoDate | null;
   readonly evidence: EvidenceStart | null;
   readonly emergencyEvidence: EvidenceStart | null;

@@ -132,11 +132,11 @@ export function domainExcess(domain: Pool, now: EpochMs): DomainExcess | null {
 }
 
 export function domainWeek(domain: Pool, now: EpochMs): DomainWeek | null {
-  const last = domain.lastDay(now);
-  if (last === null) return null;
-  const week = stretchOf(domain, now, (_, from) => from === addDays(last, 1 - domainDays));
+  const to = domain.lastDay(now);
+  if (to === null) return null;
+  const from = addDays(to, 1 - domainDays);
   const over = stretchOf(domain, now, ({ bounced, allowed }) => bounced * 1e6 > allowed);
-  return week && { ...week, isWithinLimits: over === null };
+  return { ...domain.sum(from, to), from, to, isWithinLimits: over === null };
 }
 
 const [shiftDays, daysBefore] = [2, 28];

@@ -64,7 +64,7 @@ function rateWarning(row: StatsRow): string | null {
 export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
   const latest = addDays(utcDate(now), 1);
   const byDate = new Map<IsoDate, DailyRow>();
-  const others = new Map<IsoDate, DailyRow>();
+  const others = new Map<IsoDate, DailyRow & Counts>();
   const warnings = new Set<string>();
   let undated = false;
   for (const row of rows) {
@@ -92,12 +92,11 @@ export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
   return { ...withEnds(days, latest), others, undated, warnings: [...warnings].sort() };
 }
 
-function keepOther(others: Map<IsoDate, DailyRow>, day: DailyRow): void {
+function keepOther(others: Map<IsoDate, DailyRow & Counts>, day: DailyRow): void {
   if (!isCounted(day)) return;
   const known = others.get(day.date);
-  if (!known || !isCounted(known)) others.set(day.date, day);
-  else if (day.bounced > known.bounced || (day.bounced === known.bounced && day.sent < known.sent))
-    others.set(day.date, day);
+  const isWorse = !known || day.bounced > known.bounced || (day.bounced === known.bounced && day.sent < known.sent);
+  if (isWorse) others.set(day.date, day);
 }
 
 /** Two rows that cannot be read do not differ. */

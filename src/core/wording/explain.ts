@@ -226,14 +226,11 @@ function namesOf({ kind, targetMode, targetLimit, by }: Action): { readonly done
     return { done: `${capital(limit)} set by ${who}`, noun: `the ${limit} that ${who} requested` };
   }
   const mode = targetMode === null ? '' : ` to ${targetMode} mode`;
-  const pause = kind === 'pause';
-  const noun = mode ? `switch${mode}` : pause ? 'pause' : 'resume';
-  if (by) {
-    const done = mode ? `Switched${mode}` : pause ? 'Paused' : 'Resumed';
-    return { done: `${done} by ${by.name}`, noun: `the ${noun} that ${by.name} requested` };
-  }
-  const done = mode ? `switched it${mode}` : pause ? 'paused the warm-up' : 'resumed the warm-up';
-  return { done: `Warmwarden ${done}`, noun: mode ? `the ${noun}` : `the ${noun} of the warm-up` };
+  const [noun, done] = mode ? ['switch', 'switched'] : kind === 'pause' ? ['pause', 'paused'] : ['resume', 'resumed'];
+  if (by)
+    return { done: `${capital(done)}${mode} by ${by.name}`, noun: `the ${noun}${mode} that ${by.name} requested` };
+  if (mode) return { done: `Warmwarden ${done} it${mode}`, noun: `the ${noun}${mode}` };
+  return { done: `Warmwarden ${done} the warm-up`, noun: `the ${noun} of the warm-up` };
 }
 
 /** `command` starts this program. */

@@ -16,7 +16,7 @@ const nothingGuarded =
 /** Returns one sentence without a full stop. */
 export function sumText({ mailboxes, allowedPerMinute, asksPerMinute, ...forecast }: Forecast): string {
   if (mailboxes === 0) return nothingGuarded;
-  const { oldestMs, calmestMs, usedPerMinute = allowedPerMinute, mend } = forecast;
+  const { oldestMs, calmestMs, usedPerMinute, mend } = forecast;
   // Rounding must not hide an excess.
   const asked = Math.max(Math.round(asksPerMinute), mend === null ? 0 : allowedPerMinute + 1);
   const sum = `${counted(mailboxes, 'mailbox', 'mailboxes')} at ${counted(allowedPerMinute, 'request')} a minute: the cadence needs ${numberText(asked)} a minute`;
@@ -46,7 +46,7 @@ export function narrowText({ narrow }: Pick<Forecast, 'narrow'>): string {
   return `The API allows ${counted(narrow.perMinute, 'request')} a minute for ${kinds} (X-RateLimit-Limit); the cadence needs ${numberText(Math.ceil(narrow.needsPerMinute))}.`;
 }
 
-export function slowText({ limitPerMinute, configuredPerMinute = limitPerMinute, forecast }: AccountState): string {
+export function slowText({ limitPerMinute, configuredPerMinute, forecast }: AccountState): string {
   if (limitPerMinute < configuredPerMinute)
     return `The API says that it allows ${counted(limitPerMinute, 'request')} a minute (X-RateLimit-Limit); the configuration says ${numberText(configuredPerMinute)}.`;
   return forecast?.isHeldBack === false

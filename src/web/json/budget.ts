@@ -118,7 +118,6 @@ function forecastFacts(forecast: Forecast) {
   return {
     ...forecast,
     neededPerMinute: forecast.asksPerMinute,
-    usedPerMinute: forecast.usedPerMinute ?? forecast.allowedPerMinute,
     firstSweepSeconds: forecast.firstSweepMs / secondMs,
     remedy: mend && {
       requestsPerMinute: mend.requestsPerMinute,

@@ -205,6 +205,8 @@ function accountState(keyRejected: boolean, since: EpochMs | null = null): Accou
     name: account,
     requestsPerMinute: 600,
     limitPerMinute: 600,
+    configuredPerMinute: 600,
+    isSlow: false,
     lastSuccessAt: firstDayMs,
     failingSince: keyRejected ? since : null,
     lastFailure: keyRejected ? 'the API answers 401' : null,
