@@ -1,11 +1,11 @@
-// Pages of the running store are overwritten or cut off: it is red and told within six minutes, although SQLite goes on with its cache.
-import { closeSync, openSync, readFileSync, statSync, truncateSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+// Pages of the running store are overwritten or cut off: it is red and told within six minutes, although SQLite goes on with its cache. And a
+// store that refuses mailbox lists alone.
+import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { OtherApi, week } from '../support/other-api.ts';
+import { OtherApi } from '../support/other-api.ts';
 import { until } from '../support/until.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/5 * * * *', stats: '*/15 * * * *', warmup: '*/15 * * * *' };
@@ -38,40 +38,53 @@ test.each([
   ['pages are overwritten', overwrite],
   ['file is cut short', cut],
 ])('a store whose %s fails readiness and is told within six minutes', async (_what, damage) => {
-  await using api = await OtherApi.start();
-  for (let n = 0; n < 40; n += 1) api.add(`m${n}@d${n % 5}.example`, { days: week(40, 0) });
+  await using api = await OtherApi.start(40);
   await using stage = await startMovedDaemon({
     other: api,
     poll,
     expectErrors: ['store', 'recorded', 'malformed', 'damaged', 'sending to the channel', 'composing messages'],
   });
   await stage.run(2 * hourMs);
-  const path = join(stage.folder, 'data', 'warmwarden.db');
-  expect(readFileSync(path).subarray(0, 6).toString()).toBe('SQLite');
-  const readiness = async () => {
-    const answer = await fetch(`${stage.url()}/readyz`);
-    return { status: answer.status, text: await answer.text() };
-  };
-  expect((await readiness()).status).toBe(200);
-  damage(path);
+  expect(await stage.readyz()).toBe('200 ready');
+  damage(stage.storePath);
   await stage.run(5 * minuteMs);
   const red = await until('readiness fails', async () => {
     // The look itself is a thread in real time.
     await stage.run(30 * secondMs);
-    const answer = await readiness();
-    return answer.status === 503 && answer;
+    const answer = await stage.readyz();
+    return answer.startsWith('503') && answer;
   });
-  expect(red.text).toContain('is damaged');
+  expect(red).toContain('is damaged');
   await stage.run(secondMs);
   expect(stage.notified('store_failing')).toEqual(['firing']);
 });
 
 test('a sound store stays green, and ends while it is looked at', async () => {
-  await using api = await OtherApi.start();
-  api.add('ann@d1.example', { days: week(40, 0) });
+  await using api = await OtherApi.start(['ann']);
   await using stage = await startMovedDaemon({ other: api, poll });
   await stage.run(31 * secondMs);
   await stage.restart();
   await stage.run(2 * hourMs);
-  expect((await fetch(`${stage.url()}/readyz`)).status).toBe(200);
+  expect(await stage.readyz()).toBe('200 ready');
+});
+
+test('a mailbox list that the store refuses each time, while it takes everything else, makes /readyz red after ten minutes', async () => {
+  await using api = await OtherApi.start(['one']);
+  const often = { ...poll, mailboxes: '* * * * *' };
+  await using stage = await startMovedDaemon({ other: api, poll: often, expectErrors: [''] });
+  await stage.run(20 * minuteMs);
+  expect(await stage.readyz()).toBe('200 ready');
+  stage.sql(`CREATE TRIGGER refuse BEFORE INSERT ON mailboxes WHEN NEW.mailbox_id = 'm2'
+    BEGIN SELECT RAISE(ABORT, 'this row is refused'); END`);
+  api.add('two@acme.example', { id: 'm2' });
+  await stage.run(8 * minuteMs);
+  expect(await stage.readyz()).not.toContain('agency');
+  await stage.run(10 * minuteMs);
+  expect(await stage.readyz()).toMatch(
+    /account agency has not been fully guarded since 10 March 08:5\d UTC: its mailbox list can't be recorded \(.*this row is refused/,
+  );
+  stage.sql('DROP TRIGGER refuse');
+  await stage.run(10 * minuteMs);
+  expect([await stage.readyz(), stage.notified('store_failing')[0]]).toEqual(['200 ready', 'firing']);
+  expect(stage.mailbox('two@acme.example').id).toBe('m2');
 });

@@ -1,8 +1,8 @@
-// One workspace behind two keys: each mailbox is guarded once, under the first account that lists it, and its history goes with it.
+// One workspace behind two keys: each mailbox is guarded once, under the first account that lists it, and its history goes with it; two mailboxes of one address are two.
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { statusLines } from '../../src/cli/status.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
-import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
 import { type MovedDaemon, startMovedDaemon, type WrittenConfig } from '../scenario/moved-daemon.ts';
 import { close, listen, urlOf } from '../support/loopback.ts';
 import { type Asked, OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
@@ -16,7 +16,6 @@ const poll = {
   dns: '17 */6 * * *',
   blacklist: '41 */6 * * *',
 };
-const scenario = { ...scenarios.calm, fleet: [] };
 const ample = { requests_per_minute: 6_000, headroom: '0%' };
 
 /** The daemon with two accounts of one API; `first` and `second` say what their keys see. */
@@ -30,8 +29,6 @@ async function twoKeys(
 ) {
   const { accounts: names = ['first', 'second'], expectErrors = [], isFirstSlow } = given;
   const api = await OtherApi.start();
-  let now = () => scenarioStart;
-  api.now = () => now();
   const hidden = new Set<string>();
   const keys = ['first', 'second'].map((name) => {
     const key = api.addKey({ sees: ({ id }) => !hidden.has(`${name} ${id}`) });
@@ -55,11 +52,7 @@ async function twoKeys(
     api_key: name === 'second' ? keyTwo : keyOne,
     ...ample,
   });
-  const stage = await startMovedDaemon({ scenario, poll, file: { accounts: names.map(accountOf) }, expectErrors });
-  now = () => stage.clock.now();
-  const bounce = (mailbox: OtherMailbox) => {
-    mailbox.days = week(40, 6);
-  };
+  const stage = await startMovedDaemon({ other: api, poll, file: { accounts: names.map(accountOf) }, expectErrors });
   return {
     api,
     stage,
@@ -68,7 +61,7 @@ async function twoKeys(
     keyOne,
     keyTwo,
     early,
-    bounce,
+    bounce: (mailbox: OtherMailbox) => Object.assign(mailbox, { days: week(40, 6) }),
     /** From now on that key does not see the mailbox, or sees it again. */
     hide: (name: 'first' | 'second', { id }: OtherMailbox, isHidden = true) => {
       if (isHidden) hidden.add(`${name} ${id}`);
@@ -80,15 +73,10 @@ async function twoKeys(
     guardedBy: ({ id }: OtherMailbox) =>
       [...stage.fleet().mailboxes()].filter((one) => one.id === id).map(({ account }) => account),
     elsewhere: async () => {
-      const answer = await fetch(`${stage.url()}/api/fleet`);
-      const { accounts } = (await answer.json()) as {
-        accounts: { name: string; guarded_elsewhere: { mailbox: string; id: string; account: string }[] }[];
-      };
+      type Shown = { accounts: { name: string; guarded_elsewhere: { id: string; account: string }[] }[] };
+      const { accounts } = await stage.json<Shown>('/api/fleet');
       return Object.fromEntries(
-        accounts.map(({ name, guarded_elsewhere: others }) => [
-          name,
-          others.map(({ id, account }) => `${id} by ${account}`),
-        ]),
+        accounts.map((one) => [one.name, one.guarded_elsewhere.map(({ id, account }) => `${id} by ${account}`)]),
       );
     },
     modes: () => api.posts().map(({ mailboxId, key, body }) => [mailboxId, key === keyOne ? 'one' : 'two', body]),
@@ -105,7 +93,6 @@ const recovery = (id: string, key: string) => [
   { mailbox_id: id, action: 'update_config', config: { warmup_mode: 'recovery' } },
 ];
 const claimOf = (stage: MovedDaemon, email: string) => stage.mailbox(email).memory?.claim?.kind ?? null;
-const counted = (stage: MovedDaemon) => stage.receiver.alerts().length;
 
 describe('one workspace behind two keys', () => {
   it('is guarded once, by the account that comes first in the file', async () => {
@@ -144,14 +131,7 @@ describe('a mailbox that moves between accounts of one API', () => {
       await using it = await twoKeys({ expectErrors: ['the API'] });
       const { stage, burning } = it;
       await stage.run(20 * minuteMs);
-      await stage.command('writes', {
-        off: true,
-        account: 'first',
-        mailbox: null,
-        for_seconds: null,
-        dry_run: false,
-        plan: null,
-      });
+      await stage.command('writes', { off: true, account: 'first', mailbox: null, for_seconds: null });
       if (how === 'the account is removed') {
         const said = await stage.reload((config) => void config.accounts.shift(), { force: true });
         expect(said.messages.join('\n')).toMatch(
@@ -161,11 +141,8 @@ describe('a mailbox that moves between accounts of one API', () => {
       it.bounce(burning);
       await stage.run(3 * hourMs);
       expect([it.guardedBy(burning), it.modes()]).toEqual([['second'], []]);
-      const scopes = stage
-        .fleet()
-        .writesOff(stage.clock.now())
-        .map(({ scope }) => scope);
-      expect(scopes).toContainEqual({ kind: 'mailbox', account: 'second', mailboxId: 'm1', email: burning.email });
+      const scope = { kind: 'mailbox', account: 'second', mailboxId: 'm1', email: burning.email };
+      expect(stage.fleet().writesOff(stage.clock.now())).toContainEqual(expect.objectContaining({ scope }));
     },
   );
 
@@ -238,8 +215,6 @@ describe('one id, and two addresses', () => {
     await using one = await OtherApi.start();
     await using two = await OtherApi.start();
     await using gateway = await startGateway([one, two]);
-    let now = () => scenarioStart;
-    one.now = two.now = () => now();
     const anna = one.add('anna@acme.example', { id: '1' });
     const bob = two.add('bob@beta.example', { id: '1' });
     const other = one.add('other@acme.example', { id: '2' });
@@ -248,8 +223,7 @@ describe('one id, and two addresses', () => {
       ...ample,
     });
     const accounts = [accountOf('first', one), accountOf('second', two)];
-    await using stage = await startMovedDaemon({ scenario, poll, file: { accounts } });
-    now = () => stage.clock.now();
+    await using stage = await startMovedDaemon({ other: [one, two], poll, file: { accounts } });
     await stage.run(20 * minuteMs);
     const guarded = () => [...stage.fleet().mailboxes()].map(({ account, email }) => `${account}/${email}`).sort();
     expect(guarded()).toEqual(['first/anna@acme.example', 'first/other@acme.example', 'second/bob@beta.example']);
@@ -319,7 +293,7 @@ describe('an account that gets another name', () => {
     await stage.run(hourMs);
     await stage.command('writes', { off: true, account: 'first', mailbox: null, for_seconds: null });
     await stage.run(minuteMs);
-    return { ...it, calm, told: counted(stage), memory: stage.mailbox(burning.email).memory };
+    return { ...it, calm, memory: stage.mailbox(burning.email).memory };
   };
   type Prepared = Awaited<ReturnType<typeof prepared>>;
   const keeps = async ({ stage, burning, calm, ...it }: Prepared) => {
@@ -334,8 +308,7 @@ describe('an account that gets another name', () => {
     const lost = stage.alerts('mailbox_unwell');
     expect(lost.map(({ account, status }) => [account, status])).toEqual([['renamed', 'firing']]);
     expect([stage.notified('guard_acted'), stage.notified('protection_off', 'account first')]).toEqual([['event'], []]);
-    const history = await fetch(`${stage.url()}/api/explain?mailbox=renamed/m1`);
-    expect(JSON.stringify(await history.json())).toContain('bounce_rate_over_limit');
+    expect(await stage.text('/api/explain?mailbox=renamed/m1')).toContain('bounce_rate_over_limit');
   };
 
   it.each(['a reload, which says so', 'a restart'])(
@@ -364,8 +337,6 @@ describe('an account that gets the name that one of another API had', () => {
   it('shows nothing of the mailboxes of the other one', async () => {
     await using one = await OtherApi.start();
     await using two = await OtherApi.start();
-    let now = () => scenarioStart;
-    one.now = two.now = () => now();
     const anna = one.add('anna@acme.example', { id: '1' });
     const bob = two.add('bob@beta.example', { id: '1' });
     two.add('carol@beta.example', { id: '2' });
@@ -373,8 +344,7 @@ describe('an account that gets the name that one of another API had', () => {
       { name: 'acme', base_url: one.url, api_key: one.addKey(), ...ample },
       { name: 'beta', base_url: two.url, api_key: two.addKey(), ...ample },
     ];
-    await using stage = await startMovedDaemon({ scenario, poll, file: { accounts } });
-    now = () => stage.clock.now();
+    await using stage = await startMovedDaemon({ other: [one, two], poll, file: { accounts } });
     await stage.run(20 * minuteMs);
     bob.days = week(40, 6);
     bob.connectionError = 'the login failed';
@@ -400,7 +370,6 @@ describe('an account that gets the name that one of another API had', () => {
 describe('an account that is removed', () => {
   it('leaves mailboxes as they are, and the dry run of the reload names those that Warmwarden changed', async () => {
     await using other = await OtherApi.start();
-    other.now = () => scenarioStart;
     other.add('third@other.example', { id: 'm3' });
     const theirs = other.addKey();
     await using it = await twoKeys({ accounts: ['first'], expectErrors: ['the API refuses'] });
@@ -416,4 +385,32 @@ describe('an account that is removed', () => {
       'Warmwarden leaves as they are, in recovery mode or paused, 1 mailbox that it changed: first/burning@acme.example',
     );
   });
+});
+
+it('two mailboxes of one address are told apart, and the page shows what the API says of each', async () => {
+  await using api = await OtherApi.start();
+  const one = api.add('sales@acme.example', { id: 'm1' });
+  const two = api.add('sales@acme.example', { id: 'm2' });
+  await using stage = await startMovedDaemon({ other: api, poll });
+  await stage.run(20 * minuteMs);
+  one.days = week(40, 6);
+  two.connectionError = 'the login failed';
+  await stage.run(hourMs);
+  const titles = new Set(stage.receiver.alerts().map(({ title }) => title));
+  expect(titles).toContain('sales@acme.example (m1): switched to recovery mode');
+  expect(titles).toContain('sales@acme.example (m2): disconnected');
+  const shown = statusLines(await stage.json('/api/fleet'), 99).join('\n');
+  expect(shown).toContain('sales@acme.example (m1)');
+  expect(shown).toContain('sales@acme.example (m2)');
+  const ambiguous = await stage.command('pause', { mailbox: 'sales@acme.example' });
+  expect(ambiguous?.messages[0]).toBe('sales@acme.example is ambiguous: name one of agency/m1, agency/m2.');
+  const page = await stage.text('/mailboxes/agency/m2');
+  const fact = (name: string) => new RegExp(`<dt>${name}</dt><dd>([^<]*)`).exec(page)?.[1]?.trim();
+  expect(['Created', 'Warm-up started', 'Reply rate', 'DNS source', 'API version'].map(fact)).toEqual([
+    '2026-01-05',
+    '2026-01-05',
+    '30 %',
+    'cached',
+    '1.4.2',
+  ]);
 });

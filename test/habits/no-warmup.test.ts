@@ -1,52 +1,37 @@
 // A mailbox that is listed and has no warm-up: the API answers 404 for its warm-up and its statistics. The API is not the simulator.
 import { expect, test } from 'vitest';
-import { guardStateOf } from '../../src/core/guard/run-state.ts';
-import { defaultPolicy } from '../../src/core/policy.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
-import { calmPoll, type Duty, goOnDuty } from '../account/duty.ts';
+import { calmPoll, goOnDuty } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { commandLine } from '../support/command-line.ts';
-import { type Asked, type Fault, OtherApi, week } from '../support/other-api.ts';
+import { type Asked, answerWith, OtherApi, week } from '../support/other-api.ts';
 
-const missing: Fault = {
-  kind: 'answer',
-  status: 404,
-  body: JSON.stringify({ error: 'this mailbox is not warmed up' }),
-};
+const missing = answerWith(404, { error: 'this mailbox is not warmed up' });
 const judging = ['/v1/warmup', '/v1/stats'];
 
 /** A mailbox without a warm-up, and one that has one. `paths`: what is answered with 404 for the first. */
 async function apiWith(paths: readonly string[] = judging) {
-  const api = await OtherApi.start();
-  const [bare, warm] = [api.add('bare@a.example'), api.add('warm@b.example')];
+  const api = await OtherApi.start(['bare@a.example', 'warm@b.example']);
+  const [bare, warm] = api.boxes;
   const faults = { on: true };
   api.fault = ({ path, mailboxId }: Asked) =>
     faults.on && mailboxId === bare.id && paths.includes(path) ? missing : undefined;
   return { api, bare, warm, faults };
 }
 
-const stateOf = (duty: Duty, email: string) => {
-  const mailbox = duty.mailbox(email);
-  return mailbox && guardStateOf(mailbox, defaultPolicy.nearLimitPpm);
-};
-
 test('is one state, without an alert, until there is one', async () => {
   const { api, bare, faults } = await apiWith();
   await using _ = api;
   await using duty = await goOnDuty({ other: api });
   await duty.run(10 * minuteMs);
-  expect([stateOf(duty, bare.email), stateOf(duty, 'warm@b.example')]).toEqual(['no_warmup', 'ok']);
+  expect([duty.state(bare.email), duty.state('warm@b.example')]).toEqual(['no_warmup', 'ok']);
   await duty.run(6 * hourMs);
-  expect([stateOf(duty, bare.email), [...duty.fleet().alerts()], duty.account()?.unjudged ?? null]).toEqual([
-    'no_warmup',
-    [],
-    null,
-  ]);
+  expect([duty.state(bare.email), duty.firing(), duty.account()?.unjudged ?? null]).toEqual(['no_warmup', [], null]);
   await duty.restart();
   await duty.run(hourMs);
-  expect(stateOf(duty, bare.email)).toBe('no_warmup');
+  expect(duty.state(bare.email)).toBe('no_warmup');
   faults.on = false;
-  await duty.until(() => stateOf(duty, bare.email) === 'ok', hourMs);
+  await duty.until(() => duty.state(bare.email) === 'ok', hourMs);
   expect(await duty.notified()).toEqual([]);
   bare.days = week(40, 5);
   await duty.until(() => bare.mode === 'recovery');
@@ -63,7 +48,7 @@ test('a warm-up that is taken away ends what was judged, and its alerts', async 
   faults.on = true;
   // Without another word in the list it would be a mailbox that the API has stopped to answer for.
   bare.status = 'finished';
-  await duty.until(() => stateOf(duty, bare.email) === 'no_warmup', 2 * hourMs);
+  await duty.until(() => duty.state(bare.email) === 'no_warmup', 2 * hourMs);
   await duty.run(6 * hourMs);
   expect([...duty.fleet().alerts()]).toEqual([]);
 });
@@ -91,10 +76,8 @@ test.each([
     const { api, warm } = await apiWith();
     await using _api = api;
     let isOver = false;
-    api.fault = ({ method, path }) =>
-      isOver && method === 'GET' && paths.includes(path)
-        ? { kind: 'answer', status, body: '{"error":"gone"}' }
-        : undefined;
+    const gone = answerWith(status, { error: 'gone' });
+    api.fault = ({ method, path }) => (isOver && method === 'GET' && paths.includes(path) ? gone : undefined);
     await using daemon = await startMovedDaemon({ other: api, poll: calmPoll, expectErrors: ['the API'] });
     await daemon.run(3 * hourMs);
     isOver = true;

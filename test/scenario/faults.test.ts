@@ -4,24 +4,12 @@ import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { FaultRule } from '../../tools/simulator/fault.ts';
 import type { Scenario } from '../../tools/simulator/scenario.ts';
 import { scenarios } from '../../tools/simulator/scenarios.ts';
+import { amelia, calmPoll, jonas, oliver } from '../account/duty.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
 
-const amelia = 'amelia.ward@northbeam.example';
-const jonas = 'jonas.keller@brightpath.example';
-const oliver = 'oliver.hart@northbeam.example';
-
-const usual = {
-  health: '* * * * *',
-  mailboxes: '* * * * *',
-  stats: '*/15 * * * *',
-  warmup: '*/30 * * * *',
-  mailbox: '29 * * * *',
-  dns: '17 * * * *',
-  blacklist: '41 * * * *',
-};
-/** Where nothing happens by the minute. */
-const calmly = { ...usual, health: '*/10 * * * *', mailboxes: '*/10 * * * *' };
-const rare = { ...usual, health: '0 * * * *', mailboxes: '*/10 * * * *', stats: '*/30 * * * *' };
+const hourly = { mailbox: '29 * * * *', dns: '17 * * * *', blacklist: '41 * * * *' };
+const usual = { ...calmPoll, ...hourly, health: '* * * * *', mailboxes: '* * * * *' };
+const rare = { ...calmPoll, ...hourly, health: '0 * * * *', stats: '*/30 * * * *' };
 
 /** A scenario's incidents on some of its mailboxes, with faults in front. */
 function of(scenario: Scenario, emails: readonly string[], faults: readonly FaultRule[] = []): Scenario {
@@ -32,11 +20,8 @@ const storm = (...faults: FaultRule[]) => of(scenarios['bounce-storm'], [amelia]
 const writes = { route: 'warmup', method: 'POST' } as const;
 /** Without the reminders of what lasts. */
 const steps = (stage: MovedDaemon, rule: string) => stage.notified(rule).filter((status) => status !== 'reminder');
-const states = (stage: MovedDaemon) =>
-  stage
-    .fleet()
-    .recentActions()
-    .map(({ state }) => state);
+const states = (stage: MovedDaemon) => Array.from(stage.fleet().recentActions(), ({ state }) => state);
+const accountOf = (stage: MovedDaemon) => stage.fleet().account('agency');
 
 test.each([
   ['H7: a 500 after the change was made is confirmed by one POST', 'applied-but-500'],
@@ -44,20 +29,18 @@ test.each([
   ['H9: an answer lost after the POST was applied is confirmed by one POST', 'applied-but-lost'],
   ['O4: a 429 for a POST that was applied is confirmed by one POST', 'applied-but-throttled'],
 ])('%s', async (_name, fault) => {
-  await using stage = await startMovedDaemon({ scenario: storm({ fault, ...writes }), poll: calmly });
+  await using stage = await startMovedDaemon({ scenario: storm({ fault, ...writes }), poll: calmPoll });
   await stage.until('a confirmed action', () => states(stage)[0] === 'confirmed', 5 * hourMs);
   await stage.run(2 * hourMs);
-  expect([stage.simulator.requests.filter(({ method }) => method === 'POST').length, states(stage)]).toEqual([
-    1,
-    ['confirmed'],
-  ]);
+  const posts = stage.simulator.requests.filter(({ method }) => method === 'POST');
+  expect([posts.length, states(stage)]).toEqual([1, ['confirmed']]);
   expect(stage.simulator.fleet.find(amelia)?.config.mode).toBe('recovery');
   expect([stage.notified('guard_acted'), steps(stage, 'guard_action_failed')]).toEqual([['event'], []]);
   expect(stage.mailbox(amelia).memory?.claim?.kind).toBe('recovery');
 });
 
 test('H6: success that is said and not done is unconfirmed, announced, and tried as often as the guard says, never more', async () => {
-  await using stage = await startMovedDaemon({ scenario: storm({ fault: 'pretend', ...writes }), poll: calmly });
+  await using stage = await startMovedDaemon({ scenario: storm({ fault: 'pretend', ...writes }), poll: calmPoll });
   const posts = () => stage.simulator.requests.filter(({ method }) => method === 'POST');
   await stage.until('a first try', () => states(stage)[0] === 'unconfirmed', 5 * hourMs);
   await stage.run(6 * hourMs);
@@ -93,18 +76,18 @@ test('H21: a health check that fails while everything else works fires no alert;
   stage.expectErrors('the API does not answer');
   stage.simulator.faults.add({ fault: 'overloaded', route: 'health' });
   await stage.run(hourMs);
-  expect([steps(stage, 'not_guarded'), [...stage.fleet().accounts()][0]?.health]).toEqual([[], 'unknown']);
+  expect([steps(stage, 'not_guarded'), accountOf(stage)?.health]).toEqual([[], 'unknown']);
   stage.simulator.faults.clear();
   for (const route of ['mailboxes', 'mailbox', 'warmup', 'stats', 'dns', 'blacklist'] as const) {
     stage.simulator.faults.add({ fault: 'overloaded', route });
   }
   await stage.run(20 * minuteMs);
-  expect([steps(stage, 'not_guarded'), [...stage.fleet().accounts()][0]?.health]).toEqual([['firing'], 'ok']);
+  expect([steps(stage, 'not_guarded'), accountOf(stage)?.health]).toEqual([['firing'], 'ok']);
 });
 
 test('H22: a rejected key stops its account alone; the other one goes on and acts', async () => {
   const scenario = of(scenarios['bounce-storm'], [amelia, jonas]);
-  await using stage = await startMovedDaemon({ scenario, poll: calmly, second: [jonas] });
+  await using stage = await startMovedDaemon({ scenario, poll: calmPoll, second: [jonas] });
   await stage.run(10 * minuteMs);
   stage.expectErrors('the API refuses the key');
   stage.simulator.faults.add({ fault: 'unauthorized', mailbox: jonas });

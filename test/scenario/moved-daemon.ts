@@ -33,8 +33,8 @@ import { expectNoSleepers } from '../support/sleepers.ts';
 export interface MovedOptions {
   /** By default an empty fleet. */
   readonly scenario?: Scenario;
-  /** The API that is guarded, on the moved clock; by default the simulator. */
-  readonly other?: OtherApi;
+  /** The API that is guarded, on the moved clock; by default the simulator. Further ones only go by that clock. */
+  readonly other?: OtherApi | readonly OtherApi[];
   /** The `poll` section; by default the hours pass quickly. */
   readonly poll?: Readonly<Record<string, string>>;
   /** Habits of the simulator: with them, a second account sees the same mailboxes through another key. */
@@ -94,15 +94,11 @@ const maxDecisions = 10_000;
 
 /** Starts at scenarioStart, a Tuesday at 08:30 UTC. */
 export async function startMovedDaemon(options: MovedOptions) {
-  const {
-    scenario = { ...scenarios.calm, fleet: [] },
-    poll = usualPoll,
-    second = [],
-    file: changes = {},
-    other,
-  } = options;
+  const { scenario = { ...scenarios.calm, fleet: [] }, poll = usualPoll, second = [], file: changes = {} } = options;
+  const others = [options.other ?? []].flat();
+  const [other] = others;
   const clock = movedClock(scenarioStart);
-  if (other) other.now = () => clock.now();
+  for (const api of others) api.now = () => clock.now();
   const world = { ...worldOn(clock, { level: 'silent', format: 'json' }), random: () => 0.5 };
   const errors = errorLog(options.expectErrors ?? []);
   const daemonsWorld = { ...world, log: errors.log, clock: options.clock?.(clock) ?? clock };

@@ -52,7 +52,7 @@ test('each cause is here and in docs/operating.md; a start has only its end to w
   documented.set('crash', 'Warmwarden ended');
   // Its case: test/habits/days.test.ts.
   documented.set('judging', 'No mailbox can be judged');
-  // Its case: test/habits/unrecorded-list.test.ts.
+  // Its case: test/habits/damaged-store.test.ts.
   documented.set('lists', 'A mailbox list cannot be recorded');
   expect([...documented.keys()].toSorted()).toEqual(Object.keys(causes).toSorted());
   for (const words of documented.values()) expect(docs).toContain(`- **${words}**: `);

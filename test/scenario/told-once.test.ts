@@ -2,14 +2,14 @@
 // nobody is on duty.
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
-import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
+import type { Incident } from '../../tools/simulator/scenario.ts';
 import { scenarios } from '../../tools/simulator/scenarios.ts';
+import { oliver, stormOf } from '../account/duty.ts';
 import { scrape } from '../support/scrape.ts';
 import { startMovedDaemon, trouble } from './moved-daemon.ts';
-import { poll } from './three-domains.ts';
+import { poll, settled } from './three-domains.ts';
 
-const oliver = 'oliver.hart@northbeam.example';
-const calm = { ...scenarios.calm, fleet: scenarios.calm.fleet.filter(({ email }) => email === oliver) };
+const calm = { ...scenarios.calm, fleet: stormOf(oliver).fleet };
 const byTheMinute = { health: '* * * * *', mailboxes: '*/5 * * * *', stats: '0 * * * *', warmup: '0 * * * *' };
 const edited = (set: Readonly<Record<string, unknown>>, route: 'mailbox' | 'mailboxes' | 'warmup', mailbox?: string) =>
   ({ fault: { do: 'edit', edit: { set } }, route, ...(mailbox && { mailbox }) }) as const;
@@ -29,11 +29,8 @@ test('a mailbox that is suspended is announced once, and once more when it is no
   await stage.run(5 * hourMs);
   await stage.restart();
   await stage.run(hourMs);
-  expect([
-    stage.notified('mailbox_unwell', 'status'),
-    stage.notified('mailbox_unwell', 'connection'),
-    stage.posts,
-  ]).toEqual([['firing'], [], []]);
+  const told = (about: string) => stage.notified('mailbox_unwell', about);
+  expect([told('status'), told('connection'), stage.posts]).toEqual([['firing'], [], []]);
   stage.simulator.faults.clear();
   await stage.run(15 * minuteMs);
   expect(stage.notified('mailbox_unwell')).toEqual(['firing', 'resolved']);
@@ -57,39 +54,18 @@ test('H21: a health check that is not ok is announced after five minutes, with i
   expect(stage.notified('api_unwell')).toEqual(['firing', 'resolved']);
 });
 
-const seldom = {
-  health: '7 * * * *',
-  mailboxes: '3 * * * *',
-  stats: '*/15 * * * *',
-  warmup: '*/30 * * * *',
-  mailbox: '20 15 * * *',
-  dns: '25 * * * *',
-  blacklist: '35 15 * * *',
-};
-const mailbox = (email: string): MailboxSpec => ({ email, provider: 'google', mode: 'balanced', startedDaysAgo: 60 });
-const three = ['a@early.example', 'b@late.example', 'c@calm.example'].map(mailbox);
-const dns = (domain: string, from: number, until?: number): Incident => ({
-  kind: 'dns',
-  mailbox: `*@${domain}`,
-  records: ['spf'],
-  from,
-  ...(until === undefined ? {} : { until }),
-});
-const scenario = (incidents: readonly Incident[]) => ({
-  name: 'away',
-  summary: 'A domain breaks.',
-  fleet: three,
-  incidents,
+const three = ['a@early.example', 'b@late.example', 'c@calm.example'].map((email) => ({ ...settled(0), email }));
+const dns = (domain: string, from: number, until: object = {}): Incident => ({
+  ...{ kind: 'dns', mailbox: `*@${domain}`, records: ['spf'], from },
+  ...until,
 });
 
 test('tells once what began and once what ended while nobody was on duty', async () => {
-  const incidents = [dns('early.example', 2 * hourMs, 8 * hourMs), dns('late.example', 8 * hourMs)];
-  await using stage = await startMovedDaemon({ scenario: scenario(incidents), poll: seldom });
-  const notified = () =>
-    stage.receiver
-      .alerts()
-      .filter(({ rule, status }) => rule === 'dns_failing' && status !== 'reminder')
-      .map(({ title, status }) => `${status} ${title.split(':')[0]}`);
+  const incidents = [dns('early.example', 2 * hourMs, { until: 8 * hourMs }), dns('late.example', 8 * hourMs)];
+  const scenario = { name: 'away', summary: 'A domain breaks.', fleet: three, incidents };
+  await using stage = await startMovedDaemon({ scenario, poll: { ...poll, dns: '25 * * * *' } });
+  const told = () => stage.told('dns_failing').filter(({ status }) => status !== 'reminder');
+  const notified = () => told().map(({ title, status }) => `${status} ${title.split(':')[0]}`);
   await stage.run(6 * hourMs);
   expect(notified()).toEqual(['firing early.example']);
   await stage.awayUntil(stage.clock.now() + 4 * hourMs);
