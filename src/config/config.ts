@@ -377,7 +377,7 @@ export const configSchema = section({
       seriesLimit: keyed(
         whole(1_000, 100_000_000),
         5_000_000,
-        'The maximum number of mailbox series; a mailbox has up to 49.',
+        'The maximum number of mailbox series; a mailbox has about 50.',
       ),
     }),
     {},

@@ -233,7 +233,10 @@ const valuesOfSeries = mailboxGauges.flatMap(({ series }) => series.map(({ value
 
 export const maxSeriesOfMailbox = valuesOfSeries.length;
 
-/** Values are in the order of the gauges; NaN gives no sample. */
+/**
+ * Values are in the order of the gauges; NaN gives no sample. `now` is only good for the day: they are asked for again
+ * when the mailbox has changed, so a value that grows with time would not move.
+ */
 export function mailboxValues(mailbox: MailboxState, state: GuardState, now: EpochMs): readonly number[] {
   const verdict = mailbox.verdict?.answer;
   const rows = dailyRows(mailbox.stats?.answer, now);

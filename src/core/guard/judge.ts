@@ -24,7 +24,14 @@ import {
   sendingDaysAfter,
 } from './rows.ts';
 import { leftLately } from './run-state.ts';
-import { daysInclusive, type EvidenceWindow, evidenceWindow, isBreach, representativeVolume } from './window.ts';
+import {
+  baseStart,
+  daysInclusive,
+  type EvidenceWindow,
+  evidenceWindow,
+  isBreach,
+  representativeVolume,
+} from './window.ts';
 
 interface Look extends Sight {
   readonly statsAt: EpochMs;
@@ -74,7 +81,7 @@ export function judge(configured: Policy, situation: Situation): Verdict {
   const evidenceFrom = evidence?.from ?? null;
   const restore = inRecovery ? restoreProgress(days, policy, { claim, evidenceFrom, now }) : null;
   const isFound = foundUntil !== null && anchor !== null;
-  const found = isFound ? countsIn(days, { from: addDays(anchor, 1 - policy.windowDays), to: anchor }) : null;
+  const found = isFound ? countsIn(days, { from: baseStart(policy, anchor), to: anchor }) : null;
   const burst = limitPpm === null ? null : burstIn(days, limitPpm, evidence);
   const doubt = contradictionIn(days, utcDate(now), (read) => findingIn(read, policy, situation, limitPpm));
   const ruling = rule({ policy, situation, days, window, found, burst, emergency, restore, doubt });
@@ -182,7 +189,7 @@ function ruleOnCounts({ policy, situation, days, window, found, burst, emergency
   if (doubt) return { action: 'hold', reason: 'contradicting_counts', doubt };
   if (emergency) return { action: 'pause', reason: 'emergency' };
   if (!isWarmupMode(situation.mode)) return { action: 'hold', reason: 'unknown_mode' };
-  if (days.undated || hasInvalid(days, addDays(days.anchor, 1 - policy.windowDays), days.anchor)) {
+  if (days.undated || hasInvalid(days, baseStart(policy, days.anchor), days.anchor)) {
     return { action: 'hold', reason: 'invalid_row' };
   }
   // A single bounce may be the only new count of a mailbox that was just found: the days before show plausibility.

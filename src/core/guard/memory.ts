@@ -14,7 +14,7 @@ import {
   type Verdict,
 } from '../verdict.ts';
 import { countsOf, type Days, newestToday, pool, readDays } from './rows.ts';
-import { evidenceWindow, isBreach } from './window.ts';
+import { baseStart, evidenceWindow, isBreach } from './window.ts';
 
 export interface LostCounts {
   readonly from: IsoDate;
@@ -82,7 +82,7 @@ function firstEvidence(policy: Policy, sight: Sight): Pick<GuardMemory, 'evidenc
   const days = daysIn(sight);
   const { anchor } = days;
   if (anchor === null || !isWarmupMode(sight.mode)) return { evidence: null, foundBreachAt: null };
-  const from = addDays(anchor, 1 - policy.windowDays);
+  const from = baseStart(policy, anchor);
   if (sight.mode !== 'recovery') return { evidence: { from, before: null }, foundBreachAt: null };
   const isFoundSo = isBreach(pool(days, { from, to: anchor }, null), policy.limitsPpm.recovery, policy.minBounces);
   return { evidence: fromNow(sight), foundBreachAt: isFoundSo ? sight.now : null };

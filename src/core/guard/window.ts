@@ -67,6 +67,11 @@ export function daysInclusive(from: IsoDate, to: IsoDate): number {
   return dayOf(to) - dayOf(from) + 1;
 }
 
+/** First day of the window that ends on `newest`, before it is extended. */
+export function baseStart({ windowDays }: Policy, newest: IsoDate): IsoDate {
+  return addDays(newest, 1 - windowDays);
+}
+
 /**
  * The last `windowDays` days, extended backwards to 1/limit emails or `windowMaxDays`, within the evidence and up to an
  * unreadable day. If the extension would hide a breach behind one busy day, it is left out (docs/decisions/0004).
@@ -81,7 +86,7 @@ export function evidenceWindow(
   const to = days.anchor;
   const needed = limitPpm === null || limitPpm === 0 ? 0 : representativeVolume(limitPpm);
   const notBefore = evidence?.from ?? days.oldest;
-  const start = addDays(to, 1 - policy.windowDays);
+  const start = baseStart(policy, to);
   const baseFrom = evidence && start < evidence.from ? evidence.from : start;
   const base = pool(days, { from: baseFrom, to }, evidence);
   let from = baseFrom;
