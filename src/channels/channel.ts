@@ -77,7 +77,7 @@ export interface Channel {
   /** True if a repeat does harm that the receiver can't detect: an attempt whose outcome was lost is not repeated. */
   readonly once?: true;
   /** True if people read the channel: an alert whose end was announced in advance needs no resolved message. */
-  readonly forPeople?: true;
+  readonly skipsForetoldEnds?: true;
   /** True if the receiver keeps an alert open until its end, which is then sent at once. */
   readonly keepsOpen?: true;
   /** True if the receiver keeps a pause of Warmwarden open until a message ends it. */

@@ -33,7 +33,7 @@ export function chatChannel(chat: Chat, settings: ChatSettings, clock: Clock): C
     name: settings.name,
     type: chat.type,
     minGapMs: chat.minGapMs,
-    forPeople: true,
+    skipsForetoldEnds: true,
     render: (message) => rendered(messageText(message, settings)),
     renderNotice: (notice) => rendered(noticeText(notice, settings)),
     send: async ({ payload }, signal) => meaningOf(await postJson(settings, payload, { signal, clock }), chat),

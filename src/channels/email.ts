@@ -179,7 +179,7 @@ export function emailChannel(settings: EmailSettings, patience = smtpPatience): 
     type: 'email',
     minGapMs: emailGapMs,
     longestMs,
-    forPeople: true,
+    skipsForetoldEnds: true,
     render: (message) => rendered(messageText(message, settings), threadOf(message)),
     renderNotice: (notice) => rendered(noticeText(notice, settings), { thread: null, first: false }),
     send: async (delivery, signal) => {

@@ -8,7 +8,7 @@ import { resolvePolicy, selects } from '../config/mailbox-rules.ts';
 import type { GuardActionKind } from '../core/action.ts';
 import type { MailboxEntry, Route } from '../core/answers.ts';
 import { type Past, type Replay, replayGuard } from '../core/guard/replay.ts';
-import { maxPerDay } from '../core/policy.ts';
+import { maxPerDay, maxStatsDays } from '../core/policy.ts';
 import { noTally } from '../core/tally.ts';
 import { secondMs } from '../core/time.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
@@ -22,8 +22,6 @@ import { type Answers, type ConfigOptions, configOption, jsonOption, wholeNumber
 import { replayTotals } from './shapes/shapes.ts';
 import { tableLines } from './terminal.ts';
 
-/** The API returns no more days. */
-const maxDays = 90;
 /** Mailboxes read at the same time: enough to use up a budget of 500 a minute on a slow API. */
 const lanes = 4;
 const attempts = 3;
@@ -52,7 +50,7 @@ export function backtestCommand(): Command {
   return new Command('backtest')
     .description("show what the guard would have done over the API's history, assuming today's modes")
     .addOption(configOption('the configuration: accounts, guard and overrides'))
-    .option('--days <number>', `days of history, 1 to ${maxDays}`, wholeNumber(1, maxDays), maxDays)
+    .option('--days <number>', `days of history, 1 to ${maxStatsDays}`, wholeNumber(1, maxStatsDays), maxStatsDays)
     .option('--guard <file>', 'compare with the guard section of this file; overrides stay those of --config')
     .addOption(jsonOption())
     .action(async (options: BacktestOptions) => {

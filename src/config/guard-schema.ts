@@ -1,17 +1,15 @@
 // Keys of `guard:`, also in overrides: shape, description and written default. docs/guard.md explains them.
 import { z } from 'zod';
-import { defaultPolicy, type Policy, type Ppm } from '../core/policy.ts';
+import { defaultPolicy, maxStatsDays, type Policy, type Ppm } from '../core/policy.ts';
 import { duration, share, truth, whole } from '../world/schema/scalars.ts';
 import { oneOf, optional, section } from '../world/schema/section.ts';
 
 const policy: Policy = defaultPolicy;
 const percent = (ppm: Ppm) => `${ppm / 10_000}%`;
-const all: Ppm = 1_000_000;
-/** The API returns at most 90 days of statistics. */
-const maxStatsDays = 90;
+const wholePpm: Ppm = 1_000_000;
 
 const limit = (mode: keyof Policy['limitsPpm']) =>
-  optional(share(1, all), percent(policy.limitsPpm[mode]), `Bounce rate that mode ${mode} must not exceed.`);
+  optional(share(1, wholePpm), percent(policy.limitsPpm[mode]), `Bounce rate that mode ${mode} must not exceed.`);
 
 type WrittenKeys = Readonly<Record<string, unknown>>;
 
@@ -53,7 +51,7 @@ export const guardSchema = section(
     emergency: optional(
       section({
         minBounces: optional(whole(1, 1_000), policy.emergency.minBounces, 'The minimum number of bounces.'),
-        ratePpm: optional(share(1, all), percent(policy.emergency.ratePpm), 'The minimum bounce rate.'),
+        ratePpm: optional(share(1, wholePpm), percent(policy.emergency.ratePpm), 'The minimum bounce rate.'),
         days: optional(whole(1, 7), policy.emergency.days, 'Days that are counted together, today included.'),
       }),
       undefined,
@@ -89,7 +87,7 @@ export const guardSchema = section(
       section(
         {
           sharePpm: optional(
-            share(1, all),
+            share(1, wholePpm),
             percent(policy.breaker.sharePpm),
             'The share of the running mailboxes at which it trips.',
           ),
@@ -114,7 +112,7 @@ export const guardSchema = section(
       'Bounce rate that each warm-up mode must not exceed.',
     ),
     nearLimitPpm: optional(
-      share(1, all),
+      share(1, wholePpm),
       percent(policy.nearLimitPpm),
       'The share of the bounce limit from which a mailbox is near it.',
     ),

@@ -62,13 +62,14 @@ export const literalProfile = { minBounces: 1, windowMaxDays: 7 } as const;
 
 /** Most days of clean emails that a restore looks at. */
 const restoreSpanDays = 30;
-const mostDays = 90;
+/** The API returns at most 90 days of statistics. */
+export const maxStatsDays = 90;
 
 /** Days of statistics for a judgement. `mayRestore`: our switch to recovery still stands. */
 export function daysNeeded(policy: Policy, mayRestore: boolean): number {
   const { windowDays, windowMaxDays, emergency, restore } = policy;
   const clean = mayRestore && restore.enabled ? Math.max(restoreSpanDays, restore.days + 1) : 0;
-  return Math.min(mostDays, Math.max(windowDays, windowMaxDays, emergency.days, clean));
+  return Math.min(maxStatsDays, Math.max(windowDays, windowMaxDays, emergency.days, clean));
 }
 
 export function isWarmupMode(word: string | null): word is WarmupMode {

@@ -275,7 +275,8 @@ export class Collector {
       const wanted: { readonly group: string; readonly transitions: readonly Transition[] }[] = [];
       for (const { group, news } of groups) {
         const transitions = news.filter(({ to }) => to.includes(channel.name)).map(({ transition }) => transition);
-        if (transitions.some(({ foretold }) => !(foretold && channel.forPeople))) wanted.push({ group, transitions });
+        if (transitions.some(({ foretold }) => !(foretold && channel.skipsForetoldEnds)))
+          wanted.push({ group, transitions });
       }
       const storm = wanted.length > maxMessagesALook;
       const messages = storm ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }] : wanted;

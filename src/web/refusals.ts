@@ -72,10 +72,10 @@ export function refusalJson<Word extends RefusalWord>(error: Word, message: stri
 
 export function refuse(c: Context, error: RefusalWord, message: string) {
   const { status, title } = refusals[error];
-  return isForPeople(c) ? c.html(noticePage(title, message), status) : c.json({ error, message }, status);
+  return wantsPage(c) ? c.html(noticePage(title, message), status) : c.json({ error, message }, status);
 }
 
-export function isForPeople(c: Context): boolean {
+export function wantsPage(c: Context): boolean {
   return !/^\/(api|v1)\//.test(c.req.path) && (c.req.header('accept') ?? '').includes('text/html');
 }
 

@@ -84,7 +84,7 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
     };
     const send = async () => ({ kind: 'sent' }) as const;
     const channel: Channel = { name, type: 'test', minGapMs: 0, renderNotice: () => null, render, send };
-    return name === 'machine' ? channel : { ...channel, forPeople: true };
+    return name === 'machine' ? channel : { ...channel, skipsForetoldEnds: true };
   });
   const inForce: NotifySettings = {
     ...quietSettings,

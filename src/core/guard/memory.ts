@@ -2,7 +2,7 @@
 
 import type { ActionKind, GuardActionKind } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
-import { isWarmupMode, type Policy, type RecentLimits } from '../policy.ts';
+import { isWarmupMode, maxStatsDays, type Policy, type RecentLimits } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../time.ts';
 import {
   type Claim,
@@ -88,7 +88,6 @@ function firstEvidence(policy: Policy, sight: Sight): Pick<GuardMemory, 'evidenc
   return { evidence: fromNow(sight), foundBreachAt: isFoundSo ? sight.now : null };
 }
 
-const statsDays = 90;
 const earlierModesKept = 90;
 
 /** The day of a change belongs to the mode before. */
@@ -97,7 +96,7 @@ function modesAfter(memory: GuardMemory, sight: Sight): Pick<GuardMemory, 'mode'
   if (!isWarmupMode(memory.mode) || mode === memory.mode) return { mode };
   const date = today(sight);
   const changed: EarlierMode = { mode: memory.mode, until: date };
-  const remembered = (memory.earlierModes ?? []).filter(({ until }) => until >= addDays(date, -statsDays));
+  const remembered = (memory.earlierModes ?? []).filter(({ until }) => until >= addDays(date, -maxStatsDays));
   return { mode, earlierModes: [changed, ...remembered].slice(0, earlierModesKept) };
 }
 

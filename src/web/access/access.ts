@@ -6,7 +6,7 @@ import type { Network } from '../../core/egress.ts';
 import { layout, signInPage, type Visitor } from '../page/layout.ts';
 import type { Markup } from '../page/parts/elements.ts';
 import { readQuery, upTo } from '../query.ts';
-import { isForPeople, noQuery, queryOf, refuse } from '../refusals.ts';
+import { noQuery, queryOf, refuse, wantsPage } from '../refusals.ts';
 import { pathBehind } from '../rim.ts';
 import type { AccessParts } from '../route-parts.ts';
 import {
@@ -136,7 +136,7 @@ function unauthorized(c: Context, parts: AccessParts, wrongTokens: WrongTokens) 
     c.header('Retry-After', String(waitSeconds));
     return refuse(c, 'rate_limited', tooManyWrong(waitSeconds));
   }
-  if (isForPeople(c) && !isWrong) {
+  if (wantsPage(c) && !isWrong) {
     const { pathname, search } = new URL(c.req.url);
     const to = c.req.method === 'GET' ? pathBehind(parts.pathPrefix, pathname) + search : '/';
     c.header('WWW-Authenticate', bearer);
