@@ -106,9 +106,10 @@ describe('a crash', () => {
     const { stage } = scene;
     stage.expectErrors('Warmwarden ends, and a restart repairs it: a reload failed halfway');
     scene.fail('new AccountWatch', 'throws');
-    await stage.reload((config) => {
+    const said = await stage.reload((config) => {
       Object.assign(config.accounts[0] ?? {}, { headroom: '20%' });
     });
+    expect(said).toEqual({ result: 'failed', messages: [expect.stringContaining('failed halfway')] });
     await scene.crashed(1);
     await stage.restart();
     const at = stage.clock.now();

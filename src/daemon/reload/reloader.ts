@@ -110,6 +110,8 @@ export class Reloader {
     if (stopped) return stopped;
     await this.#showAdded(config, consequences.impact.added);
     const troubles = await this.#swap(loaded, consequences, by);
+    if (troubles === null)
+      return failed('The reload failed halfway: Warmwarden restarts, and begins with the new configuration.');
     const about = { file: source.file, by, ...consequences.impact, changes: said, problems: troubles };
     world.log.info(about, 'configuration reloaded');
     taken(loaded);
@@ -164,8 +166,8 @@ export class Reloader {
     await turns.take(async () => showAccounts(fleet, await store.loadPicture(added), news));
   }
 
-  /** Ends the process on failure. Resolves to sentences about what could not be recorded. */
-  async #swap(loaded: ValidConfig, { impact, moves }: Consequences, by: string): Promise<readonly string[]> {
+  /** Resolves to sentences about what could not be recorded, or to null if the process ends because it failed. */
+  async #swap(loaded: ValidConfig, { impact, moves }: Consequences, by: string): Promise<readonly string[] | null> {
     const { live, duties, notifying, rooms, alerts, source, crash } = this.#parts;
     const { turns, world } = rooms;
     const { config } = loaded;
@@ -192,7 +194,7 @@ export class Reloader {
       duties.begin(config.accounts.filter(({ name }) => !duties.watchOf(name)));
     } catch (error) {
       crash('a reload failed halfway', error);
-      return [`the reload failed halfway, and Warmwarden restarts: ${errorText(error)}`];
+      return null;
     }
     for (const name of impact.removed)
       await attempt(`the end of the alerts of ${name} could not be recorded`, () => duties.forget(name));
