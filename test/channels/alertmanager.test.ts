@@ -15,7 +15,7 @@ import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 import { type MemoryOutbox, memoryOutbox } from '../outbox/memory-outbox.ts';
 import { startReceiver, status } from '../outbox/receiver.ts';
-import { quietSettings, sampleDelivery } from '../outbox/sample-delivery.ts';
+import { quietSettings, sampleDelivery, usualRoutes } from '../outbox/sample-delivery.ts';
 import { Alertmanager } from '../support/alertmanager.ts';
 import { isInstalled } from '../support/debian.ts';
 import { until } from '../support/until.ts';
@@ -50,7 +50,7 @@ function notifierFor(alertmanager: string, hook: string, store: MemoryOutbox, fl
       alertmanagerChannel({ name: 'am', url: `${alertmanager}/` }, clock),
       webhookChannel({ name: 'hook', url: hook, secrets: [], format: 'alertmanager', pageUrl }, clock),
     ],
-    settings: { ...quietSettings, groupIntervalMs: 1_000 },
+    settings: { ...quietSettings, routes: usualRoutes([{ name: 'am' }, { name: 'hook' }]), groupIntervalMs: 1_000 },
     pageUrl: null,
   });
 }

@@ -15,7 +15,7 @@ import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { about, acted, healthy, invalid, policyBlock } from '../alerts/incident-samples.ts';
 import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
 import { memoryOutbox } from './memory-outbox.ts';
-import { quietSettings } from './sample-delivery.ts';
+import { quietSettings, usualRoutes } from './sample-delivery.ts';
 
 export const midnight = Date.parse('2026-03-20T00:00:00Z');
 const dnsBlock: RecentBounce = { type: 'block', category: 'unauthenticated' };
@@ -88,6 +88,7 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
   });
   const inForce: NotifySettings = {
     ...quietSettings,
+    routes: usualRoutes(channels),
     ...{ groupWaitMs: 30 * secondMs, groupIntervalMs: 5 * minuteMs },
     repeatIntervalMs: { critical: 4 * hourMs, warning: null, info: null },
     ...settings,

@@ -15,7 +15,7 @@ import { start } from '../alerts/samples.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
 import { startReceiver } from './receiver.ts';
-import { quietSettings } from './sample-delivery.ts';
+import { quietSettings, usualRoutes } from './sample-delivery.ts';
 
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
@@ -60,11 +60,13 @@ export function rigWith(
   const notification = (channel: string, outcome: string) => void tallied.push(`${channel} ${outcome}`);
   const tally = { ...noTally, notification };
   const world = { clock, random, log, command: 'warmwarden' };
-  const inForce: NotifierSettings = {
+  const began = channels(clock, world);
+  const settingsFor = (these: readonly Channel[]): NotifierSettings => ({
     ...quietSettings,
+    routes: usualRoutes(these),
     ...{ groupWaitMs: 30 * secondMs, groupIntervalMs: 5 * minuteMs },
     ...settings,
-  };
+  });
   const loops = new Loops(world);
   const notifier = createNotifier({
     world,
@@ -74,12 +76,13 @@ export function rigWith(
     tally,
     maySend,
     alwaysMs,
-    channels: channels(clock, world),
-    settings: inForce,
+    channels: began,
+    settings: settingsFor(began),
     pageUrl: options.pageUrl ?? null,
     apiOf: () => null,
   });
-  const reconfigure: Rig['reconfigure'] = (others, change) => notifier.reconfigure(others, { ...inForce, ...change });
+  const reconfigure: Rig['reconfigure'] = (others, change) =>
+    notifier.reconfigure(others, { ...settingsFor(others), ...change });
   notifier.start();
   const commit: Rig['commit'] = (...transitions) => {
     store.commit(transitions);

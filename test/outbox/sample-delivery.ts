@@ -9,6 +9,11 @@ export function sampleDelivery(change: { readonly [Field in keyof Delivery]?: De
   return { ...pendingDelivery(fresh, start, 1), ...change } as Delivery;
 }
 
+/** Routes of a configuration that writes none. */
+export function usualRoutes(channels: readonly { readonly name: string }[]): NotifierSettings['routes'] {
+  return [{ match: { severity: ['critical', 'warning'] }, channels: channels.map(({ name }) => name) }];
+}
+
 export const quietSettings: NotifierSettings = {
   ...{ rules: defaultRuleSettings, routes: [], digest: null, heartbeat: null, groupWaitMs: 0, groupIntervalMs: 0 },
   repeatIntervalMs: { critical: null, warning: null, info: null },
