@@ -1,20 +1,10 @@
 // What the readers make of answers, good and odd. docs/faults.md rows T and S.
 import { expect, test } from 'vitest';
 import { readBlacklist, readDetail, readDns, readMailboxes, readStats, readWarmup } from '../../src/api/answers.ts';
+import { row } from '../guard/samples.ts';
 
 const rowsOf = (...stats: unknown[]) => readStats({ stats })?.rows;
-const emptyRow = {
-  date: null,
-  sent: null,
-  bounced: null,
-  delivered: null,
-  opened: null,
-  replied: null,
-  spamLanded: null,
-  inboxRatePercent: null,
-  bounceRatePercent: null,
-  healthScore: null,
-};
+const emptyRow = row(null, null, null);
 
 test.each([
   ['a number', 98.5, 98.5],

@@ -5,7 +5,7 @@ import type { Observed } from '../../src/core/answers.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
 import { ann, hourMs, scenarioOf, serve } from '../simulator/served.ts';
-import { answer, clientOf, startScripted } from './scripted-server.ts';
+import { answer, askScripted, clientOf } from './scripted-server.ts';
 
 const incidents = [
   { kind: 'dns', mailbox: ann.email, records: ['dkim'], from: 0, until: hourMs },
@@ -80,14 +80,13 @@ test('records and listings are read', async () => {
 test.each(['...', '.a', '%2e', '%2e%2e', '%2E.', '../..', '..\\..', '?', '#', 'a/../b'])(
   'a mailbox whose id a URL could read as a path, %j, is in the list, and the requests for it name it',
   async (id) => {
-    await using server = await startScripted(answer(200, { mailboxes: [{ id, email: ann.email }] }));
-    await using it = clientOf(server.url);
+    await using it = await askScripted(answer(200, { mailboxes: [{ id, email: ann.email }] }));
     expect(await good(it.api.mailboxes())).toMatchObject({ truncated: false, mailboxes: [{ id }] });
     await it.api.mailbox(id);
     await it.api.stats(id);
-    const [, detail = '', stats = ''] = server.received.map(({ path }) => path);
+    const [, detail = '', stats = ''] = it.server.received.map(({ path }) => path);
     expect(detail).toBe(`/v1/mailboxes/${encodeURIComponent(id)}`);
-    expect(new URL(stats, server.url).searchParams.get('mailbox_id')).toBe(id);
+    expect(new URL(stats, it.server.url).searchParams.get('mailbox_id')).toBe(id);
   },
 );
 

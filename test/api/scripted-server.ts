@@ -66,3 +66,14 @@ export function clientOf<On extends Clock = MovedClock>(
   };
   return { api, clock, counted, said, [Symbol.asyncDispose]: end };
 }
+
+/** A client of a server that answers so. */
+export async function askScripted(script?: Script) {
+  const server = await startScripted(script);
+  const client = clientOf(server.url);
+  const end = async () => {
+    await client[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  };
+  return { ...client, server, [Symbol.asyncDispose]: end };
+}

@@ -4,6 +4,7 @@ import type { Action } from '../../src/core/action.ts';
 import type { Change } from '../../src/core/mailbox.ts';
 import { isInForce, setLimitsIn } from '../../src/operations/undo.ts';
 import { sampleAction, sampleMailbox, start } from '../alerts/samples.ts';
+import { warmupAnswer } from '../guard/samples.ts';
 
 const key = 'acme/m1';
 const limit = (from: number | null, to: number, more: Partial<Action> = {}): Action => {
@@ -26,10 +27,8 @@ test('where others changed it between two steps, it leads back to what they set'
 });
 
 test('it is in force while the mailbox shows it, and nobody changed it since', () => {
-  const unsaid = { status: null, dailyLimit: null, warmupDay: null, healthScore: null, recentBounces: [] };
-  const config = { replyRate: null, threadRate: null, weekdaysOnly: null, sendWindowStart: null, sendWindowEnd: null };
   const shows = (targetDailyLimit: number | null, changes: readonly Change[] = []) => {
-    const answer = { ...unsaid, mode: 'balanced', config: { ...config, targetDailyLimit } };
+    const answer = warmupAnswer('balanced', null, targetDailyLimit);
     const mailbox = sampleMailbox({ changes, warmup: { at: start, answer } });
     return isInForce({ set: 20, earlier: 40, at: start }, mailbox);
   };

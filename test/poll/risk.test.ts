@@ -2,14 +2,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { armedBounces, mayCrossToday, type Risk, riskOf, weightOf } from '../../src/api/poll/risk.ts';
-import type { StatsRow } from '../../src/core/answers.ts';
 import { dayMs, utcDate } from '../../src/core/time.ts';
+import { row } from '../guard/samples.ts';
 import { arrivedMailbox, now, verdictOf } from '../store/records.ts';
-
-const blank = { bounced: 0, delivered: null, opened: null, replied: null, spamLanded: null };
-const rowOf = (at: number, sent: number): StatsRow => ({
-  ...{ date: utcDate(at), sent, ...blank, healthScore: null, inboxRatePercent: null, bounceRatePercent: null },
-});
 
 const risk = fc.record({
   sendsPerDay: fc.integer({ min: 0, max: 500 }),
@@ -47,7 +42,7 @@ test('the verdict says what is left: a rate over the limit without the sample is
 });
 
 test('what may still be sent counts what was sent today, from zero on each day', () => {
-  const rows = [rowOf(now - dayMs, 30), rowOf(now, 12)];
+  const rows = [row(utcDate(now - dayMs), 30, 0), row(utcDate(now), 12, 0)];
   const { entry, ...mailbox } = { ...arrivedMailbox('m'), verdict: { at: now, answer: verdictOf() } };
   const limited = { ...mailbox, entry: { ...entry, answer: { ...entry.answer, dailyLimit: 40 } } };
   const left = (at: number) => riskOf({ ...limited, stats: { at: now, answer: { rows } } }, 2, at)?.sendsLeftToday;

@@ -1,16 +1,14 @@
 // The breaker is asked before a verdict becomes an action: who gets in its book, and who leaves it.
 import { describe, expect, test } from 'vitest';
-import { newMailbox } from '../../src/account/record/observe.ts';
 import { askBreaker } from '../../src/account/record/tick.ts';
 import { type BreakerState, closedBreaker } from '../../src/core/guard/breaker.ts';
 import { judge } from '../../src/core/guard/judge.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
-import { now, situation } from '../guard/samples.ts';
+import { listedMailbox, now, situation } from '../guard/samples.ts';
 
-const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };
-const mailbox = newMailbox('acme', { at: now, answer: { ...entry, dailyLimit: null, warmupDay: null } });
-const held = { key: 'acme/m1', account: 'acme', email: entry.email, domain: 'acme.example', weight: 2 };
+const mailbox = listedMailbox(now);
+const held = { key: 'acme/m1', account: 'acme', email: mailbox.email, domain: 'acme.example', weight: 2 };
 const open: BreakerState = {
   ...closedBreaker,
   openSince: now - 1_000,

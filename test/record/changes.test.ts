@@ -5,14 +5,9 @@ import type { DnsAnswer, WarmupAnswer } from '../../src/core/answers.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { dayMs, hourMs } from '../../src/core/time.ts';
 import { sampleAction, sampleMailbox, start } from '../alerts/samples.ts';
+import { warmupAnswer as warmup } from '../guard/samples.ts';
 
-const limits = { replyRate: null, threadRate: null, weekdaysOnly: null, sendWindowStart: null, sendWindowEnd: null };
 const later = start + hourMs;
-
-function warmup(mode: string | null, status: string | null, targetDailyLimit: number | null): WarmupAnswer {
-  const unsaid = { dailyLimit: null, warmupDay: null, healthScore: null, recentBounces: [] };
-  return { mode, status, ...unsaid, config: { ...limits, targetDailyLimit } };
-}
 
 const known = (change: Partial<MailboxState> = {}) =>
   sampleMailbox({ warmup: { at: start, answer: warmup('balanced', 'active', 40) }, ...change });

@@ -1,6 +1,5 @@
 // What a verdict and an answer mean for the action on a mailbox: planned, confirmed, dropped, tried again.
 import { describe, expect, test } from 'vitest';
-import { newMailbox } from '../../src/account/record/observe.ts';
 import { isActive, isOurs, planAfter, showsChange } from '../../src/account/record/plan.ts';
 import {
   type Action,
@@ -8,18 +7,15 @@ import {
   actionAfter,
   type GuardActionKind,
   nextTryAfterUnconfirmed,
-  type PlannedAction,
 } from '../../src/core/action.ts';
-import type { WarmupAnswer } from '../../src/core/answers.ts';
 import { judge } from '../../src/core/guard/judge.ts';
-import type { StatusWords } from '../../src/core/guard/run-state.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
-import { now, situation } from '../guard/samples.ts';
-import { type ActionChange, actionWith } from '../support/action-with.ts';
+import { listedMailbox, now, situation, warmupAnswer as warmup, words } from '../guard/samples.ts';
+import { actionOf } from '../store/records.ts';
+import type { ActionChange } from '../support/action-with.ts';
 
-const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning: ['suspended'] };
 const quiet = judge(defaultPolicy, situation());
 
 function verdict(action: Verdict['action']): Verdict {
@@ -27,46 +23,14 @@ function verdict(action: Verdict['action']): Verdict {
 }
 
 function action(state: ActionState, kind: GuardActionKind = 'recovery', change: ActionChange = {}): Action {
-  const planned: PlannedAction = {
-    id: 'old',
-    account: 'acme',
-    mailboxId: 'm1',
-    email: 'a@acme.example',
-    kind,
-    by: null,
-    targetMode: kind === 'pause' ? null : kind === 'recovery' ? 'recovery' : 'balanced',
-    state: 'planned',
-    verdict: verdict(kind),
-    before: { mode: 'balanced', status: 'active', run: 'running' },
-    attempts: 0,
-    plannedAt: now,
-    openedAt: null,
-    settledAt: null,
-    nextTryAt: null,
-    detail: null,
-    causes: [],
-  };
-  return actionWith(planned, { state, ...change }, { openedAt: now, settledAt: now });
+  const moments = { openedAt: now, settledAt: now };
+  return actionOf('m1', { id: 'old', kind, verdict: verdict(kind), state, ...change }, moments);
 }
 
 function plan(wanted: Verdict['action'], current: Action | null, enforce = true) {
-  const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };
-  const mailbox = newMailbox('acme', { at: now, answer: { ...entry, dailyLimit: null, warmupDay: null } });
   const planning = { verdict: verdict(wanted), enforce, now, newId: () => 'new' };
-  const changes = planAfter({ ...planning, mailbox: { ...mailbox, action: current } });
+  const changes = planAfter({ ...planning, mailbox: { ...listedMailbox(now), action: current } });
   return changes.map(({ id, kind, state }) => `${id} ${kind} ${state}`);
-}
-
-function warmup(mode: string | null, status: string | null): WarmupAnswer {
-  const config = { targetDailyLimit: null, replyRate: null, threadRate: null, weekdaysOnly: null };
-  const unsaid = { dailyLimit: null, warmupDay: null, healthScore: null };
-  return {
-    mode,
-    status,
-    ...unsaid,
-    config: { ...config, sendWindowStart: null, sendWindowEnd: null },
-    recentBounces: [],
-  };
 }
 
 describe('a new verdict', () => {

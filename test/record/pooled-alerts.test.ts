@@ -1,6 +1,5 @@
 // The alerts beyond one mailbox follow what is committed: what was not does not count, nor what is stale or has left.
 import { expect, test } from 'vitest';
-import { newMailbox } from '../../src/account/record/observe.ts';
 import { type PooledOptions, pooledAlerts } from '../../src/account/record/pooled-alerts.ts';
 import { step } from '../../src/alerts/engine.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
@@ -8,33 +7,13 @@ import type { MailboxState } from '../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { hourMs, utcDate } from '../../src/core/time.ts';
 import { sampleVerdict } from '../alerts/samples.ts';
-import { row, now as start } from '../guard/samples.ts';
+import { listedMailbox, row, now as start, warmupAnswer } from '../guard/samples.ts';
 
 function mailboxOf(number: number, bounced: number): MailboxState {
-  const email = `m${number}@acme.example`;
-  const entry = {
-    id: `m${number}`,
-    email,
-    provider: null,
-    status: 'active',
-    healthScore: 90,
-    dailyLimit: 40,
-    warmupDay: 20,
-  };
-  const config = { targetDailyLimit: null, replyRate: null, threadRate: null, weekdaysOnly: null };
-  const window = { sendWindowStart: null, sendWindowEnd: null };
-  const known = {
-    status: 'active',
-    mode: 'balanced',
-    dailyLimit: 40,
-    warmupDay: 20,
-    healthScore: 90,
-    recentBounces: [],
-  };
-  const base = newMailbox('agency', { at: start, answer: entry });
+  const identity = { account: 'agency', id: `m${number}`, email: `m${number}@acme.example` };
   const stats = { at: start, answer: { rows: [row(utcDate(start), 40, bounced)] } };
-  const warmup = { at: start, answer: { ...known, config: { ...config, ...window } } };
-  return { ...base, stats, warmup, verdict: { at: start, answer: sampleVerdict() } };
+  const warmup = { at: start, answer: warmupAnswer('balanced', 'active') };
+  return { ...listedMailbox(start), ...identity, stats, warmup, verdict: { at: start, answer: sampleVerdict() } };
 }
 
 /** An account of such mailboxes, of which those in `read` were read by this process. */

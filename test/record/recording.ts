@@ -6,7 +6,6 @@ import { GroupCommit, Turns } from '../../src/account/commit/group-commit.ts';
 import type { Observation } from '../../src/account/record/observe.ts';
 import { Recorder } from '../../src/account/record/recorder.ts';
 import type { MailboxRoute } from '../../src/api/poll/poll.ts';
-import type { StatsRow, WarmupAnswer } from '../../src/core/answers.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
@@ -17,6 +16,7 @@ import { Store } from '../../src/store/store.ts';
 import { worldOn } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { usualAccount } from '../account/duty.ts';
+import { row, warmupAnswer } from '../guard/samples.ts';
 import { arrivedMailbox, emptyList, now } from '../store/records.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 
@@ -81,34 +81,14 @@ export async function recording(ids: readonly string[]) {
   };
 }
 
-const config = {
-  targetDailyLimit: 40,
-  replyRate: null,
-  threadRate: null,
-  weekdaysOnly: null,
-  sendWindowStart: null,
-  sendWindowEnd: null,
-};
 const shown = { status: 'active', dailyLimit: 40, warmupDay: 12, healthScore: 98.5 };
-const warmup = (mode: string): WarmupAnswer => ({ ...shown, mode, config, recentBounces: [] });
 const record = { status: 'pass', pass: true, record: 'v' };
 const checked = { domain: 'one.example', checkedAt: null };
 
 /** Statistics of today. */
 export function statsOfToday(sent: number, bounced = 0): Observation {
-  const row: StatsRow = {
-    date: utcDate(now),
-    sent,
-    bounced,
-    delivered: sent - bounced,
-    opened: null,
-    replied: null,
-    spamLanded: null,
-    healthScore: null,
-    inboxRatePercent: null,
-    bounceRatePercent: null,
-  };
-  return { route: 'stats', observed: { at: now, answer: { rows: [row] } } };
+  const rows = [{ ...row(utcDate(now), sent, bounced), delivered: sent - bounced }];
+  return { route: 'stats', observed: { at: now, answer: { rows } } };
 }
 
 /** A calm answer of each route; `at` is when it came. */
@@ -117,7 +97,7 @@ export function answerOf(route: MailboxRoute, at: number): Observation {
     case 'stats':
       return { route, observed: { at, answer: { rows: [] } } };
     case 'warmup':
-      return { route, observed: { at, answer: warmup('balanced') } };
+      return { route, observed: { at, answer: { ...warmupAnswer('balanced', 'active', 40), ...shown } } };
     case 'mailbox':
       return { route, observed: { at, answer: { ...shown, connection: 'connected', connectionError: null } } };
     case 'dns':

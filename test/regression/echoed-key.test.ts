@@ -2,11 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import type { MailboxApi } from '../../src/api/client.ts';
 import { Redactor } from '../../src/api/http/redactor.ts';
-import { answer, clientOf, key, type Script, startScripted } from '../api/scripted-server.ts';
+import { answer, askScripted, key, type Script } from '../api/scripted-server.ts';
 
 async function ask<Value>(script: Script, what: (api: MailboxApi) => Promise<Value>): Promise<string> {
-  await using server = await startScripted(script);
-  await using client = clientOf(server.url);
+  await using client = await askScripted(script);
   return JSON.stringify([await what(client.api), client.said]);
 }
 
