@@ -1,7 +1,6 @@
 // Keys of `guard:`, also in overrides: shape, description and written default. docs/guard.md explains them.
-import { z } from 'zod';
 import { defaultPolicy, maxStatsDays, type Policy, type Ppm } from '../core/policy.ts';
-import { duration, share, truth, whole } from '../world/schema/scalars.ts';
+import { duration, numeric, share, truth, whole } from '../world/schema/scalars.ts';
 import { oneOf, optional, section } from '../world/schema/section.ts';
 
 const policy: Policy = defaultPolicy;
@@ -71,10 +70,10 @@ export const guardSchema = section(
     ),
     restore: optional(
       section({
-        enabled: optional(z.boolean(), policy.restore.enabled, 'false: only a person restores the mode.'),
+        enabled: optional(truth(), policy.restore.enabled, 'false: only a person restores the mode.'),
         days: optional(whole(1, 90), policy.restore.days, 'Days without a bounce.'),
         cleanVolume: optional(
-          z.number().min(0).max(10),
+          numeric(0, 10),
           policy.restore.cleanVolume,
           'Emails without a bounce, as a multiple of 1/limit of the earlier mode.',
         ),

@@ -48,14 +48,20 @@ export function maybeSecretAt(path: Path): boolean {
   return key !== undefined && secretKeys.has(key);
 }
 
+/** The first and the last line of a certificate or a key in PEM are no secret. */
+const pemMark = '-----';
+
 /** Remembers the secrets of every configuration that it was shown, and removes them from texts. */
 export class KnownSecrets {
   #secrets: readonly string[] = [];
 
   /** Adds the secrets of `settings`; they stay secret when another configuration is in force. */
   learn(settings: readonly { readonly secret: string | null }[]): void {
-    const found = settings.flatMap(({ secret }) => secret?.split('\n') ?? []).filter(isLongEnough);
-    this.#secrets = [...new Set([...this.#secrets, ...found])].sort((a, b) => b.length - a.length);
+    const lines = settings.flatMap(({ secret }) => secret?.split('\n') ?? []);
+    const found = lines.filter((line) => isLongEnough(line) && !line.startsWith(pemMark));
+    // A log line is JSON, where quotation marks and backslashes of a secret look different.
+    const inJson = found.map((secret) => JSON.stringify(secret).slice(1, -1));
+    this.#secrets = [...new Set([...this.#secrets, ...found, ...inJson])].sort((a, b) => b.length - a.length);
   }
 
   get secrets(): readonly string[] {

@@ -58,6 +58,9 @@ export const defaultPolicy: Policy = {
   nearLimitPpm: 800_000,
 };
 
+/** At most this many judged answers are a first sight. A breaker that trips on those opens by a release only. */
+export const firstSightAnswers = 2;
+
 export const literalProfile = { minBounces: 1, windowMaxDays: 7 } as const;
 
 /** Most days of clean emails that a restore looks at. */

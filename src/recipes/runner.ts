@@ -40,6 +40,8 @@ function refuse(refused: RecipeRefusal['refused'], ...said: string[]): RecipeRef
 
 export class RecipeRunner {
   readonly #parts: RunnerParts;
+  /** Runs that are being recorded. They count as waiting, so that requests at one moment share the room. */
+  readonly #beginning = new Set<Run>();
   readonly #active = new Map<string, ActiveRun>();
   #running = 0;
   /** Number of accepted runs: part of each id, as two runs may have the same time. */
@@ -84,7 +86,8 @@ export class RecipeRunner {
     if (full) return full;
     const { runs } = this.#parts;
     const run = this.#newRun(request, checked.values);
-    await runs.write(run);
+    this.#beginning.add(run);
+    await runs.write(run).finally(() => this.#beginning.delete(run));
     const { promise: ended, resolve: settle } = Promise.withResolvers<void>();
     const stop = new AbortController();
     const active = { run, definition, approved, signal: stop.signal, stop, ended, settle };
@@ -165,11 +168,12 @@ export class RecipeRunner {
 
   #full({ by, scheduled }: RunRequest): RecipeRefusal | null {
     if (this.#stopping) return refuse('busy', 'Warmwarden is stopping.');
-    const waiting = [...this.#active.values()].filter(({ run }) => run.status === 'queued');
+    const active = [...this.#active.values()].map(({ run }) => run);
+    const waiting = [...this.#beginning, ...active].filter(({ status }) => status === 'queued');
     if (waiting.length >= maxWaiting) {
       return refuse('busy', `${waiting.length} runs are already waiting: try again later.`);
     }
-    const own = waiting.filter(({ run }) => run.by === by).length;
+    const own = waiting.filter((run) => run.by === by).length;
     const shareUsed = `${own} runs of ${by} are already waiting, which is its share: try again when some have ended.`;
     return scheduled || own < maxWaitingOfOne ? null : refuse('share_used', shareUsed);
   }

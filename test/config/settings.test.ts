@@ -74,3 +74,11 @@ test('known secrets are taken out of any text, also those of a configuration bef
   const text = `${environment.KEY} https://x.example/hush https://x.example/other ${hook} sk_live_unknown`;
   expect(known.hide(text)).toBe('[hidden] [hidden] [hidden] [hidden] [hidden]');
 });
+
+test('known secrets are found in a line of JSON, too, and the frame of a certificate is none', () => {
+  const known = new KnownSecrets();
+  const frame = '-----BEGIN CERTIFICATE-----';
+  known.learn([{ secret: 'pa"ss\\word12' }, { secret: `${frame}\nMIIBszCCAVmg` }]);
+  const line = JSON.stringify({ msg: 'pa"ss\\word12', ca: frame, body: 'MIIBszCCAVmg' });
+  expect(known.hide(line)).toBe(JSON.stringify({ msg: '[hidden]', ca: frame, body: '[hidden]' }));
+});

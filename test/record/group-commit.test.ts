@@ -123,6 +123,19 @@ test('a row that the store refuses keeps no other from it, and comes again with 
   expect((await stage.sentStored())['m3']).toBe(50);
 });
 
+test('what a refused row remembers is stored with the next answer, although it did not change since', async () => {
+  await using stage = await judged();
+  const admit = refuseRowsOf(stage.file, 'm3');
+  // The third judged answer: the mailbox is no longer new.
+  for (const id of ids) await stage.answered(id, stats(50));
+  await stage.clock.advance(everyMs);
+  expect((await stage.stored('m3'))?.memory?.answersJudged).toBe(2);
+  admit();
+  await stage.answered('m3', stats(51));
+  await stage.clock.advance(everyMs);
+  expect((await stage.stored('m3'))?.memory).toEqual(stage.mailbox('m3')?.memory);
+});
+
 test('the row of a decision counts every judgement, and a new decision begins where it ended', async () => {
   await using stage = await judged();
   const spans = async (limit: number) =>

@@ -2,13 +2,24 @@
 import { expect, test } from 'vitest';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { dayMs, hourMs } from '../../src/core/time.ts';
-import { causeSentences } from '../../src/core/wording/causes.ts';
+import { causeSentences, changeSentence } from '../../src/core/wording/causes.ts';
 import { breach, sampleMailbox, start } from '../alerts/samples.ts';
 
 const seen = { at: start, since: start - hourMs };
 const nobody = { called: 'other mailboxes of acme.example', running: 4, over: 0 };
 const causes = (change: Partial<MailboxState>, over = 0) =>
   causeSentences(sampleMailbox(change), breach, [{ ...nobody, over }], 'UTC');
+
+test.each([
+  ['Barracuda, Spamhaus', 'Barracuda', 'left a blacklist', 'Spamhaus'],
+  ['Barracuda', 'Barracuda, Spamhaus', 'was added to a blacklist', 'Spamhaus'],
+  ['Barracuda', 'Spamhaus', 'changed from Barracuda to Spamhaus', ''],
+  ['3 lists', '2 lists', 'changed from 3 lists to 2 lists', ''],
+  ['Barracuda', 'none', 'left the blacklists', ''],
+])('listed by %s, then by %s: it %s', (from, to, said, list) => {
+  const text = changeSentence({ what: 'listing', from, to, since: start, at: start + 1 }, 'UTC');
+  expect(text).toMatch(new RegExp(`${said} .*${list}\\.$`));
+});
 
 test('a DNS record that broke, a listing and a failed connection near the bounces are named with their times', () => {
   const [dkim, listing, connection] = causes({

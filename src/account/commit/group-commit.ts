@@ -2,6 +2,7 @@
 // at once and committed in a batch, at most 500 ms later: kill -9 loses it, and the next process reads it again.
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
+import { firstSightAnswers } from '../../core/policy.ts';
 import { type EpochMs, elapsedMs, minuteMs, secondMs } from '../../core/time.ts';
 import type { DecisionRecord, StoredRoute, TickRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
@@ -15,8 +16,8 @@ const rewrittenAfterMs = 5 * minuteMs;
 const mailboxesACommit = 200;
 /** Number of consecutive failures that count as a failure of the store, not of single rows. */
 const failuresOfStore = 3;
-/** Maximum for the stored number of judged answers: a breach at the first look waits for the second. */
-const judgedThatMatters = 2;
+/** A larger number of judged answers is no reason to write the row: the mailbox is no longer new. */
+const judgedThatMatters = firstSightAnswers + 1;
 
 // Turns: decisions are made and committed one after the other, so that each rests on the committed state before it.
 
@@ -49,6 +50,8 @@ interface PendingMailbox {
   readonly id: string;
   readonly routes: Set<StoredRoute>;
   remembers: boolean;
+  /** True if the store refused the row: it is written with the next answer that is. */
+  isOwed: boolean;
   /** Newest verdict of the current span. It is written with the next row of the mailbox. */
   decision: DecisionRecord | null;
   readonly writtenAt: Partial<Record<StoredRoute, EpochMs>>;
@@ -148,6 +151,7 @@ export class GroupCommit {
       const key = mailboxKey(waiting.account, waiting.id);
       this.#waiting.delete(key);
       if (isOfStore) this.#waiting.set(key, waiting);
+      else this.#of(waiting).isOwed = waiting.remembers || waiting.isOwed;
     }
     return !isOfStore;
   }
@@ -163,10 +167,11 @@ export class GroupCommit {
     for (const route of [...waiting.routes, ...answered]) waiting.writtenAt[route] = now;
     waiting.routes.clear();
     waiting.remembers = false;
+    waiting.isOwed = false;
     waiting.decision = null;
   }
 
-  #of({ account, id }: MailboxState): PendingMailbox {
+  #of({ account, id }: Pick<MailboxState, 'account' | 'id'>): PendingMailbox {
     const key = mailboxKey(account, id);
     const known = this.#waiting.get(key);
     if (known) return known;
@@ -175,6 +180,7 @@ export class GroupCommit {
       id,
       routes: new Set(),
       remembers: false,
+      isOwed: false,
       decision: null,
       writtenAt: {},
     };
@@ -205,12 +211,12 @@ export function isMoving({ changes, actions, alerts, breaker, decisions }: TickR
 
 const isDue = ({ routes, remembers }: PendingMailbox) => routes.size > 0 || remembers;
 
-function withWaiting(record: TickRecord, { routes, remembers, decision }: PendingMailbox): TickRecord {
+function withWaiting(record: TickRecord, { routes, remembers, isOwed, decision }: PendingMailbox): TickRecord {
   const [newest] = record.decisions;
   const decisions = newest?.unchanged ? [together(decision, newest)] : [decision, newest].filter((one) => one != null);
   return {
     ...record,
-    remembers: record.remembers || remembers,
+    remembers: record.remembers || remembers || isOwed,
     answered: [...new Set([...routes, ...record.answered])],
     decisions,
   };

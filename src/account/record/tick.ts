@@ -21,7 +21,7 @@ import {
   type MailboxState,
   mailboxKey,
 } from '../../core/mailbox.ts';
-import { type Policy, ratePpm } from '../../core/policy.ts';
+import { firstSightAnswers, type Policy, ratePpm } from '../../core/policy.ts';
 import { dayMs, type EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { causeSentences, type Others } from '../../core/wording/causes.ts';
@@ -32,9 +32,6 @@ import { isPausedByHabit } from './outside-changes.ts';
 import { isActive, isEffectOf, isNew, isOurs, planAfter, type Settlement, showsChange, undoesNewer } from './plan.ts';
 
 // Asks the breaker before a verdict becomes an action. Pure. docs/guard.md, "When it does nothing, on purpose".
-
-/** At most this many judged answers are a first sight. A breaker that trips on those opens by a release only. */
-const firstSightAnswers = 2;
 
 interface BreakerRequest {
   readonly verdict: Verdict;

@@ -50,9 +50,7 @@ export function changeSentence({ what, from, to, since, at }: Change, zone: stri
     case 'connection':
       return to === 'connected' ? `Its connection was restored ${when}.` : `Its connection failed ${when}: ${to}.`;
     case 'listing':
-      return to === 'none'
-        ? `Its sending address left the blacklists ${when}.`
-        : `Its sending address was added to a blacklist ${when}: ${to}.`;
+      return listingSentence(from, to, when);
     case 'spf':
     case 'dkim':
     case 'dmarc':
@@ -60,6 +58,18 @@ export function changeSentence({ what, from, to, since, at }: Change, zone: stri
     default:
       return `Its ${what.slice(0, -'_record'.length).toUpperCase()} record changed ${when}.`;
   }
+}
+
+/** `from` and `to`: names of blacklists with commas between them, "none", or a number of lists. */
+function listingSentence(from: string | null, to: string | null, when: string): string {
+  const namesIn = (lists: string | null) => (lists === null || lists === 'none' ? [] : lists.split(', '));
+  const added = namesIn(to).filter((list) => !namesIn(from).includes(list));
+  const left = namesIn(from).filter((list) => !namesIn(to).includes(list));
+  if (to === 'none') return `Its sending address left the blacklists ${when}.`;
+  if (left.length === 0 || from === 'none')
+    return `Its sending address was added to a blacklist ${when}: ${listText(added)}.`;
+  if (added.length === 0) return `Its sending address left a blacklist ${when}: ${listText(left)}.`;
+  return `The blacklists of its sending address changed from ${from} to ${to} ${when}.`;
 }
 
 /** Troubles that every look showed, which no change reports. */

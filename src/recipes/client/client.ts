@@ -83,7 +83,7 @@ export class RecipeApi {
       if (!page)
         return this.#failed('GET', path, malformed(got.value.status, 'it does not hold a list of recipes').failure);
       pages.push(page);
-      path = this.#nextOf(got.value);
+      path = this.#nextOf(path, got.value);
       const held = pages.reduce((sum, { entries }) => sum + entries, 0);
       truncated = path === null ? saysMore(objectOf(got.value.body), held) : pages.length >= maxPages;
     }
@@ -129,7 +129,7 @@ export class RecipeApi {
     const run = readRun({ id, ...objectOf(got.value.body) });
     const refusal = refusalIn(got.value.body);
     if (run && (run.stateSaid !== null || run.rows !== null)) {
-      return { ok: true, value: { run, nextPage: this.#nextOf(got.value) } };
+      return { ok: true, value: { run, nextPage: this.#nextOf(page ?? path, got.value) } };
     }
     const detail = refusal === null ? 'it does not describe a run' : `it says: ${refusal}`;
     return this.#failed('GET', path, malformed(got.value.status, detail).failure);
@@ -189,13 +189,13 @@ export class RecipeApi {
     return said.ok ? { ok: true, value: { status, headers, body: said.value } } : said;
   }
 
-  /** No address outside the base address is followed, because it would get the key. */
-  #nextOf({ headers, body }: ReadAnswer): string | null {
+  /** Next page after the answer to a request for `path`. No address outside the base address gets the key. */
+  #nextOf(path: string, { headers, body }: ReadAnswer): string | null {
     const link = /<([^>]*)>\s*;[^,]*\brel="?next\b/i.exec(String(headers['link'] ?? ''))?.[1];
     const said = objectOf(body)['next'];
     const target = link ?? (typeof said === 'string' && /^(https?:|\/|\?)/.test(said) ? said : undefined);
-    if (target === undefined || !URL.canParse(target, `${this.#baseUrl}/`)) return null;
-    const { href } = new URL(target, `${this.#baseUrl}/`);
+    if (target === undefined || !URL.canParse(target, `${this.#baseUrl}${path}`)) return null;
+    const { href } = new URL(target, `${this.#baseUrl}${path}`);
     return href.startsWith(`${this.#baseUrl}/`) ? href.slice(this.#baseUrl.length) : null;
   }
 

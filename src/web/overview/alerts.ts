@@ -2,7 +2,7 @@
 import { concerns, domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
 import { type Alert, accountsOf, isCause, type Severity, severities } from '../../core/alert.ts';
 import { alertRules, ruleBook } from '../../core/alert-rules.ts';
-import { domainOf, type MailboxState } from '../../core/mailbox.ts';
+import { domainOf, isCalled, type MailboxState } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { means, oneOf, type Query, upTo } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
@@ -20,13 +20,13 @@ function isChosen(alert: Alert, { severity, rule, account, mailbox }: AlertFilte
   return (
     (!severity || alert.severity === severity) &&
     (!rule || alert.rule === rule) &&
-    (!account || alert.account === account) &&
+    (!account || accountsOf(alert).includes(account)) &&
     (!mailbox || isAbout(alert, mailbox))
   );
 }
 
 function isAbout({ account, mailboxId, email }: Alert, name: string): boolean {
-  return mailboxId !== null && [mailboxId, email, `${account}/${mailboxId}`, `${account}/${email}`].includes(name);
+  return mailboxId !== null && isCalled(name, { account, id: mailboxId, email: email ?? '' });
 }
 
 export const gravities: Readonly<Record<Severity, number>> = { info: 0, warning: 1, critical: 2 };

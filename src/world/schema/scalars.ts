@@ -83,6 +83,13 @@ export function whole(min: number, max: number) {
 }
 
 /** Accepts a string, too, which is what ${NAME} leaves. */
+export function numeric(min: number, max: number) {
+  const digits = (value: unknown) =>
+    typeof value === 'string' && /^\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : value;
+  return z.preprocess(digits, z.number().min(min).max(max));
+}
+
+/** Accepts a string, too, which is what ${NAME} leaves. */
 export function truth() {
   const words = (value: unknown) => (value === 'true' ? true : value === 'false' ? false : value);
   return z.preprocess(words, z.boolean());
