@@ -13,9 +13,9 @@ import { Loops } from '../../src/world/loop.ts';
 import { systemClock } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
-import { type MemoryOutbox, memoryOutbox } from '../outbox/memory-outbox.ts';
 import { startReceiver, status } from '../outbox/receiver.ts';
 import { quietSettings, sampleDelivery, usualRoutes } from '../outbox/sample-delivery.ts';
+import { type TestStore, testStore } from '../outbox/test-store.ts';
 import { Alertmanager } from '../support/alertmanager.ts';
 import { isInstalled } from '../support/debian.ts';
 import { until } from '../support/until.ts';
@@ -36,7 +36,7 @@ const facts = {
 };
 const alerts = [1, 2].map((number) => sampleAlert(number, { rule: 'dns_failing', severity: 'critical', facts }));
 
-function notifierFor(alertmanager: string, hook: string, store: MemoryOutbox, fleet: Fleet) {
+function notifierFor(alertmanager: string, hook: string, store: TestStore, fleet: Fleet) {
   const clock = systemClock();
   const world = { clock, random: Math.random, log: pino({ level: 'silent' }), command: 'warmwarden' };
   return createNotifier({
@@ -72,7 +72,7 @@ describe.skipIf(!isInstalled(program))('a real Alertmanager', () => {
     await using theirs = await startReceiver();
     await using ours = await startReceiver();
     await using alertmanager = await Alertmanager.start(program, theirs.url);
-    const [store, fleet] = [memoryOutbox(), new Fleet()];
+    const [store, fleet] = [testStore(), new Fleet()];
     const last = (receiver: typeof ours, wanted: string, count: number) =>
       receiver.received
         .map(({ body }): Body => JSON.parse(body))

@@ -6,8 +6,8 @@ import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import type { World } from '../../src/world/world.ts';
 import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
 import { resend } from '../operations/rooms.ts';
-import { memoryOutbox } from '../outbox/memory-outbox.ts';
 import { rigWith } from '../outbox/rig.ts';
+import { testStore } from '../outbox/test-store.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
 
 const posts = (host: RecipeHost) => host.of('POST', /runs$/).length;
@@ -17,7 +17,7 @@ const settingsFor = ({ baseUrl, key }: RecipeHost) => {
   return { name: 'fix', baseUrl, apiKey: key, recipe: 'at-risk', apply: true };
 };
 
-function fixWith(host: RecipeHost, store = memoryOutbox()) {
+function fixWith(host: RecipeHost, store = testStore()) {
   return rigWith((_clock, world: World) => [recipeChannel(settingsFor(host), world)], {}, { store });
 }
 
@@ -65,7 +65,7 @@ test('a trigger whose answer was lost may have started a run, and is never sent 
 
 test('a trigger that a killed daemon had begun is not sent again; a run that it knew is followed', async () => {
   await using host = await RecipeHost.start();
-  const store = memoryOutbox();
+  const store = testStore();
   const made = ['begun', 'known'].map((id) => {
     return { id, channel: 'fix', group: id, payload: '{}', title: id, alerts: [id] };
   });

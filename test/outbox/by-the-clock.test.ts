@@ -6,10 +6,10 @@ import { sampleIncident } from '../alerts/incident-samples.ts';
 import { firing, sampleAction, sampleAlert, sampleMailbox, start } from '../alerts/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
 import { account } from '../web/example-fleet.ts';
-import { memoryOutbox } from './memory-outbox.ts';
 import { type Receiver, startReceiver, status } from './receiver.ts';
 import { hookTo, type Rig, rigWith, slackTo, stage } from './rig.ts';
 import { sampleDelivery } from './sample-delivery.ts';
+import { testStore } from './test-store.ts';
 
 const beating = ({ url }: Receiver, channels: Parameters<typeof rigWith>[0] = () => []) =>
   rigWith(channels, { heartbeat: { url, intervalMs: minuteMs } });
@@ -97,7 +97,7 @@ test('comes once a day at its hour, in its time zone, also over the change to su
 });
 
 const digestedAt = async (until: number) => {
-  const store = memoryOutbox();
+  const store = testStore();
   await store.outbox.recordDigest({ deliveries: [], until });
   return store;
 };
@@ -135,11 +135,12 @@ test('does not come twice in the hour that comes twice', async () => {
 
 test('says what was done, what is at risk, what is unknown and what nobody got; within the limits of Slack', async () => {
   const store = await digestedAt(start - dayMs);
-  const failed = { title: 'Critical: <!channel>', detail: 'the receiver answered 400', settledAt: start };
-  store.facts = {
-    actions: [...Array.from({ length: 14 }, () => sampleAction()), sampleAction({ kind: 'pause', targetMode: null })],
-    undelivered: [sampleDelivery({ ...failed, state: 'dead' })],
-  };
+  const failed = sampleDelivery({ title: 'Critical: <!channel>' });
+  const actions = Array.from({ length: 14 }, (_, number) => sampleAction({ id: `a${number}` }));
+  await store.recordActions([...actions, sampleAction({ id: 'last', kind: 'pause', targetMode: null })]);
+  const { outbox } = store;
+  await outbox.recordDeliveries({ transitionIds: [], deliveries: [failed], now: start });
+  await outbox.settleDelivery(failed.id, { kind: 'undelivered', at: start, detail: 'the receiver answered 400' });
   const settings = { digest: { ...digest, channels: ['ops', 'nobody'] } };
   await using at = await stage(settings, { store }, (url, clock) => [slackTo(url, clock)]);
   const { rig } = at;

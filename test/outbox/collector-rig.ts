@@ -14,8 +14,8 @@ import { worldOn } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { about, acted, healthy, invalid, policyBlock } from '../alerts/incident-samples.ts';
 import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
-import { memoryOutbox } from './memory-outbox.ts';
 import { quietSettings, usualRoutes } from './sample-delivery.ts';
+import { testStore } from './test-store.ts';
 
 export const midnight = Date.parse('2026-03-20T00:00:00Z');
 const dnsBlock: RecentBounce = { type: 'block', category: 'unauthenticated' };
@@ -70,7 +70,7 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
   /** How far the wall clock is ahead. */
   const ahead = { ms: 0 };
   const clock = { ...moved, now: () => moved.now() + ahead.ms };
-  const store = memoryOutbox();
+  const store = testStore();
   let fleet = new Fleet();
   for (const mailbox of mailboxes) fleet.putMailbox(mailbox);
   const sent: Sent[] = [];

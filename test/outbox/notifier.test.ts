@@ -11,10 +11,10 @@ import { firing, sampleAlert, start } from '../alerts/samples.ts';
 import { people } from '../channels/people.ts';
 import { resend } from '../operations/rooms.ts';
 import { MailServer } from '../support/mail-server.ts';
-import { memoryOutbox } from './memory-outbox.ts';
 import { startReceiver, status } from './receiver.ts';
 import { hookChannel, hookTo, staged as it, rigWith, secret, slackTo, stage } from './rig.ts';
 import { sampleDelivery } from './sample-delivery.ts';
+import { testStore } from './test-store.ts';
 
 const fires = (account: string) => firing(sampleAlert(1, { account }));
 const reminding = { repeatIntervalMs: { critical: 4 * hourMs, warning: 4 * hourMs, info: null } };
@@ -259,7 +259,7 @@ it('a store that fails for a while stops nothing for good', async (at) => {
 test('what a stopped daemon left is sent by the next one, under the same id with the same bytes', async () => {
   await using receiver = await startReceiver();
   receiver.answer = status(503);
-  const store = memoryOutbox();
+  const store = testStore();
   {
     await using rig = rigWith(hookTo(receiver.url), {}, { store });
     rig.commit(fires('acme'));
@@ -278,7 +278,7 @@ test('what a stopped daemon left is sent by the next one, under the same id with
 const left = { id: 'msg_1', group: 'g', payload: '{}', title: 't', alerts: [] };
 
 test('what an earlier configuration left for a channel that is gone stays visible', async () => {
-  const store = memoryOutbox();
+  const store = testStore();
   await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [{ ...left, channel: 'old' }], now: start });
   await using rig = rigWith(() => [], {}, { store });
   await rig.clock.advance(secondMs);
@@ -288,7 +288,7 @@ test('what an earlier configuration left for a channel that is gone stays visibl
 });
 
 test('a clock that was set back by hours delays nothing', async () => {
-  const store = memoryOutbox();
+  const store = testStore();
   const later = start + 5 * hourMs;
   await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [{ ...left, channel: 'hook' }], now: later });
   await using at = await stage({}, { store });
@@ -346,7 +346,7 @@ test('an alert about a failing channel goes on over a restart, and ends when the
   broken.answer = status(503);
   const shown = (rig: ReturnType<typeof rigWith>) => [...rig.fleet.alerts()].map(({ rule, status: is }) => [rule, is]);
   const failing = [['channel_failing', 'firing']];
-  const store = memoryOutbox();
+  const store = testStore();
   const kept = await (async () => {
     await using rig = rigWith(hookTo(broken.url), {}, { store });
     rig.commit(fires('acme'));

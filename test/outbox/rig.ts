@@ -13,22 +13,22 @@ import type { Log, World } from '../../src/world/world.ts';
 import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
 import { start } from '../alerts/samples.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
-import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
 import { startReceiver } from './receiver.ts';
 import { quietSettings, usualRoutes } from './sample-delivery.ts';
+import { type TestStore, testStore } from './test-store.ts';
 
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 export interface Rig extends AsyncDisposable {
   readonly clock: MovedClock;
-  readonly store: MemoryOutbox;
+  readonly store: TestStore;
   readonly fleet: Fleet;
   readonly loops: Loops;
   readonly notifier: Notifier;
   readonly log: Log;
   readonly logged: string[];
   readonly tallied: string[];
-  commit(...transitions: Parameters<MemoryOutbox['commit']>[0]): void;
+  commit(...transitions: Parameters<TestStore['commit']>[0]): void;
   /** Other channels, with the same settings but for what is given. */
   reconfigure(channels: readonly Channel[], change?: Partial<NotifierSettings>): Promise<void>;
   /** Of all deliveries. */
@@ -37,7 +37,7 @@ export interface Rig extends AsyncDisposable {
 
 interface RigOptions {
   readonly random?: () => number;
-  readonly store?: MemoryOutbox;
+  readonly store?: TestStore;
   /** Where the clock begins. */
   readonly at?: number;
   readonly maySend?: () => boolean;
@@ -51,7 +51,7 @@ export function rigWith(
   settings: Partial<NotifierSettings> = {},
   options: RigOptions = {},
 ): Rig {
-  const { random = () => 0.5, store = memoryOutbox(), at = start, maySend = () => true, alwaysMs = 10_000 } = options;
+  const { random = () => 0.5, store = testStore(), at = start, maySend = () => true, alwaysMs = 10_000 } = options;
   const clock = movedClock(at);
   const fleet = new Fleet();
   const logged: string[] = [];

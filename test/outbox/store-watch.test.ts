@@ -1,10 +1,12 @@
 // A store that fails: said at once without it, shown, and its end told with its beginning when it works again.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { noteOf } from '../../src/store/file/place.ts';
 import { start } from '../alerts/samples.ts';
-import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
 import { startReceiver, status } from './receiver.ts';
 import { hookChannel, hookTo, staged as it, rigWith, stage } from './rig.ts';
+import { newFile, type TestStore, testStore } from './test-store.ts';
 
 const noAlerts = { changed: [], dropped: [], transitions: [] };
 const full = () => new Error('database or disk is full');
@@ -139,7 +141,7 @@ it('after the process stood still, a lost connection is announced when it lasts 
 });
 
 test('a digest that a channel did not take is sent while the store fails: it is not the end of an outage', async () => {
-  const store = memoryOutbox();
+  const store = testStore();
   await store.outbox.recordDigest({ deliveries: [], until: start - 24 * hourMs });
   const digest = { at: '0 8 * * *', timeZone: 'UTC', channels: ['hook'] };
   await using at = await stage({ digest }, { store });
@@ -176,67 +178,63 @@ it('what fails now and then is one alert before long, and one relapse a day is n
   expect(await failEvery(24 * hourMs, 3)).toBe(6);
 });
 
-/** A process on that store for a while; what the webhook received meanwhile. */
-async function processOn(store: MemoryOutbox, at: number, forMs: number, meanwhile = (_: MemoryOutbox) => {}) {
+/** A process on the store of that file for a while; what the webhook received meanwhile. */
+async function processOn(path: string, at: number, forMs: number, meanwhile = (_: TestStore) => {}) {
+  const store = testStore(path);
   await using on = await stage({}, { store, at });
   await on.rig.clock.advance(45 * secondMs);
   meanwhile(store);
   await on.rig.clock.advance(forMs);
+  await store.close();
   return on.bodies().map(({ type, data }) => `${type} ${data.rule}`);
 }
 
 describe('when the repair is a restart', () => {
   const notified = 'alerts.firing store_failing';
   const ended = 'alerts.resolved store_failing';
-  const breaks = (store: MemoryOutbox) => void Object.assign(store, { broken: full() });
+  const breaks = (store: TestStore) => void Object.assign(store, { full: full() });
   const begun = async () => {
-    const store = memoryOutbox();
-    expect(await processOn(store, start, 5 * minuteMs, breaks)).toEqual([notified]);
-    store.restart();
-    return store;
+    const path = newFile();
+    expect(await processOn(path, start, 5 * minuteMs, breaks)).toEqual([notified]);
+    return path;
   };
 
-  test('the process that finds the store working tells the end, once', async () => {
-    const store = await begun();
-    expect(await processOn(store, start + hourMs, 5 * minuteMs)).toEqual([ended]);
-    store.restart();
-    expect(await processOn(store, start + 2 * hourMs, hourMs)).toEqual([]);
-  });
-
-  test('so does one that finds another, empty store, and no later one', async () => {
-    const store = memoryOutbox((await begun()).outageNote);
-    expect(await processOn(store, start + hourMs, 5 * minuteMs)).toEqual([ended]);
-    store.restart();
-    expect(await processOn(store, start + 2 * hourMs, hourMs)).toEqual([]);
+  test.each<[string, (path: string) => void]>([
+    ['the process that finds the store working tells the end, once', () => {}],
+    ['so does one that finds another, empty store, and no later one', rmSync],
+  ])('%s', async (_, repair) => {
+    const path = await begun();
+    repair(path);
+    expect(await processOn(path, start + hourMs, 5 * minuteMs)).toEqual([ended]);
+    expect(await processOn(path, start + 2 * hourMs, hourMs)).toEqual([]);
   });
 
   test('an end that was recorded is not announced again when the note of its beginning is still there', async () => {
-    const store = await begun();
-    const note = store.outageNote;
-    expect(await processOn(store, start + hourMs, 5 * minuteMs)).toEqual([ended]);
-    store.restart();
-    store.outageNote = note;
-    expect(await processOn(store, start + 2 * hourMs, hourMs)).toEqual([]);
+    const path = await begun();
+    const note = readFileSync(noteOf(path));
+    expect(await processOn(path, start + hourMs, 5 * minuteMs)).toEqual([ended]);
+    writeFileSync(noteOf(path), note);
+    expect(await processOn(path, start + 2 * hourMs, hourMs)).toEqual([]);
   });
 
   test('a store that fails again within the minute is told neither as working nor as failing again', async () => {
-    const store = await begun();
-    expect(await processOn(store, start + hourMs, 10 * minuteMs, breaks)).toEqual([]);
-    store.restart();
-    expect(await processOn(store, start + 2 * hourMs, 5 * minuteMs)).toEqual([ended]);
+    const path = await begun();
+    expect(await processOn(path, start + hourMs, 10 * minuteMs, breaks)).toEqual([]);
+    expect(await processOn(path, start + 2 * hourMs, 5 * minuteMs)).toEqual([ended]);
   });
 
   test('a channel that has not taken it is told by the next process while the store fails, under the same id', async () => {
-    const store = memoryOutbox();
+    const path = newFile();
     await using down = await startReceiver();
     down.answer = status(503);
     const ids = () => new Set(down.received.map(({ headers, body }) => `${headers['webhook-id']} ${body}`));
     for (const at of [start, start + hourMs]) {
+      const store = testStore(path);
       await using rig = rigWith(hookTo(down.url), {}, { store, at });
       breaks(store);
       await rig.clock.advance(5 * minuteMs);
       down.answer = status(204);
-      store.restart();
+      await store.close();
     }
     expect([ids().size, JSON.parse(down.received.at(-1)?.body ?? '').type]).toEqual([1, 'alerts.firing']);
   });

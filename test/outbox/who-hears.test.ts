@@ -174,7 +174,6 @@ test('its page is resolved once when the warm-up runs again, and no other channe
   at.rig.commit(pauseOf('confirmed'));
   await at.rig.clock.advance(hourMs);
   expect(at.told()).toEqual([begins]);
-  at.rig.store.restart();
   at.rig.fleet.putMailbox(running('running'));
   await at.rig.clock.advance(hourMs);
   expect(at.told()).toEqual([begins, ends]);
