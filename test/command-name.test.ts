@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { commandNameOf, type Started } from '../src/world/command-name.ts';
+import { bin, root } from './support/process.ts';
 
-const root = join(import.meta.dirname, '..');
-const bin = join(root, 'src/bin.js');
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-command-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

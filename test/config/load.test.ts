@@ -8,7 +8,7 @@ import { usualDnsWords } from '../../src/core/answers.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { readDocument } from '../../src/world/schema/document.ts';
 import { secret, secretKeys, section } from '../../src/world/schema/section.ts';
-import { firstCertificate, secondCertificate } from '../support/certificates.ts';
+import { firstCertificate, privateAuthority } from '../support/certificates.ts';
 import { ConfigFolder } from '../support/config-folder.ts';
 
 const place = new ConfigFolder();
@@ -274,7 +274,7 @@ test('a certificate and its key are read from their files, which are then watche
 });
 
 test('the key of another certificate is refused, and not quoted', () => {
-  const loaded = loadTls(firstCertificate.cert, secondCertificate.key);
+  const loaded = loadTls(firstCertificate.cert, privateAuthority.key);
   const said = loaded.ok ? [] : loaded.problems.map(({ path, message }) => `${path}: ${message}`);
   expect(said).toEqual([
     'server.tls.key_file: is not the private key of the certificate, in PEM and without a passphrase',

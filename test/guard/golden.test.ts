@@ -13,7 +13,7 @@ import { defaultPolicy, warmupModes } from '../../src/core/policy.ts';
 import { addDays, utcDate } from '../../src/core/time.ts';
 import { commandLine } from '../support/command-line.ts';
 import { newFolder } from '../support/new-folder.ts';
-import { inherited } from '../support/process.ts';
+import { bin, inherited, node } from '../support/process.ts';
 import cases from './golden-cases.json' with { type: 'json' };
 import { row, situation } from './samples.ts';
 
@@ -45,7 +45,6 @@ interface GoldenCase {
 }
 
 const golden: readonly GoldenCase[] = cases;
-const bin = fileURLToPath(new URL('../../src/bin.js', import.meta.url));
 const goldenFile = fileURLToPath(new URL('./golden-cases.json', import.meta.url));
 
 /** `warmwarden decide` to its end; in a process of its own where it reads standard input. */
@@ -54,7 +53,7 @@ async function decide(flags: readonly string[], input = '') {
     const { code, stdout: out, stderr: complaint } = await commandLine(['decide', ...flags]);
     return { code, out, complaint };
   }
-  const child = spawn(process.execPath, [bin, 'decide', ...flags], { env: inherited() });
+  const child = spawn(node, [bin, 'decide', ...flags], { env: inherited() });
   child.stdin.end(input);
   const [out, complaint, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   return { code: code as number | null, out, complaint };

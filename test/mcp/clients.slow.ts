@@ -6,8 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldStdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, it } from 'vitest';
-import { bin, node } from '../support/bare-rpc.ts';
-import { inherited } from '../support/process.ts';
+import { bin, inherited, node } from '../support/process.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
 
 const info = { name: 'test', version: '1' };

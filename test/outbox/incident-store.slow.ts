@@ -1,35 +1,24 @@
 // Incidents in the store that the daemon uses: a process that dies between any two commits loses nothing and says nothing twice.
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Transition } from '../../src/core/alert.ts';
 import type { DeliveryRecord } from '../../src/core/records.ts';
 import { dayMs } from '../../src/core/time.ts';
 import { fleetOf } from '../../src/daemon/picture.ts';
-import { Store } from '../../src/store/store.ts';
-import { newFolder } from '../support/new-folder.ts';
-import { collectorRig, midnight } from './collector-rig.ts';
+import { collectorRig } from './collector-rig.ts';
 import { providerBlock } from './days.ts';
 
 /** Dies before, or right after, the commit of that number. */
 async function dayWithDeathAt(commit: number, moment: 'before' | 'after') {
-  const path = join(newFolder(), 'warmwarden.db');
-  let store = await Store.open(path, midnight);
   let commits = 0;
   let died = false;
   const at = collectorRig();
-  at.store.outbox.unnotifiedTransitions = (limit) => store.outbox.unnotifiedTransitions(limit);
-  at.store.outbox.loadNotificationLog = () => store.outbox.loadNotificationLog();
-  at.store.outbox.recordDeliveries = async (record: DeliveryRecord) => {
+  const { store } = at;
+  const { recordDeliveries } = store.outbox;
+  store.outbox.recordDeliveries = async (record: DeliveryRecord) => {
     commits += 1;
     died = commits === commit;
     if (died && moment === 'before') throw new Error('killed');
-    await store.outbox.recordDeliveries(record);
+    await recordDeliveries.call(store.outbox, record);
     if (died) throw new Error('killed');
-  };
-  const written: Promise<void>[] = [];
-  at.store.commit = (transitions: readonly Transition[]) => {
-    const changed = transitions.flatMap(({ kind, alert }) => (kind === 'event' ? [] : [alert]));
-    written.push(store.recordAlerts({ changed, dropped: [], transitions }));
   };
   const live = async (step: () => Promise<unknown>): Promise<void> => {
     try {
@@ -37,8 +26,6 @@ async function dayWithDeathAt(commit: number, moment: 'before' | 'after') {
     } catch (error) {
       if (!died) throw error;
       died = false;
-      await store.close();
-      store = await Store.open(path, at.now());
       const loaded = fleetOf(await store.loadPicture(), []);
       // The guard's own tables are not written here: what it knows is as it was.
       for (const mailbox of at.fleet.mailboxes()) loaded.putMailbox(mailbox);
@@ -47,7 +34,6 @@ async function dayWithDeathAt(commit: number, moment: 'before' | 'after') {
       // What was to happen then happens all the same.
       await step();
     }
-    await Promise.all(written);
   };
   for (const line of providerBlock.trim().split('\n')) {
     await live(() => at.play(line));
@@ -57,7 +43,6 @@ async function dayWithDeathAt(commit: number, moment: 'before' | 'after') {
   const deliveries = await store.outbox.recentDeliveries(100);
   const { incidents } = await store.loadPicture();
   const unnotified = await store.outbox.unnotifiedTransitions(10);
-  await store.close();
   return { deliveries, incidents, unnotified, commits };
 }
 

@@ -10,11 +10,11 @@ import { minuteMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { firing, sampleAlert } from '../alerts/samples.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { node } from '../support/process.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
 import { channelKinds, openOutside } from './outside.ts';
 import { sendAll } from './sending.ts';
 
-const node = process.execPath;
 const script = join(import.meta.dirname, 'sending-process.ts');
 /** No step has this name. */
 const never = '';

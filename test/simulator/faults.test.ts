@@ -3,16 +3,14 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { modeRamps, type WarmupMode, warmupModes } from '../../tools/simulator/ramp.ts';
 import type { MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
 import { goOnDuty, jonas, oliver, stormOf } from '../account/duty.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { bin, node } from '../support/process.ts';
 import { ann, bob, dayMs, hourMs, type Json, scenarioOf, serve } from './served.ts';
-
-const bin = fileURLToPath(new URL('../../src/bin.js', import.meta.url));
 
 test('a rule meets its route, method, mailbox, time and number only', async () => {
   const rule = {
@@ -99,7 +97,7 @@ test('S9: a mailbox that is connected again has another id, and no history', asy
 test('a scenario file that is wrong is one sentence on the command line', () => {
   const file = join(newFolder(), 'bad.yaml');
   writeFileSync(file, 'incidents: [{kind: flood, mailbox: "*", from: 1h}]\n');
-  const { status, stderr } = spawnSync(process.execPath, [bin, 'simulator', '--port', '0', '--file', file], {
+  const { status, stderr } = spawnSync(node, [bin, 'simulator', '--port', '0', '--file', file], {
     encoding: 'utf8',
   });
   expect(status).toBe(2);

@@ -1,13 +1,8 @@
 // A JSON-RPC client over two streams that knows nothing of MCP: every byte is kept, every line must be a message.
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
-import { inherited } from './process.ts';
+import { bin, inherited, node, root } from './process.ts';
 import { until } from './until.ts';
-
-const root = join(import.meta.dirname, '../..');
-export const node = process.execPath;
-export const bin = join(root, 'src/bin.js');
 
 export interface Message {
   readonly jsonrpc?: string;
