@@ -120,25 +120,6 @@ test.each<[string, Partial<Record<RequestKind, number | null>>, number]>([
   expect(budget.limitPerMinute).toBe(limit);
 });
 
-test('a limit of some kinds spaces these, together, and no other', () => {
-  const budget = budgetOf(100, 0);
-  for (const kind of ['stats', 'warmup'] as const) say(budget, kind, null);
-  for (const kind of ['dns', 'blacklist'] as const) say(budget, kind, 3);
-  budget.started(1_000, 'dns');
-  expect((['dns', 'blacklist', 'stats'] as const).map((kind) => budget.opensAt(kind) > 1_000)).toEqual([
-    true,
-    true,
-    false,
-  ]);
-  expect([budget.opensAt('blacklist'), budget.nextStartAt(1_000)]).toEqual([21_000, 1_600]);
-  budget.throttled('dns', 60_000, 2_000, half);
-  expect([budget.opensAt('blacklist'), budget.nextStartAt(2_000), budget.throttle.throttledAt(2_000).length]).toEqual([
-    62_000, 2_000, 0,
-  ]);
-  budget.throttled('health', 90_000, 2_000, half);
-  expect([budget.opensAt('health'), budget.nextStartAt(2_000)]).toEqual([92_000, 2_000]);
-});
-
 test('an API that answers each request with a long 429 leaves less and less to count on, step by step', () => {
   const budget = budgetOf(500, 30_000);
   const told = new Set<boolean>();

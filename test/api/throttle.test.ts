@@ -47,15 +47,6 @@ test('429s that were under way when the first one came count as one', () => {
   expect(budget.throttle.throttledAt(10_000).length).toBe(2);
 });
 
-test('a 429 after a success takes a quarter', () => {
-  const budget = new Budget({ requestsPerMinute: 100, headroomPpm: 0 });
-  budget.started(0, 'stats');
-  budget.noteLimits({ kind: 'stats', succeeded: true, limit: 100 }, 100);
-  budget.throttled('stats', 5_000, 100, half);
-  budget.nextStartAt(100);
-  expect([budget.throttle.throttledAt(100).length, budget.allowedPerMinute]).toEqual([1, 75]);
-});
-
 test('failures in a row pause the account from the fifth on, at most for 30 s, and any answer ends that', () => {
   const throttle = new Throttle();
   let now = 0;

@@ -15,12 +15,3 @@ test('no text that is shown holds the key, or a secret of another part of the co
     }),
   );
 });
-
-test('keys of the mailbox API that nobody knows here are hidden too', () => {
-  const redactor = new Redactor(null, []);
-  expect(redactor.text('it said: sk_live_4711, and sk_live_')).toBe('it said: [key], and sk_live_');
-  expect(redactor.json('{"key":"sk_live_4711","escaped":"\\u0073k_live_4711"}')).toEqual({
-    key: '[key]',
-    escaped: '[key]',
-  });
-});

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { compareRoster, type RosterChanges } from '../../src/account/record/roster.ts';
 import type { MailboxEntry } from '../../src/core/answers.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
-import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { minuteMs } from '../../src/core/time.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
 
 const ids = (mailboxes: readonly MailboxState[]) => mailboxes.map(({ id }) => id);
@@ -95,33 +95,12 @@ test('one list without a mailbox is no departure, two in a row are; a return in 
   expect(ids(compare(now + 3 * minuteMs, without).left)).toEqual(['m0']);
 });
 
-test('a list that lost more than a fifth is not believed for an hour, then it is', () => {
-  const fleet = fleetOf(20);
-  const short = entriesOf(fleet.slice(5));
-  const compare = roster(fleet);
-  for (let minutes = 0; minutes < 60; minutes += 5) expect(compare(now + minutes * minuteMs, short).left).toEqual([]);
-  expect(compare(now + hourMs, short).left).toHaveLength(5);
-});
-
 test('a fifth and less is believed at the second list', () => {
   const fleet = fleetOf(20);
   const short = entriesOf(fleet.slice(4));
   const compare = roster(fleet);
   compare(now, short);
   expect(compare(now + minuteMs, short).left).toHaveLength(4);
-});
-
-test('a list that goes on elsewhere says nothing about those who are not in it, but it shows new ones', () => {
-  const fleet = fleetOf(5);
-  const compare = roster(fleet);
-  for (let minutes = 0; minutes < 120; minutes += 1) {
-    const { absent, left } = compare(
-      now + minutes * minuteMs,
-      entriesOf([...fleet.slice(1), arrivedMailbox('new')]),
-      true,
-    );
-    expect([absent, left]).toEqual([[], []]);
-  }
 });
 
 test('names of the configuration that no entry has are unlisted; of a truncated list nothing is', () => {

@@ -49,8 +49,8 @@ describe('a redactor', () => {
   const redactor = new Redactor(key, [`${hook}/long`, hook, 'too short']);
 
   test('takes out every secret that it knows, the longest first, and whatever looks like a key', () => {
-    expect(redactor.text(`a ${hook}/long b ${hook} c ${key} d sk_live_of-another`)).toBe(
-      'a [hidden] b [hidden] c [key] d [key]',
+    expect(redactor.text(`a ${hook}/long b ${hook} c ${key} d sk_live_of-another, not sk_live_`)).toBe(
+      'a [hidden] b [hidden] c [key] d [key], not sk_live_',
     );
   });
 

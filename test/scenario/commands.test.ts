@@ -122,26 +122,6 @@ test('undo takes back what is still ours, once, and leaves what a person changed
   expect((await stage.command('undo', request)).messages[0]).toMatch(/^Nothing to undo: .* is still in force\.$/);
 });
 
-test('writes off stops the POST of a breach, tells it instead, survives a restart, and acts when writing is on again', async () => {
-  await using stage = await begin([amelia, oliver]);
-  expect(await stage.writes(true)).toMatchObject({
-    result: 'done',
-    messages: [expect.stringMatching(/^Writes are off for all accounts until a person .*`warmwarden writes on`\.$/)],
-  });
-  await stage.restart();
-  const breach = () => stage.mailbox(amelia).verdict?.answer.wanted === 'recovery';
-  await stage.until('the breach', breach, 4 * hourMs);
-  await stage.run(5 * minuteMs);
-  expect([stage.posts, stage.notified('bounce_over_limit')]).toEqual([[], ['firing']]);
-  expect(await stage.text('/')).toContain('Writes are OFF for all accounts.');
-  expect(await stage.text('/metrics')).toMatch(/guard_enforcing\{[^}]*\} 0/);
-  await stage.writes(false);
-  await stage.run(10 * minuteMs);
-  expect(stage.made()).toEqual([`${amelia} recovery`]);
-  for (const rule of ['bounce_over_limit', 'protection_off'])
-    expect(stage.notified(rule)).toEqual(['firing', 'resolved']);
-});
-
 test('writes off ends by itself after its time, and for one mailbox leaves the others guarded', async () => {
   await using stage = await begin([amelia, oliver]);
   expect((await stage.writes(true, { mailbox: 'nobody@x.example' })).result).toBe('invalid');

@@ -15,21 +15,14 @@ test('after a failover that lost commits, nothing is done twice, and a process g
   await using crew = await Crew.start(primary, 2, ['a', 'b']);
   await (await crew.both()).active.daemon.said('PostgreSQL replicates asynchronously');
   const told = (text: string) => crew.receiver.alerts().filter((alert) => JSON.stringify(alert).includes(text));
-  const acted = (account: string, mailbox: OtherMailbox) => ({
-    posts: crew.api(account).posts(mailbox).length,
-    told: told(mailbox.email).filter(({ rule }) => rule === 'guard_acted').length,
-  });
   const breach = (account: string, name: string) =>
     crew.api(account).add(`${name}@${account}.example`, { days: week(40, 4) });
   const reads = (account: string, mailbox: OtherMailbox) => crew.api(account).reads('/v1/stats', mailbox).length;
   const once = async (account: string, mailbox: OtherMailbox) => {
-    await until(`${mailbox.email} to be acted upon and told`, () => {
-      const { posts, told: messages } = acted(account, mailbox);
-      return posts > 0 && messages > 0;
-    });
+    await crew.untilActed(account, mailbox);
     const before = reads(account, mailbox);
     await until('three more readings', () => reads(account, mailbox) >= before + 3);
-    expect([mailbox.email, acted(account, mailbox)]).toEqual([mailbox.email, { posts: 1, told: 1 }]);
+    expect([mailbox.email, crew.acted(account, mailbox)]).toEqual([mailbox.email, { posts: 1, told: 1 }]);
   };
   const known = breach('a', 'known');
   await once('a', known);
@@ -51,7 +44,7 @@ test('after a failover that lost commits, nothing is done twice, and a process g
   await until('people to be told', () => told('store_failing').length > 0);
   const { daemon } = (await crew.both()).active;
   await until('the active process to meet it', () => daemon.output.includes('in a read-only transaction'));
-  expect(acted('b', during)).toEqual({ posts: 0, told: 0 });
+  expect(crew.acted('b', during)).toEqual({ posts: 0, told: 0 });
 
   crew.lead(standby);
   await once('b', during);
@@ -59,7 +52,7 @@ test('after a failover that lost commits, nothing is done twice, and a process g
   expect(daemon.output).toContain('PostgreSQL lost what this process had stored last');
   await crew.untilActive();
   await once('b', breach('b', 'after'));
-  expect([acted('a', known), acted('a', lost)]).toEqual([
+  expect([crew.acted('a', known), crew.acted('a', lost)]).toEqual([
     { posts: 1, told: 1 },
     { posts: 1, told: 1 },
   ]);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { scenarios } from '../../tools/simulator/scenarios.ts';
+import { oliver, stormOf } from '../account/duty.ts';
 import { scrape } from '../support/scrape.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
 
-const oliver = 'oliver.hart@northbeam.example';
-const fleet = scenarios.calm.fleet.filter(({ email }) => email === oliver);
+const { fleet } = stormOf(oliver);
 const poll = {
   health: '0 * * * *',
   mailboxes: '*/5 * * * *',
