@@ -84,7 +84,7 @@ function belowOf(schema: Schema, path: string): readonly string[] {
 function typeOf(schema: Schema): string {
   if (schema.$ref) {
     const name = schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1);
-    return `[${name}](#${name})`;
+    return `[${name}](#${name.toLowerCase()})`;
   }
   if (schema.const !== undefined) return `\`${String(schema.const)}\``;
   if (schema.enum)
