@@ -19,7 +19,7 @@ import { type TestStore, testStore } from '../outbox/test-store.ts';
 import { Alertmanager } from '../support/alertmanager.ts';
 import { isInstalled } from '../support/debian.ts';
 import { until } from '../support/until.ts';
-import { messageWith } from './people.ts';
+import { messageAbout, messageWith } from './people.ts';
 
 interface Body {
   readonly status: string;
@@ -207,4 +207,26 @@ test('of 600 alerts 500 are listed; what all of them share is common, also with 
   expect(mixed).toMatchObject({ truncatedAlerts: 101, status: 'firing', groupKey: '{}:{}', commonLabels: {} });
   expect(mixed.commonAnnotations).toEqual({ description: 'The login failed. Connect it again.' });
   expect(bodyOf([other])).toMatchObject({ status: 'resolved', commonLabels: { account: 'other', mailbox_id: 'm1' } });
+});
+
+test('a webhook has an incident as `incident`, which is null in every other message', () => {
+  const url = 'http://127.0.0.1:1/';
+  const hook = webhookChannel({ name: 'hook', url, secrets: [], format: 'standard', pageUrl }, movedClock(start));
+  const { data, type } = JSON.parse(hook.render(messageAbout(16, 'began', [firing(sampleAlert(1))]))?.payload ?? '');
+  expect(type).toBe('alerts.firing');
+  expect(data).toMatchObject({ group: 'inc_sample', total: 1, severity: 'critical' });
+  const cause = { attribute: 'provider', value: 'google' };
+  const when = { step: 'began', began_at: '2026-03-20T10:02:00.000Z', ended_at: null };
+  expect(data.incident).toMatchObject({ id: 'inc_sample', cause, ...when, mailboxes: 16, domains: 5 });
+  expect(data.incident.worst).toHaveLength(5);
+  expect(JSON.parse(hook.render(messageAbout(16, 'ended'))?.payload ?? '')).toMatchObject({
+    type: 'alerts.resolved',
+    data: { alerts: [], incident: { step: 'ended', ended_at: '2026-03-20T11:02:00.000Z' } },
+  });
+});
+
+test('Alertmanager, which knows alerts only, gets nothing of the end of an incident without any', () => {
+  const alertmanager = alertmanagerChannel({ name: 'am', url: 'http://127.0.0.1:1' }, movedClock(start));
+  expect(alertmanager.render(messageAbout(16, 'ended'))).toBeNull();
+  expect(alertmanager.render(messageAbout(16, 'began', [firing(sampleAlert(1))]))).not.toBeNull();
 });

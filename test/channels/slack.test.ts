@@ -1,4 +1,4 @@
-// Slack payloads stay within Slack's documented limits, and what mailboxes are called cannot ring anybody's phone.
+// Slack payloads stay within Slack's documented limits, however many mailboxes are in an incident, and what mailboxes are called cannot ring anybody's phone.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { slackChannel, slackWriter } from '../../src/channels/slack.ts';
@@ -7,7 +7,7 @@ import { hourMs } from '../../src/core/time.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
-import { messageWith } from './people.ts';
+import { messageAbout, messageWith } from './people.ts';
 
 interface Block {
   readonly type: string;
@@ -174,6 +174,29 @@ test('a digest is within the limits, whatever the lines hold', () => {
   const sections = Array.from({ length: 30 }, () => ({ heading: '<!here> & so', lines: ['x & <y>'.repeat(900), ''] }));
   const notice = channel.renderNotice({ name: 'digest', title: 'The day', at: start, sections });
   expect(slackFaults(JSON.parse(notice?.payload ?? ''))).toEqual([]);
+});
+
+test('of an incident the cause and the count come first, then what was done, the worst five, and one link', () => {
+  const payload = JSON.parse(channel.render(messageAbout(16, 'began', [firing(sampleAlert(1))]))?.payload ?? '');
+  expect(slackFaults(payload)).toEqual([]);
+  expect(payload.text).toMatch(/^Critical: Provider google: 16 mailboxes on 5 domains /);
+  const blocks = payload.attachments[0].blocks;
+  expect(blocks[0].text.text).toMatch(
+    /^What all 16 mailboxes share: provider google\. .*; 40 mailboxes have a different/,
+  );
+  expect(blocks[0].text.text).toContain("To carry out the held actions now: 'warmwarden breaker release'.");
+  expect(blocks[1].text.text).toMatch(/^\*acme\/box0@g0\.example: 4 bounces in 50 emails, held by the circuit breaker/);
+  expect(blocks[6].elements[0].text).toBe('and 11 more: see the page.');
+  expect(blocks[7].elements.map(({ url }: { url: string }) => url)).toEqual([`https://warden.example/#inc_sample`]);
+});
+
+test('a thousand mailboxes fit as well, and so does an end that tells of nothing else', () => {
+  for (const message of [messageAbout(1_000, 'grew'), messageAbout(16, 'ended')]) {
+    expect(slackFaults(JSON.parse(channel.render(message)?.payload ?? ''))).toEqual([]);
+  }
+  const ended = channel.render(messageAbout(16, 'ended'));
+  expect(ended?.title).toMatch(/^Resolved: Provider google: 16 mailboxes/);
+  expect(ended?.payload).toContain('It lasted from 20 March 10:02 UTC');
 });
 
 test('the validator of these tests sees what it should (its own control)', () => {

@@ -1,12 +1,12 @@
 // Whatever changes something: without a terminal it wants --yes, with --dry-run it only shows, on a terminal it asks; and
 // what is done is what was shown.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { CommandOutcome, Operate } from '../../src/core/operator-command.ts';
-import { type CommandSocket, startCommandSocket } from '../../src/operations/socket.ts';
+import { startCommandSocket } from '../../src/operations/socket.ts';
 import { commandLine } from '../support/command-line.ts';
+import { newFolder } from '../support/new-folder.ts';
 
 interface Asked {
   readonly name: string;
@@ -14,15 +14,13 @@ interface Asked {
   readonly plan: string | null;
 }
 
-let folder: string;
 let config: string;
-let socket: CommandSocket;
 let asked: Asked[];
 /** What the daemon answers to a request that would act; done without. */
 let outcomes: CommandOutcome[];
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'warmwarden-confirm-'));
+  const folder = newFolder();
   config = join(folder, 'config.yaml');
   asked = [];
   outcomes = [];
@@ -33,14 +31,10 @@ beforeEach(async () => {
     return outcomes.shift() ?? { result: 'done', messages: ['Done.'] };
   };
   const questions = { json: async () => null, recipes: () => new Response(null, { status: 404 }) };
-  socket = await startCommandSocket(join(folder, 'w.db'), operate, questions);
+  const socket = await startCommandSocket(join(folder, 'w.db'), operate, questions);
+  onTestFinished(() => socket.close());
   const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
   writeFileSync(config, JSON.stringify({ accounts, store: { url: 'sqlite:./w.db' } }));
-});
-
-afterEach(async () => {
-  await socket.close();
-  rmSync(folder, { recursive: true });
 });
 
 const changes: readonly (readonly [name: string, ...argv: readonly string[]])[] = [

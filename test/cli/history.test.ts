@@ -1,7 +1,6 @@
 // `warmwarden history`: the audit log of a daemon; `warmwarden writes` where no daemon answers.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TokenConfig } from '../../src/config/config.ts';
@@ -12,15 +11,15 @@ import { systemClock, worldOn } from '../../src/world/world.ts';
 import { roomsOf } from '../operations/rooms.ts';
 import { actionOf, arrivedMailbox, emptyList, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { serve } from '../web/running-server.ts';
 
 const bob = arrivedMailbox('m1', { account: 'acme', email: 'bob@acme.example' });
-let folder: string;
 let path: string;
 let config: string;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'warmwarden-history-'));
+  const folder = newFolder();
   path = join(folder, 'w.db');
   config = join(folder, 'config.yaml');
   const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
@@ -36,10 +35,7 @@ beforeEach(async () => {
   await store.close();
 });
 
-afterEach(() => {
-  vi.unstubAllEnvs();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => void vi.unstubAllEnvs());
 
 const run = (...argv: readonly string[]) => commandLine([...argv, '--config', config]);
 
