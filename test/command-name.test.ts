@@ -1,13 +1,12 @@
 // A command in a message runs as it is printed, however the program was started.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { commandNameOf, type Started } from '../src/world/command-name.ts';
+import { folderOfFile } from './support/new-folder.ts';
 import { bin, root } from './support/process.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'warmwarden-command-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderOfFile();
 
 /** A link to src/bin.js as npm makes it, in a folder of the scratch one. */
 function link(...below: string[]): string {

@@ -1,8 +1,7 @@
 // `warmwarden simulator` and the commands below it, as a newcomer types them: banner, configuration, troubles, mistakes.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { agencyFleet } from '../../tools/simulator/agency-fleet.ts';
 import { banner, type Running } from '../../tools/simulator/banner.ts';
@@ -11,6 +10,7 @@ import { demoKey } from '../../tools/simulator/keys.ts';
 import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
 import { ann, serve } from '../simulator/served.ts';
 import { commandLine } from '../support/command-line.ts';
+import { folderOfFile } from '../support/new-folder.ts';
 
 const running: Running = {
   url: 'http://127.0.0.1:7030',
@@ -26,8 +26,7 @@ const running: Running = {
 };
 
 describe('the banner', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-banner-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = folderOfFile();
 
   test.each([12, 500])('of %i mailboxes prints a configuration that is valid as it stands', (count) => {
     const mailboxes = Array.from({ length: count }, (_, index) => `m${index}@one.example`);

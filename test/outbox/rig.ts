@@ -123,7 +123,7 @@ export async function stage(
   const receiver = await startReceiver(() => rig.clock.now());
   const second = await startReceiver(() => rig.clock.now());
   const rig = rigWith((clock) => channels(receiver.url, clock, second.url), settings, options);
-  const bodies = () => receiver.received.map(({ body }) => JSON.parse(body));
+  const bodies = (from = 0) => receiver.received.slice(from).map(({ body }) => JSON.parse(body));
   const end = async () => {
     await rig[Symbol.asyncDispose]();
     await receiver[Symbol.asyncDispose]();

@@ -1,6 +1,4 @@
 // Recipes over a store in PostgreSQL: each view and each shipped SELECT has the rows that it has over the same store in SQLite.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
@@ -23,9 +21,10 @@ import {
   now,
   verdictOf,
 } from '../store/records.ts';
+import { folderOfFile } from '../support/new-folder.ts';
 import { TestPostgres } from '../support/postgres.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'warmwarden-recipes-'));
+const folder = folderOfFile();
 let postgres: TestPostgres;
 let places: readonly StorePlace[];
 beforeAll(async () => {
@@ -35,7 +34,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await postgres[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function fill(place: StorePlace): Promise<void> {

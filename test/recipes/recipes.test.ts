@@ -1,16 +1,15 @@
 // A recipe's file with a mistake: the place, what was found and what is wanted. An applied run changes what its dry run named, and
 // nothing that came to the rows since.
-
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Operate } from '../../src/core/operator-command.ts';
 import type { RunRequest } from '../../src/core/recipe.ts';
 import { readCatalogue, scheduleDoubts } from '../../src/recipes/catalogue.ts';
 import { readDefinition } from '../../src/recipes/definition.ts';
 import { arrivedMailbox } from '../store/records.ts';
+import { folderOfFile } from '../support/new-folder.ts';
 import { endedRun, recipeRunner, startedRun } from '../support/recipe-runner.ts';
 import { stillWorld } from '../web/running-server.ts';
 
@@ -120,8 +119,7 @@ test('a schedule with a day of the month and a day of the week is doubted', asyn
     expect(doubtsAbout(cron)).toEqual([]);
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'warmwarden-approval-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderOfFile();
 
 const recipe = (id: string, select: string) =>
   writeFileSync(

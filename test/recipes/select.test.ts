@@ -1,6 +1,4 @@
 // A recipe's SELECT tries everything: to write, to attach, to see more than the views, to run for ever, to fill the memory.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,8 +6,9 @@ import { runSelect, type SelectRequest } from '../../src/recipes/select.ts';
 import { baseTables, views } from '../../src/recipes/views.ts';
 import { Store } from '../../src/store/store.ts';
 import { arrivedMailbox, emptyList, now } from '../store/records.ts';
+import { folderOfFile } from '../support/new-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'warmwarden-select-'));
+const folder = folderOfFile();
 // A name that has to be escaped in a URL, and one that would end a text in SQL.
 const path = join(folder, "o'hara #1 100%.db");
 const endless = 'WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r)';
@@ -22,7 +21,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function ask(select: string, changes: Partial<SelectRequest> = {}) {

@@ -1,12 +1,12 @@
 // `store copy` from a SQLite file into a real PostgreSQL: everything arrives, and nothing else is done.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shapes } from '../../src/cli/shapes/shapes.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { Store } from '../../src/store/store.ts';
+import { folderOfFile } from '../support/new-folder.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { Running } from '../support/process.ts';
 import {
@@ -25,7 +25,7 @@ import {
 } from './records.ts';
 import { afterJudging, moveOf } from './shared-contract.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'warmwarden-copy-'));
+const folder = folderOfFile();
 const file = join(folder, 'store.db');
 let postgres: TestPostgres;
 beforeAll(async () => {
@@ -34,7 +34,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await postgres[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** More rows than one statement takes, in most tables. */

@@ -2,12 +2,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { Store } from '../../src/store/store.ts';
 
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** One for all tests of a file. */
+export function folderOfFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-file-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 

@@ -1,7 +1,6 @@
 // The recipe API over HTTP: keys, plans, refusals, paging, CSV; names and texts of strangers stay data.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Fleet } from '../../../src/core/fleet/fleet.ts';
@@ -10,10 +9,11 @@ import { Store } from '../../../src/store/store.ts';
 import { callersOf, type RecipeKey } from '../../../src/web/recipes/recipe-routes.ts';
 import { arrivedMailbox, emptyList, now } from '../../store/records.ts';
 import { MemoryRuns } from '../../support/memory-runs.ts';
+import { folderOfFile } from '../../support/new-folder.ts';
 import { endedRun, recipeRunner } from '../../support/recipe-runner.ts';
 import { type Running, serve, stillWorld } from '../running-server.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'warmwarden-recipes-'));
+const folder = folderOfFile();
 const path = join(folder, 'store.db');
 const sha256 = (key: string) => createHash('sha256').update(key).digest('hex');
 const key = (name: string, plan: RecipeKey['plan'], role: RecipeKey['role']): RecipeKey => {
@@ -55,7 +55,6 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await runner.close();
   await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function ask(route: string, { as = 'viewer', headers, ...init }: RequestInit & { as?: string | null } = {}) {
