@@ -1,5 +1,4 @@
 // A release of the circuit breaker carries out what the operator agreed to, or nothing: the whole daemon, with its own store.
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { askDaemon } from '../../src/cli/daemon.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
@@ -36,7 +35,7 @@ test('a mailbox that is held by the time of its turn ends a release that was agr
   await using stage = await startMovedDaemon({ scenario, poll, openStore: audit.openStore });
   await stage.until('the trip', () => stage.breaker().openSince !== null, 4 * hourMs);
   const held = () => stage.breaker().entries.filter((entry) => entry.held).length;
-  const store = join(stage.folder, 'data', 'warmwarden.db');
+  const store = stage.storePath;
   const ask = (agreed: { readonly dry_run: true } | { readonly plan: string }) => {
     const asked = { dry_run: false, plan: null, ...agreed };
     return askDaemon(store, 'breaker-release', { by: 'ann', reason: 'the bounces are real', ...asked });

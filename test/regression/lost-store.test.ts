@@ -24,7 +24,7 @@ test('an emergency stop outlives its store: nothing is changed, and the message 
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia), poll, expectErrors });
   await stage.run(minuteMs);
   await stage.writes(true);
-  const path = join(stage.folder, 'data', 'warmwarden.db');
+  const path = stage.storePath;
   remove(path);
   await stage.run(minuteMs);
   expect(stage.notified('store_failing')).toEqual(['firing']);
@@ -51,7 +51,7 @@ test('an action whose end is lost is found done, not sent again, and announced a
   await stage.run(minuteMs);
   await stage.until('the intent', () => stage.mailbox(amelia).action?.state === 'open', 4 * hourMs);
   const earlier = join(stage.folder, 'earlier.db');
-  await backUp(join(stage.folder, 'data', 'warmwarden.db'), earlier);
+  await backUp(stage.storePath, earlier);
   const notified = () =>
     stage.receiver.notified.filter((message) =>
       stage.receiver.verified(message).some(({ rule }) => rule === 'guard_acted'),

@@ -26,7 +26,7 @@ describe('a store that fails while the daemon runs', () => {
     const expectErrors = ['The store is failing.', 'an answer could not be recorded'];
     const stage = await startMovedDaemon({ scenario: stormOf(oliver), poll: { stats: '*/5 * * * *' }, expectErrors });
     await stage.run(10 * minuteMs);
-    const path = join(stage.folder, 'data', 'warmwarden.db');
+    const path = stage.storePath;
     const firing = async () => /alerts_firing\{[^}]*rule="store_failing"[^}]*\} 1/.test(await stage.text('/metrics'));
     return { ...stage, stage, path, ready: stage.readyz, firing };
   };

@@ -1,7 +1,6 @@
 // A JSON-RPC client over two streams that knows nothing of MCP: every byte is kept, every line must be a message.
-import { spawn } from 'node:child_process';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
-import { bin, inherited, node, root } from './process.ts';
+import { Running } from './process.ts';
 import { until } from './until.ts';
 
 export interface Message {
@@ -126,24 +125,11 @@ class BareRpc {
 
 /** `warmwarden ...args`, spoken to over its stdin and stdout. Disposing it kills it. */
 export function spawnRpc(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(node, [bin, ...args], { cwd: root, env: { ...inherited(), ...env } });
-  const rpc = new BareRpc(child.stdout, child.stdin);
-  let stderr = '';
-  let over = false;
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const ended = new Promise<number | null>((resolve) => {
-    child.once('close', (code) => {
-      over = true;
-      resolve(code);
-    });
-  });
-  const dispose = async () => {
-    if (!over) child.kill('SIGKILL');
-    await ended;
-  };
-  return { rpc, ended, stderr: () => stderr, [Symbol.asyncDispose]: dispose };
+  const running = new Running(args, env);
+  const { stdout, stdin } = running.child;
+  const ended = running.ended.then(({ code }) => code);
+  const end = () => running[Symbol.asyncDispose]();
+  return { rpc: new BareRpc(stdout, stdin), ended, stderr: () => running.stderr, [Symbol.asyncDispose]: end };
 }
 
 /** A client and the two streams of the server that it speaks to, in one process. */

@@ -1,5 +1,5 @@
 // The command as a child process, as a user starts it: its output is kept, and it is always ended.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,20 +37,20 @@ export class Running implements AsyncDisposable {
   readonly ended: Promise<Ended>;
   stdout = '';
   stderr = '';
-  readonly #child: ChildProcess;
+  readonly child: ChildProcessWithoutNullStreams;
   #over = false;
 
   constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-    this.#child = spawn(node, [bin, ...args], { cwd: root, env: { ...inherited(), ...env } });
-    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    this.child = spawn(node, [bin, ...args], { cwd: root, env: { ...inherited(), ...env } });
+    this.child.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
     });
-    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
     });
     // close, not exit: then all output is here.
     this.ended = new Promise((resolve) => {
-      this.#child.once('close', (code, signal) => {
+      this.child.once('close', (code, signal) => {
         this.#over = true;
         resolve({ code, signal });
       });
@@ -63,7 +63,7 @@ export class Running implements AsyncDisposable {
 
   /** Of the process. */
   get pid(): number | undefined {
-    return this.#child.pid;
+    return this.child.pid;
   }
 
   /** Everything that it wrote. */
@@ -79,7 +79,7 @@ export class Running implements AsyncDisposable {
   }
 
   kill(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
+    this.child.kill(signal);
   }
 
   /** SIGKILL, and waits until it is gone. */
