@@ -16,51 +16,52 @@ async function apiWith(paths: readonly string[] = judging) {
   const faults = { on: true };
   api.fault = ({ path, mailboxId }: Asked) =>
     faults.on && mailboxId === bare.id && paths.includes(path) ? missing : undefined;
-  return { api, bare, warm, faults };
+  return Object.assign(api, { bare, warm, faults });
 }
 
 test('is one state, without an alert, until there is one', async () => {
-  const { api, bare, faults } = await apiWith();
-  await using _ = api;
+  await using api = await apiWith();
   await using duty = await goOnDuty({ other: api });
   await duty.run(10 * minuteMs);
-  expect([duty.state(bare.email), duty.state('warm@b.example')]).toEqual(['no_warmup', 'ok']);
+  expect([duty.state(api.bare.email), duty.state('warm@b.example')]).toEqual(['no_warmup', 'ok']);
   await duty.run(6 * hourMs);
-  expect([duty.state(bare.email), duty.firing(), duty.account()?.unjudged ?? null]).toEqual(['no_warmup', [], null]);
+  expect([duty.state(api.bare.email), duty.firing(), duty.account()?.unjudged ?? null]).toEqual([
+    'no_warmup',
+    [],
+    null,
+  ]);
   await duty.restart();
   await duty.run(hourMs);
-  expect(duty.state(bare.email)).toBe('no_warmup');
-  faults.on = false;
-  await duty.until(() => duty.state(bare.email) === 'ok', hourMs);
+  expect(duty.state(api.bare.email)).toBe('no_warmup');
+  api.faults.on = false;
+  await duty.until(() => duty.state(api.bare.email) === 'ok', hourMs);
   expect(await duty.notified()).toEqual([]);
-  bare.days = week(40, 5);
-  await duty.until(() => bare.mode === 'recovery');
+  api.bare.days = week(40, 5);
+  await duty.until(() => api.bare.mode === 'recovery');
 });
 
 test('a warm-up that is taken away ends what was judged, and its alerts', async () => {
-  const { api, bare, faults } = await apiWith();
-  faults.on = false;
-  await using _ = api;
+  await using api = await apiWith();
+  api.faults.on = false;
   await using duty = await goOnDuty({ other: api, policy: { enforce: false } });
   await duty.run(10 * minuteMs);
-  bare.days = week(40, 5);
+  api.bare.days = week(40, 5);
   await duty.until(() => duty.alert('bounce_over_limit')?.status === 'firing');
-  faults.on = true;
+  api.faults.on = true;
   // Without another word in the list it would be a mailbox that the API has stopped to answer for.
-  bare.status = 'finished';
-  await duty.until(() => duty.state(bare.email) === 'no_warmup', 2 * hourMs);
+  api.bare.status = 'finished';
+  await duty.until(() => duty.state(api.bare.email) === 'no_warmup', 2 * hourMs);
   await duty.run(6 * hourMs);
   expect([...duty.fleet().alerts()]).toEqual([]);
 });
 
 test('an account of such mailboxes alone is no account that cannot be judged', async () => {
-  const { api, bare, warm } = await apiWith();
-  await using _ = api;
-  api.mailboxes.delete(warm.id);
+  await using api = await apiWith();
+  api.mailboxes.delete(api.warm.id);
   await using daemon = await startMovedDaemon({ other: api, poll: calmPoll });
   await daemon.run(hourMs);
   const table = await commandLine(['status', '--config', daemon.file]);
-  expect([table.code, table.stdout]).toEqual([0, expect.stringMatching(new RegExp(`No warm-up +${bare.email}`))]);
+  expect([table.code, table.stdout]).toEqual([0, expect.stringMatching(new RegExp(`No warm-up +${api.bare.email}`))]);
   expect((await fetch(`${daemon.url()}/readyz`)).status).toBe(200);
   expect(daemon.receiver.alerts()).toEqual([]);
 });
@@ -73,8 +74,7 @@ test.each([
 ])(
   'an account that was judged, and of which %s are answered with %i for every mailbox, is red within two hours',
   async (_, status, paths) => {
-    const { api, warm } = await apiWith();
-    await using _api = api;
+    await using api = await apiWith();
     let isOver = false;
     const gone = answerWith(status, { error: 'gone' });
     api.fault = ({ method, path }) => (isOver && method === 'GET' && paths.includes(path) ? gone : undefined);
@@ -82,7 +82,7 @@ test.each([
     await daemon.run(3 * hourMs);
     isOver = true;
     // The limit of this mode is lower than that which was read last.
-    warm.mode = 'slow';
+    api.warm.mode = 'slow';
     await daemon.run(2 * hourMs);
     expect((await commandLine(['status', '--config', daemon.file])).code).toBe(1);
     expect((await fetch(`${daemon.url()}/readyz`)).status).toBe(503);

@@ -20,18 +20,17 @@ async function fleetOf(count: number) {
   const refused = new Map<OtherMailbox | undefined, Fault>();
   api.fault = ({ method, mailboxId }) =>
     method === 'POST' ? refused.get(api.boxes.find(({ id }) => id === mailboxId)) : undefined;
-  return { api, boxes: api.boxes, refused };
+  return Object.assign(api, { refused });
 }
 
 const isRefused = (duty: Duty, { email }: OtherMailbox) => duty.action(email)?.state === 'refused';
 
 test.each([403, 404, 409, 422, 423])('%i on a POST is that mailbox’s: another one is acted on', async (status) => {
-  const { api, boxes, refused } = await fleetOf(2);
-  await using _ = api;
-  const [shared, own] = boxes;
+  await using api = await fleetOf(2);
+  const [shared, own] = api.boxes;
   await using duty = await goOnDuty({ other: api });
   await duty.run(10 * minuteMs);
-  refused.set(shared, refusal(status));
+  api.refused.set(shared, refusal(status));
   shared.days = breach;
   await duty.until(() => isRefused(duty, shared));
   const [failed, ...others] = duty.firing().filter(({ mailboxId }) => mailboxId === shared.id);
@@ -49,12 +48,11 @@ test.each([403, 404, 409, 422, 423])('%i on a POST is that mailbox’s: another 
 });
 
 test('two refused mailboxes and none accepted: the key counts as read-only, and further breaches are tried all the same', async () => {
-  const { api, boxes, refused } = await fleetOf(4);
-  await using _ = api;
-  const [first, second, third, fourth] = boxes;
+  await using api = await fleetOf(4);
+  const [first, second, third, fourth] = api.boxes;
   await using duty = await goOnDuty({ other: api });
   await duty.run(10 * minuteMs);
-  for (const box of [first, second, third]) refused.set(box, refusal());
+  for (const box of [first, second, third]) api.refused.set(box, refusal());
   first.days = breach;
   await duty.until(() => isRefused(duty, first));
   expect(duty.alert('not_guarded')).toBeUndefined();
@@ -73,15 +71,14 @@ test('two refused mailboxes and none accepted: the key counts as read-only, and 
 });
 
 test('a mailbox that accepted a change and is then refused says it of the key, after a restart too', async () => {
-  const { api, boxes, refused } = await fleetOf(1);
-  await using _ = api;
-  const [only] = boxes;
+  await using api = await fleetOf(1);
+  const [only] = api.boxes;
   await using duty = await goOnDuty({ other: api });
   await duty.run(10 * minuteMs);
   only.days = breach;
   await duty.until(() => duty.action(only.email)?.state === 'confirmed');
   await duty.restart();
-  refused.set(only, refusal());
+  api.refused.set(only, refusal());
   only.days = emergency;
   await duty.until(() => isRefused(duty, only));
   expect([duty.account()?.keyWrites, duty.alert('not_guarded')?.status]).toEqual([false, 'firing']);
@@ -91,16 +88,15 @@ test.each([
   ['of the same file', false],
   ['with another key', true],
 ])('a reload %s tries a refused change again at once', async (_name, isOtherKey) => {
-  const { api, boxes, refused } = await fleetOf(1);
-  await using _ = api;
-  const [only] = boxes;
+  await using api = await fleetOf(1);
+  const [only] = api.boxes;
   await using daemon = await startMovedDaemon({ other: api, poll: calmPoll });
   await daemon.run(10 * minuteMs);
-  refused.set(only, refusal());
+  api.refused.set(only, refusal());
   only.days = breach;
   await daemon.until('the refusal', () => daemon.mailbox(only.email).action?.state === 'refused', hourMs);
   await daemon.run(minuteMs);
-  refused.clear();
+  api.refused.clear();
   expect(api.posts()).toHaveLength(1);
   await daemon.reload((config) => {
     const [account] = config.accounts;

@@ -8,7 +8,7 @@ import { OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
 
 async function apiWith(change: Partial<OtherMailbox>) {
   const api = await OtherApi.start();
-  return { api, box: api.add('a@a.example', change) };
+  return Object.assign(api, { box: api.add('a@a.example', change) });
 }
 
 /** Everything is measured anew each hour. */
@@ -16,38 +16,35 @@ const poll = { ...calmPoll, mailbox: '0 * * * *', dns: '0 * * * *', blacklist: '
 const firing = (duty: Duty) => duty.firing().map(({ rule }) => rule);
 
 test('listed: true decides, also where no list is named', async () => {
-  const { api, box } = await apiWith({ listed: true, listsInstead: [] });
-  await using _ = api;
+  await using api = await apiWith({ listed: true, listsInstead: [] });
   await using duty = await goOnDuty({ other: api, poll });
   await duty.run(2 * hourMs);
   expect(firing(duty)).toEqual(['blacklisted']);
   expect(duty.alert('blacklisted')?.facts.title).toBe('192.0.2.7: listed, the API does not say where');
-  box.listed = false;
-  box.listsInstead = ['zen.example.org'];
+  api.box.listed = false;
+  api.box.listsInstead = ['zen.example.org'];
   await duty.run(4 * hourMs);
   expect(firing(duty)).toEqual([]);
 });
 
 test('a DNS word that nobody knows is told after two measurements, in the word of the API', async () => {
-  const { api, box } = await apiWith({ dns: 'misaligned' });
-  await using _ = api;
+  await using api = await apiWith({ dns: 'misaligned' });
   await using duty = await goOnDuty({ other: api, poll });
   await duty.until(() => duty.alert('dns_failing')?.status === 'firing', 3 * hourMs);
   const { severity, facts } = duty.alert('dns_failing') ?? {};
   expect([severity, facts?.title]).toEqual(['warning', 'a.example: SPF is "misaligned"']);
   expect(facts?.sentences.join(' ')).toContain('api.dns_words');
   expect(duty.mailbox('a@a.example')?.dns?.answer.records.spf).toMatchObject({ status: 'misaligned', pass: false });
-  box.dns = 'temperror';
+  api.box.dns = 'temperror';
   await duty.run(3 * hourMs);
   expect(firing(duty)).toEqual(['dns_failing']);
-  box.dns = 'pass';
+  api.box.dns = 'pass';
   await duty.run(3 * hourMs);
   expect(firing(duty)).toEqual([]);
 });
 
 test('which DNS words pass, fail or are unclear stands in the configuration', async () => {
-  const { api } = await apiWith({ dns: 'Aligned' });
-  await using _ = api;
+  await using api = await apiWith({ dns: 'Aligned' });
   const file = { api: { dns_words: { passing: ['pass', 'aligned'] } } };
   await using daemon = await startMovedDaemon({ other: api, poll, file });
   await daemon.run(2 * hourMs);
@@ -61,38 +58,35 @@ test('which DNS words pass, fail or are unclear stands in the configuration', as
 });
 
 test('a status word that nobody knows is named where it stops the guard, with the key that lists it', async () => {
-  const { api, box } = await apiWith({});
-  await using _ = api;
+  await using api = await apiWith({});
   await using duty = await goOnDuty({ other: api });
-  await duty.until(() => duty.reason(box.email) === 'ok', 5 * minuteMs);
-  box.status = 'snoozed';
+  await duty.until(() => duty.reason(api.box.email) === 'ok', 5 * minuteMs);
+  api.box.status = 'snoozed';
   await duty.run(2 * hourMs);
   const advice = 'The status is "snoozed". Say in api.status_words';
   expect(duty.alert('guard_blind')?.facts.sentences.join(' ')).toContain(advice);
-  box.days = week(40, 20);
+  api.box.days = week(40, 20);
   await duty.run(hourMs);
   expect(duty.alert('bounce_over_limit')?.facts.sentences.join(' ')).toContain(advice);
 });
 
 test('a mode is read in any case, and acted on', async () => {
-  const { api, box } = await apiWith({ mode: 'Balanced' });
-  await using _ = api;
+  await using api = await apiWith({ mode: 'Balanced' });
   await using duty = await goOnDuty({ other: api });
-  await duty.until(() => duty.reason(box.email) === 'ok', 5 * minuteMs);
-  box.days = week(40, 5);
-  await duty.until(() => duty.action(box.email)?.state === 'confirmed');
+  await duty.until(() => duty.reason(api.box.email) === 'ok', 5 * minuteMs);
+  api.box.days = week(40, 5);
+  await duty.until(() => duty.action(api.box.email)?.state === 'confirmed');
   expect(api.posts().map(({ body }) => body)).toMatchObject([{ config: { warmup_mode: 'recovery' } }]);
 });
 
 test.each([['none'], ['None'], ['null'], [0], [{ code: null, message: null }], [{ code: 0, message: '' }]])(
   'connection_error %j is no disconnection',
   async (connectionError) => {
-    const { api, box } = await apiWith({ connectionError });
-    await using _ = api;
+    await using api = await apiWith({ connectionError });
     await using duty = await goOnDuty({ other: api, poll });
     await duty.run(3 * hourMs);
-    expect([duty.mailbox(box.email)?.detail?.answer.connection, firing(duty)]).toEqual(['connected', []]);
-    box.connectionError = { code: 535, message: 'authentication failed' };
+    expect([duty.mailbox(api.box.email)?.detail?.answer.connection, firing(duty)]).toEqual(['connected', []]);
+    api.box.connectionError = { code: 535, message: 'authentication failed' };
     await duty.run(3 * hourMs);
     expect(firing(duty)).toEqual(['mailbox_unwell']);
   },
