@@ -76,24 +76,14 @@ function quantity<Value extends number | null>(wanted: string, hint: string, rea
     });
 }
 
-/** Accepts digits in a string, too, which is what ${NAME} leaves. */
-export function whole(min: number, max: number) {
-  const digits = (value: unknown) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value);
-  return z.preprocess(digits, z.int().min(min).max(max));
-}
+/** Reads a number that ${NAME} left as a string. */
+const fromDigits = (value: unknown) =>
+  typeof value === 'string' && /^\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : value;
+const fromWord = (value: unknown) => (value === 'true' ? true : value === 'false' ? false : value);
 
-/** Accepts a string, too, which is what ${NAME} leaves. */
-export function numeric(min: number, max: number) {
-  const digits = (value: unknown) =>
-    typeof value === 'string' && /^\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : value;
-  return z.preprocess(digits, z.number().min(min).max(max));
-}
-
-/** Accepts a string, too, which is what ${NAME} leaves. */
-export function truth() {
-  const words = (value: unknown) => (value === 'true' ? true : value === 'false' ? false : value);
-  return z.preprocess(words, z.boolean());
-}
+export const whole = (min: number, max: number) => z.preprocess(fromDigits, z.int().min(min).max(max));
+export const numeric = (min: number, max: number) => z.preprocess(fromDigits, z.number().min(min).max(max));
+export const truth = () => z.preprocess(fromWord, z.boolean());
 
 export function cron() {
   return z
