@@ -244,7 +244,7 @@ export class AccountAlerts {
     const pooled = pooledAlerts(this.#fleet, { ...this.#options, isRead: this.#isRead }, now);
     conditions.push(...pooled.conditions);
     const changes = bothChanges(this.#step(conditions, now), pooled.ends);
-    const moved = new Set(changes.changed.map(({ fingerprint }) => fingerprint));
+    const moved = new Set([...changes.changed.map(({ fingerprint }) => fingerprint), ...changes.dropped]);
     const untouched = this.#own().filter(({ fingerprint }) => !moved.has(fingerprint));
     // An alert that was pending when the last process ended has to be seen again before its `for` may pass.
     return bothChanges(
