@@ -1,7 +1,6 @@
 // Every command, in one table: with --help, with wrong arguments, without a daemon, beside one, without a terminal, with --json.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Command } from 'commander';
@@ -16,6 +15,7 @@ import { demoKey } from '../../tools/simulator/keys.ts';
 import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
 import { type Receiver, startReceiver, status } from '../outbox/receiver.ts';
 import { commandLine } from '../support/command-line.ts';
+import { folderOfFile } from '../support/new-folder.ts';
 import { until } from '../support/until.ts';
 
 interface Row {
@@ -88,7 +88,7 @@ const withoutFacts = ['run', 'demo', 'simulator', 'mcp'];
 const recipeKey = 'ww_a-recipe-key-of-this-test';
 const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
-const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-commands-'));
+const folder = folderOfFile();
 const known = new Map<string, string>();
 let backups = 0;
 let simulator: Simulator;
@@ -123,7 +123,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await daemon.stop();
   await Promise.all([simulator.close(), receiver[Symbol.asyncDispose]()]);
-  rmSync(folder, { recursive: true });
 });
 
 function configOf(name: string): string {

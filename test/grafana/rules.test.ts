@@ -1,16 +1,15 @@
 // Prometheus' own checker on the rules, their unit tests, and the metrics of a live daemon's kind.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isInstalled } from '../support/debian.ts';
+import { folderOfFile } from '../support/new-folder.ts';
 import { folder, ruleFiles, rules, ruleText } from './boards.ts';
 
 const source = join(folder, 'prometheus');
-const copy = mkdtempSync(join(tmpdir(), 'warmwarden-rules-'));
+const copy = folderOfFile();
 cpSync(source, copy, { recursive: true });
-afterAll(() => rmSync(copy, { recursive: true }));
 const tests = readdirSync(join(source, 'tests')).map((file) => join('tests', file));
 
 function promtool(...args: readonly string[]) {

@@ -1,7 +1,6 @@
 // Ways out through an HTTP proxy and to servers with a private authority: the names in this file lead nowhere without the proxy.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, type TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,6 +10,7 @@ import { systemClock, worldOn } from '../../src/world/world.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { privateAuthority } from '../support/certificates.ts';
 import { HttpProxy } from '../support/http-proxy.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { OtherApi, week } from '../support/other-api.ts';
 import { Running, Workplace } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';
@@ -40,9 +40,7 @@ async function withTls(port: string): Promise<number> {
 }
 
 function fileWith(text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-ca-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'ca.crt');
+  const file = join(newFolder(), 'ca.crt');
   writeFileSync(file, text);
   return file;
 }

@@ -1,16 +1,15 @@
 // The Node.js of a checkout is found with every npm, and a daemon that npx or an older Node.js started ends with them.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderOfFile } from '../support/new-folder.ts';
 import { hasProc, node, root } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'warmwarden-runtime-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratch = folderOfFile();
 
 /** A checkout whose bundled Node.js is a script, where npm puts it; none without a place. */
 function checkout(name: string, place?: string, script = 'echo "bundled $*"'): string {

@@ -1,15 +1,14 @@
 // What docs/install ships: each configuration is valid where its files are, what one file names another one has, nothing waits for us.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
+import { folderOfFile } from '../support/new-folder.ts';
 import { root } from '../support/process.ts';
 
 const folder = join(root, 'docs/install');
-const machine = mkdtempSync(join(tmpdir(), 'warmwarden-install-'));
-afterAll(() => rmSync(machine, { recursive: true }));
+const machine = folderOfFile();
 const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 const sha256 = 'b5d4045c3f466fa91fe2cc6abe79232a1a57cdf104f7a26e716e0a1e2789df78';
 

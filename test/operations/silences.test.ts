@@ -1,7 +1,6 @@
 // A person's silence over the socket: what it refuses, what it says, that it survives, and how the command line shows it.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -18,6 +17,7 @@ import { silencesRoute } from '../../src/web/json/alerts.ts';
 import { alertCommands } from '../../src/web/page/parts/command-links.ts';
 import { systemClock } from '../../src/world/world.ts';
 import { sampleAlert } from '../alerts/samples.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { operateOn, roomsOf } from './rooms.ts';
 
 const asker = { by: 'ann', reason: 'the provider moves' };
@@ -28,7 +28,7 @@ let fleet: Fleet;
 let socket: CommandSocket;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'warmwarden-silences-'));
+  folder = newFolder();
   path = join(folder, 'w.db');
   const world = { clock: systemClock(), random: Math.random, log: pino({ level: 'silent' }), command: 'warmwarden' };
   store = await Store.open(path, world.clock.now());
@@ -52,7 +52,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await socket.close();
   await store.close();
-  rmSync(folder, { recursive: true });
   process.exitCode = 0;
 });
 

@@ -1,22 +1,17 @@
 // The socket beside the store: how many connections it takes. What it answers is tested with the commands that ask it.
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { failed } from '../../src/operations/plan.ts';
 import { socketPathOf, startCommandSocket } from '../../src/operations/socket.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { until } from '../support/until.ts';
 
 test('more than 200 connections are closed at once, until others have ended', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-socket-'));
-  const path = join(folder, 'w.db');
+  const path = join(newFolder(), 'w.db');
   const questions = { json: async () => null, recipes: () => new Response(null, { status: 404 }) };
   const socket = await startCommandSocket(path, async () => failed(), questions);
-  onTestFinished(async () => {
-    await socket.close();
-    rmSync(folder, { recursive: true });
-  });
+  onTestFinished(() => socket.close());
   const open = () => connect(socketPathOf(path)).on('error', () => {});
   const asked = (one: ReturnType<typeof open>) =>
     new Promise<boolean>((resolve) => {

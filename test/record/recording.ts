@@ -1,6 +1,4 @@
 // A recorder of an account on a real store, with the picture that it shows: what answers become, without an API.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GroupCommit, Turns } from '../../src/account/commit/group-commit.ts';
 import type { Observation } from '../../src/account/record/observe.ts';
@@ -18,14 +16,14 @@ import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { usualAccount } from '../account/duty.ts';
 import { row, warmupAnswer } from '../guard/samples.ts';
 import { arrivedMailbox, emptyList, now } from '../store/records.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 
 const account = 'acme';
 
 /** A recorder of an account whose mailboxes nothing was read of, on a store in a file of its own. */
 export async function recording(ids: readonly string[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-recording-'));
-  const file = join(folder, 'warmwarden.db');
+  const file = join(newFolder(), 'warmwarden.db');
   const store = await Store.open(file, now);
   const present = ids.map((id) => arrivedMailbox(id));
   const clock = movedClock(now);
@@ -75,7 +73,6 @@ export async function recording(ids: readonly string[]) {
     async [Symbol.asyncDispose](): Promise<void> {
       await group.stop();
       await store.close();
-      rmSync(folder, { recursive: true, force: true });
       expectNoSleepers(clock);
     },
   };

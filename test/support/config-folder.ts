@@ -1,17 +1,12 @@
 // A folder with a configuration, which the end of a file's tests removes.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { type LoadedConfig, loadConfig, type ValidConfig } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/world/schema/problem.ts';
+import { folderOfFile } from './new-folder.ts';
 
 export class ConfigFolder {
-  readonly folder = mkdtempSync(join(tmpdir(), 'warmwarden-config-'));
-
-  constructor() {
-    afterAll(() => rmSync(this.folder, { recursive: true }));
-  }
+  readonly folder = folderOfFile();
 
   write(name: string, text: string): void {
     writeFileSync(join(this.folder, name), text);

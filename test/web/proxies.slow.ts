@@ -1,9 +1,8 @@
 // The proxies of docs/access.md for real: what it prints for nginx and Caddy, in front of a server as it says to configure one.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Store } from '../../src/store/store.ts';
@@ -11,6 +10,7 @@ import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { firstCertificate } from '../support/certificates.ts';
 import { isInstalled } from '../support/debian.ts';
 import { freePort } from '../support/free-port.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { root } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { exampleFleet, mailbox, now } from './example-fleet.ts';
@@ -114,7 +114,7 @@ test.skipIf(!hasBrowser() || !isInstalled('nginx') || !isInstalled('caddy')).eac
   'behind %s at "%s", a browser signs in, sees changes live, and guesses count by its own address',
   { timeout: 180_000 },
   async (name, path, configure) => {
-    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-proxy-'));
+    const folder = newFolder();
     writeFileSync(join(folder, 'tls.crt'), firstCertificate.cert);
     writeFileSync(join(folder, 'tls.key'), firstCertificate.key);
     const port = await freePort();
@@ -150,6 +150,5 @@ test.skipIf(!hasBrowser() || !isInstalled('nginx') || !isInstalled('caddy')).eac
     expect(await statusOfGuess(publicUrl, '127.0.0.2')).toBe(429);
     expect(await statusOfGuess(publicUrl, '127.0.0.3')).toBe(401);
     await store.close();
-    rmSync(folder, { recursive: true });
   },
 );
