@@ -142,16 +142,6 @@ describe('a claim', () => {
 });
 
 describe('what others take back', () => {
-  test('is not done again on the same bounces', () => {
-    const mailbox = recovered();
-    mailbox.later(minuteMs);
-    mailbox.set({ mode: 'balanced' });
-    for (let day = 0; day < 9; day += 1) {
-      expect(mailbox.quietDay()).toMatchObject({ action: 'none', reason: 'ok' });
-    }
-    expect(mailbox.memory().interventions).toHaveLength(1);
-  });
-
   test('twice within a day is a quarrel: the next action is held, until a day after the first', () => {
     const mailbox = onDuty();
     pausedAndResumed(mailbox, 20);

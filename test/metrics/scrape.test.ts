@@ -113,16 +113,6 @@ describe('many scrapers', () => {
 });
 
 describe('a name', () => {
-  test('follows an address that changes under the same id', async () => {
-    const fleet = fleetOf(3);
-    const metrics = metricsOf(fleet, stillWorld());
-    await textOf(metrics);
-    fleet.putMailbox(mailbox('m1', 'renamed@acme.example'));
-    const text = await textOf(metrics);
-    expect(text).toContain('mailbox="renamed@acme.example"');
-    expect(text).not.toContain('mailbox="box1@acme.example"');
-  });
-
   test('of a mailbox changes when a twin comes, and comes back when that one leaves', async () => {
     const fleet = fleetOf(200);
     const metrics = metricsOf(fleet, stillWorld());
