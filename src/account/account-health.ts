@@ -1,14 +1,18 @@
 // Health of an account: whether its requests succeed, and whether its key is accepted and may write.
 
+import { accountSubject } from '../alerts/condition.ts';
 import { isOutage } from '../alerts/rules/account-rules.ts';
 import type { Budget } from '../api/budget.ts';
 import type { Failure } from '../api/http/failure.ts';
 import { isJudgedRoute, type Poll, pollKey } from '../api/poll/poll.ts';
+import { fingerprintOf } from '../core/alert.ts';
 import type { HealthAnswer, Observed, Route } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import type { AccountState, ApiHealth, Forecast, MailboxName, ReadFailure } from '../core/mailbox.ts';
+import type { AccountState, ApiHealth, Forecast, MailboxName, MailboxState, ReadFailure } from '../core/mailbox.ts';
 import { errorText } from '../core/nearest.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
+import { isBlind, isIdle } from '../core/verdict.ts';
+import { explainVerdict } from '../core/wording/explain.ts';
 import { mendText, sumText } from '../core/wording/forecast.ts';
 import { Repeats } from '../world/repeats.ts';
 import type { World } from '../world/world.ts';
@@ -364,7 +368,7 @@ class KeyWrites {
 
 // Judged routes that no mailbox was answered for, and whether the account can be judged at all.
 
-/** Time without an answer of a judged route for any mailbox after which the account counts as unjudged. */
+/** Time after which the account counts as unjudged: without an answer of a judged route, or with blind verdicts only. */
 const blindAfterMs = 30 * minuteMs;
 
 interface UnreadRoute extends ReadFailure {
@@ -379,6 +383,8 @@ class UnreadRoutes {
   readonly #parts: Pick<AccountHealthParts, 'account' | 'fleet' | 'world'>;
   readonly #of = new Map<Route, UnreadRoute>();
   readonly #read = new Set<Route>();
+  /** Time since which no verdict has judged anything, although answers can be read. */
+  #blindSince: EpochMs | null = null;
 
   constructor(parts: Pick<AccountHealthParts, 'account' | 'fleet' | 'world'>) {
     this.#parts = parts;
@@ -408,22 +414,55 @@ class UnreadRoutes {
 
   /**
    * A refusal of a route that never answered counts at once, any other failure after half an hour. If the route
-   * answered before, every mailbox must have failed, or the failure is a 429.
+   * answered before, every mailbox must have failed, or the failure is a 429. Where all of them already have the alert
+   * that they are not judged, the account does not wait for the half hour.
    */
   failure(): ReadFailure | null {
     const now = this.#parts.world.clock.now();
     for (const [route, failure] of this.#of) {
       const lasts = failure.times > 1 && elapsedMs(failure.since, now) >= blindAfterMs;
       if (!this.#read.has(route) && (failure.isRefusal || lasts)) return failure;
-      if (lasts && (failure.isThrottled || this.#isForAll(failure))) return failure;
+      if (lasts && failure.isThrottled) return failure;
+      if (this.#isForAll(failure) && (lasts || this.#isStale())) return failure;
     }
-    return null;
+    return this.#blindness(now);
+  }
+
+  /** One answer may be a mistake, so each mailbox must have been judged again. A known alert says since when. */
+  #blindness(now: EpochMs): ReadFailure | null {
+    const { account, fleet } = this.#parts;
+    const verdicts = [...fleet.mailboxesOf(account)].flatMap(({ verdict }) =>
+      verdict && !isIdle(verdict.answer.reason) ? [verdict] : [],
+    );
+    const [first] = verdicts;
+    if (!first || !verdicts.every(({ answer }) => isBlind(answer.reason))) {
+      this.#blindSince = null;
+      return null;
+    }
+    const known = fleet.alert(fingerprintOf(accountSubject('not_guarded', account, 'nothing judged')));
+    const since = this.#blindSince ?? known?.since ?? now;
+    this.#blindSince = since;
+    const lasts = elapsedMs(since, now) >= blindAfterMs && verdicts.every(({ at }) => at > since);
+    return lasts ? { since, detail: explainVerdict(first.answer) } : null;
   }
 
   /** One mailbox may fail for long before another is polled: polls may be hours apart. */
   #isForAll({ mailboxes }: UnreadRoute): boolean {
-    for (const { id, verdict } of this.#parts.fleet.mailboxesOf(this.#parts.account))
-      if (!mailboxes.has(id) && verdict?.answer.reason !== 'no_warmup') return false;
-    return true;
+    return this.#areAll(({ id }) => mailboxes.has(id));
+  }
+
+  #isStale(): boolean {
+    const { fleet } = this.#parts;
+    return this.#areAll((mailbox) =>
+      fleet
+        .alertsAbout(mailbox)
+        .some(({ rule, object, status }) => rule === 'stale_data' && object === 'statistics' && status === 'firing'),
+    );
+  }
+
+  #areAll(isSo: (mailbox: MailboxState) => boolean): boolean {
+    const { account, fleet } = this.#parts;
+    const mailboxes = [...fleet.mailboxesOf(account)].filter(({ verdict }) => verdict?.answer.reason !== 'no_warmup');
+    return mailboxes.length > 0 && mailboxes.every(isSo);
   }
 }

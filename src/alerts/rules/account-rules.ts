@@ -96,7 +96,7 @@ export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
   });
 }
 
-/** The answers needed for judging are refused or unreadable for all mailboxes. Unknown during an outage. */
+/** The answers needed for judging are refused, unreadable, or without what is needed for all mailboxes. Unknown during an outage. */
 function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condition {
   const { name, unjudged = null, failingSince, lastSuccessAt } = account;
   const since = unjudged?.since ?? now;
@@ -107,7 +107,7 @@ function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condi
       `${name}: NOT GUARDED, no mailbox can be judged`,
       `The API answers, but not what Warmwarden judges the mailboxes of account ${name} by. It has not done so since ${momentText(since, zone)}.`,
       unjudged && sentence(unjudged.detail),
-      `Ask the provider what the plan and the key of account ${name} allow.`,
+      `Ask the provider about it, and what the plan and the key of account ${name} allow.`,
     ],
     ended: () => [`${name}: the mailboxes can be judged again`],
   });

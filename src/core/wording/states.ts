@@ -17,7 +17,7 @@ export function accountTrouble({
   return keyWrites === false ? 'read-only key' : null;
 }
 
-/** Words for an API that answers, but refuses the statistics or the warm-up. */
+/** Words for an API that answers, but not with the statistics or the warm-up that a judgement needs. */
 export const noneJudged = 'no mailbox can be judged';
 
 export function actionWord(action: VerdictAction): string {

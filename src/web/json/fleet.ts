@@ -56,7 +56,7 @@ const account = z
     judging_failure: text
       .nullable()
       .describe(
-        'Why no mailbox of the account can be judged although the API answers: how it refuses the statistics or the warm-up.',
+        'Why no mailbox of the account can be judged although the API answers: how it refuses the statistics or the warm-up, or what they lack.',
       ),
     last_write_at: moment
       .nullable()

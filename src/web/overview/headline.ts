@@ -140,7 +140,7 @@ function unknownHeadline({ counts, accounts, sweeps, command }: HeadlineFacts): 
     return {
       tone: 'alarm',
       sentence: `NOT GUARDED: ${noneJudged} of ${namesIn(unjudged)}.`,
-      advice: `The API of ${cause.name} answers, but refuses what Warmwarden judges by: ${sentenceOf(cause.unjudged.detail)}`,
+      advice: `The API of ${cause.name} answers, but not what Warmwarden judges by: ${sentenceOf(cause.unjudged.detail)}`,
     };
   if (total === 0 || counts.not_judged < total || sweeps.length > 0) return null;
   return {
@@ -204,10 +204,13 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   const starting = startingOf(facts);
   const unlisted = accounts.reduce((sum, account) => sum + account.unlisted.length, 0);
   const [incident] = incidents;
-  const isOld = isDown || starting.length > 0;
+  const short = accounts.filter((one) => !isEmpty(one) && isListShort(one, firing));
+  const isOld = isDown || starting.length + short.length > 0;
+  const okWhenRead = short.length > 0 ? counts.ok : facts.okWhenRead;
   const parts = [
     unlisted > 0 &&
       `NOT GUARDED: ${counted(unlisted, 'mailbox', 'mailboxes')} that the configuration includes ${unlisted === 1 ? 'is' : 'are'} not in the mailbox list.`,
+    short.length > 0 && `NOT FULLY GUARDED: the mailbox list of ${namesIn(short)} is incomplete.`,
     isDown && outageSentence(facts),
     starting.length === 1 && `Account ${starting[0]} is starting: its mailbox list has not been read yet.`,
     starting.length > 1 &&
@@ -217,13 +220,19 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
     critical > 0 && `${counted(critical, 'critical alert')}.`,
     facts.sweeps.length > 0 && `${sweepsText(facts.sweeps, { now, zone })}.`,
     (facts.sweeps.length === 0 || counts.not_judged < total) &&
-      (counts.ok === total ? allFine(total, critical, isOld) : stateSentence(facts)),
+      (counts.ok === total ? allFine(total, critical, isOld) : stateSentence({ counts, okWhenRead })),
   ];
   return {
     tone: toneOf(facts, critical),
     sentence: parts.filter(Boolean).join(' '),
     advice: accountsAdvice(facts) ?? adviceOf(facts, critical),
   };
+}
+
+function isListShort({ name }: AccountState, { all }: FiringAlerts): boolean {
+  return all.some(
+    ({ rule, object, account }) => rule === 'not_guarded' && object === 'mailbox list' && account === name,
+  );
 }
 
 /** Describes a fleet below its limits. It is OK only if no critical alert fires and all mailboxes can be read. */
@@ -339,7 +348,7 @@ function unguardedText({ accounts }: Pick<HeadlineFacts, 'accounts'>): string {
 }
 
 /** Sentence such as `1 mailbox paused by Warmwarden, 9 OK.`. An unreadable mailbox is never OK. */
-function stateSentence({ counts, okWhenRead }: HeadlineFacts): string {
+function stateSentence({ counts, okWhenRead }: Pick<HeadlineFacts, 'counts' | 'okWhenRead'>): string {
   const others = stateParts.map(([state, what]) => [counts[state], what] as const);
   const parts = [...others, [counts.ok - okWhenRead, 'OK'] as const, [okWhenRead, 'OK when last read'] as const];
   const words = parts
