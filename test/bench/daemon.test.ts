@@ -113,23 +113,16 @@ test('ours and prom-client show the same series of the same fleet', async () => 
 });
 
 const atMost = { wanted: 2, is: 'at most', of: 'ratio', enforced: true } as const;
-const measured = { bench: 'duty', figure: 'cpu', ours: 3, peer: 1 };
+const atLeast = { wanted: 4_000, is: 'at least', of: 'ours', enforced: true } as const;
 
-test('a target that is missed is said to be missed, and fails from twice the target on', () => {
-  expect(heldAgainst(atMost, { ...measured, ours: 2 })).toMatchObject({ ratio: 2, holds: true, fails: false });
-  expect(heldAgainst(atMost, measured)).toMatchObject({ ratio: 3, holds: false, fails: false });
-  expect(heldAgainst(atMost, { ...measured, ours: 5 })).toMatchObject({ ratio: 5, holds: false, fails: true });
-});
-
-test('a target that is not enforced yet fails nothing, however far away it is', () => {
-  expect(heldAgainst({ ...atMost, enforced: false }, { ...measured, ours: 50 })).toMatchObject({
-    holds: false,
-    fails: false,
-  });
-});
-
-test('at least: half of it is the bound', () => {
-  const atLeast = { wanted: 4_000, is: 'at least', of: 'ours', enforced: true } as const;
-  expect(heldAgainst(atLeast, { ...measured, ours: 2_500 })).toMatchObject({ holds: false, fails: false });
-  expect(heldAgainst(atLeast, { ...measured, ours: 1_900 })).toMatchObject({ holds: false, fails: true });
+test.each([
+  ['at most: the target itself', atMost, 2, true, false],
+  ['at most: above it', atMost, 3, false, false],
+  ['at most: from twice the target on', atMost, 5, false, true],
+  ['at most, not enforced yet: however far away it is', { ...atMost, enforced: false }, 50, false, false],
+  ['at least: more than half of it', atLeast, 2_500, false, false],
+  ['at least: less than half of it', atLeast, 1_900, false, true],
+] as const)('a figure against its target, %s: holds or fails', (_, target, ours, holds, fails) => {
+  const held = heldAgainst(target, { bench: 'duty', figure: 'cpu', ours, peer: 1 });
+  expect(held).toMatchObject({ ratio: ours, holds, fails });
 });

@@ -247,3 +247,21 @@ test('whatever joins, leaves, is asked for, fails and is answered: nothing is ma
     { numRuns: 300 },
   );
 });
+
+// Requests that the API hardly allows once all went to health and the mailbox list.
+test('an API that allows one request a minute, whatever the plan says, is asked about mailboxes four times out of six', () => {
+  // As with X-RateLimit-Remaining: 0 in every answer, or 429 for some.
+  const queue = queueOf(minuteMs, 97);
+  for (let index = 0; index < 12; index += 1) queue.join(`m${index}`, {}, 0);
+  const taken: string[] = [];
+  for (let now = 0; now < 10 * hourMs; now += minuteMs) {
+    for (const route of [...mailboxRoutes, 'health', 'mailboxes'] as const)
+      if (now % cadenceMs[route] === 0) queue.run(route, now);
+    const poll = queue.take(now);
+    if (!poll) continue;
+    taken.push(poll.mailboxId === null ? poll.route : 'a mailbox');
+    queue.done(poll);
+  }
+  const count = (name: string) => taken.filter((one) => one === name).length;
+  expect([count('mailboxes'), count('health'), count('a mailbox')]).toEqual([100, 100, 400]);
+});
