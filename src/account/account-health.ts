@@ -52,7 +52,7 @@ export interface AccountHealthParts {
 export class AccountHealth {
   readonly #parts: AccountHealthParts;
   #state: AccountState;
-  /** Kind and status of the account failure that was logged last, or null after a successful request. */
+  /** Kind and status of the account failure that was logged last, or null after its end was logged. */
   #saidOfAccount: string | null = null;
   /** Last failure that was logged for each mailbox and route, so that it is logged once. */
   readonly #saidOf = new Map<string, string>();
@@ -144,15 +144,17 @@ export class AccountHealth {
     const { clock, log } = this.#parts.world;
     const accepted = { keyRejected: false, rejections: 0, listFailing: this.#listFailingAfter(was, poll) };
     this.#state = { ...was, lastSuccessAt: clock.now(), failingSince: null, lastFailure: null, ...accepted };
-    this.#saidOfAccount = null;
+    // A list that still fails was logged. The success of another route does not end that.
+    const isOver = this.#saidOfAccount !== null && !accepted.listFailing;
+    if (isOver) this.#saidOfAccount = null;
     if (isList(poll)) this.#unrecorded = null;
     const isJudged = this.#unread.answered(poll.route) && was.unjudged;
     if (this.#refused.size + this.#refusedAlone.size > 0) this.#accepted(poll);
     if (this.#saidOf.size > 0 && this.#saidOf.delete(pollKey(poll)))
       this.#sayOfOne('answered', poll, (fields) => log.info(fields, 'answered again'));
     if (isJudged) this.publish();
+    if (isOver) log.info({ account: was.name }, 'the mailbox API answers again');
     if (was.failingSince === null) return false;
-    log.info({ account: was.name }, 'the mailbox API answers again');
     this.publish();
     return true;
   }

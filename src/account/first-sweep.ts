@@ -101,9 +101,10 @@ export class FirstSweep {
       return;
     }
     const isSwept = fleet.sweep(account) !== undefined;
+    const { mailboxes, read } = this.#progress(unread);
     this.end();
     if (!isSwept) return;
-    world.log.info({ account }, 'first sweep done');
+    world.log.info({ account, mailboxes, read }, 'first sweep done');
     over();
   }
 
@@ -116,12 +117,18 @@ export class FirstSweep {
   /** Counts what is unread for first judgements. Each answer of a sweep asks once, because this walks all newcomers. */
   #unread(): Unread {
     let [polls, mailboxes] = [0, 0];
-    for (const routes of this.#newcomers.values()) {
+    for (const [id, routes] of this.#newcomers) {
       const count = judgedRoutes.filter((route) => routes.has(route)).length;
       polls += count;
-      if (count > 0) mailboxes += 1;
+      if (count > 0 || !this.#isRead(id)) mailboxes += 1;
     }
     return { polls, mailboxes };
+  }
+
+  /** Returns false if a judged route of the mailbox was asked in vain. */
+  #isRead(id: string): boolean {
+    const known = this.#parts.fleet.mailbox(this.#parts.account, id);
+    return known === undefined || judgedRoutes.every((route) => readAt(known, route) !== null);
   }
 
   #isOver(unread: Unread): boolean {

@@ -50,7 +50,7 @@ export function findDaemon(file: string, mayBeUsual: boolean): StorePlace {
   const error = configurationError(file, places.problems);
   const usual = usualStore(file);
   if (mayBeUsual && existsSync(socketPathOf(usual))) {
-    const asked = `Warmwarden looks for a daemon at the default store ${usual} instead. A daemon that runs there still has its earlier configuration.`;
+    const asked = `Warmwarden looks for a daemon at the default store ${usual} instead. A daemon that runs there still has its earlier configuration. Only \`status\` and \`writes off\` do so: other commands, such as \`writes on\`, need a file that can be read.`;
     process.stderr.write(`warning: ${error.message.split('\n')[0]}\n${asked}\n`);
     return usual;
   }

@@ -26,10 +26,10 @@ function healthOf() {
       throw new Error('no list was read');
     },
   });
-  const fail = (route: Route, failure = html, of = mailboxes) => {
+  const fail = (route: Route, failure = html, of: readonly (string | null)[] = mailboxes) => {
     for (const mailboxId of of) health.failed(failure, { route, mailboxId });
   };
-  const answer = (route: Route, of = mailboxes) => {
+  const answer = (route: Route, of: readonly (string | null)[] = mailboxes) => {
     for (const mailboxId of of) health.succeeded({ route, mailboxId });
   };
   /** Lines since the last look. */
@@ -77,4 +77,19 @@ test('the end of it is one line, and a minute later how many more mailboxes were
     { msg: html.detail, route: 'dns', left_out: 64 },
     { msg: 'answered again', route: 'dns', left_out: 65 },
   ]);
+});
+
+test('a list that fails while everything else is answered is one line, and its end another', () => {
+  const { fail, answer, said } = healthOf();
+  const list = [null];
+  for (let round = 0; round < 3; round += 1) {
+    fail('mailboxes', html, list);
+    answer('stats');
+  }
+  expect(said().map(({ msg }) => msg)).toEqual([expect.stringContaining(html.detail)]);
+  answer('mailboxes', list);
+  answer('mailboxes', list);
+  expect(said().map(({ msg }) => msg)).toEqual(['the mailbox API answers again']);
+  fail('mailboxes', html, list);
+  expect(said()).toHaveLength(1);
 });

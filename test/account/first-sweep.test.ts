@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { FirstSweep } from '../../src/account/first-sweep.ts';
+import { absentWarmup } from '../../src/api/answers.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { firstSight } from '../../src/core/guard/memory.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
@@ -46,7 +47,9 @@ async function sweepOf(count: number) {
     from = 0,
     to = count,
   ) => {
-    for (const { id } of mailboxes.slice(from, to)) {
+    for (const mailbox of mailboxes.slice(from, to)) {
+      const { id } = mailbox;
+      fleet.putMailbox({ ...mailbox, warmup: { at: clock.now(), answer: absentWarmup } });
       for (const route of routes) {
         await clock.advance(2 * secondMs);
         sweep.asked({ route, mailboxId: id });
@@ -81,6 +84,16 @@ test('connection, DNS and blacklists are waited for a little, so that a small fl
   expect([at.overs(), at.fleet.sweep('acme')]).toMatchObject([0, { read: 10 }]);
   await at.read(['mailbox', 'dns', 'blacklist']);
   expect([at.overs(), at.fleet.sweep('acme'), at.lines.at(-1)?.msg]).toEqual([1, undefined, 'first sweep done']);
+});
+
+test('mailboxes that were asked about in vain do not count as read', async () => {
+  const at = await sweepOf(3);
+  for (const route of ['warmup', 'stats'] as const) at.sweep.asked({ route, mailboxId: 'm0' });
+  await at.read(['warmup', 'stats'], 1);
+  expect(at.text()).toMatch(/^First sweep of acme: 2 of 3 mailboxes read, done/);
+  for (const route of ['mailbox', 'dns', 'blacklist'] as const) at.sweep.asked({ route, mailboxId: 'm0' });
+  await at.read(['mailbox', 'dns', 'blacklist'], 1);
+  expect(at.lines.at(-1)).toMatchObject({ msg: 'first sweep done', mailboxes: 3, read: 2 });
 });
 
 test('what is never asked, and never settled, holds the end up for five minutes at most', async () => {

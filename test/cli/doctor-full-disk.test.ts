@@ -49,7 +49,7 @@ test.runIf(canMount).each(ends)(
     const { code, said } = await examined(0, leave);
     expect(code).toBe(1);
     expect(said).toContainEqual(
-      'problem: The disk of the store is full (0 B free): Warmwarden does not start, and a running daemon cannot record anything. Free up space on that disk.',
+      'problem: The disk of the store is full (0 B free): Warmwarden cannot record anything, and may not start. Free up space on that disk.',
     );
     expect(said.join()).not.toContain('writable folder');
     const roomy = await examined(256 * 1024, leave);

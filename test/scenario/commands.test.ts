@@ -73,6 +73,18 @@ test('a limit above the maximum of the mode is refused, also when the mode chang
   expect(stage.posts).toEqual([]);
 });
 
+test('undo refuses a limit above the maximum of a mode that was set since, and its dry run says the same', async () => {
+  await using stage = await begin([oliver]);
+  await stage.command('limit', { mailbox: oliver, limit: 20 });
+  await stage.command('mode', { mailbox: oliver, mode: 'slow' });
+  const above = `${oliver}: 40 emails a day is above the maximum of slow mode, which is 20 emails a day.`;
+  const before = stage.posts.length;
+  const dry = await stage.command('undo', { since_seconds: 3_600, dry_run: true });
+  expect(dry).toMatchObject({ result: 'failed', messages: [above] });
+  const real = await stage.command('undo', { since_seconds: 3_600 });
+  expect([real.result, real.messages[0], stage.posts.length]).toEqual(['failed', above, before]);
+});
+
 test('the guard leaves what a person set: a limit in our recovery leaves it ours, a mode ends it; a recipe sets a limit, too', async () => {
   await using stage = await begin([amelia]);
   await stage.until('the switch', () => claimOf(stage, amelia) === 'recovery', 6 * hourMs);

@@ -52,7 +52,7 @@ describe('on the command line', () => {
       expect(stopped).toEqual({
         code: 0,
         said: expect.stringMatching(
-          /^Writes are off for all accounts.*warning: .*\nWarmwarden looks for a daemon at the default store .* instead\. A daemon that runs there still has its earlier configuration\.$/s,
+          /^Writes are off for all accounts.*warning: .*\nWarmwarden looks for a daemon at the default store .* instead\. A daemon that runs there still has its earlier configuration\. Only `status` and `writes off` do so: .*$/s,
         ),
       });
       const reloaded = await command(stage, 'reload');

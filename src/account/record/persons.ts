@@ -94,7 +94,8 @@ export function refusalOf(
   if (off) return writesAreOff(off, world.command);
   const obstacle = obstacleTo(change, action, email);
   if (obstacle !== null) return obstacle;
-  return mayTakeBack(change, mailbox) ? null : `${email}: ${changedSince}.`;
+  const reason = mayTakeBack(change, mailbox) ? aboveMaximum(change, mailbox) : changedSince;
+  return reason === null ? null : `${email}: ${reason}.`;
 }
 
 /** Returns a sentence about the action that a person's change may not displace, or null if there is none. */

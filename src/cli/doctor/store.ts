@@ -92,7 +92,7 @@ const bytesOf = (path: string) => sizeOf(path) + sizeOf(`${path}-wal`);
 function disk(path: string): readonly Examined[] {
   const free = freeBytesBeside(path);
   if (free < leastToStartBytes) {
-    const effect = 'Warmwarden does not start, and a running daemon cannot record anything';
+    const effect = 'Warmwarden cannot record anything, and may not start';
     return [
       store(
         'problem',

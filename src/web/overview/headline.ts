@@ -10,7 +10,6 @@ import { sentence as sentenceOf } from '../../core/wording/explain.ts';
 import { sweepsText } from '../../core/wording/forecast.ts';
 import { incidentTitle } from '../../core/wording/incidents.ts';
 import { counted, duration, firstText, momentText, numberText } from '../../core/wording/phrases.ts';
-import { noneJudged } from '../../core/wording/states.ts';
 import { type Guarding, scopeText, type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
 import type { FiringAlerts } from './alerts.ts';
 
@@ -139,7 +138,7 @@ function unknownHeadline({ counts, accounts, sweeps, command }: HeadlineFacts): 
   if (cause?.unjudged && failingOf({ accounts }).length === 0)
     return {
       tone: 'alarm',
-      sentence: `NOT GUARDED: ${noneJudged} of ${namesIn(unjudged)}.`,
+      sentence: `NOT GUARDED: no mailbox of ${namesIn(unjudged)} can be judged.`,
       advice: `The API of ${cause.name} answers, but not what Warmwarden judges by: ${sentenceOf(cause.unjudged.detail)}`,
     };
   if (total === 0 || counts.not_judged < total || sweeps.length > 0) return null;
