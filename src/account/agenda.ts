@@ -266,7 +266,7 @@ export class Agenda {
       return;
     }
     const leastMs = kind === 'unavailable' ? (retryAfterMs ?? 0) : 0;
-    // After a 429 the whole account waits already.
+    // The next run of the schedule repeats a refusal. After a 429, the throttle holds the retry back.
     if (kind !== 'refused') this.#retry(poll, rareRoutes.has(poll.route) ? rareRetryCapMs : retryCapMs, leastMs);
   }
 

@@ -1,5 +1,6 @@
-// Two ways into the store. A record that changes an alert or an action is committed at once. Any other record is shown
-// at once and committed in a batch, at most 500 ms later: kill -9 loses it, and the next process reads it again.
+// Two ways into the store. A record that changes an alert, an action, a decision or the breaker, or that has a change by
+// others, is committed at once. Any other record is shown at once and committed in a batch, at most 500 ms later: kill -9
+// loses it, and the next process reads it again.
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
 import { firstSightAnswers } from '../../core/policy.ts';
@@ -68,7 +69,7 @@ export class GroupCommit {
     this.#rooms = rooms;
   }
 
-  /** Adds a record that changes no alert or action. The fleet has its mailbox, or gets it in the same turn. */
+  /** Adds a record that need not be committed at once (see isMoving). The fleet has its mailbox, or gets it in the same turn. */
   add(before: MailboxState, record: TickRecord): void {
     const now = this.#rooms.world.clock.now();
     const waiting = this.#of(record.mailbox);

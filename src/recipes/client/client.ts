@@ -55,7 +55,7 @@ export interface TriggerRequest {
   readonly apply: boolean;
 }
 
-/** Client of one service. Every method sends one request; `signal` ends it early, as unavailable. */
+/** Client of one service. `signal` ends a request early, as unavailable. */
 export class RecipeApi {
   readonly #baseUrl: string;
   readonly #apiKey: string | null;
