@@ -9,7 +9,7 @@ import {
   type Transition,
 } from '../core/alert.ts';
 import type { AlertRule } from '../core/alert-rules.ts';
-import type { MeasuredRoute, RecentBounce, StaleMeasurement } from '../core/answers.ts';
+import type { MeasuredRoute, StaleMeasurement } from '../core/answers.ts';
 import type { MailboxName, MailboxState } from '../core/mailbox.ts';
 import type { Policy } from '../core/policy.ts';
 import { defaultRuleSettings, type RuleSettings } from '../core/rule-settings.ts';
@@ -135,12 +135,10 @@ export const graverText = 'All recent bounces were hard or blocks, so this alert
 /** Raises a warning to critical if all recent bounces are hard or blocks and enough to act on. */
 export function gradedBy(mailbox: MailboxState, { minBounces }: Policy, severity: Severity): Severity {
   const bounces = mailbox.warmup?.answer.recentBounces ?? [];
-  const grave = bounces.length >= Math.max(2, minBounces) && bounces.every(isForGood);
+  const grave =
+    bounces.length >= Math.max(2, minBounces) &&
+    bounces.every(({ type, category }) => forGood.test((type ?? category ?? '').toLowerCase()));
   return grave && severity === 'warning' ? 'critical' : severity;
-}
-
-function isForGood({ type, category }: RecentBounce): boolean {
-  return forGood.test((type ?? category ?? '').toLowerCase());
 }
 
 // Applies the operator's settings to the rules. Pure.

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
-import type { Alert, Transition } from '../core/alert.ts';
+import type { Transition } from '../core/alert.ts';
 import { ruleBook } from '../core/alert-rules.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
 import { refuse, serviceUrl } from '../world/schema/scalars.ts';
@@ -145,7 +145,7 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
     upkeep: {
       everyMs: upkeepEveryMs,
       send: async (firing, signal) => {
-        const sent = firing.map(asFiring);
+        const sent = firing.map((alert) => frozen({ kind: 'firing', at: alert.firingAt ?? alert.since, alert }));
         remember(sent);
         for (const [key, { until }] of resolvedLately) if (until < clock.monotonic()) resolvedLately.delete(key);
         const all = [...sent, ...[...resolvedLately.values()].map(({ alert }) => alert)];
@@ -157,10 +157,6 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
 
 function keyOf({ labels }: PostedAlert): string {
   return JSON.stringify(labels);
-}
-
-function asFiring(alert: Alert): PostedAlert {
-  return frozen({ kind: 'firing', at: alert.firingAt ?? alert.since, alert });
 }
 
 function frozen(transition: Transition): PostedAlert {

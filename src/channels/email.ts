@@ -237,7 +237,7 @@ function threadOf({ incident, transitions }: GroupMessage): Pick<Letter, 'thread
 /** The bytes are the same at every attempt. */
 function mailOf({ id, payload, createdAt }: Delivery, to: readonly string[], settings: EmailSettings): SendMailOptions {
   const { subject, text, html, thread, first }: Letter = JSON.parse(payload);
-  const from = addressIn(settings.from);
+  const from = /<([^<>]+)>\s*$/.exec(settings.from)?.[1] ?? settings.from;
   const domain = from.split('@').at(-1) ?? 'localhost';
   const hash = createHash('sha256').update(`${settings.name}|${thread}`).digest('hex').slice(0, 32);
   const root = thread === null ? null : `<${hash}@${domain}>`;
@@ -280,10 +280,6 @@ function connectionOf({ url, allowPlain, egress }: EmailSettings, { greetingMs, 
     // Nodemailer otherwise ignores the loopback interface when it looks for the machine's address families.
     allowInternalNetworkInterfaces: here,
   };
-}
-
-function addressIn(from: string): string {
-  return /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from;
 }
 
 /** People do not read more of an email. */

@@ -79,7 +79,7 @@ function itemOf(transition: Transition, zone: string): MessageItem {
   const { alert } = transition;
   const { title, sentences } = alert.facts;
   return {
-    head: `${leadOf(transition)}${title}`,
+    head: `${transition.brief ? `${briefLead}: ` : leads[transition.kind]}${title}`,
     sentences,
     foot: `${alert.rule} · ${timesText(transition, zone)}`,
     url: placeOf(alert),
@@ -119,10 +119,6 @@ function visible(text: MessageText): MessageText {
     })),
     foot: visibleText(text.foot),
   };
-}
-
-function leadOf({ kind, brief }: Transition): string {
-  return brief ? `${briefLead}: ` : leads[kind];
 }
 
 const leads: Readonly<Record<Transition['kind'], string>> = {

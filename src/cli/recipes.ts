@@ -155,15 +155,16 @@ async function showRun(
 function tableOf(names: readonly string[], rows: readonly Row[]): readonly string[] {
   const titles = [...names.filter((name) => !isId(name)), ...names.filter(isId)];
   const numbers = names.filter((name) => rows.some((row) => typeof row[name] === 'number'));
-  const cells = rows.map((row) => titles.map((name) => cellText(row[name] ?? null)));
+  const cells = rows.map((row) =>
+    titles.map((name) => {
+      const cell = row[name] ?? '-';
+      return typeof cell === 'number' ? String(Number(cell.toFixed(4))) : cell;
+    }),
+  );
   return tableLines({ titles, rows: cells, numbers });
 }
 
 /** True for an identifier. Identifiers are the last columns, since people read the others. */
 function isId(name: string): boolean {
   return name === 'id' || name.endsWith('_id');
-}
-
-function cellText(cell: Row[string]): string {
-  return typeof cell === 'number' ? String(Number(cell.toFixed(4))) : (cell ?? '-');
 }

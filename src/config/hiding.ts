@@ -58,7 +58,7 @@ export class KnownSecrets {
   /** Adds the secrets of `settings`; they stay secret when another configuration is in force. */
   learn(settings: readonly { readonly secret: string | null }[]): void {
     const lines = settings.flatMap(({ secret }) => secret?.split('\n') ?? []);
-    const found = lines.filter((line) => isLongEnough(line) && !line.startsWith(pemMark));
+    const found = lines.filter((line) => line.length >= minSecretLetters && !line.startsWith(pemMark));
     // A log line is JSON, where quotation marks and backslashes of a secret look different.
     const inJson = found.map((secret) => JSON.stringify(secret).slice(1, -1));
     this.#secrets = [...new Set([...this.#secrets, ...found, ...inJson])].sort((a, b) => b.length - a.length);
@@ -79,8 +79,4 @@ function isPlainProxy(key: unknown, value: unknown): boolean {
 
 function hasNoPassword(url: string): boolean {
   return URL.canParse(url) && new URL(url).password === '';
-}
-
-function isLongEnough(secret: string): boolean {
-  return secret.length >= minSecretLetters;
 }

@@ -97,7 +97,11 @@ export function settingsOf(source: SettingsSource): readonly Setting[] {
   };
   const unwritten = (shape: FileShape, path: Path): void => {
     if (shape.properties) {
-      if (shape.default === undefined && !isWholeByDefault(shape)) return;
+      if (
+        shape.default === undefined &&
+        !Object.values(shape.properties ?? {}).every((inner) => inner.default !== undefined)
+      )
+        return;
       for (const [key, inner] of Object.entries(shape.properties)) unwritten(inner, [...path, key]);
     } else if (shape.default !== undefined) add(path, shape.default, { kind: 'default' });
   };
@@ -172,10 +176,6 @@ function variantFor(shape: FileShape, value: unknown): FileShape {
   const fits = ({ properties }: FileShape) =>
     properties !== undefined && (properties['type']?.const ?? value['type']) === value['type'];
   return variants.find(fits) ?? shape;
-}
-
-function isWholeByDefault({ properties = {} }: FileShape): boolean {
-  return Object.values(properties).every((inner) => inner.default !== undefined);
 }
 
 function isReplaced(key: string, holder: FileMapping): boolean {

@@ -5,7 +5,7 @@ import { type AttemptSettlement, type Delivery, type DeliverySettlement, deliver
 import type { OutboxCount } from '../core/records.ts';
 import { dayMs, type EpochMs, minuteMs, secondMs } from '../core/time.ts';
 import type { Clock } from '../world/world.ts';
-import { reminderAmong } from './delivery-of.ts';
+import { reminderPrefix } from './delivery-of.ts';
 import type { Outbox } from './outbox-store.ts';
 
 /** Maximum number of pending deliveries in one look: large enough to pass by messages that can't be sent. */
@@ -103,13 +103,14 @@ export function nextDelivery(pending: readonly Delivery[], patience: TurnContext
   return { delivery: null, waitMs: Math.min(Number.POSITIVE_INFINITY, ...free.map(({ wait }) => wait)) };
 }
 
-/** Delivery to send, and the older reminders about the same alerts that it replaces. */
+/** Delivery to send, and the older reminders about the same alerts that it replaces. None replaces what a receiver has. */
 export function newestOf(
   delivery: Delivery,
   pending: readonly Delivery[],
 ): { readonly sent: Delivery; readonly replaced: readonly Delivery[] } {
-  const reminder = reminderAmong(delivery.alerts);
-  const same = reminder === undefined ? [delivery] : pending.filter(({ alerts }) => alerts[0] === reminder);
+  const reminder = delivery.alerts.find((one) => one.startsWith(reminderPrefix));
+  if (reminder === undefined || delivery.state !== 'pending') return { sent: delivery, replaced: [] };
+  const same = pending.filter(({ state, alerts }) => state === 'pending' && alerts[0] === reminder);
   return { sent: same.at(-1) ?? delivery, replaced: same.slice(0, -1) };
 }
 

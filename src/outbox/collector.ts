@@ -215,7 +215,10 @@ export class Collector {
     const deliveries = [
       ...this.#deliveriesOfIncidents(ofIncidents),
       ...this.#deliveriesOf(plain, now),
-      ...this.#deliveriesOf(early.map(aloneInItsGroup), now),
+      ...this.#deliveriesOf(
+        early.map((one) => ({ group: groupOf(one.transition.alert), news: [one] })),
+        now,
+      ),
     ];
     const announcedIncidents = new Map(ofIncidents.map(({ incident }) => [incident.id, incident]));
     const changed = incidents.all
@@ -288,10 +291,6 @@ export class Collector {
     }
     return deliveries;
   }
-}
-
-function aloneInItsGroup(one: Routed): Pick<RoutedGroup, 'group' | 'news'> {
-  return { group: groupOf(one.transition.alert), news: [one] };
 }
 
 /** Longest wait of news for a first channel; older news is on the page only. */

@@ -51,11 +51,7 @@ function rendering(channel: Channel, message: GroupMessage, log: Log): Rendered 
   }
 }
 
-const reminderPrefix = 'reminder|';
-
-export function reminderAmong(alerts: readonly string[]): string | undefined {
-  return alerts[0]?.startsWith(reminderPrefix) ? alerts[0] : undefined;
-}
+export const reminderPrefix = 'reminder|';
 
 /** Differs from the id of any other message, also of another installation with the same receiver. */
 export function deliveryId(parts: readonly string[]): string {

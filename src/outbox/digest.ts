@@ -35,7 +35,10 @@ function digestOf({ actions, undelivered }: DigestFacts, fleet: Fleet, period: D
   const risks = firing.filter(({ rule }) => !ruleBook[rule].isBlind);
   const unjudged = mailboxes.filter(({ verdict }) => verdict === null).length;
   const failed = undelivered.map((delivery) => undeliveredText(delivery, timeZone));
-  const late = [...failed, ...waiting.map(waitingText)];
+  const late = [
+    ...failed,
+    ...waiting.map(({ name, pending }) => `${name}: ${counted(pending, 'message is', 'messages are')} waiting`),
+  ];
   const titles = (alerts: readonly Alert[]) => alerts.map(({ facts, severity }) => `${severity}: ${facts.title}`);
   const incidents = fleet
     .incidents()
@@ -88,10 +91,6 @@ function doneText(action: Action, now: EpochMs, zone: string): string {
 function undeliveredText({ channel, title, detail, settledAt, createdAt }: Delivery, zone: string): string {
   const why = detail ? `: ${detail}` : '';
   return `${channel}, undelivered since ${timeText(settledAt ?? createdAt, zone)}: ${title}${why}`;
-}
-
-function waitingText({ name, pending }: { readonly name: string; readonly pending: number }): string {
-  return `${name}: ${counted(pending, 'message is', 'messages are')} waiting`;
 }
 
 function shortened(lines: readonly string[], none: string): readonly string[] {

@@ -136,7 +136,7 @@ export class Sender {
     const now = world.clock.now();
     const random = world.random();
     const settlement = settlementOf({ delivery, outcome, refusals, random, now });
-    if (settlement.kind === 'sent') {
+    if (settlement.kind === 'sent' || settlement.kind === 'accepted') {
       await this.#outbox.settle(sent.id, settlement);
       for (const { id } of replaced) await this.#outbox.settle(id, { kind: 'replaced', detail: newerWasSent, at: now });
     } else await this.#outbox.settle(delivery.id, settlement);

@@ -2,7 +2,9 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { alertmanagerChannel } from '../../src/channels/alertmanager.ts';
+import type { Channel } from '../../src/channels/channel.ts';
 import { emailChannel } from '../../src/channels/email.ts';
+import { messageTitle } from '../../src/channels/message-text.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
@@ -191,6 +193,44 @@ test('after an outage, of reminders about one alert only the newest is sent; the
   expect(kinds.sort()).toEqual(each);
   const ofOne = rig.store.deliveries().filter(({ alerts }) => alerts.includes(sampleAlert(1).fingerprint));
   expect(ofOne.map(({ state }) => state)).toEqual(['sent', ...Array(4).fill('replaced'), 'sent']);
+});
+
+/** A mail server for two: it takes nothing, or defers the second recipient, as the test says. */
+function mailForTwo() {
+  const server = { isUp: true, defersB: false };
+  const got: string[] = [];
+  const channel: Channel = {
+    ...{ name: 'mail', type: 'email', minGapMs: 0, renderNotice: () => null },
+    render: (message) => ({ payload: messageTitle(message), title: 'mail' }),
+    send: async ({ id, receipt }) => {
+      if (!server.isUp) return { kind: 'failed', detail: 'down', retryAfterMs: null, final: false };
+      if (receipt === null) got.push(`a ${id}`);
+      if (server.defersB) return { kind: 'accepted', receipt: 'a', againInMs: 15 * minuteMs, detail: 'b is deferred' };
+      got.push(`b ${id}`);
+      return { kind: 'sent' };
+    },
+  };
+  return { server, got, channel };
+}
+
+test.each([
+  ['the server was down for hours', false],
+  ['the first of them was taken for one recipient', true],
+])('of reminders that one recipient has, none is sent to it again: %s', async (_, isUp) => {
+  const { server, got, channel } = mailForTwo();
+  await using rig = rigWith(() => [channel], reminding);
+  rig.fleet.putAlert(sampleAlert(1));
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(hourMs);
+  expect(got).toHaveLength(2);
+  Object.assign(server, { isUp, defersB: true });
+  await rig.clock.advance(9 * hourMs);
+  server.isUp = true;
+  await rig.clock.advance(hourMs);
+  server.defersB = false;
+  await rig.clock.advance(hourMs);
+  expect(got.length).toBe(new Set(got).size);
+  expect(rig.states().every((state) => state === 'sent' || state === 'replaced')).toBe(true);
 });
 
 test('while a channel fails, a reminder waits and is given up as if no newer one were there', async () => {

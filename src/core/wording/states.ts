@@ -70,11 +70,7 @@ export function pausedBy(facts: Pick<PausedFacts, 'actions' | 'changes'>): Perso
 
 /** Latest start or stop of the warm-up. `change`: by others, after what Warmwarden did. */
 function newestOf({ actions, changes }: Pick<PausedFacts, 'actions' | 'changes'>) {
-  const done = actions.find(isRunChange);
+  const done = actions.find(({ kind, state }) => state === 'confirmed' && (kind === 'pause' || kind === 'resume'));
   const change = changes.find(({ what }) => what === 'warm-up');
   return { done, change: change && (!done || change.at > done.plannedAt) ? change : null };
-}
-
-function isRunChange({ kind, state }: Action): boolean {
-  return state === 'confirmed' && (kind === 'pause' || kind === 'resume');
 }

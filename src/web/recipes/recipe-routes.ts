@@ -285,10 +285,6 @@ export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
-function csvRows(columns: readonly string[], rows: readonly Row[]): string {
-  return rows.map((row) => csvLine(columns.map((name) => row[name] ?? null))).join('');
-}
-
 /** Puts an apostrophe before a formula: spreadsheets then show it as text. */
 function csvCell(cell: Cell): string {
   if (cell === null) return '';
@@ -316,7 +312,8 @@ async function* pagesFrom(service: RecipeRunner, first: RowPage, limit: number |
 
 async function* csvOf(service: RecipeRunner, first: RowPage, limit: number | null): AsyncGenerator<string> {
   yield csvLine(first.run.columns);
-  for await (const { run, rows } of pagesFrom(service, first, limit)) yield csvRows(run.columns, rows);
+  for await (const { run, rows } of pagesFrom(service, first, limit))
+    yield rows.map((row) => csvLine(run.columns.map((name) => row[name] ?? null))).join('');
 }
 
 /** Writes one object: the run, its `rows`, and in `next` the path of the rows after them. */

@@ -95,7 +95,7 @@ function diagnose(complaint: Complaint, text: string): Mistake {
 }
 
 function brokenLine({ message, offset }: Complaint, text: string): Mistake | null {
-  const start = startOfLine(text, offset);
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
   const rest = /^.*/.exec(text.slice(offset))?.[0] ?? '';
   const line = text.slice(start, offset) + rest;
   const at = (index: number, said: string, isLocal = true) => ({ offset: index, message: said, local: isLocal });
@@ -118,10 +118,6 @@ function brokenLine({ message, offset }: Complaint, text: string): Mistake | nul
     return at(firstOf(start), uneven, false);
   }
   return null;
-}
-
-function startOfLine(text: string, offset: number): number {
-  return text.lastIndexOf('\n', offset - 1) + 1;
 }
 
 export interface SourceDocument {

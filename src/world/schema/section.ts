@@ -21,7 +21,7 @@ export function section<const Shape extends z.ZodRawShape>(shape: Shape, rule: S
   const inFile: z.ZodRawShape = Object.fromEntries(
     Object.entries(shape).flatMap(([name, value]) => {
       const key = fileKeyOf(name);
-      if (!isSecret(value)) return [[key, value]];
+      if (z.globalRegistry.get(value)?.['writeOnly'] !== true) return [[key, value]];
       secretKeys.add(key);
       return [
         [key, value],
@@ -115,8 +115,4 @@ export const secretKeys = new Set<string>();
 /** Marks a value that is never shown and that a separate file may hold. `writeOnly` is JSON Schema's word for it. */
 export function secret<Value extends z.ZodType>(value: Value): Value {
   return value.meta({ writeOnly: true });
-}
-
-function isSecret(value: unknown): boolean {
-  return z.globalRegistry.get(value as z.ZodType)?.['writeOnly'] === true;
 }
