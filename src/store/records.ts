@@ -76,6 +76,8 @@ export interface ListRecord {
   readonly absent: readonly MailboxState[];
   readonly left: readonly MailboxState[];
   readonly leftAt: number;
+  /** Actions that ended because their mailbox has another id. None if absent. */
+  readonly actions?: readonly Action[];
   readonly alerts: AlertChanges;
   readonly breaker: BreakerMove | null;
 }

@@ -156,6 +156,7 @@ export class Store {
       await writeObservations(trx, record.present, ['mailboxes']);
       await writeMailboxes(trx, record.absent);
       await writeMailboxes(trx, record.left, record.leftAt);
+      for (const action of record.actions ?? []) await writeAction(trx, action);
       await writeAlerts(trx, record.alerts);
       if (record.breaker) await writeBreaker(trx, record.breaker);
     });

@@ -27,6 +27,25 @@ test('S9: a mailbox back under a new id keeps its address’s history, marked, b
   expect((await duty.notified()).filter((notified) => /missing|short/.test(notified))).toEqual([]);
 });
 
+test('S9: an action in progress ends when its mailbox is back under a new id', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(amelia, oliver) });
+  let before: string | undefined;
+  duty.meddleWithPosts(() => {
+    if (before === undefined) duty.simulator.fleet.addIncident({ kind: 'reconnect', mailbox: amelia, from: 0 });
+    before ??= duty.mailbox()?.id;
+    return 'swallow';
+  });
+  await duty.until(() => before !== undefined);
+  await duty.run(10 * minuteMs);
+  const ofFormer = duty
+    .fleet()
+    .recentActions()
+    .filter(({ mailboxId }) => mailboxId === before);
+  const stored = (await duty.store().loadPicture()).actions.filter(({ mailboxId }) => mailboxId === before);
+  for (const actions of [ofFormer, stored])
+    expect(actions).toMatchObject([{ state: 'dropped', detail: expect.stringContaining('another id') }]);
+});
+
 test('S9: a whole fleet under new ids is neither missing nor a short list', async () => {
   await using duty = await goOnDuty({ scenario: stormOf(amelia, oliver) });
   await duty.run(10 * minuteMs);

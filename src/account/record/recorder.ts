@@ -259,7 +259,9 @@ export class Recorder {
     const { arrived, changed, absent, left } = changes;
     const present = [...arrived, ...changed];
     const moved = breaker && { api, state: breaker, before: fleet.breaker(api) };
-    await store.recordList({ account, moves, present, absent, left, leftAt: at, alerts, breaker: moved });
+    const actions = actionsOfReplaced(changes, at);
+    await store.recordList({ account, moves, present, absent, left, leftAt: at, actions, alerts, breaker: moved });
+    for (const action of actions) fleet.putAction(action);
     if (breaker) fleet.putBreaker(api, breaker);
     if (moves.length > 0) for (const off of await store.writesOff()) fleet.putWritesOff(off);
     this.#showMoved(moves);
@@ -396,4 +398,14 @@ export class Recorder {
 
 function nameOf({ account, id, email }: MailboxState): MailboxName {
   return { account, id, email };
+}
+
+/** Ends the actions of mailboxes that left and are back under another id. The former id shows no outcome. */
+function actionsOfReplaced({ gone, missed }: RosterChanges, at: EpochMs): readonly Action[] {
+  const detail = 'the mailbox has another id now, so its outcome is unknown';
+  return gone
+    .filter((mailbox) => !missed.includes(mailbox))
+    .flatMap(({ action }) => (isActive(action) ? [action] : []))
+    .map((action) => (action.state === 'open' ? actionAfter(action, { kind: 'unconfirmed', detail, at }) : action))
+    .map((action) => actionAfter(action, { kind: 'dropped', detail, at }));
 }
