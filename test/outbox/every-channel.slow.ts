@@ -10,7 +10,7 @@ import { rigWith } from './rig.ts';
 /** Cannot tell a message that comes again from another one. */
 const chats: readonly ChannelKind[] = ['slack', 'teams', 'discord'];
 
-const eachKind = test.concurrent.each(channelKinds);
+const eachKind = test.each(channelKinds);
 
 async function stage(kind: ChannelKind, change: Partial<Channel> = {}) {
   let now = () => start;
