@@ -108,7 +108,8 @@ export class Throttle {
     const times = isAlone && before ? before.times + 1 : 1;
     const unsaidMs = Math.min(longestWaitMs, withoutRetryAfterMs * 2 ** (times - 1)) + random() * jitterMs;
     const waitMs = retryAfterMs ?? unsaidMs;
-    for (const one of own?.kinds ?? [kind]) this.#kindUntil.set(one, now + waitMs);
+    for (const one of own?.kinds ?? [kind])
+      this.#kindUntil.set(one, Math.max(this.#kindUntil.get(one) ?? 0, now + waitMs));
     // Requests that were in progress at the first 429 give no new information.
     if (before && startedAt <= before.at) return;
     this.#limited.set(kind, { at: now, times });

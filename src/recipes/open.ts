@@ -7,7 +7,6 @@ import type { StorePlace } from '../core/store-failure.ts';
 import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
 import { momentText } from '../core/wording/phrases.ts';
 import type { RunLedger } from '../store/runs.ts';
-import type { Store } from '../store/store.ts';
 import type { Loop, Loops } from '../world/loop.ts';
 import { cronSchedule } from '../world/schedule.ts';
 import type { World } from '../world/world.ts';
@@ -19,7 +18,7 @@ import type { ProgramFacts } from './sandbox.ts';
 interface RecipeParts {
   readonly world: World;
   readonly loops: Loops;
-  readonly store: Pick<Store, 'runs'>;
+  readonly store: { readonly runs: RunLedger };
   readonly fleet: Fleet;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
   readonly place: StorePlace;
@@ -93,6 +92,7 @@ function scheduling(
     }
     const run = await runner.start({ ...request, parameters: {}, scheduled: true, role: 'operator' });
     if ('refused' in run) log.warn({ recipe: id, reason: run.said }, 'a scheduled run was not started');
+    return 'refused' in run && run.refused === 'busy' ? 'put_off' : undefined;
   };
   const look = async () => {
     const { definitions } = await catalogue();
@@ -101,8 +101,8 @@ function scheduling(
       if (!recipe.schedule) continue;
       // A run that fell into a downtime is made up for once.
       const since = looked.get(recipe.id) ?? (await lastScheduled(recipe.id)) ?? lookedAt;
-      await start(recipe, recipe.schedule, since);
-      looked.set(recipe.id, now);
+      const outcome = await start(recipe, recipe.schedule, since);
+      looked.set(recipe.id, outcome === 'put_off' ? since : now);
     }
     lookedAt = now;
   };

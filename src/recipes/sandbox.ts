@@ -2,6 +2,7 @@
 // of the tables of a store in PostgreSQL, all read at one moment.
 import { randomBytes } from 'node:crypto';
 import { constants, DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import type { Action } from '../core/action.ts';
 import type { MailboxDetail, MailboxEntry, StatsAnswer } from '../core/answers.ts';
 import { dailyRows } from '../core/daily-counts.ts';
@@ -109,10 +110,8 @@ function emptyStage(): Stage {
 
 function stageOf(path: string): Stage {
   const stage = newStage();
-  const url = new URL('file:///');
-  url.pathname = path;
   stage.database.exec(
-    `ATTACH '${url.href.replaceAll("'", "''")}?mode=ro' AS "${stage.schema}"; PRAGMA busy_timeout = 5000`,
+    `ATTACH '${pathToFileURL(path).href.replaceAll("'", "''")}?mode=ro' AS "${stage.schema}"; PRAGMA busy_timeout = 5000`,
   );
   return stage;
 }

@@ -82,7 +82,8 @@ async function readLines(lines: AsyncIterable<string>, onRows: SelectRequest['on
   let firstRow = 0;
   for await (const line of lines) {
     const chunk = /^(\d+) /.exec(line);
-    if (chunk) {
+    // A process that is killed may leave half a line.
+    if (chunk && line.endsWith(']')) {
       const count = Number(chunk[1]);
       await onRows({ firstRow, count, rows: line.slice(chunk[0].length) }, columns);
       firstRow += count;

@@ -1,21 +1,32 @@
 // Runs of recipes that were carried out although they were refused, waited although they were cancelled, or were said to have
 // perhaps started where the service has too many.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { RecipeApi } from '../../src/recipes/client/client.ts';
+import { openRecipes } from '../../src/recipes/open.ts';
 import type { RecipeRunner } from '../../src/recipes/runner.ts';
+import { Loops } from '../../src/world/loop.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { endedRun, recipeRunner, startedRun } from '../support/recipe-runner.ts';
+import { until } from '../support/until.ts';
 import { serve, stillWorld } from '../web/running-server.ts';
 
 /** A ledger whose writes can fail, or wait once a run is running. */
 class TroubledRuns extends MemoryRuns {
   failing = false;
+  refused = 0;
   /** While it is pending, no run gets further than its start. */
   gate: Promise<void> = Promise.resolve();
 
   override async write(...[run, chunks]: Parameters<MemoryRuns['write']>): ReturnType<MemoryRuns['write']> {
-    if (this.failing) throw new Error('database or disk is full');
+    if (this.failing) {
+      this.refused += 1;
+      throw new Error('database or disk is full');
+    }
     if (run.status === 'running') await this.gate;
     return super.write(run, chunks);
   }
@@ -89,4 +100,35 @@ test('one key can have a quarter of the waiting runs: then it gets 429 and Retry
   expect(await start(runner, 'another')).toMatchObject({ status: 'queued' });
   open();
   await runner.close();
+});
+
+const noon = Date.parse('2026-03-12T03:20:00Z');
+
+test('a scheduled run that the store refuses is made with a later look', async () => {
+  const world = stillWorld();
+  const folder = newFolder();
+  const text =
+    "id: daily\ntitle: t\ndescription: d\nselect: SELECT 1 AS one\nschedule: {cron: '20 3 * * *', time_zone: UTC}\n";
+  writeFileSync(join(folder, 'daily.yaml'), text);
+  const runs = new TroubledRuns();
+  const loops = new Loops(world);
+  const parts = { world, loops, store: { runs }, fleet: new Fleet(), nearLimitPpmOf: () => 800_000 };
+  const recipes = await openRecipes({
+    ...parts,
+    ...{ place: '/nowhere/store.db', folder: () => folder, retentionMs: () => dayMs, operate: () => null },
+  });
+  for (const loop of recipes.loops) loop.start();
+  const later = (what: string, isSo: () => Promise<boolean> | boolean) =>
+    until(what, async () => {
+      await world.clock.advance(10 * secondMs);
+      return isSo();
+    });
+  await later('noon', () => world.clock.now() >= noon - minuteMs);
+  runs.failing = true;
+  await later('a refused start', () => runs.refused > 0);
+  runs.failing = false;
+  await later('the run', async () => (await runs.newest('daily', 10)).length > 0);
+  expect(world.clock.now()).toBeLessThan(noon + hourMs);
+  for (const loop of recipes.loops) await loop.stop();
+  await recipes.runner.close();
 });

@@ -82,7 +82,7 @@ function storeHeadline({ storeFailure }: Pick<HeadlineFacts, 'storeFailure'>): H
 }
 
 function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
-  if (accounts.length > 0 && accounts.some((account) => account.listed)) return null;
+  if (accounts.some((account) => account.listed)) return null;
   if (accounts.some((account) => account.failingSince !== null)) return null;
   return {
     tone: 'unknown',
@@ -214,7 +214,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
     starting.length === 1 && `Account ${starting[0]} is starting: its mailbox list has not been read yet.`,
     starting.length > 1 &&
       `${counted(starting.length, 'account')} are starting: their mailbox list has not been read yet.`,
-    incident && incidents.length === 1 && `${incidentTitle(incident, incident.members, 'UTC')}.`,
+    incident && incidents.length === 1 && `${incidentTitle(incident, incident.members, zone)}.`,
     incidents.length > 1 && `${counted(incidents.length, 'incident')}.`,
     critical > 0 && `${counted(critical, 'critical alert')}.`,
     facts.sweeps.length > 0 && `${sweepsText(facts.sweeps, { now, zone })}.`,
