@@ -102,6 +102,14 @@ const headlines: readonly Headline[] = [
     says: 'API down: no request of account northwind has succeeded for 12\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
   },
   {
+    name: 'says that an account is not guarded also while another one does not answer',
+    put: (fleet) => {
+      fleet.putAccount(account('acme', { unjudged: { since: now, detail: 'not on your plan' } }));
+      fleet.putAccount(account('northwind', failing(12)));
+    },
+    says: 'NOT GUARDED: no mailbox of acme can be judged. API down: no request of account northwind has succeeded for 12\u00a0min.',
+  },
+  {
     name: 'says of several accounts since when no request of any has succeeded',
     put: (fleet) => {
       for (const [name, minutes] of Object.entries({ northwind: 12, oliver: 7 }))

@@ -131,14 +131,15 @@ function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now
   return `${what}: no request of ${who} has succeeded for ${duration(now - since)}.`;
 }
 
-function unknownHeadline({ counts, accounts, sweeps, command }: HeadlineFacts): Headline | null {
+function unknownHeadline({ counts, accounts, sweeps, command, now }: HeadlineFacts): Headline | null {
   const total = totalOf(counts);
-  const unjudged = accounts.filter((account) => account.unjudged);
+  const unjudged = accounts.filter((account) => account.unjudged && account.failingSince === null);
   const [cause] = unjudged;
-  if (cause?.unjudged && failingOf({ accounts }).length === 0)
+  const outage = failingOf({ accounts }).length > 0 ? ` ${outageSentence({ accounts, now })}` : '';
+  if (cause?.unjudged)
     return {
       tone: 'alarm',
-      sentence: `NOT GUARDED: no mailbox of ${namesIn(unjudged)} can be judged.`,
+      sentence: `NOT GUARDED: no mailbox of ${namesIn(unjudged)} can be judged.${outage}`,
       advice: `The API of ${cause.name} answers, but not what Warmwarden judges by: ${sentenceOf(cause.unjudged.detail)}`,
     };
   if (total === 0 || counts.not_judged < total || sweeps.length > 0) return null;
