@@ -4,7 +4,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Promises of the README under trouble: nothing lost, doubled or betrayed, and what a newcomer, Prometheus and tools see. */
 const users = [
-  'test/habits/simulator.slow.ts',
   'test/mcp/clients.slow.ts',
   'test/outbox/every-channel.slow.ts',
   'test/outbox/kill-at-every-step.slow.ts',
