@@ -80,19 +80,21 @@ function scheduling(
   const looked = new Map<string, EpochMs>();
   const lastScheduled = async (recipe: string) =>
     (await runs.newest(recipe, runsLookedAt)).find(({ by }) => by === scheduleName)?.createdAt;
+  /** Starts the run that is due. Returns the time from which the next look begins. */
   const start = async ({ id, operation }: Recipe, { cron, timeZone, apply }: RecipeSchedule, since: EpochMs) => {
     const now = clock.now();
     const due = cronSchedule(cron, timeZone).newestRun(since, now);
-    if (due === null) return;
+    if (due === null) return now;
     const request = { recipe: id, apply, by: scheduleName } as const;
     if (apply && operation !== null && now - due > lateChangeMs) {
       log.warn({ recipe: id, due: new Date(due).toISOString() }, 'a scheduled change was missed, and is not made late');
       const missed = `It was due at ${momentText(due, timeZone)} and was not started then. A change is not made more than an hour late.`;
-      return runner.recordUnmade(request, `${missed} If you still want it, run the recipe yourself.`);
+      await runner.recordUnmade(request, `${missed} If you still want it, run the recipe yourself.`);
+      return now;
     }
     const run = await runner.start({ ...request, parameters: {}, scheduled: true, role: 'operator' });
     if ('refused' in run) log.warn({ recipe: id, reason: run.said }, 'a scheduled run was not started');
-    return 'refused' in run && run.refused === 'busy' ? 'put_off' : undefined;
+    return 'refused' in run && run.refused === 'busy' ? since : now;
   };
   const look = async () => {
     const { definitions } = await catalogue();
@@ -101,8 +103,7 @@ function scheduling(
       if (!recipe.schedule) continue;
       // A run that fell into a downtime is made up for once.
       const since = looked.get(recipe.id) ?? (await lastScheduled(recipe.id)) ?? lookedAt;
-      const outcome = await start(recipe, recipe.schedule, since);
-      looked.set(recipe.id, outcome === 'put_off' ? since : now);
+      looked.set(recipe.id, await start(recipe, recipe.schedule, since));
     }
     lookedAt = now;
   };

@@ -474,6 +474,20 @@ describe('the fleet', () => {
     expect(Number(sent) % 3).toBe(0);
     expect(Number(sent)).toBeGreaterThan(50);
   });
+
+  it('says that it does not know how often it acted while the store fails, and asks the store once for two readers', async (fleet) => {
+    let [isFailing, asked] = [true, 0];
+    const acted = async () => {
+      asked += 1;
+      if (isFailing) throw new Error('the disk is full');
+      return [];
+    };
+    const trend = createTrend({ fleet, world: stillWorld(), days: { acted, held: async () => [] } });
+    expect(await read(fleet, '/', { trend })).toContain('an unknown number of actions by Warmwarden');
+    isFailing = false;
+    const [one, other] = await Promise.all([trend(), trend()]);
+    expect([asked, one.at(-1)?.acted, other]).toEqual([2, 0, one]);
+  });
 });
 
 const nasty = `<script>alert(1)</script>"'&\u202e\u0007@acme.example`;

@@ -26,13 +26,15 @@ interface DaySource {
 
 /** Returns a function that reads the last days. It sums them once a minute. */
 export function createTrend(parts: TrendParts): RouteParts['trend'] {
-  let newest: { readonly at: EpochMs; readonly days: readonly TrendDay[] } | null = null;
+  let newest: { readonly at: EpochMs; readonly days: Promise<readonly TrendDay[]> } | null = null;
   return async () => {
     const now = parts.world.clock.now();
-    if (newest && now - newest.at < freshMs && now >= newest.at) return newest.days;
-    const days = await sumDays(parts, now);
-    // A failed read is not cached.
-    if (days.every(({ acted, held }) => acted !== null && held !== null)) newest = { at: now, days };
+    // Readers at one moment share one sum.
+    if (!newest || now - newest.at >= freshMs || now < newest.at) newest = { at: now, days: sumDays(parts, now) };
+    const shown = newest;
+    const days = await shown.days;
+    // A failed read is not kept.
+    if (newest === shown && days.some(({ acted, held }) => acted === null || held === null)) newest = null;
     return days;
   };
 }

@@ -140,14 +140,14 @@ export function headingWith(heading: string, total: number): Markup {
   return html`${heading} <span class="count">${numberText(total)}</span>`;
 }
 
-interface Table {
+interface PageTable {
   readonly caption: string;
   readonly className: string;
   readonly headings: readonly string[];
   readonly rows: readonly (readonly Inside[])[];
 }
 
-export function table({ caption, className, headings, rows }: Table): Markup {
+export function table({ caption, className, headings, rows }: PageTable): Markup {
   return html`<table class="${className}"><caption class="unseen">${caption}</caption>
 <thead><tr>${headings.map((heading) => html`<th scope="col">${heading}</th>`)}</tr></thead>
 <tbody>${rows.map(([first, ...cells]) => html`<tr><th scope="row">${first}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody></table>`;
