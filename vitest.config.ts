@@ -29,5 +29,6 @@ export default defineConfig({
     // Node loads the sources, as it does for a user: Vite would rewrite each import into calls of getters.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     globalSetup: 'test/support/global-setup.ts',
+    setupFiles: 'test/support/seed.ts',
   },
 });

@@ -187,7 +187,7 @@ export function contradictionIn(days: Days, today: IsoDate, find: (days: Days) =
   return null;
 }
 
-function readingsOf({ days, others }: Days, today: IsoDate): readonly OtherReading[] {
+function readingsOf({ days, others, anchor }: Days, today: IsoDate): readonly OtherReading[] {
   const readings: OtherReading[] = [];
   const add = (by: OtherReading['by'], bouncesOf: (day: DailyRow & Counts) => number | null, denies?: true) => {
     let differs = false;
@@ -210,7 +210,8 @@ function readingsOf({ days, others }: Days, today: IsoDate): readonly OtherReadi
     add('bounce_rate', (day) => (day.bounced > day.sent ? bouncesByRate(day) : null), true);
   }
   // An API that never counts delivered emails reports 0.
-  if (days.some(differsFromDelivered) && days.some(({ delivered }) => (delivered ?? 0) > 0)) {
+  const isDelivered = ({ date, delivered }: DailyRow) => anchor !== null && date <= anchor && (delivered ?? 0) > 0;
+  if (days.some(differsFromDelivered) && days.some(isDelivered)) {
     add('delivered', (day) => undelivered(day, today));
   }
   return readings;
