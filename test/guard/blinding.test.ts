@@ -109,6 +109,6 @@ test('no sequence of modes and status words keeps it unjudged and unlit for more
       expect(unjudgedDays).toBeLessThanOrEqual(3);
       expect(sendingDays).toBeLessThanOrEqual(4);
     }),
-    { numRuns: process.env['WARMWARDEN_SLOW'] ? 3_000 : 100 },
+    { numRuns: process.env['WARMWARDEN_SLOW'] ? 3_000 : 50 },
   );
 });
