@@ -49,9 +49,12 @@ export const channelSettings = z.discriminatedUnion('type', [first as AnySetting
 });
 
 const withoutDigest = ['pagerduty', 'alertmanager', 'recipe'];
+const withDigest = typeNames.filter((name) => !withoutDigest.includes(name));
+/** The channels of takesDigest() in words. */
+export const digestChannels = `${withDigest.join(', ')} (a webhook with format standard)`;
 
 export function takesDigest({ type, format }: { readonly type?: unknown; readonly format?: unknown }): boolean {
-  return typeNames.some((one) => one === type && !withoutDigest.includes(one)) && format !== 'alertmanager';
+  return withDigest.some((one) => one === type) && format !== 'alertmanager';
 }
 
 type WithEgress<Of> = Of extends unknown ? Omit<Of, 'allowHttp' | 'ca'> & { readonly egress?: Egress } : never;

@@ -1,5 +1,5 @@
 // Mistakes between sections, which no schema of one section can see, and settings that are probably not intended. Pure.
-import { takesDigest } from '../channels/channels.ts';
+import { digestChannels, takesDigest } from '../channels/channels.ts';
 import { type Severity, severities } from '../core/alert.ts';
 import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
 import { isLoopback } from '../core/egress.ts';
@@ -37,8 +37,7 @@ function ofChannelNames(alerts: RawMapping, channels: readonly RawMapping[]): Fi
       const channel = channels.find((one) => one['name'] === name);
       if (!channel) return [finding(path, `there is no channel "${name}"${didYouMean(name, names)}`)];
       if (holder[0] === 'routes' || takesDigest(channel)) return [];
-      const only = 'only slack, email, teams, discord, and webhook with format standard, can';
-      return [finding(path, `${name} can't receive the digest: ${only}`)];
+      return [finding(path, `${name} can't receive the digest: only ${digestChannels} can`)];
     }),
   );
 }

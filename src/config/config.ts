@@ -3,7 +3,7 @@
 // environment.
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
-import { type ChannelSettings, channelSettings } from '../channels/channels.ts';
+import { type ChannelSettings, channelSettings, digestChannels } from '../channels/channels.ts';
 import { severities } from '../core/alert.ts';
 import { usualDnsWords } from '../core/answers.ts';
 import { type Egress, isLoopback, isProxyUrl } from '../core/egress.ts';
@@ -131,10 +131,7 @@ const digest = section({
     'UTC',
     'For the cron expression and the times in the digest: an IANA name, such as Europe/Berlin.',
   ),
-  channels: z
-    .array(z.string())
-    .min(1)
-    .describe('Names of channels: slack, email, teams, discord, and webhook with format standard.'),
+  channels: z.array(z.string()).min(1).describe(`Names of channels: ${digestChannels}.`),
 });
 const heartbeat = section({
   url: secret(serviceUrl().describe('Warmwarden requests this URL (GET) while everything works. Treated as a secret.')),

@@ -1,10 +1,9 @@
 // Reads the fleet in the state that the last process stored.
 
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { Alert, Silence } from '../core/alert.ts';
 import type { Observed } from '../core/answers.ts';
-import type { GuardMemory } from '../core/guard/memory.ts';
 import type { Incident } from '../core/incident.ts';
 import { type Change, changesShown, type MailboxState } from '../core/mailbox.ts';
 import type { Verdict } from '../core/verdict.ts';
@@ -13,8 +12,8 @@ import { loadKnownAccounts } from './accounts.ts';
 import { loadIncidents } from './outbox.ts';
 import { loadSilences, loadWritesOff } from './people.ts';
 import type { BreakerRecord } from './records.ts';
-import { inPieces, parsed, storedAction } from './rows.ts';
-import { addressColumn, type Db, type Tables } from './schema/tables.ts';
+import { inPieces, type MailboxRow, parsed, storedAction, storedMailbox } from './rows.ts';
+import { addressColumn, type Db } from './schema/tables.ts';
 import { loadBreakers } from './writes.ts';
 
 export interface StoredPicture {
@@ -42,8 +41,6 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
     breakers: await loadBreakers(db),
   };
 }
-
-type StoredMailbox = Selectable<Tables['mailboxes']>;
 
 interface Some {
   readonly account: string;
@@ -75,7 +72,7 @@ export async function loadDeparted(
   { account, among }: { readonly account: string; readonly among: SameApi | null },
   like: readonly MailboxLike[],
 ): Promise<readonly MailboxState[]> {
-  const found = new Map<string, StoredMailbox>();
+  const found = new Map<string, MailboxRow>();
   const known = among ? await loadKnownAccounts(db) : [];
   const others = known.filter((one) => one.api === among?.api && one.name !== account).map(({ name }) => name);
   await inPieces(like, async (some) => {
@@ -88,7 +85,7 @@ export async function loadDeparted(
     const elsewhere =
       others.length === 0 ? [] : await all.where('account', 'in', others).where('mailbox_id', 'in', ids).execute();
     const addressOf = new Map(some.map(({ id, email }) => [id, asIndexed(email)]));
-    const isLeft = (row: StoredMailbox) => row.left_at !== null || !among?.guarded.includes(row.account);
+    const isLeft = (row: MailboxRow) => row.left_at !== null || !among?.guarded.includes(row.account);
     const left = elsewhere.filter((row) => isLeft(row) && asIndexed(row.email) === addressOf.get(row.mailbox_id));
     for (const row of [...byId, ...left].sort(leftEarlier)) found.set(row.mailbox_id, row);
     for (const row of byAddress) if (!found.has(row.mailbox_id)) found.set(row.mailbox_id, row);
@@ -97,12 +94,12 @@ export async function loadDeparted(
 }
 
 /** A mailbox without a departure comes last: its account was removed. */
-const leftEarlier = (a: StoredMailbox, b: StoredMailbox) =>
+const leftEarlier = (a: MailboxRow, b: MailboxRow) =>
   (a.left_at ?? Number.MAX_SAFE_INTEGER) - (b.left_at ?? Number.MAX_SAFE_INTEGER);
 
 const asIndexed = (email: string) => email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
-async function inFull(db: Db, rows: readonly StoredMailbox[]): Promise<readonly MailboxState[]> {
+async function inFull(db: Db, rows: readonly MailboxRow[]): Promise<readonly MailboxState[]> {
   const mailboxes: MailboxState[] = [];
   for (const [account, ofAccount] of Map.groupBy(rows, (row) => row.account))
     await inPieces(ofAccount, async (piece) => {
@@ -111,8 +108,7 @@ async function inFull(db: Db, rows: readonly StoredMailbox[]): Promise<readonly 
   return mailboxes;
 }
 
-async function pieceInFull(db: Db, some: Some, rows: readonly StoredMailbox[]): Promise<readonly MailboxState[]> {
-  const { account } = some;
+async function pieceInFull(db: Db, some: Some, rows: readonly MailboxRow[]): Promise<readonly MailboxState[]> {
   const observations = await loadObservations(db, some);
   const verdicts = await loadVerdicts(db, some);
   const actions = await loadActions(db, some);
@@ -122,18 +118,13 @@ async function pieceInFull(db: Db, some: Some, rows: readonly StoredMailbox[]): 
     const newest = observations.get(id);
     if (!newest?.mailboxes) return [];
     return {
-      account,
-      id,
-      email: row.email,
-      firstSeenAt: row.first_seen_at,
-      missingLists: row.missing_lists,
+      ...storedMailbox(row),
       entry: newest.mailboxes,
       warmup: newest.warmup ?? null,
       stats: newest.stats ?? null,
       detail: newest.mailbox ?? null,
       dns: newest.dns ?? null,
       blacklist: newest.blacklist ?? null,
-      memory: row.memory ? parsed<GuardMemory>(row.memory, 'mailboxes', { account, mailbox_id: id }) : null,
       verdict: verdicts.get(id) ?? null,
       action: actions.get(id) ?? null,
       changes: changes.get(id) ?? [],

@@ -1,8 +1,10 @@
 // Converts JSON in rows of the store into values of the model. A row with other content is damaged: the error names it,
 // so that a person can look at it and delete it.
 
-import { type Insertable, type RawBuilder, sql } from 'kysely';
+import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
+import type { GuardMemory } from '../core/guard/memory.ts';
+import type { MailboxState } from '../core/mailbox.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { nextTurn } from '../world/world.ts';
 import { DamagedRowError, type RowKey } from './failure.ts';
@@ -26,6 +28,26 @@ export function storedAction({ id, action }: { readonly id: string; readonly act
 
 export function storedWritesOff({ scope, off }: { readonly scope: string; readonly off: string }): WritesOff {
   return parsed<WritesOff>(off, 'writes_off', { scope });
+}
+
+export type MailboxRow = Selectable<Tables['mailboxes']>;
+
+/** Row of a mailbox without `left_at`. */
+export function mailboxRow(mailbox: MailboxState): Omit<MailboxRow, 'left_at'> {
+  return {
+    ...{ account: mailbox.account, mailbox_id: mailbox.id, email: mailbox.email },
+    ...{ first_seen_at: mailbox.firstSeenAt, missing_lists: mailbox.missingLists },
+    memory: mailbox.memory ? JSON.stringify(mailbox.memory) : null,
+  };
+}
+
+/** What mailboxRow() stored. The rest of the state is in other tables. */
+export function storedMailbox({ account, mailbox_id, memory, ...row }: MailboxRow) {
+  return {
+    ...{ account, id: mailbox_id, email: row.email },
+    ...{ firstSeenAt: row.first_seen_at, missingLists: row.missing_lists },
+    memory: memory ? parsed<GuardMemory>(memory, 'mailboxes', { account, mailbox_id }) : null,
+  } satisfies Partial<MailboxState>;
 }
 
 export function writeStops(db: Db, stops: readonly WritesOff[]): Promise<void> {

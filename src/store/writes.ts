@@ -7,7 +7,7 @@ import type { BreakerEntry, BreakerState } from '../core/guard/breaker.ts';
 import type { Change, MailboxState } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { BreakerMove, BreakerRecord, DecisionRecord, StoredRoute, TickRecord } from './records.ts';
-import { inPieces, lastOfEach, parsed, upsert } from './rows.ts';
+import { inPieces, lastOfEach, mailboxRow, parsed, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
 export async function writeTicks(db: Db, records: readonly TickRecord[]): Promise<void> {
@@ -32,14 +32,6 @@ export function writeMailboxes(
     'mailboxes',
     mailboxes.map((mailbox) => ({ ...mailboxRow(mailbox), left_at: leftAt })),
   );
-}
-
-export function mailboxRow(mailbox: MailboxState) {
-  return {
-    ...{ account: mailbox.account, mailbox_id: mailbox.id, email: mailbox.email },
-    ...{ first_seen_at: mailbox.firstSeenAt, missing_lists: mailbox.missingLists },
-    memory: mailbox.memory ? JSON.stringify(mailbox.memory) : null,
-  };
 }
 
 /** For mailboxes that came back, nothing was read since. */

@@ -6,8 +6,8 @@ import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
 import { firstSightAnswers } from '../../core/policy.ts';
 import { type EpochMs, elapsedMs, minuteMs, secondMs } from '../../core/time.ts';
 import type { DecisionRecord, StoredRoute, TickRecord } from '../../store/records.ts';
+import { mailboxRow } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
-import { mailboxRow } from '../../store/writes.ts';
 import { type Clock, nextTurn, type World } from '../../world/world.ts';
 
 const commitEveryMs = 500;
