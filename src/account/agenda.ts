@@ -182,10 +182,8 @@ export class Agenda {
   leave(mailboxes: readonly MailboxState[]): void {
     for (const { id: mailboxId } of mailboxes) {
       this.#parts.queue.leave(mailboxId);
-      for (const route of measuredRoutes) {
-        this.#wanted.delete(pollKey({ route, mailboxId }));
-        this.#freshAt.delete(pollKey({ route, mailboxId }));
-      }
+      for (const route of mailboxRoutes)
+        for (const known of [this.#wanted, this.#freshAt, this.#failures]) known.delete(pollKey({ route, mailboxId }));
     }
   }
 

@@ -2,7 +2,7 @@
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { type MailboxState, mailboxKey } from '../core/mailbox.ts';
 import { defaultPolicy, type Ppm } from '../core/policy.ts';
-import type { Recipe, RecipeSchedule } from '../core/recipe.ts';
+import type { Recipe, RecipeSchedule, Run } from '../core/recipe.ts';
 import type { StorePlace } from '../core/store-failure.ts';
 import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
 import { momentText } from '../core/wording/phrases.ts';
@@ -67,7 +67,7 @@ const scheduleName = 'schedule';
 const lookEveryMs = minuteMs;
 /** A scheduled change is not made later than this: the fleet has changed since. */
 const lateChangeMs = hourMs;
-const runsLookedAt = 20;
+const runsAPage = 100;
 
 function scheduling(
   { clock, log }: World,
@@ -78,8 +78,11 @@ function scheduling(
   let lookedAt = clock.now();
   let isFirst = true;
   const looked = new Map<string, EpochMs>();
-  const lastScheduled = async (recipe: string) =>
-    (await runs.newest(recipe, runsLookedAt)).find(({ by }) => by === scheduleName)?.createdAt;
+  const lastScheduled = async (recipe: string, before: Run | null = null): Promise<EpochMs | undefined> => {
+    const page = await runs.newest(recipe, runsAPage, before);
+    const found = page.find(({ by }) => by === scheduleName);
+    return found || page.length < runsAPage ? found?.createdAt : lastScheduled(recipe, page.at(-1));
+  };
   /** Starts the run that is due. Returns the time from which the next look begins. */
   const start = async ({ id, operation }: Recipe, { cron, timeZone, apply }: RecipeSchedule, since: EpochMs) => {
     const now = clock.now();

@@ -7,6 +7,7 @@ import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { dayMs, secondMs } from '../../src/core/time.ts';
 import type { World } from '../../src/world/world.ts';
+import { mailbox } from '../web/example-fleet.ts';
 import { stillWorld } from '../web/running-server.ts';
 
 const [health, mailboxes, never] = [dayMs, dayMs, 9 * dayMs];
@@ -61,4 +62,20 @@ test('an answer that the store refuses for good is asked for ever more seldom, a
     agenda.succeeded({ route: 'dns', mailboxId: 'm' });
   }
   expect(polls).toBeLessThan(60);
+});
+
+test('a mailbox that left and is listed again is retried soon, whatever failed before', async () => {
+  const world = stillWorld();
+  const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => 60, earlyMs: 0 });
+  const agenda = agendaOf(queue, world);
+  const state = mailbox('m', 'm@acme.example');
+  agenda.join([state]);
+  for (let failures = 0; failures < 12; failures += 1) agenda.retryUnrecorded({ route: 'stats', mailboxId: 'm' });
+  agenda.leave([state]);
+  agenda.join([state]);
+  for (let poll = queue.take(world.clock.monotonic()); poll; poll = queue.take(world.clock.monotonic()))
+    queue.done(poll);
+  agenda.retryUnrecorded({ route: 'stats', mailboxId: 'm' });
+  await world.clock.advance(11 * secondMs);
+  expect(queue.take(world.clock.monotonic())).toEqual({ route: 'stats', mailboxId: 'm' });
 });

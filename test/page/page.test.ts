@@ -107,7 +107,19 @@ const headlines: readonly Headline[] = [
       fleet.putAccount(account('acme', { unjudged: { since: now, detail: 'not on your plan' } }));
       fleet.putAccount(account('northwind', failing(12)));
     },
-    says: 'NOT GUARDED: no mailbox of acme can be judged. API down: no request of account northwind has succeeded for 12\u00a0min.',
+    says: 'NOT GUARDED: no mailbox of acme can be judged. API down: no request of account northwind has succeeded for 12\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
+    body: ['The API of acme answers, but not what Warmwarden judges by: Not on your plan. Warmwarden cannot guard the'],
+  },
+  {
+    name: 'says of an account that is not guarded nothing in place of an emergency stop and of what another holds',
+    put: (fleet) => {
+      fleet.putAccount(account('northwind', { unjudged: { since: now, detail: 'not on your plan' } }));
+      putVerdict(fleet, 'm1', held);
+      fleet.putAlert(breakerAlert(['acme']));
+      fleet.putWritesOff({ ...off, scope: everything });
+    },
+    says: 'Writes are OFF for all accounts. NOT GUARDED: no mailbox of northwind can be judged. 1 critical alert. 1 mailbox over the limit and held, 2 OK when last read.',
+    body: ['class="headline alarm"', 'judges by: Not on your plan. The circuit breaker is holding the actions'],
   },
   {
     name: 'says of several accounts since when no request of any has succeeded',

@@ -104,18 +104,19 @@ test('one key can have a quarter of the waiting runs: then it gets 429 and Retry
 
 const noon = Date.parse('2026-03-12T03:20:00Z');
 
-test('a scheduled run that the store refuses is made with a later look', async () => {
+/** The daily recipe of a daemon that has just started. */
+async function dailyRecipe(runs: MemoryRuns) {
   const world = stillWorld();
   const folder = newFolder();
-  const text =
-    "id: daily\ntitle: t\ndescription: d\nselect: SELECT 1 AS one\nschedule: {cron: '20 3 * * *', time_zone: UTC}\n";
-  writeFileSync(join(folder, 'daily.yaml'), text);
-  const runs = new TroubledRuns();
-  const loops = new Loops(world);
-  const parts = { world, loops, store: { runs }, fleet: new Fleet(), nearLimitPpmOf: () => 800_000 };
+  const schedule = "schedule: {cron: '20 3 * * *', time_zone: UTC}";
+  writeFileSync(
+    join(folder, 'daily.yaml'),
+    `id: daily\ntitle: t\ndescription: d\nselect: SELECT 1 AS one\n${schedule}\n`,
+  );
+  const parts = { world, loops: new Loops(world), store: { runs }, fleet: new Fleet(), nearLimitPpmOf: () => 800_000 };
   const recipes = await openRecipes({
     ...parts,
-    ...{ place: '/nowhere/store.db', folder: () => folder, retentionMs: () => dayMs, operate: () => null },
+    ...{ place: '/nowhere/store.db', folder: () => folder, retentionMs: () => 9 * dayMs, operate: () => null },
   });
   for (const loop of recipes.loops) loop.start();
   const later = (what: string, isSo: () => Promise<boolean> | boolean) =>
@@ -123,12 +124,35 @@ test('a scheduled run that the store refuses is made with a later look', async (
       await world.clock.advance(10 * secondMs);
       return isSo();
     });
-  await later('noon', () => world.clock.now() >= noon - minuteMs);
+  const close = async () => {
+    for (const loop of recipes.loops) await loop.stop();
+    await recipes.runner.close();
+  };
+  return { world, later, [Symbol.asyncDispose]: close };
+}
+
+test('a scheduled run that the store refuses is made with a later look', async () => {
+  const runs = new TroubledRuns();
+  await using daily = await dailyRecipe(runs);
+  const { clock } = daily.world;
+  await daily.later('noon', () => clock.now() >= noon - minuteMs);
   runs.failing = true;
-  await later('a refused start', () => runs.refused > 0);
+  await daily.later('a refused start', () => runs.refused > 0);
   runs.failing = false;
-  await later('the run', async () => (await runs.newest('daily', 10)).length > 0);
-  expect(world.clock.now()).toBeLessThan(noon + hourMs);
-  for (const loop of recipes.loops) await loop.stop();
-  await recipes.runner.close();
+  await daily.later('the run', async () => (await runs.newest('daily', 10)).length > 0);
+  expect(clock.now()).toBeLessThan(noon + hourMs);
+});
+
+test('a scheduled run that was missed is made up for, however many runs people made since', async () => {
+  const runs = new MemoryRuns();
+  const runner = recipeRunner(stillWorld(), { runs });
+  const { id } = await startedRun(runner);
+  const run = { ...(await endedRun(runner, id)), recipe: 'daily' };
+  await runner.close();
+  const days = [2, ...Array.from({ length: 120 }, () => 1)];
+  for (const [index, ago] of days.entries())
+    await runs.write({ ...run, id: `${index}`, by: ago > 1 ? 'schedule' : 'anna', createdAt: noon - ago * dayMs });
+  await using daily = await dailyRecipe(runs);
+  await daily.later('the run', async () => (await runs.newest('daily', 1))[0]?.by === 'schedule');
+  expect(daily.world.clock.now()).toBeLessThan(noon);
 });

@@ -131,18 +131,16 @@ function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now
   return `${what}: no request of ${who} has succeeded for ${duration(now - since)}.`;
 }
 
-function unknownHeadline({ counts, accounts, sweeps, command, now }: HeadlineFacts): Headline | null {
+/** Accounts whose API answers, but not what Warmwarden judges by. */
+function unjudgedOf({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly AccountState[] {
+  return accounts.filter(({ unjudged, failingSince }) => unjudged && failingSince === null);
+}
+
+function unknownHeadline(facts: HeadlineFacts): Headline | null {
+  const { counts, sweeps, writesOff, command } = facts;
   const total = totalOf(counts);
-  const unjudged = accounts.filter((account) => account.unjudged && account.failingSince === null);
-  const [cause] = unjudged;
-  const outage = failingOf({ accounts }).length > 0 ? ` ${outageSentence({ accounts, now })}` : '';
-  if (cause?.unjudged)
-    return {
-      tone: 'alarm',
-      sentence: `NOT GUARDED: no mailbox of ${namesIn(unjudged)} can be judged.${outage}`,
-      advice: `The API of ${cause.name} answers, but not what Warmwarden judges by: ${sentenceOf(cause.unjudged.detail)}`,
-    };
   if (total === 0 || counts.not_judged < total || sweeps.length > 0) return null;
+  if (unjudgedOf(facts).length + writesOff.length > 0) return null;
   return {
     tone: 'unknown',
     sentence: total === 1 ? 'The one mailbox is not judged.' : `None of the ${mailboxes(total)} is judged.`,
@@ -166,7 +164,7 @@ function writesOffHeadline(facts: HeadlineFacts): Headline | null {
   const advice = `${notActing} ${named.map((off) => stopText(off, facts)).join(' ')}`;
   const isStopped = ({ name }: AccountState) => scopes.some((one) => one.kind === 'account' && one.account === name);
   const everywhere = scopes.some(({ kind }) => kind === 'everything') || accounts.every(isStopped);
-  if (everywhere) return { tone: 'alarm', sentence, advice };
+  if (everywhere && unjudgedOf(facts).length === 0) return { tone: 'alarm', sentence, advice };
   const fleet = fleetHeadline(facts);
   const quiet = fleet.tone === 'calm' || fleet.tone === 'acted';
   const waits = facts.counts.paused_by_guard > 0 || facts.firing.count('warning') > 0;
@@ -205,9 +203,12 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   const unlisted = accounts.reduce((sum, account) => sum + account.unlisted.length, 0);
   const [incident] = incidents;
   const short = accounts.filter((one) => !isEmpty(one) && isListShort(one, firing));
-  const isOld = isDown || starting.length + short.length > 0;
-  const okWhenRead = short.length > 0 ? counts.ok : facts.okWhenRead;
+  const unjudged = unjudgedOf(facts);
+  const isPartial = short.length + unjudged.length > 0;
+  const isOld = isDown || starting.length > 0 || isPartial;
+  const okWhenRead = isPartial ? counts.ok : facts.okWhenRead;
   const parts = [
+    unjudged.length > 0 && `NOT GUARDED: no mailbox of ${namesIn(unjudged)} can be judged.`,
     unlisted > 0 &&
       `NOT GUARDED: ${counted(unlisted, 'mailbox', 'mailboxes')} that the configuration includes ${unlisted === 1 ? 'is' : 'are'} not in the mailbox list.`,
     short.length > 0 && `NOT FULLY GUARDED: the mailbox list of ${namesIn(short)} is incomplete.`,
@@ -225,7 +226,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   return {
     tone: toneOf(facts, critical),
     sentence: parts.filter(Boolean).join(' '),
-    advice: accountsAdvice(facts) ?? adviceOf(facts, critical),
+    advice: adviceOf(facts, critical),
   };
 }
 
@@ -245,7 +246,7 @@ function allFine(total: number, critical: number, isOld: boolean): string {
 
 function toneOf(facts: HeadlineFacts, critical: number): Tone {
   const { counts, accounts } = facts;
-  const failed = stuckActions(facts).length > 0;
+  const failed = stuckActions(facts).length + unjudgedOf(facts).length > 0;
   if (critical > 0 || counts.held > 0 || failed || accounts.some(({ keyWrites }) => keyWrites === false))
     return 'alarm';
   const isOld = failingOf(facts).length + startingOf(facts).length > 0;
@@ -282,7 +283,9 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
     unguarded || (warned > 0 ? ` The ${warned === 1 ? 'warning' : 'warnings'} below can wait until morning.` : '');
   const isHeld = counts.held > 0;
   const holds = firing.all.filter(({ rule }) => rule === 'guard_held');
-  const lines: readonly (readonly [when: boolean, words: string])[] = [
+  type Lines = readonly (readonly [when: boolean, words: string])[];
+  const firstOf = (lines: Lines) => lines.find(([when]) => when)?.[1];
+  const urgent = firstOf([
     [
       stuck > 0,
       `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${command} history --guard\` show why.`,
@@ -291,6 +294,10 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
     [isHeld && critical > 0, `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${start}`],
     [isHeld, 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.'],
     [critical > 0, start],
+  ]);
+  const accounts = accountsAdvice(facts);
+  if (accounts.length > 0 || urgent) return [...accounts, urgent].filter(Boolean).join(' ');
+  const calm = firstOf([
     [
       counts.paused_by_guard > 0,
       `Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.${also}`,
@@ -309,24 +316,26 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
       `Warmwarden cannot guard a mailbox that it does not judge: \`${command} explain MAILBOX\` says why.`,
     ],
     [firing.count() > 0, 'Nothing is urgent. The alerts below can wait until morning.'],
-  ];
-  return lines.find(([when]) => when)?.[1] ?? 'Nothing to do.';
+  ]);
+  return calm ?? 'Nothing to do.';
 }
 
 const blind = 'Warmwarden cannot guard the mailboxes of';
 
-function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): string | null {
+function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly string[] {
+  const [cause] = unjudgedOf({ accounts });
   const failing = failingOf({ accounts });
   const rejected = failing.filter(({ keyRejected }) => keyRejected);
   const down = failing.filter(({ keyRejected }) => !keyRejected);
   const readOnly = accounts.filter(({ keyWrites }) => keyWrites === false);
-  const sentences = [
+  return [
+    cause?.unjudged &&
+      `The API of ${cause.name} answers, but not what Warmwarden judges by: ${sentenceOf(cause.unjudged.detail)}`,
     down.length > 0 && `${blind} ${namesIn(down)} while their API is down. Their last failure is below.`,
     rejected.length > 0 && `${blind} ${namesIn(rejected)}, because the API rejects the key. ${replaceKey}`,
     readOnly.length > 0 &&
       `The key of ${namesIn(readOnly)} may not write: Warmwarden does NOT act on breaches there. Replace the key.`,
-  ].filter(Boolean);
-  return sentences.length === 0 ? null : sentences.join(' ');
+  ].filter((sentence) => typeof sentence === 'string');
 }
 
 function mailboxes(count: number): string {
