@@ -73,24 +73,18 @@ export class AccountHealth {
     this.#writes = new KeyWrites(earlierWrites(parts));
     this.#state = {
       name: parts.account,
-      requestsPerMinute: parts.budget.allowedPerMinute,
-      limitPerMinute: parts.budget.limitPerMinute,
-      configuredPerMinute: parts.budget.limitPerMinute,
-      isSlow: false,
+      ...this.#load(),
       lastSuccessAt: null,
       failingSince: null,
       lastFailure: null,
       keyRejected: false,
       rejections: 0,
       keyWrites: this.#writes.areAllowed,
-      throttledLastHour: 0,
       watchedSince: parts.world.clock.now(),
       listed: false,
       unlisted: [],
       health: 'unknown',
       apiHealth: { status: null, clockAheadMs: null },
-      queueLength: 0,
-      oldestDueAt: null,
       forecast: null,
     };
   }
@@ -264,22 +258,25 @@ export class AccountHealth {
   }
 
   publish(): void {
-    const { world, budget, backlog, fleet } = this.#parts;
+    this.#repeats.settle();
+    if (this.#state.listed) this.#foresee();
+    const failures = { unjudged: this.#unread.failure(), listUnrecorded: this.#lastingUnrecorded() };
+    this.#state = { ...this.#state, ...failures, ...this.#load() };
+    this.#parts.fleet.putAccount(this.#state);
+  }
+
+  /** Returns the present limits of the account, and the polls that wait for them. */
+  #load() {
+    const { world, budget, backlog } = this.#parts;
     const now = world.clock.monotonic();
     const { length, oldestDueAt } = backlog(now);
     const { configured, limit, expected, isSlow } = budget.belief(now);
-    this.#repeats.settle();
-    if (this.#state.listed) this.#foresee();
-    this.#state = {
-      ...this.#state,
-      unjudged: this.#unread.failure(),
-      listUnrecorded: this.#lastingUnrecorded(),
+    return {
       ...{ requestsPerMinute: expected, limitPerMinute: limit, configuredPerMinute: configured, isSlow },
       throttledLastHour: budget.throttle.throttledAt(now).length,
       queueLength: length,
       oldestDueAt: oldestDueAt === null ? null : world.clock.now() - (now - oldestDueAt),
     };
-    fleet.putAccount(this.#state);
   }
 
   #lastingUnrecorded(): ReadFailure | null {

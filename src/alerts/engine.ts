@@ -18,9 +18,7 @@ import type { Routed } from './notifications.ts';
 import { endAsTold } from './quiet-ends.ts';
 
 interface AlertLook {
-  readonly changed: Alert[];
-  readonly dropped: string[];
-  readonly transitions: Transition[];
+  readonly changes: { readonly changed: Alert[]; readonly dropped: string[]; readonly transitions: Transition[] };
   readonly now: EpochMs;
   readonly endedLately: FindEnded;
 }
@@ -28,11 +26,7 @@ interface AlertLook {
 type FindEnded = (fingerprint: string) => Alert | undefined;
 
 function lookAt(now: EpochMs, endedLately: FindEnded = () => undefined): AlertLook {
-  return { changed: [], dropped: [], transitions: [], now, endedLately };
-}
-
-function changesOf({ changed, dropped, transitions }: AlertLook): AlertChanges {
-  return { changed, dropped, transitions };
+  return { changes: { changed: [], dropped: [], transitions: [] }, now, endedLately };
 }
 
 /** Calm before an unstable alert ends. An alert that fires again within this time of its end is unstable. */
@@ -54,7 +48,7 @@ export function step(
     else if (condition.active) speaksFor(look, condition, alert);
     else if (alert) speaksAgainst(look, condition, alert);
   }
-  return changesOf(look);
+  return look.changes;
 }
 
 /** Fires due alerts, and ends calm unstable ones. After the clock was set back, a pending alert begins now. */
@@ -65,10 +59,11 @@ export function elapse(alerts: Iterable<Alert>, now: EpochMs, endedLately?: Find
     if (alert.status === 'firing' && calm && isCalm(calm, now))
       resolve(look, { ...alert, facts: calmFacts(calm.facts) });
     if (alert.status !== 'pending' || alert.firesAt === null) continue;
-    if (alert.since > now) look.changed.push({ ...alert, since: now, firesAt: now + alert.firesAt - alert.since });
+    if (alert.since > now)
+      look.changes.changed.push({ ...alert, since: now, firesAt: now + alert.firesAt - alert.since });
     else if (alert.firesAt <= now) tell(look, 'firing', begun(look, alert));
   }
-  return changesOf(look);
+  return look.changes;
 }
 
 const mailboxLeft = 'The mailbox is no longer on the account, so Warmwarden no longer watches it.';
@@ -78,10 +73,10 @@ export function leave(alerts: Iterable<Alert>, now: EpochMs, why = mailboxLeft):
   const look = lookAt(now);
   for (const alert of alerts) {
     const facts = { ...alert.facts, sentences: [why, ...alert.facts.sentences] };
-    if (alert.status === 'pending') look.dropped.push(alert.fingerprint);
+    if (alert.status === 'pending') look.changes.dropped.push(alert.fingerprint);
     if (alert.status === 'firing') resolve(look, { ...alert, facts });
   }
-  return changesOf(look);
+  return look.changes;
 }
 
 /** People are not notified of the move. Receivers that track state get an end and a beginning. */
@@ -90,16 +85,16 @@ export function moveTo(account: string, alerts: Iterable<Alert>, now: EpochMs): 
   for (const alert of alerts) {
     const { fingerprint: movedFrom } = alert;
     const moved = { ...alert, account, fingerprint: fingerprintOf({ ...alert, account }) };
-    if (alert.status === 'pending') look.dropped.push(movedFrom);
+    if (alert.status === 'pending') look.changes.dropped.push(movedFrom);
     else {
       const ended: Alert = { ...alert, status: 'resolved', resolvedAt: now, seen: 0 };
-      look.changed.push(ended);
-      look.transitions.push({ kind: 'resolved', at: now, alert: ended, foretold: true });
-      look.transitions.push({ kind: 'firing', at: now, alert: moved, movedFrom });
+      look.changes.changed.push(ended);
+      look.changes.transitions.push({ kind: 'resolved', at: now, alert: ended, foretold: true });
+      look.changes.transitions.push({ kind: 'firing', at: now, alert: moved, movedFrom });
     }
-    look.changed.push(moved);
+    look.changes.changed.push(moved);
   }
-  return changesOf(look);
+  return look.changes;
 }
 
 function speaksFor(look: AlertLook, condition: Condition, alert: Alert | undefined): void {
@@ -123,7 +118,7 @@ function speaksFor(look: AlertLook, condition: Condition, alert: Alert | undefin
     seen,
     facts: condition.facts,
   };
-  if (firesAt === null || firesAt > now) look.changed.push(next);
+  if (firesAt === null || firesAt > now) look.changes.changed.push(next);
   else tell(look, 'firing', begun(look, next), condition);
 }
 
@@ -145,23 +140,23 @@ function refresh(look: AlertLook, condition: Condition, alert: Alert): void {
   const next = { ...alert, severity, seen: 0, facts, ...(unstable && { unstable }) };
   const same = !isBack && alert.seen === 0 && alert.severity === severity && sameFacts(alert.facts, facts);
   if (severer(severity, alert.severity) || condition.worse) tell(look, 'worsened', next, condition);
-  else if (!same) look.changed.push(next);
+  else if (!same) look.changes.changed.push(next);
 }
 
 /** Updates the words without counting the observation: it may concern one more mailbox or have another reason. */
-function reword({ changed }: AlertLook, condition: Condition, alert: Alert | undefined): void {
+function reword({ changes }: AlertLook, condition: Condition, alert: Alert | undefined): void {
   const { stillShown } = condition;
   // The words are made only if there is an alert.
   if (!alert || (typeof stillShown === 'function' && !stillShown(alert))) return;
   const facts = factsIn(condition.facts, alert.unstable);
   const { numbers } = alert.facts;
-  if (!sameFacts(alert.facts, { ...facts, numbers })) changed.push({ ...alert, facts });
+  if (!sameFacts(alert.facts, { ...facts, numbers })) changes.changed.push({ ...alert, facts });
 }
 
 function speaksAgainst(look: AlertLook, condition: Condition, alert: Alert): void {
-  if (alert.status === 'pending') look.dropped.push(alert.fingerprint);
+  if (alert.status === 'pending') look.changes.dropped.push(alert.fingerprint);
   else if (alert.unstable) calms(look, condition, alert);
-  else if (alert.seen + 1 < condition.clearObservations) look.changed.push({ ...alert, seen: alert.seen + 1 });
+  else if (alert.seen + 1 < condition.clearObservations) look.changes.changed.push({ ...alert, seen: alert.seen + 1 });
   else resolve(look, { ...alert, facts: condition.facts });
 }
 
@@ -170,7 +165,7 @@ function calms(look: AlertLook, { facts }: Condition, alert: Alert): void {
   const { times, calm } = alert.unstable ?? { times: 1, calm: null };
   if (!calm) {
     const unstable = { times, calm: { since: look.now, facts } };
-    look.changed.push({ ...alert, seen: 0, facts: factsIn(facts, unstable), unstable });
+    look.changes.changed.push({ ...alert, seen: 0, facts: factsIn(facts, unstable), unstable });
   } else if (isCalm(calm, look.now)) resolve(look, { ...alert, facts: calmFacts(facts) });
 }
 
@@ -193,8 +188,8 @@ function resolve(look: AlertLook, alert: Alert): void {
 }
 
 function tell(look: AlertLook, kind: 'firing' | 'worsened' | 'resolved', alert: Alert, condition?: Condition): void {
-  look.changed.push(alert);
-  look.transitions.push({ kind, at: look.now, alert, ...(condition?.worse === 'at_once' && { urgent: true }) });
+  look.changes.changed.push(alert);
+  look.changes.transitions.push({ kind, at: look.now, alert, ...(condition?.worse === 'at_once' && { urgent: true }) });
 }
 
 /** Numbers that grow by themselves: a difference in these alone justifies no write. */

@@ -63,7 +63,6 @@ export function backtestCommand(): Command {
     });
 }
 
-/** Guard to compare: its name, and an account with its settings. */
 interface ComparedGuard {
   readonly name: string;
   readonly of: (account: AccountConfig) => AccountConfig;
@@ -137,7 +136,6 @@ async function backtestAccount(
   }
 }
 
-/** Past of a mailbox, or why it can't be read. */
 async function readPast(
   api: MailboxApi,
   { world, days }: HistoryReading,

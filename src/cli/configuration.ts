@@ -19,7 +19,6 @@ import { configVariable, notFound } from './options.ts';
 /** Example configuration that ships with the program. */
 const example = fileURLToPath(new URL('../../config.example.yaml', import.meta.url));
 
-/** Error with every problem on a line of its own. */
 function problemsError(file: string, problems: readonly Problem[]): CommandError {
   const lines = problems.map((problem) => formatProblem(file, problem));
   return new CommandError('configuration', lines.join('\n'), problems);

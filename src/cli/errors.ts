@@ -18,7 +18,6 @@ export const exitMeanings: readonly (readonly [code: number, meaning: string])[]
   [exitNewerStore, 'the store belongs to a newer version'],
 ];
 
-/** Kinds of errors: the meaning and the exit code of each. */
 export const errorKinds = {
   usage: { exitCode: exitUsage, meaning: 'an option, an argument or a command is wrong or missing' },
   configuration: { exitCode: exitUsage, meaning: 'the configuration file has problems; `problems` lists them' },

@@ -41,14 +41,12 @@ function objectsMatch(alerts: readonly Silenced[]): AlertMatch {
   return { object: [...new Set(objects)].map((object) => object.replace(/[\s,]/g, '?')) };
 }
 
-/** `given`: arguments of the command, such as `mode`. */
 export function mailboxCommandPath(
   mailbox: { readonly account: string; readonly id: string },
   command: 'pause' | 'resume' | 'mode' | 'limit' | 'contest-release',
-  given: Readonly<Record<string, string>> = {},
 ): string {
   const key = mailboxKey(mailbox.account, mailbox.id);
-  return `/mailboxes?${new URLSearchParams({ ...given, mailbox: key, do: command })}`;
+  return `/mailboxes?${new URLSearchParams({ mailbox: key, do: command })}`;
 }
 
 export function writesPath(off: boolean, scope: { readonly account?: string; readonly mailbox?: string } = {}): string {

@@ -71,7 +71,7 @@ export function writesAreOff({ scope, by, reason }: WritesOff, command: string):
 }
 
 /** Quotes untrusted text as one word of a shell. */
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w.+@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 

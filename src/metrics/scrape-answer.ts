@@ -1,7 +1,7 @@
 // Response to a scrape: pieces of text, compressed once and sent many times, that together form one gzip member.
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { parseAccept } from 'hono/utils/accept';
-import { createPacer, type Pacer } from '../world/world.ts';
+import { createPacer } from '../world/world.ts';
 import type { Format } from './exposition.ts';
 
 export interface Piece {
@@ -119,7 +119,8 @@ function deflatedOf(pieces: readonly Piece[]): Buffer {
   return Buffer.concat(pieces.map(({ deflated }) => deflated));
 }
 
-async function* portions(pieces: readonly Piece[], pacer: Pacer = createPacer(sliceMs)) {
+async function* portions(pieces: readonly Piece[]) {
+  const pacer = createPacer(sliceMs);
   let some: Piece[] = [];
   let bytes = 0;
   for (const piece of pieces) {

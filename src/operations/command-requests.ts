@@ -89,7 +89,6 @@ export const operationShapes = {
 
 export type OperationName = keyof typeof operationShapes;
 export const operationNames = Object.keys(operationShapes) as readonly OperationName[];
-/** JSON body of an operation. */
 export type OperationBody<Name extends OperationName> = z.input<(typeof operationShapes)[Name]>;
 export type OperationRequest<Name extends OperationName> = z.output<(typeof operationShapes)[Name]>;
 

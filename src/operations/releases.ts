@@ -97,7 +97,6 @@ type ReleaseView = Pick<CommandRooms, 'fleet' | 'world'>;
 /** Number of mailboxes that a plan names for each action, and of emergency stops that a sentence names. */
 const [heldNamed, stopsNamed] = [10, 3];
 
-/** Plan of a release. */
 export function releasePlan({ fleet, world }: ReleaseView, held: Held): Plan {
   const entries = [...held.keys()].flatMap((api) => heldEntries(fleet.breaker(api)));
   const stops = stopsOver({ fleet, world }, keysOf(entries));

@@ -77,22 +77,17 @@ export function lookAtIncidents(
       wide.filter(({ fingerprint }) => incident.alerts.includes(fingerprint)),
     );
   });
-  const byId = new Map(all.map((one) => [one.id, one]));
   const belonging = belongingTo(all, { heldKeys, shows });
   return {
     all,
     of: (transition) => incidentOf(transition, belonging)?.id ?? null,
-    isDue: (id) => dueStep(byId.get(id) ?? never(id), now) !== null,
+    isDue: (id) => all.some((one) => one.id === id && dueStep(one, now) !== null),
     changed: all.filter((one) => !known.includes(one)),
   };
 }
 
 function isSharedBy({ attribute, value }: IncidentCause, apiOf: (account: string) => string | null) {
   return (mailbox: MailboxState) => traitOf[attribute](mailbox, apiOf) === value;
-}
-
-function never(id: string): never {
-  throw new Error(`there is no incident ${id}`);
 }
 
 /** Id of an incident: the same whenever its first look is repeated, and different from that of any other incident. */

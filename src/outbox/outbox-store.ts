@@ -24,7 +24,6 @@ export interface NotifyParts {
   readonly fleet: Fleet;
 }
 
-/** Parts of a step that records something for channels. */
 export interface RecordingParts extends NotifyParts {
   readonly channels: () => readonly Channel[];
   readonly recorded: () => void;

@@ -28,7 +28,6 @@ export interface AccessParts {
   readonly sessions: SessionSource;
 }
 
-/** Part of a policy that affects a mailbox's rank. */
 export type RankingPolicy = Pick<Policy, 'nearLimitPpm'>;
 
 export type PolicyOf = (mailbox: MailboxState) => RankingPolicy;

@@ -199,13 +199,7 @@ export async function startStandbyServer(
   const server = serverFor((request) => answerTo(pathBehind(pathPrefix, new URL(request.url).pathname), state()), tls);
   const connections = limitConnections(server, usualConnections);
   await listen(server, host, port);
-  return {
-    close: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      connections.cut();
-      await closed;
-    },
-  };
+  return { close: () => close(server, new AbortController(), connections) };
 }
 
 export function standbyText({ active }: Pick<StandbyState, 'active'>): string {

@@ -2,6 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { shellWord } from '../core/write-scope.ts';
 
 export interface Started {
   readonly argv: readonly string[];
@@ -41,10 +42,6 @@ function realPath(path: string): string | null {
 export function shellPath(path: string, cwd: string): string {
   const below = relative(cwd, path);
   return shellWord(below.startsWith('..') ? path : below);
-}
-
-export function shellWord(word: string): string {
-  return /^[\w./:@%+,~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 export const commandName = commandNameOf(process);

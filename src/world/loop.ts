@@ -15,9 +15,8 @@ export class Teardowns {
     this.#log = log;
   }
 
-  /** `deadlineMs` is real time, and only for a part that has good reason to take longer than the others. */
-  add(name: string, stop: () => Promise<void>, deadlineMs = stopDeadlineMs): void {
-    this.#parts.push(() => this.#end(name, stop, deadlineMs));
+  add(name: string, stop: () => Promise<void>): void {
+    this.#parts.push(() => this.#end(name, stop));
   }
 
   /** Starts parts that end as one. If the start fails, the parts that it had started have ended when this rejects. */
@@ -38,10 +37,10 @@ export class Teardowns {
     for (let end = this.#parts.pop(); end; end = this.#parts.pop()) await end();
   }
 
-  async #end(part: string, stop: () => Promise<void>, deadlineMs: number): Promise<void> {
+  async #end(part: string, stop: () => Promise<void>): Promise<void> {
     const warn = (outcome: string) => this.#log.warn({ part, outcome }, 'a part did not stop in time');
     try {
-      if (!(await endsWithin(stop(), deadlineMs, systemClock()))) warn('late');
+      if (!(await endsWithin(stop(), stopDeadlineMs, systemClock()))) warn('late');
     } catch (error) {
       warn(`failed: ${error instanceof Error ? error.message : String(error)}`);
     }

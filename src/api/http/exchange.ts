@@ -3,7 +3,6 @@
 import { Agent } from 'undici';
 import type { Egress } from '../../core/egress.ts';
 import { type EpochMs, minuteMs } from '../../core/time.ts';
-import { nextTurn } from '../../world/world.ts';
 import {
   causes,
   classify,
@@ -16,7 +15,7 @@ import {
   quote,
   type Result,
 } from './failure.ts';
-import { type AnswerHeaders, type Deadlines, HeldAnswers, HeldBack, type Received, receive } from './receive.ts';
+import { type AnswerHeaders, type Deadlines, HeldBack, type Received, receive } from './receive.ts';
 import type { Redactor } from './redactor.ts';
 import { readRetryAfter } from './retry-after.ts';
 import { type WayOut, wayOutTo } from './way-out.ts';
@@ -29,8 +28,6 @@ const longestStopMs = 15 * minuteMs;
 const maxConnections = 16;
 /** Maximum size of the head of an answer. Gateways add cookies and traces. */
 export const maxHeaderBytes = 64 * 1024;
-/** Bytes of all answers of this process, from their first byte until they have been read. */
-export const heldAnswers = new HeldAnswers(64 * 1024 * 1024);
 /** A body of more values, which take memory beyond their text, is not parsed. No fleet has as many. */
 const maxValues = 2_000_000;
 
@@ -79,9 +76,6 @@ export interface Success {
   readonly body: Buffer;
 }
 
-/** The bytes of the success count as held until this is done. */
-type ReadSuccess<Value> = (success: Success) => Result<Value>;
-
 export interface Exchange<Value> {
   /** Status of the answer, or null if no complete answer came. */
   readonly status: number | null;
@@ -101,32 +95,25 @@ export async function exchange<Value>(
   agent: HttpAgent,
   ask: Ask,
   now: () => EpochMs,
-  read: ReadSuccess<Value>,
+  read: (success: Success) => Result<Value>,
 ): Promise<Exchange<Value>> {
   const { method, body, signal, mayLeave, deadlines = usualDeadlines } = ask;
   const { way, connects } = agent;
   const { headersMs: headersTimeout, idleMs: bodyTimeout } = deadlines;
   const request = { ...placeOf(ask, way), method, headers: headersOf(ask, way), body, headersTimeout, bodyTimeout };
-  const held = heldAnswers.begin();
+  let received: Received;
   try {
-    let received: Received;
-    try {
-      received = await receive(agent, { request, signal, deadlines, maxBytesOf, held, mayLeave });
-      if (received.status === 407 && way?.forward) throw new ProxyError(received.status);
-    } catch (error) {
-      const where = way?.proxy ? `${ask.baseUrl}, through the proxy ${way.proxy}` : ask.baseUrl;
-      return noAnswer(error, unavailable(error, where, deadlines), agent.connects === connects);
-    }
-    const { status, headers, trouble } = received;
-    const answer = { status, headers, errorWord: null, reached: true, lostKept: false };
-    if (status >= 300) return { ...answer, ...refusalOf(received, now(), ask.redactor) };
-    if (trouble !== null) return { ...answer, result: malformed(status, trouble) };
-    // Hundreds of answers may arrive at once. Each is read in its own turn of the event loop.
-    await nextTurn();
-    return { ...answer, result: read({ status, headers, body: received.body }) };
-  } finally {
-    held.release();
+    received = await receive(agent, { request, signal, deadlines, maxBytesOf, mayLeave });
+    if (received.status === 407 && way?.forward) throw new ProxyError(received.status);
+  } catch (error) {
+    const where = way?.proxy ? `${ask.baseUrl}, through the proxy ${way.proxy}` : ask.baseUrl;
+    return noAnswer(error, unavailable(error, where, deadlines), agent.connects === connects);
   }
+  const { status, headers, trouble } = received;
+  const answer = { status, headers, errorWord: null, reached: true, lostKept: false };
+  if (status >= 300) return { ...answer, ...refusalOf(received, now(), ask.redactor) };
+  if (trouble !== null) return { ...answer, result: malformed(status, trouble) };
+  return { ...answer, result: read({ status, headers, body: received.body }) };
 }
 
 function noAnswer(error: unknown, failure: Failure, wasKept: boolean): Exchange<never> {

@@ -1,6 +1,7 @@
 // Makes one request through a dispatcher, up to its decoded bytes, with deadlines and caps.
 import { createGunzip } from 'node:zlib';
 import type { Agent, Dispatcher } from 'undici';
+import { nextTurn } from '../../world/world.ts';
 import { quote } from './failure.ts';
 
 /** Names are in lower case. */
@@ -30,45 +31,15 @@ export interface Dispatched {
   readonly deadlines: Deadlines;
   /** Maximum size of the body, both as sent and as decoded. An error needs less room than an answer. */
   readonly maxBytesOf: (status: number) => number;
-  /** The caller releases it. */
-  readonly held: HeldAnswer;
   /** Called right before the first byte. If it returns false, nothing is sent. */
   readonly mayLeave: (() => boolean) | undefined;
 }
 
-/** Smaller answers, which most are, are accepted however many others are held. */
+/** Maximum of all bodies in progress together: large answers do not exhaust the memory. */
+const maxInProgress = 64 * 1024 * 1024;
+/** Smaller answers, which most are, are accepted whatever else is in progress. */
 const smallBytes = 1024 * 1024;
-
-/** Counts the bytes of all held answers. A maximum keeps large answers from exhausting the memory. */
-export class HeldAnswers {
-  readonly #maxBytes: number;
-  bytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  begin(): HeldAnswer {
-    let own = 0;
-    return {
-      add: (bytes) => {
-        own += bytes;
-        this.bytes += bytes;
-        return own <= smallBytes || this.bytes <= this.#maxBytes;
-      },
-      release: () => {
-        this.bytes -= own;
-        own = 0;
-      },
-    };
-  }
-}
-
-export interface HeldAnswer {
-  /** Returns false if there is no room. */
-  add(bytes: number): boolean;
-  release(): void;
-}
+let inProgress = 0;
 
 export class HeldBack extends Error {}
 
@@ -79,19 +50,25 @@ const brokeOff = 'it ended before it was complete';
 
 /** Rejects if no head came, a deadline passed or the signal aborted. A truncated body is trouble with a valid head. */
 export async function receive(agent: Agent, wanted: Dispatched): Promise<Received> {
-  const { request, signal, deadlines, maxBytesOf, held, mayLeave } = wanted;
+  const { request, signal, deadlines, maxBytesOf, mayLeave } = wanted;
   const ending = AbortSignal.any([AbortSignal.timeout(deadlines.totalMs), ...(signal ? [signal] : [])]);
   const dispatcher = mayLeave ? agent.compose(leavingIf(mayLeave)) : agent;
   const answer = await unlessAborted(dispatcher.request({ ...request, signal: ending }), ending);
   const { statusCode: status, headers } = answer;
+  const own = { bytes: 0 };
   try {
-    const sent = await collected(answer.body, maxBytesOf(status), held);
-    return { status, headers, body: await decoded(sent, headers, maxBytesOf(status), held), trouble: null };
+    const sent = await collected(answer.body, maxBytesOf(status), own);
+    const body = await decoded(sent, headers, maxBytesOf(status), own);
+    // Hundreds of answers may arrive at once. Each is read in its own turn of the event loop.
+    await nextTurn();
+    return { status, headers, body, trouble: null };
   } catch (error) {
     // The status and the headers of an error are valid even without its body (docs/faults.md H1, H17).
     const isLate = ending.aborted || String((error as NodeJS.ErrnoException).code).endsWith('_TIMEOUT');
     if (isLate && status < 300) throw errorOf(error);
     return { status, headers, body: Buffer.alloc(0), trouble: error instanceof Trouble ? error.message : brokeOff };
+  } finally {
+    inProgress -= own.bytes;
   }
 }
 
@@ -124,20 +101,28 @@ function errorOf(reason: unknown): Error {
   return reason instanceof Error ? reason : new DOMException(String(reason), 'AbortError');
 }
 
-async function collected(pieces: AsyncIterable<Buffer>, maxBytes: number, held: HeldAnswer): Promise<Buffer> {
+async function collected(pieces: AsyncIterable<Buffer>, maxBytes: number, own: { bytes: number }): Promise<Buffer> {
   const taken: Buffer[] = [];
   let length = 0;
   for await (const piece of pieces) {
     length += piece.length;
     if (length > maxBytes) throw new Trouble('the answer is larger than Warmwarden accepts');
-    if (!held.add(piece.length)) throw new Trouble('too many answers are in progress to accept one this large');
+    own.bytes += piece.length;
+    inProgress += piece.length;
+    if (own.bytes > smallBytes && inProgress > maxInProgress)
+      throw new Trouble('too many answers are in progress to accept one this large');
     taken.push(piece);
   }
   return Buffer.concat(taken);
 }
 
 /** Accepts only gzip, as only gzip is requested (docs/faults.md H16). */
-async function decoded(sent: Buffer, headers: AnswerHeaders, maxBytes: number, held: HeldAnswer): Promise<Buffer> {
+async function decoded(
+  sent: Buffer,
+  headers: AnswerHeaders,
+  maxBytes: number,
+  own: { bytes: number },
+): Promise<Buffer> {
   const encoding = String(headers['content-encoding'] ?? '')
     .trim()
     .toLowerCase();
@@ -147,7 +132,7 @@ async function decoded(sent: Buffer, headers: AnswerHeaders, maxBytes: number, h
   const unzipping = createGunzip();
   unzipping.end(sent);
   try {
-    return await collected(unzipping, maxBytes, held);
+    return await collected(unzipping, maxBytes, own);
   } catch (error) {
     if (error instanceof Trouble || (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR') throw error;
     throw new Trouble('it says that it is gzip, but it is not');

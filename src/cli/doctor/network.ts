@@ -110,7 +110,6 @@ export interface SeenDaemon {
   readonly clockAheadMs: number;
 }
 
-/** Answers of a store's daemon, or why none answers. */
 export async function seeDaemon(storePath: string): Promise<SeenDaemon | { readonly absence: string }> {
   try {
     const fleet = (await askFor(storePath, 'fleet')) as FleetAnswer;

@@ -28,10 +28,10 @@ interface Duty {
   readonly key: string;
 }
 
-interface Retired {
+export interface Retired {
   readonly name: string;
-  /** Error with which the loop ended, or null if there was none. */
-  readonly failure: string | null;
+  /** Error with which the loop ended. */
+  readonly failure: string;
 }
 
 export class Duties {
@@ -130,10 +130,10 @@ export class Duties {
     const duties = names.flatMap((name) => this.#duties.get(name) ?? []);
     const wrapped = await Promise.all(duties.map(({ watch }) => this.#outcomeOf(watch, () => watch.wrapUp())));
     const ended = await Promise.all(duties.map((duty) => this.#end(duty)));
-    return duties.map(({ watch }, index) => ({
-      name: watch.account,
-      failure: wrapped[index] ?? ended[index] ?? null,
-    }));
+    return duties.flatMap(({ watch }, index) => {
+      const failure = wrapped[index] ?? ended[index];
+      return failure ? [{ name: watch.account, failure }] : [];
+    });
   }
 
   async #end({ watch, api, key }: Duty): Promise<string | null> {

@@ -23,6 +23,7 @@ import {
   nobodyNotified,
   previewOf,
 } from './changes.ts';
+import type { Retired } from './duties.ts';
 
 export interface ConfigSource {
   readonly file: string;
@@ -184,7 +185,7 @@ export class Reloader {
     };
     try {
       const retired = await duties.retire([...impact.restarted, ...impact.removed]);
-      troubles.push(...retired.flatMap(({ name, failure }) => endedBadly(name, failure)));
+      troubles.push(...retired.map(endedText));
       await attempt('mailboxes could not be moved to the accounts that guard them now', () =>
         moveMailboxes(rooms, { moves, accounts: config.accounts }, duties),
       );
@@ -237,9 +238,6 @@ function changeText({ name, before, after }: SettingChange): string {
   return before === after ? `${name}: changed` : `${name}: ${before} -> ${after}`;
 }
 
-function endedBadly(name: string, failure: string | null): readonly string[] {
-  if (failure === null) return [];
-  return [
-    `account ${name}: its earlier polling loop ended with an error (${failure}). Warmwarden now checks whether the changes that it had sent took effect.`,
-  ];
+function endedText({ name, failure }: Retired): string {
+  return `account ${name}: its earlier polling loop ended with an error (${failure}). Warmwarden now checks whether the changes that it had sent took effect.`;
 }

@@ -13,7 +13,7 @@ import { visibleText } from '../../core/wording/phrases.ts';
 import { compareKeys, type Key, means, oneOf, pageNumbered, type Query, upTo, whole } from '../query.ts';
 import type { PolicyOf, RankingPolicy, RouteParts, Tags } from '../route-parts.ts';
 import { FiringAlerts, gravestFirst, gravities, isFiring, WideAlerts } from './alerts.ts';
-import { type FleetTotals, headlineOf, type StateCounts } from './headline.ts';
+import { type HeadlineFacts, headlineOf, type StateCounts } from './headline.ts';
 
 export interface MailboxRow {
   readonly mailbox: MailboxState;
@@ -156,7 +156,7 @@ function listingsOf(mailbox: MailboxState): number | 'listed' | null {
   return blacklist.listed ? (blacklist.found ?? 'listed') : 0;
 }
 
-function totalsOf(ranked: readonly RankedMailbox[], fleet: Fleet): FleetTotals {
+function totalsOf(ranked: readonly RankedMailbox[], fleet: Fleet) {
   const counts = Object.fromEntries(guardStates.map((state) => [state, 0])) as Record<GuardState, number>;
   const providers = new Set<string>();
   const unreadNow = fleet.unreadAccounts();
@@ -181,7 +181,7 @@ function totalsOf(ranked: readonly RankedMailbox[], fleet: Fleet): FleetTotals {
   };
 }
 
-export function countsNow({ counts, okWhenRead }: Pick<FleetTotals, 'counts' | 'okWhenRead'>): StateCounts {
+export function countsNow({ counts, okWhenRead }: Pick<HeadlineFacts, 'counts' | 'okWhenRead'>): StateCounts {
   return { ...counts, ok: counts.ok - okWhenRead, not_judged: counts.not_judged + okWhenRead };
 }
 

@@ -31,7 +31,6 @@ export function shareOf({ sent, bounced }: Group): number {
   return sent === 0 ? -1 : bounced / sent;
 }
 
-/** Names of the groups of a mailbox. */
 const namesBy: Readonly<Record<Grouping, (mailbox: MailboxState, tags: Tags) => readonly (string | null)[]>> = {
   account: ({ account }) => [account],
   domain: ({ email }) => [domainOf(email)],

@@ -15,17 +15,10 @@ import type { FiringAlerts } from './alerts.ts';
 
 export type StateCounts = Readonly<Record<GuardState, number>>;
 
-export interface FleetTotals {
+export interface HeadlineFacts {
   readonly counts: StateCounts;
   /** Number of `ok` mailboxes that were OK when last read: their account can't be read or is not polled at present. */
   readonly okWhenRead: number;
-  readonly providers: ReadonlySet<string>;
-  readonly firstSeenAt: EpochMs | null;
-  readonly oldestStatsAt: EpochMs | null;
-  readonly unread: number;
-}
-
-export interface HeadlineFacts extends Pick<FleetTotals, 'counts' | 'okWhenRead'> {
   readonly accounts: readonly AccountState[];
   readonly firing: FiringAlerts;
   readonly incidents: readonly Incident[];
