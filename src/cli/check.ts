@@ -87,7 +87,7 @@ async function check({ config: file, show, mailbox, json }: CheckOptions): Promi
       file,
       valid: true as const,
       warnings,
-      settings: settingsJson(settings),
+      settings: settingsJson(settings()),
       recipe_warnings: ofRecipes,
     };
     return void printJson('check', { ...answer, mailbox: ofMailbox && { ...ofMailbox, accounts } });
@@ -95,14 +95,14 @@ async function check({ config: file, show, mailbox, json }: CheckOptions): Promi
   for (const warning of [...warnings.map((one) => formatProblem(file, one)), ...ofRecipes])
     process.stderr.write(`warning: ${warning}\n`);
   if (ofMailbox) process.stdout.write(mailboxText(ofMailbox));
-  else process.stdout.write(show ? settingsText(settings) : `${file} is valid: ${summaryOf(config)}\n`);
+  else process.stdout.write(show ? settingsText(settings()) : `${file} is valid: ${summaryOf(config)}\n`);
 }
 
 /** Settings of a mailbox in each account that may contain it. ACCOUNT/ADDRESS names one account. */
 function settingsOf(name: string, { config, settings }: ValidConfig): readonly MailboxSettings[] {
   const account = config.accounts.find((one) => name.startsWith(`${one.name}/`))?.name;
   const called = account === undefined ? name : name.slice(account.length + 1);
-  const found = settingsFor({ email: called, id: called }, config, settings).filter(
+  const found = settingsFor({ email: called, id: called }, config, settings()).filter(
     (one) => one.account === (account ?? one.account),
   );
   const isNamed = account !== undefined || !name.includes('/');

@@ -71,7 +71,12 @@ async function examine(file: string, loaded: LoadedConfig): Promise<DoctorFindin
     ...(await configuration(file, loaded)),
     ...examineFiles({
       config: file,
-      secrets: loaded.ok ? loaded.settings.filter(isReadable).map(({ path }) => formatPath(path)) : [],
+      secrets: loaded.ok
+        ? loaded
+            .settings()
+            .filter(isReadable)
+            .map(({ path }) => formatPath(path))
+        : [],
       secretFiles: loaded.ok ? loaded.secretFiles : [],
       recipesFolder: places.ok ? places.recipesFolder : null,
       store: place,
@@ -137,7 +142,7 @@ function notKnown(part: DoctorPart): StoreLines & DoctorFindings {
 /** Hides the secrets in the findings. Problems of a configuration hide their quotations themselves. */
 function hidden(checks: readonly Examined[], loaded: LoadedConfig): readonly Examined[] {
   const secrets = new KnownSecrets();
-  if (loaded.ok) secrets.learn(loaded.settings);
+  if (loaded.ok) secrets.learn(loaded.secrets);
   return checks.map((check) => ({ ...check, message: secrets.hide(check.message) }));
 }
 

@@ -12,18 +12,12 @@ const shapes =
 /** Values of every key that holds a secret, anywhere in the tree, longest first. */
 export function secretsIn(tree: unknown): readonly string[] {
   const found = new Set<string>();
-  const walk = (value: unknown, key: string) => {
-    if (
-      typeof value === 'string' &&
-      value.length >= minSecretLetters &&
-      secretKeys.has(key) &&
-      !isPlainProxy(key, value)
-    )
-      found.add(value);
+  const walk = (value: unknown, path: Path) => {
+    if (typeof value === 'string' && value.length >= minSecretLetters && isSecretAt(path, value)) found.add(value);
     if (typeof value === 'object' && value !== null)
-      for (const [name, item] of Object.entries(value)) walk(item, Array.isArray(value) ? key : name);
+      for (const [name, item] of Object.entries(value)) walk(item, Array.isArray(value) ? path : [...path, name]);
   };
-  walk(tree, '');
+  walk(tree, []);
   return [...found].sort((a, b) => b.length - a.length);
 }
 
@@ -55,9 +49,9 @@ const pemMark = '-----';
 export class KnownSecrets {
   #secrets: readonly string[] = [];
 
-  /** Adds the secrets of `settings`; they stay secret when another configuration is in force. */
-  learn(settings: readonly { readonly secret: string | null }[]): void {
-    const lines = settings.flatMap(({ secret }) => secret?.split('\n') ?? []);
+  /** Adds secrets; they stay secret when another configuration is in force. */
+  learn(secrets: readonly string[]): void {
+    const lines = secrets.flatMap((secret) => secret.split('\n'));
     const found = lines.filter((line) => line.length >= minSecretLetters && !line.startsWith(pemMark));
     // A log line is JSON, where quotation marks and backslashes of a secret look different.
     const inJson = found.map((secret) => JSON.stringify(secret).slice(1, -1));

@@ -15,7 +15,8 @@ export interface ValidConfig {
   readonly config: Config;
   readonly warnings: readonly Problem[];
   /** Configuration for people: in the form of the file, with origins, without secrets. */
-  readonly settings: readonly Setting[];
+  readonly settings: () => readonly Setting[];
+  readonly secrets: readonly string[];
   readonly secretFiles: readonly string[];
 }
 
@@ -38,6 +39,7 @@ export function loadConfig(
   if ('problems' in part) return { ok: false, problems: part.problems };
   const { checked, substitution } = part;
   const { tree } = substitution;
+  const secrets = secretsIn(tree);
   const config = inPlace(checked, folder, environment);
   const cut = source.cut.filter((path) => asked.has(String(path[0])) && maybeSecretAt(path));
   return {
@@ -53,7 +55,8 @@ export function loadConfig(
       { source },
       substitution,
     ),
-    settings: settingsOf({ tree, secrets: secretsIn(tree), originOf: (path) => originOf(path, source, substitution) }),
+    settings: () => settingsOf({ tree, secrets, originOf: (path) => originOf(path, source, substitution) }),
+    secrets,
     secretFiles: [...substitution.readFrom.values()].map((from) => from.file),
   };
 }

@@ -122,7 +122,7 @@ export function settingsFor(
 
 interface InForce {
   readonly config: Config;
-  readonly settings: readonly Setting[];
+  readonly settings: () => readonly Setting[];
 }
 
 /** The configuration in force, which a reload replaces and every loop reads each time. */
@@ -142,7 +142,7 @@ export class LiveConfig {
   }
 
   get settings(): readonly Setting[] {
-    return this.#inForce.settings;
+    return this.#inForce.settings();
   }
 
   account(name: string): AccountConfig | undefined {

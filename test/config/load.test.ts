@@ -161,7 +161,7 @@ describe('the way out', () => {
   test('is shown, but never its password', () => {
     const shown = (text: string) => {
       const loaded = load(text);
-      return loaded.ok && loaded.settings.find(({ path }) => path[0] === 'proxy')?.value;
+      return loaded.ok && loaded.settings().find(({ path }) => path[0] === 'proxy')?.value;
     };
     expect(shown(`${account}proxy: http://user:secret-word@q.example:2\n`)).toBe('[hidden]');
     expect(shown(`${account}proxy: http://q.example:2\n`)).toBe('http://q.example:2');
@@ -269,7 +269,10 @@ test('a certificate and its key are read from their files, which are then watche
   const { cert, key } = firstCertificate;
   expect(loaded.config.server.tls).toEqual({ cert: cert.trimEnd(), key: key.trimEnd() });
   expect(loaded.secretFiles).toEqual([join(place.folder, 'a.crt'), join(place.folder, 'a.key')]);
-  const shown = loaded.settings.map(({ value }) => String(value)).join('\n');
+  const shown = loaded
+    .settings()
+    .map(({ value }) => String(value))
+    .join('\n');
   expect(shown).not.toContain('BEGIN');
 });
 

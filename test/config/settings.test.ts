@@ -27,7 +27,7 @@ const lines = (text: string) => text.split('\n').map((line) => line.replace(/ +/
 
 describe('the settings in force', () => {
   test('name where each value came from', () => {
-    const text = lines(settingsText(load(file).settings));
+    const text = lines(settingsText(load(file).settings()));
     expect(text).toContain(`api_key: "[hidden]" # line 2, from ${variable('KEY')}`);
     expect(text).toContain(`requests_per_minute: "70" # line 2, from ${variable('RATE')}`);
     expect(text).toContain('api_key: "[hidden]" # line 3, from the file that it names');
@@ -37,13 +37,13 @@ describe('the settings in force', () => {
   });
 
   test('hold no secret, in lists neither', () => {
-    const text = settingsText(load(file).settings);
+    const text = settingsText(load(file).settings());
     for (const secret of ['hush', hook]) expect(text).not.toContain(secret);
   });
 
   test('of one mailbox have its overrides and its profile resolved, account by account', () => {
     const { config, settings } = load(file);
-    const [acme, second] = settingsFor({ email: 'a@vip.example', id: 'm1' }, config, settings);
+    const [acme, second] = settingsFor({ email: 'a@vip.example', id: 'm1' }, config, settings());
     const text = lines(settingsText(acme?.settings ?? []));
     expect(text).toContain('enforce: false # line 2');
     expect(text).toContain('min_bounces: 1 # profile literal');
@@ -55,13 +55,13 @@ describe('the settings in force', () => {
 describe('the difference of two configurations', () => {
   test('goes by name, so an account in front of another changes nothing of it', () => {
     const more = file.replace('accounts:\n', `accounts:\n${account('zero', 'api_key: sk_live_0000')}`);
-    const changes = changesBetween(load(file).settings, load(more).settings);
+    const changes = changesBetween(load(file).settings(), load(more).settings());
     expect(new Set(changes.map(({ name }) => name.split('.')[0]))).toEqual(new Set(['accounts[zero]']));
   });
 
   test('tells that a secret is another one, and neither of the two', () => {
     const other = file.replace('x.example/hush', 'x.example/hush2');
-    expect(changesBetween(load(file).settings, load(other).settings)).toEqual([
+    expect(changesBetween(load(file).settings(), load(other).settings())).toEqual([
       { name: 'alerts.channels[hook].url', before: '"[hidden]"', after: '"[hidden]"' },
     ]);
   });
@@ -69,8 +69,8 @@ describe('the difference of two configurations', () => {
 
 test('known secrets are taken out of any text, also those of a configuration before', () => {
   const known = new KnownSecrets();
-  known.learn(load(file).settings);
-  known.learn(load(file.replace('x.example/hush', 'x.example/other')).settings);
+  known.learn(load(file).secrets);
+  known.learn(load(file.replace('x.example/hush', 'x.example/other')).secrets);
   const text = `${environment.KEY} https://x.example/hush https://x.example/other ${hook} sk_live_unknown`;
   expect(known.hide(text)).toBe('[hidden] [hidden] [hidden] [hidden] [hidden]');
 });
@@ -78,7 +78,7 @@ test('known secrets are taken out of any text, also those of a configuration bef
 test('known secrets are found in a line of JSON, too, and the frame of a certificate is none', () => {
   const known = new KnownSecrets();
   const frame = '-----BEGIN CERTIFICATE-----';
-  known.learn([{ secret: 'pa"ss\\word12' }, { secret: `${frame}\nMIIBszCCAVmg` }]);
+  known.learn(['pa"ss\\word12', `${frame}\nMIIBszCCAVmg`]);
   const line = JSON.stringify({ msg: 'pa"ss\\word12', ca: frame, body: 'MIIBszCCAVmg' });
   expect(known.hide(line)).toBe(JSON.stringify({ msg: '[hidden]', ca: frame, body: '[hidden]' }));
 });

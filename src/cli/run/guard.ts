@@ -19,13 +19,13 @@ export async function guard(file: string, reloadAsked: () => boolean): Promise<v
   goOnWithoutOutputs();
   const { config } = loaded;
   const secrets = new KnownSecrets();
-  secrets.learn(loaded.settings);
+  secrets.learn(loaded.secrets);
   const hiding = worldOn(systemClock(), config.log, (line) => secrets.hide(line));
   const world: World = { ...hiding, secrets: () => secrets.secrets };
   for (const warning of loaded.warnings) world.log.warn({ file }, formatProblem(file, warning));
   const load = async () => {
     const again = await loadConfig(file, process.env);
-    if (again.ok) secrets.learn(again.settings);
+    if (again.ok) secrets.learn(again.secrets);
     return again;
   };
   const daemon = await startDaemon({ file, started: loaded, load }, world, { end: endOrRestart });

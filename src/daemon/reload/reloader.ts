@@ -141,8 +141,8 @@ export class Reloader {
 
   #describe(loaded: ValidConfig, { impact, moves }: Consequences): readonly string[] {
     const { source, rooms } = this.#parts;
-    const changes = changesBetween(this.#inForce.settings, loaded.settings);
-    const waiting = needingRestart(source.started.settings, loaded.settings);
+    const changes = changesBetween(this.#inForce.settings(), loaded.settings());
+    const waiting = needingRestart(source.started.settings(), loaded.settings());
     const late = new Set(waiting.map(({ name }) => name));
     const renamed = new Set(moves.flatMap(({ from, to, ids }) => (ids === null ? [from, to] : [])));
     const accounts = (what: string, names: readonly string[]) => names.map((name) => `account ${name} ${what}`);
