@@ -13,6 +13,8 @@ export interface StoreFailure {
   readonly untilWritten?: boolean;
   /** True if the failure often ends by itself, for example a lock. Otherwise a person has to act. */
   readonly mayPass?: boolean;
+  /** True if this process can no longer know what is stored: it ends once people were notified. */
+  readonly endsProcess?: true;
   /** Marks a failed operation that works again for a short time. */
   readonly isOver?: true;
 }

@@ -48,10 +48,11 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   const live = new LiveConfig(started);
   const { clock, log } = world;
   const standby = new Standby(config, world);
-  const opening = openStore(config.store, clock.now(), undefined, {
+  const lease = {
     ...{ clock, log, version, name: processName, lost: origins.leaseLost },
-    standingBy: (active, failure) => standby.show(active, failure),
-  });
+    standingBy: (active: string, failure: Error | null) => standby.show(active, failure),
+  };
+  const opening = openStore(config.store, clock.now(), { clock, lease });
   const store = await opening.finally(() => standby.end());
   teardowns.add('store', () => store.close());
   for (const news of store.news) world.log.info(news);

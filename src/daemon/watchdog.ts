@@ -56,11 +56,12 @@ export class Watchdog {
 
   /**
    * Returns null if none stopped. A loop that waits for a failing store does not count, but one that ended on a damaged
-   * store does: only a restart ends that failure.
+   * store does, and a store that lost writes: only a restart ends that failure.
    */
   #look(): string | null {
     const { fleet, loops } = this.#opened;
     const { storeFailure } = fleet;
+    if (storeFailure?.endsProcess) return storeFailure.said;
     if (storeFailure && !storeFailure.lasting) return null;
     const stopped = this.#duties.watches.flatMap(({ account, pulse }) => {
       const ailment = storeFailure ? pulse.failure : pulse.look();

@@ -9,6 +9,8 @@ import type { Db } from './schema/tables.ts';
 export type Transact = <Result>(work: (trx: Db) => Promise<Result>) => Promise<Result>;
 
 export interface FileCare {
+  /** Resolves once everything that was committed before the call is on the disk. */
+  synced(): Promise<void>;
   /** Gives back disk space beyond the usual size. Called from time to time; never rejects. */
   tidy(): Promise<void>;
   /** Returns null if no damage was found, or if the last check was too recent. Never rejects. */
@@ -88,9 +90,12 @@ export class Gate {
     if (!this.#newest?.lasting) this.#newest = null;
   }
 
+  /** A power cut undoes nothing that was returned: neither a write, nor what a read saw right after a COMMIT. */
   async #noticing<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      return await work();
+      const result = await work();
+      await this.#database.fileCare?.synced();
+      return result;
     } catch (error) {
       this.notice(error);
       throw this.#database.forCaller(error);

@@ -95,6 +95,15 @@ export class DamagedFileError extends StoreError {
   readonly errcode = corrupt;
 }
 
+/** The disk did not take what was committed: the process ends, and the next one reads what is stored. */
+export class LostWritesError extends StoreError {
+  readonly errcode = ioError;
+
+  constructor(said: string) {
+    super(`the disk did not store the newest changes: ${said}`);
+  }
+}
+
 export function isDamage(error: unknown): boolean {
   return [corrupt, noDatabase].includes(codeOf(error) ?? 0);
 }
@@ -103,9 +112,11 @@ export function failureOf(file: string, error: unknown): StoreFailure {
   const said = errorText(error);
   if (error instanceof DamagedRowError) return { said, remedy: deletionOf(file, error), lasting: true };
   const code = codeOf(error);
-  const lasting = damage.includes(code ?? 0);
+  const isLost = error instanceof LostWritesError;
+  const lasting = isLost || damage.includes(code ?? 0);
   const mayPass = locked.includes(code ?? 0);
-  return { said, remedy: remedyOf(file, code, error), lasting, ...(mayPass && { mayPass }) };
+  const remedy = remedyOf(file, code, error);
+  return { said, remedy, lasting, ...(mayPass && { mayPass }), ...(isLost && { endsProcess: true }) };
 }
 
 function remedyOf(file: string, code: number | null, error: unknown): string {

@@ -7,26 +7,28 @@ import type { Database, FileCare, Transact } from './database.ts';
 import { DamagedFileError, failureOf, lostWalError, movedError } from './failure.ts';
 import { connect, type FileConnection, type QueryListener, storeError } from './file/connection.ts';
 import { begin, type OutageNote, type StoreBeginning } from './file/outage-note.ts';
-import { identityOf, sizeOf } from './file/place.ts';
+import { identityOf } from './file/place.ts';
+import { type DiskOptions, Wal } from './file/wal.ts';
 import { ownLease } from './lease.ts';
 import { migrate } from './schema/migrations.ts';
 import type { Db } from './schema/tables.ts';
-
-/** SQLite reuses the WAL from its start once it holds 1 MB. It grows beyond that while a reader is active. */
-const largeWalBytes = 2 * 1024 * 1024;
 
 /** Pages that one step gives back to the disk, and pages that stay in the file for later writes. */
 const pagesAStep = 256;
 const pagesKept = 1_024;
 
-export async function openSqlite(path: string, now: EpochMs, listen?: QueryListener): Promise<Database> {
-  const connection = connect(path, listen);
+export interface FileOptions extends DiskOptions {
+  readonly listen?: QueryListener;
+}
+
+export async function openSqlite(path: string, now: EpochMs, options: FileOptions = {}): Promise<Database> {
+  const connection = connect(path, options.listen);
   try {
     await migrate(connection.db);
     const { db, file, note } = connection;
     const beginning = await begin(db, connection, now);
     note.keep({ opened: { file: identityOf(file), wal: identityOf(`${file}-wal`) } });
-    return new SqliteDatabase(path, connection, { ...beginning, now });
+    return new SqliteDatabase(path, connection, { ...beginning, now, wal: new Wal(connection, options) });
   } catch (error) {
     await connection.close();
     throw storeError(path, error);
@@ -42,26 +44,31 @@ class SqliteDatabase implements Database, FileCare {
   readonly news: readonly string[];
   readonly #connection: FileConnection;
   readonly #file: string;
-  readonly #wal: string;
+  readonly #wal: Wal;
   /** Device and inode of the file, its WAL and its index, as they were when it was opened. */
   readonly #opened: ReadonlyMap<string, string>;
   readonly #damage: DamageWatch;
   #closing: Promise<void> | null = null;
 
-  constructor(path: string, connection: FileConnection, beginning: StoreBeginning & { readonly now: EpochMs }) {
+  constructor(
+    path: string,
+    connection: FileConnection,
+    beginning: StoreBeginning & { readonly now: EpochMs; readonly wal: Wal },
+  ) {
     this.db = connection.db;
     this.note = connection.note;
     this.warnings = [...connection.warnings, ...beginning.warnings];
     this.news = beginning.news;
     this.#connection = connection;
     this.#file = path;
-    this.#wal = `${connection.file}-wal`;
-    this.#opened = new Map([path, this.#wal, `${connection.file}-shm`].map((one) => [one, identityOf(one)]));
+    this.#wal = beginning.wal;
+    const files = [path, `${connection.file}-wal`, `${connection.file}-shm`];
+    this.#opened = new Map(files.map((one) => [one, identityOf(one)]));
     this.#damage = new DamageWatch(connection.file, beginning.now);
   }
 
   readonly fence: Transact = async (work) => {
-    this.#refuseMoved();
+    this.#refuseLoss();
     return this.db.transaction().execute(work);
   };
 
@@ -77,20 +84,23 @@ class SqliteDatabase implements Database, FileCare {
     return storeError(this.#file, error);
   }
 
-  /** Empties a large WAL: it could keep the disk full by itself, and SQLite never shrinks it. */
+  synced(): Promise<void> {
+    return this.#wal.synced();
+  }
+
   async tidy(): Promise<void> {
-    if (sizeOf(this.#wal) <= largeWalBytes) return;
     try {
-      this.#refuseMoved();
-      await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(this.db);
+      this.#refuseLoss();
     } catch {
       // The next write reports the failure.
+      return;
     }
+    await this.#wal.copy();
   }
 
   async lookForDamage(now: EpochMs): Promise<Error | null> {
     try {
-      this.#refuseMoved();
+      this.#refuseLoss();
     } catch {
       // The next write reports the failure.
       return null;
@@ -107,12 +117,19 @@ class SqliteDatabase implements Database, FileCare {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#damage.close().then(() => this.#connection.close());
+    this.#closing ??= this.#close();
     return this.#closing;
   }
 
+  async #close(): Promise<void> {
+    await this.#damage.close();
+    await this.#wal.close();
+    await this.#connection.close();
+  }
+
   /** A write to a deleted file would succeed and be lost; without the lock, another process could write, too. */
-  #refuseMoved(): void {
+  #refuseLoss(): void {
+    this.#wal.refuseLost();
     for (const [path, identity] of this.#opened)
       if (identityOf(path) !== identity) throw path === this.#file ? movedError(path) : lostWalError(path);
     this.#connection.lock.hold();

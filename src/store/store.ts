@@ -9,7 +9,6 @@ import type { EpochMs } from '../core/time.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { loadKnownAccounts, moveMailboxes, writeAccounts } from './accounts.ts';
 import { type Database, Gate } from './database.ts';
-import type { QueryListener } from './file/connection.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import { AuditLog, loadEntries } from './history.ts';
 import type { Lease } from './lease.ts';
@@ -21,7 +20,7 @@ import type { AccountsRecord, BreakerMove, KnownAccount, ListRecord, TickRecord,
 import { inPieces, parsed, storedAction, upsert, writeStops } from './rows.ts';
 import { StoredRuns } from './runs.ts';
 import { metaOf, setMeta } from './schema/migrations.ts';
-import { openSqlite } from './sqlite.ts';
+import { type FileOptions, openSqlite } from './sqlite.ts';
 import { forgettingDuties, type UpkeepDuty, type UpkeepPlan } from './upkeep.ts';
 import {
   forgetAnswers,
@@ -63,8 +62,12 @@ export class Store {
   }
 
   /** A daemon passes `lease`, and waits for it on PostgreSQL. Throws StoreError or NewerStoreError. */
-  static async open(place: StorePlace, now: EpochMs, listen?: QueryListener, lease?: LeaseOptions): Promise<Store> {
-    if (typeof place === 'string') return new Store(await openSqlite(place, now, listen));
+  static async open(
+    place: StorePlace,
+    now: EpochMs,
+    { lease, ...file }: FileOptions & { readonly lease?: LeaseOptions } = {},
+  ): Promise<Store> {
+    if (typeof place === 'string') return new Store(await openSqlite(place, now, file));
     // The import is dynamic, so that a daemon on SQLite never loads the PostgreSQL client.
     const { openPostgres } = await import('./postgres.ts');
     return new Store(await openPostgres(place, now, lease));

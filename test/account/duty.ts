@@ -130,7 +130,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
     folder: string,
     { policy, poll, selects = () => true, requestsPerMinute = 100, headroomPpm = 100_000 }: DutyOptions,
   ) {
-    const store = await Store.open(join(folder, 'warmwarden.db'), clock.now());
+    const store = await Store.open(join(folder, 'warmwarden.db'), clock.now(), { clock });
     const fleet = new Fleet();
     const picture = await store.loadPicture();
     for (const mailbox of picture.mailboxes) fleet.putMailbox(mailbox);

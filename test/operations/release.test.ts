@@ -18,8 +18,8 @@ const scenario = {
 function slowAudit() {
   let waiting: (() => void) | null = null;
   const state = { slow: false };
-  const openStore: typeof Store.open = async (path, now) => {
-    const store = await Store.open(path, now);
+  const openStore: typeof Store.open = async (path, now, options) => {
+    const store = await Store.open(path, now, options);
     const begin = store.audit.beginCommand.bind(store.audit);
     store.audit.beginCommand = async (command) => {
       if (state.slow) await new Promise<void>((resolve) => (waiting = resolve));

@@ -22,7 +22,7 @@ export async function openRooms() {
   const clock = movedClock(now);
   const fleet = new Fleet();
   const path = join(newFolder(), 'w.db');
-  const store = await Store.open(path, now);
+  const store = await Store.open(path, now, { clock });
   const opened = { clock, fleet, path, store, rooms: roomsOf(fleet, store, silentWorld(clock)) };
   onTestFinished(() => opened.store.close());
   return opened;

@@ -31,7 +31,7 @@ beforeEach(async () => {
   folder = newFolder();
   path = join(folder, 'w.db');
   const world = { clock: systemClock(), random: Math.random, log: pino({ level: 'silent' }), command: 'warmwarden' };
-  store = await Store.open(path, world.clock.now());
+  store = await Store.open(path, world.clock.now(), { clock: world.clock });
   fleet = new Fleet();
   fleet.putAccount({ name: 'acme' } as Parameters<Fleet['putAccount']>[0]);
   fleet.putAlert(sampleAlert(1));

@@ -136,7 +136,7 @@ test('what has expired is over, also while nobody was there, and its alert ends'
   await off({ account: 'acme', for_seconds: 3_600 });
   await store.close();
   await clock.advance(2 * hourMs);
-  store = await Store.open(opened.path, clock.now());
+  store = await Store.open(opened.path, clock.now(), { clock });
   opened.store = store;
   const { writesOff, alerts } = await store.loadPicture();
   const again = new Fleet();

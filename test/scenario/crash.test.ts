@@ -1,7 +1,10 @@
 // docs/faults.md O3: a part of Warmwarden that stops ends the process, people are notified, and the next process guards again.
+import { fdatasync } from 'node:fs';
+import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { Digester } from '../../src/outbox/digest.ts';
+import { Store } from '../../src/store/store.ts';
 import { lookEveryMs } from '../../src/world/loop.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { failWrites } from '../support/failing-writes.ts';
@@ -63,6 +66,27 @@ describe('a crash', () => {
     expect(scene.listed(at)).toBeGreaterThanOrEqual(18);
     expect(stage.notified('crashed')).toEqual(['firing', 'resolved']);
     expect(stage.crashes).toHaveLength(1);
+  });
+
+  it('is what a disk leads to that did not take what was committed; people are notified first', async () => {
+    const disk = { isBroken: false };
+    const sync = async (fd: number) => {
+      if (disk.isBroken) throw new Error('EIO: i/o error, fdatasync');
+      await promisify(fdatasync)(fd);
+    };
+    const openStore: typeof Store.open = (path, now, options) => Store.open(path, now, { ...options, sync });
+    await using scene = await begin({ openStore });
+    const { stage } = scene;
+    stage.expectErrors('The store is failing', 'could not be', 'Warmwarden ends', 'failed: Warmwarden retries');
+    disk.isBroken = true;
+    await stage.until('the end of the process', () => stage.errorsSaying('Warmwarden ends').length > 0, minuteMs);
+    await scene.crashed(1);
+    expect(stage.crashes[0]).toBe('the disk did not store the newest changes: EIO: i/o error, fdatasync');
+    expect(stage.notified('store_failing')).toEqual(['firing']);
+    disk.isBroken = false;
+    await stage.restart();
+    await stage.run(10 * minuteMs);
+    expect([await stage.readyz(), stage.notified('store_failing')]).toEqual(['200 ready', ['firing', 'resolved']]);
   });
 
   it('keeps no other account unguarded: an account that stops at each start is left out for an hour', async () => {

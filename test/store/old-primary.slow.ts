@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 import { alertOf, noAlerts, now, transitionOf } from './records.ts';
 
 const shortly = () => new Promise<void>((resolve) => void setTimeout(resolve, 20));
-const open = (place: PostgresPlace) => Store.open(place, now, undefined, leaseOf('one'));
+const open = (place: PostgresPlace) => Store.open(place, now, { lease: leaseOf('one') });
 const alert = (id: string) => ({ ...noAlerts, transitions: [transitionOf(alertOf(id))] });
 
 const isOld =

@@ -49,7 +49,8 @@ function addresses(mailbox: { readonly account: string; readonly id: string; rea
 
 test('no query of start-up, of a page or of hours on duty scans a table that grows', async () => {
   const queries = new Set<string>();
-  const openStore: typeof Store.open = (path, now) => Store.open(path, now, ({ query }) => queries.add(query.sql));
+  const openStore: typeof Store.open = (path, now, options) =>
+    Store.open(path, now, { ...options, listen: ({ query }) => queries.add(query.sql) });
   const sha256 = createHash('sha256').update('ww_operator').digest('hex');
   const storm = scenarios['bounce-storm'];
   const fleet = storm.fleet.filter(({ email }) => [amelia, jonas, oliver].includes(email));
@@ -110,7 +111,7 @@ const asksByIndex: readonly [string, (store: Store) => Promise<unknown>, readonl
 test.each(asksByIndex)('%s', async (_, question, plans) => {
   const path = join(newFolder(), 'w.db');
   const queries = new Set<string>();
-  const store = await Store.open(path, 0, ({ query }) => queries.add(query.sql));
+  const store = await Store.open(path, 0, { listen: ({ query }) => queries.add(query.sql) });
   queries.clear();
   await question(store);
   await store.close();

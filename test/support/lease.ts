@@ -17,5 +17,5 @@ export const leaseOf = (name: string, changes: Partial<LeaseOptions> = {}): Leas
 /** Resolves once the process of this name, in a folder of its own, has the lease. */
 export function openShared(place: PostgresPlace, name: string, changes: Partial<LeaseOptions> = {}): Promise<Store> {
   const lease = leaseOf(name, changes);
-  return Store.open({ ...place, path: `${place.path}-${name}` }, now, undefined, lease);
+  return Store.open({ ...place, path: `${place.path}-${name}` }, now, { lease });
 }

@@ -10,6 +10,7 @@ export const entries: readonly string[] = [
   'cli/main',
   'cli/shapes/shapes',
   'recipes/select-child',
+  'store/file/checkpoint-thread',
   'store/file/damage-thread',
 ];
 

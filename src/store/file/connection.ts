@@ -67,15 +67,22 @@ function statementOf(database: DatabaseSync, text: string): PreparedStatement {
 
 class WriterDriver extends SqliteDriver {
   readonly #database: DatabaseSync;
+  readonly #committed: () => void;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, committed: () => void) {
     super({ database: shim(database) });
     this.#database = database;
+    this.#committed = committed;
   }
 
   /** Takes the write lock at once: a transaction that another process blocks fails before it has done anything. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.commitTransaction(connection);
+    this.#committed();
   }
 
   /** SQLite rolls back by itself after a full disk. A ROLLBACK would fail then, and hide the cause. */
@@ -84,8 +91,8 @@ class WriterDriver extends SqliteDriver {
   }
 }
 
-const writerDialect = (database: DatabaseSync): Dialect => ({
-  createDriver: () => new WriterDriver(database),
+const writerDialect = (database: DatabaseSync, committed: () => void): Dialect => ({
+  createDriver: () => new WriterDriver(database, committed),
   createAdapter: () => new SqliteAdapter(),
   createQueryCompiler: () => new SqliteQueryCompiler(),
   createIntrospector: (db) => new SqliteIntrospector(db),
@@ -98,6 +105,10 @@ export interface FileConnection {
   readonly note: OutageNote;
   /** Risks from other users, and the fate of an earlier WAL: sentences for the log. */
   readonly warnings: readonly string[];
+  /** Stops the syncs of COMMIT; `committed` is called right after each from now on. */
+  noSync(committed: () => void): void;
+  /** Size of what the WAL holds; its file may be larger. */
+  walBytes(): number;
   close(): Promise<void>;
 }
 
@@ -117,13 +128,22 @@ export function connect(path: string, listen: QueryListener = () => {}): FileCon
     // Both pragmas affect only a new file.
     database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
-    const db = new Kysely<Tables>({ dialect: writerDialect(database), log: listen });
+    // Changes whose sync failed may still be in memory, where the kernel takes them for stored: they are written once more.
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    const frames = database.prepare('PRAGMA wal_checkpoint(NOOP)');
+    let committed = () => {};
+    const db = new Kysely<Tables>({ dialect: writerDialect(database, () => committed()), log: listen });
     return {
       db,
       file,
       lock: held,
       note,
       warnings: [...aside, ...closeToOthers(file)],
+      noSync(listener) {
+        database.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0');
+        committed = listener;
+      },
+      walBytes: () => Number(frames.get()?.['log']) * pageBytes,
       async close() {
         await db.destroy();
         held.close();
