@@ -126,7 +126,9 @@ export class AccountWatch {
     const sparePerMinute = (now: number) =>
       now - (api.budget.throttle.throttledAt(now).at(-1) ?? Number.NEGATIVE_INFINITY) < noSpareForMs ? 0 : spare();
     const opensAt = (route: Route) => api.budget.opensAt(route);
-    this.#queue = new PollQueue({ cadenceMs: cadenceOf(gaps), allowedPerMinute, sparePerMinute, opensAt, earlyMs });
+    const atOnce = (now: number) => api.budget.atOnce(now);
+    const limits = { allowedPerMinute, atOnce, sparePerMinute, opensAt };
+    this.#queue = new PollQueue({ cadenceMs: cadenceOf(gaps), ...limits, earlyMs });
     runAsScheduled(this.#queue, options.schedules, world.clock);
     this.#agenda = new Agenda({ account, world, fleet, queue: this.#queue, policyFor: options.policyFor });
     const backlog = (now: number) => this.#queue.backlog(now);

@@ -1,15 +1,21 @@
-// Ledger of a key: all requests evenly spaced and within limit x (1 - headroom).
+// Ledger of a key: all requests within limit x (1 - headroom), evenly spaced, or four at once after as many gaps, so that
+// the process wakes up a quarter as often.
 
 import type { Ppm } from '../core/policy.ts';
 import type { BudgetLedger, Restraint } from '../core/records.ts';
 import type { Clock } from '../world/world.ts';
 import type { RequestKind } from './answers.ts';
 import { type OwnLimit, SaidLimits } from './limits.ts';
+import { Pace } from './pace.ts';
 import { Throttle } from './throttle.ts';
 
 const windowMs = 60_000;
-/** A start that was late by at most this share of the gap does not delay the next, or lateness would add up. */
 const latenessShare = 0.25;
+const batchSize = 4;
+/** Minimum limit for batches, in requests a minute. */
+const batchesFromLimit = 200;
+/** Minimum X-RateLimit-Remaining for a batch: as many requests may have left since that answer. */
+const batchesFromRemaining = 2 * batchSize;
 
 export interface BudgetOptions {
   readonly requestsPerMinute: number;
@@ -20,6 +26,8 @@ export interface LimitHeaders {
   readonly kind: RequestKind;
   /** Requests a minute. */
   readonly limit: number | null;
+  /** Requests that the API would still accept at once. */
+  readonly remaining: number | null;
   /** A success without a limit means that the route has none; a failure may come from a gateway. */
   readonly succeeded: boolean;
 }
@@ -45,8 +53,10 @@ export class Budget {
   readonly #said: SaidLimits;
   /** Starts of the last 60 s, oldest first. */
   #starts: number[] = [];
-  /** Due time of the last start, which itself was slightly later, because a timer is never early. */
-  #pacedAt = Number.NEGATIVE_INFINITY;
+  #lastAt = Number.NEGATIVE_INFINITY;
+  readonly #pace = new Pace(latenessShare);
+  /** X-RateLimit-Remaining of the last answer under the key's limit, or 0 if it had none. */
+  #remaining = 0;
   readonly #startedAt = new Map<RequestKind, number>();
   #share = 1;
 
@@ -71,8 +81,13 @@ export class Budget {
    * the first start waits for one gap.
    */
   takeOver(ledger: BudgetLedger | null, now: number, shiftMs: number): void {
-    this.#pacedAt = now;
-    if (!ledger) return;
+    if (ledger) this.#inherit(ledger, now, shiftMs);
+    this.#forget(now);
+    this.#lastAt = now;
+    this.#pace.started(now, this.#gapMs, 1);
+  }
+
+  #inherit(ledger: BudgetLedger, now: number, shiftMs: number): void {
     // A record from the future means that the clock was set back: it counts as made now.
     const backMs = Math.max(shiftMs, ledger.at - now);
     const { limit, starts, restraint } = ledger;
@@ -119,21 +134,36 @@ export class Budget {
     return Math.max(stoppedUntil, last + (windowMs * 1_000_000) / (own.limit * (1_000_000 - this.headroomPpm)));
   }
 
-  /** A time in the past means now. */
+  /** Next start of a single request: one gap after the last start, which may have been a batch. A time in the past means now. */
   nextStartAt(now: number): number {
+    return Math.max(this.#openAt(now), Math.min(this.#pace.paidAt, this.#lastAt + this.#gapMs));
+  }
+
+  /** Next start of a request that may belong to a batch. A time in the past means now. */
+  nextBatchAt(now: number): number {
+    return Math.max(this.#openAt(now), this.#pace.nextAt);
+  }
+
+  /** Number of requests that may start at once if they then wait for as many gaps. */
+  atOnce(now: number): number {
+    const isSafe = this.#remaining >= batchesFromRemaining && now >= this.throttle.batchesFrom;
+    return isSafe && this.#said.ofKey >= batchesFromLimit ? batchSize : 1;
+  }
+
+  /** Next start by the requests of the last minute and the key's waits. */
+  #openAt(now: number): number {
     this.#forget(now);
-    const spaced = this.#pacedAt + this.#gapMs;
     const oldest = this.#starts[this.#starts.length - this.allowedPerMinute];
     const freed = oldest === undefined ? now : oldest + windowMs;
-    return Math.max(spaced, freed, this.throttle.keyUntil);
+    return Math.max(freed, this.throttle.keyUntil);
   }
 
   started(now: number, kind: RequestKind): void {
     this.#forget(now);
     this.#starts.push(now);
     this.#startedAt.set(kind, now);
-    const lateMs = now - (this.#pacedAt + this.#gapMs);
-    this.#pacedAt = lateMs > 0 && lateMs <= this.#gapMs * latenessShare ? now - lateMs : now;
+    this.#lastAt = now;
+    this.#pace.started(now, this.#gapMs, this.atOnce(now));
   }
 
   get #gapMs(): number {
@@ -148,12 +178,13 @@ export class Budget {
 
   /**
    * Applies the X-RateLimit-* headers, which can only tighten the limit: none names the reset (docs/faults.md T9).
-   * A remainder of 0 stops nothing: the answer that says so was a success, or a 429.
+   * A remainder of 0 stops only batches: the answer that says so was a success, or a 429.
    */
-  noteLimits({ kind, limit: said, succeeded }: LimitHeaders, now: number): void {
+  noteLimits({ kind, limit: said, remaining, succeeded }: LimitHeaders, now: number): void {
     if (succeeded) this.throttle.succeeded(kind, now);
     const limit = said !== null && said >= 1 ? said : null;
     if (limit !== null || succeeded) this.#said.note(kind, limit, now);
+    if (!this.#said.own(kind)) this.#remaining = remaining ?? 0;
   }
 
   #forget(now: number): void {
@@ -165,11 +196,11 @@ export class Budget {
 /** True if a stored ledger has the fields of this version. */
 export function isLedger(stored: Partial<BudgetLedger> | null | undefined): stored is BudgetLedger {
   const { at, limit, starts, restraint } = stored ?? {};
-  const { keyUntil, kindsUntil, stops, share }: Partial<Restraint> = restraint ?? {};
+  const { keyUntil, kindsUntil, stops, share, batchesFrom }: Partial<Restraint> = restraint ?? {};
   if (!Array.isArray(starts) || !Array.isArray(stops)) return false;
   const ofStops = stops.flatMap((stop: Partial<Restraint['stops'][number]> | null) => [stop?.at, stop?.until]);
   const untils = Object.values(kindsUntil ?? { none: null });
-  return [at, limit, ...starts, keyUntil, ...untils, ...ofStops, share].every(Number.isFinite);
+  return [at, limit, ...starts, keyUntil, ...untils, ...ofStops, share, batchesFrom].every(Number.isFinite);
 }
 
 /** Counts the next possible start as taken, and waits for it, or until `signal` aborts. */

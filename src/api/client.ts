@@ -237,6 +237,7 @@ export class MailboxApi {
 
   #noteOutcome(kind: RequestKind, result: Result<unknown>, now: number): void {
     const { random } = this.#world;
+    if (!result.ok && result.failure.status === 503) this.budget.throttle.stopBatches(now);
     if (result.ok || !['throttled', 'unavailable'].includes(result.failure.kind)) this.budget.throttle.answered();
     else if (result.failure.kind === 'throttled') {
       this.budget.throttled(kind, result.failure.retryAfterMs, now, random);
@@ -248,7 +249,8 @@ export class MailboxApi {
   }
 
   #noteLimits(kind: RequestKind, succeeded: boolean, headers: AnswerHeaders, now: number): void {
-    this.budget.noteLimits({ kind, limit: wholeNumber(headers['x-ratelimit-limit']), succeeded }, now);
+    const limit = wholeNumber(headers['x-ratelimit-limit']);
+    this.budget.noteLimits({ kind, limit, remaining: wholeNumber(headers['x-ratelimit-remaining']), succeeded }, now);
     const { account, requestsPerMinute: configured } = this.#options;
     const { limitPerMinute: ofKey } = this.budget;
     if (ofKey < configured && this.#saidLimits.get('key') !== ofKey) {

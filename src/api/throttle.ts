@@ -10,8 +10,9 @@
 //                how long
 //   key shrinks  each 429 that lets the key wait: by a quarter,       15 minutes after the last of them
 //                down to a quarter
+//   no batches   each 429 or 503: requests start one at a time        a day after the last of them
 import type { Restraint } from '../core/records.ts';
-import { hourMs, minuteMs } from '../core/time.ts';
+import { dayMs, hourMs, minuteMs } from '../core/time.ts';
 import type { RequestKind } from './answers.ts';
 import type { OwnLimit } from './limits.ts';
 
@@ -25,6 +26,7 @@ const readLatelyMs = minuteMs;
 const shrinkBy = 0.75;
 const leastShare = 0.25;
 const shrunkForMs = 15 * minuteMs;
+const noBatchesForMs = dayMs;
 /** Number of failures in a row that cannot be due to a single mailbox. */
 const failuresUntilPause = 5;
 /** Number of failures in a row after which a Retry-After is obeyed. */
@@ -59,6 +61,7 @@ export class Throttle {
   /** 429s of the last hour that stopped the key, oldest first. */
   #stops: { readonly at: number; until: number }[] = [];
   #share = 1;
+  #batchesFrom = 0;
   #failures = 0;
   /** Time until which a 503 with Retry-After is obeyed. */
   readonly #askedUntil = new Map<RequestKind, number>();
@@ -70,6 +73,16 @@ export class Throttle {
 
   kindUntil(kind: RequestKind): number {
     return this.#kindUntil.get(kind) ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** Time from which several requests may start at once. */
+  get batchesFrom(): number {
+    return this.#batchesFrom;
+  }
+
+  /** A gateway may have refused a batch, with 429 or 503. */
+  stopBatches(now: number): void {
+    this.#batchesFrom = now + noBatchesForMs;
   }
 
   /** True if the API answered 429 to two kinds of requests since the last answered read. */
@@ -101,6 +114,7 @@ export class Throttle {
 
   /** A 429 to a change while reads are answered concerns that mailbox or all changes: only the action waits. */
   throttled({ kind, retryAfterMs, startedAt, own }: Throttled, now: number, random: () => number): void {
+    this.stopBatches(now);
     if (kind === 'warmup_write' && now - this.#readAt <= readLatelyMs && now >= this.#throttledUntil) return;
     const before = this.#limited.get(kind);
     const isKey = this.#isOfKey(kind);
@@ -173,16 +187,18 @@ export class Throttle {
       kindsUntil: Object.fromEntries([...this.#kindUntil].map(([kind, until]) => [kind, until + shiftMs])),
       stops: this.#stops.map(({ at, until }) => ({ at: at + shiftMs, until: until + shiftMs })),
       share: this.share(now),
+      batchesFrom: this.#batchesFrom + shiftMs,
     };
   }
 
   /** No stop is longer than one of our own could be. */
-  takeOver({ keyUntil, kindsUntil, stops, share }: Restraint, now: number, shiftMs: number): void {
+  takeOver({ keyUntil, kindsUntil, stops, share, batchesFrom }: Restraint, now: number, shiftMs: number): void {
     const until = (time: number) => Math.min(now + longestStopMs, time - shiftMs);
     const before = stops.map((stop) => ({ at: Math.min(now, stop.at - shiftMs), until: until(stop.until) }));
     this.#stops = [...before, ...this.#stops];
     this.#share = Math.min(this.#share, share);
     this.#keyUntil = Math.max(this.#keyUntil, until(keyUntil));
+    this.#batchesFrom = Math.max(this.#batchesFrom, Math.min(now + noBatchesForMs, batchesFrom - shiftMs));
     for (const [kind, time] of Object.entries(kindsUntil)) this.#kindUntil.set(kind as RequestKind, until(time));
   }
 

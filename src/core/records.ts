@@ -56,6 +56,8 @@ export interface Restraint {
   /** Waits after 429s of the last hour, oldest first. */
   readonly stops: readonly { readonly at: EpochMs; readonly until: EpochMs }[];
   readonly share: number;
+  /** A day after the last 429 or 503. Until then, requests start one at a time. */
+  readonly batchesFrom: EpochMs;
 }
 
 export interface AccountLedger {

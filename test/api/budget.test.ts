@@ -12,14 +12,29 @@ const half = () => 0.5;
 const budgetOf = (requestsPerMinute: number, headroomPpm = 100_000) => new Budget({ requestsPerMinute, headroomPpm });
 
 /** Starts as early as allowed, `pauses[i]` after that; returns the starts. */
-function greedy(budget: Budget, pauses: readonly number[]): number[] {
+function greedy(budget: Budget, pauses: readonly number[], nextAt: 'nextStartAt' | 'nextBatchAt' = 'nextStartAt') {
   let now = 0;
   return pauses.map((pause) => {
-    now = Math.max(now, budget.nextStartAt(now)) + pause;
+    now = Math.max(now, budget[nextAt](now)) + pause;
     budget.started(now, 'stats');
     return now;
   });
 }
+
+/** A budget whose API has so many requests left. */
+function roomyBudget(requestsPerMinute: number, remaining: number | null = 400): Budget {
+  const budget = budgetOf(requestsPerMinute, 0);
+  say(budget, 'stats', requestsPerMinute, { remaining });
+  return budget;
+}
+
+/** Times of twelve polls in gaps, from the first on, which starts at `from` or later. */
+function polls(budget: Budget, from = 0): readonly number[] {
+  const starts = greedy(budget, [from, ...Array.from({ length: 11 }, () => 0)], 'nextBatchAt');
+  return starts.map((at) => Math.round(((at - (starts[0] ?? at)) * budget.allowedPerMinute) / minuteMs));
+}
+const batches = [0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8];
+const oneByOne = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
 
 /** What sums of broken gaps are rounded by is no request too early, milliseconds. */
 const roundedBy = 1e-6;
@@ -55,10 +70,51 @@ test('never more than allowed in any minute, whatever the pauses', () => {
   fc.assert(
     fc.property(limits, pauses, (options: BudgetOptions, waits) => {
       const budget = new Budget(options);
-      return mostInAMinute(greedy(budget, waits)) <= budget.allowedPerMinute;
+      const batched = new Budget(options);
+      say(batched, 'stats', null, { remaining: 400 });
+      return [greedy(budget, waits), greedy(batched, waits, 'nextBatchAt')].every(
+        (starts) => mostInAMinute(starts) <= budget.allowedPerMinute,
+      );
     }),
     { numRuns: 200 },
   );
+});
+
+test('from 200 requests a minute on, four polls start at once at the same rate, if the API says that it has room for eight', () => {
+  expect([polls(roomyBudget(500)), polls(roomyBudget(200))]).toEqual([batches, batches]);
+  // As of a bucket that holds two requests, and one that holds eight.
+  const small = [roomyBudget(500, 1), roomyBudget(500, 7)];
+  const others = [roomyBudget(199), ...small, roomyBudget(500, null), budgetOf(500, 0)];
+  expect(others.map((budget) => polls(budget))).toEqual(others.map(() => oneByOne));
+});
+
+test('a limit of one route says nothing about room for batches', () => {
+  const budget = roomyBudget(500);
+  say(budget, 'warmup', 500, { remaining: 400 });
+  say(budget, 'dns', 3, { remaining: 0 });
+  expect(polls(budget)).toEqual(batches);
+});
+
+test('a single request waits for one gap after a batch, and the next batch for that request', () => {
+  const budget = roomyBudget(500);
+  const gap = minuteMs / 500;
+  for (let start = 0; start < 4; start += 1) budget.started(1_000, 'stats');
+  expect([budget.nextStartAt(1_000), budget.nextBatchAt(1_000)]).toEqual([1_000 + gap, 1_000 + 4 * gap]);
+  budget.started(1_000 + gap, 'warmup_write');
+  expect([budget.nextStartAt(1_200), budget.nextBatchAt(1_200)]).toEqual([1_000 + 2 * gap, 1_000 + 5 * gap]);
+});
+
+test('after a 429 to anything requests start one at a time for a day, also in the next process', () => {
+  const budget = roomyBudget(500);
+  const reads = hourMs / 2;
+  say(budget, 'stats', 500, { at: reads, remaining: 400 });
+  budget.throttled('warmup_write', 1_000, reads, half);
+  expect(polls(budget, hourMs)).toEqual(oneByOne);
+  const wall = 1_000 * hourMs;
+  const next = roomyBudget(500);
+  next.takeOver(budget.ledger(2 * hourMs, wall), 0, wall + 2 * hourMs);
+  expect(next.throttle.batchesFrom).toBe(22.5 * hourMs);
+  expect([polls(next, hourMs), polls(next, 24 * hourMs)]).toEqual([oneByOne, batches]);
 });
 
 test('a 429 stops everything until its Retry-After, and a shorter one later does not shorten that', () => {
@@ -88,8 +144,13 @@ test('a first 429 stops everything for a minute, one to a second kind for as lon
 });
 
 /** An answer to a request with the key, or to health. */
-function say(budget: Budget, kind: RequestKind, limit: number | null, { at = 0 } = {}) {
-  budget.noteLimits({ kind, succeeded: true, limit }, at);
+function say(
+  budget: Budget,
+  kind: RequestKind,
+  limit: number | null,
+  { at = 0, remaining = null as number | null } = {},
+) {
+  budget.noteLimits({ kind, succeeded: true, limit, remaining }, at);
 }
 
 test('a limit that two kinds of requests are told is the key’s; it never widens the plan', () => {
@@ -152,6 +213,9 @@ test('after a clock was set back the next process waits as long as the record sa
 });
 
 test.each([
+  [500, 0],
+  [500, 30_000],
+  [200, 30_000],
   [100, 0],
   [100, 100_000],
   [60, 0],
@@ -169,15 +233,15 @@ test.each([
     const asking = (async () => {
       while (!stop.signal.aborted) {
         const now = clock.monotonic();
-        const wait = budget.nextStartAt(now) - now;
+        const wait = budget.nextBatchAt(now) - now;
         // Whole milliseconds, as timers have them.
         if (wait > 0) await clock.sleep(Math.ceil(wait), stop.signal);
         else {
           budget.started(now, 'stats');
           asked += 1;
-          const { admitted, limit: notified } = api.knock();
+          const { admitted, limit: notified, remaining } = api.knock();
           if (!admitted) refused.push(now);
-          budget.noteLimits({ kind: 'stats', succeeded: true, limit: notified }, now);
+          budget.noteLimits({ kind: 'stats', succeeded: true, limit: notified, remaining }, now);
         }
       }
     })();

@@ -2,6 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Failure } from '../../src/api/http/failure.ts';
+import { hourMs } from '../../src/core/time.ts';
 import { systemClock } from '../../src/world/world.ts';
 import { freePort } from '../support/free-port.ts';
 import { listen, portOf, urlOf } from '../support/loopback.ts';
@@ -104,6 +105,20 @@ test('a limit that two kinds of answers name tightens the budget, malformed ones
   client.server.script = answer(200, good, { 'x-ratelimit-limit': '10;w=60', 'x-ratelimit-remaining': 'none' });
   await client.api.warmup('a');
   expect([client.api.budget.allowedPerMinute, client.api.budget.nextStartAt(0)]).toEqual([45, 0]);
+});
+
+test.each([429, 503])('a %i ends batches, which begin where the API says that it has room for them', async (status) => {
+  const headers = { 'x-ratelimit-limit': '500', 'x-ratelimit-remaining': '480' };
+  await using client = await askScripted(answer(200, good, headers), { requestsPerMinute: 500 });
+  const { budget } = client.api;
+  expect(budget.atOnce(0)).toBe(1);
+  await client.api.warmup('a');
+  expect(budget.atOnce(0)).toBe(4);
+  client.server.script = answer(status, {}, headers);
+  await client.api.warmup('a');
+  client.server.script = answer(200, good, headers);
+  await client.api.warmup('a');
+  expect([0, 23 * hourMs, 25 * hourMs].map((at) => budget.atOnce(at))).toEqual([1, 1, 4]);
 });
 
 test.each([301, 302, 307, 308])(

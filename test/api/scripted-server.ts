@@ -68,9 +68,9 @@ export function clientOf<On extends Clock = MovedClock>(
 }
 
 /** A client of a server that answers so. */
-export async function askScripted(script?: Script) {
+export async function askScripted(script?: Script, options: Partial<ClientOptions> = {}) {
   const server = await startScripted(script);
-  const client = clientOf(server.url);
+  const client = clientOf(server.url, options);
   const end = async () => {
     await client[Symbol.asyncDispose]();
     await server[Symbol.asyncDispose]();

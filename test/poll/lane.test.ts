@@ -11,8 +11,8 @@ import { movedClock } from '../../tools/simulator/moved-clock.ts';
 const hourly = Object.fromEntries(routes.map((route) => [route, hourMs])) as Record<Route, number>;
 
 /** A queue whose mailboxes a, b, c and m0 to m19 have been read once, and how to ask for one's statistics. */
-function sweptQueue() {
-  const queue = new PollQueue({ cadenceMs: hourly, allowedPerMinute: () => 60, earlyMs: 0 });
+function sweptQueue(requestsPerMinute: number) {
+  const queue = new PollQueue({ cadenceMs: hourly, allowedPerMinute: () => requestsPerMinute, earlyMs: 0 });
   for (const id of ['a', 'b', 'c', ...Array.from({ length: 20 }, (_, index) => `m${index}`)]) {
     queue.join(id, { mailbox: 0, dns: 0, blacklist: 0 }, 0);
   }
@@ -20,9 +20,9 @@ function sweptQueue() {
   return { queue, want: (mailboxId: string) => queue.add({ route: 'stats', mailboxId }, 0) };
 }
 
-function laneOf(answerMs: number, mayAsk: LaneOptions['mayAsk'] = () => 'everything') {
+function laneOf(answerMs: number, mayAsk: LaneOptions['mayAsk'] = () => 'everything', requestsPerMinute = 60) {
   const clock = movedClock(Date.UTC(2026, 2, 10, 8, 30));
-  const { queue, want } = sweptQueue();
+  const { queue, want } = sweptQueue(requestsPerMinute);
   const begun: string[] = [];
   let [inFlight, most] = [0, 0];
   const poll = async ({ mailboxId }: Poll) => {
@@ -32,7 +32,7 @@ function laneOf(answerMs: number, mayAsk: LaneOptions['mayAsk'] = () => 'everyth
     await clock.sleep(answerMs);
     inFlight -= 1;
   };
-  const budget = new Budget({ requestsPerMinute: 60, headroomPpm: 0 });
+  const budget = new Budget({ requestsPerMinute, headroomPpm: 0 });
   const lane = new Lane({ clock, budget, queue, poll, mayAsk });
   const stop = new AbortController();
   const turns: number[] = [];
@@ -83,6 +83,20 @@ test('while nothing but the account may be asked, polls stay, and are made when 
   lane.wake();
   await clock.advance(0);
   expect(begun).toEqual(['a 5000']);
+});
+
+test('an action takes the next slot of one request between two batches, and the next batch pays for it', async () => {
+  const { clock, want, lane, begun, stop, budget } = laneOf(0, undefined, 600);
+  budget.noteLimits({ kind: 'stats', limit: 600, remaining: 500, succeeded: true }, 0);
+  for (let index = 0; index < 12; index += 1) want(`m${index}`);
+  lane.wake();
+  await clock.advance(50);
+  void lane.actionSlot(stop.signal).then(() => begun.push(`action ${clock.monotonic()}`));
+  await clock.advance(150);
+  void lane.actionSlot(stop.signal).then(() => begun.push(`second action ${clock.monotonic()}`));
+  await clock.advance(10_000);
+  const batch = (from: number, at: number) => [0, 1, 2, 3].map((index) => `m${from + index} ${at}`);
+  expect(begun).toEqual([...batch(0, 0), 'action 100', 'second action 200', ...batch(4, 600), ...batch(8, 1_000)]);
 });
 
 test('a POST goes before the looks of other actions: one after the other is done with', async () => {

@@ -193,6 +193,34 @@ test('with requests to spare the riskier mailbox is read more often, and no one 
   expect(Math.min(...calm)).toBeGreaterThan(20);
 });
 
+test('polls of the cadence keep their pace in batches, and urgent ones wait for none', () => {
+  const options = {
+    cadenceMs,
+    allowedPerMinute: () => 485,
+    sparePerMinute: () => 240,
+    atOnce: () => 4,
+    earlyMs: minuteMs,
+  };
+  const queue = new PollQueue(options);
+  const ids = Array.from({ length: 500 }, (_, index) => `m${index}`);
+  for (const id of ids) queue.join(id, read, 0);
+  served(queue, 0, 2 * ids.length);
+  const takenAt: number[] = [];
+  for (let now = 2 * minuteMs; now < 4 * minuteMs; now += 10) {
+    const poll = queue.take(now);
+    if (!poll) continue;
+    takenAt.push(now);
+    queue.done(poll);
+  }
+  const gaps = takenAt.map((at, index) => at - (takenAt[index - 1] ?? at));
+  expect(takenAt.length / 2).toBeCloseTo(queue.demand().pacePerMinute, -1);
+  expect(gaps.filter((gap) => gap > 10).length).toBeCloseTo(takenAt.length / 4, -1);
+  queue.add({ route: 'stats', mailboxId: 'm7' }, 4 * minuteMs);
+  for (let index = 0; index < 4; index += 1) queue.take(4 * minuteMs);
+  queue.add({ route: 'stats', mailboxId: 'm8' }, 4 * minuteMs);
+  expect(served(queue, 4 * minuteMs + 10)).toEqual(['stats m8']);
+});
+
 /** Whatever happens, asked of the queue from outside. */
 const step = fc.oneof(
   fc.record({ verb: fc.constant('join' as const), id: fc.integer({ min: 0, max: 7 }) }),

@@ -1,4 +1,4 @@
-// Lane through which all requests of an account start: evenly spaced, actions before polls, several in flight.
+// Lane through which all requests of an account start: polls by one or in batches, actions one by one and before them.
 
 import { minuteMs, secondMs } from '../../core/time.ts';
 import { turnEveryMs } from '../../core/write-scope.ts';
@@ -75,11 +75,11 @@ export class Lane {
     let hasRoom = false;
     while (!signal.aborted) {
       const now = clock.monotonic();
-      const wait = budget.nextStartAt(now) - now;
+      const wait = Math.min(budget.nextBatchAt(now), Math.max(budget.nextStartAt(now), this.#actionOpensAt())) - now;
       if (this.#broken) throw this.#broken.error;
       if (now < budget.throttle.keyUntil || !this.#hangs(now)) turned();
       if (mayAsk() === 'nothing') await clock.sleep(secondMs, signal);
-      else if (wait > 0) await clock.sleep(Math.min(wait, turnEveryMs), signal);
+      else if (wait > 0) await this.#bell.sleep(Math.min(wait, turnEveryMs), signal);
       else if (!hasRoom) {
         await clock.busy(() => nextTurn());
         hasRoom = true;
@@ -109,6 +109,12 @@ export class Lane {
     return false;
   }
 
+  /** Earliest start of a waiting action by the limits of its kind alone; Infinity if none waits. */
+  #actionOpensAt(): number {
+    const waiting = Object.values(this.#waitingActions).filter((one) => one.waiting.length > 0);
+    return Math.min(...waiting.map(({ kind }) => this.#options.budget.opensAt(kind)));
+  }
+
   #servePoll(): boolean {
     const { clock, budget, queue, poll, mayAsk } = this.#options;
     if (this.#inFlight.size >= maxPollsInFlight) return false;
@@ -131,13 +137,9 @@ export class Lane {
 
   /** A full lane waits for the next ring. */
   #idleFor(): number {
-    const { budget, clock, queue } = this.#options;
+    const { clock, queue } = this.#options;
     const now = clock.monotonic();
-    const actions = Object.values(this.#waitingActions).filter(({ waiting }) => waiting.length > 0);
-    const times = [
-      queue.nextDueAt(now) ?? Number.POSITIVE_INFINITY,
-      ...actions.map(({ kind }) => budget.opensAt(kind)),
-    ];
-    return Math.min(turnEveryMs, Math.max(0, Math.min(...times) - now));
+    const next = Math.min(queue.nextDueAt(now) ?? Number.POSITIVE_INFINITY, this.#actionOpensAt());
+    return Math.min(turnEveryMs, Math.max(0, next - now));
   }
 }

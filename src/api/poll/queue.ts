@@ -1,6 +1,7 @@
 // Chooses the next poll of an account when the budget has a slot, by a walk over all polls. docs/decisions/0006.
 import { type Route, routes } from '../../core/answers.ts';
 import { minuteMs } from '../../core/time.ts';
+import { Pace } from '../pace.ts';
 import { type Demand, demandOf } from './forecast.ts';
 import {
   isJudgedRoute,
@@ -16,6 +17,8 @@ import { mayCrossToday, type Risk, shareOf, weightOf } from './risk.ts';
 export interface QueueOptions {
   readonly cadenceMs: Readonly<Record<Route, number>>;
   readonly allowedPerMinute: () => number;
+  /** Number of polls that may start at once if they then wait for as many gaps. Default: 1. */
+  readonly atOnce?: (now: number) => number;
   /** Requests a minute beyond the needs of the cadence; 0 switches early reads off. Default: all. */
   readonly sparePerMinute?: (now: number) => number;
   /** Earliest start by the kind's own limits alone. Default: at any time. */
@@ -113,8 +116,8 @@ export class PollQueue {
   /** Start of each poll in flight, by pollKey. It outlasts a mailbox that leaves meanwhile. */
   readonly #underWay = new Map<string, number>();
   #sparePerMinute = Number.POSITIVE_INFINITY;
-  /** Time until which only pressing reasons have polls. */
-  #pacedUntil = 0;
+  /** Spaces the polls that are not pressing. A poll that came slightly late does not delay the next. */
+  readonly #pace = new Pace(1);
   /** True if all mailboxes of the account's first list were read for the first time. */
   #isSwept = false;
   #row = { reason: 0, length: 0 };
@@ -189,7 +192,7 @@ export class PollQueue {
   /** Marks the poll as in flight. Returns undefined if there is none to make now. */
   take(now: number, accountOnly = false): Poll | undefined {
     this.#sparePerMinute = this.#options.sparePerMinute?.(now) ?? Number.POSITIVE_INFINITY;
-    const inPace = now >= this.#pacedUntil;
+    const inPace = now >= this.#pace.nextAt;
     const best = this.#candidates(now);
     const account = (between: number) => (inPace ? this.#takeAccount(best, now, between) : undefined);
     const poll = accountOnly
@@ -198,11 +201,8 @@ export class PollQueue {
     if (!poll) return undefined;
     this.#underWay.set(pollKey(poll), now);
     const { pacePerMinute } = this.demand();
-    // A poll that came slightly late does not delay the next.
-    if (inPace && pacePerMinute < this.#options.allowedPerMinute()) {
-      const gapMs = minuteMs / pacePerMinute;
-      this.#pacedUntil = Math.max(this.#pacedUntil, now - gapMs) + gapMs;
-    }
+    if (inPace && pacePerMinute < this.#options.allowedPerMinute())
+      this.#pace.started(now, minuteMs / pacePerMinute, this.#options.atOnce?.(now) ?? 1);
     return poll;
   }
 
@@ -223,7 +223,7 @@ export class PollQueue {
     };
     for (const route of accountRoutes) if (!this.#isUnderWay(route)) offer(this.#account[route].dueAt);
     offer(this.#listEarlyAt(() => this.#candidates(now)));
-    offer(this.#pacedUntil);
+    offer(this.#pace.nextAt);
     for (const route of routes) offer(this.#opensAt(route));
     for (const route of mailboxRoutes)
       for (const { readAt, asked } of this.#jobs[route].values()) {
