@@ -1,5 +1,5 @@
-// Benchmarks of the whole daemon: their API and floor ask for the same as the daemon, both servers of scrapes show the same
-// series, and figures are held against their targets.
+// Benchmarks of the whole daemon: their API answers what the daemon reads, both servers of scrapes show the same series, and
+// figures are held against their targets.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,13 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readBlacklist, readDetail, readDns, readMailboxes, readStats, readWarmup } from '../../src/api/answers.ts';
 import { maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
-import { BenchApi, keyOf, total } from '../../tools/bench/daemon/api.ts';
+import { BenchApi, keyOf } from '../../tools/bench/daemon/api.ts';
 import { idOf } from '../../tools/bench/daemon/bodies.ts';
-import { Workplace } from '../../tools/bench/daemon/daemon.ts';
-import { floorCost } from '../../tools/bench/daemon/floor.ts';
 import type { Measured, Order } from '../../tools/bench/scrape/orders.ts';
-import { heldAgainst } from '../../tools/bench/targets.ts';
-import { hasProc } from '../support/process.ts';
+import { measured, tableOf } from '../../tools/bench/targets.ts';
 
 const shape = { accounts: 2, mailboxesPerAccount: 5, changedShare: 0.3 };
 
@@ -62,19 +59,6 @@ test.each([
   expect(changed).toBeLessThan(80);
 });
 
-test.runIf(hasProc)('the floor asks in the proportions of the daemon, and its cost is told', async () => {
-  await using api = await BenchApi.start(shape);
-  using place = new Workplace();
-  const mix = { stats: 60, warmup: 30, mailboxes: 10 };
-  const order = { url: api.url('floor'), folder: place.folder, shape, mix, warmMs: 0, forMs: 400, everyMs: 0 };
-  const cost = await floorCost(order);
-  const { polls } = await api.notified('floor');
-  expect(total(polls)).toBe(cost.polls);
-  expect((polls.stats ?? 0) / cost.polls).toBeCloseTo(0.6, 1);
-  expect(cost.cpuMs).toBeGreaterThan(0);
-  expect(cost.writtenBytes).toBeGreaterThan(0);
-});
-
 const script = fileURLToPath(new URL('../../tools/bench/scrape/server.ts', import.meta.url));
 
 async function notified(child: ChildProcess, order?: Order): Promise<unknown> {
@@ -112,17 +96,18 @@ test('ours and prom-client show the same series of the same fleet', async () => 
   }
 });
 
-const atMost = { wanted: 2, is: 'at most', of: 'ratio', enforced: true } as const;
-const atLeast = { wanted: 4_000, is: 'at least', of: 'ours', enforced: true } as const;
-
 test.each([
-  ['at most: the target itself', atMost, 2, true, false],
-  ['at most: above it', atMost, 3, false, false],
-  ['at most: from twice the target on', atMost, 5, false, true],
-  ['at most, not enforced yet: however far away it is', { ...atMost, enforced: false }, 50, false, false],
-  ['at least: more than half of it', atLeast, 2_500, false, false],
-  ['at least: less than half of it', atLeast, 1_900, false, true],
-] as const)('a figure against its target, %s: holds or fails', (_, target, ours, holds, fails) => {
-  const held = heldAgainst(target, { bench: 'duty', figure: 'cpu', ours, peer: 1 });
-  expect(held).toMatchObject({ ratio: ours, holds, fails });
-});
+  ['within its target', 'steady/500_mailboxes/rss_megabytes', 90, null, true, 'holds'],
+  ['beyond it', 'steady/500_mailboxes/rss_megabytes', 125, null, false, '25 % over'],
+  ['a ratio within its target', 'steady/500_mailboxes/cpu_ms_a_poll', 4, 10, true, 'holds'],
+  ['a ratio beyond it', 'steady/500_mailboxes/cpu_ms_a_poll', 10, 10, false, '100 % over'],
+  ['a ratio without what it is compared with', 'steady/500_mailboxes/cpu_ms_a_poll', 10, null, true, 'not compared'],
+  ['without a target', 'storm/10000_mailboxes/seconds', 10, null, true, ''],
+] as const)(
+  'a measured figure fails nothing, and its row says whether it holds: %s',
+  (_, figure, ours, peer, holds, said) => {
+    const one = measured({ bench: 'duty', figure, ours, peer });
+    expect(one).toMatchObject({ ours, holds, fails: false });
+    expect(tableOf([one], 'blackbox').split('\n')[1]?.trimEnd().endsWith(said)).toBe(true);
+  },
+);

@@ -1,282 +1,187 @@
-// `npm run bench -- duty`: what a poll costs the whole daemon, beside its floor in the same run, and beside Debian's blackbox_exporter.
+// `npm run bench -- duty [ROW...]`: what the installed package costs at the shipped cadences, in whole minutes, beside what users would run instead.
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answered, BenchApi, since, total } from './daemon/api.ts';
-import { type FleetShape, idOf } from './daemon/bodies.ts';
-import { fillStore } from './daemon/clone.ts';
-import { bytesAPoll, type Cost, cpuMsAPoll, pollsASecond } from './daemon/cost.ts';
-import { BenchDaemon, configure, type Settings, Workplace } from './daemon/daemon.ts';
-import { syncsASecond } from './daemon/disk.ts';
-import { floorCost } from './daemon/floor.ts';
-import { counted } from './daemon/process.ts';
-import { startReceiver } from './daemon/receiver.ts';
-import { scraped } from './daemon/scrapes.ts';
-import { resting, saturating } from './daemon/settings.ts';
+import { request } from 'undici';
+import { asker, GuardedFleet, type Spent } from './daemon/fleet.ts';
+import { scrape, scraped } from './daemon/scrapes.ts';
+import { Exporter, type Probed } from './duty/exporter.ts';
+import { growthBytes } from './duty/growth.ts';
 import type { BenchOptions, Figure } from './figure.ts';
-import { type Blackbox, startBlackbox } from './poll/blackbox.ts';
-import { heldAgainst, tableOf, targets } from './targets.ts';
+import { type Measured, measured, tableOf } from './targets.ts';
 
 const bench = 'duty';
-const asker = 'daemon';
-const changedShare = 0.3;
-/** After the first sweep: what still goes on does not belong to what is measured. */
-const settleMs = 3_000;
-/** At the shipped defaults nothing is read again within a minute of the sweep: before that there is next to nothing to measure. */
+/** One account, and 20 accounts. */
+const oneAccount = { accounts: 1, mailboxesPerAccount: 500 };
+const manyAccounts = { accounts: 20, mailboxesPerAccount: 500 };
+const starting = { accounts: 2, mailboxesPerAccount: 500 };
+const largest = { accounts: 200, mailboxesPerAccount: 500 };
+const growing = 500;
+/** Seconds since the process began, at which the windows begin and end. */
+const whole = { restart: 90, steadyFrom: 180, steadyUntil: 300, starts: 7, beforeStorm: 60 };
+const shortened = { restart: 60, steadyFrom: 60, steadyUntil: 120, starts: 3, beforeStorm: 20 };
+const views = [
+  ...['/', '/?page=9', '/?sort=rate', '/?q=agency-3', '/groups?by=domain', '/alerts', '/activity', '/silences'],
+  ...['/budget', '/recipes', '/configuration', '/runbooks'],
+];
+const reads = 3;
+/** The least time between two reads of a mailbox at the shipped cadences: before that, a restarted daemon has next to nothing to ask. */
 const readAgainMs = 62_000;
-const sweepLimitMs = 400_000;
-/** A daemon that is bound by its disk is measured while it still sweeps. */
-const saturatedSweepMs = 20_000;
-const lookEveryMs = 200;
-/** A mailbox is read again after a minute: in a shorter time there may be no poll, or the polls of a minute. */
-const paceMs = 60_000;
-/** The daemon has been at work for longer when it is measured. */
-const floorWarmMs = 8_000;
+const alertsAMailbox = 2;
+const stormLimitMs = 900_000;
+const lookEveryMs = 1_000;
+const middleOf = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+const figureOf = (figure: string, ours: number, peer: number | null = null): Measured => ({
+  bench,
+  figure,
+  ours,
+  peer,
+});
 
-interface Size {
-  /** Accounts of the large fleet, and mailboxes of each. */
-  readonly accounts: number;
-  readonly ofEach: number;
-  /** Mailboxes of the fleet with one account. */
-  readonly ofOne: number;
-  readonly saturatedMs: number;
-  readonly stillMs: number;
-  readonly floorMs: number;
-  readonly pacedMs: number;
+/** The daemon and the exporter at one moment. */
+interface Moment {
+  readonly daemon: Spent;
+  readonly exporter: Probed | null;
 }
 
-const full: Size = {
-  accounts: 50,
-  ofEach: 200,
-  ofOne: 500,
-  saturatedMs: 20_000,
-  stillMs: 10_000,
-  floorMs: 8_000,
-  pacedMs: 60_000,
-};
-const small: Size = {
-  accounts: 10,
-  ofEach: 100,
-  ofOne: 100,
-  saturatedMs: 8_000,
-  stillMs: 4_000,
-  floorMs: 4_000,
-  pacedMs: 40_000,
-};
-
-interface Measured {
-  readonly cost: Cost;
-  readonly answered: Answered;
+/** CPU and disk of both between two moments. */
+function costsOf(name: string, from: Moment, until: Moment): readonly Measured[] {
+  const polls = until.daemon.polls - from.daemon.polls;
+  const cpuMs = (until.daemon.cpuMs - from.daemon.cpuMs) / polls;
+  const kilobytes = (until.daemon.writtenBytes - from.daemon.writtenBytes) / 1_000 / polls;
+  const peer = from.exporter && until.exporter ? probeCost(from.exporter, until.exporter) : null;
+  return [
+    figureOf(`${name}/cpu_ms_a_poll`, cpuMs, peer?.alone ?? null),
+    figureOf(`${name}/cpu_ms_a_poll_beside_blackbox_and_prometheus`, cpuMs, peer?.both ?? null),
+    figureOf(`${name}/disk_kilobytes_a_poll`, kilobytes),
+    figureOf(`${name}/polls`, polls),
+  ];
 }
 
-/** What the daemon spends while it is scraped as Prometheus does. */
-async function costOf(daemon: BenchDaemon, api: BenchApi, forMs: number): Promise<Measured> {
-  const [asked, before, began] = [await api.notified(asker), counted(daemon.pid), performance.now()];
-  await scraped(daemon, forMs);
-  const [answered, after] = [since(asked, await api.notified(asker)), counted(daemon.pid)];
-  const cost = {
-    polls: total(answered.polls),
-    seconds: (performance.now() - began) / 1_000,
-    cpuMs: after.cpuMs - before.cpuMs,
-    writtenBytes: after.writtenBytes - before.writtenBytes,
-    rssMegabytes: after.rssMegabytes,
+/** CPU milliseconds a probe of the exporter alone, and with its Prometheus. */
+function probeCost(from: Probed, until: Probed): { readonly alone: number; readonly both: number } {
+  const probes = until.probes - from.probes;
+  const alone = (until.blackboxMs - from.blackboxMs) / probes;
+  return { alone, both: alone + (until.prometheusMs - from.prometheusMs) / probes };
+}
+
+/** A restart on a filled store and, if asked for, the minutes after it, beside the exporter in the same minutes. */
+async function sideBySide(shape: typeof oneAccount, rows: readonly string[], times: typeof whole) {
+  await using fleet = await GuardedFleet.filled(shape);
+  await using exporter = await Exporter.start(fleet.api);
+  await sleep(readAgainMs);
+  const name = `${fleet.mailboxes}_mailboxes`;
+  const polls = await fleet.polls();
+  const start = {
+    daemon: { cpuMs: 0, writtenBytes: 0, rssMegabytes: 0, polls },
+    exporter: (await exporter?.probed()) ?? null,
   };
-  return { cost, answered };
+  const began = performance.now();
+  const daemon = await fleet.launch();
+  await daemon.isOnDuty();
+  const at = async (seconds: number): Promise<Moment> => {
+    await scraped(daemon, began + seconds * 1_000 - performance.now());
+    return { daemon: await fleet.spent(daemon), exporter: (await exporter?.probed()) ?? null };
+  };
+  const restarted = costsOf(`restart/${name}`, start, await at(times.restart));
+  const figures = rows.includes('restart') ? [...restarted] : [];
+  if (!rows.includes('steady')) return figures;
+  const from = await at(times.steadyFrom);
+  const until = await at(times.steadyUntil);
+  const rss = figureOf(`steady/${name}/rss_megabytes`, until.daemon.rssMegabytes);
+  return [...figures, ...costsOf(`steady/${name}`, from, until), rss];
 }
 
-/** Between two polls of an account. */
-const everyMsOf = ({ polls, seconds }: Pick<Cost, 'polls' | 'seconds'>, { accounts }: FleetShape) =>
-  (accounts * seconds * 1_000) / polls;
+async function starts(rounds: number): Promise<readonly Measured[]> {
+  await using fleet = await GuardedFleet.filled(starting);
+  const seconds: number[] = [];
+  for (let n = 0; n < rounds; n += 1) seconds.push((await fleet.cpuToFirstPoll()).cpuMs / 1_000);
+  return [figureOf(`start/${fleet.mailboxes}_mailboxes/cpu_seconds_to_first_poll`, middleOf(seconds))];
+}
 
-/** A fleet, its API, and the daemon that guards it; stopped and started again on the same store. */
-class Duty implements AsyncDisposable {
-  readonly #api: BenchApi;
-  readonly #place = new Workplace();
-  readonly #receiver: Awaited<ReturnType<typeof startReceiver>>;
-  readonly name: string;
-  #daemon: BenchDaemon | null = null;
-  /** Between two polls of an account at the shipped defaults. */
-  #everyMs = 0;
-  #askedAtStart: Answered = { polls: {}, bytes: {}, unread: 0 };
+/** Every mailbox gets an unknown status and loses its connection: from the first such answer until all alerts fire. */
+async function storm(afterSeconds: number): Promise<readonly Measured[]> {
+  await using fleet = await GuardedFleet.filled(manyAccounts);
+  const daemon = await fleet.launch();
+  await daemon.isOnDuty();
+  await scraped(daemon, afterSeconds * 1_000);
+  const before = await fleet.spent(daemon);
+  const began = performance.now();
+  await fleet.api.notified(asker, 'storm');
+  using database = new DatabaseSync(fleet.store, { readOnly: true });
+  const firing = database.prepare("SELECT count(*) AS count FROM alerts WHERE status = 'firing'");
+  const isOver = async () => {
+    await sleep(lookEveryMs);
+    return Number(firing.get()?.['count']) >= alertsAMailbox * fleet.mailboxes;
+  };
+  await daemon.until('all alerts fire', isOver, stormLimitMs);
+  const { writtenBytes } = await fleet.spent(daemon);
+  const name = `storm/${fleet.mailboxes}_mailboxes`;
+  return [
+    figureOf(`${name}/megabytes_written`, (writtenBytes - before.writtenBytes) / 1e6),
+    figureOf(`${name}/seconds`, (performance.now() - began) / 1_000),
+  ];
+}
 
-  private constructor(api: BenchApi, receiver: Awaited<ReturnType<typeof startReceiver>>) {
-    this.#api = api;
-    this.#receiver = receiver;
-    this.name = api.shape.accounts === 1 ? '1_account' : `${api.shape.accounts}_accounts`;
+async function hundredThousand(): Promise<readonly Measured[]> {
+  await using fleet = await GuardedFleet.filled(largest);
+  const { daemon, cpuMs } = await fleet.cpuToFirstPoll();
+  await daemon.isOnDuty();
+  const secondsOf = async (work: () => Promise<unknown>) => {
+    const began = performance.now();
+    await work();
+    return (performance.now() - began) / 1_000;
+  };
+  const medianOf = async (work: () => Promise<unknown>) => {
+    const all: number[] = [];
+    for (let n = 0; n < reads; n += 1) all.push(await secondsOf(work));
+    return middleOf(all);
+  };
+  await scraped(daemon, whole.restart * 1_000);
+  const scraping = await medianOf(() => scrape(daemon));
+  let slowest = 0;
+  for (const view of views) {
+    const headers = { accept: 'text/html' };
+    const read = async () => (await request(new URL(view, daemon.url), { headers })).body.arrayBuffer();
+    const seconds = await medianOf(read);
+    say(`${view}: ${seconds.toFixed(2)} s`);
+    slowest = Math.max(slowest, seconds);
   }
+  return [
+    figureOf('100k/cpu_seconds_to_first_poll', cpuMs / 1_000),
+    figureOf('100k/scrape_seconds', scraping),
+    figureOf('100k/slowest_view_seconds', slowest),
+    figureOf('100k/rss_megabytes', (await fleet.spent(daemon)).rssMegabytes),
+  ];
+}
 
-  static async of(accounts: number, mailboxesPerAccount: number): Promise<Duty> {
-    const api = await BenchApi.start({ accounts, mailboxesPerAccount, changedShare });
-    const duty = new Duty(api, await startReceiver());
-    await fillStore(duty.#place, api.shape);
-    return duty;
-  }
-
-  async #start(settings: Settings): Promise<BenchDaemon> {
-    await this.#daemon?.stop();
-    const config = await configure(this.#place, this.#api, { alerts: this.#receiver.alerts, ...settings });
-    this.#askedAtStart = await this.#api.notified(asker);
-    this.#daemon = await BenchDaemon.start(config);
-    return this.#daemon;
-  }
-
-  /** As many polls as it can make, and the floor with the same questions. */
-  async saturated({ saturatedMs, stillMs, floorMs }: Size): Promise<readonly Figure[]> {
-    say(`this disk takes ${Math.round(syncsASecond(this.#place.folder))} synced pages a second`);
-    const daemon = await this.#start(saturating);
-    await this.#sweepEnds(saturatedSweepMs);
-    await sleep(settleMs);
-    const { cost, answered } = await costOf(daemon, this.#api, saturatedMs);
-    await this.#api.notified(asker, 'stillness');
-    const { cost: still } = await costOf(daemon, this.#api, stillMs);
-    await this.#api.notified(asker, 'none');
-    await daemon.stop();
-    const floor = await this.#floor(answered, floorMs, 0);
-    const { name } = this;
-    const figure = (measure: string) => `saturated/${name}/${measure}`;
-    const ours = cpuMsAPoll(cost);
-    const atItsPace = () => this.#floor(answered, floorMs, everyMsOf(cost, this.#api.shape));
-    return [
-      heldAgainst(targets.saturatedCpu, { bench, figure: figure('cpu_ms_a_poll'), ours, peer: cpuMsAPoll(floor) }),
-      heldAgainst(targets.said, {
-        ...{ bench, figure: figure('cpu_ms_a_poll_where_no_answer_changes'), ours: cpuMsAPoll(still) },
-        peer: cpuMsAPoll(floor),
-      }),
-      ...(name === '1_account'
-        ? [
-            // Its polls are spaced evenly, so the machine sleeps between them, as it does for a floor that asks as seldom.
-            heldAgainst(targets.said, {
-              ...{ bench, figure: figure('cpu_ms_a_poll_beside_a_floor_of_its_pace'), ours },
-              peer: cpuMsAPoll(await atItsPace()),
-            }),
-          ]
-        : [
-            heldAgainst(targets.pollsASecond, {
-              ...{ bench, figure: figure('polls_a_second'), ours: pollsASecond(cost), peer: pollsASecond(floor) },
-            }),
-          ]),
-      heldAgainst(targets.diskBytesAPoll, {
-        ...{ bench, figure: figure('disk_bytes_a_poll'), ours: bytesAPoll(cost), peer: bytesAPoll(floor) },
-      }),
-    ];
-  }
-
-  /** What it takes while it has nothing to ask, scraped as always, on the store that is there. */
-  async resting(forMs: number): Promise<readonly Figure[]> {
-    const daemon = await this.#start(resting);
-    await this.#swept();
-    await sleep(readAgainMs);
-    const { cost } = await costOf(daemon, this.#api, forMs);
-    const ours = cost.cpuMs / cost.seconds;
-    return [heldAgainst(targets.said, { bench, figure: `resting/${this.name}/cpu_ms_a_second`, ours, peer: null })];
-  }
-
-  /** At the shipped defaults, on the store that is there; returns when it is known how often it asks. */
-  async startPaced(): Promise<void> {
-    await this.#start({});
-    await this.#swept();
-    await sleep(readAgainMs);
-    const asked = await this.#api.notified(asker);
-    await sleep(paceMs);
-    const polls = total(since(asked, await this.#api.notified(asker)).polls);
-    this.#everyMs = everyMsOf({ polls, seconds: paceMs / 1_000 }, this.#api.shape);
-  }
-
-  async #swept(): Promise<void> {
-    if (!(await this.#sweepEnds(sweepLimitMs))) throw new Error('the sweep after the start does not end');
-  }
-
-  /** Statistics and warm-up of each mailbox are read again after a start. False when that takes longer. */
-  async #sweepEnds(limitMs: number): Promise<boolean> {
-    const before = this.#askedAtStart;
-    const { accounts, mailboxesPerAccount } = this.#api.shape;
-    const until = performance.now() + limitMs;
-    for (;;) {
-      const { stats = 0, warmup = 0 } = since(before, await this.#api.notified(asker)).polls;
-      if (stats + warmup >= 2 * accounts * mailboxesPerAccount) return true;
-      if (performance.now() > until) return false;
-      await sleep(lookEveryMs);
-    }
-  }
-
-  /** The daemon, its floor and the exporter side by side, so that all meet the same neighbours on the machine. */
-  async paced(forMs: number, blackbox: Blackbox | null): Promise<readonly Figure[]> {
-    if (!this.#daemon) throw new Error('startPaced comes first');
-    const { accounts } = this.#api.shape;
-    const mix = await this.#api.notified(asker);
-    const target = `${this.#api.url('exporter')}/v1/stats?mailbox_id=${idOf(0)}&days=30`;
-    const [{ cost, answered }, floor, exporter] = await Promise.all([
-      costOf(this.#daemon, this.#api, forMs),
-      this.#floor(mix, forMs, this.#everyMs),
-      blackbox?.probe({ target, forMs, concurrency: accounts, everyMs: this.#everyMs }),
-    ]);
-    await this.#daemon.stop();
-    const figure = (measure: string) => `paced/${this.name}/${measure}`;
-    const { mailboxes: listed = 0 } = answered.bytes;
-    const figures = [
-      heldAgainst(targets.pacedCpu, {
-        ...{ bench, figure: figure('cpu_ms_a_poll'), ours: cpuMsAPoll(cost), peer: cpuMsAPoll(floor) },
-      }),
-      heldAgainst(targets.diskBytesAPoll, {
-        ...{ bench, figure: figure('disk_bytes_a_poll'), ours: bytesAPoll(cost), peer: bytesAPoll(floor) },
-      }),
-      heldAgainst(targets.listBytes, {
-        ...{ bench, figure: figure('list_bytes_beside_other_bytes'), ours: listed },
-        peer: total(answered.bytes) - listed,
-      }),
-    ];
-    if (!exporter) return figures;
-    const ofExporter = { cpu: (exporter.cpuSeconds * 1_000) / exporter.polls, rss: exporter.rssBytes / 1e6 };
-    return [
-      ...figures,
-      heldAgainst(targets.exporterCpu, {
-        ...{ bench, figure: figure('blackbox/cpu_ms_a_poll'), ours: cpuMsAPoll(cost), peer: ofExporter.cpu },
-      }),
-      // We lose this one: a Node process against a Go binary.
-      heldAgainst(targets.exporterMemory, {
-        ...{ bench, figure: figure('blackbox/rss_megabytes'), ours: cost.rssMegabytes, peer: ofExporter.rss },
-      }),
-    ];
-  }
-
-  #floor({ polls }: Pick<Answered, 'polls'>, forMs: number, everyMs: number): Promise<Cost> {
-    const { folder } = this.#place;
-    const url = this.#api.url('floor');
-    const { shape } = this.#api;
-    return floorCost({ url, folder, shape, mix: polls, warmMs: floorWarmMs, forMs, everyMs });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#daemon?.[Symbol.asyncDispose]();
-    await this.#api[Symbol.asyncDispose]();
-    this.#receiver[Symbol.dispose]();
-    this.#place[Symbol.dispose]();
-  }
+async function growth(): Promise<readonly Measured[]> {
+  return [figureOf(`growth/${growing}_mailboxes/kilobytes_a_day`, (growing * (await growthBytes())) / 1_000)];
 }
 
 const say = (text: string) => process.stderr.write(`${bench}: ${text}\n`);
+const largestRow = '100k';
+export const dutyRows: readonly string[] = ['restart', 'steady', 'start', 'storm', 'growth', largestRow];
 
-/** The benchmark. Takes about fifteen minutes; small: about five. */
+/** The benchmark. Takes half an hour without the row of 100,000 mailboxes, which runs only when it is named. */
 export async function dutyBenchmark(options: BenchOptions): Promise<readonly Figure[]> {
-  const size = options.small ? small : full;
-  await using blackbox = await startBlackbox(bench);
-  await using one = await Duty.of(1, size.ofOne);
-  await using many = await Duty.of(size.accounts, size.ofEach);
-  say(`one account, ${size.ofOne} mailboxes, saturated`);
-  const saturatedOne = await one.saturated(size);
-  // Its sweep at the real rate takes minutes, and next to nothing of the machine: the large fleet goes on meanwhile.
-  const swept = one.startPaced();
-  swept.catch(() => {});
-  say(`${size.accounts} accounts, ${size.accounts * size.ofEach} mailboxes, saturated`);
-  const saturatedMany = await many.saturated(size);
-  say('at the shipped defaults: the sweeps after a start, and a minute');
-  await Promise.all([swept, many.startPaced()]);
-  say('one account at the shipped pace');
-  const pacedOne = await one.paced(size.pacedMs, blackbox);
-  say(`${size.accounts} accounts at the shipped pace`);
-  const pacedMany = await many.paced(size.pacedMs, blackbox);
-  // It has no target, and takes minutes.
-  if (!options.small) say('one account without polls');
-  const rested = options.small ? [] : await one.resting(size.pacedMs);
-  const figures = [...saturatedOne, ...saturatedMany, ...pacedOne, ...pacedMany, ...rested];
-  process.stderr.write(`${tableOf(figures, 'floor or peer')}\n`);
+  const rows = options.rows.length > 0 ? options.rows : dutyRows.filter((row) => row !== largestRow);
+  const times = options.small ? shortened : whole;
+  const has = (row: string) => rows.includes(row);
+  const parts: readonly (readonly [boolean, () => Promise<readonly Measured[]>])[] = [
+    [has('restart') || has('steady'), () => sideBySide(oneAccount, rows, times)],
+    [has('steady'), () => sideBySide(manyAccounts, rows, times)],
+    [has('start'), () => starts(times.starts)],
+    [has('storm'), () => storm(times.beforeStorm)],
+    [has('growth'), growth],
+    [has(largestRow), hundredThousand],
+  ];
+  const figures: Figure[] = [];
+  try {
+    for (const [isAsked, part] of parts) if (isAsked) figures.push(...(await part()).map(measured));
+  } finally {
+    // A row that breaks ends the benchmark; what was measured before is printed all the same.
+    process.stderr.write(`${tableOf(figures, 'blackbox')}\n`);
+  }
   return figures;
 }

@@ -10,6 +10,7 @@ export interface Figure {
   readonly peer: number | null;
   /** ours / peer; null where that says nothing. */
   readonly ratio: number | null;
+  /** Infinity, which JSON writes as null, if nothing is wanted of it. */
   readonly target: number;
   readonly holds: boolean;
   /** Whether the command ends with 1 for it; without it: unless it holds. */
@@ -20,8 +21,10 @@ export const failsOf = ({ holds, fails = !holds }: Figure) => fails;
 
 /** What the user of the command wants of it. */
 export interface BenchOptions {
-  /** A smaller fleet and shorter runs, as for CI. */
+  /** Shorter runs, as for CI. */
   readonly small: boolean;
+  /** Rows of the duty benchmark that are asked for; empty: all but the largest. */
+  readonly rows: readonly string[];
 }
 
 /** A benchmark: works, may tell people what it does on stderr, and hands back its figures. */

@@ -6,7 +6,7 @@ import type { BenchOptions, Figure } from './figure.ts';
 import { momentOf } from './noise/agency.ts';
 import { type Life, live } from './noise/days.ts';
 import type { Heard } from './noise/desk.ts';
-import { heldAgainst, type Target, targets } from './targets.ts';
+import { heldAgainst } from './targets.ts';
 
 const bench = 'noise';
 const seed = 20_261;
@@ -14,12 +14,7 @@ const whole = { mailboxes: 500, days: 90 };
 const small = { mailboxes: 100, days: 20 };
 const channels = ['slack', 'pagerduty'] as const;
 
-/** One run a mode, with the interventions per mailbox in 90 days that the study of the guard has. */
-const healthyModes: readonly (readonly [WarmupMode, Target])[] = [
-  ['slow', targets.noiseActionsInSlow],
-  ['balanced', targets.noiseActionsInBalanced],
-  ['aggressive', targets.noiseActionsInAggressive],
-];
+const healthyModes: readonly WarmupMode[] = ['slow', 'balanced', 'aggressive'];
 
 const quiet = { troubles: [], dns: null, keyRevoked: null, storeFull: null };
 
@@ -81,60 +76,28 @@ function isOfDns({ channel, at, domains }: Heard): boolean {
 export async function noiseBenchmark({ small: isSmall }: BenchOptions): Promise<readonly Figure[]> {
   const scale = isSmall ? small : whole;
   const weeks = scale.days / 7;
-  // A small fleet has too few actions to hold them against a rate.
-  const enforced = !isSmall;
-  const share = (scale.mailboxes * scale.days) / (whole.mailboxes * whole.days);
   const figures: Figure[] = [];
-  for (const [mode, target] of healthyModes) {
+  const add = (figure: string, ours: number, peer: number | null) =>
+    figures.push(heldAgainst({ bench, figure, ours, peer }));
+  for (const mode of healthyModes) {
     const { heard, alerts, actions } = await lived({ mode, ...scale, seed, ...quiet });
     const slack = heard.filter(({ channel }) => channel === 'slack');
     say(`healthy, ${mode}`, slack);
     const others = slack.filter((one) => !isOfAction(one)).length;
-    const peer = (alerts - actions) / weeks;
-    const figure = (name: string) => `healthy_${mode}/${name}`;
-    figures.push(
-      heldAgainst(
-        { ...targets.noiseOfHealthy, enforced },
-        {
-          bench,
-          figure: figure('other_messages_a_week'),
-          ours: others / weeks,
-          peer,
-        },
-      ),
-      heldAgainst(
-        { ...target, enforced, wanted: target.wanted * share },
-        { bench, figure: figure('messages_about_actions'), ours: slack.length - others, peer: actions },
-      ),
-    );
+    add(`healthy_${mode}/other_messages_a_week`, others / weeks, (alerts - actions) / weeks);
+    add(`healthy_${mode}/messages_about_actions`, slack.length - others, actions);
   }
   const { heard, alerts } = await lived({ mode: 'balanced', ...scale, seed, ...bad });
   say('with troubles', heard);
-  for (const channel of channels) {
-    const ours = heard.filter((one) => one.channel === channel).length;
-    figures.push(
-      heldAgainst(targets.noiseOfTroubles, { bench, figure: `troubles/${channel}_messages`, ours, peer: alerts }),
-    );
-  }
+  for (const channel of channels)
+    add(`troubles/${channel}_messages`, heard.filter((one) => one.channel === channel).length, alerts);
   const byIncident = Map.groupBy(
     heard.filter(({ incident }) => incident !== null),
     ({ incident, channel }) => `${channel} ${incident}`,
   );
   const most = Math.max(0, ...[...byIncident.values()].map((messages) => messages.length));
-  figures.push(
-    heldAgainst(targets.noiseOfIncident, {
-      bench,
-      figure: 'troubles/most_messages_an_incident',
-      ours: most,
-      peer: null,
-    }),
-    heldAgainst(targets.noiseOfIncident, {
-      bench,
-      figure: 'troubles/dns_failure_messages',
-      ours: heard.filter(isOfDns).length,
-      peer: null,
-    }),
-  );
+  add('troubles/most_messages_an_incident', most, null);
+  add('troubles/dns_failure_messages', heard.filter(isOfDns).length, null);
   return figures;
 }
 

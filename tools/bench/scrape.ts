@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { type BenchOptions, type Figure, ratioOf, rounded } from './figure.ts';
 import { liveScrapeMs } from './scrape/live.ts';
 import type { Measured, Order } from './scrape/orders.ts';
-import { heldAgainst, tableOf, targets } from './targets.ts';
+import { measured, tableOf } from './targets.ts';
 
 const bench = 'scrape';
 const script = fileURLToPath(new URL('./scrape/server.ts', import.meta.url));
@@ -147,14 +147,14 @@ async function figuresOf(setting: Setting): Promise<readonly Figure[]> {
   }
   if (scattered.length === 0) return figures;
   const figure = `${setting.size}/gzip/changes_at_random_places/cpu_ms`;
-  return [...figures, heldAgainst(targets.scatteredScrape, { bench, figure, ...medianOf(scattered, 'cpu_ms') })];
+  return [...figures, measured({ bench, figure, ...medianOf(scattered, 'cpu_ms') })];
 }
 
-/** The whole daemon's scrape, beside prom-client's of the same size in the same run. */
+/** The installed daemon's scrape while it polls, beside prom-client's of the same size in the same run. */
 async function liveFigure(figures: readonly Figure[], size: number): Promise<Figure> {
   const peer = figures.find(({ figure }) => figure === `${size}/gzip/cpu_ms`)?.peer ?? null;
   const figure = `${size}/gzip/live_daemon/cpu_ms`;
-  return heldAgainst(targets.liveScrape, { bench, figure, ours: await liveScrapeMs(size), peer });
+  return measured({ bench, figure, ours: await liveScrapeMs(), peer });
 }
 
 /** The benchmark: our server and prom-client's, in turn, then the daemon. Takes about six minutes; small: about three. */

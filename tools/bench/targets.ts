@@ -1,60 +1,39 @@
-// The targets of the benchmarks of the whole daemon, in one table, and whether they are enforced yet.
+// The targets of what the benchmarks measure and count, in one table; lag, guard and budget compute theirs.
 import { type Figure, ratioOf, rounded } from './figure.ts';
 
-export interface Target {
-  readonly wanted: number;
-  readonly is: 'at most' | 'at least';
-  /** What has to reach it: the figure itself, or its ratio to the peer. */
-  readonly of: 'ours' | 'ratio';
-  /** false: not met yet, and said so; the command does not fail for it. */
-  readonly enforced: boolean;
-}
+/** x: multiples of what the figure is compared with. */
+type Unit = 'x' | 'ms' | 's' | 'KB' | 'MB' | 'messages';
 
-const kilobyte = 1_000;
-
-export const targets = {
-  saturatedCpu: { wanted: 2, is: 'at most', of: 'ratio', enforced: false },
-  pacedCpu: { wanted: 1.8, is: 'at most', of: 'ratio', enforced: false },
-  // Not enforced: another machine may be half as fast, and a busy one is.
-  pollsASecond: { wanted: 4_000, is: 'at least', of: 'ours', enforced: false },
-  diskBytesAPoll: { wanted: 2 * kilobyte, is: 'at most', of: 'ours', enforced: true },
-  // The lists of the cadence count, too: in a short run they are most of it, so that only a full run says something.
-  listBytes: { wanted: 1, is: 'at most', of: 'ratio', enforced: true },
-  exporterCpu: { wanted: 1, is: 'at most', of: 'ratio', enforced: false },
-  // 150 MB beside its 20: a Node process loses to a Go binary, and this is by how much at most.
-  exporterMemory: { wanted: 7.5, is: 'at most', of: 'ratio', enforced: true },
-  longestBlockOf10k: { wanted: 10, is: 'at most', of: 'ours', enforced: false },
-  longestBlockOf100k: { wanted: 20, is: 'at most', of: 'ours', enforced: false },
-  reload: { wanted: 0.3, is: 'at most', of: 'ours', enforced: true },
-  stormFires: { wanted: 100, is: 'at least', of: 'ours', enforced: true },
-  stormPageCpu: { wanted: 15, is: 'at most', of: 'ours', enforced: false },
-  stormPageSize: { wanted: 150, is: 'at most', of: 'ours', enforced: true },
-  viewTime: { wanted: 200, is: 'at most', of: 'ours', enforced: true },
-  // What polling does without a reader stands beside it.
-  longBlocks: { wanted: 1, is: 'at most', of: 'ratio', enforced: false },
-  liveCpu: { wanted: 2, is: 'at most', of: 'ratio', enforced: false },
-  flatHeap: { wanted: 1.1, is: 'at most', of: 'ratio', enforced: true },
-  // Depends on the machine and its neighbours: nothing is wanted of it.
-  said: { wanted: Number.POSITIVE_INFINITY, is: 'at most', of: 'ours', enforced: false },
-  none: { wanted: 0, is: 'at most', of: 'ours', enforced: true },
-  changes: { wanted: 1_000, is: 'at least', of: 'ours', enforced: false },
-  growth: { wanted: 0.6 * kilobyte, is: 'at most', of: 'ours', enforced: true },
-  firstPollOf10k: { wanted: 1.2, is: 'at most', of: 'ours', enforced: true },
-  firstPollOf100k: { wanted: 4, is: 'at most', of: 'ours', enforced: true },
-  memoryOf1k: { wanted: 150, is: 'at most', of: 'ours', enforced: true },
-  memoryOf10k: { wanted: 250, is: 'at most', of: 'ours', enforced: true },
-  memoryOf100k: { wanted: 900, is: 'at most', of: 'ours', enforced: true },
+/** What is wanted of a figure at most, by `BENCHMARK/FIGURE`. A figure that has no row is only said. */
+const targets: Readonly<Record<string, readonly [most: number, unit: Unit]>> = {
+  'duty/restart/500_mailboxes/cpu_ms_a_poll': [1, 'x'],
+  'duty/restart/500_mailboxes/disk_kilobytes_a_poll': [1, 'KB'],
+  'duty/steady/500_mailboxes/cpu_ms_a_poll': [0.5, 'x'],
+  'duty/steady/10000_mailboxes/cpu_ms_a_poll': [0.3, 'x'],
+  'duty/steady/500_mailboxes/rss_megabytes': [100, 'MB'],
+  'duty/steady/10000_mailboxes/rss_megabytes': [160, 'MB'],
+  'duty/start/1000_mailboxes/cpu_seconds_to_first_poll': [0.6, 's'],
+  'duty/storm/10000_mailboxes/megabytes_written': [100, 'MB'],
+  'duty/100k/cpu_seconds_to_first_poll': [8, 's'],
+  'duty/100k/scrape_seconds': [5, 's'],
+  'duty/100k/slowest_view_seconds': [1, 's'],
+  'duty/growth/500_mailboxes/kilobytes_a_day': [300, 'KB'],
+  'disk/slow/healthz_ms_p99': [10, 'ms'],
+  'disk/slow/healthz_ms_max': [40, 'ms'],
+  'scrape/10000/gzip/live_daemon/cpu_ms': [1 / 15, 'x'],
   // Of a healthy agency of 500 mailboxes, without digest, heartbeat and the guard's own actions.
-  noiseOfHealthy: { wanted: 2, is: 'at most', of: 'ours', enforced: true },
+  'noise/healthy_slow/other_messages_a_week': [2, 'messages'],
+  'noise/healthy_balanced/other_messages_a_week': [2, 'messages'],
+  'noise/healthy_aggressive/other_messages_a_week': [2, 'messages'],
   // The study's interventions on healthy mailboxes in 90 days, times 500 mailboxes, and a quarter more.
-  noiseActionsInSlow: { wanted: 0.18 * 500 * 1.25, is: 'at most', of: 'ours', enforced: true },
-  noiseActionsInBalanced: { wanted: 0.11 * 500 * 1.25, is: 'at most', of: 'ours', enforced: true },
-  noiseActionsInAggressive: { wanted: 0.006 * 500 * 1.25, is: 'at most', of: 'ours', enforced: true },
-  noiseOfIncident: { wanted: 3, is: 'at most', of: 'ours', enforced: true },
-  noiseOfTroubles: { wanted: 0.25, is: 'at most', of: 'ratio', enforced: true },
-  scatteredScrape: { wanted: 1 / 20, is: 'at most', of: 'ratio', enforced: false },
-  liveScrape: { wanted: 1 / 20, is: 'at most', of: 'ratio', enforced: false },
-} as const satisfies Readonly<Record<string, Target>>;
+  'noise/healthy_slow/messages_about_actions': [0.18 * 500 * 1.25, 'messages'],
+  'noise/healthy_balanced/messages_about_actions': [0.11 * 500 * 1.25, 'messages'],
+  'noise/healthy_aggressive/messages_about_actions': [0.006 * 500 * 1.25, 'messages'],
+  'noise/troubles/most_messages_an_incident': [3, 'messages'],
+  'noise/troubles/dns_failure_messages': [3, 'messages'],
+  'noise/troubles/slack_messages': [0.25, 'x'],
+  'noise/troubles/pagerduty_messages': [0.25, 'x'],
+};
 
 /** How late an excess is seen. */
 export const lagTargets = {
@@ -70,41 +49,52 @@ export const lagTargets = {
   ofInterval: { p50: 34, p95: 66, max: 83 },
 } as const;
 
-/** Times and disks differ from machine to machine: a figure fails only beyond this many times its target. */
-const tolerance = 2;
-
 export interface Measured {
   readonly bench: string;
   readonly figure: string;
   readonly ours: number;
+  /** null where there is nothing to compare with, for example because it is not installed. */
   readonly peer: number | null;
 }
 
-/** The figure, held against its target. */
-export function heldAgainst({ wanted, is, of, enforced }: Target, { bench, figure, ours, peer }: Measured): Figure {
+const targetOf = ({ bench, figure }: Pick<Figure, 'bench' | 'figure'>) => targets[`${bench}/${figure}`];
+
+/** The figure, held against its target. Without a target, and without the peer that a target names, it holds. */
+export function heldAgainst({ bench, figure, ours, peer }: Measured): Figure {
   const ratio = ratioOf(ours, peer);
-  const isNothing = ours === 0 && peer === 0;
-  const value = of === 'ours' || isNothing ? ours : ratio;
-  const isWithin = (limit: number) => value !== null && (is === 'at most' ? value <= limit : value >= limit);
+  const [most, unit] = targetOf({ bench, figure }) ?? [null, null];
+  const value = unit === 'x' && ours > 0 ? ratio : ours;
   return {
     bench,
     figure,
     ours: rounded(ours),
     peer: peer === null ? null : rounded(peer),
     ratio,
-    target: wanted,
-    holds: isWithin(wanted),
-    fails: enforced && !isWithin(is === 'at most' ? wanted * tolerance : wanted / tolerance),
+    target: most ?? Number.POSITIVE_INFINITY,
+    holds: most === null || value === null || value <= most,
   };
+}
+
+/** The same for times, memory and disks, which differ from machine to machine: the command does not fail for it. */
+export const measured = (one: Measured): Figure => ({ ...heldAgainst(one), fails: false });
+
+/** `holds`, or by how much not; nothing for a figure without a target. */
+function verdictOf(one: Figure): string {
+  const [most, unit] = targetOf(one) ?? [null];
+  if (most === null) return '';
+  if (one.holds) return unit === 'x' && one.ratio === null ? 'not compared' : 'holds';
+  return `${Math.round(((unit === 'x' ? (one.ratio ?? 0) : one.ours) / most - 1) * 100)} % over`;
 }
 
 /** The figures as a table for people. `peerName`: what they are compared with. */
 export function tableOf(figures: readonly Figure[], peerName: string): string {
-  const cells = figures.map(({ figure, ours, peer, ratio, target, holds }) => [
-    ...[figure, String(ours), peer === null ? '' : String(peer), ratio === null ? '' : String(ratio), String(target)],
-    holds ? 'met' : 'not met',
-  ]);
-  const rows = [['figure', 'ours', peerName, 'ratio', 'target', ''], ...cells];
+  const cells = figures.map((one) => {
+    const { figure, ours, peer, ratio } = one;
+    const [most, unit] = targetOf(one) ?? [];
+    const wanted = most === undefined ? '' : `${rounded(most)} ${unit}`;
+    return [figure, String(ours), String(peer ?? ''), String(ratio ?? ''), wanted, verdictOf(one)];
+  });
+  const rows = [['figure', 'ours', peerName, 'ratio', 'wanted', ''], ...cells];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   const line = (row: readonly string[]) =>
     row

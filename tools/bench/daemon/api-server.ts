@@ -11,16 +11,15 @@ const limits = { 'x-ratelimit-limit': '1000000', 'x-ratelimit-remaining': '99999
 interface Asker {
   readonly bodies: Bodies;
   readonly polls: Partial<Record<Route, number>>;
-  readonly bytes: Partial<Record<Route, number>>;
 }
 
-/** By the first part of the path: /daemon/v1/stats, /floor/v1/stats. */
+/** By the first part of the path: /daemon/v1/stats, /exporter/v1/stats. */
 const askers = new Map<string, Asker>();
 
 function askerOf(name: string): Asker {
   const known = askers.get(name);
   if (known) return known;
-  const asker = { bodies: new Bodies(shape), polls: {}, bytes: {} };
+  const asker = { bodies: new Bodies(shape), polls: {} };
   askers.set(name, asker);
   return asker;
 }
@@ -36,7 +35,6 @@ function answer(url: string, key: string, response: ServerResponse): void {
     return;
   }
   asker.polls[route] = (asker.polls[route] ?? 0) + 1;
-  asker.bytes[route] = (asker.bytes[route] ?? 0) + body.length;
   // Every body is ASCII, so its letters are its bytes.
   const headers = { 'content-type': 'application/json', 'content-length': body.length, ...limits };
   response.writeHead(200, headers).end(body, 'latin1');
@@ -59,7 +57,7 @@ server.listen(0, '127.0.0.1', 4_096, () => process.send?.((server.address() as A
 process.on('message', (order: ApiOrder) => {
   const asker = askerOf(order.asker);
   if (order.incident) asker.bodies.happens(order.incident);
-  const notified: Answered = { polls: asker.polls, bytes: asker.bytes, unread: asker.bodies.unread };
+  const notified: Answered = { polls: asker.polls, unread: asker.bodies.unread };
   process.send?.(notified);
 });
 process.on('disconnect', () => process.exit(0));

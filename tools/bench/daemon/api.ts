@@ -16,21 +16,12 @@ export interface ApiOrder {
 /** What an asker was answered so far. */
 export interface Answered {
   readonly polls: Readonly<Partial<Record<Route, number>>>;
-  /** Of the bodies. */
-  readonly bytes: Readonly<Partial<Record<Route, number>>>;
   /** Questions about mailboxes that were never asked. */
   readonly unread: number;
 }
 
 export const total = (counts: Readonly<Partial<Record<Route, number>>>) =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
-
-/** Counts since an earlier moment. */
-export function since(before: Answered, now: Answered): Answered {
-  const less = (a: Answered['polls'], b: Answered['polls']) =>
-    Object.fromEntries(Object.entries(a).map(([route, count]) => [route, count - (b[route as Route] ?? 0)]));
-  return { polls: less(now.polls, before.polls), bytes: less(now.bytes, before.bytes), unread: now.unread };
-}
 
 /** One API, which serves until it is disposed of. */
 export class BenchApi implements AsyncDisposable {

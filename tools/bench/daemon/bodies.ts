@@ -21,17 +21,14 @@ export interface FleetShape {
   readonly changedShare: number;
 }
 
-/**
- * What happens to the whole fleet at once. storm: every mailbox lost its connection. departure: a tenth is gone from the list.
- * stillness: no answer differs from the one before.
- */
-export type Incident = 'none' | 'storm' | 'departure' | 'stillness';
+/** What happens to the whole fleet at once. storm: every mailbox gets an unknown status, and loses its connection. */
+export type Incident = 'none' | 'storm';
 
 const hex = (index: number) => index.toString(16).padStart(12, '0');
 export const idOf = (index: number) => `00000000-0000-4000-8000-${hex(index)}`;
 const indexOf = (id: string) => Number.parseInt(id.slice(-12), 16);
-export const domainOf = (index: number) => `outreach-${index % 997}.example`;
-export const emailOf = (index: number) => `ada.moss.${index}@${domainOf(index)}`;
+const domainOf = (index: number) => `outreach-${index % 997}.example`;
+const emailOf = (index: number) => `ada.moss.${index}@${domainOf(index)}`;
 const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 const mailboxRoutes = ['stats', 'warmup', 'mailbox', 'dns', 'blacklist'] as const;
@@ -99,9 +96,8 @@ export class Bodies {
     const { mailboxesPerAccount } = this.#shape;
     const entries: string[] = [];
     for (let index = account * mailboxesPerAccount; index < (account + 1) * mailboxesPerAccount; index += 1) {
-      if (this.#incident === 'departure' && index % 10 === 0) continue;
       const score = (index + changed) % 100 === 0 ? 98.5 : 98;
-      const status = this.#incident === 'storm' ? 'disconnected' : 'active';
+      const status = this.#incident === 'storm' ? 'suspended' : 'active';
       entries.push(`{${shared(index, score, status)},"created_at":"2026-01-05T08:00:00.000Z"}`);
     }
     return `{"mailboxes":[${entries.join(',')}]}`;
@@ -112,7 +108,7 @@ export class Bodies {
   }
 
   #changes(): boolean {
-    return this.#incident !== 'stillness' && this.#random() < this.#shape.changedShare;
+    return this.#random() < this.#shape.changedShare;
   }
 
   #stats(index: number, version: number): string {
@@ -144,7 +140,7 @@ const shared = (index: number, score: number, status: string) =>
 function detail(index: number, version: number, incident: Incident): string {
   const records = '"dns_status":{"spf":"pass","dkim":"pass","dmarc":"pass"}';
   const score = 98 + (version % 4) / 2;
-  const [status, error] = incident === 'storm' ? ['disconnected', '"IMAP: login failed"'] : ['active', 'null'];
+  const [status, error] = incident === 'storm' ? ['suspended', '"IMAP: login failed"'] : ['active', 'null'];
   const rest = `"warmup_started_at":"2026-01-05T08:00:00.000Z",${records},"connection_error":${error}`;
   return `{${shared(index, score, status)},${rest}}`;
 }

@@ -7,15 +7,19 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { type BenchApi, keyOf } from './api.ts';
-import { mallocSettings, nodeFlags, packagedBin } from './package.ts';
+import { installedBin, mallocSettings, nodeFlags } from './package.ts';
 
 const tmpfsType = 0x01021994;
-const startLimitMs = 120_000;
+const startLimitMs = 300_000;
+const lookEveryMs = 5;
 /** What it wrote last, for an error's sake. */
 const keptLetters = 4_000;
 
 /** What a user would write; whatever is left out has its default. accounts: what they have in common, else a plan. */
 export type Settings = Readonly<Record<string, unknown>> & { readonly accounts?: Readonly<Record<string, unknown>> };
+
+/** Variables besides those of this process. */
+export type Environment = Readonly<Record<string, string>>;
 
 /** A folder for configuration and store, on a disk; a file system in memory would write nothing. */
 export class Workplace implements Disposable {
@@ -48,25 +52,20 @@ export class BenchDaemon implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
   #url = '';
-  readonly #awaited = new Map<string, number>();
   /** A line of the log that is not complete yet. */
   #begun = '';
   #output = '';
   #over = false;
   /** It must not outlive the benchmark. */
   readonly #kill = () => this.signal('SIGKILL');
-  /** What a measuring module inside the process said last (blocks/look.ts). */
-  #message: ((value: unknown) => void) | null = null;
 
-  private constructor(config: string, nodeArgs: readonly string[]) {
-    const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const;
-    this.#child = spawn(process.execPath, [...nodeFlags, ...nodeArgs, packagedBin(), 'run', '--config', config], {
-      stdio: [...stdio],
-      env: { ...process.env, ...mallocSettings },
+  private constructor(config: string, env: Environment) {
+    this.#child = spawn(process.execPath, [...nodeFlags, installedBin(), 'run', '--config', config], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...mallocSettings, ...env },
     });
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => this.#read(text));
-    this.#child.on('message', (value) => this.#message?.(value));
     process.once('exit', this.#kill);
     this.#ended = new Promise((resolve) => {
       this.#child.once('close', () => {
@@ -78,15 +77,13 @@ export class BenchDaemon implements AsyncDisposable {
   }
 
   /** Its process has begun, and it has done nothing yet. */
-  static launch(config: string, nodeArgs: readonly string[] = []): BenchDaemon {
-    return new BenchDaemon(config, nodeArgs);
+  static launch(config: string, env: Environment = {}): BenchDaemon {
+    return new BenchDaemon(config, env);
   }
 
-  /** Resolves when it says that it is on duty. */
-  static async start(config: string, nodeArgs: readonly string[] = []): Promise<BenchDaemon> {
-    const daemon = BenchDaemon.launch(config, nodeArgs);
-    await daemon.until('it is on duty', () => daemon.#url !== '', startLimitMs);
-    return daemon;
+  /** Waits until it says that it is on duty. */
+  async isOnDuty(): Promise<void> {
+    await this.until('it is on duty', () => this.#url !== '', startLimitMs);
   }
 
   get pid(): number {
@@ -103,30 +100,12 @@ export class BenchDaemon implements AsyncDisposable {
     while (!(await holds())) {
       if (this.#over) throw new Error(`the daemon ended before ${what}:\n${this.#output}`);
       if (performance.now() > until) throw new Error(`not within ${limitMs / 1_000} s: ${what}\n${this.#output}`);
-      await sleep(20);
+      await sleep(lookEveryMs);
     }
   }
 
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
-  }
-
-  /** Asks the measuring module that was imported into it, and resolves with what it says. */
-  ask(order: string): Promise<unknown> {
-    return new Promise((resolve) => {
-      this.#message = resolve;
-      this.#child.send(order);
-    });
-  }
-
-  /** How often its log said something so far. */
-  said(text: string): number {
-    return this.#awaited.get(text) ?? 0;
-  }
-
-  /** From now on its log is searched for the text. */
-  listenFor(text: string): void {
-    this.#awaited.set(text, 0);
   }
 
   /** A graceful stop, as SIGTERM asks for it. */
@@ -146,12 +125,12 @@ export class BenchDaemon implements AsyncDisposable {
     this.#begun = lines.pop() ?? '';
     for (const line of lines) {
       if (this.#url === '') this.#url = /"url":"([^"]+)".*"msg":"on duty"/.exec(line)?.[1] ?? '';
-      for (const [awaited, times] of this.#awaited) if (line.includes(awaited)) this.#awaited.set(awaited, times + 1);
     }
   }
 }
 
-function freePort(): Promise<number> {
+/** A port that nobody listens on. */
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address() as { port: number };

@@ -1,16 +1,14 @@
-// The program as users have it: compiled and bundled as the package is, and started with the settings that the image has.
+// The program as users have it: packed, installed into a scratch folder, and started with the settings that image and systemd unit have.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** Below the packages, which it needs. */
-const folder = join(root, 'node_modules', '.cache', 'warmwarden-bench');
-
 const image = readFileSync(join(root, 'Dockerfile'), 'utf8');
 
-/** As the image has them. */
+/** Flags of Node.js in the image. */
 export const nodeFlags: readonly string[] = /NODE_OPTIONS=(\S+)/.exec(image)?.slice(1) ?? [];
 
 /** What the image tells glibc about memory. */
@@ -20,21 +18,20 @@ export const mallocSettings: Readonly<Record<string, string | undefined>> = Obje
 
 let bin: string | undefined;
 
-/** Its bin.js. Compiled when a process asks for the first time. */
-export function packagedBin(): string {
-  bin ??= compiled();
+/** The path of the installed bin.js. The first call of a process packs and installs; its end removes the folder. */
+export function installedBin(): string {
+  bin ??= install();
   return bin;
 }
 
-function compiled(): string {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(join(folder, 'src', 'recipes'), { recursive: true });
-  const tsc = join(root, 'node_modules', '.bin', 'tsc');
-  const dist = join(folder, 'dist');
-  execFileSync(tsc, ['-p', join(root, 'tsconfig.build.json'), '--outDir', dist]);
-  execFileSync(process.execPath, [join(root, 'tools', 'release', 'bundle.ts'), dist]);
-  for (const file of ['package.json', 'src/bin.js']) copyFileSync(join(root, file), join(folder, file));
-  const recipes = join('src', 'recipes', 'built-in');
-  cpSync(join(root, recipes), join(folder, recipes), { recursive: true });
-  return join(folder, 'src', 'bin.js');
+function install(): string {
+  process.stderr.write('bench: npm pack, npm install\n');
+  const scratch = mkdtempSync(join(tmpdir(), 'warmwarden-package-'));
+  process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+  const npm = (...args: readonly string[]) =>
+    execFileSync('npm', [...args, '--loglevel=error'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  npm('pack', '--pack-destination', scratch);
+  const [archive = ''] = readdirSync(scratch);
+  npm('install', '--prefix', scratch, '--prefer-offline', '--no-audit', '--no-fund', join(scratch, archive));
+  return join(scratch, 'node_modules', 'warmwarden', 'src', 'bin.js');
 }

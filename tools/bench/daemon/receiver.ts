@@ -7,9 +7,7 @@ import type { AddressInfo } from 'node:net';
 const secret = `whsec_${Buffer.from('nobody checks this secret').toString('base64')}`;
 
 export async function startReceiver() {
-  let messages = 0;
   const server = createServer((request, response) => {
-    messages += 1;
     request.resume().on('end', () => response.writeHead(200).end('ok'));
   });
   server.listen(0, '127.0.0.1');
@@ -18,7 +16,6 @@ export async function startReceiver() {
   return {
     /** The `alerts` section of a configuration that sends here. */
     alerts: { channels: [{ name: 'ops', type: 'webhook', url, secret, allow_http: true }] },
-    messages: () => messages,
     [Symbol.dispose]() {
       server.closeAllConnections();
       server.close();
