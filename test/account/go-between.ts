@@ -1,8 +1,9 @@
 // A proxy in front of the simulator that meddles: swallows, breaks or delays what it is told to, and notes everything.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { request } from 'undici';
 import type { Clock } from '../../src/world/world.ts';
-import { close, listen, urlOf } from '../support/loopback.ts';
+import { startServer } from '../support/loopback.ts';
 
 export interface PassedRequest {
   readonly at: number;
@@ -39,20 +40,13 @@ export interface GoBetween extends AsyncDisposable {
 const passedOn = ['authorization', 'content-type'];
 
 export async function startGoBetween(target: string, clock: Clock): Promise<GoBetween> {
-  const server = createServer((incoming, response) => void serve(incoming, response));
-  await listen(server);
-  const between: GoBetween = {
-    url: urlOf(server),
-    requests: [],
-    meddle: () => 'pass',
-    [Symbol.asyncDispose]: () => close(server),
-  };
+  const server = await startServer((incoming, response) => void serve(incoming, response));
+  const between: GoBetween = { ...server, requests: [], meddle: () => 'pass' };
 
   async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk);
+    const body = await text(incoming);
     const { method = 'GET', url: path = '/' } = incoming;
-    const passed = { at: clock.now(), method, path, body: Buffer.concat(chunks).toString('utf8') };
+    const passed = { at: clock.now(), method, path, body };
     between.requests.push(passed);
     const meddling = await between.meddle(passed);
     if (meddling === 'cut') return void response.destroy();
@@ -66,12 +60,12 @@ export async function startGoBetween(target: string, clock: Clock): Promise<GoBe
       ),
       body: passed.body === '' ? null : passed.body,
     });
-    const text = await answer.body.text();
+    const said = await answer.body.text();
     if (instead) return say(response, instead.status, instead.body, instead.headers);
     if (meddling === 'applied-cut') return void response.destroy();
     if (meddling === 'applied-500') return say(response, 500, { error: 'internal server error' });
     const headers = Object.entries(answer.headers).filter(([name]) => /^(content-type|retry-after|x-rate)/.test(name));
-    response.writeHead(answer.statusCode, Object.fromEntries(headers)).end(text);
+    response.writeHead(answer.statusCode, Object.fromEntries(headers)).end(said);
   }
 
   return between;

@@ -1,12 +1,13 @@
 // A server on loopback that answers as the test says, and a client that asks it.
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { type ClientOptions, MailboxApi } from '../../src/api/client.ts';
 import type { RequestCount } from '../../src/core/mailbox.ts';
 import { noTally } from '../../src/core/tally.ts';
 import type { Clock } from '../../src/world/world.ts';
 import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
-import { close, listen, urlOf } from '../support/loopback.ts';
+import { startServer } from '../support/loopback.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 
 export const key = 'sk_live_never_to_be_seen_0123456789';
@@ -34,17 +35,12 @@ export function answer(status: number, body: unknown, headers: Record<string, st
 export async function startScripted(script: Script = answer(200, {})) {
   const received: ReceivedRequest[] = [];
   const scripted = { script };
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { method = '', url = '', headers } = request;
-      received.push({ method, path: url, headers, body: Buffer.concat(chunks).toString('utf8') });
-      scripted.script(response, request);
-    });
+  const server = await startServer(async (request, response) => {
+    const { method = '', url = '', headers } = request;
+    received.push({ method, path: url, headers, body: await text(request) });
+    scripted.script(response, request);
   });
-  await listen(server);
-  return Object.assign(scripted, { url: urlOf(server), received, [Symbol.asyncDispose]: () => close(server) });
+  return Object.assign(scripted, { ...server, received });
 }
 
 /** A client of `url` on a moved clock, with the requests that it counted and the warnings that it said. */

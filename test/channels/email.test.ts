@@ -8,7 +8,8 @@ import type { Delivery } from '../../src/core/delivery.ts';
 import { noProxies } from '../../src/core/egress.ts';
 import { start } from '../alerts/samples.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
-import { MailServer, mailServerCertificate } from '../support/mail-server.ts';
+import { ownCertificate } from '../support/certificates.ts';
+import { MailServer } from '../support/mail-server.ts';
 import { attack, attacking, ended, incidentMessage, one, people, storm } from './people.ts';
 
 const password = 'p@ss/w%rd';
@@ -100,7 +101,7 @@ test('STARTTLS is required: a server without it, or with a certificate that nobo
     await using server = await MailServer.start({ password, tls });
     const distrusted = await send(channelTo(server.url('0.0.0.0')), one);
     expect(distrusted).toMatchObject({ kind: 'failed', setup: true, detail: expect.stringContaining('ca_file') });
-    const egress = { proxies: noProxies, ca: mailServerCertificate };
+    const egress = { proxies: noProxies, ca: ownCertificate.cert };
     expect(await send(channelTo(server.url('0.0.0.0'), { egress }), one)).toMatchObject({ kind: 'sent' });
     expect(server.received.map(({ encrypted }) => encrypted)).toEqual([true]);
   }

@@ -1,7 +1,4 @@
 // How a message leaves: on a connection of its own.
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { alertmanagerChannel } from '../../src/channels/alertmanager.ts';
 import type { Channel } from '../../src/channels/channel.ts';
@@ -13,6 +10,7 @@ import { webhookChannel } from '../../src/channels/webhook.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { start } from '../alerts/samples.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
+import { startServer } from '../support/loopback.ts';
 import { one, people } from './people.ts';
 
 const clock = movedClock(start);
@@ -32,15 +30,11 @@ const channels: Readonly<Record<string, (url: string) => Channel>> = {
 /** A receiver whose answer begins with `status` and some text, and never ends. Its last answer's connection is `closed`. */
 async function stalling(status: number, headers = {}, text = 'o') {
   const closed = Promise.withResolvers<void>();
-  const server = createServer((_, response) => {
+  const server = await startServer((_, response) => {
     response.on('close', closed.resolve).writeHead(status, headers).write(text);
   });
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, closed: closed.promise };
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return { url: `${server.url}/hook`, closed: closed.promise };
 }
 
 function sendOne(channel: Channel | undefined, deadlineMs: number) {

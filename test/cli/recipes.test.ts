@@ -1,11 +1,10 @@
 // `warmwarden recipes` beside a daemon; `warmwarden token new`.
 import { createHash } from 'node:crypto';
-import { createServer } from 'node:http';
 import { expect, test, vi } from 'vitest';
 import { commandLine } from '../support/command-line.ts';
 import { workInEmptyFolder } from '../support/empty-folder.ts';
 import { Stage } from '../support/guarded.ts';
-import { listen, urlOf } from '../support/loopback.ts';
+import { startServer } from '../support/loopback.ts';
 import { until } from '../support/until.ts';
 
 const warmwarden = (...args: string[]) => commandLine(args);
@@ -40,16 +39,13 @@ test('a dry run says how to carry it out, and speaks of --dry-run only where it 
   vi.stubEnv('WARMWARDEN_API_KEY', 'k');
   const rows = [{ email: 'a@acme.example', outcome: 'planned' }];
   const run = { id: 'r1', recipe: 'pause-domain', status: 'succeeded', columns: ['email', 'outcome'], rows };
-  const server = createServer((_, response) =>
+  await using server = await startServer((_, response) =>
     response.end(JSON.stringify({ ...run, row_count: 1, truncated: false })),
   );
-  await listen(server);
-  const url = urlOf(server);
   const said = async (...options: string[]) =>
-    (await commandLine(['recipes', 'run', 'pause-domain', '--url', url, ...options])).stderr;
+    (await commandLine(['recipes', 'run', 'pause-domain', '--url', server.url, ...options])).stderr;
   expect(await said()).toBe('1 row. Nothing was done: this was a dry run. To carry out the actions, add --apply.\n');
   expect(await said('--dry-run')).toContain('add --apply and leave out --dry-run.');
-  server.close();
   vi.unstubAllEnvs();
 });
 

@@ -25,17 +25,15 @@ const running: Running = {
   mailboxes: agencyFleet.map(({ email }) => email),
 };
 
-describe('the banner', () => {
-  const folder = folderOfFile();
+const folder = folderOfFile();
 
-  test.each([12, 500])('of %i mailboxes prints a configuration that is valid as it stands', (count) => {
-    const mailboxes = Array.from({ length: count }, (_, index) => `m${index}@one.example`);
-    const [, block = ''] = /\n(accounts:\n.*?)\n\n/s.exec(banner({ ...running, mailboxes })) ?? [];
-    const file = join(folder, `${count}.yaml`);
-    writeFileSync(file, `${block}\n`, { mode: 0o600 });
-    const loaded = loadConfig(file, {});
-    expect(loaded.ok ? loaded.config.accounts.map(({ baseUrl }) => baseUrl) : loaded.problems).toEqual([running.url]);
-  });
+test.each([12, 500])('the banner of %i mailboxes prints a configuration that is valid as it stands', (count) => {
+  const mailboxes = Array.from({ length: count }, (_, index) => `m${index}@one.example`);
+  const [, block = ''] = /\n(accounts:\n.*?)\n\n/s.exec(banner({ ...running, mailboxes })) ?? [];
+  const file = join(folder, `${count}.yaml`);
+  writeFileSync(file, `${block}\n`, { mode: 0o600 });
+  const loaded = loadConfig(file, {});
+  expect(loaded.ok ? loaded.config.accounts.map(({ baseUrl }) => baseUrl) : loaded.problems).toEqual([running.url]);
 });
 
 describe('a trouble', () => {

@@ -1,5 +1,4 @@
 // `warmwarden status` and `alerts list`: the whole fleet, and an exit code that says whether it is guarded.
-import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { statusLines } from '../../src/cli/status.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
@@ -8,7 +7,7 @@ import type { FleetAnswer } from '../../src/web/json/fleet.ts';
 import { stateBadge } from '../../src/web/page/parts/elements.ts';
 import { noAlerts, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
-import { listen, portOf } from '../support/loopback.ts';
+import { startServer } from '../support/loopback.ts';
 import { account, alert, exampleFleet, mailbox } from '../web/example-fleet.ts';
 import { type Running, serve } from '../web/running-server.ts';
 
@@ -149,9 +148,7 @@ describe('in words', () => {
 });
 
 test('a demo whose port is in use says so, when the port was asked for', async () => {
-  const server = createServer();
-  await listen(server);
-  const demo = await commandLine(['demo', '--port', String(portOf(server))]);
-  expect([demo.code, demo.stderr]).toEqual([1, expect.stringContaining(`${portOf(server)} is in use`)]);
-  server.close();
+  await using server = await startServer();
+  const demo = await commandLine(['demo', '--port', String(server.port)]);
+  expect([demo.code, demo.stderr]).toEqual([1, expect.stringContaining(`${server.port} is in use`)]);
 });

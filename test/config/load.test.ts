@@ -8,7 +8,7 @@ import { usualDnsWords } from '../../src/core/answers.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { readDocument } from '../../src/world/schema/document.ts';
 import { secret, secretKeys, section } from '../../src/world/schema/section.ts';
-import { firstCertificate, privateAuthority } from '../support/certificates.ts';
+import { ownCertificate, privateAuthority } from '../support/certificates.ts';
 import { ConfigFolder } from '../support/config-folder.ts';
 
 const place = new ConfigFolder();
@@ -264,9 +264,9 @@ function loadTls(cert: string, key: string) {
 }
 
 test('a certificate and its key are read from their files, which are then watched', () => {
-  const loaded = loadTls(firstCertificate.cert, firstCertificate.key);
+  const loaded = loadTls(ownCertificate.cert, ownCertificate.key);
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
-  const { cert, key } = firstCertificate;
+  const { cert, key } = ownCertificate;
   expect(loaded.config.server.tls).toEqual({ cert: cert.trimEnd(), key: key.trimEnd() });
   expect(loaded.secretFiles).toEqual([join(place.folder, 'a.crt'), join(place.folder, 'a.key')]);
   const shown = loaded
@@ -277,7 +277,7 @@ test('a certificate and its key are read from their files, which are then watche
 });
 
 test('the key of another certificate is refused, and not quoted', () => {
-  const loaded = loadTls(firstCertificate.cert, privateAuthority.key);
+  const loaded = loadTls(ownCertificate.cert, privateAuthority.key);
   const said = loaded.ok ? [] : loaded.problems.map(({ path, message }) => `${path}: ${message}`);
   expect(said).toEqual([
     'server.tls.key_file: is not the private key of the certificate, in PEM and without a passphrase',

@@ -1,10 +1,10 @@
 // One workspace behind two keys: each mailbox is guarded once, under the first account that lists it, and its history goes with it; two mailboxes of one address are two.
-import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { statusLines } from '../../src/cli/status.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { type MovedDaemon, startMovedDaemon, type WrittenConfig } from '../scenario/moved-daemon.ts';
-import { close, listen, urlOf } from '../support/loopback.ts';
+import { startServer } from '../support/loopback.ts';
 import { type Asked, OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
 
 const poll = {
@@ -192,22 +192,18 @@ describe('a mailbox that moves between accounts of one API', () => {
 });
 
 /** One address before several APIs: a request goes to the one that knows its key. */
-async function startGateway(apis: readonly OtherApi[]) {
-  const server = createServer(async (request, response) => {
+function startGateway(apis: readonly OtherApi[]) {
+  return startServer(async (request, response) => {
     const key = (request.headers.authorization ?? '').replace('Bearer ', '');
     const api = apis.find(({ keys }) => keys.has(key)) ?? apis[0];
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
     const answer = await fetch(`${api?.url}${request.url}`, {
       method: request.method ?? 'GET',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...(request.method === 'POST' && { body: Buffer.concat(chunks).toString() }),
+      ...(request.method === 'POST' && { body: await text(request) }),
     });
     response.writeHead(answer.status, { 'content-type': 'application/json' });
     response.end(await answer.text());
   });
-  await listen(server);
-  return { url: urlOf(server), [Symbol.asyncDispose]: () => close(server) };
 }
 
 describe('one id, and two addresses', () => {
@@ -261,25 +257,23 @@ describe('one id, and two addresses', () => {
   });
 });
 
-describe('when the first account no longer reads its list', () => {
-  it('the second one guards after ten minutes, until the first reads it again', async () => {
-    await using it = await twoKeys({ expectErrors: ['the API refuses the key'] });
-    const { stage, api, burning } = it;
-    await stage.run(20 * minuteMs);
-    const key = api.keys.get(it.keyOne);
-    api.keys.delete(it.keyOne);
-    await stage.run(8 * minuteMs);
-    expect([it.guardedBy(burning), stage.notified('not_guarded', 'key rejected')]).toEqual([['first'], ['firing']]);
-    await stage.run(5 * minuteMs);
-    expect(it.guardedBy(burning)).toEqual(['second']);
-    it.bounce(burning);
-    await stage.run(hourMs);
-    expect(it.modes()).toEqual([recovery('m1', 'two')]);
-    if (key) api.keys.set(it.keyOne, key);
-    await stage.run(5 * minuteMs);
-    expect([it.guardedBy(burning), claimOf(stage, burning.email)]).toEqual([['first'], 'recovery']);
-    expect(it.modes()).toHaveLength(1);
-  });
+it('when the first account no longer reads its list, the second one guards after ten minutes, until the first reads it again', async () => {
+  await using it = await twoKeys({ expectErrors: ['the API refuses the key'] });
+  const { stage, api, burning } = it;
+  await stage.run(20 * minuteMs);
+  const key = api.keys.get(it.keyOne);
+  api.keys.delete(it.keyOne);
+  await stage.run(8 * minuteMs);
+  expect([it.guardedBy(burning), stage.notified('not_guarded', 'key rejected')]).toEqual([['first'], ['firing']]);
+  await stage.run(5 * minuteMs);
+  expect(it.guardedBy(burning)).toEqual(['second']);
+  it.bounce(burning);
+  await stage.run(hourMs);
+  expect(it.modes()).toEqual([recovery('m1', 'two')]);
+  if (key) api.keys.set(it.keyOne, key);
+  await stage.run(5 * minuteMs);
+  expect([it.guardedBy(burning), claimOf(stage, burning.email)]).toEqual([['first'], 'recovery']);
+  expect(it.modes()).toHaveLength(1);
 });
 
 describe('an account that gets another name', () => {
@@ -367,24 +361,22 @@ describe('an account that gets the name that one of another API had', () => {
   });
 });
 
-describe('an account that is removed', () => {
-  it('leaves mailboxes as they are, and the dry run of the reload names those that Warmwarden changed', async () => {
-    await using other = await OtherApi.start();
-    other.add('third@other.example', { id: 'm3' });
-    const theirs = other.addKey();
-    await using it = await twoKeys({ accounts: ['first'], expectErrors: ['the API refuses'] });
-    const { stage, burning } = it;
-    await stage.reload((config) => {
-      config.accounts.push({ name: 'other', base_url: other.url, api_key: theirs, ...ample });
-    });
-    await stage.run(20 * minuteMs);
-    it.bounce(burning);
-    await stage.run(hourMs);
-    const removed = await stage.reload((config) => void config.accounts.shift(), { force: true, dryRun: true });
-    expect(removed.messages).toContain(
-      'Warmwarden leaves as they are, in recovery mode or paused, 1 mailbox that it changed: first/burning@acme.example',
-    );
+it('an account that is removed leaves mailboxes as they are, and the dry run of the reload names those that Warmwarden changed', async () => {
+  await using other = await OtherApi.start();
+  other.add('third@other.example', { id: 'm3' });
+  const theirs = other.addKey();
+  await using it = await twoKeys({ accounts: ['first'], expectErrors: ['the API refuses'] });
+  const { stage, burning } = it;
+  await stage.reload((config) => {
+    config.accounts.push({ name: 'other', base_url: other.url, api_key: theirs, ...ample });
   });
+  await stage.run(20 * minuteMs);
+  it.bounce(burning);
+  await stage.run(hourMs);
+  const removed = await stage.reload((config) => void config.accounts.shift(), { force: true, dryRun: true });
+  expect(removed.messages).toContain(
+    'Warmwarden leaves as they are, in recovery mode or paused, 1 mailbox that it changed: first/burning@acme.example',
+  );
 });
 
 it('two mailboxes of one address are told apart, and the page shows what the API says of each', async () => {

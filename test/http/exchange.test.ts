@@ -1,24 +1,23 @@
 // One request and its answer: cancelled, in pieces, many at once, and at the path that is asked for.
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { exchange, HttpAgent } from '../../src/api/http/exchange.ts';
 import { Redactor } from '../../src/api/http/redactor.ts';
-import { close, listen, urlOf } from '../support/loopback.ts';
+import { startServer } from '../support/loopback.ts';
 
 const redactor = new Redactor(null, []);
 const get = { method: 'GET', path: '/v1/health', headers: {}, body: null, signal: null, redactor } as const;
 const read = ({ body }: { readonly body: Buffer }) => ({ ok: true, value: body.toString() }) as const;
 
 async function listening(listener: RequestListener) {
-  const server = createServer(listener);
-  await listen(server);
+  const server = await startServer(listener);
   const agent = new HttpAgent();
   const end = async () => {
     await agent.destroy();
-    await close(server);
+    await server[Symbol.asyncDispose]();
   };
-  return { agent, baseUrl: urlOf(server), [Symbol.asyncDispose]: end };
+  return { agent, baseUrl: server.url, [Symbol.asyncDispose]: end };
 }
 
 // A client of MCP cancels with a text of its own.

@@ -112,19 +112,17 @@ describe('many scrapers', () => {
   });
 });
 
-describe('a name', () => {
-  test('of a mailbox changes when a twin comes, and comes back when that one leaves', async () => {
-    const fleet = fleetOf(200);
-    const metrics = metricsOf(fleet, stillWorld());
-    await textOf(metrics);
-    fleet.putMailbox(mailbox('twin', 'box3@acme.example'));
-    const both = await textOf(metrics);
-    expect(both).toContain('mailbox="box3@acme.example (m3)"');
-    expect(both).toContain('mailbox="box3@acme.example (twin)"');
-    expect(both).not.toContain('mailbox="box3@acme.example"');
-    fleet.removeMailbox('acme', 'twin');
-    expect(await textOf(metrics)).toContain('mailbox="box3@acme.example"');
-  });
+test('the name of a mailbox changes when a twin comes, and comes back when that one leaves', async () => {
+  const fleet = fleetOf(200);
+  const metrics = metricsOf(fleet, stillWorld());
+  await textOf(metrics);
+  fleet.putMailbox(mailbox('twin', 'box3@acme.example'));
+  const both = await textOf(metrics);
+  expect(both).toContain('mailbox="box3@acme.example (m3)"');
+  expect(both).toContain('mailbox="box3@acme.example (twin)"');
+  expect(both).not.toContain('mailbox="box3@acme.example"');
+  fleet.removeMailbox('acme', 'twin');
+  expect(await textOf(metrics)).toContain('mailbox="box3@acme.example"');
 });
 
 test('other settings that come while a scrape is under way hold from the next one on', async () => {

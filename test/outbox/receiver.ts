@@ -1,6 +1,7 @@
 // A real HTTP receiver on loopback that answers as a test tells it to, and keeps what it got.
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { close, listen, urlOf } from '../support/loopback.ts';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { startServer } from '../support/loopback.ts';
 
 interface Received {
   readonly path: string;
@@ -17,24 +18,17 @@ export interface Receiver extends AsyncDisposable {
 }
 
 export async function startReceiver(now = () => 0, path = '/hook/T0P-SECRET'): Promise<Receiver> {
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8');
-    request.on('data', (chunk: string) => {
-      body += chunk;
-    });
-    request.on('end', () => {
-      const got = { path: request.url ?? '', headers: request.headers, body, at: now() };
-      receiver.received.push(got);
-      receiver.answer(response, got);
-    });
+  const server = await startServer(async (request, response) => {
+    const body = await text(request);
+    const got = { path: request.url ?? '', headers: request.headers, body, at: now() };
+    receiver.received.push(got);
+    receiver.answer(response, got);
   });
-  await listen(server);
   const receiver: Receiver = {
-    url: `${urlOf(server)}${path}`,
+    ...server,
+    url: `${server.url}${path}`,
     received: [],
     answer: (response) => response.end('ok'),
-    [Symbol.asyncDispose]: () => close(server),
   };
   return receiver;
 }

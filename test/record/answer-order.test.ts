@@ -7,18 +7,16 @@ import { answerOf, recording } from './recording.ts';
 
 const id = 'm1';
 
-describe('whichever comes last', () => {
-  test.each(mailboxRoutes)('the %s that was asked for later stays', async (route) => {
-    await using daemon = await recording([id]);
-    const { recorder } = daemon;
-    const [first, second] = [recorder.asking(), recorder.asking()];
-    await recorder.observed(id, answerOf(route, now + 1), second);
-    const after = await recorder.observed(id, answerOf(route, now + 2), first);
-    const key = route === 'mailbox' ? 'detail' : route;
-    expect([daemon.mailbox(id)?.[key]?.at, after]).toEqual([now + 1, daemon.mailbox(id)]);
-    await recorder.observed(id, answerOf(route, now + 3), recorder.asking());
-    expect(daemon.mailbox(id)?.[key]?.at).toBe(now + 3);
-  });
+test.each(mailboxRoutes)('the %s that was asked for later stays, whichever comes last', async (route) => {
+  await using daemon = await recording([id]);
+  const { recorder } = daemon;
+  const [first, second] = [recorder.asking(), recorder.asking()];
+  await recorder.observed(id, answerOf(route, now + 1), second);
+  const after = await recorder.observed(id, answerOf(route, now + 2), first);
+  const key = route === 'mailbox' ? 'detail' : route;
+  expect([daemon.mailbox(id)?.[key]?.at, after]).toEqual([now + 1, daemon.mailbox(id)]);
+  await recorder.observed(id, answerOf(route, now + 3), recorder.asking());
+  expect(daemon.mailbox(id)?.[key]?.at).toBe(now + 3);
 });
 
 test('what could not be recorded does not count as read, nor as the newer one', async () => {

@@ -1,5 +1,5 @@
 // The clock was set back by a day: what was to happen soon does not wait until it has caught up.
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Cadence } from '../../src/account/agenda.ts';
 import { elapse } from '../../src/alerts/engine.ts';
 import { dueStep } from '../../src/alerts/incidents.ts';
@@ -14,16 +14,14 @@ import { sampleAlert, start } from '../alerts/samples.ts';
 
 const ahead = start + dayMs;
 
-describe('an alert that was pending', () => {
-  const forMs = 3 * minuteMs;
-  const begun: Alert = { ...sampleAlert(1), status: 'pending', since: ahead, firingAt: null, firesAt: ahead + forMs };
+const forMs = 3 * minuteMs;
+const begun: Alert = { ...sampleAlert(1), status: 'pending', since: ahead, firingAt: null, firesAt: ahead + forMs };
 
-  test('fires after its time when nothing more is seen of it', () => {
-    const [pending] = elapse([begun], start).changed;
-    expect(pending).toMatchObject({ status: 'pending', since: start, firesAt: start + forMs });
-    expect(elapse([pending ?? begun], start + forMs - 1).transitions).toEqual([]);
-    expect(elapse([pending ?? begun], start + forMs).transitions).toMatchObject([{ kind: 'firing' }]);
-  });
+test('an alert that was pending fires after its time when nothing more is seen of it', () => {
+  const [pending] = elapse([begun], start).changed;
+  expect(pending).toMatchObject({ status: 'pending', since: start, firesAt: start + forMs });
+  expect(elapse([pending ?? begun], start + forMs - 1).transitions).toEqual([]);
+  expect(elapse([pending ?? begun], start + forMs).transitions).toMatchObject([{ kind: 'firing' }]);
 });
 
 test('an action is tried again at once, and otherwise waits as long as ever', () => {

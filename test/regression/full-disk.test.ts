@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { Store } from '../../src/store/store.ts';
 import { alertOf, noAlerts, now } from '../store/records.ts';
 import { newFolder } from '../support/new-folder.ts';
@@ -32,16 +32,14 @@ function reader(path: string) {
   return other;
 }
 
-describe('a large WAL', () => {
-  test('gives its space back once nobody reads it, and is no failure meanwhile', async () => {
-    const { path, store, walBytes, write } = await opened(newFolder());
-    const other = reader(path);
-    for (let count = 0; count < 40; count += 1) await write();
-    expect(walBytes()).toBeGreaterThan(8 * mib);
-    await store.proveWritable(now);
-    expect([walBytes() > 8 * mib, store.trouble.failures]).toEqual([true, 0]);
-    other.close();
-    await store.proveWritable(now);
-    expect(walBytes()).toBeLessThanOrEqual(4 * mib);
-  });
+test('a large WAL gives its space back once nobody reads it, and is no failure meanwhile', async () => {
+  const { path, store, walBytes, write } = await opened(newFolder());
+  const other = reader(path);
+  for (let count = 0; count < 40; count += 1) await write();
+  expect(walBytes()).toBeGreaterThan(8 * mib);
+  await store.proveWritable(now);
+  expect([walBytes() > 8 * mib, store.trouble.failures]).toEqual([true, 0]);
+  other.close();
+  await store.proveWritable(now);
+  expect(walBytes()).toBeLessThanOrEqual(4 * mib);
 });

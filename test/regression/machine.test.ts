@@ -1,13 +1,12 @@
 // A machine that lacks something: a name for the user, files that may be opened, the current folder.
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { sourceFiles } from '../layers.ts';
-import { close, listen, urlOf } from '../support/loopback.ts';
+import { startServer } from '../support/loopback.ts';
 import { bin, inherited, node, root } from '../support/process.ts';
 
 const source = join(import.meta.dirname, '../../src');
@@ -39,12 +38,10 @@ process.exit(0);
 `;
 
 test('a connection for which no file is left names the limit and what raises it, and was surely not sent', async () => {
-  const server = createServer((_, response) => response.end('{}'));
-  await listen(server);
-  const url = urlOf(server);
+  await using server = await startServer((_, response) => response.end('{}'));
+  const { url } = server;
   const limited = 'ulimit -n 60 && exec "$0" --input-type=module -e "$1" -- "$2"';
   const { stdout } = await promisify(execFile)('bash', ['-c', limited, node, crowded, url]);
-  await close(server);
   const detail = `${url}: Warmwarden has as many open files as its limit allows; raise it (LimitNOFILE= in systemd, or ulimit -n)`;
   expect(JSON.parse(stdout)).toEqual({ kind: 'unavailable', status: null, detail, retryAfterMs: null, reached: false });
 });

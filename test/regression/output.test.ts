@@ -45,12 +45,10 @@ describe.concurrent('O1: the guard starts and goes on, and every action is told,
   });
 });
 
-describe('a full disk', () => {
-  test('ends a command that has nothing else to do with one sentence', async () => {
-    const full = openSync('/dev/full', 'w');
-    const said = spawnSync(process.execPath, [bin, 'simulator', '--help'], { stdio: ['ignore', full, 'pipe'] });
-    closeSync(full);
-    expect(said.status).toBe(1);
-    expect(said.stderr.toString()).toMatch(/^warmwarden: standard output could not be written: ENOSPC.*\n$/);
-  });
+test('a full disk ends a command that has nothing else to do with one sentence', async () => {
+  const full = openSync('/dev/full', 'w');
+  const said = spawnSync(process.execPath, [bin, 'simulator', '--help'], { stdio: ['ignore', full, 'pipe'] });
+  closeSync(full);
+  expect(said.status).toBe(1);
+  expect(said.stderr.toString()).toMatch(/^warmwarden: standard output could not be written: ENOSPC.*\n$/);
 });

@@ -87,8 +87,9 @@ describe('a store that fails while the daemon runs', () => {
   });
 });
 
-describe('another file in the place of the store', () => {
-  test.each(['', '-wal', '-shm'])('is noticed before anything is written: warmwarden.db%s', async (ending) => {
+test.each(['', '-wal', '-shm'])(
+  'another file in the place of warmwarden.db%s is noticed before anything is written',
+  async (ending) => {
     const { path, store, write } = await opened();
     await write();
     renameSync(`${path}${ending}`, `${path}.away`);
@@ -96,8 +97,8 @@ describe('another file in the place of the store', () => {
     expect(store.trouble).toMatchObject({ failures: 1 });
     renameSync(`${path}.away`, `${path}${ending}`);
     await write();
-  });
-});
+  },
+);
 
 describe('the WAL of the store', () => {
   test('is moved aside by the next start when another file was put there', async () => {
@@ -133,20 +134,18 @@ describe('the WAL of the store', () => {
   );
 });
 
-describe('a lock of another process', () => {
-  test('is a failed write after a moment, and the next write succeeds when it is gone', async () => {
-    const { path, store, write } = await opened();
-    const other = new DatabaseSync(path);
-    onTestFinished(() => other.close());
-    other.exec('BEGIN IMMEDIATE');
-    const begun = performance.now();
-    await expect(write()).rejects.toThrow('locked');
-    expect(performance.now() - begun).toBeLessThan(1_000);
-    expect(store.trouble).toMatchObject({ failures: 1, newest: { lasting: false, mayPass: true } });
-    expect(store.trouble.newest?.remedy).toContain('Another process has locked');
-    other.exec('ROLLBACK');
-    await write();
-  });
+test('a lock of another process is a failed write after a moment, and the next write succeeds when it is gone', async () => {
+  const { path, store, write } = await opened();
+  const other = new DatabaseSync(path);
+  onTestFinished(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  const begun = performance.now();
+  await expect(write()).rejects.toThrow('locked');
+  expect(performance.now() - begun).toBeLessThan(1_000);
+  expect(store.trouble).toMatchObject({ failures: 1, newest: { lasting: false, mayPass: true } });
+  expect(store.trouble.newest?.remedy).toContain('Another process has locked');
+  other.exec('ROLLBACK');
+  await write();
 });
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);

@@ -13,19 +13,17 @@ function withRun(host: RecipeHost, run: object): void {
   host.run = () => ({ status: 200, body: { id: 'run-1', status: 'succeeded', rows: [], ...run } });
 }
 
-describe('a dry run', () => {
-  test.each([
-    ['with rows', [{ operation: 'pause', outcome: 'planned' }]],
-    ['without rows', []],
-  ])('%s says that nothing was done, and how to do it, also when it is followed', async (_, rows) => {
-    await using service = await connected();
-    const { host, rpc } = service;
-    withRun(host, { recipe: 'pause-domain', apply: false, rows });
-    const note = expect.stringMatching(/^Nothing was done: this was a dry run\. .* apply: true\. .*no.* instruction/i);
-    const { structuredContent } = await rpc.call('pause-domain', {});
-    expect(structuredContent).toMatchObject({ status: 'succeeded', apply: false, note });
-    expect((await rpc.call('get_run', { run_id: 'run-1' })).structuredContent).toMatchObject({ apply: false, note });
-  });
+test.each([
+  ['with rows', [{ operation: 'pause', outcome: 'planned' }]],
+  ['without rows', []],
+])('a dry run %s says that nothing was done, and how to do it, also when it is followed', async (_, rows) => {
+  await using service = await connected();
+  const { host, rpc } = service;
+  withRun(host, { recipe: 'pause-domain', apply: false, rows });
+  const note = expect.stringMatching(/^Nothing was done: this was a dry run\. .* apply: true\. .*no.* instruction/i);
+  const { structuredContent } = await rpc.call('pause-domain', {});
+  expect(structuredContent).toMatchObject({ status: 'succeeded', apply: false, note });
+  expect((await rpc.call('get_run', { run_id: 'run-1' })).structuredContent).toMatchObject({ apply: false, note });
 });
 
 test('wrong arguments are answered with what is wrong with them, and nothing before it', async () => {

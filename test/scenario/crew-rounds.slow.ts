@@ -2,7 +2,7 @@
 // beyond the deadline, a database that is out of reach, a cut connection, a lost COMMIT, a lost reply, a restart. Nothing twice, nothing lost.
 // WARMWARDEN_ROUNDS: how many in all, 4 by default; WARMWARDEN_SEED=N draws the same again (not the machine's moments).
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { minuteMs } from '../../src/core/time.ts';
 import { type Chance, chanceFrom } from '../soak/chance.ts';
 import { MessageBook } from '../soak/message-book.ts';
@@ -147,22 +147,20 @@ async function play(crew: Crew, chance: Chance, book: MessageBook, round: number
   return story;
 }
 
-describe.concurrent('an active process and its standbys through kills, freezes, outages, cuts, lost COMMITs and restarts', () => {
-  test.each(Array.from({ length: crews }, (_, index) => index))(
-    `do nothing twice and lose nothing (crew %i, WARMWARDEN_SEED=${seed})`,
-    async (index) => {
-      await using crew = await Crew.start(postgres, index % 2 === 0 ? 3 : 2, accounts);
-      const [chance, book] = [chanceFrom(seed + index), new MessageBook()];
-      for (let round = 1; round <= Math.ceil(rounds / crews); round += 1) {
-        const story = await play(crew, chance, book, round);
-        expect([book.lost(), book.reworded()], story).toEqual([[], []]);
-        // A process that cannot reach the database tells so itself, and knows of no other.
-        expect(
-          book.disorder.filter((one) => !one.includes('store_failing')),
-          story,
-        ).toEqual([]);
-      }
-    },
-    (10 + 2 * rounds) * minuteMs,
-  );
-});
+test.concurrent.each(Array.from({ length: crews }, (_, index) => index))(
+  `an active process and its standbys do nothing twice and lose nothing through kills, freezes, outages, cuts, lost COMMITs and restarts (crew %i, WARMWARDEN_SEED=${seed})`,
+  async (index) => {
+    await using crew = await Crew.start(postgres, index % 2 === 0 ? 3 : 2, accounts);
+    const [chance, book] = [chanceFrom(seed + index), new MessageBook()];
+    for (let round = 1; round <= Math.ceil(rounds / crews); round += 1) {
+      const story = await play(crew, chance, book, round);
+      expect([book.lost(), book.reworded()], story).toEqual([[], []]);
+      // A process that cannot reach the database tells so itself, and knows of no other.
+      expect(
+        book.disorder.filter((one) => !one.includes('store_failing')),
+        story,
+      ).toEqual([]);
+    }
+  },
+  (10 + 2 * rounds) * minuteMs,
+);

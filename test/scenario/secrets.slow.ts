@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { commandLine } from '../support/command-line.ts';
 import { Stage } from '../support/guarded.ts';
 import { week } from '../support/other-api.ts';
@@ -51,49 +51,47 @@ async function troubled(stage: Stage): Promise<void> {
   await until('what was told', () => stage.receiver.alerts().some(({ rule }) => rule === 'guard_acted'));
 }
 
-describe('the secrets of a configuration', () => {
-  it('are in no log, page, metric, answer, message, error, command or row; and every log line is documented', async () => {
-    await using stage = await Stage.open({ file: { server: { listen: '127.0.0.1:0', auth: { tokens } } } });
-    await troubled(stage);
-    const url = await stage.daemon.onDuty();
-    const shown: Record<string, string> = {};
-    const { mailboxes } = (await (await request(`${url}/api/fleet`, { headers: authorization })).body.json()) as {
-      mailboxes: { id: string }[];
-    };
-    const own = mailboxes.flatMap(({ id }) => [`/mailboxes/acme/${id}`, `/api/mailboxes/acme/${id}`]);
-    for (const path of [...pages, ...own])
-      shown[path] = await (await request(url + path, { headers: authorization })).body.text();
-    const config = ['--config', stage.config];
-    shown['status'] = await printed('status', ...config, '--json');
-    shown['explain'] = await printed('explain', 'burning@a.example', ...config, '--json');
-    shown['recipe'] = await printed('recipes', 'run', 'disconnected', ...config, '--json');
-    expect(shown['recipe']).toContain('login as [key] failed, see [hidden]');
-    shown['check'] = await printed('check', ...config, '--show', '--json');
-    const whole = readFileSync(stage.config, 'utf8');
-    // Secrets on the wrong keys, and in a file that is no YAML any more.
-    const { slackUrl, secret } = stage.receiver;
-    stage.workplace.configure(`${whole}\nlog: {level: "${stage.key}"}\nserver: {listen: "${slackUrl} ${secret}"}\n`);
-    shown['check of a broken file'] = await printed('check', ...config);
-    shown['reload of a broken file'] = await printed('reload', ...config);
-    stage.workplace.configure(`api_key: "${stage.key}\n`);
-    shown['check of half a file'] = await printed('check', ...config);
-    stage.workplace.configure(whole);
-    shown['log'] = stage.daemon.output;
-    shown['messages'] = stage.receiver.notified.map(({ text }) => text).join('\n');
-    await stage.daemon.killNow();
-    for (const file of readdirSync(stage.workplace.path('data')).filter((name) => !name.endsWith('.sock')))
-      shown[`store ${file}`] = readFileSync(join(stage.workplace.path('data'), file), 'latin1');
+it('the secrets of a configuration are in no log, page, metric, answer, message, error, command or row; and every log line is documented', async () => {
+  await using stage = await Stage.open({ file: { server: { listen: '127.0.0.1:0', auth: { tokens } } } });
+  await troubled(stage);
+  const url = await stage.daemon.onDuty();
+  const shown: Record<string, string> = {};
+  const { mailboxes } = (await (await request(`${url}/api/fleet`, { headers: authorization })).body.json()) as {
+    mailboxes: { id: string }[];
+  };
+  const own = mailboxes.flatMap(({ id }) => [`/mailboxes/acme/${id}`, `/api/mailboxes/acme/${id}`]);
+  for (const path of [...pages, ...own])
+    shown[path] = await (await request(url + path, { headers: authorization })).body.text();
+  const config = ['--config', stage.config];
+  shown['status'] = await printed('status', ...config, '--json');
+  shown['explain'] = await printed('explain', 'burning@a.example', ...config, '--json');
+  shown['recipe'] = await printed('recipes', 'run', 'disconnected', ...config, '--json');
+  expect(shown['recipe']).toContain('login as [key] failed, see [hidden]');
+  shown['check'] = await printed('check', ...config, '--show', '--json');
+  const whole = readFileSync(stage.config, 'utf8');
+  // Secrets on the wrong keys, and in a file that is no YAML any more.
+  const { slackUrl, secret } = stage.receiver;
+  stage.workplace.configure(`${whole}\nlog: {level: "${stage.key}"}\nserver: {listen: "${slackUrl} ${secret}"}\n`);
+  shown['check of a broken file'] = await printed('check', ...config);
+  shown['reload of a broken file'] = await printed('reload', ...config);
+  stage.workplace.configure(`api_key: "${stage.key}\n`);
+  shown['check of half a file'] = await printed('check', ...config);
+  stage.workplace.configure(whole);
+  shown['log'] = stage.daemon.output;
+  shown['messages'] = stage.receiver.notified.map(({ text }) => text).join('\n');
+  await stage.daemon.killNow();
+  for (const file of readdirSync(stage.workplace.path('data')).filter((name) => !name.endsWith('.sock')))
+    shown[`store ${file}`] = readFileSync(join(stage.workplace.path('data'), file), 'latin1');
 
-    const secrets = [stage.key, 'SLACKSECRET', secret, secret.slice('whsec_'.length), token];
-    for (const [where, text] of Object.entries(shown)) {
-      expect(text.length, where).toBeGreaterThan(where.startsWith('store') ? -1 : 3);
-      for (const one of secrets) expect(text.includes(one), `${one} in ${where}`).toBe(false);
-    }
-    expect(shown['log']).toContain('the key [key] is tired');
+  const secrets = [stage.key, 'SLACKSECRET', secret, secret.slice('whsec_'.length), token];
+  for (const [where, text] of Object.entries(shown)) {
+    expect(text.length, where).toBeGreaterThan(where.startsWith('store') ? -1 : 3);
+    for (const one of secrets) expect(text.includes(one), `${one} in ${where}`).toBe(false);
+  }
+  expect(shown['log']).toContain('the key [key] is tired');
 
-    const documented = new Set(docs.match(/`[A-Za-z_]+`/g)?.map((word) => word.slice(1, -1)));
-    const fields = new Set(stage.daemon.log.flatMap((line) => Object.keys(line)));
-    expect([...fields].filter((field) => !documented.has(field))).toEqual([]);
-    expect(fields.size).toBeGreaterThan(15);
-  });
+  const documented = new Set(docs.match(/`[A-Za-z_]+`/g)?.map((word) => word.slice(1, -1)));
+  const fields = new Set(stage.daemon.log.flatMap((line) => Object.keys(line)));
+  expect([...fields].filter((field) => !documented.has(field))).toEqual([]);
+  expect(fields.size).toBeGreaterThan(15);
 });

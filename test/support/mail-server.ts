@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
+import { ownCertificate } from './certificates.ts';
 
 /** An email as it arrived. */
 export interface ReceivedEmail {
@@ -38,8 +39,7 @@ export class MailServer implements AsyncDisposable {
     const { password = null, tls = 'none' } = options;
     this.#server = new SMTPServer({
       secure: tls === 'from the start',
-      key: mailServerKey,
-      cert: mailServerCertificate,
+      ...ownCertificate,
       disabledCommands: tls === 'none' ? ['STARTTLS'] : [],
       allowInsecureAuth: tls === 'none',
       authOptional: password === null,
@@ -103,23 +103,3 @@ export class MailServer implements AsyncDisposable {
 function errorOf(answer: string): Error {
   return Object.assign(new Error(answer.slice(4)), { responseCode: Number(answer.slice(0, 3)) });
 }
-
-/** Of 0.0.0.0 and localhost, signed by nobody, for a hundred years. */
-export const mailServerCertificate = `-----BEGIN CERTIFICATE-----
-MIIBmjCCAUGgAwIBAgIUB0HBDzq3N1gV5FRCubzgqR9txTMwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbWFpbC50ZXN0MCAXDTI2MTEyMjEwMTQ1NFoYDzIxMjYxMDI5
-MTAxNDU0WjAUMRIwEAYDVQQDDAltYWlsLnRlc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAATfgivIy/hJgLNAZQLaaQGmzf3wR0v/xBOWUTB7Rom0a10MIttvFK3s
-jCGePimLjSHNtSk4Ju9rU3rT4EPgU4t8o28wbTAdBgNVHQ4EFgQUZgTfa5WRxJU9
-p0ud6ghCK+/Qx0cwHwYDVR0jBBgwFoAUZgTfa5WRxJU9p0ud6ghCK+/Qx0cwDwYD
-VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARhwQAAAAAgglsb2NhbGhvc3QwCgYIKoZI
-zj0EAwIDRwAwRAIgTb/xfF3UzzVaMo6KMAwFciXBopI8hvsZXqzUy5cTOCECIE/G
-DIIXTCHQgDLoVs+1qACrit0u6RBg+3qAwlO3uiwh
------END CERTIFICATE-----
-`;
-const mailServerKey = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgB3pOcLnhS2SCpqrv
-JbOAdyJy8gZEgrCQJfnd/bpn6DqhRANCAATfgivIy/hJgLNAZQLaaQGmzf3wR0v/
-xBOWUTB7Rom0a10MIttvFK3sjCGePimLjSHNtSk4Ju9rU3rT4EPgU4t8
------END PRIVATE KEY-----
-`;

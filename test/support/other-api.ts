@@ -2,6 +2,7 @@
 // clock or on one that a test moves, strict about what it is asked. A test moves its mailboxes by hand and puts faults in front of its answers.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { close, listen, urlOf } from './loopback.ts';
 
@@ -186,11 +187,9 @@ export class OtherApi implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
     const whole = new URL(request.url ?? '/', this.url);
     const path = whole.pathname;
-    const body = parse(Buffer.concat(chunks).toString('utf8'));
+    const body = parse(await text(request));
     const secret = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const asked: Asked = {
       key: secret,

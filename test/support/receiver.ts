@@ -1,5 +1,6 @@
 // Slack's incoming webhook and a signed webhook on loopback: keep every message, and can fail for a while.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { close, listen, urlOf } from './loopback.ts';
 
@@ -78,13 +79,11 @@ export class Receiver implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString('utf8');
+    const said = await text(request);
     const to = request.url === '/hook' ? 'hook' : 'slack';
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
-    const status = this.answer(to, text);
-    this.notified.push({ at: Date.now(), to, headers, text, status });
+    const status = this.answer(to, said);
+    this.notified.push({ at: Date.now(), to, headers, text: said, status });
     if (status === 0) {
       request.socket.destroy();
       return;

@@ -1,5 +1,6 @@
 // A recipe service on loopback that plays what the document leaves open: other names, other words, late rows, lost answers.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { close, listen, urlOf } from './loopback.ts';
 
 /** What is sent back; a text body goes out as HTML. `lost` cuts the connection once the request was taken. */
@@ -67,13 +68,11 @@ export class RecipeHost implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
     const taken: TakenRequest = {
       method: request.method ?? '',
       path: request.url ?? '',
       authorization: request.headers.authorization ?? null,
-      body: Buffer.concat(chunks).toString('utf8'),
+      body: await text(request),
     };
     this.taken.push(taken);
     const played = await this.#play(taken);

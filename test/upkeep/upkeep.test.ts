@@ -1,5 +1,5 @@
 // The store is kept small while the daemon is on duty: step by step, as configured now, whatever fails.
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Retention } from '../../src/core/store-failure.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { clockAheadMs, type UpkeepDuty, type UpkeepPlan, upkeepLoop } from '../../src/store/upkeep.ts';
@@ -83,19 +83,17 @@ test('a clock that is ahead makes nothing old: the APIs’ time counts, once one
   await stop();
 });
 
-describe('how far our clock is ahead', () => {
-  const account = (clockAheadMs: number | 'not_told' | null, lastSuccessAt: number | null = 1) => ({
-    apiHealth: { status: 'ok', clockAheadMs },
-    lastSuccessAt,
-  });
+const account = (clockAheadMs: number | 'not_told' | null, lastSuccessAt: number | null = 1) => ({
+  apiHealth: { status: 'ok', clockAheadMs },
+  lastSuccessAt,
+});
 
-  test.each([
-    ['the least that an API says', [account(dayMs), account(hourMs), account('not_told')], hourMs],
-    ['nothing when it is behind one of them', [account(-1), account(dayMs)], 0],
-    ['nothing when none tells the time', [account('not_told'), account(null)], 0],
-    ['nothing without an account', [], 0],
-    ['unknown while no API was reached', [account(null, null)], null],
-  ])('%s', (_, accounts, ahead) => {
-    expect(clockAheadMs(accounts)).toBe(ahead);
-  });
+test.each([
+  ['the least that an API says', [account(dayMs), account(hourMs), account('not_told')], hourMs],
+  ['nothing when it is behind one of them', [account(-1), account(dayMs)], 0],
+  ['nothing when none tells the time', [account('not_told'), account(null)], 0],
+  ['nothing without an account', [], 0],
+  ['unknown while no API was reached', [account(null, null)], null],
+])('how far our clock is ahead: %s', (_, accounts, ahead) => {
+  expect(clockAheadMs(accounts)).toBe(ahead);
 });

@@ -1,6 +1,7 @@
 // A browser as far as forms go: keeps its cookies, says where its forms stand, follows no redirect.
 import { request } from 'node:http';
 import { request as requestTls } from 'node:https';
+import { buffer } from 'node:stream/consumers';
 
 export interface Answer {
   readonly status: number;
@@ -18,12 +19,8 @@ export function sent(
   const send = url.startsWith('https:') ? requestTls : request;
   return new Promise((resolve, reject) => {
     const asked = send(url, { method, headers, rejectUnauthorized: false, agent: false }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('error', reject);
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
-      );
+      const { statusCode: status = 0, headers } = answer;
+      buffer(answer).then((body) => resolve({ status, headers, body }), reject);
     });
     asked.on('error', reject).end(body);
   });

@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { usualLimits } from '../../src/web/live.ts';
-import { firstCertificate } from '../support/certificates.ts';
+import { ownCertificate } from '../support/certificates.ts';
 import { until } from '../support/until.ts';
 import { exampleFleet, mailbox } from './example-fleet.ts';
 import { ask, serve } from './running-server.ts';
@@ -65,7 +65,7 @@ test('is closed for the next one when nothing was asked on it, so a probe still 
 });
 
 test('the same with TLS, where a client that begins no handshake does not hold up the end either', async () => {
-  await using server = await serve(new Fleet(), { connectionLimits: fewConnections, tls: firstCertificate });
+  await using server = await serve(new Fleet(), { connectionLimits: fewConnections, tls: ownCertificate });
   await hold(server.port, 2);
   const secure = (path: string) =>
     new Promise((resolve) => {

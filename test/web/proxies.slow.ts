@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Store } from '../../src/store/store.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
-import { firstCertificate } from '../support/certificates.ts';
+import { ownCertificate } from '../support/certificates.ts';
 import { isInstalled } from '../support/debian.ts';
 import { freePort } from '../support/free-port.ts';
 import { newFolder } from '../support/new-folder.ts';
@@ -115,8 +115,8 @@ test.skipIf(!hasBrowser() || !isInstalled('nginx') || !isInstalled('caddy')).eac
   { timeout: 180_000 },
   async (name, path, configure) => {
     const folder = newFolder();
-    writeFileSync(join(folder, 'tls.crt'), firstCertificate.cert);
-    writeFileSync(join(folder, 'tls.key'), firstCertificate.key);
+    writeFileSync(join(folder, 'tls.crt'), ownCertificate.cert);
+    writeFileSync(join(folder, 'tls.key'), ownCertificate.key);
     const port = await freePort();
     const publicUrl = `https://localhost:${port}${path}`;
     const fleet = exampleFleet();

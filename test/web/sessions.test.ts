@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../src/core/time.ts';
 import type { Auth, Role } from '../../src/web/access/auth.ts';
 import { formTokenOf } from '../../src/web/access/sessions.ts';
-import { certificateOf, firstCertificate, privateAuthority } from '../support/certificates.ts';
+import { certificateOf, ownCertificate, privateAuthority } from '../support/certificates.ts';
 import { newStore } from '../support/new-folder.ts';
 import { TestBrowser } from './browser.ts';
 import { exampleFleet, now } from './example-fleet.ts';
@@ -220,7 +220,7 @@ describe('behind a proxy', () => {
 });
 
 test('over https the cookie is secure, and a renewed certificate is used for new connections', async () => {
-  await using stage = await open({ tls: firstCertificate });
+  await using stage = await open({ tls: ownCertificate });
   expect(stage.server.url).toMatch(/^https:/);
   const { headers } = await signIn(stage.browser);
   expect(String(headers['set-cookie'])).toMatch(/^__Host-warmwarden=/);
@@ -228,7 +228,7 @@ test('over https the cookie is secure, and a renewed certificate is used for new
   stage.server.renew(privateAuthority);
   const after = await certificateOf(stage.server.port);
   expect([before, after].map((pem) => pem.trim())).toEqual(
-    [firstCertificate, privateAuthority].map(({ cert }) => cert.trim()),
+    [ownCertificate, privateAuthority].map(({ cert }) => cert.trim()),
   );
   expect((await stage.browser.get('/')).status).toBe(200);
 });
