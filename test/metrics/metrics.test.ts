@@ -7,73 +7,42 @@ import { defaultPolicy } from '../../src/core/policy.ts';
 import { mailboxGauges } from '../../src/metrics/mailbox-series.ts';
 import { systemClock } from '../../src/world/world.ts';
 import { isInstalled } from '../support/debian.ts';
+import { Scrape } from '../support/scrape.ts';
 import { account, alert, bareMailbox, exampleFleet, mailbox, now, row, rows, today } from '../web/example-fleet.ts';
 import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../web/running-server.ts';
 
 /** Prometheus' own checker, where it is installed. */
 const promtool = 'promtool';
 
-interface Series {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
-/** Reads text 0.0.4; a line that is none of its forms fails the test. */
-function parse(body: string): readonly Series[] {
-  const series: Series[] = [];
-  for (const line of body.split('\n')) {
-    if (line === '' || /^# (HELP|TYPE) |^# EOF$/.test(line)) continue;
-    const [, name, inner, value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
-    if (name === undefined) throw new Error(`not a sample: ${line}`);
-    const labels: Record<string, string> = {};
-    for (const [, key = '', text = ''] of (inner ?? '').matchAll(/(\w+)="((?:[^"\\]|\\.)*)",?/g)) {
-      labels[key] = text.replace(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character));
-    }
-    series.push({ name, labels, value: value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value) });
-  }
-  return series;
-}
-
-async function scrape(fleet: Fleet, changes: Parameters<typeof metricsOf>[2] = {}): Promise<readonly Series[]> {
-  return parse(await textOf(metricsOf(fleet, stillWorld(), changes)));
-}
-
-/** The one value of warmwarden_NAME whose labels include these; undefined when absent. */
-function sampleOf(series: readonly Series[], name: string, labels: Record<string, string> = {}): number | undefined {
-  const found = series.filter(
-    (one) =>
-      one.name === `warmwarden_${name}` && Object.entries(labels).every(([key, value]) => one.labels[key] === value),
-  );
-  if (found.length > 1) throw new Error(`${found.length} series of ${name} fit ${JSON.stringify(labels)}`);
-  return found[0]?.value;
+async function scrape(fleet: Fleet, changes: Parameters<typeof metricsOf>[2] = {}): Promise<Scrape> {
+  return new Scrape(await textOf(metricsOf(fleet, stillWorld(), changes)));
 }
 
 describe('the series of a mailbox', () => {
   test('carry the verdict, the checks and the age of each answer', async () => {
     const series = await scrape(exampleFleet());
     const of = { mailbox: 'team@northwind.example', account: 'northwind' };
-    expect(sampleOf(series, 'window_sent', of)).toBe(214);
-    expect(sampleOf(series, 'window_bounced', of)).toBe(2);
-    expect(sampleOf(series, 'window_inbox', of)).toBe(194);
-    expect(sampleOf(series, 'bounce_ratio', of)).toBeCloseTo(2 / 214, 12);
-    expect(sampleOf(series, 'bounce_limit_ratio', of)).toBe(0.01);
-    expect(sampleOf(series, 'bounces_until_breach', of)).toBe(1);
-    expect(sampleOf(series, 'inbox_ratio', of)).toBeCloseTo(0.95, 12);
-    expect(sampleOf(series, 'mailbox_health_score', of)).toBe(92);
-    expect(sampleOf(series, 'dns_pass', { ...of, record: 'spf' })).toBe(1);
-    expect(sampleOf(series, 'blacklists_checked', of)).toBe(40);
-    expect(sampleOf(series, 'guard_state', { ...of, state: 'near_limit' })).toBe(1);
-    expect(sampleOf(series, 'guard_state', { ...of, state: 'ok' })).toBe(0);
-    expect(sampleOf(series, 'warmup_mode', { ...of, mode: 'balanced' })).toBe(1);
-    expect(sampleOf(series, 'observation_timestamp_seconds', { ...of, route: 'stats' })).toBe((now - 240_000) / 1_000);
-    expect(sampleOf(series, 'mailbox_info', of)).toBe(1);
+    expect(series.value('window_sent', of)).toBe(214);
+    expect(series.value('window_bounced', of)).toBe(2);
+    expect(series.value('window_inbox', of)).toBe(194);
+    expect(series.value('bounce_ratio', of)).toBeCloseTo(2 / 214, 12);
+    expect(series.value('bounce_limit_ratio', of)).toBe(0.01);
+    expect(series.value('bounces_until_breach', of)).toBe(1);
+    expect(series.value('inbox_ratio', of)).toBeCloseTo(0.95, 12);
+    expect(series.value('mailbox_health_score', of)).toBe(92);
+    expect(series.value('dns_pass', { ...of, record: 'spf' })).toBe(1);
+    expect(series.value('blacklists_checked', of)).toBe(40);
+    expect(series.value('guard_state', { ...of, state: 'near_limit' })).toBe(1);
+    expect(series.value('guard_state', { ...of, state: 'ok' })).toBe(0);
+    expect(series.value('warmup_mode', { ...of, mode: 'balanced' })).toBe(1);
+    expect(series.value('observation_timestamp_seconds', { ...of, route: 'stats' })).toBe((now - 240_000) / 1_000);
+    expect(series.value('mailbox_info', of)).toBe(1);
   });
 
   test('are absent, not 0, while unknown', async () => {
     const fleet = new Fleet();
     fleet.putMailbox(bareMailbox('m1', 'new@acme.example'));
-    const names = (await scrape(fleet)).filter((one) => one.labels['mailbox']).map((one) => one.name);
+    const names = (await scrape(fleet)).samples.filter((one) => one.labels['mailbox']).map((one) => one.name);
     expect([...new Set(names)].sort()).toEqual([
       'warmwarden_guard_state',
       'warmwarden_mailbox_info',
@@ -103,15 +72,15 @@ describe('the series of a mailbox', () => {
       },
     });
     const series = await scrape(fleet);
-    expect(sampleOf(series, 'dns_pass', { record: 'spf' })).toBeUndefined();
-    expect(sampleOf(series, 'dns_pass', { record: 'dkim' })).toBe(0);
-    expect(sampleOf(series, 'blacklist_listed')).toBeUndefined();
-    expect(sampleOf(series, 'blacklists_found')).toBeUndefined();
-    expect(sampleOf(series, 'mailbox_connected')).toBeUndefined();
-    expect(sampleOf(series, 'window_replied')).toBeUndefined();
-    expect(sampleOf(series, 'reply_ratio')).toBeUndefined();
-    expect(sampleOf(series, 'inbox_ratio')).toBeUndefined();
-    expect(sampleOf(series, 'spam_ratio')).toBeGreaterThan(0);
+    expect(series.value('dns_pass', { record: 'spf' })).toBeUndefined();
+    expect(series.value('dns_pass', { record: 'dkim' })).toBe(0);
+    expect(series.value('blacklist_listed')).toBeUndefined();
+    expect(series.value('blacklists_found')).toBeUndefined();
+    expect(series.value('mailbox_connected')).toBeUndefined();
+    expect(series.value('window_replied')).toBeUndefined();
+    expect(series.value('reply_ratio')).toBeUndefined();
+    expect(series.value('inbox_ratio')).toBeUndefined();
+    expect(series.value('spam_ratio')).toBeGreaterThan(0);
   });
 });
 
@@ -122,8 +91,8 @@ describe('labels', () => {
     for (const [index, email] of odd.entries()) fleet.putMailbox(mailbox(`m${index}`, email));
     fleet.putMailbox(mailbox('hidden', 'a\u202eb\nc\u0000@acme.example'));
     const series = await scrape(fleet);
-    for (const email of odd) expect(sampleOf(series, 'window_sent', { mailbox: email })).toBe(190);
-    expect(sampleOf(series, 'window_sent', { mailbox: 'a[U+202E]b[U+000A]c[U+0000]@acme.example' })).toBe(190);
+    for (const email of odd) expect(series.value('window_sent', { mailbox: email })).toBe(190);
+    expect(series.value('window_sent', { mailbox: 'a[U+202E]b[U+000A]c[U+0000]@acme.example' })).toBe(190);
   });
 
   test('tell two mailboxes of one address apart by their ids, within an account', async () => {
@@ -133,7 +102,9 @@ describe('labels', () => {
     fleet.putMailbox(mailbox('m3', 'twin@acme.example', { account: 'other' }));
     fleet.putMailbox(mailbox('m4', 'twin@acme.example (m1)'));
     const series = await scrape(fleet);
-    const names = series.filter((one) => one.name === 'warmwarden_window_sent').map((one) => one.labels['mailbox']);
+    const names = series.samples
+      .filter((one) => one.name === 'warmwarden_window_sent')
+      .map((one) => one.labels['mailbox']);
     expect(names.sort()).toEqual([
       'twin@acme.example',
       'twin@acme.example (m1)',
@@ -141,7 +112,7 @@ describe('labels', () => {
       'twin@acme.example (m2)',
     ]);
     const byId = await scrape(fleet, { mailboxLabel: 'id' });
-    expect(sampleOf(byId, 'window_sent', { mailbox: 'm2' })).toBe(190);
+    expect(byId.value('window_sent', { mailbox: 'm2' })).toBe(190);
   });
 });
 
@@ -153,28 +124,28 @@ describe('the series of the daemon', () => {
     fleet.putAlert(alert({ rule: 'stale_data', status: 'pending' }));
     fleet.putAccount(account('rejected', { lastSuccessAt: null, failingSince: now, keyRejected: true }));
     const series = await scrape(fleet);
-    expect(sampleOf(series, 'api_up', { account: 'acme' })).toBe(0);
-    expect(sampleOf(series, 'account_key_accepted', { account: 'acme' })).toBe(1);
-    expect(sampleOf(series, 'account_key_accepted', { account: 'rejected' })).toBe(0);
-    expect(sampleOf(series, 'account_key_accepted', { account: 'unasked' })).toBeUndefined();
-    expect(sampleOf(series, 'api_up', { account: 'northwind' })).toBe(1);
-    expect(sampleOf(series, 'api_up', { account: 'unasked' })).toBeUndefined();
-    expect(sampleOf(series, 'mailboxes', { account: 'unasked', state: 'ok' })).toBeUndefined();
-    expect(sampleOf(series, 'account_writable', { account: 'acme' })).toBe(0);
-    expect(sampleOf(series, 'account_writable', { account: 'northwind' })).toBeUndefined();
-    expect(sampleOf(series, 'poll_oldest_due_seconds', { account: 'acme' })).toBe(12);
-    expect(sampleOf(series, 'alerts_firing', { account: 'acme', rule: 'dns_failing', severity: 'critical' })).toBe(1);
-    expect(sampleOf(series, 'alerts_firing', { rule: 'stale_data' })).toBeUndefined();
-    expect(sampleOf(series, 'outbox_pending', { channel: 'ops' })).toBe(0);
-    expect(sampleOf(series, 'outbox_oldest_timestamp_seconds')).toBeUndefined();
-    expect(sampleOf(series, 'build_info', { version: '0.1.0' })).toBe(1);
+    expect(series.value('api_up', { account: 'acme' })).toBe(0);
+    expect(series.value('account_key_accepted', { account: 'acme' })).toBe(1);
+    expect(series.value('account_key_accepted', { account: 'rejected' })).toBe(0);
+    expect(series.value('account_key_accepted', { account: 'unasked' })).toBeUndefined();
+    expect(series.value('api_up', { account: 'northwind' })).toBe(1);
+    expect(series.value('api_up', { account: 'unasked' })).toBeUndefined();
+    expect(series.value('mailboxes', { account: 'unasked', state: 'ok' })).toBeUndefined();
+    expect(series.value('account_writable', { account: 'acme' })).toBe(0);
+    expect(series.value('account_writable', { account: 'northwind' })).toBeUndefined();
+    expect(series.value('poll_oldest_due_seconds', { account: 'acme' })).toBe(12);
+    expect(series.value('alerts_firing', { account: 'acme', rule: 'dns_failing', severity: 'critical' })).toBe(1);
+    expect(series.value('alerts_firing', { rule: 'stale_data' })).toBeUndefined();
+    expect(series.value('outbox_pending', { channel: 'ops' })).toBe(0);
+    expect(series.value('outbox_oldest_timestamp_seconds')).toBeUndefined();
+    expect(series.value('build_info', { version: '0.1.0' })).toBe(1);
   });
 
   test('count mailboxes that were OK as not judged while their account cannot be read', async () => {
     const fleet = exampleFleet();
     const counted = async (name: string) => {
       const series = await scrape(fleet);
-      const of = (state: string) => sampleOf(series, 'mailboxes', { account: name, state });
+      const of = (state: string) => series.value('mailboxes', { account: name, state });
       return [of('ok'), of('not_judged'), of('paused_by_guard')];
     };
     expect(await counted('acme')).toEqual([8, 0, 1]);
@@ -196,8 +167,8 @@ describe('the series of the daemon', () => {
       const policyOf = (mailbox: MailboxState) => ({ ...defaultPolicy, enforce: acts(mailbox) });
       const series = await scrape(fleet, { policyOf, enforcing: () => false });
       return ['acme', 'northwind', 'unlisted'].map((name) => [
-        sampleOf(series, 'guard_enforcing', { account: name }),
-        sampleOf(series, 'mailboxes_not_enforced', { account: name }),
+        series.value('guard_enforcing', { account: name }),
+        series.value('mailboxes_not_enforced', { account: name }),
       ]);
     };
     const unlisted = [0, 0];
@@ -211,34 +182,35 @@ describe('the series of the daemon', () => {
   test('forget an account that a reload took away', async () => {
     const metrics = metricsOf(exampleFleet(), stillWorld());
     for (const account of ['acme', 'former']) metrics.tally.request({ account, route: 'stats', code: '503' }, 0.2);
-    const series = parse(await textOf(metrics));
-    expect(sampleOf(series, 'api_requests_total', { account: 'acme', code: '503' })).toBe(1);
-    expect(series.filter(({ labels }) => labels['account'] === 'former')).toEqual([]);
+    const series = new Scrape(await textOf(metrics));
+    expect(series.value('api_requests_total', { account: 'acme', code: '503' })).toBe(1);
+    expect(series.samples.filter(({ labels }) => labels['account'] === 'former')).toEqual([]);
   });
 
   test('count from 0 what did not happen yet, and then what happens', async () => {
     const metrics = metricsOf(exampleFleet(), stillWorld());
     const { tally } = metrics;
     const paused = { account: 'acme', action: 'pause', outcome: 'confirmed' };
-    const before = parse(await textOf(metrics));
-    expect(sampleOf(before, 'guard_actions_total', paused)).toBe(0);
-    expect(sampleOf(before, 'notifications_total', { channel: 'ops', outcome: 'undelivered' })).toBe(0);
+    const before = new Scrape(await textOf(metrics));
+    expect(before.value('guard_actions_total', paused)).toBe(0);
+    expect(before.value('notifications_total', { channel: 'ops', outcome: 'undelivered' })).toBe(0);
     tally.action('acme', 'pause', 'confirmed');
     tally.decision('acme', 'hold', 'stale_data');
     tally.request({ account: 'acme', route: 'stats', code: '200' }, 0.2);
     tally.notification('ops', 'sent');
-    const after = parse(await textOf(metrics));
-    expect(sampleOf(after, 'guard_actions_total', paused)).toBe(1);
-    expect(sampleOf(after, 'guard_decisions_total', { account: 'acme', action: 'hold', reason: 'stale_data' })).toBe(1);
-    expect(sampleOf(after, 'api_requests_total', { account: 'acme', route: 'stats', code: '200' })).toBe(1);
-    expect(sampleOf(after, 'api_request_duration_seconds_bucket', { le: '0.25' })).toBe(1);
-    expect(sampleOf(after, 'api_request_duration_seconds_bucket', { le: '0.1' })).toBe(0);
-    expect(sampleOf(after, 'notifications_total', { outcome: 'sent' })).toBe(1);
+    const after = new Scrape(await textOf(metrics));
+    expect(after.value('guard_actions_total', paused)).toBe(1);
+    expect(after.value('guard_decisions_total', { account: 'acme', action: 'hold', reason: 'stale_data' })).toBe(1);
+    expect(after.value('api_requests_total', { account: 'acme', route: 'stats', code: '200' })).toBe(1);
+    expect(after.value('api_request_duration_seconds_bucket', { le: '0.25' })).toBe(1);
+    expect(after.value('api_request_duration_seconds_bucket', { le: '0.1' })).toBe(0);
+    expect(after.value('notifications_total', { outcome: 'sent' })).toBe(1);
   });
 });
 
 const lags = (text: string) => {
-  const of = (what: string) => parse(text).find(({ name }) => name === `nodejs_eventloop_lag_${what}_seconds`)?.value;
+  const of = (what: string) =>
+    new Scrape(text).samples.find(({ name }) => name === `nodejs_eventloop_lag_${what}_seconds`)?.value;
   return { min: of('min'), mean: of('mean'), p50: of('p50'), max: of('max') };
 };
 
@@ -259,22 +231,22 @@ test('the lag of the event loop is how late the event loop was, without the time
 test('the series of the configuration tell whether the newest one was taken, and when the one in force was', async () => {
   const world = stillWorld();
   const metrics = metricsOf(exampleFleet(), world);
-  const read = async () => parse(await textOf(metrics));
+  const read = async () => new Scrape(await textOf(metrics));
   const successful = 'config_last_reload_successful';
   const takenAt = 'config_last_reload_success_timestamp_seconds';
-  expect(sampleOf(await read(), successful)).toBe(1);
+  expect((await read()).value(successful)).toBe(1);
   await world.clock.advance(60_000);
   metrics.configRefused();
-  expect(sampleOf(await read(), successful)).toBe(0);
-  expect(sampleOf(await read(), takenAt)).toBe(now / 1_000);
+  expect((await read()).value(successful)).toBe(0);
+  expect((await read()).value(takenAt)).toBe(now / 1_000);
   const policyOf = () => ({ ...defaultPolicy, enforce: false });
   metrics.configured({ ...metricsSettings, mailboxLabel: 'id', policyOf });
   const after = await read();
-  expect(sampleOf(after, successful)).toBe(1);
-  expect(sampleOf(after, takenAt)).toBe(now / 1_000 + 60);
-  expect(sampleOf(after, 'mailbox_info', { mailbox: 'm3' })).toBe(1);
-  expect(sampleOf(after, 'guard_enforcing', { account: 'acme' })).toBe(0);
-  expect(sampleOf(after, 'active')).toBe(1);
+  expect(after.value(successful)).toBe(1);
+  expect(after.value(takenAt)).toBe(now / 1_000 + 60);
+  expect(after.value('mailbox_info', { mailbox: 'm3' })).toBe(1);
+  expect(after.value('guard_enforcing', { account: 'acme' })).toBe(0);
+  expect(after.value('active')).toBe(1);
 });
 
 describe('the answer to a scrape', () => {

@@ -48,6 +48,9 @@ export async function scrape(url: string): Promise<Scrape> {
 function sampleOf(line: string): Sample {
   const parts = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line);
   if (!parts?.[1] || !parts[3]) throw new Error(`no line of the text format: ${line}`);
-  const labels = [...(parts[2] ?? '').matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name, value]) => [name, value]);
-  return { name: parts[1], labels: Object.fromEntries(labels), value: Number(parts[3]) };
+  const labels = [...(parts[2] ?? '').matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name, value = '']) => [
+    name,
+    value.replace(/\\(.)/g, (_, letter) => (letter === 'n' ? '\n' : letter)),
+  ]);
+  return { name: parts[1], labels: Object.fromEntries(labels), value: Number(parts[3].replace('Inf', 'Infinity')) };
 }
