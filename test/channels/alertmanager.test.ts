@@ -1,6 +1,3 @@
-// A real Alertmanager receives, groups, forgets and resolves our alerts; and what it sends to a webhook is, field by
-// field, what our own webhook with `format: alertmanager` sends.
-import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { alertmanagerBody, alertmanagerChannel } from '../../src/channels/alertmanager.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
@@ -18,6 +15,7 @@ import { quietSettings, sampleDelivery, usualRoutes } from '../outbox/sample-del
 import { type TestStore, testStore } from '../outbox/test-store.ts';
 import { Alertmanager } from '../support/alertmanager.ts';
 import { isInstalled } from '../support/debian.ts';
+import { silentWorld } from '../support/silent-world.ts';
 import { until } from '../support/until.ts';
 import { messageAbout, messageWith } from './people.ts';
 
@@ -38,7 +36,7 @@ const alerts = [1, 2].map((number) => sampleAlert(number, { rule: 'dns_failing',
 
 function notifierFor(alertmanager: string, hook: string, store: TestStore, fleet: Fleet) {
   const clock = systemClock();
-  const world = { clock, random: Math.random, log: pino({ level: 'silent' }), command: 'warmwarden' };
+  const world = silentWorld(clock);
   return createNotifier({
     world,
     loops: new Loops(world),

@@ -5,13 +5,14 @@ import { type BacktestOptions, backtest } from '../../src/cli/backtest.ts';
 import { type Past, replayGuard } from '../../src/core/guard/replay.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays } from '../../src/core/time.ts';
-import { createLog, systemClock, type World } from '../../src/world/world.ts';
+import { systemClock, type World } from '../../src/world/world.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import type { SimulatorOptions } from '../../tools/simulator/simulator.ts';
 import { row as rowOf } from '../guard/samples.ts';
 import { ann, bob, dayMs, type Json, serve } from '../simulator/served.ts';
 import { commandLine } from '../support/command-line.ts';
 import { Workplace } from '../support/process.ts';
+import { silentWorld } from '../support/silent-world.ts';
 
 const amelia = 'amelia.ward@northbeam.example';
 const jonas = 'jonas.keller@brightpath.example';
@@ -25,13 +26,7 @@ async function stage({ days = 5, account = {}, ...options }: Stage = {}) {
   const named = { name: 'acme', base_url: url, api_key: demoKey, requests_per_minute: 100_000, ...account };
   const config = workplace.configure({ accounts: [named] });
   // The fleet's day, but real waits: the budget's are about sockets.
-  const clock = { ...systemClock(), now: () => served.clock.now() };
-  const world: World = {
-    clock,
-    random: () => 0.5,
-    log: createLog({ level: 'silent', format: 'json' }, clock),
-    command: 'warmwarden',
-  };
+  const world = silentWorld({ ...systemClock(), now: () => served.clock.now() });
   return {
     ...served,
     workplace,

@@ -9,13 +9,14 @@ import { shapes } from '../../src/cli/shapes/shapes.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { Store } from '../../src/store/store.ts';
 import { version } from '../../src/world/version.ts';
-import { systemClock, worldOn } from '../../src/world/world.ts';
+import { systemClock } from '../../src/world/world.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
 import { commandLine } from '../support/command-line.ts';
 import { Workplace } from '../support/process.ts';
+import { silentWorld } from '../support/silent-world.ts';
 
-const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+const world = silentWorld();
 const secondKey = 'sk_live_of_a_second_account';
 const slackPath = '/services/T0P-SECRET';
 let simulator: Simulator;

@@ -1,5 +1,4 @@
 // Every command, in one table: with --help, with wrong arguments, without a daemon, beside one, without a terminal, with --json.
-import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,12 +9,13 @@ import { errorShape, shapes } from '../../src/cli/shapes/shapes.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
 import { Store } from '../../src/store/store.ts';
-import { systemClock, worldOn } from '../../src/world/world.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
 import { type Receiver, startReceiver, status } from '../outbox/receiver.ts';
 import { commandLine } from '../support/command-line.ts';
 import { folderOfFile } from '../support/new-folder.ts';
+import { sha256 } from '../support/sha256.ts';
+import { silentWorld } from '../support/silent-world.ts';
 import { until } from '../support/until.ts';
 
 interface Row {
@@ -86,7 +86,6 @@ const table: readonly Row[] = [
 const withoutFacts = ['run', 'demo', 'simulator', 'mcp'];
 
 const recipeKey = 'ww_a-recipe-key-of-this-test';
-const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 const folder = folderOfFile();
 const known = new Map<string, string>();
@@ -96,7 +95,7 @@ let receiver: Receiver;
 let daemon: Daemon;
 
 beforeAll(async () => {
-  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const world = silentWorld();
   const keys = [{ key: demoKey, permissions: ['read', 'write'], plan: 'enterprise' }] as const;
   simulator = await startSimulator({ world, scenario: 'calm', keys });
   receiver = await startReceiver();
@@ -138,7 +137,7 @@ function writeConfig(name: string): void {
     alerts: { channels: [{ name: 'ops', type: 'slack', url: receiver.url }] },
     store: { url: `sqlite:./${name}.db` },
     server: { listen: '127.0.0.1:0' },
-    recipes: { api_keys: [{ name: 'bot', sha256: digestOf(recipeKey), plan: 'agency', role: 'operator' }] },
+    recipes: { api_keys: [{ name: 'bot', sha256: sha256(recipeKey), plan: 'agency', role: 'operator' }] },
   };
   writeFileSync(configOf(name), JSON.stringify(config));
 }

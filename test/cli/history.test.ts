@@ -1,5 +1,4 @@
 // `warmwarden history`: the audit log of a daemon; `warmwarden writes` where no daemon answers.
-import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -7,11 +6,12 @@ import type { TokenConfig } from '../../src/config/config.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { auditing } from '../../src/operations/audit.ts';
 import { Store } from '../../src/store/store.ts';
-import { systemClock, worldOn } from '../../src/world/world.ts';
 import { roomsOf } from '../operations/rooms.ts';
 import { actionOf, arrivedMailbox, emptyList, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { sha256 } from '../support/sha256.ts';
+import { silentWorld } from '../support/silent-world.ts';
 import { serve } from '../web/running-server.ts';
 
 const bob = arrivedMailbox('m1', { account: 'acme', email: 'bob@acme.example' });
@@ -26,7 +26,7 @@ beforeEach(async () => {
   writeFileSync(config, JSON.stringify({ accounts, store: { url: 'sqlite:./w.db' } }));
   const store = await Store.open(path, now);
   await store.recordList({ ...emptyList, present: [bob] });
-  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const world = silentWorld();
   const audited = auditing(roomsOf(new Fleet(), store, world));
   const done = async () => ({ result: 'done' as const, messages: ['Done.'] });
   const about = { name: 'pause', account: 'acme', mailboxes: [{ account: 'acme', id: 'm1', email: bob.email }] };
@@ -109,7 +109,7 @@ describe('history', () => {
   });
 
   test('is for a token that may read', async () => {
-    const tokens = [{ name: 'vera', role: 'viewer' as const, sha256: createHash('sha256').update('t').digest('hex') }];
+    const tokens = [{ name: 'vera', role: 'viewer' as const, sha256: sha256('t') }];
     vi.stubEnv('WARMWARDEN_TOKEN', 't');
     expect((await history(['--json'], tokens)).code).toBe(0);
     vi.stubEnv('WARMWARDEN_TOKEN', 'wrong');

@@ -1,10 +1,10 @@
 // `warmwarden recipes` beside a daemon; `warmwarden token new`.
-import { createHash } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { commandLine } from '../support/command-line.ts';
 import { workInEmptyFolder } from '../support/empty-folder.ts';
 import { Stage } from '../support/guarded.ts';
 import { startServer } from '../support/loopback.ts';
+import { sha256 } from '../support/sha256.ts';
 import { until } from '../support/until.ts';
 
 const warmwarden = (...args: string[]) => commandLine(args);
@@ -52,8 +52,8 @@ test('a dry run says how to carry it out, and speaks of --dry-run only where it 
 test('token new prints a token once, and the digest that lets it in', async () => {
   workInEmptyFolder();
   const made = await warmwarden('token', 'new', 'bot', '--role', 'operator', '--json');
-  const { token, sha256, ...rest } = JSON.parse(made.stdout);
-  expect(sha256).toBe(createHash('sha256').update(token).digest('hex'));
+  const { token, sha256: digest, ...rest } = JSON.parse(made.stdout);
+  expect(digest).toBe(sha256(token));
   expect(rest).toEqual({ name: 'bot', kind: 'token', role: 'operator', plan: null });
   const { stdout } = await warmwarden('token', 'new', 'bot', '--role', 'scraper');
   expect(stdout).toMatch(

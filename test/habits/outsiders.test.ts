@@ -1,5 +1,4 @@
 // Somebody without a token, or with a recipe key alone, learns no path of the machine; and a function that is called by hand blames no row.
-import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
@@ -11,6 +10,7 @@ import { movedError } from '../../src/store/failure.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
 import { root, runDaemon, Workplace } from '../support/process.ts';
 import { endedRun, recipeRunner, startedRun } from '../support/recipe-runner.ts';
+import { sha256 } from '../support/sha256.ts';
 import { until } from '../support/until.ts';
 import { stillWorld } from '../web/running-server.ts';
 
@@ -21,8 +21,6 @@ async function failureOver(place: string): Promise<string | null> {
   await runner.close();
   return error;
 }
-
-const sha256 = (key: string) => createHash('sha256').update(key).digest('hex');
 
 it('answers to those outside name neither the program’s path nor the configuration’s', async () => {
   using workplace = new Workplace();

@@ -6,7 +6,6 @@ import { createServer, type TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { minuteMs } from '../../src/core/time.ts';
 import { RecipeApi } from '../../src/recipes/client/client.ts';
-import { systemClock, worldOn } from '../../src/world/world.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { privateAuthority } from '../support/certificates.ts';
 import { HttpProxy } from '../support/http-proxy.ts';
@@ -14,6 +13,7 @@ import { newFolder } from '../support/new-folder.ts';
 import { OtherApi, week } from '../support/other-api.ts';
 import { Running, Workplace } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';
+import { silentWorld } from '../support/silent-world.ts';
 
 const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/5 * * * *', warmup: '*/5 * * * *' };
 const emergency = [{ daysAgo: 0, sent: 40, bounced: 9 }, ...week(40, 0).slice(1)];
@@ -120,7 +120,7 @@ test('a proxy that refuses is what the failure names, without its password', asy
 test('recipe services are asked through it', async () => {
   await using proxy = await HttpProxy.start();
   const proxies = { http: `http://127.0.0.1:${proxy.port}`, https: null, except: [] };
-  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const world = silentWorld();
   const api = new RecipeApi({ baseUrl: 'http://recipes.test:1/v1', apiKey: 'k', egress: { proxies, ca: null } }, world);
   expect(await api.recipes(AbortSignal.timeout(60_000))).toMatchObject({ ok: false });
   await api.close();

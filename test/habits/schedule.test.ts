@@ -1,5 +1,4 @@
 // A schedule says what was due, however long nobody asked; a change that was missed is told and not made late, a report is made up for.
-import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,6 +7,7 @@ import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { cronSchedule } from '../../src/world/schedule.ts';
 import { type MovedDaemon, startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { OtherApi } from '../support/other-api.ts';
+import { sha256 } from '../support/sha256.ts';
 
 const at = (text: string) => Date.parse(`${text}Z`);
 const poll = { health: '0 * * * *', mailboxes: '0 * * * *', stats: '0 * * * *', warmup: '0 * * * *' };
@@ -40,8 +40,7 @@ interface ListedRun {
 }
 
 const key = 'ww_viewer';
-const sha256 = createHash('sha256').update(key).digest('hex');
-const file = { recipes: { api_keys: [{ name: 'bot', sha256, plan: 'agency', role: 'viewer' }] } };
+const file = { recipes: { api_keys: [{ name: 'bot', sha256: sha256(key), plan: 'agency', role: 'viewer' }] } };
 
 async function begin(api: OtherApi): Promise<MovedDaemon> {
   const stage = await startMovedDaemon({ other: api, poll, file });

@@ -12,10 +12,11 @@ import { type OperationRequest, operating, runCommand } from '../../src/operatio
 import { createOperatorCommands, resendCommand } from '../../src/operations/commands.ts';
 import { failed } from '../../src/operations/plan.ts';
 import { Store } from '../../src/store/store.ts';
-import { type World, worldOn } from '../../src/world/world.ts';
-import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
+import type { World } from '../../src/world/world.ts';
+import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { now } from '../store/records.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { silentWorld } from '../support/silent-world.ts';
 
 /** A store in a folder of its own, an empty fleet and a moved clock, until the test is over. */
 export async function openRooms() {
@@ -27,8 +28,6 @@ export async function openRooms() {
   onTestFinished(() => opened.store.close());
   return opened;
 }
-
-export const silentWorld = (clock: MovedClock) => worldOn(clock, { level: 'silent', format: 'json' });
 
 export function roomsOf(fleet: Fleet, store: Store, world: World): CommandRooms {
   const rules = () => defaultRuleSettings;

@@ -2,7 +2,6 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import { mutes } from '../../src/alerts/routing.ts';
@@ -18,6 +17,7 @@ import { alertCommands } from '../../src/web/page/parts/command-links.ts';
 import { systemClock } from '../../src/world/world.ts';
 import { sampleAlert } from '../alerts/samples.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { silentWorld } from '../support/silent-world.ts';
 import { operateOn, roomsOf } from './rooms.ts';
 
 const asker = { by: 'ann', reason: 'the provider moves' };
@@ -30,7 +30,7 @@ let socket: CommandSocket;
 beforeEach(async () => {
   folder = newFolder();
   path = join(folder, 'w.db');
-  const world = { clock: systemClock(), random: Math.random, log: pino({ level: 'silent' }), command: 'warmwarden' };
+  const world = silentWorld();
   store = await Store.open(path, world.clock.now(), { clock: world.clock });
   fleet = new Fleet();
   fleet.putAccount({ name: 'acme' } as Parameters<Fleet['putAccount']>[0]);

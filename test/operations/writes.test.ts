@@ -11,7 +11,8 @@ import { settleWrites, type WritesRooms, writesCommand } from '../../src/operati
 import { Store } from '../../src/store/store.ts';
 import type { MovedClock } from '../../tools/simulator/moved-clock.ts';
 import { arrivedMailbox, now, verdictOf } from '../store/records.ts';
-import { openRooms, roomsOf, silentWorld } from './rooms.ts';
+import { silentWorld } from '../support/silent-world.ts';
+import { openRooms, roomsOf } from './rooms.ts';
 
 const who = { by: 'ann', reason: 'a look first' };
 const bob = arrivedMailbox('m1', { account: 'acme', email: 'bob@acme.example' });

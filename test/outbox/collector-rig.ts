@@ -10,10 +10,10 @@ import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { Collector, type NotifySettings } from '../../src/outbox/collector.ts';
-import { worldOn } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { about, acted, healthy, invalid, policyBlock } from '../alerts/incident-samples.ts';
 import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
+import { silentWorld } from '../support/silent-world.ts';
 import { quietSettings, usualRoutes } from './sample-delivery.ts';
 import { testStore } from './test-store.ts';
 
@@ -93,7 +93,7 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
     repeatIntervalMs: { critical: 4 * hourMs, warning: null, info: null },
     ...settings,
   };
-  const world = worldOn(clock, { level: 'silent', format: 'json' });
+  const world = silentWorld(clock);
   const configured = { channels: () => channels, settings: () => inForce, pageUrl: 'http://page' };
   const parts = { world, store, ...configured, apiOf: () => 'https://api.example/', recorded: () => {} };
   let collector = new Collector({ ...parts, fleet });

@@ -1,6 +1,3 @@
-// Sends what a store holds through one channel, and tells of every step: before and after each of the store's verbs and of
-// the channel's sends.
-import { pino } from 'pino';
 import { type ChannelSettings, createChannel } from '../../src/channels/channels.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { noTally } from '../../src/core/tally.ts';
@@ -9,6 +6,7 @@ import type { OutboxStore } from '../../src/outbox/outbox-store.ts';
 import { Store } from '../../src/store/store.ts';
 import { Loops } from '../../src/world/loop.ts';
 import { systemClock } from '../../src/world/world.ts';
+import { silentWorld } from '../support/silent-world.ts';
 import { quietSettings } from './sample-delivery.ts';
 
 type Reached = (step: string) => void;
@@ -33,7 +31,7 @@ function stepped<Part extends object>(part: Part, name: string, reached: Reached
 /** Resolves when nothing waits any more: all of it was sent or given up. */
 export async function sendAll(path: string, settings: ChannelSettings, reached: Reached): Promise<void> {
   const clock = systemClock();
-  const world = { clock, random: () => 0, log: pino({ level: 'silent' }), command: 'warmwarden' };
+  const world = silentWorld(clock, () => 0);
   const channel = createChannel(settings, { world, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' });
   const store = await Store.open(path, clock.now());
   const outbox: OutboxStore = store;

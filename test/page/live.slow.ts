@@ -2,7 +2,6 @@
 // longer be live says why and of when it is.
 
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -14,6 +13,7 @@ import { isInstalled } from '../support/debian.ts';
 import { freePort } from '../support/free-port.ts';
 import { newStore } from '../support/new-folder.ts';
 import { runDaemon, Workplace } from '../support/process.ts';
+import { sha256 } from '../support/sha256.ts';
 import { until } from '../support/until.ts';
 import { alert, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
 import { serve } from '../web/running-server.ts';
@@ -198,8 +198,7 @@ test.skipIf(!hasBrowser() || !isInstalled(nginx)).each([
 );
 
 browserTest('an open page whose session has ended says so, and goes on after the sign-in', async () => {
-  const sha256 = createHash('sha256').update('secret').digest('hex');
-  const auth: Auth = { tokens: [{ name: 'ann', role: 'operator', sha256 }] };
+  const auth: Auth = { tokens: [{ name: 'ann', role: 'operator', sha256: sha256('secret') }] };
   const { sessions } = await newStore(now);
   await using server = await serve(exampleFleet(), { auth: () => auth, sessions, liveLimits: soon });
   await using browser = await openBrowser();

@@ -1,12 +1,10 @@
-// The client of the recipe API against a real server that plays what the document calls "not shown"; a run is followed to its end.
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { type Followed, type FollowOptions, followRun, RecipeApi } from '../../src/recipes/client/client.ts';
-import { systemClock, type World } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { type Played, RecipeHost } from '../support/recipe-service.ts';
+import { silentWorld } from '../support/silent-world.ts';
 
-const world: World = { clock: systemClock(), random: () => 0, log: pino({ level: 'silent' }), command: 'warmwarden' };
+const world = silentWorld();
 const ok = (body: unknown) => () => ({ status: 200, body });
 const asked = { recipe: 'at-risk', parameters: {}, apply: false };
 
@@ -193,7 +191,7 @@ async function follow(plays: readonly Played[], options: Partial<FollowOptions> 
   await using host = await RecipeHost.start();
   host.run = RecipeHost.inTurn(...plays);
   const clock = movedClock(0);
-  const world = { clock, random: () => 1, log: pino({ level: 'silent' }), command: 'warmwarden' };
+  const world = silentWorld(clock, () => 1);
   const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
   let followed: Followed | undefined;
   const following = followRun(api, 'run-1', { withinMs: 5 * minuteMs, ...options }, world).then((end) => {

@@ -11,12 +11,12 @@ import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { noTally } from '../../src/core/tally.ts';
 import { utcDate } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
-import { worldOn } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { usualAccount } from '../account/duty.ts';
 import { row, warmupAnswer } from '../guard/samples.ts';
 import { arrivedMailbox, emptyList, now } from '../store/records.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { silentWorld } from '../support/silent-world.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 
 const account = 'acme';
@@ -27,7 +27,7 @@ export async function recording(ids: readonly string[]) {
   const store = await Store.open(file, now);
   const present = ids.map((id) => arrivedMailbox(id));
   const clock = movedClock(now);
-  const world = worldOn(clock, { level: 'silent', format: 'json' });
+  const world = silentWorld(clock);
   const fleet = new Fleet();
   await store.recordList({ ...emptyList, account, present });
   for (const mailbox of present) fleet.putMailbox(mailbox);

@@ -1,9 +1,9 @@
 // Every command hung without a word beside a daemon that was frozen, as by SIGSTOP: its socket accepts and never answers.
 // The tests wait for ten seconds again and again: side by side they take a third of the time.
-import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Stage } from '../support/guarded.ts';
 import { Running } from '../support/process.ts';
+import { sha256 } from '../support/sha256.ts';
 import { until } from '../support/until.ts';
 
 const box = 'box@fleet.example';
@@ -53,7 +53,7 @@ test.concurrent('beside a frozen daemon every command ends with a sentence, and 
 });
 
 const secret = 'ww_of-this-test';
-const withSecret = { name: 'me', sha256: createHash('sha256').update(secret).digest('hex'), role: 'operator' };
+const withSecret = { name: 'me', sha256: sha256(secret), role: 'operator' };
 const file = {
   server: { listen: '127.0.0.1:0', auth: { tokens: [withSecret] } },
   recipes: { api_keys: [{ ...withSecret, plan: 'pro' }] },

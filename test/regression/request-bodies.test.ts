@@ -1,16 +1,12 @@
 // 100 MB posted to an operator's route were read to their end, and held in memory. docs/faults.md O7.
-import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { sha256 } from '../support/sha256.ts';
 import { serve } from '../web/running-server.ts';
 
 const auth = { tokens: [{ name: 'anna', role: 'operator' as const, sha256: sha256('secret-of-anna') }] };
 const mebibyte = 1024 * 1024;
-
-function sha256(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
-}
 
 /** Posts JSON without end until it is answered or `most` bytes are out; what was answered, and how much was sent. */
 function pour(url: string, most: number): Promise<{ status: number; text: string; sent: number }> {

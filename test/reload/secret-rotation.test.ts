@@ -5,9 +5,9 @@ import type { CommandOutcome } from '../../src/core/operator-command.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { SecretRotation } from '../../src/daemon/reload/secret-rotation.ts';
 import { Loops } from '../../src/world/loop.ts';
-import { worldOn } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { Workplace } from '../support/process.ts';
+import { silentWorld } from '../support/silent-world.ts';
 
 const done: CommandOutcome = { result: 'done', messages: [] };
 const refused: CommandOutcome = { result: 'invalid', messages: [] };
@@ -19,7 +19,7 @@ function following(reload: (file: string, rotation: SecretRotation) => Promise<C
   const file = workplace.path('key');
   writeFileSync(file, 'the first');
   const clock = movedClock(0);
-  const world = worldOn(clock, { level: 'silent', format: 'json' });
+  const world = silentWorld(clock);
   const rotation = new SecretRotation(world);
   rotation.follow([file]);
   const loop = rotation.loop(new Loops(world), () => reload(file, rotation));

@@ -11,17 +11,17 @@ import { dayMs, minuteMs } from '../../src/core/time.ts';
 import { endForgotten } from '../../src/daemon/open.ts';
 import { ReloadAlerts } from '../../src/daemon/reload/reload-alerts.ts';
 import { Store } from '../../src/store/store.ts';
-import { worldOn } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { sampleAlert, start } from '../alerts/samples.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { silentWorld } from '../support/silent-world.ts';
 
 const waitMs = 10 * minuteMs;
 
 async function stage() {
   const folder = newFolder();
   const clock = movedClock(start);
-  const world = worldOn(clock, { level: 'silent', format: 'json' });
+  const world = silentWorld(clock);
   const store = await Store.open(join(folder, 'w.db'), start);
   const fleet = new Fleet();
   const turns = new Turns(clock);

@@ -70,7 +70,7 @@ async function underWay(crew: Crew, breaches: readonly OtherMailbox[]): Promise<
       WHERE NOT EXISTS (SELECT FROM warmwarden.actions a WHERE a.mailbox_id = breach.id AND a.state = 'confirmed')`,
     "SELECT state || ' action ' || action FROM warmwarden.actions WHERE state IN ('open', 'planned')",
     "SELECT 'transition ' || transition FROM warmwarden.transitions WHERE notified = 0",
-    "SELECT 'delivery ' || title FROM warmwarden.deliveries WHERE state = 'pending'",
+    "SELECT 'delivery ' || delivery FROM warmwarden.deliveries WHERE state = 'pending'",
     "SELECT 'command' FROM warmwarden.operator_commands WHERE result IS NULL",
   ];
   const sql = `SELECT string_agg(what, E'\\n') AS text FROM (${parts.join(' UNION ALL ')}) AS open(what)`;

@@ -16,7 +16,7 @@ import { secondMs } from '../../src/core/time.ts';
 import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
 import type { OperationBody, OperationName } from '../../src/operations/command-requests.ts';
 import { Store } from '../../src/store/store.ts';
-import { type Clock, worldOn } from '../../src/world/world.ts';
+import type { Clock } from '../../src/world/world.ts';
 import type { Habits } from '../../tools/simulator/habits.ts';
 import type { LoggedRequest } from '../../tools/simulator/http.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
@@ -28,6 +28,7 @@ import { decisionsOf } from '../support/decisions-of.ts';
 import { errorLog } from '../support/error-log.ts';
 import type { OtherApi } from '../support/other-api.ts';
 import { Receiver } from '../support/receiver.ts';
+import { silentWorld } from '../support/silent-world.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 
 export interface MovedOptions {
@@ -99,7 +100,7 @@ export async function startMovedDaemon(options: MovedOptions) {
   const [other] = others;
   const clock = movedClock(scenarioStart);
   for (const api of others) api.now = () => clock.now();
-  const world = { ...worldOn(clock, { level: 'silent', format: 'json' }), random: () => 0.5 };
+  const world = silentWorld(clock);
   const errors = errorLog(options.expectErrors ?? []);
   const daemonsWorld = { ...world, log: errors.log, clock: options.clock?.(clock) ?? clock };
   // Durability has tests of its own; in memory the many commits cost no fsync.

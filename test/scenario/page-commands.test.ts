@@ -1,15 +1,14 @@
 // Commands on the page of a whole daemon: the effect, the confirmation, the outcome that the simulator shows too. Forms: test/web/sessions.test.ts.
-import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { mailboxCommandPath, mailboxPath } from '../../src/core/page-links.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { formTokenOf } from '../../src/web/access/sessions.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
+import { sha256 } from '../support/sha256.ts';
 import { until } from '../support/until.ts';
 import { TestBrowser } from '../web/browser.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const tokens = (['operator', 'viewer'] as const).map((role) => ({ name: role, role, sha256: sha256(`${role}-token`) }));
 
 async function begin(emails: readonly string[], auth: object | 'none' = { tokens }) {

@@ -4,7 +4,6 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { dayMs } from '../../src/core/time.ts';
-import { systemClock, worldOn } from '../../src/world/world.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import type { Incident, MailboxSpec, Scenario } from '../../tools/simulator/scenario.ts';
 import { startSimulator } from '../../tools/simulator/simulator.ts';
@@ -13,6 +12,7 @@ import { isInstalled } from '../support/debian.ts';
 import { runDaemon, Workplace } from '../support/process.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import { Receiver } from '../support/receiver.ts';
+import { silentWorld } from '../support/silent-world.ts';
 import { until } from '../support/until.ts';
 
 const observedKey = 'sk_live_observed_0123456789abcdef';
@@ -112,7 +112,7 @@ test.skipIf(!isInstalled('prometheus'))(
   'Prometheus sees everything that the dashboards ask for, and fires what the rules say',
   { timeout: 180_000 },
   async () => {
-    const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+    const world = silentWorld();
     const rights = { permissions: ['read', 'write'], plan: 'enterprise', requestsPerMinute: 10_000 } as const;
     const keys = [
       { key: demoKey, mailboxes: [...guarded, late], ...rights },

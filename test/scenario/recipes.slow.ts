@@ -1,21 +1,20 @@
 // Recipes on a whole daemon: the rows of every built-in one against what the API and the page say, and what `do:` does.
 
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { routes } from '../../src/core/answers.ts';
 import { hourMs, secondMs } from '../../src/core/time.ts';
 import { scenarios } from '../../tools/simulator/scenarios.ts';
 import { amelia, jonas } from '../account/duty.ts';
+import { sha256 } from '../support/sha256.ts';
 import { until } from '../support/until.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
 
-const digest = (key: string) => createHash('sha256').update(key).digest('hex');
 const keys = { viewer: 'ww_viewer', operator: 'ww_operator' };
 const file = {
   recipes: {
     api_keys: [
-      { name: 'bot', sha256: digest(keys.viewer), plan: 'agency', role: 'viewer' },
-      { name: 'boss', sha256: digest(keys.operator), plan: 'agency', role: 'operator' },
+      { name: 'bot', sha256: sha256(keys.viewer), plan: 'agency', role: 'viewer' },
+      { name: 'boss', sha256: sha256(keys.operator), plan: 'agency', role: 'operator' },
     ],
   },
   retention: { runs: '10d' },

@@ -1,5 +1,4 @@
 // Promise 10: a whole daemon under every kind of trouble, and none of its secrets in anything that it shows, says or keeps.
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
@@ -7,10 +6,11 @@ import { expect, it } from 'vitest';
 import { commandLine } from '../support/command-line.ts';
 import { Stage } from '../support/guarded.ts';
 import { week } from '../support/other-api.ts';
+import { sha256 } from '../support/sha256.ts';
 import { until } from '../support/until.ts';
 
 const token = 'operator-token-of-this-test';
-const tokens = [{ name: 'ann', sha256: createHash('sha256').update(token).digest('hex'), role: 'operator' }];
+const tokens = [{ name: 'ann', sha256: sha256(token), role: 'operator' }];
 const authorization = { authorization: `Bearer ${token}` };
 const pages = ['/', '/metrics', '/api/fleet', '/api/alerts', '/api/deliveries', '/openapi.json', '/readyz', '/nowhere'];
 const docs = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');

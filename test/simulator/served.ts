@@ -1,11 +1,11 @@
 // A simulator on a moved clock, and requests to it over real HTTP.
 import { request } from 'undici';
-import { createLog } from '../../src/world/world.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import type { Incident, MailboxSpec, Scenario } from '../../tools/simulator/scenario.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
 import { type SimulatorOptions, startSimulator } from '../../tools/simulator/simulator.ts';
+import { silentWorld } from '../support/silent-world.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 
 export const hourMs = 3_600_000;
@@ -61,14 +61,8 @@ export const bob: MailboxSpec = {
 /** A simulator at a Tuesday's 08:30 UTC, its key allowed 100,000 requests a minute unless `keys` says otherwise. */
 export async function serve(options: Partial<SimulatorOptions> = {}) {
   const clock = movedClock(options.startAt ?? scenarioStart);
-  const world = {
-    clock,
-    random: () => 0.5,
-    log: createLog({ level: 'silent', format: 'json' }, clock),
-    command: 'warmwarden',
-  };
   const simulator = await startSimulator({
-    world,
+    world: silentWorld(clock),
     scenario: scenarioOf([ann, bob]),
     keys: [{ key: demoKey, permissions: ['read', 'write'], plan: 'enterprise', requestsPerMinute: 100_000 }],
     ...options,

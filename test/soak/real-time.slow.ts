@@ -5,12 +5,13 @@ import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { routes } from '../../src/core/answers.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
-import { systemClock, worldOn } from '../../src/world/world.ts';
+import { systemClock } from '../../src/world/world.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { startSimulator } from '../../tools/simulator/simulator.ts';
 import { runDaemon, Workplace } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';
 import { type Scrape, scrape } from '../support/scrape.ts';
+import { silentWorld } from '../support/silent-world.ts';
 import { until } from '../support/until.ts';
 import { chanceFrom } from './chance.ts';
 import { type Flatness, flatnessOf } from './flatness.ts';
@@ -74,7 +75,7 @@ test(`for ${minutes} minutes of real time`, { timeout: (minutes + 5) * minuteMs 
   using place = new Workplace();
   const clock = systemClock();
   const keys = [{ key: demoKey, permissions: ['read', 'write'], plan: 'enterprise' }] as const;
-  const world = worldOn(clock, { level: 'silent', format: 'json' });
+  const world = silentWorld(clock);
   await using simulator = await startSimulator({ world, scenario: 'calm', keys, seed });
   await using receiver = await Receiver.start();
   const written = {

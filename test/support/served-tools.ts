@@ -1,17 +1,16 @@
-// A recipe service on loopback and the tool server of it in this process, with a bare client.
-import { pino } from 'pino';
 import { RecipeApi } from '../../src/recipes/client/client.ts';
 import { serveTools } from '../../src/recipes/mcp/tool-server.ts';
 import { type Clock, systemClock } from '../../src/world/world.ts';
 import { pairedRpc } from './bare-rpc.ts';
 import { RecipeHost } from './recipe-service.ts';
+import { silentWorld } from './silent-world.ts';
 
 const lookEveryMs = 50;
 
 /** `foreign`: the service is not the user's own daemon. */
 export async function served(clock: Clock = systemClock(), foreign = true) {
   const host = await RecipeHost.start();
-  const world = { clock, random: () => 0.5, log: pino({ level: 'silent' }), command: 'warmwarden' };
+  const world = silentWorld(clock);
   const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
   const { rpc, wire } = pairedRpc();
   const noted: string[] = [];

@@ -4,8 +4,8 @@ import type { Retention } from '../../src/core/store-failure.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { clockAheadMs, type UpkeepDuty, type UpkeepPlan, upkeepLoop } from '../../src/store/upkeep.ts';
 import { Loops } from '../../src/world/loop.ts';
-import { worldOn } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
+import { silentWorld } from '../support/silent-world.ts';
 
 const retentionOf = (days: number): Retention => ({
   ...{ decisionsMs: days * dayMs, deliveriesMs: days * dayMs, changesMs: days * dayMs },
@@ -14,7 +14,7 @@ const retentionOf = (days: number): Retention => ({
 
 function onDuty(duties: readonly UpkeepDuty[]) {
   const clock = movedClock(0);
-  const world = worldOn(clock, { level: 'silent', format: 'json' });
+  const world = silentWorld(clock);
   const plans: UpkeepPlan[] = [];
   const planned = (plan: UpkeepPlan) => {
     plans.push(plan);

@@ -1,13 +1,12 @@
 // Who is let in: tokens and roles, host names, and how the server starts and ends.
-import { createHash } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { type Auth, isOwnHost } from '../../src/web/access/auth.ts';
+import { sha256 } from '../support/sha256.ts';
 import { exampleFleet } from './example-fleet.ts';
 import { ask, serve } from './running-server.ts';
 
-const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
 const tokens: Auth = {
   tokens: [
     { name: 'ops', sha256: sha256('operator-token'), role: 'operator' },

@@ -1,7 +1,6 @@
 // While others hold all connections, a probe is answered: one that is not would restart a daemon that guards. The stream of live pages
 // says that something changed, to as many readers as there is room for.
 
-import { createHash } from 'node:crypto';
 import { get, type IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { connect, type Socket } from 'node:net';
@@ -10,6 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { usualLimits } from '../../src/web/live.ts';
 import { ownCertificate } from '../support/certificates.ts';
+import { sha256 } from '../support/sha256.ts';
 import { until } from '../support/until.ts';
 import { exampleFleet, mailbox } from './example-fleet.ts';
 import { ask, serve } from './running-server.ts';
@@ -137,8 +137,7 @@ test('no more readers than there is room for; one that leaves makes room, and th
 });
 
 test('a script is offered no sign-in in a window of the browser', async () => {
-  const sha256 = createHash('sha256').update('secret').digest('hex');
-  const auth = () => ({ tokens: [{ name: 'eve', role: 'viewer' as const, sha256 }] });
+  const auth = () => ({ tokens: [{ name: 'eve', role: 'viewer' as const, sha256: sha256('secret') }] });
   await using server = await serve(exampleFleet(), { auth });
   for (const path of ['/events', '/']) {
     const { status, headers } = await ask(server.url + path, {

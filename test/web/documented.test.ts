@@ -1,5 +1,4 @@
 // The OpenAPI document has every route, and each refusal comes with the status and the fields that it and docs/http-api.md say.
-import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { commandPaths } from '../../src/web/commands/prepared.ts';
 import { usualLimits } from '../../src/web/live.ts';
@@ -7,6 +6,7 @@ import { places } from '../../src/web/pages.ts';
 import { refusals } from '../../src/web/refusals.ts';
 import type { ServerOptions } from '../../src/web/server.ts';
 import { document, operations } from '../support/api-document.ts';
+import { sha256 } from '../support/sha256.ts';
 import { exampleFleet } from './example-fleet.ts';
 import { registeredRoutes } from './registered-routes.ts';
 import { ask, serve } from './running-server.ts';
@@ -39,7 +39,6 @@ test('the refusals are sent as they are documented: the code, and an object of `
   expect(sent.sort()).toEqual(documented.sort());
 });
 
-const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
 const auth = {
   tokens: [
     { name: 'anna', role: 'operator' as const, sha256: sha256('anna') },

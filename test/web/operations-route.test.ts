@@ -1,15 +1,14 @@
 // The commands over HTTP: for an operator's token only, as JSON only, and the same requests as over the socket.
-import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { askDaemon, askFor } from '../../src/cli/daemon.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { CommandOutcome, Operate } from '../../src/core/operator-command.ts';
 import { type Commands, operating, operationNames } from '../../src/operations/command-requests.ts';
+import { sha256 } from '../support/sha256.ts';
 import { serve } from './running-server.ts';
 
 const token = (name: string, role: 'operator' | 'viewer') => {
-  const sha256 = createHash('sha256').update(`secret-of-${name}`).digest('hex');
-  return { name, role, sha256 };
+  return { name, role, sha256: sha256(`secret-of-${name}`) };
 };
 const auth = { tokens: [token('anna', 'operator'), token('vera', 'viewer')] };
 

@@ -1,6 +1,5 @@
 // The proxies of docs/access.md for real: what it prints for nginx and Caddy, in front of a server as it says to configure one.
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
@@ -12,6 +11,7 @@ import { isInstalled } from '../support/debian.ts';
 import { freePort } from '../support/free-port.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { root } from '../support/process.ts';
+import { sha256 } from '../support/sha256.ts';
 import { until } from '../support/until.ts';
 import { exampleFleet, mailbox, now } from './example-fleet.ts';
 import { serve } from './running-server.ts';
@@ -27,8 +27,7 @@ function printed(heading: string, language: string): string {
 }
 
 const token = 'ann-token';
-const sha256 = createHash('sha256').update(token).digest('hex');
-const auth = () => ({ tokens: [{ name: 'ann', role: 'operator' as const, sha256 }] });
+const auth = () => ({ tokens: [{ name: 'ann', role: 'operator' as const, sha256: sha256(token) }] });
 const trustedProxies = () => [{ address: '127.0.0.1', bits: 32, family: 'ipv4' as const }];
 
 interface Place {

@@ -1,5 +1,4 @@
 // Query parameters: a wrong or unknown one is refused in a sentence that names it, what was found and what is expected.
-import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { guardStates } from '../../src/core/mailbox.ts';
@@ -8,12 +7,12 @@ import { commandPaths } from '../../src/web/commands/prepared.ts';
 import { historyFilters } from '../../src/web/json/history.ts';
 import { places } from '../../src/web/pages.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
+import { sha256 } from '../support/sha256.ts';
 import { exampleFleet } from './example-fleet.ts';
 import { registeredRoutes } from './registered-routes.ts';
 import { ask, serve, stillWorld } from './running-server.ts';
 
-const sha256 = createHash('sha256').update('secret').digest('hex');
-const auth = () => ({ tokens: [{ name: 'anna', role: 'operator' as const, sha256 }] });
+const auth = () => ({ tokens: [{ name: 'anna', role: 'operator' as const, sha256: sha256('secret') }] });
 const authorization = 'Bearer secret';
 
 /** A server on which everything is allowed, and a question to it. */

@@ -9,10 +9,11 @@ import type { SessionSource } from '../../src/web/access/sessions.ts';
 import { noTags } from '../../src/web/overview/fleet.ts';
 import { createTrend } from '../../src/web/overview/trend.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/web/server.ts';
-import { createLog, type World } from '../../src/world/world.ts';
+import type { World } from '../../src/world/world.ts';
 import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
 import { undocumented } from '../support/api-document.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
+import { silentWorld } from '../support/silent-world.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 import { type Answer, sent } from './browser.ts';
 import { explain, now } from './example-fleet.ts';
@@ -25,13 +26,7 @@ export const metricsSettings: MetricsSettings = {
 };
 
 export function stillWorld(): World & { readonly clock: MovedClock } {
-  const clock = movedClock(now);
-  return {
-    clock,
-    random: () => 0.5,
-    log: createLog({ level: 'silent', format: 'json' }, clock),
-    command: 'warmwarden',
-  };
+  return silentWorld(movedClock(now));
 }
 
 export function metricsOf(fleet: Fleet, world: World, changes: Partial<MetricsSettings> = {}): Metrics {

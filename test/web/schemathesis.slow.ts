@@ -1,7 +1,6 @@
 // The running daemon, asked by Schemathesis what its OpenAPI document allows, and what it does not: nothing fails, and every
 // answer is one that the document describes. Operations are carried out on a simulated fleet.
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,9 +9,10 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
-import { systemClock, worldOn } from '../../src/world/world.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { startSimulator } from '../../tools/simulator/simulator.ts';
+import { sha256 } from '../support/sha256.ts';
+import { silentWorld } from '../support/silent-world.ts';
 import { until } from '../support/until.ts';
 
 /** The command; `npm run proofs` installs it. With CI set, it must be there. */
@@ -24,10 +24,9 @@ const seconds = asked ?? '60';
 const seed = asked === undefined ? ['--seed', '18'] : [];
 
 const token = 'ww_operator-of-this-test';
-const sha256 = createHash('sha256').update(token).digest('hex');
 
 async function startGuarding(folder: string) {
-  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const world = silentWorld();
   const keys = [{ key: demoKey, permissions: ['read', 'write'], plan: 'enterprise' }] as const;
   const simulator = await startSimulator({ world, scenario: 'calm', keys });
   const file = join(folder, 'config.yaml');
@@ -35,8 +34,8 @@ async function startGuarding(folder: string) {
   const config = {
     accounts: [account],
     store: { url: 'sqlite:./warmwarden.db' },
-    server: { listen: '127.0.0.1:0', auth: { tokens: [{ name: 'anna', sha256, role: 'operator' }] } },
-    recipes: { api_keys: [{ name: 'anna', sha256, plan: 'agency', role: 'operator' }] },
+    server: { listen: '127.0.0.1:0', auth: { tokens: [{ name: 'anna', sha256: sha256(token), role: 'operator' }] } },
+    recipes: { api_keys: [{ name: 'anna', sha256: sha256(token), plan: 'agency', role: 'operator' }] },
   };
   writeFileSync(file, JSON.stringify(config));
   const load = () => loadConfig(file, {});

@@ -1,16 +1,15 @@
 // Browsers sign in with a token: how a session begins, what it may do, how it ends, and what can't use it.
-import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../src/core/time.ts';
 import type { Auth, Role } from '../../src/web/access/auth.ts';
 import { formTokenOf } from '../../src/web/access/sessions.ts';
 import { certificateOf, ownCertificate, privateAuthority } from '../support/certificates.ts';
 import { newStore } from '../support/new-folder.ts';
+import { sha256 } from '../support/sha256.ts';
 import { TestBrowser } from './browser.ts';
 import { exampleFleet, now } from './example-fleet.ts';
 import { serve, stillWorld } from './running-server.ts';
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const token = (name: string, role: Role) => ({ name, role, sha256: sha256(`${name}-token`) });
 const tokens = [token('ann', 'operator'), token('vera', 'viewer'), token('prom', 'scraper')];
 const auth = () => ({ tokens });

@@ -1,5 +1,4 @@
 // The recipe API over HTTP: keys, plans, refusals, paging, CSV; names and texts of strangers stay data.
-import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,11 +10,11 @@ import { arrivedMailbox, emptyList, now } from '../../store/records.ts';
 import { MemoryRuns } from '../../support/memory-runs.ts';
 import { folderOfFile } from '../../support/new-folder.ts';
 import { endedRun, recipeRunner } from '../../support/recipe-runner.ts';
+import { sha256 } from '../../support/sha256.ts';
 import { type Running, serve, stillWorld } from '../running-server.ts';
 
 const folder = folderOfFile();
 const path = join(folder, 'store.db');
-const sha256 = (key: string) => createHash('sha256').update(key).digest('hex');
 const key = (name: string, plan: RecipeKey['plan'], role: RecipeKey['role']): RecipeKey => {
   return { name, sha256: sha256(name), plan, role };
 };
