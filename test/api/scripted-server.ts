@@ -7,6 +7,7 @@ import type { RequestCount } from '../../src/core/mailbox.ts';
 import { noTally } from '../../src/core/tally.ts';
 import type { Clock } from '../../src/world/world.ts';
 import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
+import { ending } from '../support/ending.ts';
 import { startServer } from '../support/loopback.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 
@@ -67,9 +68,5 @@ export function clientOf<On extends Clock = MovedClock>(
 export async function askScripted(script?: Script, options: Partial<ClientOptions> = {}) {
   const server = await startScripted(script);
   const client = clientOf(server.url, options);
-  const end = async () => {
-    await client[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  };
-  return { ...client, server, [Symbol.asyncDispose]: end };
+  return { ...client, server, ...ending(client, server) };
 }

@@ -11,6 +11,7 @@ import type { SimulatorOptions } from '../../tools/simulator/simulator.ts';
 import { row as rowOf } from '../guard/samples.ts';
 import { ann, bob, dayMs, type Json, serve } from '../simulator/served.ts';
 import { commandLine } from '../support/command-line.ts';
+import { ending } from '../support/ending.ts';
 import { Workplace } from '../support/process.ts';
 import { silentWorld } from '../support/silent-world.ts';
 
@@ -32,10 +33,7 @@ async function stage({ days = 5, account = {}, ...options }: Stage = {}) {
     workplace,
     config,
     run: (given: Partial<BacktestOptions> = {}) => run({ config, days: 90, ...given }, world),
-    [Symbol.asyncDispose]: async () => {
-      workplace[Symbol.dispose]();
-      await served[Symbol.asyncDispose]();
-    },
+    ...ending(workplace, served),
   };
 }
 interface Stage extends Partial<SimulatorOptions> {

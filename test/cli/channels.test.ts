@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startReceiver, status } from '../outbox/receiver.ts';
 import { commandLine } from '../support/command-line.ts';
+import { ending } from '../support/ending.ts';
 import { MailServer } from '../support/mail-server.ts';
 import { Workplace } from '../support/process.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
@@ -50,13 +51,7 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(async () => {
-  await receiver[Symbol.asyncDispose]();
-  await host[Symbol.asyncDispose]();
-  await mails[Symbol.asyncDispose]();
-  for (const one of strict) await one[Symbol.asyncDispose]();
-  place[Symbol.dispose]();
-});
+afterAll(() => ending(receiver, host, mails, ...strict, place)[Symbol.asyncDispose]());
 
 async function channels(...args: readonly string[]) {
   const { stdout, stderr, code } = await commandLine(['channels', ...args, '--config', place.path('config.yaml')]);

@@ -5,8 +5,8 @@ import { globalAgent } from 'node:http';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { commandLine } from '../support/command-line.ts';
-import { workInEmptyFolder } from '../support/empty-folder.ts';
 import { Stage } from '../support/guarded.ts';
+import { workInEmptyFolder } from '../support/new-folder.ts';
 import { bin, hasProc, inherited, node, root, Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';
 

@@ -13,6 +13,7 @@ import { systemClock } from '../../src/world/world.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
 import { commandLine } from '../support/command-line.ts';
+import { listen, portOf } from '../support/loopback.ts';
 import { Workplace } from '../support/process.ts';
 import { silentWorld } from '../support/silent-world.ts';
 
@@ -227,11 +228,11 @@ test('a store that was there and is gone is a problem', async () => {
 });
 
 test('a receiver that speaks no TLS where https is configured', async () => {
-  const server = createServer((socket) => socket.on('error', () => {}).end('no\n')).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : null;
-  expect(await connectionFailure(`http://127.0.0.1:${port}/x`)).toBeNull();
-  expect(await connectionFailure(`https://127.0.0.1:${port}/x`)).toMatch(/^([A-Z_]+|the connection was reset)$/);
+  const server = createServer((socket) => socket.on('error', () => {}).end('no\n'));
+  await listen(server);
+  expect(await connectionFailure(`http://127.0.0.1:${portOf(server)}/x`)).toBeNull();
+  expect(await connectionFailure(`https://127.0.0.1:${portOf(server)}/x`)).toMatch(
+    /^([A-Z_]+|the connection was reset)$/,
+  );
   server.close();
 });

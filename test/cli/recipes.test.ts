@@ -1,9 +1,9 @@
 // `warmwarden recipes` beside a daemon; `warmwarden token new`.
 import { expect, test, vi } from 'vitest';
 import { commandLine } from '../support/command-line.ts';
-import { workInEmptyFolder } from '../support/empty-folder.ts';
 import { Stage } from '../support/guarded.ts';
 import { startServer } from '../support/loopback.ts';
+import { workInEmptyFolder } from '../support/new-folder.ts';
 import { sha256 } from '../support/sha256.ts';
 import { until } from '../support/until.ts';
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { statusLines } from '../../src/cli/status.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { type MovedDaemon, startMovedDaemon, type WrittenConfig } from '../scenario/moved-daemon.ts';
+import { ending } from '../support/ending.ts';
 import { startServer } from '../support/loopback.ts';
 import { type Asked, OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
 
@@ -80,10 +81,7 @@ async function twoKeys(
       );
     },
     modes: () => api.posts().map(({ mailboxId, key, body }) => [mailboxId, key === keyOne ? 'one' : 'two', body]),
-    async [Symbol.asyncDispose](): Promise<void> {
-      await stage[Symbol.asyncDispose]();
-      await api[Symbol.asyncDispose]();
-    },
+    ...ending(stage, api),
   };
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { type MovedDaemon, startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { commandLine } from '../support/command-line.ts';
+import { ending } from '../support/ending.ts';
 import { type Asked, answerWith, type Fault, OtherApi } from '../support/other-api.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/2 * * * *', stats: '*/5 * * * *', warmup: '*/5 * * * *' };
@@ -17,11 +18,7 @@ async function guarding(fault: (asked: Asked, api: OtherApi) => Fault | undefine
   const turn = (to: boolean) => {
     isFaulty = to;
   };
-  const dispose = async () => {
-    await daemon[Symbol.asyncDispose]();
-    await api[Symbol.asyncDispose]();
-  };
-  return { api, daemon, turn, [Symbol.asyncDispose]: dispose };
+  return { api, daemon, turn, ...ending(daemon, api) };
 }
 
 const readyStatus = async (daemon: MovedDaemon) => (await fetch(`${daemon.url()}/readyz`)).status;

@@ -1,6 +1,6 @@
 // Ways out through an HTTP proxy and to servers with a private authority: the names in this file lead nowhere without the proxy.
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createServer, type TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
@@ -9,6 +9,7 @@ import { RecipeApi } from '../../src/recipes/client/client.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { privateAuthority } from '../support/certificates.ts';
 import { HttpProxy } from '../support/http-proxy.ts';
+import { listen, portOf as portOfServer } from '../support/loopback.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { OtherApi, week } from '../support/other-api.ts';
 import { Running, Workplace } from '../support/process.ts';
@@ -31,12 +32,12 @@ async function withTls(port: string): Promise<number> {
       .on('error', () => socket.destroy())
       .pipe(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server);
   onTestFinished(() => {
     server.close();
     for (const socket of open) socket.destroy();
   });
-  return (server.address() as AddressInfo).port;
+  return portOfServer(server);
 }
 
 function fileWith(text: string): string {

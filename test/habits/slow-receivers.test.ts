@@ -12,7 +12,7 @@ import type { MovedClock } from '../../tools/simulator/moved-clock.ts';
 import { firing, sampleAlert, start } from '../alerts/samples.ts';
 import { one, people } from '../channels/people.ts';
 import { startReceiver, status } from '../outbox/receiver.ts';
-import { hookChannel, hookTo, rigWith } from '../outbox/rig.ts';
+import { hookChannel, rigWith, stage } from '../outbox/rig.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
 import { startSlowSmtp } from '../support/slow-smtp.ts';
 import { until } from '../support/until.ts';
@@ -183,15 +183,10 @@ test.each([
 
 /** A hook that answers 410, and a message to it. */
 async function goneHook() {
-  const receiver = await startReceiver(() => start);
-  const rig = rigWith(hookTo(receiver.url));
-  receiver.answer = status(410);
-  rig.commit(firing(sampleAlert(1, { account: 'one' })));
-  const end = async () => {
-    await rig[Symbol.asyncDispose]();
-    await receiver[Symbol.asyncDispose]();
-  };
-  return { receiver, rig, [Symbol.asyncDispose]: end };
+  const at = await stage();
+  at.receiver.answer = status(410);
+  at.rig.commit(firing(sampleAlert(1, { account: 'one' })));
+  return at;
 }
 
 test('410 is asked again every five minutes, and what waited is sent', async () => {

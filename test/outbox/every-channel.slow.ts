@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { Channel } from '../../src/channels/channel.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
+import { ending } from '../support/ending.ts';
 import { type ChannelKind, channelFor, channelKinds, openOutside } from './outside.ts';
 import { rigWith } from './rig.ts';
 
@@ -17,11 +18,7 @@ async function stage(kind: ChannelKind, change: Partial<Channel> = {}) {
   const outside = await openOutside(kind, () => now());
   const rig = rigWith((_clock, world) => [{ ...channelFor(outside, world), ...change }]);
   now = rig.clock.now;
-  const end = async () => {
-    await rig[Symbol.asyncDispose]();
-    await outside[Symbol.asyncDispose]();
-  };
-  return { outside, rig, [Symbol.asyncDispose]: end };
+  return { outside, rig, ...ending(rig, outside) };
 }
 
 /** An alert with a name of its own, which every channel writes. */

@@ -12,6 +12,7 @@ import { Loops } from '../../src/world/loop.ts';
 import type { Log, World } from '../../src/world/world.ts';
 import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
 import { start } from '../alerts/samples.ts';
+import { ending } from '../support/ending.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 import { startReceiver } from './receiver.ts';
 import { quietSettings, usualRoutes } from './sample-delivery.ts';
@@ -124,12 +125,7 @@ export async function stage(
   const second = await startReceiver(() => rig.clock.now());
   const rig = rigWith((clock) => channels(receiver.url, clock, second.url), settings, options);
   const bodies = (from = 0) => receiver.received.slice(from).map(({ body }) => JSON.parse(body));
-  const end = async () => {
-    await rig[Symbol.asyncDispose]();
-    await receiver[Symbol.asyncDispose]();
-    await second[Symbol.asyncDispose]();
-  };
-  return { receiver, second, rig, bodies, [Symbol.asyncDispose]: end };
+  return { receiver, second, rig, bodies, ...ending(rig, receiver, second) };
 }
 
 /** A test on a stage with the usual settings. */

@@ -11,6 +11,7 @@ import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import type { RunState } from '../../src/core/verdict.ts';
 import { firing, resolved, sampleAlert, sampleMailbox, start } from '../alerts/samples.ts';
 import { pauseOf, people } from '../channels/people.ts';
+import { ending } from '../support/ending.ts';
 import { routingKey, StrictReceiver } from '../support/strict-receivers.ts';
 import { account } from '../web/example-fleet.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -158,12 +159,7 @@ async function withPager() {
   now = rig.clock.now;
   rig.fleet.putMailbox(running('paused'));
   const told = () => pager.taken().map(({ event_action: action, dedup_key: key }) => `${action} ${key}`);
-  const end = async () => {
-    await rig[Symbol.asyncDispose]();
-    await pager[Symbol.asyncDispose]();
-    await hook[Symbol.asyncDispose]();
-  };
-  return { pager, hook, rig, told, [Symbol.asyncDispose]: end };
+  return { pager, hook, rig, told, ...ending(rig, pager, hook) };
 }
 
 const begins = 'trigger guard_paused|acme|m1';

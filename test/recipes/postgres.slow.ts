@@ -25,15 +25,11 @@ import { folderOfFile } from '../support/new-folder.ts';
 import { TestPostgres } from '../support/postgres.ts';
 
 const folder = folderOfFile();
-let postgres: TestPostgres;
-let places: readonly StorePlace[];
+const postgres = await TestPostgres.start();
+afterAll(() => postgres[Symbol.asyncDispose]());
+const places = [join(folder, 'store.db'), await postgres.database()] as const;
 beforeAll(async () => {
-  postgres = await TestPostgres.start();
-  places = [join(folder, 'store.db'), await postgres.database()];
   for (const place of places) await fill(place);
-});
-afterAll(async () => {
-  await postgres[Symbol.asyncDispose]();
 });
 
 async function fill(place: StorePlace): Promise<void> {
@@ -81,10 +77,7 @@ async function rowsOf(place: StorePlace, select: string, parameters = {}) {
 
 /** The same over both. */
 async function both(select: string, parameters = {}) {
-  const [lite, server] = [
-    await rowsOf(places[0] ?? '', select, parameters),
-    await rowsOf(places[1] ?? '', select, parameters),
-  ];
+  const [lite, server] = [await rowsOf(places[0], select, parameters), await rowsOf(places[1], select, parameters)];
   expect(server).toEqual(lite);
   expect(lite.end).toEqual({ truncated: false, error: null });
   return lite.rows;
@@ -112,9 +105,7 @@ test('a count without a column, older decisions, and two views of one table', as
 });
 
 test('a PostgreSQL that is away is said in its own words', async () => {
-  const [, place] = places;
-  if (typeof place !== 'object') throw new Error('a place in PostgreSQL');
-  const { end } = await rowsOf({ ...place, port: 1 }, 'SELECT * FROM mailboxes');
+  const { end } = await rowsOf({ ...places[1], port: 1 }, 'SELECT * FROM mailboxes');
   expect(end.error).toMatch(/does not answer/);
   expect(end.error).not.toContain('SQLite');
 });

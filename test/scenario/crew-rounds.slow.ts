@@ -2,7 +2,7 @@
 // beyond the deadline, a database that is out of reach, a cut connection, a lost COMMIT, a lost reply, a restart. Nothing twice, nothing lost.
 // WARMWARDEN_ROUNDS: how many in all, 4 by default; WARMWARDEN_SEED=N draws the same again (not the machine's moments).
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { minuteMs } from '../../src/core/time.ts';
 import { type Chance, chanceFrom } from '../soak/chance.ts';
 import { MessageBook } from '../soak/message-book.ts';
@@ -86,10 +86,7 @@ async function actionsOf(crew: Crew, { id }: OtherMailbox): Promise<readonly str
   return rows.map((row) => row.id);
 }
 
-let postgres: TestPostgres;
-beforeAll(async () => {
-  postgres = await TestPostgres.start();
-});
+const postgres = await TestPostgres.start();
 afterAll(() => postgres[Symbol.asyncDispose]());
 
 async function play(crew: Crew, chance: Chance, book: MessageBook, round: number): Promise<string> {

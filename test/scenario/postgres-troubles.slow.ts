@@ -1,21 +1,22 @@
 // PostgreSQL in trouble under an active process and a standby: it answers nothing, its tables are locked, or the connections to it are cut without a word. People are told, nothing is done that can't
 // be recorded, and once the trouble is over all continues by itself, each breach acted upon and told once.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { Crew } from '../support/crew.ts';
+import { ending } from '../support/ending.ts';
 import { week } from '../support/other-api.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
-let postgres: TestPostgres;
-let crew: Crew;
-beforeAll(async () => {
-  postgres = await TestPostgres.own();
-  crew = await Crew.start(postgres, 2, ['a', 'b']);
-});
-afterAll(async () => {
-  await crew[Symbol.asyncDispose]();
-  await postgres[Symbol.asyncDispose]();
-});
+const postgres = await TestPostgres.own();
+const crew = await Crew.start(postgres, 2, ['a', 'b']);
+afterAll(() => ending(crew, postgres)[Symbol.asyncDispose]());
+
+/** A breach on each account. */
+const breachesOf = (name: string) =>
+  [...crew.accounts.keys()].map((account) => {
+    const mailbox = crew.api(account).add(`${name}@${account}.example`, { days: week(40, 4) });
+    return { account, mailbox };
+  });
 
 /** Brings it about; what it returns ends it. */
 type Trouble = () => Promise<() => unknown>;
@@ -31,10 +32,7 @@ test.each(troubles)('%s', async (_, happen) => {
   const isReady = async () => (await fetch(`${await daemon.onDuty()}/readyz`)).status === 200;
   const before = outage().length;
   const end = await happen();
-  const breaches = [...crew.accounts.keys()].map((account, index) => {
-    const mailbox = crew.api(account).add(`breach${before}-${index}@${account}.example`, { days: week(40, 4) });
-    return { account, mailbox };
-  });
+  const breaches = breachesOf(`breach${before}`);
   await until('people to be told', () => outage().length > before);
   await until('the active process to say so', async () => !(await isReady()));
   for (const { account, mailbox } of breaches) expect(crew.api(account).posts(mailbox)).toHaveLength(0);
@@ -55,10 +53,7 @@ test.each(['writes', 'all'] as const)(
       proxy.silence(which);
       return proxy.swallowed > before;
     });
-    const breaches = [...crew.accounts.keys()].map((account, index) => {
-      const mailbox = crew.api(account).add(`${which}${index}@${account}.example`, { days: week(40, 4) });
-      return { account, mailbox };
-    });
+    const breaches = breachesOf(which);
     for (const { account, mailbox } of breaches)
       await until(`${mailbox.email} to be acted upon`, () => crew.api(account).posts(mailbox).length > 0);
     const { daemon } = await crew.untilActive();

@@ -1,16 +1,13 @@
 // A daemon whose store is in PostgreSQL: killed at a POST, and with a database that is away while a mailbox breaches.
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { Stage } from '../support/guarded.ts';
 import { type OtherMailbox, week } from '../support/other-api.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { Running, runDaemon, Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
-let postgres: TestPostgres;
-beforeAll(async () => {
-  postgres = await TestPostgres.own();
-});
+const postgres = await TestPostgres.own();
 afterAll(() => postgres[Symbol.asyncDispose]());
 
 const password = 'hush-of-postgres';

@@ -1,14 +1,11 @@
 // The active process is frozen in the midst of a query, for longer than the time of the query and of its lease: when it
 // goes on, PostgreSQL has been there all the time, and nobody is notified of a failing store.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { Crew } from '../support/crew.ts';
 import { TestPostgres } from '../support/postgres.ts';
 
-let postgres: TestPostgres;
-beforeAll(async () => {
-  postgres = await TestPostgres.start();
-});
+const postgres = await TestPostgres.start();
 afterAll(() => postgres[Symbol.asyncDispose]());
 
 test('an active process that was frozen in a query ends once it runs again, and pages no one', async () => {

@@ -1,8 +1,7 @@
 // `warmwarden simulator` as a process: what it prints, what it refuses, how it stops.
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
+import { startServer } from '../support/loopback.ts';
 import { Running } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import type { Json } from './served.ts';
@@ -51,13 +50,11 @@ test('with --speed the fleet runs ahead from --start, while the rate limit stays
 });
 
 test('an occupied port is one sentence and exit code 1, with or without a fast clock', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as { port: number };
+  await using other = await startServer();
+  const { port } = other;
   for (const flags of [[], ['--speed', '60']]) {
     await using started = run(String(port), ...flags);
     expect((await started.ended).code).toBe(1);
     expect(started.output).toBe(`Port ${port} on 127.0.0.1 is in use: choose another one with --port.\n`);
   }
-  other.close();
 });

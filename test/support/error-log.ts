@@ -1,23 +1,11 @@
 // A log that keeps its errors, so that a test can fail for those that it does not expect.
 import { pino } from 'pino';
-import type { Log } from '../../src/world/world.ts';
-
-export interface ErrorLog {
-  readonly log: Log;
-  /** Parts of messages that are expected. */
-  expect(...parts: readonly string[]): void;
-  /** Messages of errors with that part, oldest first. */
-  saying(part: string): readonly string[];
-  /** Warnings with that part, each with what it was about, oldest first. */
-  warned(part: string): readonly string[];
-  /** The errors that are not expected, each with what it was about. */
-  unexpected(): readonly string[];
-}
 
 const errorLevel = 50;
 const warnLevel = 40;
 
-export function errorLog(expected: readonly string[]): ErrorLog {
+/** `expected`: parts of messages. */
+export function errorLog(expected: readonly string[]) {
   const parts = [...expected];
   const errors: { readonly msg: string; readonly line: string }[] = [];
   const warnings: string[] = [];
@@ -28,9 +16,12 @@ export function errorLog(expected: readonly string[]): ErrorLog {
   };
   return {
     log: pino({ level: 'warn', base: null, timestamp: false }, { write }),
-    expect: (...more) => void parts.push(...more),
-    saying: (part) => errors.map(({ msg }) => msg).filter((msg) => msg.includes(part)),
-    warned: (part) => warnings.filter((line) => line.includes(part)),
+    expect: (...more: readonly string[]) => void parts.push(...more),
+    /** Messages of errors with that part, oldest first. */
+    saying: (part: string) => errors.map(({ msg }) => msg).filter((msg) => msg.includes(part)),
+    /** Warnings with that part, each with what it was about, oldest first. */
+    warned: (part: string) => warnings.filter((line) => line.includes(part)),
+    /** The errors that are not expected, each with what it was about. */
     unexpected: () => errors.filter(({ msg }) => !parts.some((part) => msg.includes(part))).map(({ line }) => line),
   };
 }

@@ -11,6 +11,13 @@ export function newFolder(): string {
   return folder;
 }
 
+/** Until the test is over, this process works in a folder without a configuration: a checkout that is used has one. */
+export function workInEmptyFolder(): void {
+  const before = process.cwd();
+  process.chdir(newFolder());
+  onTestFinished(() => process.chdir(before));
+}
+
 /** One for all tests of a file. */
 export function folderOfFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-file-'));

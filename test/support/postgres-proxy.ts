@@ -1,8 +1,9 @@
 // A proxy before PostgreSQL that cuts the connection around a COMMIT: before it arrives, or after it took place and before
 // the reply comes back. It can cut everything, and let nobody in for a while.
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
+import { listen, portOf } from './loopback.ts';
 
 /** COMMIT as a simple query. */
 const commit = Buffer.from('Q\0\0\0\x0bcommit\0', 'latin1');
@@ -35,13 +36,12 @@ export class CuttingProxy implements AsyncDisposable {
 
   static async before(target: PostgresPlace): Promise<CuttingProxy> {
     const proxy = new CuttingProxy(target);
-    proxy.#server.listen(0, '127.0.0.1');
-    await once(proxy.#server, 'listening');
+    await listen(proxy.#server);
     return proxy;
   }
 
   get place(): PostgresPlace {
-    return { ...this.#target, host: '127.0.0.1', port: (this.#server.address() as AddressInfo).port };
+    return { ...this.#target, host: '127.0.0.1', port: portOf(this.#server) };
   }
 
   /** Whoever connects from now on reaches that server, as after a failover behind one address. */

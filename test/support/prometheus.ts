@@ -1,12 +1,7 @@
-// A real Prometheus on a free port: scrapes every two seconds, evaluates rules, and is asked through its API.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { stringify } from 'yaml';
+// A real Prometheus: scrapes every two seconds, evaluates rules, and is asked through its API.
+import { renameSync } from 'node:fs';
 import { freePort } from './free-port.ts';
-import { until } from './until.ts';
+import { Program } from './program.ts';
 
 /** One series of an instant query. */
 export interface Found {
@@ -14,53 +9,28 @@ export interface Found {
   readonly value: readonly [number, string];
 }
 
-export class Prometheus implements AsyncDisposable {
-  readonly #folder: string;
-  readonly #url: string;
-  readonly #process: ChildProcess;
-  #said = '';
-
-  private constructor(folder: string, port: number) {
-    this.#folder = folder;
-    this.#url = `http://127.0.0.1:${port}`;
-    const args = [
-      `--config.file=${join(folder, 'prometheus.yaml')}`,
-      `--storage.tsdb.path=${join(folder, 'data')}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-    ];
-    this.#process = spawn('prometheus', args, { stdio: ['ignore', 'ignore', 'pipe'] });
-    this.#process.stderr?.on('data', (text: Buffer) => {
-      this.#said += text.toString();
-    });
-  }
-
+export class Prometheus extends Program {
   /** `rules`: texts of rule files. It has no target yet. */
   static async start(rules: readonly string[]): Promise<Prometheus> {
-    const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-prometheus-'));
-    const names = rules.map((text, index) => {
-      writeFileSync(join(folder, `rules-${index}.yaml`), text);
-      return `rules-${index}.yaml`;
-    });
+    const prometheus = new Prometheus('prometheus', await freePort());
+    const names = rules.map((_, index) => `rules-${index}.yaml`);
+    for (const [index, text] of rules.entries()) prometheus.write(`rules-${index}.yaml`, text);
     const job = { job_name: 'warmwarden', file_sd_configs: [{ files: ['targets.json'], refresh_interval: '1s' }] };
     const often = { scrape_interval: '2s', evaluation_interval: '1s', scrape_timeout: '2s' };
-    writeFileSync(
-      join(folder, 'prometheus.yaml'),
-      stringify({ global: often, rule_files: names, scrape_configs: [job] }),
-    );
-    writeFileSync(join(folder, 'targets.json'), '[]');
-    const prometheus = new Prometheus(folder, await freePort());
-    await until('Prometheus to be ready', async () => {
-      if (prometheus.#process.exitCode !== null) throw new Error(`Prometheus ended:\n${prometheus.#said}`);
-      return (await fetch(`${prometheus.#url}/-/ready`).catch(() => null))?.ok;
-    });
+    prometheus.write('prometheus.yaml', { global: often, rule_files: names, scrape_configs: [job] });
+    prometheus.write('targets.json', '[]');
+    await prometheus.run([
+      `--config.file=${prometheus.path('prometheus.yaml')}`,
+      `--storage.tsdb.path=${prometheus.path('data')}`,
+      `--web.listen-address=${new URL(prometheus.url).host}`,
+    ]);
     return prometheus;
   }
 
   /** Scrapes this address from now on. */
   watch(url: string): void {
-    const file = join(this.#folder, 'targets.json');
-    writeFileSync(`${file}.new`, JSON.stringify([{ targets: [new URL(url).host] }]));
-    renameSync(`${file}.new`, file);
+    this.write('targets.json.new', JSON.stringify([{ targets: [new URL(url).host] }]));
+    renameSync(this.path('targets.json.new'), this.path('targets.json'));
   }
 
   /** An instant query, now. Throws with Prometheus' own words when the query is wrong. */
@@ -80,17 +50,9 @@ export class Prometheus implements AsyncDisposable {
   }
 
   async #ask(path: string, parameters: Record<string, string>): Promise<unknown> {
-    const response = await fetch(`${this.#url}${path}?${new URLSearchParams(parameters)}`);
+    const response = await fetch(`${this.url}${path}?${new URLSearchParams(parameters)}`);
     const answer = (await response.json()) as { status: string; error?: string; data: unknown };
     if (answer.status !== 'success') throw new Error(`${answer.error}: ${Object.values(parameters).join()}`);
     return Array.isArray(answer.data) ? answer.data : (answer.data as { result: unknown }).result;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#process.exitCode === null) {
-      this.#process.kill('SIGKILL');
-      await once(this.#process, 'exit');
-    }
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 }

@@ -1,6 +1,7 @@
 // A mail server on loopback that speaks SMTP line by line, and stays silent from a step on. smtp-server always greets at once.
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { listen, portOf } from './loopback.ts';
 
 type SmtpStep = 'greeting' | 'EHLO' | 'MAIL' | 'RCPT' | 'DATA' | 'end';
 
@@ -42,9 +43,9 @@ export async function startSlowSmtp(silentAt: SmtpStep | null, how: 'waits' | 'c
     });
     say('greeting', '220 slow.example');
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  await listen(server);
   const smtp: SlowSmtp = {
-    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `smtp://127.0.0.1:${portOf(server)}`,
     messages: [],
     connections: 0,
     [Symbol.asyncDispose]: async () => {

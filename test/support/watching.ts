@@ -1,6 +1,7 @@
 // An account of another API on duty, whose days a test writes itself, with what is shown and told of its mailboxes.
 import { addDays, dayMs, type IsoDate, minuteMs, utcDate } from '../../src/core/time.ts';
 import { calmPoll, goOnDuty } from '../account/duty.ts';
+import { ending } from './ending.ts';
 import { answerWith, OtherApi, type OtherMailbox } from './other-api.ts';
 
 /** Cron times for tests of days. */
@@ -77,10 +78,7 @@ export async function watching(
     reason: ({ email }: OtherMailbox) => duty.reason(email),
     state: ({ email }: OtherMailbox) => duty.state(email),
     reads: (box: OtherMailbox) => api.reads('/v1/stats', box).length,
-    async [Symbol.asyncDispose](): Promise<void> {
-      await duty[Symbol.asyncDispose]();
-      await api[Symbol.asyncDispose]();
-    },
+    ...ending(duty, api),
   };
 }
 

@@ -1,0 +1,4 @@
+// The digest by which a configuration names a token or a key.
+import { createHash } from 'node:crypto';
+
+export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
