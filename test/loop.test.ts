@@ -101,19 +101,17 @@ test('a ring takes the next step at once, also one that comes during a step', as
 
 const log = createLog({ level: 'silent', format: 'json' }, systemClock());
 
-/** Parts that write down when they end. */
-function noting(ended: string[]) {
-  return (teardowns: Teardowns, name: string) =>
-    teardowns.add(name, async () => {
-      ended.push(name);
-    });
+/** Parts that write down when they end; the store is the first of them. */
+function noting() {
+  const ended: string[] = [];
+  const add = (to: Teardowns, name: string) => to.add(name, async () => void ended.push(name));
+  const teardowns = new Teardowns(log);
+  add(teardowns, 'store');
+  return { ended, add, teardowns };
 }
 
 test('the last that was started ends first, and a scope ends as one', async () => {
-  const ended: string[] = [];
-  const add = noting(ended);
-  const teardowns = new Teardowns(log);
-  add(teardowns, 'store');
+  const { ended, add, teardowns } = noting();
   await teardowns.scope(async (scope) => {
     add(scope, 'notifier');
     add(scope, 'accounts');
@@ -126,10 +124,7 @@ test('the last that was started ends first, and a scope ends as one', async () =
 });
 
 test('a scope that can’t be started ends what it had started, and nothing else', async () => {
-  const ended: string[] = [];
-  const add = noting(ended);
-  const teardowns = new Teardowns(log);
-  add(teardowns, 'store');
+  const { ended, add, teardowns } = noting();
   const refused = teardowns.scope(async (scope) => {
     add(scope, 'recipes');
     throw new Error('the address is in use');
@@ -141,10 +136,7 @@ test('a scope that can’t be started ends what it had started, and nothing else
 });
 
 test('a part that fails to end keeps none of the others from ending', async () => {
-  const ended: string[] = [];
-  const add = noting(ended);
-  const teardowns = new Teardowns(log);
-  add(teardowns, 'store');
+  const { ended, add, teardowns } = noting();
   await teardowns.scope(async (scope) => {
     add(scope, 'notifier');
     scope.add('accounts', () => Promise.reject(new Error('hangs')));

@@ -1,5 +1,7 @@
 // Receivers that are slow, or that acknowledge in words of their own: each message once, and none lost without a mark.
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import type { Channel } from '../../src/channels/channel.ts';
 import { discordChannel } from '../../src/channels/discord.ts';
@@ -14,8 +16,69 @@ import { one, people } from '../channels/people.ts';
 import { startReceiver, status } from '../outbox/receiver.ts';
 import { hookChannel, rigWith, stage } from '../outbox/rig.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
-import { startSlowSmtp } from '../support/slow-smtp.ts';
+import { listen, portOf } from '../support/loopback.ts';
 import { until } from '../support/until.ts';
+
+type SmtpStep = 'greeting' | 'EHLO' | 'MAIL' | 'RCPT' | 'DATA' | 'end';
+
+interface SlowSmtp extends AsyncDisposable {
+  readonly url: string;
+  /** What was sent whole, with the dot at its end. */
+  readonly messages: string[];
+  connections: number;
+}
+
+/**
+ * A mail server that speaks SMTP line by line; smtp-server always greets at once. `silentAt`: the step that it does not answer any more; null: it answers all of them. `how`: what it does
+ * then.
+ */
+async function startSlowSmtp(silentAt: SmtpStep | null, how: 'waits' | 'closes' = 'waits'): Promise<SlowSmtp> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    smtp.connections += 1;
+    const say = (step: SmtpStep, line: string) => {
+      if (step !== silentAt) socket.write(`${line}\r\n`);
+      else if (how === 'closes') socket.end();
+    };
+    let text = '';
+    let inData = false;
+    socket.on('error', () => {});
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      text += chunk;
+      for (let end = endOf(text, inData); end >= 0; end = endOf(text, inData)) {
+        const line = text.slice(0, end);
+        text = text.slice(end + (inData ? 5 : 2));
+        if (inData) {
+          smtp.messages.push(line);
+          inData = false;
+          say('end', '250 2.0.0 queued');
+          continue;
+        }
+        const word = line.slice(0, 4).toUpperCase();
+        inData = word === 'DATA';
+        say(word as SmtpStep, inData ? '354 go on' : word === 'QUIT' ? '221 bye' : '250 well');
+      }
+    });
+    say('greeting', '220 slow.example');
+  });
+  await listen(server);
+  const smtp: SlowSmtp = {
+    url: `smtp://127.0.0.1:${portOf(server)}`,
+    messages: [],
+    connections: 0,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return smtp;
+}
+
+function endOf(text: string, inData: boolean): number {
+  return text.indexOf(inData ? '\r\n.\r\n' : '\r\n');
+}
 
 const noAnswer = /^the receiver did not answer in time: .* counts as sent/;
 const silent = () => {};

@@ -165,16 +165,6 @@ test('a message that comes while the channel rests after a failure is sent first
   expect(at.bodies(before).map(({ data }) => data.account)).toEqual(['new', 'old']);
 });
 
-test('what a day of retries does not bring through is given up visibly', async () => {
-  await using at = await stage({}, { random: () => 0.999 });
-  at.receiver.answer = status(500);
-  at.rig.commit(fires('acme'));
-  await at.rig.clock.advance(23 * hourMs);
-  expect(at.rig.states()).toEqual(['pending']);
-  await at.rig.clock.advance(2 * hourMs);
-  expect(at.rig.store.deliveries()).toMatchObject([{ state: 'dead', detail: 'the receiver answered 500' }]);
-});
-
 test('after an outage, of reminders about one alert only the newest is sent; the message that it is about is sent, too', async () => {
   await using at = await stage(reminding);
   const { rig, receiver } = at;

@@ -6,10 +6,39 @@ import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { Digester } from '../../src/outbox/digest.ts';
 import { Store } from '../../src/store/store.ts';
 import { lookEveryMs } from '../../src/world/loop.ts';
+import type { Clock } from '../../src/world/world.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
 import { failWrites } from '../support/failing-writes.ts';
-import { type ClockFault, faultyClock } from '../support/faulty-clock.ts';
 import { type MovedOptions, startMovedDaemon } from './moved-daemon.ts';
+
+/** `throws`: whatever it asks. `hangs`: its next sleep never ends, not even when it is aborted. */
+type ClockFault = 'throws' | 'hangs';
+
+/** A clock that fails the next call that comes straight from a place in the sources, as a stack names it (`api/poll/lane.ts`). */
+function faultyClock(clock: Clock) {
+  const faults: { place: string; fault: ClockFault }[] = [];
+  /** The fault that waits for whoever is calling. */
+  const met = (...kinds: readonly ClockFault[]): ClockFault | undefined => {
+    const stack = new Error('who asks?').stack ?? '';
+    const found = faults.findIndex(({ place, fault }) => kinds.includes(fault) && stack.includes(place));
+    return found < 0 ? undefined : faults.splice(found, 1)[0]?.fault;
+  };
+  const read = (read: () => number) => {
+    if (met('throws')) throw new Error('the clock fails on purpose');
+    return read();
+  };
+  return {
+    now: () => read(clock.now),
+    monotonic: () => read(clock.monotonic),
+    sleep(ms: number, signal?: AbortSignal): Promise<void> {
+      const fault = met('throws', 'hangs');
+      if (fault === 'throws') throw new Error('the clock fails on purpose');
+      return fault === 'hangs' ? new Promise(() => {}) : clock.sleep(ms, signal);
+    },
+    busy: clock.busy,
+    fail: (place: string, fault: ClockFault) => void faults.push({ place, fault }),
+  };
+}
 
 const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
+import { pino } from 'pino';
 import { expect } from 'vitest';
 import { askDaemon } from '../../src/cli/daemon.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -25,11 +26,32 @@ import type { Scenario } from '../../tools/simulator/scenario.ts';
 import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
 import { decisionsOf } from '../support/decisions-of.ts';
-import { errorLog } from '../support/error-log.ts';
 import type { OtherApi } from '../support/other-api.ts';
 import { Receiver } from '../support/receiver.ts';
 import { silentWorld } from '../support/silent-world.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
+
+/** A log that keeps its errors, so that a test can fail for those that it does not expect. `expected`: parts of messages. */
+function errorLog(expected: readonly string[]) {
+  const parts = [...expected];
+  const errors: { readonly msg: string; readonly line: string }[] = [];
+  const warnings: string[] = [];
+  const write = (line: string) => {
+    const { level, msg } = JSON.parse(line) as { level: number; msg: string };
+    if (level === 40) warnings.push(line.trim());
+    if (level >= 50) errors.push({ msg, line: line.trim() });
+  };
+  return {
+    log: pino({ level: 'warn', base: null, timestamp: false }, { write }),
+    expect: (...more: readonly string[]) => void parts.push(...more),
+    /** Messages of errors with that part, oldest first. */
+    saying: (part: string) => errors.map(({ msg }) => msg).filter((msg) => msg.includes(part)),
+    /** Warnings with that part, each with what it was about, oldest first. */
+    warned: (part: string) => warnings.filter((line) => line.includes(part)),
+    /** The errors that are not expected, each with what it was about. */
+    unexpected: () => errors.filter(({ msg }) => !parts.some((part) => msg.includes(part))).map(({ line }) => line),
+  };
+}
 
 export interface MovedOptions {
   /** By default an empty fleet. */
