@@ -355,12 +355,6 @@ export interface Expected<Kind extends RequestKind> {
   readonly dnsWords?: DnsWords | undefined;
 }
 
-interface Said {
-  readonly status: number;
-  readonly json: Result<unknown>;
-  readonly nextPage: boolean;
-}
-
 export interface Interpreted<Kind extends RequestKind> {
   readonly result: Result<AnswerTo<Kind>>;
   readonly doubts: ReadonlyMap<string, string>;
@@ -370,7 +364,7 @@ export interface Interpreted<Kind extends RequestKind> {
 
 export function interpret<Kind extends RequestKind>(
   { about, mailboxId, dnsWords }: Expected<Kind>,
-  { status, json, nextPage }: Said,
+  { status, json, nextPage }: { readonly status: number; readonly json: Result<unknown>; readonly nextPage: boolean },
 ): Interpreted<Kind> {
   const without = (result: Result<AnswerTo<Kind>>): Interpreted<Kind> => ({ result, doubts: new Map(), days: null });
   if (!json.ok) return without(json);

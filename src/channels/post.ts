@@ -97,9 +97,7 @@ async function ask(asked: ReceiverRequest): Promise<ReceiverAnswer> {
   }
 }
 
-type Body = Dispatcher.ResponseData['body'];
-
-async function textOf(body: Body): Promise<string> {
+async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   AbortSignal.timeout(saidWithinMs).addEventListener('abort', () => void body.destroy());

@@ -175,7 +175,6 @@ function isSuspended(pid: string): boolean {
   }
 }
 
-/** Error that says why no daemon answers at an address. */
 function absence(address: DaemonAddress, error: unknown): CommandError {
   const noDaemon = (said: string) => new CommandError('no_daemon', said);
   if (isHttp(address))

@@ -114,9 +114,7 @@ function onMailbox(name: string, description: string): Command {
     .argument('<mailbox>', 'its address, its id, or ACCOUNT/ADDRESS');
 }
 
-type MailboxOperation = 'pause' | 'resume' | 'contest-release';
-
-function operatingOn(name: string, operation: MailboxOperation, description: string): Command {
+function operatingOn(name: string, operation: 'pause' | 'resume' | 'contest-release', description: string): Command {
   return onMailbox(name, description).action((mailbox: string, options: ChangeOptions) =>
     operate(options, operation, { mailbox }),
   );

@@ -64,7 +64,6 @@ export function jsonOption(): Option {
 /** Output of each command with --json, by the words of the command. */
 export type Answers = { readonly [Name in keyof Shapes]: z.input<Shapes[Name]> };
 
-/** Prints an answer in the shape that the command promises to programs. */
 export function printJson<Name extends keyof Shapes>(_command: Name, answer: Answers[Name]): void {
   process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
 }

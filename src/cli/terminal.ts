@@ -41,7 +41,6 @@ export interface Table {
   readonly numbers?: readonly string[];
 }
 
-/** Lines of a table: the titles, then one for each row. */
 export function tableLines({ titles, rows, numbers = [] }: Table): readonly string[] {
   const lines = [titles, ...rows.map((row) => row.map(visibleText))];
   const widths = titles.map((_, index) => lines.reduce((most, line) => Math.max(most, line[index]?.length ?? 0), 0));

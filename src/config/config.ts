@@ -309,7 +309,7 @@ const server = section(
   },
   (keys, refuse) => {
     const { listen: at, auth } = keys;
-    const host = (at as Partial<ServerConfig> | undefined)?.host;
+    const host = (at as Partial<z.output<typeof server>> | undefined)?.host;
     if (auth === undefined && typeof host === 'string' && !isLoopback(host))
       refuse('listen', 'is open to other machines without a token: write auth with tokens, or auth: none');
   },
@@ -319,8 +319,6 @@ const server = section(
   pathPrefix: pathIn(keys.publicUrl),
   auth: auth ?? ('none' as const),
 }));
-type ServerConfig = z.output<typeof server>;
-
 function pathIn(url: string | null): string {
   return url === null ? '' : new URL(url).pathname.replace(/\/+$/, '');
 }

@@ -12,7 +12,6 @@ export function rowsBetween(rows: readonly DailyRow[], from: IsoDate, to: IsoDat
   return rows.filter((row) => row.date >= from && row.date <= to);
 }
 
-/** Rows of the last `days` calendar days up to the newest row. */
 export function lastDays(rows: readonly DailyRow[], days: number): readonly DailyRow[] {
   const newest = rows.at(-1);
   return newest ? rowsBetween(rows, addDays(newest.date, 1 - days), newest.date) : [];

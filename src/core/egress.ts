@@ -15,10 +15,8 @@ export interface Egress {
 export const noProxies: Proxies = { http: null, https: null, except: [] };
 export const directly: Egress = { proxies: noProxies, ca: null };
 
-type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
-
 /** Reads HTTP_PROXY, HTTPS_PROXY and NO_PROXY, lower case first. `unusable`: names of those without an http proxy. */
-export function proxiesIn(environment: ProxyEnvironment): {
+export function proxiesIn(environment: Readonly<Record<string, string | undefined>>): {
   readonly proxies: Proxies;
   readonly unusable: readonly string[];
 } {

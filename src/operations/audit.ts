@@ -18,7 +18,6 @@ export interface CommandRooms {
   readonly turns: Turns;
   /** Called after a commit that may notify people. */
   readonly onTransitions: () => void;
-  /** Settings of the alert rules in force. */
   readonly rules: () => RuleSettings;
 }
 

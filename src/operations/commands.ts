@@ -15,7 +15,6 @@ import { silenceCommands } from './silences.ts';
 import { undoCommand } from './undo.ts';
 import { type WritesRooms, writesCommand } from './writes.ts';
 
-/** Commands of the other parts of the daemon. */
 interface OtherParts {
   readonly undelivered: UndeliveredMessages;
   readonly reload: (request: ReloadRequest) => Promise<CommandOutcome>;

@@ -15,11 +15,9 @@ import type { CommandRooms } from './audit.ts';
 import type { Commands, OperationRequest, ReadyCommand } from './command-requests.ts';
 import { failed, invalid } from './plan.ts';
 
-/** Change of a mailbox without its requester. */
 export type MailboxChange = Omit<PersonsChange, 'by'>;
 export type WatchOf = (account: string) => AccountWatch | undefined;
 
-/** Makes a change through to its outcome. */
 export type CarryOut = (mailbox: MailboxState, change: MailboxChange, requester: Requester) => Promise<CommandOutcome>;
 
 /** Sentence after the reason why a change was not begun. */
@@ -88,7 +86,6 @@ function targetLimitOf({ warmup }: MailboxState): number | null {
   return warmup?.answer.config.targetDailyLimit ?? null;
 }
 
-/** Sentences about the accounts whose key counts as read-only. */
 export function readOnlyKeys(mailboxes: readonly MailboxState[], fleet: Pick<Fleet, 'account'>): readonly string[] {
   return [...new Set(mailboxes.map(({ account }) => account))]
     .filter((account) => fleet.account(account)?.keyWrites === false)

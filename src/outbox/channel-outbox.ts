@@ -12,11 +12,6 @@ import type { Outbox } from './outbox-store.ts';
 const lookLimit = 100;
 const undeliveredShownMs = 7 * dayMs;
 
-interface ChannelContents {
-  readonly pending: readonly Delivery[];
-  readonly counts: Omit<OutboxCount, 'channel'>;
-}
-
 const noneWaiting = { pending: 0, oldestPendingAt: null, undelivered: 0 };
 
 export class ChannelOutbox {
@@ -57,7 +52,7 @@ export class ChannelOutbox {
     }
   }
 
-  async contents(): Promise<ChannelContents> {
+  async contents(): Promise<{ readonly pending: readonly Delivery[]; readonly counts: Omit<OutboxCount, 'channel'> }> {
     const pending = await this.#outbox.pendingDeliveries(this.#channel, lookLimit);
     const state = await this.#outbox.outboxState(this.#clock.now() - undeliveredShownMs);
     const counts = state.find(({ channel }) => channel === this.#channel) ?? noneWaiting;
@@ -144,8 +139,6 @@ export const giveUpAfterMs = dayMs;
 /** Attempts before a delivery is given up for its age: after two days without power a message deserves them. */
 const minAttempts = 5;
 
-type FailedOutcome = Extract<SendOutcome, { readonly kind: 'failed' | 'refused' }>;
-
 export interface SettledAttempt {
   readonly delivery: Delivery;
   readonly outcome: SendOutcome;
@@ -171,7 +164,7 @@ export function settlementOf(attempt: SettledAttempt): AttemptSettlement {
   return { kind: 'failed', nextAttemptAt: now + wait, detail, at: now };
 }
 
-function leastWaitMs(outcome: FailedOutcome, refusals: number): number {
+function leastWaitMs(outcome: Extract<SendOutcome, { readonly kind: 'failed' | 'refused' }>, refusals: number): number {
   const least = outcome.kind === 'refused' ? (refusedWaitsMs[refusals - 1] ?? longestRetryMs) : 0;
   return Math.max(least, outcome.retryAfterMs ?? 0);
 }

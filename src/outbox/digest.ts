@@ -17,16 +17,14 @@ import { cronSchedule, type Schedule } from '../world/schedule.ts';
 import { deliveryId } from './delivery-of.ts';
 import type { RecordingParts } from './outbox-store.ts';
 
-interface DigestPeriod {
-  readonly since: EpochMs;
-  readonly now: EpochMs;
-  readonly timeZone: string;
-}
-
 const maxLines = 10;
 
 /** Makes the message even if there is nothing to report: its arrival shows that the guard works. */
-function digestOf({ actions, undelivered }: DigestFacts, fleet: Fleet, period: DigestPeriod): Notice {
+function digestOf(
+  { actions, undelivered }: DigestFacts,
+  fleet: Fleet,
+  period: { readonly since: EpochMs; readonly now: EpochMs; readonly timeZone: string },
+): Notice {
   const { since, now, timeZone } = period;
   const mailboxes = [...fleet.mailboxes()];
   const waiting = [...fleet.channels()].filter(({ pending }) => pending > 0);

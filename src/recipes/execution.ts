@@ -118,10 +118,8 @@ async function unknownName(context: ExecutingRun, parts: ExecutionParts): Promis
   return null;
 }
 
-type Asked = Pick<SelectRequest, 'select' | 'maxRows' | 'onRows'> & Pick<Run, 'parameters'>;
-
 function ask(
-  { parameters, ...asked }: Asked,
+  { parameters, ...asked }: Pick<SelectRequest, 'select' | 'maxRows' | 'onRows'> & Pick<Run, 'parameters'>,
   { signal }: ExecutingRun,
   { place, facts: factsNow, limits }: ExecutionParts,
 ): Promise<SelectEnd> {

@@ -75,7 +75,6 @@ interface Turning {
   readonly task: string;
   /** Looks after which it counts as stopped. */
   readonly patience: number;
-  /** True if a step is due or in progress. */
   isDue: boolean;
   /** Looks since a step became due that has not succeeded. */
   looks: number;

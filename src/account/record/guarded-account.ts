@@ -74,13 +74,11 @@ export function isUnsettled({ verdict, action }: MailboxState): boolean {
   return verdict === null || verdict.answer.reason === 'first_sight' || isUnderWay;
 }
 
-interface FirstLook {
-  readonly mailbox: MailboxState;
-  readonly acted: Action | null;
-}
-
 /** A successful switch to recovery waits as a finding; a pause, a failure and an emergency do not. */
-export function asFound(transition: Transition, { mailbox, acted }: FirstLook): Transition {
+export function asFound(
+  transition: Transition,
+  { mailbox, acted }: { readonly mailbox: MailboxState; readonly acted: Action | null },
+): Transition {
   const { kind, alert } = transition;
   const isUrgentAction = kind === 'event' && (acted?.kind === 'pause' || acted?.state !== 'confirmed');
   const isEmergency = mailbox.verdict?.answer.reason === 'emergency' && alert.rule === 'bounce_over_limit';

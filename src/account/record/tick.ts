@@ -33,11 +33,6 @@ import { isActive, isEffectOf, isNew, isOurs, planAfter, type Settlement, showsC
 
 // Asks the breaker before a verdict becomes an action. Pure. docs/guard.md, "When it does nothing, on purpose".
 
-interface BreakerRequest {
-  readonly verdict: Verdict;
-  readonly breaker: BreakerState;
-}
-
 /** Returns the verdict that the breaker lets pass, and the breaker after it. A restore passes unasked. */
 export function askBreaker(
   mailbox: MailboxState,
@@ -49,7 +44,7 @@ export function askBreaker(
     readonly running: () => number;
     readonly now: EpochMs;
   },
-): BreakerRequest {
+): { readonly verdict: Verdict; readonly breaker: BreakerState } {
   const { breaker, policy, mayWrite, running, now } = given;
   const key = mailboxKey(mailbox.account, mailbox.id);
   const protects = verdict.action === 'recovery' || verdict.action === 'pause';
@@ -191,31 +186,31 @@ export interface Tick {
 }
 
 export function tick(before: MailboxState, observation: Observation, context: TickContext): Tick {
-  const found = changesIn(before, observation);
-  const current = provenIn(before, observation, context);
-  const proven = current ?? (found.length === 0 ? null : belatedIn(before, observation, context));
-  const changes = proven ? found.filter((one) => !isEffectOf(one, proven.action)) : found;
-  const confirmation = proven && confirm({ ...before, action: proven.action }, proven.observed, context);
+  const shown = changesIn(before, observation);
+  const currentProof = proofIn(before, observation, context);
+  const proof = currentProof ?? (shown.length === 0 ? null : belatedProofIn(before, observation, context));
+  const changes = proof ? shown.filter((one) => !isEffectOf(one, proof.action)) : shown;
+  const confirmation = proof && confirm({ ...before, action: proof.action }, proof.observed, context);
   const confirmed = confirmation?.action ?? null;
-  const isCurrent = proven?.action === before.action;
-  const taken = confirmation
+  const isCurrent = proof?.action === before.action;
+  const updated = confirmation
     ? { ...confirmation, action: isCurrent ? confirmed : before.action }
     : observe(before, observation);
-  const seen = afterChanges(taken, changes);
+  const mailbox = afterChanges(updated, changes);
   const settled = confirmed ? [confirmed] : [];
   const judgeable = observation.route === 'stats' || observation.route === 'warmup';
   const { enforce, now, hasRead, newId } = context;
   const freshStats = observation.route === 'stats';
   const readable = judgeable && hasRead('stats') && hasRead('warmup');
   const earlierRows = freshStats ? (before.stats?.answer.rows ?? null) : null;
-  const judgement = readable ? judgeMailbox(seen, { ...context, freshStats, earlierRows }) : null;
+  const judgement = readable ? judgeMailbox(mailbox, { ...context, freshStats, earlierRows }) : null;
   if (!judgement) {
     const nothing = { verdict: null, decision: null, breaker: null };
-    return { mailbox: seen, changes, actions: settled, confirmed, ...nothing };
+    return { mailbox, changes, actions: settled, confirmed, ...nothing };
   }
   const { memory } = judgement;
-  const { verdict, breaker } = askBreaker({ ...seen, memory }, judgement.verdict, { ...context, mayWrite: enforce });
-  const judged = { ...seen, memory, verdict: { at: now, answer: verdict } };
+  const { verdict, breaker } = askBreaker({ ...mailbox, memory }, judgement.verdict, { ...context, mayWrite: enforce });
+  const judged = { ...mailbox, memory, verdict: { at: now, answer: verdict } };
   const planned = planAfter({ mailbox: judged, verdict, enforce, now, newId }).map((action) =>
     action.state === 'planned' && action.kind !== 'restore'
       ? { ...action, causes: causeSentences(judged, verdict, context.others(judged), context.timeZone) }
@@ -229,7 +224,7 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
       ...{ verdict, at: now },
       unchanged: before.verdict !== null && isSameSpan(before.verdict.answer, verdict),
       judged: 1,
-      days: daysOf(verdict, seen.stats?.answer.rows ?? []),
+      days: daysOf(verdict, mailbox.stats?.answer.rows ?? []),
     },
     actions: [...settled, ...planned],
     confirmed,
@@ -248,13 +243,13 @@ function afterChanges(mailbox: MailboxState, changes: readonly Change[]): Mailbo
   return { ...mailbox, memory, changes: [...mailbox.changes, ...changes].slice(-changesShown) };
 }
 
-interface Proven {
+interface Proof {
   readonly action: Action;
   readonly observed: Observed<WarmupAnswer>;
 }
 
 /** Only its read-backs prove a pause of ours where the API shows paused by habit, for example at night. */
-function provenIn(mailbox: MailboxState, observation: Observation, { now, words }: TickContext): Proven | null {
+function proofIn(mailbox: MailboxState, observation: Observation, { now, words }: TickContext): Proof | null {
   const { action } = mailbox;
   if (observation.route !== 'warmup' || !isOurs(action, now)) return null;
   const { observed } = observation;
@@ -263,7 +258,7 @@ function provenIn(mailbox: MailboxState, observation: Observation, { now, words 
 }
 
 /** Returns a person's unconfirmed change that a later answer proves, unless it undoes a newer confirmed change. */
-function belatedIn(before: MailboxState, observation: Observation, context: TickContext): Proven | null {
+function belatedProofIn(before: MailboxState, observation: Observation, context: TickContext): Proof | null {
   const { now, words, actionsOf } = context;
   if (observation.route !== 'warmup' || !before.warmup) return null;
   const { observed } = observation;

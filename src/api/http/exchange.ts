@@ -33,15 +33,13 @@ const maxValues = 2_000_000;
 
 export type { AnswerHeaders, Deadlines };
 
-type AgentTarget = { readonly url: string; readonly egress: Egress } | { readonly socketPath: string };
-
 /** Connection pool of one API. Without a destination it connects to any address directly. */
 export class HttpAgent extends Agent {
   readonly way: WayOut | null;
   /** Number of connections so far. */
   connects = 0;
 
-  constructor(to: AgentTarget | null = null) {
+  constructor(to: { readonly url: string; readonly egress: Egress } | { readonly socketPath: string } | null = null) {
     const way = to && 'url' in to ? wayOutTo(to.url, to.egress) : null;
     const socket = to && 'socketPath' in to ? { socketPath: to.socketPath } : {};
     const connect = way?.connect ?? { timeout: connectDeadlineMs, ...socket };

@@ -24,7 +24,6 @@ export interface Examined {
   readonly message: string;
 }
 
-/** Returns a function that makes the lines of a part. */
 export function reporter(part: DoctorPart): (result: DoctorResult, message: string) => Examined {
   return (result, message) => ({ part, result, message });
 }

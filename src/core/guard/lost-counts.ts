@@ -7,15 +7,10 @@ import type { LostCounts } from './memory.ts';
 /** Number of days up to today that every answer has, however few were requested. */
 const daysCompared = 6;
 
-interface CountedRows {
-  readonly rows: readonly StatsRow[] | null;
-  readonly lost: LostCounts | undefined;
-}
-
 /** Lost counts stay lost until most are back, or newer days have emails. `before`: the answer before, if another. */
 export function lostAfter(
   before: readonly StatsRow[] | null,
-  { rows, lost }: CountedRows,
+  { rows, lost }: { readonly rows: readonly StatsRow[] | null; readonly lost: LostCounts | undefined },
   now: EpochMs,
 ): LostCounts | undefined {
   if (!rows) return lost;

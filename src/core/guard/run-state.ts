@@ -26,8 +26,6 @@ export function wordState(status: string | null, words: StatusWords): RunState |
   return words.notRunning.includes(word) ? 'not_running' : null;
 }
 
-type Remembered = Pick<GuardMemory, 'claim' | 'pauseWord' | 'runningWord' | 'unjudgedSince'>;
-
 /**
  * A pause of ours and its proven word mean paused until a known running word. An unknown word means running if emails
  * left today or yesterday; if it replaced a running word, only emails after the day of the change prove that.
@@ -37,7 +35,7 @@ export function runStateOf(
   words: StatusWords,
   rows: readonly StatsRow[] | null,
   now: EpochMs,
-  memory: Remembered | null = null,
+  memory: Pick<GuardMemory, 'claim' | 'pauseWord' | 'runningWord' | 'unjudgedSince'> | null = null,
 ): RunState {
   const named = wordState(status, words);
   const { claim, pauseWord, runningWord, unjudgedSince } = memory ?? {};

@@ -150,7 +150,6 @@ export class Sessions {
   }
 }
 
-/** Fingerprint that changes with the token, its name or its role. */
 function fingerprintOf({ name, sha256, role }: Token): string {
   return createHash('sha256')
     .update(JSON.stringify([name, sha256.toLowerCase(), role]))

@@ -19,15 +19,13 @@ export const dataKinds = [
 
 export type DataKind = (typeof dataKinds)[number];
 
-type Kind = DataKind['kind'];
-
 export interface DataAge {
   oldest: EpochMs | null;
   newest: EpochMs | null;
   unread: number;
 }
 
-export function dataAges(mailboxes: Iterable<MailboxState>): Readonly<Record<Kind, DataAge>> {
+export function dataAges(mailboxes: Iterable<MailboxState>): Readonly<Record<DataKind['kind'], DataAge>> {
   const age = (): DataAge => ({ oldest: null, newest: null, unread: 0 });
   const ages = { stats: age(), warmup: age(), detail: age(), dns: age(), blacklist: age() };
   for (const mailbox of mailboxes) {

@@ -120,9 +120,7 @@ const securityOf: Readonly<Record<Access, readonly Schema[]>> = {
   key: [{ key: [] }],
 };
 
-type SchemaOf = (shape: z.ZodType, io: 'input' | 'output') => Schema;
-
-function operationOf(described: Described, schemaOf: SchemaOf): Schema {
+function operationOf(described: Described, schemaOf: (shape: z.ZodType, io: 'input' | 'output') => Schema): Schema {
   const { id, tag, summary, description, access, body, answers } = described;
   const contentOf = (content: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output') =>
     Object.fromEntries(Object.entries(content).map(([type, shape]) => [type, { schema: schemaOf(shape, io) }]));

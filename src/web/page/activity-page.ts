@@ -17,8 +17,6 @@ import { place } from './place.ts';
 const entriesShown = 100;
 const mailboxesNamed = 5;
 const filters = { ...historyFilters, mailbox: upTo(400) };
-type ActivityFilter = Query<typeof filters>;
-
 export const activityPlace = place('/activity', { ...filters, cursor: historyCursor }, async (parts, asked) => {
   const { fleet, world, explain } = parts;
   const { cursor, ...filter } = asked;
@@ -69,7 +67,7 @@ ${outcome === '' ? '' : outcome.split('\n').map((line) => html`<p class="muted">
 
 const actingReasons: readonly Reason[] = ['bounce_rate_over_limit', 'repeat_offender', 'emergency', 'clean_volume'];
 
-function activityForm({ by, mailbox, operation, reason }: ActivityFilter, people: readonly string[]): Markup {
+function activityForm({ by, mailbox, operation, reason }: Query<typeof filters>, people: readonly string[]): Markup {
   return html`<form class="filter" role="search" action="/activity" method="get">
 ${choice({ name: 'by', label: 'Only by', all: 'by anyone', values: [itself, ...people], chosen: by })}
 ${choice({ name: 'operation', label: 'Only this', all: 'everything', values: [...guardActionKinds, ...operationNames], chosen: operation })}

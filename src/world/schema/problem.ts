@@ -41,8 +41,6 @@ export function byPlace(a: Problem, b: Problem): number {
 
 // Translates zod's issues into findings, one per mistake.
 
-type Issue = z.core.$ZodIssue;
-
 export function checkAgainst<Schema extends z.ZodType>(
   schema: Schema,
   tree: unknown,
@@ -52,7 +50,7 @@ export function checkAgainst<Schema extends z.ZodType>(
   return { findings: result.error.issues.flatMap((issue) => toFindings(issue, [])), checked: null };
 }
 
-function toFindings(issue: Issue, parent: Path): Finding[] {
+function toFindings(issue: z.core.$ZodIssue, parent: Path): Finding[] {
   const path: Path = [...parent, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))];
   if (issue.code === 'unrecognized_keys') {
     const messages = issue.message.split('\n');

@@ -237,8 +237,6 @@ function isCertificate(pem: string): boolean {
 
 // Digest of a token. The configuration holds only the digest, which is refused if others could guess the token.
 
-type TokenOption = '--role ROLE' | '--recipe-key';
-
 const emptyDigests = digestsOf(['']);
 const guessableDigests = digestsOf(
   [
@@ -249,7 +247,7 @@ const guessableDigests = digestsOf(
 );
 
 /** SHA-256 as hex in any case. Output: lower case. */
-export function tokenDigest(kind: TokenOption) {
+export function tokenDigest(kind: '--role ROLE' | '--recipe-key') {
   const remedy = `make one with \`${commandName} token new NAME ${kind}\`, which prints its digest too`;
   return z
     .string()
