@@ -67,8 +67,8 @@ export interface AlertRoute {
   readonly channels: readonly string[];
 }
 
-/** People read every channel but a recipe, which only acts. */
-export function isForPeople({ type }: { readonly type: string }): boolean {
+/** A recipe only acts. */
+export function isReadByPeople({ type }: { readonly type: string }): boolean {
   return type !== 'recipe';
 }
 
@@ -84,8 +84,8 @@ export function channelsFor(
   const able = channels.filter(({ name }) => alert.rule !== 'channel_failing' || name !== alert.object);
   const wanted = new Set(routes.filter((route) => wants(route, alert)).flatMap((route) => route.channels));
   const taken = able.filter(({ name }) => wanted.has(name));
-  if (alert.severity !== 'critical' || taken.some(isForPeople)) return namesOf(taken);
-  return namesOf(able.filter((channel) => wanted.has(channel.name) || isForPeople(channel)));
+  if (alert.severity !== 'critical' || taken.some(isReadByPeople)) return namesOf(taken);
+  return namesOf(able.filter((channel) => wanted.has(channel.name) || isReadByPeople(channel)));
 }
 
 function namesOf(channels: readonly RoutedChannel[]): readonly string[] {

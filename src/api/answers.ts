@@ -23,11 +23,6 @@ import { isWarmupMode } from '../core/policy.ts';
 import { isIsoDate } from '../core/time.ts';
 import { failed, jsonText, malformed, quote, type Result, saysMore } from './http/failure.ts';
 
-/** True for digits with an optional minus and fraction. Blanks around them are ignored. */
-function isPlainDecimal(text: string): boolean {
-  return /^-?\d+(\.\d+)?$/.test(text.trim());
-}
-
 type Fields = Readonly<Record<string, unknown>>;
 const noFields: Fields = {};
 
@@ -43,7 +38,7 @@ type Doubts = Map<string, string>;
 function numberIn(fields: Fields, name: string, doubts: Doubts, place = ''): number | null {
   const value = fields[name];
   if (value === null || value === undefined) return null;
-  const number = typeof value === 'string' && isPlainDecimal(value) ? Number(value) : value;
+  const number = typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
   if (typeof number === 'number' && Number.isFinite(number)) return number;
   const field = `${place}${name}`;
   if (!doubts.has(field))

@@ -117,7 +117,7 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
   };
   const remember = (alerts: readonly PostedAlert[]) => {
     for (const alert of alerts) {
-      const key = keyOf(alert);
+      const key = JSON.stringify(alert.labels);
       if (alert.endsAt === undefined) resolvedLately.delete(key);
       else resolvedLately.set(key, { alert, until: clock.monotonic() + resolvedKeptMs });
     }
@@ -153,10 +153,6 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
       },
     },
   };
-}
-
-function keyOf({ labels }: PostedAlert): string {
-  return JSON.stringify(labels);
 }
 
 function frozen(transition: Transition): PostedAlert {

@@ -96,11 +96,7 @@ const everyone = /(?<![\w.+-])@(?=(channel|here|everyone|group)\b)/gi;
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '`': "'" };
 
 /** Cuts to Slack's count of characters (escaped, UTF-16). A command is kept whole or left out. */
-export const slackWriter = textWriter(escaped, harmless);
-
-function harmless(text: string): string {
-  return text.replace(everyone, '@\u200b');
-}
+export const slackWriter = textWriter(escaped, (text) => text.replace(everyone, '@\u200b'));
 
 function escaped(text: string): string {
   return text.replace(/[&<>`]/g, (character) => entities[character] ?? character);

@@ -316,12 +316,9 @@ const server = section(
 ).transform(({ listen: at, auth, ...keys }) => ({
   ...keys,
   ...at,
-  pathPrefix: pathIn(keys.publicUrl),
+  pathPrefix: keys.publicUrl === null ? '' : new URL(keys.publicUrl).pathname.replace(/\/+$/, ''),
   auth: auth ?? ('none' as const),
 }));
-function pathIn(url: string | null): string {
-  return url === null ? '' : new URL(url).pathname.replace(/\/+$/, '');
-}
 
 const proxy = z.string().superRefine((value, context) => {
   if (value !== 'none' && !isProxyUrl(value))

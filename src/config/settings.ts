@@ -88,8 +88,9 @@ export function settingsOf(source: SettingsSource): readonly Setting[] {
       for (const [key, inner] of Object.entries(variant.properties)) {
         const here = [...path, key];
         const plain = inOverride || (path[2] === 'overrides' && key === 'guard');
+        const isReplaced = key === 'plan' && value['requests_per_minute'] !== undefined;
         if (value[key] !== undefined) walk(inner, value[key], here, plain);
-        else if (!plain && !isReplaced(key, value)) unwritten(inner, here);
+        else if (!plain && !isReplaced) unwritten(inner, here);
       }
     } else if (Array.isArray(value) && value.some(isMapping) && variant.items) {
       for (const [index, item] of value.entries()) walk(variant.items, item, [...path, index], inOverride);
@@ -176,10 +177,6 @@ function variantFor(shape: FileShape, value: unknown): FileShape {
   const fits = ({ properties }: FileShape) =>
     properties !== undefined && (properties['type']?.const ?? value['type']) === value['type'];
   return variants.find(fits) ?? shape;
-}
-
-function isReplaced(key: string, holder: FileMapping): boolean {
-  return key === 'plan' && holder['requests_per_minute'] !== undefined;
 }
 
 export function profiled(settings: readonly Setting[]): readonly Setting[] {

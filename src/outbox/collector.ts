@@ -3,7 +3,7 @@ import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
 import { isStoodFor } from '../alerts/incidents.ts';
 import { type Notification, notificationsOf, type Routed, withLinks } from '../alerts/notifications.ts';
-import { type AlertRoute, channelsFor, hasJoined, isForPeople, mutes, pauseEnd } from '../alerts/routing.ts';
+import { type AlertRoute, channelsFor, hasJoined, isReadByPeople, mutes, pauseEnd } from '../alerts/routing.ts';
 import { isOutage } from '../alerts/rules/account-rules.ts';
 import { isDisarming } from '../alerts/rules/protection-rule.ts';
 import type { Channel } from '../channels/channel.ts';
@@ -88,7 +88,7 @@ export class Collector {
   /** A loss of protection goes to every channel for people, whatever the routes; a recipe only acts. */
   #wantedBy(alert: Alert): readonly string[] {
     const channels = this.#parts.channels();
-    if (isDisarming(alert)) return channels.filter(isForPeople).map(({ name }) => name);
+    if (isDisarming(alert)) return channels.filter(isReadByPeople).map(({ name }) => name);
     return channelsFor(alert, this.#parts.settings().routes, channels);
   }
 

@@ -2,7 +2,7 @@
 // heartbeat and the channels' own health.
 
 import { tune } from '../alerts/condition.ts';
-import { isForPeople } from '../alerts/routing.ts';
+import { isReadByPeople } from '../alerts/routing.ts';
 import { channelsFailing, heartbeatName } from '../alerts/rules/daemon-rules.ts';
 import { messagesSilenced } from '../alerts/rules/protection-rule.ts';
 import type { Channel } from '../channels/channel.ts';
@@ -122,7 +122,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
     wake,
     reconfigure: async (wanted, settings) => {
       const gone = sendings.filter(({ channel }) => !wanted.includes(channel));
-      if (inForce.channels.some(isForPeople) && !wanted.some(isForPeople)) await sendLast(gone);
+      if (inForce.channels.some(isReadByPeople) && !wanted.some(isReadByPeople)) await sendLast(gone);
       await end(gone);
       Object.assign(inForce, { channels: wanted, settings });
       sendings = wanted.map((channel) => sendings.find((sending) => sending.channel === channel) ?? begin(channel));

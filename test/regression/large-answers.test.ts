@@ -1,4 +1,4 @@
-// Large answers, and those that were made to be slow to read. docs/faults.md O6; many at once in test/http/many-large-answers.slow.ts.
+// Large answers, and those that were made to be slow to read. docs/faults.md O6; many at once in test/http/large-answers.slow.ts.
 import { expect, test } from 'vitest';
 import { askScripted } from '../api/scripted-server.ts';
 

@@ -108,14 +108,11 @@ const noon = Date.parse('2026-03-12T03:20:00Z');
 async function dailyRecipe(runs: MemoryRuns) {
   const world = stillWorld();
   const folder = newFolder();
-  const schedule = "schedule: {cron: '20 3 * * *', time_zone: UTC}";
-  writeFileSync(
-    join(folder, 'daily.yaml'),
-    `id: daily\ntitle: t\ndescription: d\nselect: SELECT 1 AS one\n${schedule}\n`,
-  );
-  const parts = { world, loops: new Loops(world), store: { runs }, fleet: new Fleet(), nearLimitPpmOf: () => 800_000 };
+  const text =
+    "id: daily\ntitle: t\ndescription: d\nselect: SELECT 1 AS one\nschedule: {cron: '20 3 * * *', time_zone: UTC}\n";
+  writeFileSync(join(folder, 'daily.yaml'), text);
   const recipes = await openRecipes({
-    ...parts,
+    ...{ world, loops: new Loops(world), store: { runs }, fleet: new Fleet(), nearLimitPpmOf: () => 800_000 },
     ...{ place: '/nowhere/store.db', folder: () => folder, retentionMs: () => 9 * dayMs, operate: () => null },
   });
   for (const loop of recipes.loops) loop.start();

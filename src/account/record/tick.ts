@@ -192,9 +192,8 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
   const changes = proof ? shown.filter((one) => !isEffectOf(one, proof.action)) : shown;
   const confirmation = proof && confirm({ ...before, action: proof.action }, proof.observed, context);
   const confirmed = confirmation?.action ?? null;
-  const isCurrent = proof?.action === before.action;
   const updated = confirmation
-    ? { ...confirmation, action: isCurrent ? confirmed : before.action }
+    ? { ...confirmation, action: proof?.action === before.action ? confirmed : before.action }
     : observe(before, observation);
   const mailbox = afterChanges(updated, changes);
   const settled = confirmed ? [confirmed] : [];

@@ -7,7 +7,7 @@ import type { EpochMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { counted, momentText } from '../../core/wording/phrases.ts';
 import { accountSubject, type Condition, condition, type RuleFinding, type Words } from '../condition.ts';
-import { isForPeople, type RoutedChannel } from '../routing.ts';
+import { isReadByPeople, type RoutedChannel } from '../routing.ts';
 
 // channel_failing
 
@@ -74,7 +74,7 @@ function titled(name: string): string {
 export function unheardSince(channels: Iterable<RoutedChannel>, alerts: Iterable<Alert>): EpochMs | null {
   const failing = [...alerts].filter(({ rule, status }) => rule === 'channel_failing' && status === 'firing');
   const sinceOf = new Map(failing.map(({ object, since }) => [object, since]));
-  const people = [...channels].filter((channel) => isForPeople(channel) && channel.type !== 'removed');
+  const people = [...channels].filter((channel) => isReadByPeople(channel) && channel.type !== 'removed');
   const since = people.flatMap(({ name }) => sinceOf.get(name) ?? []);
   return people.length === 0 || since.length < people.length ? null : Math.max(...since);
 }

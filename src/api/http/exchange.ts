@@ -21,8 +21,6 @@ import { readRetryAfter } from './retry-after.ts';
 import { type WayOut, wayOutTo } from './way-out.ts';
 
 const usualDeadlines: Deadlines = { headersMs: 15_000, idleMs: 10_000, totalMs: 30_000 };
-const maxAnswerBytes = 32 * 1024 * 1024;
-const maxErrorBytes = 64 * 1024;
 /** A longer Retry-After is cut, because requests have to resume (docs/faults.md H11). */
 const longestStopMs = 15 * minuteMs;
 const maxConnections = 16;
@@ -101,7 +99,7 @@ export async function exchange<Value>(
   const request = { ...placeOf(ask, way), method, headers: headersOf(ask, way), body, headersTimeout, bodyTimeout };
   let received: Received;
   try {
-    received = await receive(agent, { request, signal, deadlines, maxBytesOf, mayLeave });
+    received = await receive(agent, { request, signal, deadlines, mayLeave });
     if (received.status === 407 && way?.forward) throw new ProxyError(received.status);
   } catch (error) {
     const where = way?.proxy ? `${ask.baseUrl}, through the proxy ${way.proxy}` : ask.baseUrl;
@@ -129,10 +127,6 @@ function placeOf({ baseUrl, path }: Ask, way: WayOut | null): { readonly origin:
 function headersOf({ baseUrl, headers }: Ask, way: WayOut | null): Readonly<Record<string, string>> {
   const toProxy = way?.forward ? { host: new URL(baseUrl).host, ...way.forward.headers } : {};
   return { ...headers, ...toProxy, 'accept-encoding': 'gzip' };
-}
-
-function maxBytesOf(status: number): number {
-  return status < 300 ? maxAnswerBytes : maxErrorBytes;
 }
 
 function refusalOf({ status, headers, body }: Received, now: EpochMs, redactor: Redactor) {

@@ -29,12 +29,13 @@ export interface Dispatched {
   readonly signal: AbortSignal | null;
   /** Deadlines of the request: the total one is enforced here, the others by undici. */
   readonly deadlines: Deadlines;
-  /** Maximum size of the body, both as sent and as decoded. An error needs less room than an answer. */
-  readonly maxBytesOf: (status: number) => number;
   /** Called right before the first byte. If it returns false, nothing is sent. */
   readonly mayLeave: (() => boolean) | undefined;
 }
 
+/** Maximum size of a body, both as sent and as decoded. */
+const maxAnswerBytes = 32 * 1024 * 1024;
+const maxErrorBytes = 64 * 1024;
 /** Maximum of all bodies in progress together: large answers do not exhaust the memory. */
 const maxInProgress = 64 * 1024 * 1024;
 /** Smaller answers, which most are, are accepted whatever else is in progress. */
@@ -50,15 +51,16 @@ const brokeOff = 'it ended before it was complete';
 
 /** Rejects if no head came, a deadline passed or the signal aborted. A truncated body is trouble with a valid head. */
 export async function receive(agent: Agent, wanted: Dispatched): Promise<Received> {
-  const { request, signal, deadlines, maxBytesOf, mayLeave } = wanted;
+  const { request, signal, deadlines, mayLeave } = wanted;
   const ending = AbortSignal.any([AbortSignal.timeout(deadlines.totalMs), ...(signal ? [signal] : [])]);
   const dispatcher = mayLeave ? agent.compose(leavingIf(mayLeave)) : agent;
   const answer = await unlessAborted(dispatcher.request({ ...request, signal: ending }), ending);
   const { statusCode: status, headers } = answer;
+  const maxBytes = status < 300 ? maxAnswerBytes : maxErrorBytes;
   const own = { bytes: 0 };
   try {
-    const sent = await collected(answer.body, maxBytesOf(status), own);
-    const body = await decoded(sent, headers, maxBytesOf(status), own);
+    const sent = await collected(answer.body, maxBytes, own);
+    const body = await decoded(sent, headers, maxBytes, own);
     // Hundreds of answers may arrive at once. Each is read in its own turn of the event loop.
     await nextTurn();
     return { status, headers, body, trouble: null };

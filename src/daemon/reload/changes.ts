@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
 import { alertsOfMoves } from '../../account/record/guards.ts';
 import { judgeMailbox } from '../../account/record/observe.ts';
-import { isForPeople } from '../../alerts/routing.ts';
+import { isReadByPeople } from '../../alerts/routing.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
 import { resolvePolicy, selects } from '../../config/mailbox-rules.ts';
 import { changesBetween, type Setting, type SettingChange } from '../../config/settings.ts';
@@ -82,7 +82,7 @@ export const nobodyNotified = 'no channel is left that can notify you';
 
 /** Returns channels if `after` removes the last one that people read; else none. */
 export function lastChannelsGone(before: Config, after: Config): readonly string[] {
-  const read = ({ alerts }: Config) => alerts.channels.filter(isForPeople).map(({ name }) => name);
+  const read = ({ alerts }: Config) => alerts.channels.filter(isReadByPeople).map(({ name }) => name);
   return read(after).length === 0 ? read(before) : [];
 }
 

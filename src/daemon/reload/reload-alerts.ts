@@ -3,7 +3,7 @@
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
 import { atOnce, type Condition, tune } from '../../alerts/condition.ts';
 import { elapse, step } from '../../alerts/engine.ts';
-import { isForPeople } from '../../alerts/routing.ts';
+import { isReadByPeople } from '../../alerts/routing.ts';
 import { configReloadFailed } from '../../alerts/rules/daemon-rules.ts';
 import {
   accountRemoved,
@@ -97,7 +97,7 @@ export class ReloadAlerts {
         : []),
       ...ended.map((alert) => enforcementOver(alert, { accounts: names, isOffForAll: isOffForAll(config) })),
       ...removalsOver(alerts, names, now),
-      ...(config.alerts.channels.some(isForPeople) ? [channelsBack()] : []),
+      ...(config.alerts.channels.some(isReadByPeople) ? [channelsBack()] : []),
     ];
     return tune(conditions, config.alerts.rules);
   }
