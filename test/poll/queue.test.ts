@@ -94,6 +94,17 @@ test('a poll asked for later is due then, the earlier of two times wins, and urg
   expect(served(queue, 1_000)).toEqual(['stats m']);
 });
 
+test('a kind that had nothing to read has a poll as soon as one is added, or one in flight is out of date', () => {
+  const queue = sweptQueue(['m']);
+  expect([queue.take(1), queue.nextDueAt(1)]).toEqual([undefined, null]);
+  queue.add({ route: 'dns', mailboxId: 'm' }, 500);
+  expect([queue.take(2), queue.nextDueAt(2), nameOf(queue.take(500))]).toEqual([undefined, 500, 'dns m']);
+  queue.run('dns', 600);
+  expect(queue.take(600)).toBeUndefined();
+  queue.done({ route: 'dns', mailboxId: 'm' });
+  expect(served(queue, 600)).toEqual(['dns m']);
+});
+
 test('a failed poll comes again in its place, behind those who have waited longer', () => {
   const queue = sweptQueue(['m', 'n', 'o']);
   queue.run('stats', minuteMs);

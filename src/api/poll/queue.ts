@@ -106,6 +106,8 @@ export class PollQueue {
   readonly #jobs = perRoute(() => new Map<string, Job>());
   /** Oldest first. A mailbox is due if it was last polled before the newest run. */
   readonly #runs = perRoute<number[]>(() => []);
+  /** Time until which a kind has no poll, as the last walk found. Whatever can bring one forward resets it. */
+  readonly #idleUntil = perRoute(() => Number.NEGATIVE_INFINITY);
   /** Polls so far, in units of the kind's fair share. */
   readonly #given = perRoute(() => 0);
   /** `since`: number of mailbox polls since the last one. */
@@ -148,6 +150,7 @@ export class PollQueue {
       const at = isJudgedRoute(route) ? undefined : lastRead[route];
       const isUnderWay = this.#underWay.has(pollKey(poll));
       const readAt = at === undefined ? null : Math.min(at, now);
+      this.#idleUntil[route] = Number.NEGATIVE_INFINITY;
       this.#jobs[route].set(mailboxId, { poll, mailbox, readAt, isUnderWay, asked: null });
     }
   }
@@ -172,7 +175,10 @@ export class PollQueue {
     if (route === 'health' || route === 'mailboxes') {
       const one = this.#account[route];
       one.dueAt ??= Math.max(now, one.askedAt + this.demand().accountSpacingMs);
-    } else this.#runs[route] = [...this.#runs[route], now].slice(-runsKept);
+    } else {
+      this.#runs[route] = [...this.#runs[route], now].slice(-runsKept);
+      this.#idleUntil[route] = Number.NEGATIVE_INFINITY;
+    }
   }
 
   /** Adds a poll regardless of the cadence. A poll that was added before keeps its place or moves forward. */
@@ -184,6 +190,7 @@ export class PollQueue {
     }
     const job = this.#jobOf(poll);
     if (!job) return;
+    this.#idleUntil[poll.route] = Number.NEGATIVE_INFINITY;
     const before = job.asked ?? { dueAt, urgency };
     const isUrgenter = urgencies.indexOf(urgency) > urgencies.indexOf(before.urgency);
     job.asked = { dueAt: Math.min(dueAt, before.dueAt), urgency: isUrgenter ? urgency : before.urgency };
@@ -212,6 +219,7 @@ export class PollQueue {
     const job = this.#jobOf(poll);
     if (!job || startedAt === undefined) return;
     job.isUnderWay = false;
+    this.#idleUntil[job.poll.route] = Number.NEGATIVE_INFINITY;
     job.readAt = startedAt;
   }
 
@@ -225,11 +233,14 @@ export class PollQueue {
     offer(this.#listEarlyAt(() => this.#candidates(now)));
     offer(this.#pace.nextAt);
     for (const route of routes) offer(this.#opensAt(route));
-    for (const route of mailboxRoutes)
-      for (const { readAt, asked } of this.#jobs[route].values()) {
-        if (asked) offer(asked.dueAt);
-        if (route === 'stats' && readAt !== null && this.#readsEarly) offer(readAt + this.#options.earlyMs);
-      }
+    for (const route of mailboxRoutes) {
+      if (this.#isIdle(route, now)) offer(this.#idleUntil[route]);
+      else
+        for (const { readAt, asked } of this.#jobs[route].values()) {
+          if (asked) offer(asked.dueAt);
+          if (route === 'stats' && readAt !== null && this.#readsEarly) offer(readAt + this.#options.earlyMs);
+        }
+    }
     return Number.isFinite(next) ? next : null;
   }
 
@@ -253,13 +264,16 @@ export class PollQueue {
     const { turnMs } = this.demand();
     const restedAt = this.#readsEarly ? now - this.#options.earlyMs : Number.NEGATIVE_INFINITY;
     for (const route of mailboxRoutes) {
-      if (this.#opensAt(route) > now) continue;
+      if (this.#opensAt(route) > now || this.#isIdle(route, now)) continue;
+      let idleUntil = Number.POSITIVE_INFINITY;
       const run = this.#runs[route].at(-1) ?? 0;
       const isJudged = isJudgedRoute(route);
       for (const job of this.#jobs[route].values()) {
         const { mailbox, readAt, isUnderWay } = job;
         if (isUnderWay) continue;
         const asked = job.asked !== null && job.asked.dueAt <= now ? job.asked : null;
+        if (asked || readAt === null || readAt < run) idleUntil = now;
+        else if (job.asked) idleUntil = Math.min(idleUntil, job.asked.dueAt);
         if (route === 'stats' && readAt !== null) {
           oldestStats.offer(job, readAt);
           if (readAt <= restedAt) riskiest.offer(job, readAt + turnMs.stats / shareOf(mailbox, meanWeight));
@@ -275,8 +289,14 @@ export class PollQueue {
           if (since < run) due[route].offer(job, since);
         }
       }
+      this.#idleUntil[route] = idleUntil;
     }
     return { urgent, judging, soon, details, due, oldestStats, riskiest };
+  }
+
+  /** Early reads have no idle time: each turn looks for the riskiest mailbox. */
+  #isIdle(route: MailboxRoute, now: number): boolean {
+    return this.#idleUntil[route] > now && !(route === 'stats' && this.#readsEarly);
   }
 
   /** Mailboxes that should be read soon come first, then the others in order of arrival. */
