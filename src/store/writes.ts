@@ -62,7 +62,7 @@ function observationRow(mailbox: MailboxState, route: StoredRoute) {
   return observed && { account, mailbox_id, route, observed_at: observed.at, answer: JSON.stringify(observed.answer) };
 }
 
-function observationOf(mailbox: MailboxState, route: StoredRoute): Observed<unknown> | null {
+export function observationOf(mailbox: MailboxState, route: StoredRoute): Observed<unknown> | null {
   if (route === 'mailboxes') return mailbox.entry;
   if (route === 'mailbox') return mailbox.detail;
   return mailbox[route];

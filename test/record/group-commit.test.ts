@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import type { Observation } from '../../src/account/record/observe.ts';
-import { minuteMs, secondMs } from '../../src/core/time.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { now } from '../store/records.ts';
 import { decisionsOf } from '../support/decisions-of.ts';
 import { failWrites } from '../support/failing-writes.ts';
@@ -147,4 +147,29 @@ test('a stop commits what waits', async () => {
   await stage.answered('m1', stats(50));
   await stage.group.stop();
   expect((await stage.sentStored())['m1']).toBe(50);
+});
+
+test('a start writes nothing that the store has: an unchanged answer waits for an hour, a changed one is written', async () => {
+  const before = await judged();
+  // The third judged answer: the mailbox is no longer new.
+  await before.answered('m1', stats(10));
+  await before[Symbol.asyncDispose]();
+  await using stage = await recording(ids, before.file);
+  const answers = (sent: number) =>
+    [warmup, stats(sent)].map(
+      ({ route, observed }) => ({ route, observed: { ...observed, at: stage.clock.now() } }) as Observation,
+    );
+  const written = async (sent: number) => {
+    using writes = failWrites(() => false);
+    for (const answer of answers(sent)) await stage.answered('m1', answer);
+    await stage.clock.advance(everyMs);
+    return writes.begun;
+  };
+  expect(await written(10)).toBe(0);
+  await stage.clock.advance(hourMs - minuteMs);
+  expect(await written(10)).toBe(0);
+  await stage.clock.advance(minuteMs);
+  expect([await written(10), await written(11)]).toEqual([1, 1]);
+  const { stats: read, verdict } = (await stage.stored('m1')) ?? expect.fail();
+  expect([read?.at, verdict?.at]).toEqual([stage.mailbox('m1')?.stats?.at, stage.mailbox('m1')?.verdict?.at]);
 });

@@ -21,15 +21,15 @@ import { expectNoSleepers } from '../support/sleepers.ts';
 
 const account = 'acme';
 
-/** A recorder of an account whose mailboxes nothing was read of, on a store in a file of its own. */
-export async function recording(ids: readonly string[]) {
-  const file = join(newFolder(), 'warmwarden.db');
-  const store = await Store.open(file, now);
-  const present = ids.map((id) => arrivedMailbox(id));
+/** A recorder of an account whose mailboxes nothing was read of, or that an earlier process left in the file. */
+export async function recording(ids: readonly string[], file = join(newFolder(), 'warmwarden.db')) {
   const clock = movedClock(now);
+  const store = await Store.open(file, now, { clock });
+  const { mailboxes } = await store.loadPicture();
+  const present = mailboxes.length > 0 ? mailboxes : ids.map((id) => arrivedMailbox(id));
   const world = silentWorld(clock);
   const fleet = new Fleet();
-  await store.recordList({ ...emptyList, account, present });
+  if (mailboxes.length === 0) await store.recordList({ ...emptyList, account, present });
   for (const mailbox of present) fleet.putMailbox(mailbox);
   const turns = new Turns(clock);
   const group = new GroupCommit({ world, store, fleet, turns });

@@ -4,16 +4,17 @@
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
 import { firstSightAnswers } from '../../core/policy.ts';
-import { type EpochMs, elapsedMs, minuteMs, secondMs } from '../../core/time.ts';
+import { type EpochMs, elapsedMs, hourMs, secondMs } from '../../core/time.ts';
 import type { DecisionRecord, StoredRoute, TickRecord } from '../../store/records.ts';
 import { mailboxRow } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
+import { observationOf } from '../../store/writes.ts';
 import { type Clock, nextTurn, type World } from '../../world/world.ts';
 
 const commitEveryMs = 500;
 const afterFailureMs = 2 * secondMs;
-/** Age after which an unchanged row is written again, to update its time. */
-const rewrittenAfterMs = 5 * minuteMs;
+/** Age after which an unchanged row is written again, to update its time. A start reads everything again. */
+const rewrittenAfterMs = hourMs;
 const mailboxesACommit = 200;
 /** Number of consecutive failures that count as a failure of the store, not of single rows. */
 const failuresOfStore = 3;
@@ -72,7 +73,7 @@ export class GroupCommit {
   /** Adds a record that need not be committed at once (see isMoving). The fleet has its mailbox, or gets it in the same turn. */
   add(before: MailboxState, record: TickRecord): void {
     const now = this.#rooms.world.clock.now();
-    const waiting = this.#of(record.mailbox);
+    const waiting = this.#of(before, before);
     for (const route of record.answered) {
       const isWritten = elapsedMs(waiting.writtenAt[route] ?? Number.NEGATIVE_INFINITY, now) < rewrittenAfterMs;
       if (isWritten && isSameAnswer(before, record.mailbox, route)) continue;
@@ -86,7 +87,8 @@ export class GroupCommit {
 
   async commitNow(record: TickRecord): Promise<void> {
     const { store } = this.#rooms;
-    const waiting = this.#of(record.mailbox);
+    const { account, id } = record.mailbox;
+    const waiting = this.#of(record.mailbox, this.#rooms.fleet.mailbox(account, id));
     await store.recordTick(withWaiting(record, waiting));
     this.#written(waiting, record);
   }
@@ -172,7 +174,8 @@ export class GroupCommit {
     waiting.decision = null;
   }
 
-  #of({ account, id }: Pick<MailboxState, 'account' | 'id'>): PendingMailbox {
+  /** `stored`: the mailbox before its first answer in this process, as the store has it, or undefined if no row is known. */
+  #of({ account, id }: Pick<MailboxState, 'account' | 'id'>, stored?: MailboxState): PendingMailbox {
     const key = mailboxKey(account, id);
     const known = this.#waiting.get(key);
     if (known) return known;
@@ -183,7 +186,7 @@ export class GroupCommit {
       remembers: false,
       isOwed: false,
       decision: null,
-      writtenAt: {},
+      writtenAt: stored ? readTimesOf(stored) : {},
     };
     this.#waiting.set(key, nothing);
     return nothing;
@@ -228,8 +231,12 @@ function together(before: DecisionRecord | null, newest: DecisionRecord): Decisi
 }
 
 function isSameAnswer(before: MailboxState, after: MailboxState, route: StoredRoute): boolean {
-  const field = route === 'mailboxes' ? 'entry' : route === 'mailbox' ? 'detail' : route;
-  return isSame(before[field]?.answer, after[field]?.answer);
+  return isSame(observationOf(before, route)?.answer, observationOf(after, route)?.answer);
+}
+
+function readTimesOf({ entry, detail, stats, warmup, dns, blacklist }: MailboxState): PendingMailbox['writtenAt'] {
+  const read = { mailboxes: entry, mailbox: detail, stats, warmup, dns, blacklist };
+  return Object.fromEntries(Object.entries(read).flatMap(([route, one]) => (one ? [[route, one.at]] : [])));
 }
 
 function isSameRow(one: MailboxState, other: MailboxState): boolean {
