@@ -189,7 +189,8 @@ export class Budget {
 
   #forget(now: number): void {
     this.#share = this.throttle.share(now);
-    this.#starts = this.#starts.filter((start) => start > now - windowMs);
+    const isOld = (start: number | undefined) => start !== undefined && start <= now - windowMs;
+    while (isOld(this.#starts[0])) this.#starts.shift();
   }
 }
 

@@ -58,9 +58,15 @@ interface GuardedByOverrides {
   readonly overrides: readonly Pick<GuardOverride, 'match' | 'guard'>[];
 }
 
+let usual: { readonly guard: GuardSettings; readonly policy: Policy } | null = null;
+
 /** Policy of a mailbox: the account's guard, then every override that matches, in order. */
 export function resolvePolicy({ guard, overrides }: GuardedByOverrides, mailbox: ListedMailbox): Policy {
   const matching = overrides.filter(({ match }) => namesMailbox(match, mailbox));
+  if (matching.length === 0) {
+    if (usual?.guard !== guard) usual = { guard, policy: policyOf(guard) };
+    return usual.policy;
+  }
   return policyOf(matching.reduce((settings, override) => mergeGuard(settings, override.guard), guard));
 }
 

@@ -28,7 +28,9 @@ export function dayOf(date: IsoDate): number {
 
 /** True for an existing date from 1970 on. */
 export function isIsoDate(text: string): boolean {
-  return /^\d{4}-\d\d-\d\d$/.test(text) && text >= '1970-01-01' && addDays(text, 0) === text;
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < '1970-01-01') return false;
+  const day = new Date(dayOf(text) * dayMs);
+  return day.getUTCMonth() + 1 === Number(text.slice(5, 7)) && day.getUTCDate() === Number(text.slice(8));
 }
 
 /** `later` may be negative. */

@@ -60,32 +60,43 @@ function rateWarning(row: StatsRow): string | null {
   return `${row.date}: bounce_rate says ${row.bounceRatePercent} %, the counts say ${ours.toFixed(2)} %; Warmwarden uses the counts`;
 }
 
-/** Leaves out later rows than of one day after today in UTC, with a warning: mail time zones run no further ahead. */
+let newest: { readonly rows: readonly StatsRow[]; readonly latest: IsoDate; readonly days: Days } | null = null;
+
+/**
+ * Leaves out later rows than of one day after today in UTC, with a warning: mail time zones run no further ahead. The
+ * rows must not change afterwards: the steps of one look read the same rows, so the last result is kept.
+ */
 export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
   const latest = addDays(utcDate(now), 1);
+  if (newest?.rows !== rows || newest.latest !== latest) newest = { rows, latest, days: daysUntil(latest, rows) };
+  return newest.days;
+}
+
+const isDated = (row: StatsRow): row is DailyRow => row.date !== null && isIsoDate(row.date);
+
+function daysUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
   const byDate = new Map<IsoDate, DailyRow>();
   const others = new Map<IsoDate, DailyRow & Counts>();
   const warnings = new Set<string>();
   let undated = false;
   for (const row of rows) {
-    const { date } = row;
-    if (date === null || !isIsoDate(date)) {
+    if (!isDated(row)) {
       undated = true;
       continue;
     }
+    const { date } = row;
     if (date > latest) {
       warnings.add(`${date}: Warmwarden ignores a day in the future`);
       continue;
     }
     const warning = rateWarning(row);
     if (warning) warnings.add(warning);
-    const day = { ...row, date };
     const earlier = byDate.get(date);
-    if (earlier && !hasSameCounts(earlier, day)) {
+    if (earlier && !hasSameCounts(earlier, row)) {
       warnings.add(`${date}: two rows differ; Warmwarden uses the one with more emails`);
     }
-    const settled = earlier ? settleDouble(earlier, day) : day;
-    if (earlier && isCounted(settled)) keepOther(others, settled === day ? earlier : day);
+    const settled = earlier ? settleDouble(earlier, row) : row;
+    if (earlier && isCounted(settled)) keepOther(others, settled === row ? earlier : row);
     byDate.set(date, settled);
   }
   const days = [...byDate.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
