@@ -175,7 +175,7 @@ const blacklistChecks: RecipeView = {
 const decisions: RecipeView = {
   name: 'decisions',
   about:
-    'What the guard decided. Consecutive answers that led to the same decision are one row, for a day at most; its numbers are its last ones. For the newest row of a mailbox, they and `until` may be up to 20 minutes behind: the view `mailboxes` has the current ones. Includes mailboxes that were removed.',
+    'What the guard decided. Consecutive answers that led to the same decision are one row, for a day at most; its numbers are its last ones. For the newest row of a mailbox, they and `until` may be up to 75 minutes behind: the view `mailboxes` has the current ones. Includes mailboxes that were removed.',
   columns: [
     column('id', 'increases with time', 'v.id'),
     ...whoIn('v', 'm.email'),
