@@ -1,9 +1,8 @@
 // `npm run bench -- duty [ROW...]`: what the installed package costs at the shipped cadences, in whole minutes, beside what users would run instead.
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { request } from 'undici';
 import { asker, GuardedFleet, type Spent } from './daemon/fleet.ts';
-import { scrape, scraped } from './daemon/scrapes.ts';
+import { read, scrape, scraped } from './daemon/scrapes.ts';
 import { Exporter, type Probed } from './duty/exporter.ts';
 import { growthBytes } from './duty/growth.ts';
 import type { BenchOptions, Figure } from './figure.ts';
@@ -141,9 +140,7 @@ async function hundredThousand(): Promise<readonly Measured[]> {
   const scraping = await medianOf(() => scrape(daemon));
   let slowest = 0;
   for (const view of views) {
-    const headers = { accept: 'text/html' };
-    const read = async () => (await request(new URL(view, daemon.url), { headers })).body.arrayBuffer();
-    const seconds = await medianOf(read);
+    const seconds = await medianOf(() => read(daemon, view));
     say(`${view}: ${seconds.toFixed(2)} s`);
     slowest = Math.max(slowest, seconds);
   }

@@ -5,11 +5,16 @@ import type { BenchDaemon } from './daemon.ts';
 
 const scrapeEveryMs = 15_000;
 
-/** One scrape. */
-export async function scrape(daemon: BenchDaemon): Promise<void> {
-  const { body } = await request(new URL('/metrics', daemon.url), { headers: { 'accept-encoding': 'gzip' } });
+/** Reads what the daemon serves, compressed. */
+export async function read(daemon: BenchDaemon, path: string): Promise<void> {
+  const headers = { accept: 'text/html', 'accept-encoding': 'gzip' };
+  const { body, statusCode } = await request(new URL(path, daemon.url), { headers });
   await body.arrayBuffer();
+  if (statusCode !== 200) throw new Error(`${path} was answered with ${statusCode}`);
 }
+
+/** One scrape. */
+export const scrape = (daemon: BenchDaemon): Promise<void> => read(daemon, '/metrics');
 
 /** The daemon is scraped for that long. */
 export async function scraped(daemon: BenchDaemon, forMs: number): Promise<void> {
