@@ -154,7 +154,7 @@ export class Store {
   async recordList(record: ListRecord): Promise<void> {
     await this.#gate.write(async (trx) => {
       for (const move of record.moves ?? []) await moveMailboxes(trx, move);
-      await writeMailboxes(trx, record.present);
+      await writeMailboxes(trx, record.present, null);
       await forgetAnswers(trx, record.account, record.present);
       await writeObservations(trx, record.present, ['mailboxes']);
       await writeMailboxes(trx, record.absent);

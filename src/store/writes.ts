@@ -22,15 +22,13 @@ export async function writeTicks(db: Db, records: readonly TickRecord[]): Promis
   }
 }
 
-export function writeMailboxes(
-  db: Db,
-  mailboxes: readonly MailboxState[],
-  leftAt: EpochMs | null = null,
-): Promise<void> {
+/** `leftAt`: the departure, or null for a mailbox that is back. Without it, the row and the index of departures keep theirs. */
+export function writeMailboxes(db: Db, mailboxes: readonly MailboxState[], leftAt?: EpochMs | null): Promise<void> {
+  const departure = leftAt === undefined ? {} : { left_at: leftAt };
   return upsert(
     db,
     'mailboxes',
-    mailboxes.map((mailbox) => ({ ...mailboxRow(mailbox), left_at: leftAt })),
+    mailboxes.map((mailbox) => ({ ...mailboxRow(mailbox), ...departure })),
   );
 }
 

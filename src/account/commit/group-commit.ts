@@ -1,5 +1,5 @@
 // Two ways into the store. A record that changes an alert, an action, a decision or the breaker, or that has a change by
-// others, is committed at once. Any other record is shown at once and committed in a batch, at most 500 ms later: kill -9
+// others, is committed at once. Any other record is shown at once and committed in a batch, at most 5 s later: kill -9
 // loses it, and the next process reads it again.
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
@@ -11,7 +11,8 @@ import type { Store } from '../../store/store.ts';
 import { observationOf } from '../../store/writes.ts';
 import { type Clock, nextTurn, type World } from '../../world/world.ts';
 
-const commitEveryMs = 500;
+/** Answers that share a commit share its pages and its sync. */
+const commitEveryMs = 5 * secondMs;
 const afterFailureMs = 2 * secondMs;
 /** Age after which an unchanged row is written again, to update its time. A start reads everything again. */
 const rewrittenAfterMs = hourMs;

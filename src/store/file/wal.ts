@@ -7,8 +7,11 @@ import type { Clock } from '../../world/world.ts';
 import { LostWritesError } from '../failure.ts';
 import type { FileConnection } from './connection.ts';
 
-/** Size from which the WAL is copied into the file. Its file stays as large, and is written again from its start. */
-const largeWalBytes = 4 * 1024 * 1024;
+/**
+ * Size from which the WAL is copied into the file. Its file stays as large, and is written again from its start. A page that changed
+ * many times is copied once: a smaller WAL would write more.
+ */
+const largeWalBytes = 16 * 1024 * 1024;
 
 export interface DiskOptions {
   /** Syncs the data of an open file. Rejects if the disk did not take all of it. */
