@@ -21,7 +21,7 @@ const example = fileURLToPath(new URL('../../config.example.yaml', import.meta.u
 
 function problemsError(file: string, problems: readonly Problem[]): CommandError {
   const lines = problems.map((problem) => formatProblem(file, problem));
-  return new CommandError('configuration', lines.join('\n'), problems);
+  return new CommandError('configuration', lines.join('\n'), { problems });
 }
 
 /** Error with every problem on a line of its own, or with how to create a missing file. */
@@ -29,7 +29,7 @@ export function configurationError(file: string, problems: readonly Problem[]): 
   if (existsSync(file)) return problemsError(file, problems);
   const begin = `cp ${shellPath(example, process.cwd())} config.yaml`;
   const name = `Name your file with --config FILE or in ${configVariable}. To create one: ${begin}`;
-  return new CommandError('configuration', `${notFound(file)}\n${name}`, problems);
+  return new CommandError('configuration', `${notFound(file)}\n${name}`, { problems });
 }
 
 /** Places of the store and the recipes; needs neither the rest of the file nor the daemon's environment. */
@@ -56,7 +56,7 @@ export function findDaemon(file: string, mayBeUsual: boolean): StorePlace {
   if (!existsSync(file)) throw error;
   const hint =
     'Correct the file. A running daemon still has its earlier configuration: to reach it now, use the page, pass --url with its address, or pass --config with a file that has the same store.url.';
-  throw new CommandError('configuration', `${error.message}\n${hint}`, places.problems);
+  throw new CommandError('configuration', `${error.message}\n${hint}`, { problems: places.problems });
 }
 
 /** Place of the store. Throws the error above. */

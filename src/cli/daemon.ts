@@ -1,10 +1,11 @@
 // Client of the running daemon: over the socket beside its store, or over HTTP with a token.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { isLoopback } from '../core/egress.ts';
 import type { CommandOutcome } from '../core/operator-command.ts';
 import { pathOf, type StorePlace } from '../core/store-failure.ts';
+import { momentText } from '../core/wording/phrases.ts';
 import type { OperationBody, OperationName } from '../operations/command-requests.ts';
 import { socketPathOf } from '../operations/socket.ts';
 import { livingHolder, starterOf } from '../store/file/lock.ts';
@@ -176,7 +177,7 @@ function isSuspended(pid: string): boolean {
 }
 
 function absence(address: DaemonAddress, error: unknown): CommandError {
-  const noDaemon = (said: string) => new CommandError('no_daemon', said);
+  const noDaemon = (said: string, details = {}) => new CommandError('no_daemon', said, details);
   if (isHttp(address))
     return noDaemon(
       `No daemon answers at ${address.url}: unless it runs there, nothing is guarded. On that machine, \`${commandName} doctor\` says what is wrong.`,
@@ -196,9 +197,18 @@ function absence(address: DaemonAddress, error: unknown): CommandError {
     typeof address === 'string'
       ? 'No daemon answers: nothing is guarded.'
       : 'No daemon answers on this machine: unless one runs on another, nothing is guarded.';
+  const writtenMs = lastWrittenMs(storePath);
+  const data = writtenMs === null ? '' : ` Data from ${momentText(writtenMs, 'UTC')}.`;
   return noDaemon(
-    `${none}\nStart it with \`${commandName} run --config FILE\`; \`${commandName} doctor --config FILE\` says what is wrong. A daemon with another configuration is asked with its --config: this command looked at ${socketPath}.`,
+    `${none}${data}\nStart it with \`${commandName} run --config FILE\`; \`${commandName} doctor --config FILE\` says what is wrong. A daemon with another configuration is asked with its --config: this command looked at ${socketPath}.`,
+    writtenMs === null ? {} : { data_from: new Date(writtenMs).toISOString() },
   );
+}
+
+/** Moment of the last write into a SQLite store, or null without one. */
+function lastWrittenMs(file: string): number | null {
+  const times = [file, `${file}-wal`].flatMap((one) => statSync(one, { throwIfNoEntry: false })?.mtimeMs ?? []);
+  return times.length === 0 ? null : Math.max(...times);
 }
 
 /** Has a daemon carry out an operation. Rejects with a CommandError if none answers, or if it refuses the request. */

@@ -39,17 +39,24 @@ export const errorKinds = {
 
 export type ErrorKind = keyof typeof errorKinds;
 
+/** Further keys of the error in JSON. */
+interface ErrorDetails {
+  /** Problems of a configuration file. */
+  readonly problems?: readonly Problem[];
+  /** Moment of the last data in the store, where no daemon runs. */
+  readonly data_from?: string;
+}
+
 /** Expected mistake or failure: shown as it is, without a stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly kind: ErrorKind;
-  /** Problems of a configuration file. */
-  readonly problems: readonly Problem[];
+  readonly details: ErrorDetails;
 
-  constructor(kind: ErrorKind, message: string, problems: readonly Problem[] = []) {
+  constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
     super(message);
     this.kind = kind;
-    this.problems = problems;
+    this.details = details;
   }
 }
 
@@ -72,7 +79,7 @@ export function showError(
   }
   const said = error instanceof Error ? error : new Error(String(error));
   const kind = kindOf(said);
-  if (json) showJson(kind, said.message, said instanceof CommandError ? said.problems : []);
+  if (json) showJson(kind, said.message, said instanceof CommandError ? said.details : {});
   else process.stderr.write(`${debug ? said.stack : wordsOf(said)}\n`);
   return errorKinds[kind].exitCode;
 }
@@ -92,7 +99,6 @@ function usageMessage({ code, message }: CommanderError): string {
   return code === 'commander.help' ? 'A command is missing: see --help.' : message.replace(/^error: /, '');
 }
 
-function showJson(code: ErrorKind, message: string, problems: readonly Problem[] = []): void {
-  const error = { code, message, ...(problems.length > 0 && { problems }) };
-  process.stdout.write(`${JSON.stringify({ error }, null, 2)}\n`);
+function showJson(code: ErrorKind, message: string, details: ErrorDetails = {}): void {
+  process.stdout.write(`${JSON.stringify({ error: { code, message, ...details } }, null, 2)}\n`);
 }

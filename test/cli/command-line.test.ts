@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { globalAgent } from 'node:http';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { minuteMs } from '../../src/core/time.ts';
 import { commandLine } from '../support/command-line.ts';
 import { Stage } from '../support/guarded.ts';
 import { workInEmptyFolder } from '../support/new-folder.ts';
@@ -144,6 +145,8 @@ test('status shows the fleet of the running daemon, and that nobody guards when 
   await stage.daemon.killNow();
   const dead = await ask();
   expect([dead.code, dead.text]).toEqual([1, '']);
-  expect(dead.stderr).toMatch(/^No daemon answers: nothing is guarded\.\n/);
-  expect(JSON.parse((await ask('--json')).text)).toMatchObject({ error: { code: 'no_daemon' } });
+  expect(dead.stderr).toMatch(/^No daemon answers: nothing is guarded\. Data from \d+ \w+ \d\d:\d\d UTC\.\n/);
+  const { error } = JSON.parse((await ask('--json')).text);
+  expect(error).toMatchObject({ code: 'no_daemon', data_from: expect.stringMatching(/Z$/) });
+  expect(Date.now() - Date.parse(error.data_from)).toBeLessThan(minuteMs);
 });

@@ -18,7 +18,7 @@ const intro = `# Command line
 - **The daemon** gets commands over the socket beside its store, or over HTTP with \`--url\`. The token is read from
   \`WARMWARDEN_TOKEN\`: the role viewer is enough to read, and changes need the role operator. A daemon without
   tokens (\`auth: none\`) accepts only \`reload\` with \`--url\`. Without a daemon they say
-  \`No daemon answers: nothing is guarded.\` and exit with 1. Only \`check\`, \`doctor\`, \`backtest\`, \`decide\`, \`store\`, \`channels test\`,
+  \`No daemon answers: nothing is guarded.\` with the time of the last data, and exit with 1. Only \`check\`, \`doctor\`, \`backtest\`, \`decide\`, \`store\`, \`channels test\`,
   \`writes\`, \`token\`, \`demo\` and \`simulator\` do their work without one.
 - **Changes** show their effect first. On a terminal the command asks; without a terminal it needs \`--yes\`. \`--dry-run\` only
   shows the effect. \`--reason\` is kept in the audit log (\`warmwarden history\`).

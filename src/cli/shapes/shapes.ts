@@ -230,6 +230,7 @@ export const errorShape = z.strictObject({
     code: z.enum(Object.keys(errorKinds) as [ErrorKind, ...ErrorKind[]]),
     message: text,
     problems: listOf(problem).optional(),
+    data_from: moment.optional().describe('With `no_daemon`: when the store was last written.'),
   }),
 });
 
