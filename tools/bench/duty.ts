@@ -23,8 +23,6 @@ const views = [
   ...['/budget', '/recipes', '/configuration', '/runbooks'],
 ];
 const reads = 3;
-/** The least time between two reads of a mailbox at the shipped cadences: before that, a restarted daemon has next to nothing to ask. */
-const readAgainMs = 62_000;
 const alertsAMailbox = 2;
 const stormLimitMs = 900_000;
 const lookEveryMs = 1_000;
@@ -68,7 +66,6 @@ function probeCost(from: Probed, until: Probed): { readonly alone: number; reado
 async function sideBySide(shape: typeof oneAccount, rows: readonly string[], times: typeof whole) {
   await using fleet = await GuardedFleet.filled(shape);
   await using exporter = await Exporter.start(fleet.api);
-  await sleep(readAgainMs);
   const name = `${fleet.mailboxes}_mailboxes`;
   const polls = await fleet.polls();
   const start = {

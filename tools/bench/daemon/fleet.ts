@@ -18,7 +18,8 @@ const readsOnce: Settings = {
   },
 };
 const fillLimitMs = 1_800_000;
-/** Time for the last group commits. */
+/** The least time between two reads of a mailbox at the shipped cadences: before that, a restarted daemon has next to nothing to ask. */
+const readAgainMs = 62_000;
 const settleMs = 2_000;
 const lookEveryMs = 200;
 
@@ -38,7 +39,7 @@ export class GuardedFleet implements AsyncDisposable {
     this.#receiver = receiver;
   }
 
-  /** A fleet whose store has every answer; no daemon runs. */
+  /** A fleet whose store has every answer, a minute old; no daemon runs. */
   static async filled(shape: Omit<FleetShape, 'changedShare'>): Promise<GuardedFleet> {
     const api = await BenchApi.start({ ...shape, changedShare: 0.3 });
     const fleet = new GuardedFleet(api, await startReceiver());
@@ -54,6 +55,7 @@ export class GuardedFleet implements AsyncDisposable {
     process.stderr.write(`bench: a store of ${fleet.mailboxes} mailboxes was filled at ${pace} polls a second\n`);
     await sleep(settleMs);
     await daemon.stop();
+    await sleep(readAgainMs);
     return fleet;
   }
 
