@@ -162,7 +162,7 @@ export async function startMovedDaemon(options: MovedOptions) {
   };
   await options.before?.(simulator, clock);
   const posts: Post[] = [];
-  let seen = clock.now() - 1;
+  const seen = new WeakSet<LoggedRequest>();
   const crashes: string[] = [];
   const end = (why: string) => void crashes.push(why);
   const { openStore } = options;
@@ -172,12 +172,13 @@ export async function startMovedDaemon(options: MovedOptions) {
   /** The simulator keeps the newest requests only, so they are taken over after every stretch. */
   const takePosts = () => {
     const emails = new Map(simulator.fleet.mailboxes().map(({ id, email }) => [id, email]));
-    const fresh = (request: LoggedRequest) => request.at > seen && request.method === 'POST' && request.status === 200;
-    for (const { at, body } of simulator.requests.filter(fresh)) {
+    const fresh = (request: LoggedRequest) => !seen.has(request) && request.method === 'POST' && request.status === 200;
+    for (const request of simulator.requests.filter(fresh)) {
+      const { at, body } = request;
+      seen.add(request);
       const { mailbox_id: id = '', action = '', config } = body as Written;
       posts.push({ at, email: emails.get(id) ?? '', change: config?.warmup_mode ?? limitIn(config) ?? action });
     }
-    seen = clock.now();
   };
   /** Moves the clock, and gives the process real time: what is slow on a busy machine must not take hours of the clock. */
   const step = async (ms: number) => {
