@@ -81,7 +81,7 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
     ...doneTexts(members),
     ...own.filter(({ rule }) => ruleBook[rule].shows === 'sender').map(({ facts }) => `${facts.title}.`),
     also && `Also seen: ${also}.`,
-    isAny('held') ? `To carry out the held actions now: \`${look.command} breaker release\`.` : '',
+    isAny('held') ? `To carry out the held actions now: \`${look.command} breaker apply\`.` : '',
     incidentAdvice(incident.cause),
     isAny('paused') ? campaignsUntouched : '',
   ].filter((text) => text !== '');

@@ -114,7 +114,7 @@ function onMailbox(name: string, description: string): Command {
     .argument('<mailbox>', 'its address, its id, or ACCOUNT/ADDRESS');
 }
 
-function operatingOn(name: string, operation: 'pause' | 'resume' | 'contest-release', description: string): Command {
+function operatingOn(name: string, operation: 'pause' | 'resume' | 'contest-end', description: string): Command {
   return onMailbox(name, description).action((mailbox: string, options: ChangeOptions) =>
     operate(options, operation, { mailbox }),
   );
@@ -147,17 +147,24 @@ export const operationCommands = {
       ),
   breaker: () =>
     new Command('breaker')
-      .description('release the circuit breaker, which holds actions when much of the fleet would change at once')
+      .description(
+        'decide about the actions that the circuit breaker holds, when much of the fleet would change at once',
+      )
       .addCommand(
-        withChangeOptions(new Command('release'))
-          .description('carry out the actions that the circuit breaker is holding, except where writes are off')
-          .action((options: ChangeOptions) => operate(options, 'breaker-release', {})),
+        withChangeOptions(new Command('apply'))
+          .description('carry out the held actions, except where writes are off')
+          .action((options: ChangeOptions) => operate(options, 'breaker-apply', {})),
+      )
+      .addCommand(
+        withChangeOptions(new Command('discard'))
+          .description('drop the held actions: the data is wrong; on these mailboxes only bounces from now on count')
+          .action((options: ChangeOptions) => operate(options, 'breaker-discard', {})),
       ),
   contest: () => {
     const does = 'let Warmwarden act again on a mailbox where others reversed its changes';
     return new Command('contest')
       .description('let Warmwarden act again on mailboxes where others reversed its changes')
-      .addCommand(operatingOn('release', 'contest-release', does));
+      .addCommand(operatingOn('end', 'contest-end', does));
   },
   reload: () =>
     withChangeOptions(new Command('reload'))

@@ -86,8 +86,8 @@ const rules = {
     isToldAtOnce: true,
     means:
       'So many mailboxes breached at once that the cause is probably a fault of the provider or bad data. Mailboxes in an emergency are held too. The message counts them and names them first, each with its counts.',
-    done: 'The circuit breaker holds all further actions under this API. After an hour, if fresh data still shows the breach, Warmwarden acts on the worst mailboxes first, on a tenth of the fleet every 15 minutes. The message says from what time. Mailboxes that it sees for the first time wait for your release.',
-    todo: 'Look at the held mailboxes on the page. If the bounces are real, carry out the held actions: `warmwarden breaker release`. To pause only one mailbox now: `warmwarden pause MAILBOX`. If the data is wrong, prevent the actions before the time in the message, because wrong data is often still there after an hour: `warmwarden writes off --account ACCOUNT --reason TEXT`, for each account in the message. Run `warmwarden writes on --account ACCOUNT` when the data is right again.',
+    done: 'The circuit breaker holds all further actions under this API. After an hour, if fresh data still shows the breach, Warmwarden acts on the worst mailboxes first, on a tenth of the fleet every 15 minutes. The message says from what time. If it sees most of them for the first time, it waits for you.',
+    todo: 'Look at the held mailboxes on the page. If the bounces are real, carry out the held actions: `warmwarden breaker apply`. If the data is wrong, drop them before the time in the message: `warmwarden breaker discard`. Only bounces from then on count on these mailboxes. To pause only one mailbox now: `warmwarden pause MAILBOX`. While the API keeps giving wrong data, stop all changes: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
   },
   protection_off: {
     name: 'protection switched off',
@@ -102,7 +102,7 @@ const rules = {
     severity: 'warning',
     means: 'Twice within a day, somebody else reversed what Warmwarden had changed on a mailbox.',
     done: 'Warmwarden does not act on the mailbox for up to a day.',
-    todo: 'Find the person or the tool that changes it. Then let Warmwarden act again: `warmwarden contest release MAILBOX`.',
+    todo: 'Find the person or the tool that changes it. Then let Warmwarden act again: `warmwarden contest end MAILBOX`.',
   },
   recovery_without_effect: {
     name: 'recovery without effect',

@@ -43,7 +43,7 @@ function objectsMatch(alerts: readonly Silenced[]): AlertMatch {
 
 export function mailboxCommandPath(
   mailbox: { readonly account: string; readonly id: string },
-  command: 'pause' | 'resume' | 'mode' | 'limit' | 'contest-release',
+  command: 'pause' | 'resume' | 'mode' | 'limit' | 'contest-end',
 ): string {
   const key = mailboxKey(mailbox.account, mailbox.id);
   return `/mailboxes?${new URLSearchParams({ mailbox: key, do: command })}`;
@@ -61,5 +61,5 @@ export function resendPath(which: { readonly channel?: string; readonly delivery
   return `/deliveries?${new URLSearchParams({ ...which, do: 'resend' })}`;
 }
 
-export const breakerReleasePath = '/breaker?do=release';
+export const breakerPath = (end: 'apply' | 'discard') => `/breaker?do=${end}`;
 export const undoPath = '/activity?since=1h&do=undo';

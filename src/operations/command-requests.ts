@@ -44,10 +44,13 @@ const mailbox = text.describe('An address, an id or ACCOUNT/ADDRESS.');
 
 /** Body of each operation, with its summary. Refuses an unknown key: a mistyped `dry_run` must not act. */
 export const operationShapes = {
-  'breaker-release': z
+  'breaker-apply': z
     .strictObject(confirmed)
     .describe('Carry out the actions that the circuit breakers are holding, except where writes are off'),
-  'contest-release': z
+  'breaker-discard': z
+    .strictObject(confirmed)
+    .describe('Drop the actions that the circuit breakers are holding; only bounces from now on count there'),
+  'contest-end': z
     .strictObject({ ...confirmed, mailbox })
     .describe('Let Warmwarden act again on a mailbox where others reversed its changes'),
   pause: z.strictObject({ ...confirmed, mailbox }).describe('Pause the warm-up of a mailbox'),

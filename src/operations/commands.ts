@@ -8,9 +8,9 @@ import { counted, listText } from '../core/wording/phrases.ts';
 import type { Log } from '../world/world.ts';
 import type { CommandRooms } from './audit.ts';
 import type { Command, Commands } from './command-requests.ts';
+import { holdCommands } from './holds.ts';
 import { mailboxCommands } from './mailbox-commands.ts';
 import { invalid, noChange } from './plan.ts';
-import { releaseCommands } from './releases.ts';
 import { silenceCommands } from './silences.ts';
 import { undoCommand } from './undo.ts';
 import { type WritesRooms, writesCommand } from './writes.ts';
@@ -32,13 +32,13 @@ export function createOperatorCommands(
     undo: undoCommand(watchOf, rooms),
     ...silenceCommands(rooms),
     writes: writesCommand(judging),
-    ...releaseCommands(judging),
+    ...holdCommands(judging),
     'channels-resend': resendCommand(undelivered),
     reload: reloadCommand(reload),
   };
 }
 
-/** Parts of the accounts that the emergency stop and releases need. */
+/** Parts of the accounts that the emergency stop and the ends of holds need. */
 export function writesRooms(watches: readonly AccountWatch[], rooms: CommandRooms): WritesRooms {
   const { fleet } = rooms;
   const knows = (name: string) => fleet.account(name) !== undefined || watches.some(({ account }) => account === name);

@@ -120,8 +120,8 @@ test('bounce_over_limit: while it fires, its words name the reason of now and th
   const unjudged = { action: 'hold', wanted: 'hold' } as const;
   const steps: [Partial<Verdict>, Partial<MailboxContext>, string, string][] = [
     [breach, { writesOff, mayWrite: false }, 'To allow them: `warmwarden writes on`', 'allow Warmwarden to act'],
-    [held('circuit_breaker'), {}, 'circuit breaker is holding', '`warmwarden breaker release`'],
-    [held('contested'), {}, 'reversed', '`warmwarden contest release acme/bob@acme.example`'],
+    [held('circuit_breaker'), {}, 'circuit breaker is holding', '`warmwarden breaker apply`'],
+    [held('contested'), {}, 'reversed', '`warmwarden contest end acme/bob@acme.example`'],
     [breach, { mayWrite: false }, 'the API key may not write', 'allow Warmwarden to act'],
     [held('first_sight'), {}, 'had not seen this mailbox', 'Set the mode to recovery'],
     [breach, off, 'guard.enforce', 'allow Warmwarden'],

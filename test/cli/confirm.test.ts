@@ -42,8 +42,9 @@ const changes: readonly (readonly [name: string, ...argv: readonly string[]])[] 
   ['resume', 'resume', 'a@b.example'],
   ['mode', 'mode', 'a@b.example', 'slow'],
   ['undo', 'undo', '--since', '1h'],
-  ['breaker-release', 'breaker', 'release'],
-  ['contest-release', 'contest', 'release', 'a@b.example'],
+  ['breaker-apply', 'breaker', 'apply'],
+  ['breaker-discard', 'breaker', 'discard'],
+  ['contest-end', 'contest', 'end', 'a@b.example'],
   ['silence-add', 'silence', 'add', '--rule', 'dns_failing', '--for', '1h', '--reason', 'known'],
   ['silence-expire', 'silence', 'expire', 's1'],
   ['writes', 'writes', 'off', '--reason', 'a look first'],
@@ -92,7 +93,7 @@ describe.each(changes)('%s: warmwarden %s %s', (name, ...argv) => {
 
 test('what changed since the question is asked about again', async () => {
   outcomes = [{ result: 'changed', messages: ['Another effect.'], plan: 'p2' }];
-  const { code, stderr } = await commandLine(['breaker', 'release', '--config', config], ['y', 'y']);
+  const { code, stderr } = await commandLine(['breaker', 'apply', '--config', config], ['y', 'y']);
   expect(code).toBe(0);
   expect(stderr).toMatch(/The effect\.\nDo you want to continue\?[\s\S]*Another effect\.\nDo you want to continue\?/);
   expect(asked.map(({ plan }) => plan)).toEqual([null, 'p1', 'p2']);

@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   admit,
+  applyHeld,
   type BreakerState,
   type Candidate,
   closedBreaker,
+  discardHeld,
   heldEntries,
-  release,
   withdraw,
   withdrawOthers,
 } from '../../src/core/guard/breaker.ts';
@@ -41,8 +42,11 @@ function breakerOver(running: number) {
     withdraw: (number: number) => {
       state = withdraw(state, `acme/${number}`);
     },
-    release: () => {
-      state = release(state);
+    discardHeld: () => {
+      state = discardHeld(state);
+    },
+    applyHeld: () => {
+      state = applyHeld(state);
     },
     now: () => now,
     open: () => state.openSince !== null,
@@ -61,11 +65,11 @@ test('accounts that left the API hold nothing any more; what was done to their m
     return { key: `${account}/${number}`, account, ...seen };
   };
   const entries = [heldBy('acme', 1), heldBy('beta', 2), heldBy('beta', 3, false)];
-  const open = { ...closedBreaker, openSince: start, entries, released: ['beta/4', 'acme/5'] };
+  const open = { ...closedBreaker, openSince: start, entries, approved: ['beta/4', 'acme/5'] };
   const state = withdrawOthers(open, new Set(['acme']));
   expect(heldEntries(state).map(({ key }) => key)).toEqual(['acme/1']);
-  expect([state.openSince, state.released, state.entries.length]).toEqual([start, ['acme/5'], 2]);
-  expect(withdrawOthers(open, new Set(['gamma']))).toMatchObject({ openSince: null, released: [] });
+  expect([state.openSince, state.approved, state.entries.length]).toEqual([start, ['acme/5'], 2]);
+  expect(withdrawOthers(open, new Set(['gamma']))).toMatchObject({ openSince: null, approved: [] });
   expect(withdrawOthers(open, new Set(['acme', 'beta']))).toBe(open);
 });
 
@@ -255,19 +259,27 @@ describe('while it is open', () => {
   });
 });
 
-describe('a release', () => {
-  test('lets all go that were held, at once, however many, also at first sight', () => {
+describe('what a person decides', () => {
+  test('apply lets all go that were held, at once, however many, also at first sight', () => {
     const breaker = breakerOver(60);
     expect(breaker.askAll(numbers(60), () => ({ firstSight: true }))).toHaveLength(5);
-    breaker.release();
+    breaker.applyHeld();
     expect(breaker.askAll(numbers(55, 5))).toHaveLength(55);
     expect(breaker.open()).toBe(false);
   });
 
-  test('speaks for the held ones only: what breaches next is counted as before', () => {
+  test('discard closes it: nothing is held or let go, and what was done still counts for the window', () => {
+    const breaker = breakerOver(60);
+    expect(breaker.askAll(numbers(20))).toHaveLength(5);
+    breaker.discardHeld();
+    expect([breaker.open(), breaker.held(), breaker.state().approved]).toEqual([false, [], []]);
+    expect(breaker.askAll(numbers(20, 30))).toHaveLength(0);
+  });
+
+  test('apply speaks for the held ones only: what breaches next is counted as before', () => {
     const breaker = breakerOver(60);
     breaker.askAll(numbers(20));
-    breaker.release();
+    breaker.applyHeld();
     breaker.askAll(numbers(20));
     breaker.later(policy.windowMs);
     expect(breaker.askAll(numbers(20, 30))).toHaveLength(5);

@@ -5,7 +5,7 @@ import { confirm, tick } from '../../src/account/record/tick.ts';
 import { actionAfter } from '../../src/core/action.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
-import { afterRelease, type GuardMemory, isContested } from '../../src/core/guard/memory.ts';
+import { type GuardMemory, isContested, withoutReversals } from '../../src/core/guard/memory.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays, dayMs, hourMs, minuteMs, secondMs, utcDate } from '../../src/core/time.ts';
 import { daysUpTo, listedMailbox, now, row, times, today, warmupAnswer, words } from './samples.ts';
@@ -62,8 +62,8 @@ function onDuty(mode = 'balanced') {
       look();
       return action.kind;
     },
-    release: () => {
-      if (mailbox.memory) mailbox = { ...mailbox, memory: afterRelease(mailbox.memory) };
+    endContest: () => {
+      if (mailbox.memory) mailbox = { ...mailbox, memory: withoutReversals(mailbox.memory) };
     },
     now: () => at,
     memory: (): GuardMemory => {
@@ -157,11 +157,11 @@ describe('what others take back', () => {
     expect(mailbox.look()).toMatchObject({ action: 'pause' });
   });
 
-  test('in a quarrel only actions are held, until a person releases the mailbox', () => {
+  test('in a quarrel only actions are held, until a person ends the contest', () => {
     const mailbox = contested();
     expect(mailbox.look()).toMatchObject({ action: 'none', reason: 'ok' });
     mailbox.bounce(60);
-    mailbox.release();
+    mailbox.endContest();
     expect(mailbox.look()).toMatchObject({ action: 'pause' });
   });
 });

@@ -48,10 +48,10 @@ test('a limit, where another one is set by now', async () => {
   expect(outcome.messages.join()).toContain('from 20 to 30 emails');
 });
 
-test('the release of a contested mailbox, where others reversed another change by now', async () => {
+test('the end of a contest, where others reversed another change by now', async () => {
   const reversals = [now - 2 * hourMs, now - hourMs, now];
   const outcome = await agreedBefore(becomes({ memory: { ...memory, reversals } }), (confirmation) =>
-    operate('contest-release', { ...ofBob, ...confirmation }),
+    operate('contest-end', { ...ofBob, ...confirmation }),
   );
   expect(outcome.result).toBe('changed');
 });

@@ -282,7 +282,7 @@ function hold(at: Rig, ids: readonly string[]): void {
     const about = { key: `acme/${id}`, account: 'acme', email: `${id}@a.example`, domain: 'a.example', at: at.now() };
     return { ...about, held: true, firstSight: false, weight: 1 };
   });
-  at.fleet.putBreaker(api, { openSince: at.now(), atFirstSight: false, entries, trickle: [], released: [] });
+  at.fleet.putBreaker(api, { openSince: at.now(), atFirstSight: false, entries, trickle: [], approved: [] });
 }
 
 test('a symptom that joins is no update by itself: what is held is, and emergencies in it are told apart, at once', async () => {

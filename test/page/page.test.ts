@@ -46,7 +46,7 @@ const ofMailbox = { kind: 'mailbox', account: 'acme', mailboxId: 'm1', email: 'b
 const aboutNoMailbox = { account: noAccount, mailboxId: null } as const;
 
 /** The alert of the circuit breaker. */
-function breakerAlert(accounts: readonly string[], numbers: Record<string, string> = {}) {
+function breakerAlert(accounts: readonly string[], numbers: Record<string, string | number> = {}) {
   const facts = { title: 'held', sentences: [], numbers, accounts: [...accounts] };
   return alert({ rule: 'guard_held', severity: 'critical', ...aboutNoMailbox, facts });
 }
@@ -247,7 +247,7 @@ it('of held mailboxes it names the critical alert, which says what to do, and of
   );
   fleet.putAlert(breakerAlert(['acme', 'beta'], { acts_from: '2026-03-10T15:04:00.000Z' }));
   expect(await adviceOf(fleet)).toMatch(
-    /The circuit breaker is holding the actions.*breaker release`\. Otherwise prevent them, as the alert below says: from 10 March 15:04 UTC, Warmwarden acts on its own if/s,
+    /The circuit breaker is holding the actions.*breaker apply`\..*breaker discard`\. If you do nothing, Warmwarden acts from 10 March 15:04 UTC/s,
   );
   expect(await read(fleet)).toContain('<a class="do" href="/writes?account=beta&amp;do=off">Writes off: beta</a>');
 });
@@ -255,13 +255,13 @@ it('of held mailboxes it names the critical alert, which says what to do, and of
 test('the page of a mailbox that the circuit breaker holds says until when, in the configured zone, and what ends that', async () => {
   const fleet = exampleFleet();
   putVerdict(fleet, 'm1', held);
-  fleet.putAlert(breakerAlert(['acme', 'beta'], { acts_from: '2026-03-10T15:04:00.000Z' }));
+  fleet.putAlert(breakerAlert(['acme', 'beta'], { acts_from: '2026-03-10T15:04:00.000Z', held: 3, pauses: 3 }));
   const shown = await read(fleet, '/mailboxes/acme/m1', { timeZone: () => 'Europe/Berlin' });
   expect(shown).toContain(
-    'from 10 March 16:04 Europe/Berlin, Warmwarden acts on its own if fresh data still shows the breach. To pause only this mailbox now: <code>warmwarden pause',
+    'If you do nothing, Warmwarden acts from 10 March 16:04 Europe/Berlin, if fresh data still shows the breach. To pause only this mailbox now: <code>warmwarden pause',
   );
   expect(shown).toContain(
-    '<a class="do" href="/breaker?do=release">Release</a> <a class="do" href="/mailboxes?mailbox=acme%2Fm1&amp;do=pause">Pause</a>',
+    '<a class="do" href="/breaker?do=apply">Pause these 3 mailboxes now</a> <a class="do" href="/breaker?do=discard">Wrong data: do not act</a> <a class="do" href="/mailboxes?mailbox=acme%2Fm1&amp;do=pause">Pause</a>',
   );
   expect(shown).toContain('id="alert-guard_held');
   expect(await read(fleet, '/mailboxes/acme/m2')).not.toContain('alert-guard_held');

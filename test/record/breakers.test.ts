@@ -1,6 +1,6 @@
 // What a list, a configuration and a person change in a breaker, in the picture and in the store.
 import { expect, test } from 'vitest';
-import { releaseBreaker, withdrawUnguarded } from '../../src/account/record/breakers.ts';
+import { endHolds, withdrawUnguarded } from '../../src/account/record/breakers.ts';
 import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/core/guard/breaker.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { noTally } from '../../src/core/tally.ts';
@@ -50,12 +50,12 @@ test('an account is guarded no more: what another account waits for stays held',
   expect(await stage.both()).toEqual([left, left]);
 });
 
-test('a release that a person agreed to frees nothing that was held since, and one of all frees everything', async () => {
+test('what a person agreed to apply is nothing that was held since, and all of it where no plan is named', async () => {
   await using stage = await begin();
   const stored = holding(entryOf('acme', 'm2'), entryOf('other', 'm9'));
-  expect(await releaseBreaker(stage.rooms, settings, ['acme/m2'])).toBeNull();
+  expect(await endHolds(stage.rooms, settings, { end: 'apply', agreed: ['acme/m2'] })).toBeNull();
   expect(await stage.both()).toEqual([stored, stored]);
-  expect(await releaseBreaker(stage.rooms, settings, null)).toEqual(['acme/m2', 'other/m9']);
-  const released = { ...closedBreaker, released: ['acme/m2', 'other/m9'] };
-  expect(await stage.both()).toEqual([released, released]);
+  expect(await endHolds(stage.rooms, settings, { end: 'apply', agreed: null })).toEqual(['acme/m2', 'other/m9']);
+  const approved = { ...closedBreaker, approved: ['acme/m2', 'other/m9'] };
+  expect(await stage.both()).toEqual([approved, approved]);
 });

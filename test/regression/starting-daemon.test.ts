@@ -19,7 +19,7 @@ test.runIf(hasProc)('a command waits for the daemon that is starting', async () 
   using workplace = new Workplace();
   const path = workplace.path('warmwarden.db');
   using daemon = await silentProcess(path, Date.now());
-  const asked = Promise.all([askDaemon(path, 'breaker-release', pause), askFor(path, 'fleet'), daemonListens(path)]);
+  const asked = Promise.all([askDaemon(path, 'breaker-apply', pause), askFor(path, 'fleet'), daemonListens(path)]);
   daemon.stdin?.write('listen\n');
   expect(await asked).toEqual([{ result: 'done', messages: ['it started'] }, { mailboxes: [] }, true]);
 });
@@ -28,7 +28,7 @@ test.runIf(hasProc)('it says so when the start takes longer', async () => {
   using workplace = new Workplace();
   const path = workplace.path('warmwarden.db');
   using daemon = await silentProcess(path, Date.now());
-  await expect(askDaemon(path, 'breaker-release', pause)).rejects.toThrow(
+  await expect(askDaemon(path, 'breaker-apply', pause)).rejects.toThrow(
     new RegExp(`^Warmwarden is starting \\(process ${daemon.pid} on .*\\), and accepts no commands yet\\.`),
   );
 });

@@ -20,7 +20,7 @@ function scenarioOf(fleet: readonly MailboxSpec[], incidents: readonly Incident[
 }
 
 describe.concurrent('a fleet of 60 in three domains', () => {
-  it('jumps at once: fewer than six are acted upon, one message, a tenth each 15 minutes later, a release for the rest', async () => {
+  it('jumps at once: fewer than six are acted upon, one message, a tenth each 15 minutes later, a command for the rest', async () => {
     await using stage = await startMovedDaemon({ scenario: scenarioOf(sixty, [jump('*')]), poll });
     const held = () => stage.breaker().entries.filter((entry) => entry.held).length;
     await stage.until('the trip', () => stage.breaker().openSince !== null, 4 * hourMs);
@@ -54,7 +54,7 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     expect(toldOfHold(stage)).toEqual(['firing']);
 
     const left = held();
-    const effect = await stage.command('breaker-release', { dry_run: true });
+    const effect = await stage.command('breaker-apply', { dry_run: true });
     expect(effect.messages[0]).toBe(
       `Warmwarden will immediately act on ${left} mailboxes that the circuit breaker is holding.`,
     );
@@ -62,9 +62,9 @@ describe.concurrent('a fleet of 60 in three domains', () => {
       new RegExp(`^Warmwarden will switch ${left} mailboxes to recovery mode: \\S+, .* and ${left - 10} more\\.$`),
     );
     // What was agreed to is not done once other mailboxes are held.
-    const changed = await stage.command('breaker-release', { plan: 'another' });
+    const changed = await stage.command('breaker-apply', { plan: 'another' });
     expect([changed.result, held()]).toEqual(['changed', left]);
-    expect((await stage.command('breaker-release', { plan: effect.plan ?? '' })).result).toBe('done');
+    expect((await stage.command('breaker-apply', { plan: effect.plan ?? '' })).result).toBe('done');
     await stage.run(10 * minuteMs);
     expect(stage.posts.map(({ change }) => change)).toEqual(Array.from({ length: 60 }, () => 'recovery'));
     expect(new Set(stage.posts.map(({ email }) => email)).size).toBe(60);

@@ -147,7 +147,7 @@ test('undo shows first what it is, and a recipe is run dry by a viewer, and done
   expect(shownText((await browser.get(undo)).text)).toContain(`Warmwarden will set the mode of ${amelia}`);
   expect(await carryOut(stage, browser, undo)).toContain('1 mailbox restored');
   expect(stage.made().at(-1)).toBe(`${amelia} balanced`);
-  expect(shownText((await browser.get('/breaker?do=release')).text)).toContain('Nothing to release');
+  expect(shownText((await browser.get('/breaker?do=apply')).text)).toContain('Nothing to apply');
 
   const ended = (from: TestBrowser, path: string) =>
     until(`the end of ${path}`, async () => {

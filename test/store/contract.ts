@@ -366,7 +366,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await store.recordWrites({ off: [stop], on: [], alerts: noAlerts });
       // A command about the mailbox under both accounts.
       const names = ['acme', 'beta'].map((account) => ({ account, id: 'm1', email: 'm1@one.example' }));
-      const command = { name: 'breaker-release', command: 'breaker release', account: null } as const;
+      const command = { name: 'breaker-apply', command: 'breaker apply', account: null } as const;
       await store.audit.beginCommand({ ...command, at: now, by: 'ann', reason: 'a look', mailboxes: names });
       await store.recordList({
         ...emptyList,

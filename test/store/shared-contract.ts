@@ -1,6 +1,6 @@
 // What every store promises of emergency stops, runs, retention and circuit breakers: the second part of contract.ts.
 import { describe, expect, test } from 'vitest';
-import { admit, type BreakerState, closedBreaker, release, withdraw } from '../../src/core/guard/breaker.ts';
+import { admit, applyHeld, type BreakerState, closedBreaker, withdraw } from '../../src/core/guard/breaker.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import type { Run } from '../../src/core/recipe.ts';
 import { dayMs, minuteMs } from '../../src/core/time.ts';
@@ -135,7 +135,7 @@ export function describeBreakers(name: string, open: () => Promise<Opened>): voi
   describe(`${name}, circuit breakers`, () => {
     const it = provenOn(open);
 
-    it('each judgement, withdrawal and release is read back as it was decided, entry by entry in their order', async (opened) => {
+    it('each judgement, withdrawal and application is read back as it was decided, entry by entry in their order', async (opened) => {
       let { store } = opened;
       let [state, at, seed] = [closedBreaker, now, 7];
       const upTo = (most: number) => {
@@ -146,7 +146,7 @@ export function describeBreakers(name: string, open: () => Promise<Opened>): voi
         at += upTo(9) * minuteMs;
         const [id, kind] = [`m${upTo(12)}`, upTo(20)];
         const { record, after } = moveOf(state, (before) => {
-          if (kind === 0) return release(before);
+          if (kind === 0) return applyHeld(before);
           return kind < 4 ? withdraw(before, `acme/${id}`) : afterJudging(before, id, at);
         });
         if (after === state) continue;
@@ -166,10 +166,10 @@ export function describeBreakers(name: string, open: () => Promise<Opened>): voi
       });
       await store.recordBreaker(many.record);
       expect(await stored(store)).toEqual(many.after);
-      const released = moveOf(many.after, release);
-      await store.recordBreaker(released.record);
-      expect(await stored(store)).toEqual(released.after);
-      expect(released.after.released.length).toBeGreaterThan(200);
+      const applied = moveOf(many.after, applyHeld);
+      await store.recordBreaker(applied.record);
+      expect(await stored(store)).toEqual(applied.after);
+      expect(applied.after.approved.length).toBeGreaterThan(200);
     });
 
     it('a move that could not be written leaves the stored state, and the next one goes on from it', async ({

@@ -1,18 +1,19 @@
-// Circuit breakers and their alerts, as far as a release or other accounts change them. Ticks change them elsewhere.
+// Circuit breakers and their alerts, as far as people or other accounts change them. Ticks change them elsewhere.
 import { type Condition, tune } from '../../alerts/condition.ts';
 import { step } from '../../alerts/engine.ts';
 import { guardHeld, heldSubject } from '../../alerts/rules/breaker-rule.ts';
 import { fingerprintOf } from '../../core/alert.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import {
+  applyHeld,
   type BreakerEntry,
   type BreakerState,
+  discardHeld,
   heldEntries,
-  release,
   withdrawOthers,
 } from '../../core/guard/breaker.ts';
-import { afterRelease, isContested, recentReversals } from '../../core/guard/memory.ts';
-import { idOfKey, type MailboxState } from '../../core/mailbox.ts';
+import { isContested, recentReversals, withoutCounts, withoutReversals } from '../../core/guard/memory.ts';
+import { accountOfKey, aheadMs, idOfKey, type MailboxState } from '../../core/mailbox.ts';
 import type { RuleSettings } from '../../core/rule-settings.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { RecorderRooms } from './guarded-account.ts';
@@ -83,25 +84,40 @@ export function shownApis({ fleet }: RecorderRooms): readonly string[] {
   return [...[...fleet.breakers()].map(([api]) => api), ...alerts.map(({ object }) => object ?? '')];
 }
 
-// Releases by a person: of the breaker that holds a fleet, or of the contest over one mailbox.
+// What a person decides: about the actions that a breaker holds, or about a contested mailbox.
+
+/** apply: the held actions are carried out. discard: they are dropped, with the counts that led to them. */
+export type HoldsEnd = 'apply' | 'discard';
 
 /**
- * Releases all actions that the breaker of `api` holds, and returns the keys of their mailboxes. Releases nothing and
- * returns null if the held mailboxes are not those that `agreed` names. A null `agreed` stands for any.
+ * Ends all holds of the breaker of `api`, and returns the keys of their mailboxes. Changes nothing and returns null if
+ * the held mailboxes are not those that `agreed` names. A null `agreed` stands for any.
  */
-export function releaseBreaker(
+export function endHolds(
   rooms: BreakerRooms,
   settings: BreakerSettings,
-  agreed: readonly string[] | null,
+  { end, agreed }: { readonly end: HoldsEnd; readonly agreed: readonly string[] | null },
 ): Promise<readonly string[] | null> {
   return rooms.turns.take(async () => {
     const before = rooms.fleet.breaker(settings.api);
     const held = heldEntries(before).map(({ key }) => key);
     if (before.openSince === null) return [];
     if (agreed && !sameKeys(held, agreed)) return null;
-    await moveBreaker(rooms, release(before), settings);
+    if (end === 'discard') for (const key of held) await discardCounts(rooms, key);
+    await moveBreaker(rooms, end === 'apply' ? applyHeld(before) : discardHeld(before), settings);
     return held;
   });
+}
+
+async function discardCounts({ fleet, store, world }: BreakerRooms, key: string): Promise<void> {
+  const account = accountOfKey(key);
+  const before = fleet.mailbox(account, idOfKey(key));
+  if (!before?.memory) return;
+  const apiAheadMs = aheadMs(fleet.account(account));
+  const rows = before.stats?.answer.rows ?? null;
+  const after = { ...before, memory: withoutCounts(before.memory, { rows, now: world.clock.now(), apiAheadMs }) };
+  await store.recordMailbox(after);
+  fleet.putMailbox(after);
 }
 
 export function contestOver({ memory }: MailboxState, now: EpochMs) {
@@ -109,12 +125,12 @@ export function contestOver({ memory }: MailboxState, now: EpochMs) {
 }
 
 /** The guard may act again although others reversed its changes. Returns false if no reversal counts any more. */
-export function releaseContest(rooms: BreakerRooms, mailbox: MailboxState): Promise<boolean> {
+export function endContest(rooms: BreakerRooms, mailbox: MailboxState): Promise<boolean> {
   return rooms.turns.take(async () => {
     const { fleet, store, world } = rooms;
     const before = fleet.mailbox(mailbox.account, mailbox.id);
     if (!before?.memory || contestOver(before, world.clock.now()).reversals.length === 0) return false;
-    const after = { ...before, memory: afterRelease(before.memory) };
+    const after = { ...before, memory: withoutReversals(before.memory) };
     await store.recordMailbox(after);
     fleet.putMailbox(after);
     return true;

@@ -180,13 +180,13 @@ function waitingOf(
       return [
         notActed,
         'too many mailboxes exceeded their bounce limits at once, so the circuit breaker is holding the action.',
-        `Look at the whole fleet. If the bounces are real, carry out the held actions: \`${command} breaker release\`.`,
+        `Look at the whole fleet. If the bounces are real, carry out the held actions: \`${command} breaker apply\`. If not: \`${command} breaker discard\`.`,
       ];
     case 'contested':
       return [
         notActed,
         "somebody reversed Warmwarden's changes twice within a day, so it does not act on this mailbox for now.",
-        `Find out which person or tool changes it. Then let Warmwarden act again: \`${command} contest release ${typedName(mailbox)}\`.`,
+        `Find out which person or tool changes it. Then let Warmwarden act again: \`${command} contest end ${typedName(mailbox)}\`.`,
       ];
     case 'first_sight':
       return [

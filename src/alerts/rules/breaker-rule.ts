@@ -39,27 +39,30 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
   const actsFrom = (openSince ?? context.now) + windowMs;
   // A closed breaker holds nothing, so the alert provides the accounts.
   const name = nameOf(api, openSince === null ? (alert?.facts.accounts ?? []) : accounts);
+  const pauses = held.filter((entry) => context.verdictOf(entry)?.wanted === 'pause').length;
+  const mailboxes = counted(held.length, 'mailbox', 'mailboxes');
   const inEmergency = emergencies.length === 0 ? '' : `, ${emergencies.length} of them in an emergency`;
+  const from = momentText(actsFrom, zone);
   return condition(heldSubject(api), {
     active: openSince !== null,
     worse: worseBy(breaker, alert) || doublings(held.length) > doublings(mostBefore),
     ...(openSince !== null && { since: openSince }),
     accounts,
     firing: () => [
-      `${name}: ${counted(held.length, 'mailbox', 'mailboxes')} held${inEmergency}, because too many breached at once`,
-      `The circuit breaker has been holding actions since ${momentText(openSince ?? context.now, zone)}. ${breachText(breaker)} Many breaches at the same time point to a fault of the provider or bad data.`,
-      `NO ACTION TAKEN on: ${namesText(ranked, context.verdictOf)}.`,
-      emergencies.length > 0 &&
-        `The ${counted(emergencies.length, 'mailbox', 'mailboxes')} in an emergency ${emergencies.length === 1 ? 'waits' : 'wait'} like the others. When Warmwarden acts, it pauses the warm-up there.`,
+      `${name}: NO ACTION on ${mailboxes}${inEmergency}: ${atFirstSight ? 'Warmwarden waits for you' : `decide by ${from}`}`,
+      `Real bounces? \`${command} breaker apply\` ${appliedText(held.length, pauses)}.`,
+      `Wrong data? \`${command} breaker discard\` drops the actions.`,
       atFirstSight
-        ? 'Warmwarden had not seen these mailboxes before, so it does not act until you release the held actions.'
-        : `From ${momentText(actsFrom, zone)}, Warmwarden acts on the worst mailboxes first, a tenth of the fleet every 15 minutes, if fresh data still shows the breach.`,
-      `Look at the whole fleet. If the bounces are real, carry out the held actions: \`${command} breaker release\`. ${pauseText(ranked, command)}`,
-      preventText(breaker, accounts, command),
+        ? 'If you do nothing, Warmwarden does not act: most of these mailboxes are new to it.'
+        : `If you do nothing: from ${from}, Warmwarden acts on the worst first, a tenth of the fleet every 15 minutes, if fresh data still shows the breach.`,
+      `NO ACTION TAKEN on: ${namesText(ranked, context.verdictOf)}.`,
+      `Since ${momentText(openSince ?? context.now, zone)}: ${breachText(breaker)} That points to a mailbox provider or to bad data.`,
+      `${pauseText(ranked, command)} ${stopText(breaker, accounts, command)}`.trim(),
     ],
     ended: () => [`${name}: the circuit breaker is closed again`],
     numbers: () => ({
       held: held.length,
+      pauses,
       most_held: Math.max(held.length, mostBefore),
       emergencies: emergencies.length,
       emergencies_so_far: breaker.emergencies ?? 0,
@@ -83,16 +86,21 @@ function pauseText([worst]: readonly BreakerEntry[], command: string): string {
   if (!worst) return '';
   const { account, key, email } = worst;
   const name = typedName({ account, id: idOfKey(key), email });
-  return `To pause only one mailbox now, for example: \`${command} pause ${name}\`.`;
+  return `To pause the worst alone: \`${command} pause ${name}\`.`;
 }
 
-/** Doing nothing prevents the actions only if the breaker waits for a release. */
-function preventText({ atFirstSight }: BreakerState, accounts: readonly string[], command: string): string {
-  if (atFirstSight) return 'If the data is wrong, you need not do anything.';
+function appliedText(held: number, pauses: number): string {
+  if (pauses === 0) return `switches ${held === 1 ? 'it' : `these ${held}`} to recovery mode now`;
+  if (pauses === held) return `pauses ${held === 1 ? 'it' : `these ${held}`} now`;
+  return `pauses ${pauses} and switches ${held - pauses} to recovery mode now`;
+}
+
+function stopText({ atFirstSight }: BreakerState, accounts: readonly string[], command: string): string {
+  if (atFirstSight) return '';
   const scopes: readonly WriteScope[] =
     accounts.length > namedAccounts ? [everything] : accounts.map((account) => ({ kind: 'account', account }));
   const commands = scopes.map((scope) => `\`${writesOffCommand(scope, command, 'wrong data')}\``);
-  return `If the data is wrong, prevent the actions: ${listText(commands)}. Warmwarden then changes nothing there until you turn writes on again.`;
+  return `To stop all changes while the data is wrong: ${listText(commands)}.`;
 }
 
 /** Each new emergency is news, even if another one was acted on meanwhile. The first one is sent at once. */

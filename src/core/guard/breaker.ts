@@ -20,13 +20,13 @@ export interface BreakerEntry {
 export interface BreakerState {
   /** Moment since which everything is held, or null while actions are admitted. */
   readonly openSince: EpochMs | null;
-  /** True if mostly mailboxes at first sight tripped the breaker: then only a release opens the way. */
+  /** True if mostly mailboxes at first sight tripped the breaker: then only a person opens it again. */
   readonly atFirstSight: boolean;
   readonly entries: readonly BreakerEntry[];
   readonly trickle: readonly EpochMs[];
-  /** Keys that a person released. Actions on them are not counted. */
-  readonly released: readonly string[];
-  /** Number of emergencies since the breaker opened, including released ones. */
+  /** Keys whose held actions a person lets go ahead. These actions are not counted. */
+  readonly approved: readonly string[];
+  /** Number of emergencies since the breaker opened, including those that a person let go ahead. */
   readonly emergencies?: number;
 }
 
@@ -35,7 +35,7 @@ export const closedBreaker: BreakerState = {
   atFirstSight: false,
   entries: [],
   trickle: [],
-  released: [],
+  approved: [],
 };
 
 export function heldEntries(state: BreakerState): readonly BreakerEntry[] {
@@ -48,7 +48,7 @@ export function moveEntries(
 ): BreakerState {
   const movedTo = (key: string) =>
     moves.find(({ from, ids }) => from === accountOfKey(key) && (ids?.includes(idOfKey(key)) ?? true))?.to;
-  const keys = [...state.entries.map(({ key }) => key), ...state.released];
+  const keys = [...state.entries.map(({ key }) => key), ...state.approved];
   if (keys.every((key) => movedTo(key) === undefined)) return state;
   const keyNow = (key: string) => mailboxKey(movedTo(key) ?? accountOfKey(key), idOfKey(key));
   return {
@@ -57,7 +57,7 @@ export function moveEntries(
       const account = movedTo(entry.key);
       return account === undefined ? entry : { ...entry, account, key: keyNow(entry.key) };
     }),
-    released: state.released.map(keyNow),
+    approved: state.approved.map(keyNow),
   };
 }
 
@@ -84,8 +84,8 @@ export function admit(state: BreakerState, candidate: Candidate, look: BreakerLo
   const { policy, running, now } = look;
   const { statsAt: _, ...about } = candidate;
   const { key } = candidate;
-  if (state.released.includes(key)) {
-    return { state: { ...state, released: state.released.filter((one) => one !== key) }, admitted: true };
+  if (state.approved.includes(key)) {
+    return { state: { ...state, approved: state.approved.filter((one) => one !== key) }, admitted: true };
   }
   // A held entry stays until it is acted on or withdrawn; only actions age.
   const others = state.entries.filter(
@@ -123,7 +123,7 @@ export function heldByBreaker(verdict: Verdict): Verdict {
 /** Closes a breaker that holds no mailbox. What was done counts for the window. */
 function closedWhenFree(state: BreakerState): BreakerState {
   if (state.openSince === null || state.entries.some(({ held }) => held)) return state;
-  return { ...closedBreaker, entries: state.entries, released: state.released };
+  return { ...closedBreaker, entries: state.entries, approved: state.approved };
 }
 
 function recentTrickle(state: BreakerState, now: EpochMs): readonly EpochMs[] {
@@ -158,16 +158,21 @@ export function withdrawOthers(state: BreakerState, accounts: ReadonlySet<string
   return keep(state, (key) => accounts.has(accountOfKey(key)));
 }
 
-/** Removes held and released mailboxes. The state is the same object if there are none. */
+/** Removes held and approved mailboxes. The state is the same object if there are none. */
 function keep(state: BreakerState, stays: (key: string) => boolean): BreakerState {
   const entries = state.entries.filter(({ key, held }) => !held || stays(key));
-  const released = state.released.filter(stays);
-  const isSame = entries.length === state.entries.length && released.length === state.released.length;
-  return closedWhenFree(isSame ? state : { ...state, entries, released });
+  const approved = state.approved.filter(stays);
+  const isSame = entries.length === state.entries.length && approved.length === state.approved.length;
+  return closedWhenFree(isSame ? state : { ...state, entries, approved });
 }
 
 /** Lets all held actions go ahead. Later ones are admitted as before. */
-export function release(state: BreakerState): BreakerState {
-  const released = state.entries.filter(({ held }) => held).map(({ key }) => key);
-  return { ...closedBreaker, entries: state.entries.filter(({ held }) => !held), released };
+export function applyHeld(state: BreakerState): BreakerState {
+  const approved = state.entries.filter(({ held }) => held).map(({ key }) => key);
+  return { ...discardHeld(state), approved };
+}
+
+/** Drops all held actions, and closes the breaker. */
+export function discardHeld(state: BreakerState): BreakerState {
+  return closedWhenFree({ ...state, entries: state.entries.filter(({ held }) => !held) });
 }

@@ -59,15 +59,16 @@ export interface Sight {
   readonly apiAheadMs?: number;
 }
 
-function daysIn({ rows, now, apiAheadMs = 0 }: Sight): Days {
+type Counted = Pick<Sight, 'rows' | 'now' | 'apiAheadMs'>;
+
+function daysIn({ rows, now, apiAheadMs = 0 }: Counted): Days {
   return readDays(rows ?? [], now + apiAheadMs);
 }
 
-const today = ({ rows, now, apiAheadMs = 0 }: Pick<Sight, 'rows' | 'now' | 'apiAheadMs'>) =>
-  newestToday(rows, now, apiAheadMs);
+const today = ({ rows, now, apiAheadMs = 0 }: Counted) => newestToday(rows, now, apiAheadMs);
 
 /** Evidence from now on: the first day counts only above its present counts. */
-function fromNow(sight: Sight): EvidenceStart {
+function fromNow(sight: Counted): EvidenceStart {
   const days = daysIn(sight);
   const from = days.anchor ?? utcDate(sight.now);
   return { from, before: countsOf(days, from) };
@@ -215,7 +216,7 @@ const judgedBlindly: readonly Reason[] = ['unknown_status', 'word_against_counts
 export function afterJudgement(
   memory: GuardMemory,
   { reason, run, sent, emergency }: Pick<Verdict, 'reason' | 'run' | 'sent' | 'emergency'>,
-  { fresh, ...sight }: Pick<Sight, 'rows' | 'now' | 'apiAheadMs'> & { readonly fresh: boolean },
+  { fresh, ...sight }: Counted & { readonly fresh: boolean },
 ): GuardMemory {
   const saysNothing = unjudged.includes(reason) || isBlind(reason);
   const counts = fresh && (!saysNothing || judgedBlindly.includes(reason));
@@ -301,8 +302,14 @@ export function isContested(memory: GuardMemory, now: EpochMs): boolean {
   return recentReversals(memory, now).length >= contestedReversals;
 }
 
-export function afterRelease(memory: GuardMemory): GuardMemory {
+export function withoutReversals(memory: GuardMemory): GuardMemory {
   return { ...memory, reversals: [] };
+}
+
+/** A person found the counts wrong: only bounces from now on are evidence. */
+export function withoutCounts(memory: GuardMemory, sight: Counted): GuardMemory {
+  const evidence = fromNow(sight);
+  return { ...memory, evidence, emergencyEvidence: evidence, foundBreachAt: null };
 }
 
 export function recentInterventions(memory: GuardMemory, policy: Policy, now: EpochMs): number {

@@ -60,10 +60,10 @@ const commands: Readonly<Record<string, PageCommand>> = {
     fields: [{ name: 'limit', label: 'Emails a day', value: '', kind: 'number' }],
     body: ({ limit }) => ({ limit: Number(limit) }),
   },
-  '/mailboxes contest-release': {
-    operation: 'contest-release',
+  '/mailboxes contest-end': {
+    operation: 'contest-end',
     title: (of) => `Let Warmwarden act on ${of} again`,
-    button: 'Release',
+    button: 'Let it act',
   },
   '/silences add': {
     operation: 'silence-add',
@@ -111,7 +111,8 @@ const commands: Readonly<Record<string, PageCommand>> = {
     given: scope,
     body: (values) => ({ off: false, ...filled(values, scope) }),
   },
-  '/breaker release': { operation: 'breaker-release', title: () => 'Release the circuit breaker', button: 'Release' },
+  '/breaker apply': { operation: 'breaker-apply', title: () => 'Carry out the held actions', button: 'Carry them out' },
+  '/breaker discard': { operation: 'breaker-discard', title: () => 'Drop the held actions', button: 'Drop them' },
   '/activity undo': {
     operation: 'undo',
     title: () => 'Undo what Warmwarden did',

@@ -382,9 +382,9 @@ export function breakerAdvice(
     .sort((a, b) => a - b);
   const otherwise =
     from === undefined
-      ? 'If not, do nothing: Warmwarden waits for the release.'
-      : `Otherwise prevent them, as the alert below says: from ${momentText(from, zone)}, Warmwarden acts on its own if fresh data still shows the breach.`;
-  return `The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time. If the bounces are real, carry the actions out: \`${command} breaker release\`. ${otherwise}`;
+      ? 'If you do nothing, Warmwarden does not act.'
+      : `If you do nothing, Warmwarden acts from ${momentText(from, zone)}, if fresh data still shows the breach.`;
+  return `The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time. If the bounces are real, carry the actions out: \`${command} breaker apply\`. If the data is wrong, drop them: \`${command} breaker discard\`. ${otherwise}`;
 }
 
 const namesShown = 5;

@@ -14,7 +14,7 @@ import {
   typedName,
   warmupDayOf,
 } from '../../core/mailbox.ts';
-import { breakerReleasePath, mailboxCommandPath, mailboxPath } from '../../core/page-links.ts';
+import { mailboxCommandPath, mailboxPath } from '../../core/page-links.ts';
 import type { Ppm } from '../../core/policy.ts';
 import type { MailboxEntries } from '../../core/records.ts';
 import { dayMs, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../../core/time.ts';
@@ -28,7 +28,7 @@ import { breakerAdvice, type Tone } from '../overview/headline.ts';
 import { type QueryParameter, whole } from '../query.ts';
 import { noSuchMailbox, orNull, type RouteParts } from '../route-parts.ts';
 import { dayChart } from './parts/charts.ts';
-import { doLink, mailboxLinks } from './parts/command-links.ts';
+import { doLink, heldLinks, mailboxLinks } from './parts/command-links.ts';
 import {
   age,
   ago,
@@ -115,13 +115,13 @@ function summary(facts: MailboxFacts): Markup {
   const { row, now } = facts;
   const { mailbox, verdict, state, alerts } = row;
   const about = new URLSearchParams({ mailbox: mailboxKey(mailbox.account, mailbox.id) });
-  const release = alerts.some(({ rule }) => rule === 'guard_held') && doLink(breakerReleasePath, 'Release');
+  const hold = alerts.find(({ rule }) => rule === 'guard_held');
   return html`<section class="headline ${tones[state] ?? 'calm'}" aria-label="Summary">
 <p class="line">${stateBadge(state, isHeldEmergency(state, verdict))} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
 <h1 class="address">${breakable(row.label)}</h1>
 <p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(whyOf(facts, verdict))}</p>
 <p class="advice">${prose(mailboxAdvice(row, facts))}</p>
-${state === 'held' && html`<p class="line">${release} ${doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause')}</p>`}
+${state === 'held' && html`<p class="line">${hold ? heldLinks(hold) : ''} ${doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause')}</p>`}
 ${accountNote(facts)}
 ${stopNote(facts)}
 ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}

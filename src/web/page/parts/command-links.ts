@@ -6,7 +6,7 @@ import { type Alert, noAccount, type Silence } from '../../../core/alert.ts';
 import { mailboxKey } from '../../../core/mailbox.ts';
 import {
   alertSilencePath,
-  breakerReleasePath,
+  breakerPath,
   mailboxCommandPath,
   silenceExpirePath,
   silencePath,
@@ -50,12 +50,21 @@ export function alertCommands(alert: Alert, silence: Silence | null): Markup {
     protectionOf(alert) === 'writes'
       ? doLink(writesPath(false, account === noAccount ? {} : scope), endStop)
       : rule === 'guard_held'
-        ? html`${doLink(breakerReleasePath, 'Release')} ${stopLinks(alert)}`
+        ? html`${heldLinks(alert)} ${stopLinks(alert)}`
         : '';
   const second = silence
     ? doLink(silenceExpirePath(silence.id), 'Expire the silence')
     : doLink(alertSilencePath(alert, silenceLasts), 'Silence 4 h');
   return html`<p class="line">${first} ${isDisarming(alert) ? '' : second}</p>`;
+}
+
+/** Links that carry out or drop what the circuit breaker holds, each with its effect. */
+export function heldLinks({ facts: { numbers } }: Alert): Markup {
+  const [held, pauses] = [Number(numbers['held'] ?? 0), Number(numbers['pauses'] ?? 0)];
+  const these = held === 1 ? 'this mailbox' : `these ${held} mailboxes`;
+  const effect =
+    pauses === held ? `Pause ${these}` : pauses === 0 ? `Switch ${these} to recovery mode` : `Act on ${these}`;
+  return html`${doLink(breakerPath('apply'), `${effect} now`)} ${doLink(breakerPath('discard'), 'Wrong data: do not act')}`;
 }
 
 function stopLinks({ facts: { accounts = [], numbers } }: Alert): readonly Markup[] {

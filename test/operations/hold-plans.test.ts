@@ -1,10 +1,10 @@
-// What a release of the circuit breaker promises: never an action where an emergency stop forbids it.
+// What `breaker apply` promises: never an action where an emergency stop forbids it.
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { VerdictAction } from '../../src/core/verdict.ts';
 import type { WriteScope } from '../../src/core/write-scope.ts';
-import { releasedTexts, releasePlan } from '../../src/operations/releases.ts';
+import { appliedTexts, applyPlan } from '../../src/operations/holds.ts';
 import { mailbox, now, verdict } from '../web/example-fleet.ts';
 import { stillWorld } from '../web/running-server.ts';
 
@@ -25,8 +25,8 @@ function stage(stops: readonly WriteScope[], held = keys, wanted: Readonly<Recor
   }));
   fleet.putBreaker(api, { ...closedBreaker, openSince: now, entries });
   for (const scope of stops) fleet.putWritesOff({ scope, since: now, until: null, by: 'bob', reason: 'a look' });
-  const plan = releasePlan({ fleet, world }, new Map([[api, held]]));
-  return { plan, effect: plan.effect.join(' '), released: releasedTexts({ fleet, world }, held).join(' ') };
+  const plan = applyPlan({ fleet, world }, new Map([[api, held]]));
+  return { plan, effect: plan.effect.join(' '), applied: appliedTexts({ fleet, world }, held).join(' ') };
 }
 
 test('the preview says which mailboxes are paused and which are switched, and another action is another plan', () => {
@@ -45,8 +45,8 @@ test('the preview says which mailboxes are paused and which are switched, and an
 });
 
 test('during an emergency stop, neither the preview nor the answer says that it acts', () => {
-  const { effect, released } = stage([{ kind: 'everything' }]);
-  for (const said of [effect, released]) {
+  const { effect, applied } = stage([{ kind: 'everything' }]);
+  for (const said of [effect, applied]) {
     expect(said).toContain('Warmwarden does NOT act on 3 mailboxes while writes are off.');
     expect(said).toContain('Writes are off for all accounts (bob: a look). To allow them: `warmwarden writes on`.');
     expect(said).not.toMatch(/immediately|now acts/);
