@@ -10,14 +10,14 @@ import { loadPart, loadPlaces, type Places, usualStore } from '../config/places.
 import { checkPart, readSource } from '../config/source.ts';
 import type { StorePlace } from '../core/store-failure.ts';
 import { socketPathOf } from '../operations/socket.ts';
-import { shellPath } from '../world/command-name.ts';
+import { commandName } from '../world/command-name.ts';
 import { formatProblem, type Problem } from '../world/schema/problem.ts';
 import { section } from '../world/schema/section.ts';
 import { CommandError } from './errors.ts';
 import { configVariable, notFound } from './options.ts';
 
-/** Example configuration that ships with the program. */
-const example = fileURLToPath(new URL('../../config.example.yaml', import.meta.url));
+/** JSON Schema of the configuration for editors. It ships with the program, beside config.example.yaml. */
+export const editorSchema = fileURLToPath(new URL('../../config.schema.json', import.meta.url));
 
 function problemsError(file: string, problems: readonly Problem[]): CommandError {
   const lines = problems.map((problem) => formatProblem(file, problem));
@@ -27,8 +27,7 @@ function problemsError(file: string, problems: readonly Problem[]): CommandError
 /** Error with every problem on a line of its own, or with how to create a missing file. */
 export function configurationError(file: string, problems: readonly Problem[]): CommandError {
   if (existsSync(file)) return problemsError(file, problems);
-  const begin = `cp ${shellPath(example, process.cwd())} config.yaml`;
-  const name = `Name your file with --config FILE or in ${configVariable}. To create one: ${begin}`;
+  const name = `Name your file with --config FILE or in ${configVariable}. To create one: ${commandName} init`;
   return new CommandError('configuration', `${notFound(file)}\n${name}`, { problems });
 }
 

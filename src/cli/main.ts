@@ -11,6 +11,7 @@ const operation = (name: keyof typeof operationCommands) => async () =>
 
 /** Commands by name, in the order of the help. Loads only the sources of the command that runs. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+  init: async () => (await import('./init.ts')).initCommand(),
   run: async () => (await import('./run.ts')).runCommand(),
   check: async () => (await import('./check.ts')).checkCommand(),
   doctor: async () => (await import('./doctor.ts')).doctorCommand(),
@@ -113,6 +114,8 @@ export function examplesOf(words: string): readonly string[] {
 }
 
 const examples = [
+  'warmwarden init',
+  'warmwarden init --base-url https://mailboxes.example.com --key-env MAILBOX_API_KEY --channel https://hooks.slack.com/services/...',
   'warmwarden run --config config.yaml   # kill -HUP PID reloads the configuration',
   'warmwarden check --config config.yaml',
   'warmwarden check --show                # the settings in force, and where each value came from',

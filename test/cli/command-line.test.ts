@@ -89,7 +89,7 @@ describe('the configuration', () => {
       code: 2,
       stdout: '',
       stderr:
-        'none.yaml does not exist.\nName your file with --config FILE or in WARMWARDEN_CONFIG. To create one: cp config.example.yaml config.yaml\n',
+        'none.yaml does not exist.\nName your file with --config FILE or in WARMWARDEN_CONFIG. To create one: warmwarden init\n',
     });
   });
 

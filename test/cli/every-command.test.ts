@@ -84,7 +84,7 @@ const table: readonly Row[] = [
   { words: 'simulator well', ...ofSimulator },
 ];
 /** They serve until they are stopped: --help and wrong arguments only. */
-const withoutFacts = ['run', 'demo', 'simulator', 'mcp'];
+const withoutFacts = ['init', 'run', 'demo', 'simulator', 'mcp'];
 
 const recipeKey = 'ww_a-recipe-key-of-this-test';
 

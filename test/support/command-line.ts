@@ -19,7 +19,7 @@ export async function commandLine(argv: readonly string[], answers: readonly str
   const stdin = Object.assign(new PassThrough(), { isTTY: answers !== null });
   const noting = (name: keyof typeof said) => (text: unknown) => {
     said[name] += String(text);
-    if (name === 'stderr' && String(text).includes('[y/N]')) stdin.write(`${left.shift() ?? ''}\n`);
+    if (name === 'stderr' && /(\[y\/N\]|:) $/.test(String(text))) stdin.write(`${left.shift() ?? ''}\n`);
     return true;
   };
   const spies = [
