@@ -6,6 +6,7 @@ import type { StoredTransition } from '../core/delivery.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../core/time.ts';
 import type { Reason } from '../core/verdict.ts';
+import { counted } from '../core/wording/phrases.ts';
 import { isTooFew } from './quiet-ends.ts';
 
 export interface GroupMessage {
@@ -199,8 +200,9 @@ function isActedOn({ rule, facts }: Pick<Alert, 'rule' | 'facts'>): boolean {
   return rule === 'bounce_over_limit' && actingReasons.includes(facts.numbers['reason']);
 }
 
-/** The name for bounces over the limit says whether Warmwarden acts on them. */
+/** The name for actions says what was done, and that for bounces over the limit whether Warmwarden acts on them. */
 export function groupName(rule: AlertRule, alerts: readonly Pick<Transition, 'kind' | 'alert'>[]): string {
+  if (rule === 'guard_acted') return actedName(alerts.filter(({ alert }) => alert.rule === rule));
   if (rule !== 'bounce_over_limit') return ruleBook[rule].name;
   const goOn = alerts.filter(({ kind, alert }) => kind !== 'resolved' && alert.rule === rule);
   const few = goOn.filter(({ alert }) => isTooFew(alert)).length;
@@ -209,4 +211,14 @@ export function groupName(rule: AlertRule, alerts: readonly Pick<Transition, 'ki
     return alerts.some(({ alert }) => isActedOn(alert)) ? `${name}: Warmwarden can act again` : name;
   if (few === 0) return `${name}, NO ACTION TAKEN`;
   return few === goOn.length ? `${name}, too few to act on` : `${name}, ${goOn.length - few} WITHOUT ACTION`;
+}
+
+function actedName(alerts: readonly Pick<Transition, 'alert'>[]): string {
+  const paused = alerts.filter(({ alert }) => alert.facts.numbers['action'] === 'pause').length;
+  const switched = alerts.length - paused;
+  const texts = [
+    paused > 0 && `${counted(paused, 'warm-up')} paused`,
+    switched > 0 && `${counted(switched, 'mailbox', 'mailboxes')} switched to recovery mode`,
+  ];
+  return texts.filter((text) => text !== false).join(', ');
 }

@@ -6,6 +6,7 @@ import type { Alert, Severity, Transition } from '../core/alert.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import { alertSilencePath, groupSilencePath, mailboxCommandPath, mailboxPath } from '../core/page-links.ts';
 import type { EpochMs } from '../core/time.ts';
+import { campaignsUntouched } from '../core/wording/explain.ts';
 import { capital, momentText, numberText, spanText, visibleText } from '../core/wording/phrases.ts';
 import type { Notice } from './channel.ts';
 
@@ -57,7 +58,8 @@ export function messageText(message: GroupMessage, people: ForPeople): MessageTe
 
 function alertList(message: GroupMessage, zone: string) {
   const { transitions, rule } = message;
-  const lead = rule === null ? [countsText(message)] : [];
+  const campaigns = transitions.some(isPause) ? [campaignsUntouched] : [];
+  const lead = [...(rule === null ? [countsText(message)] : []), ...campaigns];
   const items = transitions.slice(0, maxItems).map((transition) => itemOf(transition, zone));
   return { lead, items, count: transitions.length };
 }
@@ -77,7 +79,10 @@ function incidentList(
 
 function itemOf(transition: Transition, zone: string): MessageItem {
   const { alert } = transition;
-  const { title, sentences } = alert.facts;
+  const { title } = alert.facts;
+  // Of an action among others: the counts, and the way back.
+  const isShort = alert.rule === 'guard_acted';
+  const sentences = alert.facts.sentences.filter((text, index) => !isShort || index === 0 || command.test(text));
   return {
     head: `${transition.brief ? `${briefLead}: ` : leads[transition.kind]}${title}`,
     sentences,

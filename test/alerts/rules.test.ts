@@ -1,7 +1,7 @@
 // What each answer says: which rule speaks, when it is sure, and what a person reads at 3 a.m.
 import { expect, test } from 'vitest';
 import type { MailboxContext } from '../../src/alerts/condition.ts';
-import { accountConditions } from '../../src/alerts/rules/account-rules.ts';
+import { accountConditions, mailboxListShort } from '../../src/alerts/rules/account-rules.ts';
 import { actedEvent, actionFailedCondition } from '../../src/alerts/rules/action-rules.ts';
 import type { AccountState } from '../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
@@ -256,6 +256,18 @@ test('not_guarded counts from the first failure, for three minutes; before any a
   const since = start - minuteMs;
   expect(of({ failingSince: since })).toMatchObject({ active: true, since, forMs: 3 * minuteMs, severity: 'critical' });
   expect(of({ lastSuccessAt: start })?.active).toBe(false);
+});
+
+test('the title of each cause of not_guarded says that mailboxes are not guarded, or not acted on', () => {
+  const failing = { failingSince: start, rejections: 2, keyRejected: true, keyWrites: false };
+  const listed = { listed: 0, missing: [] };
+  const told = [
+    ...accountConditions({ ...account('acme'), ...failing }, start, 'UTC'),
+    ...[true, false].map((truncated) => mailboxListShort('acme', { ...listed, truncated })),
+  ];
+  const titles = told.filter(({ subject }) => subject.rule === 'not_guarded').map(({ facts }) => facts.title);
+  expect(titles.length).toBe(6);
+  for (const title of titles) expect(title).toMatch(/^(account )?acme\b.*(NOT GUARDED|NO ACTION)/);
 });
 
 test("times are those of the configured zone, which is named; dates of the evidence stay the API's", () => {

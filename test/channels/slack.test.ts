@@ -1,11 +1,13 @@
 // Slack payloads stay within Slack's documented limits, however many mailboxes are in an incident, and what mailboxes are called cannot ring anybody's phone.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { actedEvent } from '../../src/alerts/rules/action-rules.ts';
+import { messageText } from '../../src/channels/message-text.ts';
 import { slackChannel, slackWriter } from '../../src/channels/slack.ts';
 import type { Alert, Transition } from '../../src/core/alert.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
-import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
+import { firing, resolved, sampleAction, sampleAlert, sampleContext, sampleMailbox, start } from '../alerts/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
 import { messageAbout, messageWith } from './people.ts';
 
@@ -197,6 +199,18 @@ test('a thousand mailboxes fit as well, and so does an end that tells of nothing
   const ended = channel.render(messageAbout(16, 'ended'));
   expect(ended?.title).toMatch(/^Resolved: Provider google: 16 mailboxes/);
   expect(ended?.payload).toContain('It lasted from 20 March 10:02 UTC');
+});
+
+test('several actions: the title says what was done, and each mailbox has its counts and the way back only', () => {
+  const events = (['pause', 'recovery', 'recovery'] as const).map((kind, number) => {
+    const action = sampleAction({ kind, email: `bob${number}@acme.example`, mailboxId: `m${number}` });
+    return actedEvent(action, sampleMailbox(), sampleContext()) ?? expect.fail();
+  });
+  const { headline, lead, items } = messageText(messageWith(events), settings);
+  expect(headline).toContain('1 warm-up paused, 2 mailboxes switched to recovery mode');
+  expect(lead.join()).toContain('campaign');
+  for (const { sentences } of items)
+    expect(sentences).toEqual([expect.stringContaining('4 bounces'), expect.stringMatching(/`/)]);
 });
 
 test('the validator of these tests sees what it should (its own control)', () => {

@@ -100,7 +100,7 @@ test('S8: a list with more pages is reported as incomplete, and no mailbox count
   await duty.run(3 * hourMs);
   expect([duty.fleet().mailboxCount('agency'), duty.alert('not_guarded')?.facts.title]).toEqual([
     5,
-    'agency: the mailbox list is incomplete',
+    'agency: the mailbox list is incomplete, some mailboxes are NOT GUARDED',
   ]);
   duty.between.meddle = () => 'pass';
   await duty.run(2 * minuteMs);
@@ -112,7 +112,7 @@ test('S8: a list that is empty from the start fires an alert in its second readi
   await duty.until(() => duty.alert('not_guarded')?.status === 'firing', 3 * hourMs);
   expect(duty.alert('not_guarded')).toMatchObject({
     severity: 'warning',
-    facts: { title: 'agency: no mailbox is guarded' },
+    facts: { title: 'account agency is NOT GUARDED: its mailbox list is empty' },
   });
   for (const spec of calm.fleet) duty.simulator.fleet.add(spec);
   await duty.until(() => duty.alert('not_guarded') === undefined, 3 * hourMs);

@@ -42,6 +42,10 @@ export function accountConditions(
   ];
 }
 
+function notGuarded(account: string, why: string): string {
+  return `account ${account} is NOT GUARDED: ${why}`;
+}
+
 /** A rejected key is a cause of its own, so this condition is unknown then. */
 function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
   const { name, failingSince, lastSuccessAt, lastFailure } = account;
@@ -52,11 +56,11 @@ function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
     active: isUnknown ? 'unknown' : down,
     since,
     firing: () => [
-      `${name}: the mailbox API does not answer`,
+      notGuarded(name, 'the mailbox API does not answer'),
       `All requests of account ${name} have failed since ${momentText(since, zone)}.`,
       lastFailure && `The last failure: ${sentence(lastFailure)}`,
       'Warmwarden decides nothing and changes nothing on this account until the API answers again.',
-      'Check the address and the key of the account, and whether the API is up.',
+      'Check whether the API is up, and base_url of the account.',
     ],
     ended: () => [`${name}: the mailbox API answers again`],
     numbers: () => ({
@@ -72,10 +76,9 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
     forMs: 0,
     active: rejections >= rejectionsUntilFiring ? true : isAccepted ? false : 'unknown',
     firing: () => [
-      `${name}: the API refuses the key`,
-      `The API refuses the key of account ${name}, so Warmwarden cannot read or guard its mailboxes.`,
+      notGuarded(name, 'its API key is rejected'),
       lastFailure && sentence(lastFailure),
-      'Put a valid key with read and write permission into the configuration and reload it. Other accounts are not affected.',
+      'Put a valid key with read and write permission into api_key, and reload the configuration. Other accounts are not affected.',
     ],
     ended: () => [`${name}: the key is accepted again`],
   });
@@ -87,7 +90,7 @@ export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
     forMs: 0,
     active: keyWrites === null ? 'unknown' : !keyWrites,
     firing: () => [
-      `${name}: the key may not write`,
+      `${name}: the API key is read-only, NO ACTION on breaches`,
       `The API refused changes of account ${name} that are not about one mailbox alone: its key may read, but not write.`,
       'Warmwarden does NOT ACT on the mailboxes that were refused. It tries every breach once, and again every hour.',
       'Give the key write permission in the mailbox app, or put another key into the configuration and reload it.',
@@ -104,7 +107,7 @@ function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condi
     active: failingSince !== null || lastSuccessAt === null ? 'unknown' : unjudged !== null,
     since,
     firing: () => [
-      `${name}: NOT GUARDED, no mailbox can be judged`,
+      notGuarded(name, 'no mailbox can be judged'),
       `The API answers, but not what Warmwarden judges the mailboxes of account ${name} by. It has not done so since ${momentText(since, zone)}.`,
       unjudged && sentence(unjudged.detail),
       `Ask the provider about it, and what the plan and the key of account ${name} allow.`,
@@ -199,7 +202,7 @@ function shortageWords(account: string, shortage: ListShortage | null): Words {
   if (!shortage || guardsNobody(shortage)) {
     const isEmpty = listed === 0;
     return [
-      `${account}: no mailbox is guarded`,
+      notGuarded(account, isEmpty ? 'its mailbox list is empty' : 'the configuration selects no mailbox'),
       `The mailbox list of account ${account} ${isEmpty ? 'is empty' : `has ${counted(listed, 'mailbox', 'mailboxes')}, but the configuration selects none`}, so Warmwarden guards no mailbox there.`,
       isEmpty
         ? 'Check in the mailbox app whether the account has mailboxes and whether the key can see them.'
@@ -208,7 +211,7 @@ function shortageWords(account: string, shortage: ListShortage | null): Words {
   }
   if (truncated)
     return [
-      `${account}: the mailbox list is incomplete`,
+      `${account}: the mailbox list is incomplete, some mailboxes are NOT GUARDED`,
       `The mailbox list of account ${account} has ${counted(listed, 'readable mailbox', 'readable mailboxes')}. It says that there are more, or has entries that can't be read.`,
       'Mailboxes that Warmwarden cannot read from the list are not guarded. No mailbox is treated as removed because of this list.',
     ];
