@@ -2,9 +2,8 @@
 
 import { Command } from 'commander';
 import { ruleBook } from '../core/alert-rules.ts';
-import { stateWords } from '../core/mailbox.ts';
 import { counted, firstText, overlapText, roughSpanText, visibleText } from '../core/wording/phrases.ts';
-import { accountTrouble, noneJudged } from '../core/wording/states.ts';
+import { accountTrouble, noneJudged, stateText } from '../core/wording/states.ts';
 import type { FleetAnswer } from '../web/json/fleet.ts';
 import { addressOf, askFor, askForAll, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { exitDone, exitFailed } from './errors.ts';
@@ -128,8 +127,7 @@ function mailboxLines(mailboxes: readonly Mailbox[], { at, accounts }: FleetAnsw
   const alerts = mailboxes.some((one) => one.alerts.length > 0);
   const rows = mailboxes.map(({ account, name, state, paused_by: by, mode, verdict, stats_at: statsAt, ...one }) => [
     [
-      by ? `Paused by ${by}` : stateWords[state],
-      state === 'held' && verdict?.emergency ? 'emergency' : null,
+      by ? `Paused by ${by}` : stateText(state, verdict && judgedBy(verdict)),
       // The state OK alone would mean that the mailbox is guarded; every other state needs a look anyway.
       state === 'ok' ? troubles.get(account) : null,
     ]
@@ -137,8 +135,7 @@ function mailboxLines(mailboxes: readonly Mailbox[], { at, accounts }: FleetAnsw
       .join(', '),
     several ? `${account}/${name}` : name,
     mode ?? '?',
-    verdict ? `${verdict.bounced} of ${verdict.sent}` : '?',
-    verdict?.sent === 0 ? '-' : percentText(verdict?.rate_percent),
+    ...(verdict ? countsCells(verdict) : ['?', '?']),
     percentText(verdict?.limit_percent),
     statsAt === null ? 'never' : roughSpanText(Date.parse(at) - Date.parse(statsAt)),
     ...(alerts ? [one.alerts.join(' ')] : []),
@@ -146,6 +143,18 @@ function mailboxLines(mailboxes: readonly Mailbox[], { at, accounts }: FleetAnsw
   const numbers = ['BOUNCED', 'RATE', 'LIMIT', 'AGE'];
   const names = several ? 'ACCOUNT/MAILBOX' : 'MAILBOX';
   return tableLines({ titles: ['STATE', names, 'MODE', ...numbers, ...(alerts ? ['ALERTS'] : [])], rows, numbers });
+}
+
+type JsonVerdict = NonNullable<Mailbox['verdict']>;
+
+function judgedBy({ sent, window_days: days, emergency }: JsonVerdict) {
+  return { sent, days, isEmergency: emergency !== null };
+}
+
+/** Counts that decided, and their rate. */
+function countsCells({ emergency, ...window }: JsonVerdict): readonly [counts: string, rate: string] {
+  const { sent, bounced } = emergency ?? window;
+  return [`${bounced} of ${sent}`, sent === 0 ? '-' : percentText((bounced * 100) / sent)];
 }
 
 function percentText(value: number | null | undefined): string {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { statusLines } from '../../src/cli/status.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { guardStates } from '../../src/core/mailbox.ts';
+import type { Verdict } from '../../src/core/verdict.ts';
 import type { FleetAnswer } from '../../src/web/json/fleet.ts';
 import { stateBadge } from '../../src/web/page/parts/elements.ts';
 import { noAlerts, now } from '../store/records.ts';
@@ -115,7 +116,7 @@ describe('in words', () => {
   });
 
   test('the worst mailboxes, and none of their control characters', () => {
-    const verdict = { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5, emergency: false };
+    const verdict = { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5, window_days: 7, emergency: null };
     const held = { ...row, name: 'long\u202e@a.example', state: 'held', verdict };
     const text = textOf({ total: 40, mailboxes: Array.from({ length: 40 }, () => held) }, 20);
     const lines = text.split('\n');
@@ -138,12 +139,25 @@ describe('in words', () => {
   });
 
   test('each state as the page names it', () => {
-    const verdict = { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5, emergency: true };
+    const emergency = { sent: 4, bounced: 4, from: '2026-03-10' };
+    const verdict = { sent: 0, bounced: 0, rate_percent: null, limit_percent: 0.5, window_days: 0, emergency };
+    const asJudged = { sent: 0, windowDays: 0, emergency } as Verdict;
     const mailboxes = guardStates.map((state) => ({ ...row, state, verdict }));
     const lines = textOf({ total: mailboxes.length, mailboxes }).trimEnd().split('\n').slice(-mailboxes.length);
     expect(lines.map((line) => line.split(/ {2,}/)[0])).toEqual(
-      guardStates.map((state) => /">(.*)<\/span>$/.exec(`${stateBadge(state, state === 'held')}`)?.[1]),
+      guardStates.map((state) => /">(.*)<\/span>$/.exec(`${stateBadge(state, asJudged)}`)?.[1]),
     );
+    expect(lines.every((line) => line.includes('4 of 4  100 %'))).toBe(true);
+  });
+
+  test.each([
+    [0, 'Counting from tomorrow'],
+    [1, 'No emails counted yet'],
+  ])('of a mailbox without a counted email, with %i days in the window, not that it is OK', (days, said) => {
+    const verdict = { sent: 0, bounced: 0, rate_percent: null, limit_percent: 1, window_days: days, emergency: null };
+    const text = textOf({ total: 1, mailboxes: [{ ...row, verdict }] });
+    expect(text.trimEnd().split('\n').at(-1)?.split(/ {2,}/)[0]).toBe(said);
+    expect(`${stateBadge('ok', { ...verdict, windowDays: days } as unknown as Verdict)}`).toContain(said);
   });
 });
 

@@ -273,6 +273,7 @@ it('a held emergency is marked, and stands before what is held and has graver al
   putVerdict(fleet, 'm2', { ...held, sent: 400, emergency: { sent: 26, bounced: 8, from: '2026-03-09' } });
   const shown = await read(fleet);
   expect(shown.match(/>Held, emergency</g)).toHaveLength(1);
+  expect(shown).toContain('8 of 26 =');
   expect(shown.indexOf('Held, emergency')).toBeLessThan(shown.indexOf('>Held</span>'));
 });
 

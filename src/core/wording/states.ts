@@ -1,7 +1,7 @@
 // Words for the guard's states, in the terminal, on the page, and in the documents.
 
 import type { Action, Person } from '../action.ts';
-import type { AccountState, Change, MailboxState } from '../mailbox.ts';
+import { type AccountState, type Change, type GuardState, type MailboxState, stateWords } from '../mailbox.ts';
 import type { Claim, Verdict, VerdictAction } from '../verdict.ts';
 import { rateText, sentence } from './explain.ts';
 import { momentText } from './phrases.ts';
@@ -73,4 +73,14 @@ function newestOf({ actions, changes }: Pick<PausedFacts, 'actions' | 'changes'>
   const done = actions.find(({ kind, state }) => state === 'confirmed' && (kind === 'pause' || kind === 'resume'));
   const change = changes.find(({ what }) => what === 'warm-up');
   return { done, change: change && (!done || change.at > done.plannedAt) ? change : null };
+}
+
+/** State in words. What is OK without a counted email says so: it may be that nothing is counted yet. */
+export function stateText(
+  state: GuardState,
+  verdict: { readonly sent: number; readonly days: number; readonly isEmergency: boolean } | null,
+): string {
+  if (state === 'held' && verdict?.isEmergency) return `${stateWords.held}, emergency`;
+  if (state !== 'ok' || verdict?.sent !== 0) return stateWords[state];
+  return verdict.days === 0 ? 'Counting from tomorrow' : 'No emails counted yet';
 }

@@ -55,7 +55,12 @@ const verdictFields = {
   window_from: z.iso.date().nullable(),
   window_to: z.iso.date().nullable(),
   window_days: count,
-  emergency: z.boolean().describe('Whether so many of the newest emails bounced that it is an emergency in any mode.'),
+  emergency: z
+    .strictObject({ sent: count, bounced: count, from: z.iso.date() })
+    .nullable()
+    .describe(
+      'Counts of the newest emails, where so many bounced that it is an emergency in any mode. They decide then.',
+    ),
   bounces_until_breach: number.nullable(),
   data_age_seconds: number.describe('How old the statistics were when they were judged.'),
   warnings: texts,
@@ -189,7 +194,6 @@ function verdictFacts(verdict: Verdict, explain: Explain) {
     ...verdict,
     ratePercent: sent > 0 ? (bounced * 100) / sent : null,
     limitPercent: limitPpm === null ? null : limitPpm / 10_000,
-    emergency: verdict.emergency !== null,
     dataAgeSeconds: verdict.dataAgeMs / 1_000,
     explanation: explain(verdict),
   };

@@ -21,7 +21,7 @@ export interface MailboxRow {
   readonly label: string;
   readonly state: GuardState;
   readonly verdict: Verdict | null;
-  /** Bounces per million sent in the verdict's window, or null if nothing was counted. */
+  /** Bounces per million sent, of the counts that decided, or null if nothing was counted. */
   readonly ratePpm: Ppm | null;
   readonly healthScore: number | null;
   /** Names of the DNS records that fail or are inconclusive, or null if they were never read. */
@@ -86,7 +86,7 @@ function rank(
   return { mailbox, state, alerts, urgency, key };
 }
 
-export function isHeldEmergency(state: GuardState, verdict: Verdict | null): boolean {
+function isHeldEmergency(state: GuardState, verdict: Verdict | null): boolean {
   return state === 'held' && verdict !== null && verdict.emergency !== null;
 }
 
@@ -96,6 +96,7 @@ export function urgencyWith(state: GuardState, alerts: readonly Alert[]): number
 }
 
 function rateOf(verdict: Verdict): Ppm | null {
+  if (verdict.emergency) return ratePpm(verdict.emergency);
   return verdict.windowFrom ? ratePpm(verdict) : null;
 }
 

@@ -8,7 +8,6 @@ import { counted, numberText } from '../../core/wording/phrases.ts';
 import { accountTrouble, factsOf, pausedBy } from '../../core/wording/states.ts';
 import { scopeText } from '../../core/write-scope.ts';
 import {
-  isHeldEmergency,
   type MailboxRow,
   type Picture,
   pageParameters,
@@ -214,7 +213,7 @@ function tableRow(row: MailboxRow, trouble: string | null, now: EpochMs): Markup
   const by = state === 'paused_by_others' ? pausedBy(factsOf(mailbox)) : null;
   const troubles = row.alerts.filter((alert) => alert.severity !== 'info').length;
   return html`<tr role="row" id="row-${encodeURIComponent(account)}/${encodeURIComponent(id)}" class="${state}">
-${cell('State', stateBadge(state, isHeldEmergency(state, verdict)), 'state')}
+${cell('State', stateBadge(state, verdict), 'state')}
 <th role="rowheader" scope="row">${selectBox(mailbox, row.label)} <a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(account)}${by && html` · ${text(by.name)}, through Warmwarden`}${trouble && html` · <b class="bad">${trouble}</b>`}${troubles > 0 && html` · <b class="bad">${counted(troubles, 'alert')}</b>`}</small></th>
 ${cell('Mode', mode === null ? muted('–') : text(mode))}
 ${cell('Bounce rate against the limit', rateCell(row), 'rate')}

@@ -32,7 +32,7 @@ function groupRow(by: Grouping, group: Group): Markup {
   const { name, mailboxes, states, alerts, sent, bounced } = group;
   const badges = stateOrder
     .filter((state) => states.has(state))
-    .map((state) => html`<span class="line">${stateBadge(state)} ${numberText(states.get(state) ?? 0)}</span> `);
+    .map((state) => html`<span class="line">${stateBadge(state, null)} ${numberText(states.get(state) ?? 0)}</span> `);
   const rate = html`${numberText(bounced)} of ${numberText(sent)} = <b>${share((bounced * 1e6) / sent)}</b>`;
   const link =
     name === null ? muted(`no ${by}`) : html`<a href="${pathTo('/', { [by]: name })}">${breakable(name)}</a>`;

@@ -23,7 +23,7 @@ import { sentence } from '../../core/wording/explain.ts';
 import { counted, duration, numberText, recentEmailSentences } from '../../core/wording/phrases.ts';
 import { actionWord, pausedText } from '../../core/wording/states.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
-import { isHeldEmergency, type MailboxRow, rowOf } from '../overview/fleet.ts';
+import { type MailboxRow, rowOf } from '../overview/fleet.ts';
 import { breakerAdvice, type Tone } from '../overview/headline.ts';
 import { type QueryParameter, whole } from '../query.ts';
 import { noSuchMailbox, orNull, type RouteParts } from '../route-parts.ts';
@@ -117,7 +117,7 @@ function summary(facts: MailboxFacts): Markup {
   const about = new URLSearchParams({ mailbox: mailboxKey(mailbox.account, mailbox.id) });
   const hold = alerts.find(({ rule }) => rule === 'guard_held');
   return html`<section class="headline ${tones[state] ?? 'calm'}" aria-label="Summary">
-<p class="line">${stateBadge(state, isHeldEmergency(state, verdict))} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
+<p class="line">${stateBadge(state, verdict)} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
 <h1 class="address">${breakable(row.label)}</h1>
 <p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(whyOf(facts, verdict))}</p>
 <p class="advice">${prose(mailboxAdvice(row, facts))}</p>

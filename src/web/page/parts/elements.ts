@@ -3,11 +3,11 @@
 import { html } from 'hono/html';
 import type { Severity } from '../../../core/alert.ts';
 import type { GuardState } from '../../../core/mailbox.ts';
-import { stateWords } from '../../../core/mailbox.ts';
 import type { Ppm } from '../../../core/policy.ts';
 import type { EpochMs } from '../../../core/time.ts';
 import type { Verdict } from '../../../core/verdict.ts';
 import { duration, numberText, share, visibleText } from '../../../core/wording/phrases.ts';
+import { stateText } from '../../../core/wording/states.ts';
 
 export type Markup = ReturnType<typeof html>;
 export type Inside = Markup | string | readonly (Markup | string)[];
@@ -71,9 +71,10 @@ export function age(at: EpochMs | null, now: EpochMs): Markup {
   return timeMarkup(at, 'age', duration(now - at), 'read at ');
 }
 
-/** State as a coloured word. `isEmergency`: the bounce rate of the newest emails is an emergency in any mode. */
-export function stateBadge(state: GuardState, isEmergency = false): Markup {
-  return html`<span class="badge ${state}" title="${stateMeanings[state]}">${stateWords[state]}${isEmergency ? ', emergency' : ''}</span>`;
+/** State as a coloured word. `verdict`: of the mailbox, or null for the state of many. */
+export function stateBadge(state: GuardState, verdict: Verdict | null): Markup {
+  const judged = verdict && { sent: verdict.sent, days: verdict.windowDays, isEmergency: verdict.emergency !== null };
+  return html`<span class="badge ${state}" title="${stateMeanings[state]}">${stateText(state, judged)}</span>`;
 }
 
 export function severityBadge(severity: Severity): Markup {
@@ -180,7 +181,8 @@ const limitAtPercent = 66;
 /** Rate such as "4 of 210 = 1.9 %, limit 1 %", with a meter whose tick is the limit. */
 export function rateCell({ ratePpm, verdict, state }: RatedRow): Markup {
   if (ratePpm === null || verdict === null) return muted('–');
-  const { limitPpm, bounced, sent } = verdict;
+  const { limitPpm } = verdict;
+  const { bounced, sent } = verdict.emergency ?? verdict;
   const counts = html`${numberText(bounced)} of ${numberText(sent)} =`;
   if (limitPpm === null) return html`${counts} <b>${share(ratePpm)}</b> <span class="muted">no limit known</span>`;
   const width = limitPpm === 0 ? 100 : Math.min(100, (ratePpm / limitPpm) * limitAtPercent);
