@@ -3,6 +3,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { defaultPolicy } from '../src/core/policy.ts';
+import { minuteMs } from '../src/core/time.ts';
 
 const root = join(import.meta.dirname, '..');
 const folders = ['docs', 'docs/decisions', 'grafana'];
@@ -58,6 +60,26 @@ test('every document that the sources name is in the repository', () => {
 
 const page = readFileSync(new URL('../CHANGELOG.md', import.meta.url), 'utf8');
 const kinds = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
+
+test('the circuit breaker is defined with the numbers of the policy', () => {
+  const { minMailboxes, maxMailboxes, minDomains, windowMs, sharePpm } = defaultPolicy.breaker;
+  const definitions = documents.flatMap((name) =>
+    readFileSync(join(root, name), 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('|') && line.includes('(circuit breaker)')),
+  );
+  expect(definitions.length).toBeGreaterThan(0);
+  expect(sharePpm).toBe(100_000);
+  for (const line of definitions)
+    for (const said of [
+      'a tenth of the fleet',
+      `at least ${minMailboxes} mailboxes, at most ${maxMailboxes}`,
+      `on ${minDomains} or more domains`,
+      `After ${windowMs / minuteMs} minutes, on fresh data, it acts by itself`,
+      'emergencies too',
+    ])
+      expect(line.toLowerCase()).toContain(said.toLowerCase());
+});
 
 test('every version lists its changes under the headings of Keep a Changelog, in their order', () => {
   const versions = page.split(/^## /m).slice(1);
