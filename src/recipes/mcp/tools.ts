@@ -1,5 +1,7 @@
 // Recipes as MCP tools: stable names, schemas and annotations. Two more tools follow and cancel runs.
+
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { type Operation, operations, type ParameterType, parameterTypes } from '../../core/recipe.ts';
@@ -29,9 +31,14 @@ export function toolName(id: string): string {
   return kept === '' ? hash : `${kept}-${hash}`;
 }
 
-/** MCP assumes draft 2020-12 of JSON Schema. */
+/** MCP assumes draft 2020-12 of JSON Schema. Its Inspector warns of `{}` where any value is allowed, not of `true`. */
 function schemaOf(shape: z.ZodObject): Tool['inputSchema'] {
-  const { $schema, ...schema } = z.toJSONSchema(shape, { io: 'input' });
+  const { $schema, ...schema } = z.toJSONSchema(shape, {
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      if (isDeepStrictEqual(jsonSchema.additionalProperties, {})) jsonSchema.additionalProperties = true;
+    },
+  });
   return schema as Tool['inputSchema'];
 }
 
