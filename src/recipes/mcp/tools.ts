@@ -1,7 +1,6 @@
 // Recipes as MCP tools: stable names, schemas and annotations. Two more tools follow and cancel runs.
 
 import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import type { Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { type Operation, operations, type ParameterType, parameterTypes } from '../../core/recipe.ts';
@@ -36,7 +35,7 @@ function schemaOf(shape: z.ZodObject): Tool['inputSchema'] {
   const { $schema, ...schema } = z.toJSONSchema(shape, {
     io: 'input',
     override: ({ jsonSchema }) => {
-      if (isDeepStrictEqual(jsonSchema.additionalProperties, {})) jsonSchema.additionalProperties = true;
+      if (JSON.stringify(jsonSchema.additionalProperties) === '{}') jsonSchema.additionalProperties = true;
     },
   });
   return schema as Tool['inputSchema'];
