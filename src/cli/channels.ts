@@ -5,6 +5,7 @@ import type { Channel, Notice, SendResult } from '../channels/channel.ts';
 import { createChannel } from '../channels/channels.ts';
 import { longestOf, pingOf } from '../channels/post.ts';
 import { pendingDelivery } from '../core/delivery.ts';
+import { namesAre, notCalled } from '../core/nearest.ts';
 import { secondMs } from '../core/time.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { spanText } from '../core/wording/phrases.ts';
@@ -79,9 +80,8 @@ async function tryOut(name: string, { config: file, json = false }: ConfigOption
 function unknownChannel(name: string, channels: readonly { readonly name: string }[]): CommandError {
   if (name === heartbeatArgument)
     return new CommandError('unknown_name', 'No heartbeat is configured (alerts.heartbeat).');
-  const names = channels.map((one) => one.name).join(', ');
-  const known = names === '' ? 'none is configured' : `configured: ${names}`;
-  return new CommandError('unknown_name', `No channel is called ${name}; ${known}.`);
+  const names = channels.map((one) => one.name);
+  return new CommandError('unknown_name', notCalled('channel', name, names, namesAre('channels', names)));
 }
 
 function testOf(channel: Channel, { clock }: World): Promise<SendResult> {
@@ -106,8 +106,9 @@ function saidOf(name: string, result: SendResult, took: string): readonly string
   const status = answer ? `: ${answer.protocol ?? 'HTTP'} ${answer.status}` : '';
   const outcome = result.kind === 'sent' ? 'succeeded' : 'failed';
   return [
-    `The test of ${name} ${outcome} after ${took}${status}.`,
+    `The test of ${name === heartbeatArgument ? 'the ' : 'channel '}${name} ${outcome} after ${took}${status}.`,
     ...(result.detail ? [sentence(result.detail)] : []),
+    ...(result.kind === 'sent' || answer ? [] : ['Check its address, and whether this machine can reach it.']),
   ];
 }
 

@@ -101,8 +101,10 @@ export async function main(argv: readonly string[]): Promise<void> {
  * their examples.
  */
 function inheriting(command: Command, parent: Command, words = command.name()): Command {
-  command.copyInheritedSettings(parent).showHelpAfterError(`Try \`${commandName} ${words} --help\`.`);
   const shown = examplesOf(words).map((line) => line.replace(/(?<=^|\| )warmwarden(?= )/, () => commandName));
+  const isDemanding = command.options.some(({ mandatory }) => mandatory);
+  const example = isDemanding && shown[0] ? `For example: ${shown[0]}\n` : '';
+  command.copyInheritedSettings(parent).showHelpAfterError(`${example}Try \`${commandName} ${words} --help\`.`);
   if (shown.length > 0) command.addHelpText('after', `\nExamples:\n  ${shown.join('\n  ')}`);
   for (const inner of command.commands) inheriting(inner, command, `${words} ${inner.name()}`);
   return command;

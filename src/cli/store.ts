@@ -118,7 +118,11 @@ async function copy({ config, from, to, json = false }: CopyOptions): Promise<vo
 }
 
 function fileOf(from: string): string {
-  if (!from.startsWith('sqlite:')) throw new CommandError('usage', '--from must be sqlite: and the path of a file.');
+  if (!from.startsWith('sqlite:'))
+    throw new CommandError(
+      'usage',
+      '--from must be sqlite: and the path of a file, for example sqlite:./data/warmwarden.db.',
+    );
   const file = resolve(from.slice('sqlite:'.length));
   if (!existsSync(file)) throw new CommandError('no_store', `There is no store at ${file}.`);
   return file;

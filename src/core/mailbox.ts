@@ -91,7 +91,9 @@ export function namedMailbox(
   if (!mailbox) {
     const named = name.slice(name.indexOf('/') + 1);
     const emails = all.map(({ email }) => email);
-    return { wrong: `No guarded mailbox is called ${name}${didYouMean(named, emails)}.` };
+    const near = didYouMean(named, emails);
+    const next = ' `status --all` lists the mailboxes, and mailboxes.include of its account selects them.';
+    return { wrong: `No guarded mailbox is called ${name}${near}.${near === '' ? next : ''}` };
   }
   if (others.length === 0) return { mailbox };
   const found = [mailbox, ...others];

@@ -3,16 +3,32 @@ const mostCompared = 2_000;
 /** A name that differs in more letters is another one. */
 const mostMistyped = 2;
 
+/** An unfinished name of at least this many letters is near to the whole one. */
+const leastBegun = 4;
+
 /** ` (did you mean X?)`, or an empty string. */
 export function didYouMean(word: string, known: readonly string[]): string {
   let [best, fewest] = ['', Number.POSITIVE_INFINITY];
   for (const candidate of known.slice(0, mostCompared)) {
-    const count = edits(word.toLowerCase(), candidate.toLowerCase());
+    const [typed, whole] = [word.toLowerCase(), candidate.toLowerCase()];
+    const isBegun = typed.length >= leastBegun && whole.startsWith(typed);
+    const count = isBegun ? 1 : edits(typed, whole);
     // At most a third of its letters, or one in short words.
     const most = Math.min(mostMistyped, Math.max(1, Math.floor(candidate.length / 3)), candidate.length - 1);
     if (count <= most && count < fewest) [best, fewest] = [candidate, count];
   }
   return best === '' ? '' : ` (did you mean ${best}?)`;
+}
+
+/** `No recipe is called at-riks (did you mean at-risk?).` `otherwise`: the next step if no name is near. */
+export function notCalled(thing: string, word: string, known: readonly string[], otherwise: string): string {
+  const near = didYouMean(word, known);
+  return `No ${thing} is called ${word}${near}.${near === '' ? ` ${otherwise}` : ''}`;
+}
+
+/** `The accounts are: a, b.` */
+export function namesAre(things: string, names: readonly string[]): string {
+  return `The ${things} are: ${names.join(', ') || 'none'}.`;
 }
 
 /** Counts inserted, removed, replaced and swapped letters. */

@@ -3,6 +3,7 @@
 import type { AccountWatch } from '../account/account-watch.ts';
 import type { WhichUndelivered } from '../core/delivery.ts';
 import type { MailboxState } from '../core/mailbox.ts';
+import { namesAre, notCalled } from '../core/nearest.ts';
 import type { CommandOutcome, ReloadRequest } from '../core/operator-command.ts';
 import { counted, listText } from '../core/wording/phrases.ts';
 import type { Log } from '../world/world.ts';
@@ -71,7 +72,7 @@ export function resendCommand(undelivered: UndeliveredMessages): Command<'channe
   return async ({ channel, delivery }) => {
     const names = undelivered.channels();
     if (channel !== null && !names.includes(channel)) {
-      return invalid(`No channel is called ${channel}. The channels are: ${names.join(', ') || 'none'}.`);
+      return invalid(notCalled('channel', channel, names, namesAre('channels', names)));
     }
     const found = await undelivered.find({ channel, delivery });
     if (found.length === 0 && delivery !== null) return invalid(`No undelivered message has the id ${delivery}.`);

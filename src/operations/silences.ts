@@ -5,7 +5,7 @@ import { isDisarming } from '../alerts/rules/protection-rule.ts';
 import { type AlertMatch, matchText, type Silence } from '../core/alert.ts';
 import { alertRules } from '../core/alert-rules.ts';
 import { fitsGlob, namesMailbox } from '../core/mailbox-pattern.ts';
-import { didYouMean } from '../core/nearest.ts';
+import { namesAre, notCalled } from '../core/nearest.ts';
 import type { CommandOutcome } from '../core/operator-command.ts';
 import { type EpochMs, secondMs } from '../core/time.ts';
 import { counted, momentText } from '../core/wording/phrases.ts';
@@ -54,17 +54,16 @@ export function silenceCommands(rooms: CommandRooms): Pick<Commands, 'silence-ad
 /** Sentence about a mistake in a match, or null if there is none. */
 function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | null {
   if (Object.values(match).every((words) => words === undefined || words.length === 0))
-    return 'A silence needs at least one of: a rule, an account, a mailbox, a domain, an object or a severity.';
+    return 'A silence needs at least one of: rule, account, mailbox, domain, object, severity (such as --rule "dns_*").';
   const unknown = (globs: readonly string[] | undefined, names: readonly string[]) =>
     globs?.find((glob) => !names.some((name) => fitsGlob(glob, name)));
   const rule = unknown(match.rule, alertRules);
-  if (rule !== undefined)
-    return `No alert rule is called ${rule}${didYouMean(rule, alertRules)}. The rules are: ${alertRules.join(', ')}.`;
+  if (rule !== undefined) return notCalled('alert rule', rule, alertRules, namesAre('rules', alertRules));
   const rules = alertRules.filter((name) => match.rule?.some((glob) => fitsGlob(glob, name)));
   if (rules.length > 0 && rules.every((name) => isDisarming({ rule: name })))
     return `No silence mutes ${rules.join(' or ')}: people are always notified when protection is off.`;
   const account = unknown(match.account, accounts);
-  return account === undefined ? null : `No account is called ${account}${didYouMean(account, accounts)}.`;
+  return account === undefined ? null : notCalled('account', account, accounts, namesAre('accounts', accounts));
 }
 
 function effectOf(name: string, { match, until }: Silence, { fleet, rules }: CommandRooms): readonly string[] {

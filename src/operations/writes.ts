@@ -3,6 +3,7 @@ import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { type WritesEnd, writesOffCondition } from '../alerts/rules/protection-rule.ts';
 import { type MailboxState, namedMailbox } from '../core/mailbox.ts';
+import { namesAre, notCalled } from '../core/nearest.ts';
 import { secondMs } from '../core/time.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { listText, momentText } from '../core/wording/phrases.ts';
@@ -127,7 +128,8 @@ function scopeOf(
       ({ scope }) => scope.kind === 'account' && scope.account === account,
     );
     if (knows(account) || (!off && hasStop)) return { kind: 'account', account };
-    return { wrong: `No account is called ${account}.` };
+    const names = [...fleet.accounts()].map(({ name }) => name);
+    return { wrong: notCalled('account', account, names, namesAre('accounts', names)) };
   }
   const name = mailbox ?? '';
   const among = [...fleet.mailboxes()].filter((one) => account === null || one.account === account);

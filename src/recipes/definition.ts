@@ -1,5 +1,6 @@
 // A recipe's YAML file -> what can be run, or every problem of it with line and column.
 import { z } from 'zod';
+import { didYouMean } from '../core/nearest.ts';
 import { largestLimit, warmupModes } from '../core/policy.ts';
 import {
   namedThings,
@@ -177,12 +178,17 @@ export function checkParameters(
   const known = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`;
   const problems = Object.keys(given)
     .filter((name) => !names.includes(name))
-    .map((name) => `${JSON.stringify(name.slice(0, 64))} is not a parameter of this recipe: ${known}`);
+    .map(
+      (name) =>
+        `${JSON.stringify(name.slice(0, 64))} is not a parameter of this recipe${didYouMean(name, names) || `: ${known}`}`,
+    );
   const values: Record<string, ParameterValue> = {};
   for (const parameter of parameters) {
     const { name, required } = parameter;
     const value = Object.hasOwn(given, name) ? (given[name] ?? null) : null;
-    const standsIn: Value = required ? { wrong: 'is missing' } : { value: parameter.default };
+    const standsIn: Value = required
+      ? { wrong: `is missing (on the command line: --param ${name}=...)` }
+      : { value: parameter.default };
     const read = value === null ? standsIn : readValue(parameter, value);
     if ('wrong' in read) problems.push(`the parameter ${name} ${read.wrong}`);
     else values[name] = read.value;

@@ -1,5 +1,5 @@
 // The recipe runner: queues the requested runs, executes a few at a time, and stores rows as they come.
-import { errorText } from '../core/nearest.ts';
+import { errorText, notCalled } from '../core/nearest.ts';
 import type {
   Cell,
   ParameterValues,
@@ -152,8 +152,9 @@ export class RecipeRunner {
     const found = definitions.get(id);
     if (found) return found;
     // The holder of a key reads this, so it names no path of this machine.
-    const hint = broken.length > 0 ? ['Some files are not valid recipes: see `warmwarden recipes list`.'] : [];
-    return refuse('unknown_recipe', `There is no recipe ${id}.`, ...hint);
+    const hint = broken.length > 0 ? ['Some files are not valid recipes.'] : [];
+    const next = '`recipes list` shows the recipes.';
+    return refuse('unknown_recipe', notCalled('recipe', id, [...definitions.keys()], next), ...hint);
   }
 
   #forbidden({ apply, role }: RunRequest, { id, operation }: Recipe): RecipeRefusal | null {

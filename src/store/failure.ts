@@ -14,7 +14,9 @@ export class HeldStoreError extends StoreError {
   readonly holder: string;
 
   constructor(file: string, holder: string) {
-    super(`The store ${file} is in use by ${holder}: only one Warmwarden may use it at a time.`);
+    super(
+      `The store ${file} is in use by ${holder}: only one Warmwarden may use it at a time. Stop that process first, or see what it does with \`warmwarden status\`.`,
+    );
     this.holder = holder;
   }
 }

@@ -62,7 +62,7 @@ async function channels(...args: readonly string[]) {
 test('a Slack channel that says ok', async () => {
   const { stdout, stderr, code } = await channels('test', 'ops');
   expect([stderr, code]).toEqual(['', 0]);
-  expect(stdout).toMatch(/^The test of ops succeeded after [\d.]+ m?s: HTTP 200\.\nThe answer: ok\n$/);
+  expect(stdout).toMatch(/^The test of channel ops succeeded after [\d.]+ m?s: HTTP 200\.\nThe answer: ok\n$/);
   expect(slackFaults(JSON.parse(receiver.received.at(-1)?.body ?? ''))).toEqual([]);
 });
 
@@ -71,7 +71,7 @@ test('a receiver that refuses: its status, why, and how its answer begins', asyn
   const { stdout, stderr, code } = await channels('test', 'hook');
   receiver.answer = status(200, {}, 'ok');
   expect([stdout, code]).toEqual(['', 1]);
-  expect(stderr).toMatch(/^The test of hook failed after .*: HTTP 403\.$/m);
+  expect(stderr).toMatch(/^The test of channel hook failed after .*: HTTP 403\.$/m);
   expect(stderr).toContain('The receiver answered 403.');
   expect(stderr).toMatch(/The answer: no \[2J x{190,}…/);
   const { body = '', headers = {} } = receiver.received.at(-1) ?? {};
@@ -91,7 +91,7 @@ test('every other type has its own test message; a recipe is looked up and not s
 
 test('email, PagerDuty, Teams and Discord say what came back, and a wrong password or key in one sentence', async () => {
   const sent = await channels('test', 'mail');
-  expect(sent.stdout).toMatch(/^The test of mail succeeded after .*: SMTP 250\.\nThe answer: 250 .*queued\n$/);
+  expect(sent.stdout).toMatch(/^The test of channel mail succeeded after .*: SMTP 250\.\nThe answer: 250 .*queued\n$/);
   expect(mails.received.map(({ mail }) => mail.subject)).toEqual(['A test from Warmwarden']);
   const locked = await channels('test', 'locked');
   expect([locked.code, locked.stderr]).toEqual([
@@ -112,10 +112,11 @@ test('email, PagerDuty, Teams and Discord say what came back, and a wrong passwo
 test('a channel that nobody answers at, and one that does not exist', async () => {
   const dead = await channels('test', 'dead');
   expect(dead.code).toBe(1);
+  expect(dead.stderr).toContain('Check its address');
   expect(dead.stderr).toContain('The receiver could not be reached (ECONNREFUSED).');
   const none = await channels('test', 'nobody');
   expect([none.code, none.stderr]).toEqual([
     2,
-    'No channel is called nobody; configured: ops, hook, plain, am, fix, mail, locked, chat, team, pager, lost, dead.\n',
+    'No channel is called nobody. The channels are: ops, hook, plain, am, fix, mail, locked, chat, team, pager, lost, dead.\n',
   ]);
 });

@@ -74,6 +74,15 @@ test('a reader that has seen enough ends a command without a word', () => {
 });
 
 test.each([
+  [['undo'], 'warmwarden undo --since 1h'],
+  [['silence', 'add'], 'warmwarden silence add --rule dns_failing --for 4h'],
+  [['store', 'copy', '--from', 'data/x.db'], 'sqlite:./data/warmwarden.db'],
+])('%s shows an example of what it lacks', async (args, example) => {
+  const { code, stderr } = await commandLine([...args, '--config', good]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(example)]);
+});
+
+test.each([
   [['writes', 'off'], 'error: writes off needs --reason TEXT: others will want to know why'],
   [['writes', 'on', '--for', '1h'], 'error: --for is for writes off only'],
   [['demo', '--speed', 'x'], 'error: --speed is a number from 1 to 3600'],

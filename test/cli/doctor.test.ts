@@ -94,7 +94,7 @@ test('an API that does not answer is said once: its clock is not blamed', async 
   const { code, of } = await examined(workplace);
   expect([code, of('api')[0], of('clock')]).toEqual([
     1,
-    'problem: Account acme: FAILED: GET /v1/mailboxes: http://127.0.0.1:9: the connection was refused.',
+    'problem: Account acme: FAILED: GET /v1/mailboxes: http://127.0.0.1:9: the connection was refused: check base_url, and whether the API is up.',
     ['skipped: The mailbox API of account acme did not answer with the time.'],
   ]);
 });

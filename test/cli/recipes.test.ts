@@ -32,6 +32,11 @@ test('the running daemon answers as a table, JSON or CSV, and says what is wrong
     code: 2,
     stderr: 'The parameter minutes must be a whole number.\n',
   });
+  const mistake = async (...args: string[]) => (await recipes('run', ...args)).stderr.trimEnd();
+  expect(await mistake('stale-dta')).toBe('No recipe is called stale-dta (did you mean stale-data?).');
+  expect(await mistake('nothing-like-it')).toContain('`recipes list`');
+  expect(await mistake('pause-domain')).toContain('--param domain=');
+  expect(await mistake('stale-data', '--param', 'minuts=3')).toContain('(did you mean minutes?)');
   await daemon.said('a run ended');
 });
 

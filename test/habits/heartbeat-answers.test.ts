@@ -57,7 +57,7 @@ test('doctor and `channels test heartbeat` ping it', async () => {
   };
   const tryIt = () => ask('channels', 'test', 'heartbeat');
   expect(await doctor()).toEqual([['ok', 'The heartbeat was pinged: the receiver answered 200.']]);
-  expect((await tryIt()).stdout).toMatch(/^The test of heartbeat succeeded after [\d.]+ m?s: HTTP 200\.\n/);
+  expect((await tryIt()).stdout).toMatch(/^The test of the heartbeat succeeded after [\d.]+ m?s: HTTP 200\.\n/);
   switchOf.answer = status(404, {}, 'not found');
   expect(await doctor()).toEqual([['problem', 'The heartbeat does not get through: the receiver answered 404.']]);
   expect(await tryIt()).toMatchObject({

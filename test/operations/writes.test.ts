@@ -101,7 +101,10 @@ test('writes on where they are on is no change, and names what is off elsewhere'
       'Still off: account acme (`warmwarden writes on --account acme`).',
     ],
   });
-  expect(await on({ account: 'nobody' })).toEqual({ result: 'invalid', messages: ['No account is called nobody.'] });
+  expect(await on({ account: 'nobody' })).toEqual({
+    result: 'invalid',
+    messages: ['No account is called nobody. The accounts are: acme, everything.'],
+  });
   expect((await off({ mailbox: 'nobody@x.example' })).result).toBe('invalid');
 });
 

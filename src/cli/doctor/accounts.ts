@@ -194,6 +194,7 @@ function reasonOf({ kind, status, detail }: Failure): string {
   if (kind === 'unauthorized') return `the key is rejected (${detail}): check api_key`;
   if (status === 403)
     return `the key may not read (${detail}): check its read permission, and that the plan has API access`;
+  if (status === null) return `${detail}: check base_url, and whether the API is up`;
   return detail;
 }
 
@@ -237,7 +238,8 @@ function judgingOf(seen: SeenDaemon | null): readonly Examined[] {
 
 /** Findings about the permission to write: how the API answered the last write of the running daemon. */
 function writingOf(accounts: readonly AskedAccount[], seen: SeenDaemon | null): readonly Examined[] {
-  const known = accounts.flatMap(({ name }) => {
+  const answering = accounts.filter(({ failure, listed }) => failure === null || listed.length > 0);
+  const known = answering.flatMap(({ name }) => {
     const { writable = null, last_write_at: lastAt = null } =
       seen?.fleet.accounts.find((one) => one.name === name) ?? {};
     if (seen && writable === null && lastAt !== null) {
@@ -249,7 +251,7 @@ function writingOf(accounts: readonly AskedAccount[], seen: SeenDaemon | null): 
     const said = `Account ${name} refuses writes, so Warmwarden does not act on breaches there: give its key the permission to write.`;
     return [api('problem', said)];
   });
-  if (known.length === accounts.length) return known;
+  if (known.length === answering.length) return known;
   const which = known.length > 0 ? 'any other key' : 'a key';
   const why = 'is not known yet, and cannot be checked without writing: the first action shows it (alert not_guarded)';
   return [...known, api('skipped', `Whether ${which} may write ${why}.`)];

@@ -83,7 +83,7 @@ function plainWords(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       if (issue.input === undefined) return isMissing;
-      return `must be ${wantedKinds[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`;
+      return `must be ${wantedKinds[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}${withoutUnit(issue)}`;
     case 'too_small':
       if (issue.origin === 'array') return 'is an empty list; it needs at least one entry';
       return issue.origin === 'string'
@@ -100,6 +100,12 @@ function plainWords(issue: z.core.$ZodRawIssue): string {
     default:
       return 'has the wrong format';
   }
+}
+
+/** A number with a unit is no secret. */
+function withoutUnit({ expected, input }: { readonly expected: string; readonly input?: unknown }): string {
+  const number = (expected === 'number' || expected === 'int') && /^(\d{1,6}) ?[a-z]{1,7}$/i.exec(`${input}`)?.[1];
+  return number ? `: write ${number}, without a unit` : '';
 }
 
 const wantedKinds: Readonly<Record<string, string>> = {

@@ -104,7 +104,7 @@ export function cronComplaint(expression: string, zone?: string): string | null 
   } catch (error) {
     const isLong = expression.length > quotedCronLetters;
     const shown = isLong ? `${expression.slice(0, quotedCronLetters)}...` : expression;
-    return `"${shown}" is not a cron expression: ${(error as Error).message}`;
+    return `"${shown}" is not a cron expression: ${(error as Error).message} (for example "*/5 * * * *")`;
   }
 }
 
