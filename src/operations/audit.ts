@@ -53,7 +53,9 @@ export function auditing(rooms: CommandRooms): Audited {
       await settle(rooms, { ...begun, end: 'failed', outcome: failure.message });
       throw failure;
     });
-    await settle(rooms, { ...begun, end: endOf[outcome.result], outcome: outcome.messages.join('\n') });
+    const ended = { ...begun, end: endOf[outcome.result], outcome: outcome.messages.join('\n') };
+    // A configuration that is refused has an alert of its own.
+    await settle(rooms, ended, { isEvent: outcome.result !== 'invalid' });
     return outcome;
   };
 }
@@ -80,14 +82,18 @@ export async function endInterrupted(rooms: CommandRooms): Promise<void> {
 }
 
 /** Records the end of a command. Never rejects: without a record the next start marks the outcome as unknown. */
-async function settle(rooms: CommandRooms, ended: Omit<CommandEntry, 'endedAt'>): Promise<void> {
+async function settle(
+  rooms: CommandRooms,
+  ended: Omit<CommandEntry, 'endedAt'>,
+  { isEvent } = { isEvent: true },
+): Promise<void> {
   const { store, world, rules, onTransitions } = rooms;
   const now = world.clock.now();
   const { id, end, outcome, by, command, reason, account } = ended;
   if (end === null) return;
   const fields = { operator: by, command, reason, account, mailbox: onlyAddress(ended), result: end, outcome };
   world.log[end === 'done' || end === 'no_change' ? 'info' : 'warn'](fields, 'an operator command ended');
-  const event = operatorActedEvent({ ...ended, endedAt: now }, { rules: rules(), now });
+  const event = isEvent ? operatorActedEvent({ ...ended, endedAt: now }, { rules: rules(), now }) : null;
   const alerts = { changed: [], dropped: [], transitions: event ? [event] : [] };
   try {
     await store.audit.endCommand({ id, end, outcome, at: now, alerts });

@@ -66,9 +66,11 @@ test('a command that the store cannot record is refused with the cause and what 
   });
 });
 
-test('nothing is told where there was nothing to do; a failure and an error are', async () => {
+test('nothing is told where there was nothing to do, or of a refused configuration, which has an alert; a failure and an error are', async () => {
   const audited = auditing(rooms);
   await audited(ann, pauseBob, async () => ({ result: 'no_change', messages: ['No change needed.'] }));
+  expect(await notified()).toEqual([]);
+  await audited(ann, reload, async () => ({ result: 'invalid', messages: ['Wrong.'] }));
   expect(await notified()).toEqual([]);
   await audited(ann, pauseBob, async () => ({ result: 'failed', messages: ['Refused.'] }));
   const broken = audited(ann, reload, async () => {
@@ -83,6 +85,7 @@ test('nothing is told where there was nothing to do; a failure and an error are'
   expect(ends).toEqual([
     ['failed', 'the disk is full'],
     ['failed', 'Refused.'],
+    ['failed', 'Wrong.'],
     ['no_change', 'No change needed.'],
   ]);
 });

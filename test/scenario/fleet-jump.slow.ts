@@ -42,7 +42,7 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     expect(stage.posts).toHaveLength(first);
     expect(held()).toBe(60 - first);
 
-    await stage.run(hourMs);
+    await stage.run(hourMs + 5 * minuteMs);
     const second = stage.posts.slice(first);
     expect(second.length).toBeGreaterThan(12);
     for (const { at } of second) {

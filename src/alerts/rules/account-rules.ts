@@ -161,10 +161,7 @@ function clockOff({ name, apiHealth: { clockAheadMs } }: AccountState): Conditio
       'Near midnight UTC, Warmwarden may treat the wrong day of the statistics as today. Times in its messages may be wrong.',
       'Synchronize the clock of this machine (`timedatectl` shows whether it is synchronized). If it is, the clock of the API is wrong.',
     ],
-    ended: () => [
-      `${name}: clocks agree`,
-      `The clock of this machine agrees with the clock of the mailbox API of account ${name}, or the API no longer reports the time.`,
-    ],
+    ended: () => [`${name}: clocks agree, or the API no longer reports the time`],
     numbers: () => ({
       clock_ahead_seconds: typeof clockAheadMs === 'number' ? Math.round(clockAheadMs / secondMs) : null,
     }),

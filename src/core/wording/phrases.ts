@@ -133,10 +133,10 @@ export function firstText(words: readonly string[], most: number): string {
   return words.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** `5.8`, `0.25`. `ppmMails` is the limit times the emails. */
+/** `5.8`, or `less than 1`. `ppmMails` is the limit times the emails. */
 export function allowedText(ppmMails: number): string {
   const bounces = ppmMails / 1e6;
-  return String(Number(bounces.toFixed(bounces < 1 ? 2 : 1)));
+  return bounces < 1 ? 'less than 1' : String(Number(bounces.toFixed(1)));
 }
 
 /** `1.54 %`, with a space that does not break. */
