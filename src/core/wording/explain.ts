@@ -61,7 +61,7 @@ const reasonTexts: Readonly<Record<Reason, string | ((verdict: Verdict) => strin
     'Warmwarden had not seen this mailbox before, so it acts only when the next fresh answer shows the breach again.',
   ),
   circuit_breaker: withRate(
-    'Too many mailboxes exceeded their bounce limits at once, so the circuit breaker is holding the action. Look at the whole fleet before you change anything.',
+    'Too many mailboxes exceeded their bounce limits at once, so the circuit breaker is holding the action.',
   ),
   contested: withRate(
     "Somebody reversed Warmwarden's changes twice within a day, so Warmwarden does not act on this mailbox for now.",

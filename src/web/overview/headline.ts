@@ -371,20 +371,19 @@ const stateParts: readonly (readonly [GuardState, string])[] = [
   ['no_warmup', 'without a warm-up'],
 ];
 
-/** Advice while the circuit breaker holds actions, by its alerts. */
-export function breakerAdvice(
-  holds: readonly Alert[],
-  { command, zone }: Pick<HeadlineFacts, 'command' | 'zone'>,
-): string {
+/** What becomes of held actions that no person decides about. `holds`: alerts of the circuit breaker. */
+export function unattendedText(holds: readonly Alert[], zone: string): string {
   const [from] = holds
     .flatMap(({ facts }) => facts.numbers['acts_from'] ?? [])
     .map((time) => Date.parse(`${time}`))
     .sort((a, b) => a - b);
-  const otherwise =
-    from === undefined
-      ? 'If you do nothing, Warmwarden does not act.'
-      : `If you do nothing, Warmwarden acts from ${momentText(from, zone)}, if fresh data still shows the breach.`;
-  return `The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time. If the bounces are real, carry the actions out: \`${command} breaker apply\`. If the data is wrong, drop them: \`${command} breaker discard\`. ${otherwise}`;
+  return from === undefined
+    ? 'If you do nothing, Warmwarden does not act.'
+    : `If you do nothing, Warmwarden acts from ${momentText(from, zone)}, if fresh data still shows the breach.`;
+}
+
+function breakerAdvice(holds: readonly Alert[], { command, zone }: Pick<HeadlineFacts, 'command' | 'zone'>): string {
+  return `The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time. If the bounces are real, carry the actions out: \`${command} breaker apply\`. If the data is wrong, drop them: \`${command} breaker discard\`. ${unattendedText(holds, zone)}`;
 }
 
 const namesShown = 5;

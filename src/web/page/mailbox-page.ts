@@ -24,7 +24,7 @@ import { counted, duration, numberText, recentEmailSentences } from '../../core/
 import { actionWord, pausedText } from '../../core/wording/states.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
 import { type MailboxRow, rowOf } from '../overview/fleet.ts';
-import { breakerAdvice, type Tone } from '../overview/headline.ts';
+import { type Tone, unattendedText } from '../overview/headline.ts';
 import { type QueryParameter, whole } from '../query.ts';
 import { noSuchMailbox, orNull, type RouteParts } from '../route-parts.ts';
 import { dayChart } from './parts/charts.ts';
@@ -278,7 +278,9 @@ function mailboxAdvice(
     return 'The last action has not taken effect. Look at the mailbox in the mailbox app and make the change below yourself.';
   const hold = alerts.find(({ rule }) => rule === 'guard_held');
   const pauseNow = `\`${words.command} pause ${typedName(mailbox)}\``;
-  if (state === 'held' && hold) return `${breakerAdvice([hold], words)} To pause only this mailbox now: ${pauseNow}.`;
+  // The links below carry the actions out or drop them.
+  if (state === 'held' && hold)
+    return `${unattendedText([hold], words.zone)} To pause only this mailbox now: ${pauseNow}.`;
   switch (state) {
     case 'held':
       return verdict?.reason === 'first_sight'
