@@ -80,8 +80,8 @@ function troublesOf(answer: FleetAnswer): readonly string[] {
 function accountTroubles({ name, unlisted, ...account }: FleetAnswer['accounts'][number]): readonly string[] {
   const { failing_since: since, last_failure: why, judging_failure: refusal, writable } = account;
   const troubles = [
-    since !== null && (why ?? 'no request succeeds'),
-    writable === false && 'the key may not write',
+    since !== null && `NOT GUARDED, ${why ?? 'no request succeeds'}`,
+    writable === false && 'the API key is read-only, NO ACTION on breaches',
     refusal !== null && `NOT GUARDED, ${noneJudged}: ${refusal}`,
     unlisted.length > 0 && `NOT GUARDED, not in the mailbox list: ${firstText(unlisted, namesShown)}`,
   ];

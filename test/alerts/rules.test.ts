@@ -122,7 +122,7 @@ test('bounce_over_limit: while it fires, its words name the reason of now and th
     [breach, { writesOff, mayWrite: false }, 'To allow them: `warmwarden writes on`', 'allow Warmwarden to act'],
     [held('circuit_breaker'), {}, 'circuit breaker is holding', '`warmwarden breaker apply`'],
     [held('contested'), {}, 'reversed', '`warmwarden contest end acme/bob@acme.example`'],
-    [breach, { mayWrite: false }, 'the API key may not write', 'allow Warmwarden to act'],
+    [breach, { mayWrite: false }, 'the API key is read-only', 'allow Warmwarden to act'],
     [held('first_sight'), {}, 'had not seen this mailbox', 'Set the mode to recovery'],
     [breach, off, 'guard.enforce', 'allow Warmwarden'],
     [{ ...unjudged, reason: 'stale_data' }, {}, 'statistics are too old', 'Check the mailbox'],

@@ -115,6 +115,13 @@ describe('in words', () => {
     );
   });
 
+  test.each([
+    [{ failing_since: since, last_failure: 'HTTP 503' }, 'account acme: NOT GUARDED, HTTP 503'],
+    [{ writable: false }, 'account acme: the API key is read-only, NO ACTION on breaches'],
+  ])('an account that is not guarded, or not acted on: %j', (trouble, said) => {
+    expect(textOf({ accounts: [{ ...fine, name: 'acme', ...trouble }] })).toContain(said);
+  });
+
   test('the worst mailboxes, and none of their control characters', () => {
     const verdict = { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5, window_days: 7, emergency: null };
     const held = { ...row, name: 'long\u202e@a.example', state: 'held', verdict };

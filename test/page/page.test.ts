@@ -235,7 +235,7 @@ it('the advice names accounts that cannot be read before a key that may not writ
   expect(await adviceOf(fleet)).toBe(
     'Warmwarden cannot guard the mailboxes of northwind while their API is down. Their last failure is below. ' +
       'Warmwarden cannot guard the mailboxes of oliver, because the API rejects the key. Put a valid key into the configuration and reload it. ' +
-      'The key of acme may not write: Warmwarden does NOT act on breaches there. Replace the key.',
+      'The API key of acme is read-only: Warmwarden does NOT act on breaches there. Replace the key.',
   );
 });
 

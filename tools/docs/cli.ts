@@ -33,7 +33,7 @@ const intro = `# Command line
 ${exitMeanings.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n')}
 
 Some commands print their answer and still end with 1: \`status\` when an account cannot be read, a key
-may not write, the store fails or a channel takes no messages, \`backtest\` when something could not be read, \`channels test\`
+is read-only, the store fails or a channel takes no messages, \`backtest\` when something could not be read, \`channels test\`
 when the message was not sent, \`recipes run\` when the run failed, and \`doctor\` when it found a problem, as when the
 configuration selects no mailbox (2 when the problem is in the configuration, 3 when the store belongs to a newer version). That
 no daemon runs is a warning of \`doctor\`: it also checks what is needed before the first start.

@@ -165,7 +165,7 @@ function hindranceOf(verdict: Verdict, context: MailboxContext): string | null {
   if (verdict.reason === 'unknown_status') return 'the status of the warm-up is neither running nor paused.';
   if (!context.policy.enforce) return 'enforcement is off (guard.enforce).';
   if (context.writesOff) return writesAreOff(context.writesOff, context.command);
-  if (!context.mayWrite) return 'the API key may not write.';
+  if (!context.mayWrite) return 'the API key is read-only.';
   return verdict.action === 'none' ? 'the configuration asks for an alert only (on_breach).' : null;
 }
 

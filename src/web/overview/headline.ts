@@ -327,7 +327,7 @@ function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly
     down.length > 0 && `${blind} ${namesIn(down)} while their API is down. Their last failure is below.`,
     rejected.length > 0 && `${blind} ${namesIn(rejected)}, because the API rejects the key. ${replaceKey}`,
     readOnly.length > 0 &&
-      `The key of ${namesIn(readOnly)} may not write: Warmwarden does NOT act on breaches there. Replace the key.`,
+      `The API key of ${namesIn(readOnly)} is read-only: Warmwarden does NOT act on breaches there. Replace the key.`,
   ].filter((sentence) => typeof sentence === 'string');
 }
 

@@ -136,7 +136,7 @@ function accountNote({ fleet, row: { mailbox }, now }: MailboxFacts): Markup | '
   if (failingSince !== null)
     return html`<p class="bad">No request of account ${text(name)} has succeeded ${lasting(failingSince, now)}: this page shows what was read before. ${lastFailure !== null && text(sentence(lastFailure))}</p>`;
   return keyWrites === false
-    ? html`<p class="bad">The key of account ${text(name)} may not write, so Warmwarden does NOT act on a breach of this mailbox.</p>`
+    ? html`<p class="bad">The API key of account ${text(name)} is read-only, so Warmwarden does NOT act on a breach of this mailbox.</p>`
     : '';
 }
 
