@@ -112,7 +112,7 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
           `${mailbox.email}: bounces over the limit, too few to act on`,
           ...explained(mailbox, context),
           ...bounceKinds(mailbox),
-          'You get another message when Warmwarden acts or when this gets worse, and none when it ends by itself.',
+          'You get a message if Warmwarden acts or this gets worse, and none if it ends by itself.',
         ];
       const [title, why, todo] = hindrance
         ? [notActed, hindrance, adviceText(verdict, mailbox)]

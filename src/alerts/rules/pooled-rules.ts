@@ -56,7 +56,9 @@ export function domainOverLimit(finding: DomainFinding, now: EpochMs): Condition
   return condition(domainSubject(account, domain), {
     active: isDomainOver(finding),
     firing: () => [
-      `${domain}: bounces over the limits of its mailboxes`,
+      excess
+        ? `${domain}: ${bouncesText(excess)} of ${counted(excess.mailboxes, 'mailbox', 'mailboxes')}, over their limits`
+        : `${domain}: bounces over the limits of its mailboxes`,
       ...(excess ? excessTexts(finding, excess, now) : []),
     ],
     ended: () => [
@@ -90,7 +92,7 @@ function excessTexts(finding: DomainFinding, excess: DomainExcess, now: EpochMs)
     `Most bounces in that time: ${listText(shares)}.`,
     unknownText(finding),
     ageText(finding, now),
-    'Warmwarden does not act on this alert. It acts only on single mailboxes that breach their own limits. Each mailbox has its own window, so the counts in messages about one mailbox may differ.',
+    'Nothing was changed: Warmwarden judges each mailbox alone.',
     `Look for a cause that the mailboxes share: the DNS of ${finding.domain}, its blacklists, and the recipient lists.`,
   ];
 }
@@ -120,7 +122,7 @@ export function accountShiftAlert(finding: ShiftFinding, now: EpochMs): Conditio
       shift && `The bounces are on ${counted(shift.domains, 'domain')}: check the data or the provider.`,
       unknownText(finding),
       ageText(finding, now),
-      'Warmwarden does not act on this alert. It acts only on single mailboxes that breach their own limits.',
+      'Nothing was changed: Warmwarden judges each mailbox alone.',
     ],
     ended: () => [`${account}: the bounce rate of the account is as before`, ...compared],
     numbers: () => ({

@@ -41,7 +41,7 @@ describe('shared_bounces of a domain', () => {
     expect({ severity, active, title: facts.title }).toEqual({
       severity: 'warning',
       active: true,
-      title: 'acme.example: bounces over the limits of its mailboxes',
+      title: 'acme.example: 9 bounces in 290 emails of 5 mailboxes, over their limits',
     });
     expect(facts.sentences.slice(0, 4)).toEqual([
       '9 bounces in 290 emails of 5 mailboxes since 19 March; their bounce limits allow 5.8.',
