@@ -1,13 +1,13 @@
-// docs/operating.md against the sources: it has every message of the log, also those that are put together.
+// docs/log.md against the sources: it has every message of the log, also those that are put together.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sourceFiles } from './layers.ts';
 
 const root = join(import.meta.dirname, '../src');
-const docs = readFileSync(join(import.meta.dirname, '../docs/operating.md'), 'utf8');
+const docs = readFileSync(join(import.meta.dirname, '../docs/log.md'), 'utf8');
 
-/** Messages that are made elsewhere, by file and expression, and how docs/operating.md gives them. */
+/** Messages that are made elsewhere, by file and expression, and how docs/log.md gives them. */
 const madeElsewhere: Readonly<Record<string, string>> = {
   'account/act/post.ts: text': '`sending: KIND`, `the POST failed: ...`, `KIND: STATE`',
   'cli/run/guard.ts: formatProblem(file, warning)': 'what the configuration allows but probably does not mean',
@@ -71,13 +71,13 @@ function valuesOf(message: string, text: string): readonly string[] {
   return inWords.length > 0 ? inWords : [message];
 }
 
-test('every message that is written out is in docs/operating.md', () => {
+test('every message that is written out is in docs/log.md', () => {
   const said = all.flatMap(({ file, message }) => writtenIn(message).map((part) => ({ file, part })));
   expect(said.length).toBeGreaterThan(60);
   expect(said.filter(({ part }) => !docs.includes(part))).toEqual([]);
 });
 
-test('every message that is made elsewhere is in docs/operating.md, too', () => {
+test('every message that is made elsewhere is in docs/log.md, too', () => {
   const made = all.filter(({ message }) => writtenIn(message).length === 0);
   const names = [...new Set(made.map(({ file, message }) => `${file}: ${message}`))];
   expect(names.sort()).toEqual(Object.keys(madeElsewhere).sort());

@@ -13,7 +13,7 @@ const token = 'operator-token-of-this-test';
 const tokens = [{ name: 'ann', sha256: sha256(token), role: 'operator' }];
 const authorization = { authorization: `Bearer ${token}` };
 const pages = ['/', '/metrics', '/api/fleet', '/api/alerts', '/api/deliveries', '/openapi.json', '/readyz', '/nowhere'];
-const docs = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
+const docs = readFileSync(join(import.meta.dirname, '../../docs/log.md'), 'utf8');
 
 /** What a command prints. */
 async function printed(...args: readonly string[]): Promise<string> {

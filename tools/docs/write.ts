@@ -1,8 +1,13 @@
-// `npm run docs`: writes what is made of the sources. A test says when it is out of date.
+// `npm run docs`: writes what is made of the sources. A test says when it is out of date. With `--count` it prints the words of each page.
 import { writeFileSync } from 'node:fs';
+import { countText } from './count.ts';
 import { generated } from './generated.ts';
 
-for (const [file, text] of await generated()) {
-  writeFileSync(file, text);
-  process.stdout.write(`${file}\n`);
+if (process.argv.includes('--count')) {
+  process.stdout.write(`${countText()}\n`);
+} else {
+  for (const [file, text] of await generated()) {
+    writeFileSync(file, text);
+    process.stdout.write(`${file}\n`);
+  }
 }
