@@ -1,4 +1,4 @@
-// docs/cli.md: every command with its options, its examples and what it prints with --json, from commander's commands and the shapes.
+// docs/cli.md: every command with its options and examples, from commander's commands. docs/cli-json.md: what they print with --json, from the shapes.
 import type { Argument, Command, Option } from 'commander';
 import { caseSchema } from '../../src/cli/decide.ts';
 import { errorKinds, exitMeanings } from '../../src/cli/errors.ts';
@@ -22,8 +22,7 @@ const intro = `# Command line
   \`writes\`, \`token\`, \`demo\` and \`simulator\` do their work without one.
 - **Changes** show their effect first. On a terminal the command asks; without a terminal it needs \`--yes\`. \`--dry-run\` only
   shows the effect. \`--reason\` is kept in the audit log (\`warmwarden history\`).
-- **\`--json\`** prints one JSON document on standard output: keys in snake_case, times in ISO 8601 in UTC, unknown values null.
-  The shapes below are stable: within a major version no key is removed, and each key keeps its meaning. Keys may be added.
+- **\`--json\`** prints one JSON document on standard output ([what each command prints](cli-json.md)).
 - **Times for people** are in the time zone that \`alerts.time_zone\` sets in the daemon's configuration. Each time names its zone.
 
 ## Exit codes
@@ -37,6 +36,14 @@ is read-only, the store fails or a channel takes no messages, \`backtest\` when 
 when the message was not sent, \`recipes run\` when the run failed, and \`doctor\` when it found a problem, as when the
 configuration selects no mailbox (2 when the problem is in the configuration, 3 when the store belongs to a newer version). That
 no daemon runs is a warning of \`doctor\`: it also checks what is needed before the first start.
+`;
+
+const jsonIntro = `# What commands print with --json
+
+<!-- Written by \`npm run docs\`. Edit the shapes in src/cli/shapes. -->
+
+One JSON document on standard output: keys in snake_case, times in ISO 8601 in UTC, unknown values null. The shapes are stable: within a
+major version no key is removed, and each key keeps its meaning. Keys may be added. [Commands](cli.md) has the options.
 
 ## Errors
 
@@ -51,41 +58,65 @@ ${Object.entries(errorKinds)
   .join('\n')}
 `;
 
+/** Options that at least this many commands have in the same words are described once. */
+const commonAt = 12;
+
+const visibleCommands = async () => (await allCommands()).filter((command) => !command.name().startsWith('_'));
+
+/** Rows of the options that many commands share, by the row. */
+function commonRows(commands: readonly Command[]): ReadonlySet<string> {
+  const rows = commands
+    .flatMap((command) => [command, ...command.commands])
+    .flatMap(({ options }) => options.map(optionRow));
+  return new Set(rows.filter((row) => rows.filter((other) => other === row).length >= commonAt));
+}
+
 /** Ends with a line break. */
 export async function cliText(): Promise<string> {
-  const commands = (await allCommands()).filter((command) => !command.name().startsWith('_'));
+  const commands = await visibleCommands();
+  const common = commonRows(commands);
   const list = commands.map((command) => `| [\`${command.name()}\`](#${command.name()}) | ${command.description()} |`);
-  const shared = sharedShapes([errorShape, ...Object.values(shapes)]).map(({ id, description, table }) =>
-    [`### ${id}`, description, table].join('\n\n'),
-  );
   return [
     intro,
     `## Commands\n\n| command | does |\n| --- | --- |\n${list.join('\n')}\n`,
-    ...commands.map(commandText),
-    `## Shapes\n\n${shared.join('\n\n')}\n`,
+    `## Common options\n\n| option | meaning |\n| --- | --- |\n${[...common].join('\n')}\n`,
+    ...commands.map((command) => commandText(command, common)),
   ].join('\n');
 }
 
-function commandText(command: Command): string {
-  const inner = command.commands.map((one) => partText(one, `${command.name()} ${one.name()}`, '####'));
+/** Ends with a line break. */
+export function cliJsonText(): string {
+  const shared = sharedShapes([errorShape, ...Object.values(shapes)]).map(({ id, description, table }) =>
+    [`### ${id}`, description, table].join('\n\n'),
+  );
+  const printed = Object.keys(shapes).map((words) => `## ${words}\n${jsonText(words)}`);
+  return [jsonIntro, ...printed, `## Shapes\n\n${shared.join('\n\n')}\n`].join('\n');
+}
+
+function commandText(command: Command, common: ReadonlySet<string>): string {
+  const inner = command.commands.map((one) => partText(one, `${command.name()} ${one.name()}`, '####', common));
   const lines = examplesOf(command.name());
   const shown = lines.length === 0 ? '' : `\n\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n`;
   // Options of its own: it does something by itself.
-  if (command.options.length > 0) return [`${partText(command, command.name(), '###')}${shown}`, ...inner].join('\n');
+  if (command.options.length > 0)
+    return [`${partText(command, command.name(), '###', common)}${shown}`, ...inner].join('\n');
   return [`### ${command.name()}\n\n${capital(command.description())}.\n${shown}`, ...inner].join('\n');
 }
 
-function partText(command: Command, words: string, heading: string): string {
+function partText(command: Command, words: string, heading: string, common: ReadonlySet<string>): string {
   const wanted = command.registeredArguments.map((argument) => {
     const shown = argument.name().toUpperCase();
     return argument.required ? shown : `[${shown}]`;
   });
-  const rows = [...command.registeredArguments.map(argumentRow), ...command.options.map(optionRow)];
+  const own = command.options.filter((option) => !common.has(optionRow(option)));
+  const others = command.options.filter((option) => !own.includes(option)).map(({ long }) => `\`${long}\``);
+  const rows = [...command.registeredArguments.map(argumentRow), ...own.map(optionRow)];
   const table = rows.length === 0 ? '' : `\n| option | meaning |\n| --- | --- |\n${rows.join('\n')}\n`;
   const required = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags);
-  const more = command.options.length > required.length ? ['[options]'] : [];
-  const usage = ['warmwarden', words, ...wanted, ...required, ...more].join(' ');
-  return `${heading} ${words}\n\n${capital(command.description())}.\n\n    ${usage}\n${table}${jsonText(words)}`;
+  const optional = command.options.length > required.length ? ['[options]'] : [];
+  const usage = ['warmwarden', words, ...wanted, ...required, ...optional].join(' ');
+  const more = others.length === 0 ? '' : `\nAlso ${others.join(', ')}.\n`;
+  return `${heading} ${words}\n\n${capital(command.description())}.\n\n    ${usage}\n${table}${more}`;
 }
 
 const casesText = `

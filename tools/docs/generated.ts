@@ -1,7 +1,7 @@
 // The files that are made of the sources, with their texts.
 import { fileURLToPath } from 'node:url';
 import { alertsText } from './alerts.ts';
-import { cliText } from './cli.ts';
+import { cliJsonText, cliText } from './cli.ts';
 import { configurationText } from './configuration.ts';
 import { editorSchemaText } from './editor-schema.ts';
 import { httpApiText, openApiText } from './http-api.ts';
@@ -17,6 +17,7 @@ export async function generated(): Promise<ReadonlyMap<string, string>> {
     [at('docs/configuration.md'), configurationText()],
     [at('docs/alerts.md'), alertsText()],
     [at('docs/cli.md'), await cliText()],
+    [at('docs/cli-json.md'), cliJsonText()],
     [at('docs/http-api.md'), httpApiText()],
     [at('docs/openapi.json'), openApiText()],
     [at('docs/licenses.md'), licensesText()],
