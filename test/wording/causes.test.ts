@@ -29,9 +29,21 @@ test('a DNS record that broke, a listing and a failed connection near the bounce
       { ...seen, what: 'connection', from: 'connected', to: 'IMAP login failed' },
     ],
   });
-  expect(dkim).toMatch(/^DKIM changed from pass to fail between 20 March \d\d:\d\d UTC and 20 March \d\d:\d\d UTC\.$/);
+  expect(dkim).toMatch(/^DKIM changed from pass to fail between 20 March \d\d:\d\d and \d\d:\d\d UTC\.$/);
   expect(listing).toMatch(/^Its sending address was added to a blacklist between .*: zen\.spamhaus\.org\.$/);
   expect(connection).toMatch(/^Its connection failed between .*: IMAP login failed\.$/);
+});
+
+test('what one look at the DNS found is one sentence, and one about the records', () => {
+  const changes = (['spf', 'dkim'] as const).flatMap((what) => [
+    { ...seen, what, from: 'pass', to: 'fail' },
+    { ...seen, what: `${what}_record` as const, from: 'v=1', to: null },
+  ]);
+  expect(causes({ changes })).toEqual([
+    expect.stringMatching(/^SPF and DKIM changed from pass to fail between 20 March \d\d:\d\d and \d\d:\d\d UTC\.$/),
+    'The SPF and DKIM records changed at the same time.',
+  ]);
+  expect(causes({ changes: changes.slice(1, 2) })).toEqual([expect.stringMatching(/^The SPF record changed between /)]);
 });
 
 test('a change long before the window explains nothing', () => {

@@ -36,7 +36,7 @@ test.each([
     null,
     [byAnn],
     [outside(now)],
-    'Somebody else paused the warm-up between 12 March 02:12 UTC and 12 March 03:12 UTC, not through Warmwarden.',
+    'Somebody else paused the warm-up between 12 March 02:12 and 03:12 UTC, not through Warmwarden.',
   ],
   ['whom no record shows', null, [], [], unknown],
   ['whom no record shows, after a refused pause', null, [refused], [], unknown],

@@ -1,9 +1,9 @@
 // Possible causes of a bounce rate, in sentences. No decision depends on them.
-import { dnsRecords } from '../answers.ts';
+import { type DnsRecordName, dnsRecords } from '../answers.ts';
 import type { Change, MailboxState } from '../mailbox.ts';
 import { dayMs } from '../time.ts';
 import type { Verdict } from '../verdict.ts';
-import { listText, momentText } from './phrases.ts';
+import { betweenText, listText } from './phrases.ts';
 
 /** Time before the window within which a change may still explain its bounces. */
 const leadMs = 2 * dayMs;
@@ -26,7 +26,8 @@ export function causeSentences(
   const from = Date.parse(verdict.windowFrom ?? '') - leadMs;
   const near = mailbox.changes.filter(({ at }) => Number.isNaN(from) || at >= from);
   const found = [
-    ...near.map((change) => changeSentence(change, zone)),
+    ...dnsSentences(near, zone),
+    ...near.filter((change) => dnsNameOf(change) === undefined).map((change) => changeSentence(change, zone)),
     ...standing(mailbox, near),
     ...bounceKinds(mailbox),
     ...others.filter(({ over }) => over > 0).map(othersSentence),
@@ -40,8 +41,35 @@ export function causeSentences(
   ];
 }
 
+function dnsNameOf({ what }: Change): DnsRecordName | undefined {
+  return dnsRecords.find((name) => what === name || what === `${name}_record`);
+}
+
+/** Sentences about what one look at the DNS found, such as `SPF and DKIM changed from pass to fail between ...`. */
+function dnsSentences(changes: readonly Change[], zone: string): readonly string[] {
+  const looks = Map.groupBy(changes.filter(dnsNameOf), ({ since, at }) => `${since} ${at}`);
+  return [...looks.values()].flatMap((ofLook) => {
+    const [first] = ofLook;
+    const records = ofLook.filter(({ what }) => what.endsWith('_record')).map(dnsNameOf);
+    const results = ofLook.filter(({ what }) => !what.endsWith('_record'));
+    const moves = [...Map.groupBy(results, ({ from, to }) => `from ${from} to ${to}`)];
+    const when = first ? betweenText(first.since, first.at, zone) : '';
+    const sentences = moves.map(([move, moved]) => `${dnsNames(moved.map(dnsNameOf))} changed ${move} ${when}.`);
+    if (records.length === 0) return sentences;
+    const recordsWhen = moves.length > 0 ? 'at the same time' : when;
+    return [
+      ...sentences,
+      `The ${dnsNames(records)} ${records.length === 1 ? 'record' : 'records'} changed ${recordsWhen}.`,
+    ];
+  });
+}
+
+function dnsNames(names: readonly (DnsRecordName | undefined)[]): string {
+  return listText(names.map((name) => name?.toUpperCase() ?? ''));
+}
+
 export function changeSentence({ what, from, to, since, at }: Change, zone: string): string {
-  const when = `between ${momentText(since, zone)} and ${momentText(at, zone)}`;
+  const when = betweenText(since, at, zone);
   switch (what) {
     case 'mode':
     case 'warm-up':

@@ -77,6 +77,14 @@ export function momentText(at: EpochMs, zone: string): string {
   return `${dayText(wallClock(at, zone).date)} ${timeText(at, zone)}`;
 }
 
+/** `between 20 March 04:45 and 04:46 UTC`, with the second day only if it is another one. */
+export function betweenText(from: EpochMs, to: EpochMs, zone: string): string {
+  const [first, last] = [wallClock(from, zone), wallClock(to, zone)];
+  return first.date === last.date
+    ? `between ${dayText(first.date)} ${first.time} and ${timeText(to, zone)}`
+    : `between ${momentText(from, zone)} and ${momentText(to, zone)}`;
+}
+
 function wallClock(at: EpochMs, zone: string): { readonly date: IsoDate; readonly time: string } {
   if (zone === 'UTC') {
     const written = new Date(at).toISOString();

@@ -4,7 +4,7 @@ import type { Action, Person } from '../action.ts';
 import { type AccountState, type Change, type GuardState, type MailboxState, stateWords } from '../mailbox.ts';
 import type { Claim, Verdict, VerdictAction } from '../verdict.ts';
 import { rateText, sentence } from './explain.ts';
-import { momentText } from './phrases.ts';
+import { betweenText, momentText } from './phrases.ts';
 
 /** Reason why Warmwarden can't act on or read the account. */
 export function accountTrouble({
@@ -51,7 +51,7 @@ export function pausedText({ claim, actions, changes }: PausedFacts, zone: strin
   }
   const { done, change } = newestOf({ actions, changes });
   if (change)
-    return `Somebody else paused the warm-up between ${momentText(change.since, zone)} and ${momentText(change.at, zone)}, not through Warmwarden.`;
+    return `Somebody else paused the warm-up ${betweenText(change.since, change.at, zone)}, not through Warmwarden.`;
   if (done?.kind !== 'pause' || !done.by) return 'Somebody else paused the warm-up. Warmwarden does not know when.';
   const { name, reason } = done.by;
   const since = `${name} paused the warm-up through Warmwarden on ${momentText(done.openedAt ?? done.plannedAt, zone)}`;
