@@ -77,7 +77,7 @@ async function examine(file: string, loaded: LoadedConfig): Promise<DoctorFindin
             .filter(isReadable)
             .map(({ path }) => formatPath(path))
         : [],
-      secretFiles: loaded.ok ? loaded.secretFiles : [],
+      secretFiles: loaded.ok ? [...loaded.secretFiles.keys()] : [],
       recipesFolder: places.ok ? places.recipesFolder : null,
       store: place,
     }),

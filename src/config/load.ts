@@ -17,7 +17,8 @@ export interface ValidConfig {
   /** Configuration for people: in the form of the file, with origins, without secrets. */
   readonly settings: () => readonly Setting[];
   readonly secrets: readonly string[];
-  readonly secretFiles: readonly string[];
+  /** Contents of the files of secrets, as they were read, by absolute path. */
+  readonly secretFiles: ReadonlyMap<string, string>;
 }
 
 export type LoadedConfig = ValidConfig | { readonly ok: false; readonly problems: readonly Problem[] };
@@ -57,7 +58,7 @@ export function loadConfig(
     ),
     settings: () => settingsOf({ tree, secrets, originOf: (path) => originOf(path, source, substitution) }),
     secrets,
-    secretFiles: [...substitution.readFrom.values()].map((from) => from.file),
+    secretFiles: new Map([...substitution.readFrom.values()].map(({ file, contents }) => [file, contents])),
   };
 }
 

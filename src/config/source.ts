@@ -37,8 +37,8 @@ export interface Substitution {
   readonly substituted: ReadonlyMap<string, { readonly written: string; readonly value: string }>;
   /** Values such as $NAME that look like an environment variable without being one. */
   readonly unbraced: ReadonlyMap<string, Finding>;
-  /** Path of `api_key_file` and the absolute path of the file, for every `api_key` that was read from a file. */
-  readonly readFrom: ReadonlyMap<string, { readonly path: Path; readonly file: string }>;
+  /** Path of `api_key_file`, and the file's absolute path and contents, for every `api_key` that was read from a file. */
+  readonly readFrom: ReadonlyMap<string, { readonly path: Path; readonly file: string; readonly contents: string }>;
 }
 
 const maxSecretFileBytes = 65_536;
@@ -51,7 +51,7 @@ function substitute(tree: unknown, environment: Environment, folder: string): Su
   const findings: Finding[] = [];
   const substituted = new Map<string, { written: string; value: string }>();
   const unbraced = new Map<string, Finding>();
-  const readFrom = new Map<string, { path: Path; file: string }>();
+  const readFrom = new Map<string, { path: Path; file: string; contents: string }>();
 
   const walk = (value: unknown, path: Path): unknown => {
     if (Array.isArray(value)) return value.map((item, index) => walk(item, [...path, index]));
@@ -81,7 +81,7 @@ function substitute(tree: unknown, environment: Environment, folder: string): Su
     // The name of the file is not quoted, since people paste the secret itself there.
     if ('failure' in read) return complain(`the file ${read.failure}`);
     map[key] = read.text;
-    readFrom.set(formatPath([...parent, key]), { path, file });
+    readFrom.set(formatPath([...parent, key]), { path, file, contents: read.contents });
   };
 
   return { tree: walk(tree, []), findings, substituted, unbraced, readFrom };
@@ -104,12 +104,12 @@ function expand(written: string, environment: Environment): { value: string; com
   return { value, complaints };
 }
 
-/** Reads a secret without one trailing line break, or returns why it can't, as the end of a sentence. */
-function readSecretFile(path: string): { text: string } | { failure: string } {
+/** Reads a secret, in `text` without one trailing line break, or returns why it can't, as the end of a sentence. */
+function readSecretFile(path: string): { text: string; contents: string } | { failure: string } {
   const read = readSmallFile(path, maxSecretFileBytes);
   if ('failure' in read) return { failure: `can't be read: ${read.failure}` };
   const text = read.text.replace(/\r?\n$/, '');
-  return text === '' ? { failure: 'is empty' } : { text };
+  return text === '' ? { failure: 'is empty' } : { text, contents: read.text };
 }
 
 interface PartToCheck<Schema> {

@@ -268,7 +268,10 @@ test('a certificate and its key are read from their files, which are then watche
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   const { cert, key } = ownCertificate;
   expect(loaded.config.server.tls).toEqual({ cert: cert.trimEnd(), key: key.trimEnd() });
-  expect(loaded.secretFiles).toEqual([join(place.folder, 'a.crt'), join(place.folder, 'a.key')]);
+  expect([...loaded.secretFiles]).toEqual([
+    [join(place.folder, 'a.crt'), cert],
+    [join(place.folder, 'a.key'), key],
+  ]);
   const shown = loaded
     .settings()
     .map(({ value }) => String(value))

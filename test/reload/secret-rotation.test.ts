@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { CommandOutcome } from '../../src/core/operator-command.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
-import { SecretRotation } from '../../src/daemon/reload/secret-rotation.ts';
+import { readFiles, SecretRotation } from '../../src/daemon/reload/secret-rotation.ts';
 import { Loops } from '../../src/world/loop.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { Workplace } from '../support/process.ts';
@@ -13,15 +13,16 @@ const done: CommandOutcome = { result: 'done', messages: [] };
 const refused: CommandOutcome = { result: 'invalid', messages: [] };
 const failed: CommandOutcome = { result: 'failed', messages: [], worthRetrying: true };
 
-/** A rotation that follows a file with a secret, on a moved clock. */
+/** A rotation that follows a file with a secret and another file, on a moved clock. */
 function following(reload: (file: string, rotation: SecretRotation) => Promise<CommandOutcome>) {
   const workplace = new Workplace();
-  const file = workplace.path('key');
-  writeFileSync(file, 'the first');
+  const [file, other] = [workplace.path('key'), workplace.path('other')];
+  for (const one of [file, other]) writeFileSync(one, 'the first');
   const clock = movedClock(0);
   const world = silentWorld(clock);
   const rotation = new SecretRotation(world);
-  rotation.follow([file]);
+  const read = new Map([file, other].map((one) => [one, 'the first']));
+  rotation.follow(read);
   const loop = rotation.loop(new Loops(world), () => reload(file, rotation));
   loop.start();
   const end = async () => {
@@ -29,7 +30,7 @@ function following(reload: (file: string, rotation: SecretRotation) => Promise<C
     expect(clock.sleeping()).toBe(0);
     workplace[Symbol.dispose]();
   };
-  return { file, clock, [Symbol.asyncDispose]: end };
+  return { file, other, read, rotation, clock, [Symbol.asyncDispose]: end };
 }
 
 test.each([
@@ -48,8 +49,9 @@ test('a secret that is replaced again while the reload goes on is not missed', a
   let reloads = 0;
   await using at = following(async (file, rotation) => {
     reloads += 1;
+    const read = readFiles([file]);
     if (reloads === 1) writeFileSync(file, 'the third');
-    rotation.follow([file]);
+    rotation.follow(read);
     return done;
   });
   writeFileSync(at.file, 'the second');
@@ -57,7 +59,19 @@ test('a secret that is replaced again while the reload goes on is not missed', a
   expect(reloads).toBe(2);
 });
 
-test('a secret whose file stays away for a minute leads to one reload, which says so, and to one more when it is back', async () => {
+test('a secret that is replaced after the configuration was read, and before it is in force, is not missed', async () => {
+  let reloads = 0;
+  await using at = following(async () => {
+    reloads += 1;
+    return done;
+  });
+  writeFileSync(at.file, 'the second');
+  at.rotation.follow(at.read);
+  await at.clock.advance(minuteMs);
+  expect(reloads).toBe(1);
+});
+
+test('a secret whose file stays away for a minute leads to one reload, which says so, delays no other file, and leads to one more when it is back', async () => {
   let reloads = 0;
   await using at = following(async () => {
     reloads += 1;
@@ -68,7 +82,10 @@ test('a secret whose file stays away for a minute leads to one reload, which say
   expect(reloads).toBe(0);
   await at.clock.advance(10 * minuteMs);
   expect(reloads).toBe(1);
+  writeFileSync(at.other, 'the second');
+  await at.clock.advance(15 * secondMs);
+  expect(reloads).toBe(2);
   writeFileSync(at.file, 'the first');
   await at.clock.advance(10 * minuteMs);
-  expect(reloads).toBe(2);
+  expect(reloads).toBe(3);
 });

@@ -27,10 +27,10 @@ export class SecretRotation {
     this.#clock = clock;
   }
 
-  /** The present contents count as known. */
-  follow(files: readonly string[]): void {
-    this.#files = files;
-    this.#known = readFiles(files);
+  /** Takes the contents that the configuration in force was read from: a file may have changed since. */
+  follow(read: Contents): void {
+    this.#files = [...read.keys()];
+    this.#known = read;
   }
 
   loop(loops: Loops, reload: Reload): Loop {
@@ -42,12 +42,15 @@ export class SecretRotation {
     const contents = readFiles(this.#files);
     const now = this.#clock.monotonic();
     if (!isSame(contents, this.#before)) [this.#before, this.#steadySince] = [contents, now];
-    const isAway = this.#files.some((file) => !contents.has(file));
+    // A file of which a reload said that it is missing delays no other.
+    const isAway = this.#files.some((file) => this.#known.has(file) && !contents.has(file));
     const waitMs = isAway ? awayMs : lookEveryMs;
     if (isSame(contents, this.#known) || now - this.#steadySince < waitMs) return lookEveryMs;
+    // Refused content is not retried, but a failed reload is. `follow` replaces what is known when a reload succeeds.
+    const before = this.#known;
+    this.#known = contents;
     const outcome = await reload({ by: 'a secret that changed in its file', force: false, dry_run: false });
-    // Refused content is not retried; a failed reload is, and so is a file that was replaced during the reload.
-    if (!outcome.worthRetrying) this.#known = contents;
+    if (outcome.worthRetrying) this.#known = before;
     return lookEveryMs;
   }
 }
