@@ -39,7 +39,7 @@ function realPath(path: string): string | null {
 }
 
 /** Returns a relative path if it is below `cwd`. */
-export function shellPath(path: string, cwd: string): string {
+function shellPath(path: string, cwd: string): string {
   const below = relative(cwd, path);
   return shellWord(below.startsWith('..') ? path : below);
 }
