@@ -74,8 +74,37 @@ interface Row {
   readonly required: boolean;
 }
 
+/** Rules as one table: the keys that every rule has are described once. */
+const rulesAt = 'alerts.rules';
+const ruleKey = /^alerts\.rules\.\w+(\.(enabled|severity|for))?$/;
+
+function rulesText(rules: FileShape): string {
+  const defaultOf = (rule: FileShape, key: string) => String(rule.properties?.[key]?.default ?? '-');
+  const lines = Object.entries(rules.properties ?? {}).map(
+    ([name, rule]) =>
+      `| [\`${name}\`](alerts.md#${name}) | ${defaultOf(rule, 'severity')} | ${defaultOf(rule, 'for')} |`,
+  );
+  const keys = ['enabled', 'severity', 'for'].map((key) => {
+    const having = Object.values(rules.properties ?? {}).find(({ properties }) => properties?.[key]);
+    const shape = having?.properties?.[key] ?? {};
+    return `| \`${rulesAt}.RULE.${key}\` | ${kindOf(shape)} | ${shape.description ?? ''} |`;
+  });
+  return [
+    'Every rule has these keys, except where its row in the second table says -. By default, `enabled` is true.',
+    '',
+    '| key | kind | meaning |',
+    '| --- | --- | --- |',
+    ...keys,
+    '',
+    '| rule | `severity` | `for` |',
+    '| --- | --- | --- |',
+    ...lines,
+    '',
+  ].join('\n');
+}
+
 function sectionText(key: string, shape: FileShape): string {
-  const rows = rowsOf(shape, key);
+  const rows = rowsOf(shape, key).filter(({ key: path }) => !ruleKey.test(path));
   const lines = rows.map(({ key: path, shape: inner, required }) => {
     const written = inner.default === undefined || inner.properties ? '' : `\`${JSON.stringify(inner.default)}\``;
     return `| \`${path}\` | ${kindOf(inner)} | ${required ? 'required' : written} | ${inner.description ?? ''} |`;
@@ -89,6 +118,7 @@ function sectionText(key: string, shape: FileShape): string {
     '| --- | --- | --- | --- |',
   ]
     .concat(lines, '')
+    .concat(key === 'alerts' ? rulesText(shape.properties?.['rules'] ?? {}) : [])
     .join('\n');
 }
 
