@@ -1,10 +1,11 @@
-// docs/faults.md is true: every row of the faults is in it, and every fault and every test that it names exists.
+// docs/faults.md is true: every row of the faults is in it, every fault that it names exists, and test/faults.md names tests of each row.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { faults } from '../tools/simulator/fault.ts';
 
 const root = new URL('../', import.meta.url);
 const page = readFileSync(new URL('docs/faults.md', root), 'utf8');
+const ledger = readFileSync(new URL('test/faults.md', root), 'utf8');
 
 interface Row {
   readonly name: string;
@@ -16,7 +17,13 @@ const faultsIn = (named: string) => [...named.matchAll(/`([\w-]+)`/g)].map(([, f
 const testsIn = (proof: string) =>
   [...proof.matchAll(/`([^`]+)`(?: "([^"]+)")?/g)].map(([, file = '', name = '']) => ({ file, name }));
 
-/** The rows of the table, then the sections on our own side: `### O1: ...`, whose tests follow `Proven by:`. */
+/** Tests of each row, by its name: a section of test/faults.md. */
+const proofs = new Map(
+  ledger.split(/^## /m).map((section) => [section.split('\n', 1)[0] ?? '', testsIn(section)] as const),
+);
+const proofOf = (name: string) => proofs.get(name) ?? [];
+
+/** The rows of the table, then the sections on our own side: `### O1: ...`. */
 function rowsOf(text: string): readonly Row[] {
   return [...tableRows(text), ...sections(text)];
 }
@@ -26,9 +33,9 @@ function sections(text: string): readonly Row[] {
     .split(/^### /m)
     .filter((section) => /^O\d+: /.test(section))
     .map((section) => {
-      const [does = '', proof = ''] = section.split('\nProven by:\n');
-      const [, named = ''] = /^In the simulator: (.*)$/m.exec(does) ?? [];
-      return { name: section.slice(0, section.indexOf(':')), faults: faultsIn(named), tests: testsIn(proof) };
+      const [, named = ''] = /^In the simulator: (.*)$/m.exec(section) ?? [];
+      const name = section.slice(0, section.indexOf(':'));
+      return { name, faults: faultsIn(named), tests: proofOf(name) };
     });
 }
 
@@ -37,10 +44,10 @@ function tableRows(text: string): readonly Row[] {
     .split('\n')
     .map((line) => line.split(' | '))
     .filter(([first = '']) => /^\| [THS]\d+$/.test(first))
-    .map(([first = '', , , named = '', proof = '']) => ({
+    .map(([first = '', , , named = '']) => ({
       name: first.slice(2),
       faults: faultsIn(named),
-      tests: testsIn(proof),
+      tests: proofOf(first.slice(2)),
     }));
 }
 
@@ -71,8 +78,9 @@ test('no fault of our own side stands on the page twice, they are in order, and 
   expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => one - other));
 });
 
-test('every test that the page names exists', () => {
+test('the ledger has no row that the page lacks, and every test that it names exists', () => {
   const named = rows.flatMap(({ tests }) => tests);
+  expect([...proofs.keys()].slice(1)).toEqual(rows.map(({ name }) => name));
   expect(named.length).toBeGreaterThan(60);
   expect(named.filter(({ file, name }) => !says(file, name))).toEqual([]);
 });
