@@ -1,4 +1,4 @@
-// Selects the channels for an alert: those of the matching routes, or the default if there are no routes.
+// Selects the channels for an alert: those of the matching routes. The configuration has routes even if the file writes none.
 import {
   type Alert,
   type AlertMatch,

@@ -8,20 +8,21 @@ import { GroupCommit, Turns } from '../../../src/account/commit/group-commit.ts'
 import { Recorder } from '../../../src/account/record/recorder.ts';
 import type { GroupMessage } from '../../../src/alerts/grouping.ts';
 import type { Channel } from '../../../src/channels/channel.ts';
-import { createChannel } from '../../../src/channels/channels.ts';
+import { type ChannelSettings, createChannel } from '../../../src/channels/channels.ts';
+import { alertsWithProxy } from '../../../src/config/config.ts';
 import type { Transition } from '../../../src/core/alert.ts';
 import { Fleet } from '../../../src/core/fleet/fleet.ts';
 import { domainOf } from '../../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import { defaultRuleSettings } from '../../../src/core/rule-settings.ts';
 import { noTally } from '../../../src/core/tally.ts';
-import { type EpochMs, hourMs, minuteMs, secondMs } from '../../../src/core/time.ts';
+import type { EpochMs } from '../../../src/core/time.ts';
 import { Collector } from '../../../src/outbox/collector.ts';
 import type { OutboxStore } from '../../../src/outbox/outbox-store.ts';
 import { StoreHealth, StoreWatch } from '../../../src/outbox/store-watch.ts';
 import { Store } from '../../../src/store/store.ts';
 import { Loops } from '../../../src/world/loop.ts';
-import { worldOn } from '../../../src/world/world.ts';
+import { type World, worldOn } from '../../../src/world/world.ts';
 import { type MovedClock, movedClock } from '../../simulator/moved-clock.ts';
 import { seededChance } from '../guard/chance.ts';
 
@@ -29,6 +30,11 @@ export const account = 'agency';
 export const api = 'https://api.example';
 const page = { pageUrl: 'http://127.0.0.1:7025', publicUrl: null };
 const nowhere = 'http://127.0.0.1:1/';
+/** Channels of a file that writes no routes: the configuration adds the default ones. */
+const writtenChannels = [
+  { type: 'slack', name: 'slack', url: nowhere },
+  { type: 'pagerduty', name: 'pagerduty', url: nowhere, routing_key: 'k'.repeat(32) },
+];
 
 /** A message that a channel was given. */
 export interface Heard {
@@ -67,14 +73,9 @@ export async function openDesk(at: EpochMs, seed: number): Promise<Desk> {
   const store = await Store.open(file, at);
   const fleet = new Fleet();
   const heard: Heard[] = [];
-  const channels = countingChannels(world, heard);
-  const settings = () => ({
-    groupWaitMs: 30 * secondMs,
-    groupIntervalMs: 5 * minuteMs,
-    repeatIntervalMs: { critical: 4 * hourMs, warning: 24 * hourMs, info: null },
-    routes: [],
-    rules: defaultRuleSettings,
-  });
+  const { alerts } = alertsWithProxy.parse({ alerts: { channels: writtenChannels } });
+  const channels = countingChannels(world, heard, alerts.channels);
+  const settings = () => alerts;
   const parts = { world, fleet, channels: () => channels, settings, recorded: () => {} };
   const apiOf = () => api;
   const collector = new Collector({ ...parts, store, pageUrl: page.pageUrl, apiOf });
@@ -126,11 +127,10 @@ function memoryFolder(): string {
 }
 
 /** Real channels, which render what they would send; nothing leaves the machine. */
-function countingChannels(world: ReturnType<typeof worldOn>, heard: Heard[]): readonly Channel[] {
+function countingChannels(world: World, heard: Heard[], written: readonly ChannelSettings[]): readonly Channel[] {
   const parts = { world, ...page, timeZone: () => 'UTC' };
-  const slack = createChannel({ type: 'slack', name: 'slack', url: nowhere }, parts);
-  const pager = createChannel({ type: 'pagerduty', name: 'pagerduty', url: nowhere, routingKey: 'key' }, parts);
-  return [slack, pager].map((channel) => ({
+  const made = written.map((settings) => createChannel(settings, parts));
+  return made.map((channel) => ({
     ...channel,
     render: (message: GroupMessage) => {
       const rendered = channel.render(message);
