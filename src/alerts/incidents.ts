@@ -1,7 +1,7 @@
 // Follows incidents over time: they begin, grow, widen, and end when nothing goes on. Pure.
 
 import { type Alert, fingerprintOf, isCause, type Transition } from '../core/alert.ts';
-import { type AlertRule, ruleBook } from '../core/alert-rules.ts';
+import { alertRules, ruleBook } from '../core/alert-rules.ts';
 import type { Incident, IncidentAnnouncement, IncidentCause, IncidentMailbox } from '../core/incident.ts';
 import { mailboxKey } from '../core/mailbox.ts';
 import { dayMs, type EpochMs, elapsedMs, hourMs, minuteMs } from '../core/time.ts';
@@ -247,9 +247,13 @@ const settleMs = 30 * minuteMs;
 const waveMs = 15 * minuteMs;
 const longestWaveMs = 2 * hourMs;
 
-/** Counts the alerts that are no symptoms, such as held actions. A further one is announced at once. */
+/**
+ * Counts the alerts that are no symptoms, such as held actions. A further one is announced at once. Rules that only
+ * another version has do not count.
+ */
 export function graveAlerts({ alerts }: Pick<Incident, 'alerts'>): number {
-  return alerts.filter((fingerprint) => !ruleBook[fingerprint.split('|', 1)[0] as AlertRule].isSymptom).length;
+  const grave = new Set<string>(alertRules.filter((rule) => !ruleBook[rule].isSymptom));
+  return alerts.filter((fingerprint) => grave.has(fingerprint.replace(/\|.*$/s, ''))).length;
 }
 
 export function dueStep(incident: Incident, now: EpochMs): 'began' | 'grew' | 'ended' | null {

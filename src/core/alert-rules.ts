@@ -272,7 +272,7 @@ const rules = {
     event: 'changed_at_ms',
     means:
       'Between two polls, somebody or something other than Warmwarden paused the warm-up of a mailbox, raised its mode or raised its target daily limit. The alert is a warning if the mode of a mailbox near its limit was raised. One warning says that a fifth of the running warm-ups of an account, and at least 5, stopped within an hour; those that also stopped in the 8 days before do not count.',
-    done: 'Warmwarden leaves the change as it is, and judges the mailbox by the new mode. Another mode starts the evidence over, but only once in 7 days, and not while the bounces are a breach.',
+    done: 'Warmwarden leaves the change as it is, and judges the mailbox by the new mode. Another mode starts the evidence over, but only once within the window (guard.window_days), and not while the bounces are a breach.',
     todo: 'Nothing, if you expected it. Otherwise find the person or the tool: `warmwarden explain MAILBOX` has the changes with their times. Without a route, alerts of severity info go to no channel.',
   },
   api_unwell: {

@@ -1,4 +1,5 @@
-// Moves stored mailboxes and their history from one account to another. The caller moves their alerts, as changes of alerts.
+// Moves stored mailboxes and their history from one account to another, and the spent rate limit of a renamed account.
+// The caller moves their alerts, as changes of alerts.
 import { actionUnder } from '../core/action.ts';
 import { moveEntries } from '../core/guard/breaker.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
@@ -49,6 +50,10 @@ export async function moveMailboxes(db: Db, move: AccountMove): Promise<void> {
     for (const table of history) await moveRows(db, table, move, some);
   });
   const moved = new Set(theirs);
+  if (ids === null) {
+    await db.deleteFrom('ledgers').where('account', '=', to).execute();
+    await db.updateTable('ledgers').set({ account: to }).where('account', '=', from).execute();
+  }
   await changeNames(db, from, (name) => (moved.has(name.id) ? { ...name, account: to } : name));
   await moveStops(db, move);
 }

@@ -244,7 +244,7 @@ export class Store {
   ledgers(): Promise<readonly AccountLedger[]> {
     return this.#gate.read(async (db) => {
       const rows = await db.selectFrom('ledgers').selectAll().execute();
-      return rows.map(({ account, ledger }) => parsed<AccountLedger>(ledger, 'ledgers', { account }));
+      return rows.map(({ account, ledger }) => ({ ...parsed<AccountLedger>(ledger, 'ledgers', { account }), account }));
     });
   }
 

@@ -284,4 +284,6 @@ test('a family is written for each format as that one wants it', () => {
   );
   const counter: Family = { name: 'a_total', type: 'counter', help: 'All.', samples: [{ labels: {}, value: 1 }] };
   expect(familyText(counter, 'openmetrics')).toBe('# HELP a All.\n# TYPE a counter\na_total 1\n');
+  // The heads of the mailboxes' series are written once for both.
+  for (const { help } of mailboxGauges) expect(help).not.toContain('"');
 });

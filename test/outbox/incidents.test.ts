@@ -1,6 +1,7 @@
 // One incident is one message that leads with its cause, one more when it gets worse or wider, and one when it ends.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { graveAlerts } from '../../src/alerts/incidents.ts';
 import { traitOf } from '../../src/alerts/shared-cause.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { acted, invalid, policyBlock } from '../alerts/incident-samples.ts';
@@ -319,4 +320,10 @@ test('the first emergency that is held is sent after the group wait, however rec
     expect(await at.run(30 * secondMs)).toEqual([]);
   }
   expect(await at.run(5 * minuteMs)).toHaveLength(1);
+});
+
+test('an alert whose rule only another version has counts for nothing in an incident', () => {
+  expect(graveAlerts({ alerts: ['of_tomorrow|acme||', 'dns_failing|acme||d1.example', 'reputation_low|acme||'] })).toBe(
+    1,
+  );
 });

@@ -8,10 +8,10 @@ const world = silentWorld();
 const ok = (body: unknown) => () => ({ status: 200, body });
 const asked = { recipe: 'at-risk', parameters: {}, apply: false };
 
-/** A service that plays this, and its client. */
+/** A service that plays this, and its client, which has the address with capital letters. */
 async function started(plays: Partial<Pick<RecipeHost, 'list' | 'trigger' | 'run'>> = {}) {
   const host = Object.assign(await RecipeHost.start(), plays);
-  const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
+  const api = new RecipeApi({ baseUrl: host.baseUrl.replace('http', 'HTTP'), apiKey: host.key }, world);
   const end = async () => {
     await api.close();
     await host[Symbol.asyncDispose]();

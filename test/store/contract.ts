@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { actionAfter } from '../../src/core/action.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
-import type { NotificationLogChanges } from '../../src/core/records.ts';
+import type { BudgetLedger, NotificationLogChanges } from '../../src/core/records.ts';
 import type { StorePlace } from '../../src/core/store-failure.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { Store } from '../../src/store/store.ts';
@@ -308,6 +308,11 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         { ...off, scope: { kind: 'mailbox', account: 'beta', mailboxId: 'm1', email: 'm1@one.example' } as const },
       ];
       await store.recordWrites({ off: stops, on: [], alerts: noAlerts });
+      const spent = (limit: number) => ({ at: now, limit }) as BudgetLedger;
+      await store.saveLedgers([
+        { account: 'acme', budget: spent(60) },
+        { account: 'beta', budget: spent(300) },
+      ]);
       await store.recordAccounts({
         accounts: [named('acme', 'https://two.example'), named('beta', 'https://one.example')],
         moves: [
@@ -320,6 +325,10 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const { mailboxes, writesOff } = await after.loadPicture();
       expect(mailboxes).toHaveLength(2);
       const [acme, beta] = mailboxes;
+      expect((await after.ledgers()).map(({ account, budget }) => `${account} ${budget.limit}`).toSorted()).toEqual([
+        'acme 300',
+        'beta 60',
+      ]);
       expect([acme?.account, acme?.memory, acme?.action]).toEqual(['acme', null, null]);
       expect([beta?.account, beta?.memory, beta?.action]).toEqual(['beta', memory, { ...action, account: 'beta' }]);
       expect([

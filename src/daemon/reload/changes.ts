@@ -60,9 +60,10 @@ function connectionOf({ guard: _guard, overrides: _overrides, mailboxes: _mailbo
 
 function droppedBy(after: Config, fleet: Fleet, moves: readonly AccountMove[]): readonly MailboxState[] {
   const accounts = new Map(after.accounts.map((account) => [account.name, account]));
+  const isMoved = movedBy(moves);
   return [...fleet.mailboxes()].filter((mailbox) => {
     const account = accounts.get(mailbox.account);
-    return !isMoved(moves, mailbox) && (!account || !selects(account, mailbox));
+    return !isMoved(mailbox) && (!account || !selects(account, mailbox));
   });
 }
 
@@ -183,8 +184,11 @@ export function movesOf(before: Config, after: Config, fleet: Fleet): readonly A
   return [...renames, ...takeovers];
 }
 
-export function isMoved(moves: readonly AccountMove[], { account, id }: Pick<MailboxState, 'account' | 'id'>): boolean {
-  return moves.some(({ from, ids }) => from === account && (ids?.includes(id) ?? true));
+/** Returns a test that finds the mailboxes that go on under another account. */
+export function movedBy(moves: readonly AccountMove[]) {
+  const sets = moves.map(({ from, ids }) => ({ from, ids: ids && new Set(ids) }));
+  return ({ account, id }: Pick<MailboxState, 'account' | 'id'>): boolean =>
+    sets.some(({ from, ids }) => from === account && (ids?.has(id) ?? true));
 }
 
 export function movesText(moves: readonly AccountMove[], fleet: Fleet, now: EpochMs): readonly string[] {
@@ -234,7 +238,8 @@ export async function moveMailboxes(
   });
 }
 
-function movedMailboxes(fleet: Fleet, { from, to, ids }: AccountMove): readonly MailboxState[] {
-  const theirs = [...fleet.mailboxesOf(from)].filter(({ id }) => ids?.includes(id) ?? true);
+function movedMailboxes(fleet: Fleet, move: AccountMove): readonly MailboxState[] {
+  const { from, to } = move;
+  const theirs = [...fleet.mailboxesOf(from)].filter(movedBy([move]));
   return theirs.map((mailbox) => mailboxUnder(mailbox, to));
 }

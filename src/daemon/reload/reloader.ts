@@ -13,9 +13,9 @@ import { showAccounts } from '../picture.ts';
 import {
   type Impact,
   impactOf,
-  isMoved,
   lastChannelsGone,
   mistakesIn,
+  movedBy,
   moveMailboxes,
   movesOf,
   movesText,
@@ -213,9 +213,10 @@ export class Reloader {
   /** Omits mailboxes that go on under another account. */
   #removedBy({ removed }: Impact, moves: readonly AccountMove[]) {
     const { fleet } = this.#parts.rooms;
+    const isMoved = movedBy(moves);
     return removed
       .map((account) => {
-        const left = [...fleet.mailboxesOf(account)].filter((mailbox) => !isMoved(moves, mailbox));
+        const left = [...fleet.mailboxesOf(account)].filter((mailbox) => !isMoved(mailbox));
         return { account, mailboxes: left.length };
       })
       .filter(({ account, mailboxes }) => mailboxes > 0 || moves.every(({ from }) => from !== account));

@@ -64,7 +64,7 @@ export class RecipeApi {
   readonly #redactor: Redactor;
 
   constructor(options: RecipeApiOptions, world: World) {
-    this.#baseUrl = options.baseUrl.replace(/\/+$/, '');
+    this.#baseUrl = new URL(options.baseUrl).href.replace(/\/+$/, '');
     this.#apiKey = options.apiKey;
     this.#world = world;
     const { baseUrl: url, egress = directly, socketPath } = options;

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { tune } from '../../../src/alerts/condition.ts';
 import { step } from '../../../src/alerts/engine.ts';
+import { configMatchesNothing } from '../../../src/alerts/rules/daemon-rules.ts';
 import { conditionsAfter } from '../../../src/alerts/rules.ts';
 import type { AlertRule } from '../../../src/core/alert-rules.ts';
 import type { BlacklistAnswer, Route, StatsRow } from '../../../src/core/answers.ts';
@@ -238,4 +239,14 @@ test('stale_data: time alone says only that no poll brought an answer', () => {
   expect(stale('time', dnsOf(['a', start, true]), start - minuteMs).active).toBe('unknown');
   expect(stale('time', dnsOf(['a', start, true]), start + minuteMs)).toMatchObject({ active: true });
   expect(stale('time', sampleMailbox(), start + minuteMs).facts.sentences[0]).toContain('has not read any DNS check');
+});
+
+test('of patterns that match no mailbox a further one is told, also beyond those shown, and a corrected one is not', () => {
+  const book = alertBook();
+  const see = (names: string) => {
+    const idle = [...names].map((pattern, at) => ({ place: `exclude[${at}]`, pattern, hint: '' }));
+    book.see([configMatchesNothing('acme', idle, { alert: book.only(), command: 'warmwarden' })]);
+  };
+  for (const names of ['abcdef', 'abcdef', 'bcdef', 'bcdefg', 'bcdefgh']) see(names);
+  expect(book.kinds()).toEqual(['firing', 'worsened', 'worsened']);
 });
