@@ -1,6 +1,6 @@
-// The configuration: every key with its shape, its default in the form of the file, and its meaning. The schema makes
-// the configuration that the program uses; load.ts adds values that depend on the folder of the file or the
-// environment.
+// The configuration: the schema gives each key its shape, its default in the form of the file, and its meaning, and makes
+// the values that the program uses. The keys of guard, rules, places and channels stand in files of their own; load.ts adds
+// values that depend on the folder of the file or the environment.
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { type ChannelSettings, channelSettings, digestChannels } from '../channels/channels.ts';

@@ -54,6 +54,8 @@ export function variantsOf(shape: FileShape): readonly FileShape[] {
 /** Origin of a value. `line` and `column` are a place in the configuration file. */
 export type Origin =
   | { readonly kind: 'default' | 'profile' }
+  /** Name of the key beside it that is higher. */
+  | { readonly kind: 'raised'; readonly to: string }
   | { readonly kind: 'file' | 'secret_file'; readonly line: number; readonly column: number }
   | { readonly kind: 'environment'; readonly written: string; readonly line: number; readonly column: number };
 
@@ -139,6 +141,8 @@ export function originText(from: Origin): string {
       return 'default';
     case 'profile':
       return 'profile literal';
+    case 'raised':
+      return `raised to ${from.to}`;
     case 'file':
       return `line ${from.line}`;
     case 'secret_file':
@@ -182,14 +186,28 @@ function variantFor(shape: FileShape, value: unknown): FileShape {
 export function profiled(settings: readonly Setting[]): readonly Setting[] {
   const profile = settings.find(({ path }) => formatPath(path) === 'guard.profile')?.value;
   return settings.map((setting) => {
-    const value = profileValues[formatPath(setting.path)];
-    const { kind } = setting.from;
-    if (value === undefined || (kind !== 'default' && kind !== 'profile')) return setting;
-    return profile === 'literal'
-      ? { ...setting, value: value.literal, from: { kind: 'profile' } }
-      : { ...setting, value: value.measured, from: { kind: 'default' } };
+    const name = formatPath(setting.path);
+    const value = profileValues[name];
+    const isWritten = !['default', 'profile', 'raised'].includes(setting.from.kind);
+    const unraised: Setting =
+      value === undefined || isWritten
+        ? setting
+        : profile === 'literal'
+          ? { ...setting, value: value.literal, from: { kind: 'profile' } }
+          : { ...setting, value: value.measured, from: { kind: 'default' } };
+    const to = raisedTo[name];
+    const least = to && settings.find(({ path }) => formatPath(path) === to)?.value;
+    return to && Number(least) > Number(unraised.value)
+      ? { ...unraised, value: least, from: { kind: 'raised', to: to.slice(to.lastIndexOf('.') + 1) } }
+      : unraised;
   });
 }
+
+/** Numbers that `policyOf` raises, each with the number that it is never below. */
+const raisedTo: Readonly<Record<string, string>> = {
+  'guard.window_max_days': 'guard.window_days',
+  'guard.breaker.max_mailboxes': 'guard.breaker.min_mailboxes',
+};
 
 const profileValues: Readonly<Record<string, { readonly measured: unknown; readonly literal: unknown }>> = {
   'guard.window_max_days': { measured: defaultPolicy.windowMaxDays, literal: literalProfile.windowMaxDays },

@@ -1,4 +1,5 @@
-// The alert rules, the most urgent kind first. Their conditions stand in alerts/rules.
+// The alert rules with their runbooks, in the order in which alerts of one severity are shown. Their conditions stand in
+// alerts/rules.
 import type { Route } from './answers.ts';
 import { hourMs, minuteMs } from './time.ts';
 

@@ -7,6 +7,7 @@ import { storeTitle } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { momentText, withoutFolders } from '../core/wording/phrases.ts';
 import { noneJudged } from '../core/wording/states.ts';
+import { startText } from '../core/write-scope.ts';
 import type { Readiness } from '../web/route-parts.ts';
 
 /** Page and recipes start before the operator commands, and get them from here. */
@@ -32,9 +33,9 @@ export const causes = {
     return [`${storeTitle}${since}: ${about}`];
   },
   account: ({ fleet, zone }) =>
-    fleet.guarding().flatMap(({ account, startingSince }) => {
-      if (startingSince === null) return [];
-      return [`account ${account} is starting (since ${momentText(startingSince, zone)})`];
+    fleet.guarding().flatMap((one) => {
+      if (one.startingSince === null) return [];
+      return [`${startText(one)} (since ${momentText(one.startingSince, zone)})`];
     }),
   crash: ({ fleet, operate }) => {
     const isStarting = !operate || fleet.guarding().some(({ startingSince }) => startingSince !== null);

@@ -135,8 +135,9 @@ function lateness(family: Family): Family {
 function familyOf(metric: MetricObjectWithValues<MetricValue<string>>, fleet: Fleet): Family {
   const type = familyTypes.find((name) => name === String(metric.type)) ?? 'gauge';
   const samples = metric.values.flatMap((value): Sample[] => {
-    const { account } = value.labels as { account?: string };
+    const { account, channel } = value.labels as { account?: string; channel?: string };
     if (account !== undefined && fleet.account(account) === undefined) return [];
+    if (channel !== undefined && fleet.channel(channel) === undefined) return [];
     const { metricName = metric.name } = value as { metricName?: string };
     return [{ suffix: metricName.slice(metric.name.length), labels: value.labels, value: value.value }];
   });

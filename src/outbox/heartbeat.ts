@@ -5,6 +5,7 @@ import { type PingTarget, pingOf } from '../channels/post.ts';
 import { noAccount } from '../core/alert.ts';
 import { storeTitle } from '../core/store-failure.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
+import { startText } from '../core/write-scope.ts';
 import type { NotifyParts } from './outbox-store.ts';
 import { answered, failedAgain, type ReceiverState, untried } from './receiver-state.ts';
 
@@ -77,7 +78,7 @@ export class Heartbeat {
       ...(unheardSince(fleet.channels(), fleet.alertsOf(noAccount)) === null ? [] : ['no channel accepts messages']),
       ...stuck.map(({ channel }) => `messages for ${channel} are stuck`),
       ...(polled ? [] : ['no account has been polled lately']),
-      ...fleet.guarding().flatMap((one) => (one.startingSince === null ? [] : [`account ${one.account} is starting`])),
+      ...fleet.guarding().flatMap((one) => (one.startingSince === null ? [] : [startText(one)])),
     ];
   }
 

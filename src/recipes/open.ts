@@ -77,6 +77,7 @@ function scheduling(
 ): () => Promise<number> {
   let lookedAt = clock.now();
   let isFirst = true;
+  let hasLooked = false;
   const looked = new Map<string, EpochMs>();
   const lastScheduled = async (recipe: string, before: Run | null = null): Promise<EpochMs | undefined> => {
     const page = await runs.newest(recipe, runsAPage, before);
@@ -102,13 +103,16 @@ function scheduling(
   const look = async () => {
     const { definitions } = await catalogue();
     const now = clock.now();
+    // A schedule that comes back later is new: nothing is made up for.
+    for (const id of looked.keys()) if (!definitions.get(id)?.recipe.schedule) looked.delete(id);
     for (const { recipe } of definitions.values()) {
       if (!recipe.schedule) continue;
       // A run that fell into a downtime is made up for once.
-      const since = looked.get(recipe.id) ?? (await lastScheduled(recipe.id)) ?? lookedAt;
+      const downSince = hasLooked ? undefined : await lastScheduled(recipe.id);
+      const since = looked.get(recipe.id) ?? downSince ?? lookedAt;
       looked.set(recipe.id, await start(recipe, recipe.schedule, since));
     }
-    lookedAt = now;
+    [lookedAt, hasLooked] = [now, true];
   };
   return async () => {
     if (!isFirst) await look();

@@ -50,6 +50,18 @@ describe('the settings in force', () => {
     expect(text).toContain('near_limit: 70% # line 7');
     expect([acme?.guarded, second?.guarded]).toEqual([true, false]);
   });
+
+  test('have a maximum that a higher number beside it raises, in an override as well', () => {
+    const overridden = file.replace('enforce: false', 'window_days: 35');
+    const { config, settings } = load(
+      overridden.replace('near_limit: 70%', 'window_days: 40, breaker: {min_mailboxes: 900}'),
+    );
+    const text = lines(settingsText(settings()));
+    expect(text).toContain('window_max_days: 40 # raised to window_days');
+    expect(text).toContain('max_mailboxes: 900 # raised to min_mailboxes');
+    const [acme] = settingsFor({ email: 'a@vip.example', id: 'm1' }, config, settings());
+    expect(lines(settingsText(acme?.settings ?? []))).toContain('window_max_days: 35 # raised to window_days');
+  });
 });
 
 describe('the difference of two configurations', () => {

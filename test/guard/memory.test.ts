@@ -343,6 +343,17 @@ test('a mailbox that sends for two days without anything that counts is not judg
   expect(mailbox.stats(rows)).toMatchObject({ action: 'hold', reason: 'no_evidence' });
 });
 
+test('what a clock that was ahead recorded happened now, and old reversals are forgotten', () => {
+  const mailbox = known('recovery');
+  const ahead = now + 365 * dayMs;
+  const claimed = { kind: 'recovery', actionId: 'action', since: ahead, previousMode: 'slow', under: null } as const;
+  const reversals = [now - dayMs, now - minuteMs, ahead];
+  mailbox.remember({ interventions: [0, ahead], foundBreachAt: ahead, claim: claimed, reversals });
+  mailbox.warmup('recovery');
+  const { interventions, foundBreachAt, claim, reversals: kept } = mailbox.memory();
+  expect([interventions, foundBreachAt, claim?.since, kept]).toEqual([[0, now], now, now, [now - minuteMs]]);
+});
+
 test('interventions count for 60 days to the millisecond', () => {
   const memory = { ...known('balanced').memory(), interventions: [now, now + dayMs] };
   const counts = [60 * dayMs, 60 * dayMs + 1, 61 * dayMs + 1].map((ms) =>

@@ -99,19 +99,19 @@ describe('shared_bounces', () => {
   });
 
   test('is silent about a usual two days', () => {
-    expect(accountShift(accountOf(fleet), now)).toMatchObject({ isShifted: false, isOver: true });
+    expect(accountShift(accountOf(fleet), now)).toMatchObject({ isShifted: false, hasEnded: true });
   });
 
   test('sees a rate that has doubled, with at least 12 bounces more, on at least five domains', () => {
     const shift = accountShift(accountOf(fleet.map((one) => times2(one, 28))), now);
-    expect(shift).toMatchObject({ isShifted: true, isOver: false, domains: 6 });
+    expect(shift).toMatchObject({ isShifted: true, hasEnded: false, domains: 6 });
     expect(shift?.last).toMatchObject({ from: '2025-03-19', to: today, sent: 4_800 });
     expect(shift?.before).toMatchObject({ from: '2025-02-19', to: '2025-03-18', sent: 67_200 });
   });
 
   test('not on four domains', () => {
     const few = fleet.map((one, index) => ({ ...times2(one, 28), domain: `d${index % 4}.example` }));
-    expect(accountShift(accountOf(few), now)).toMatchObject({ isShifted: false, isOver: false, domains: 4 });
+    expect(accountShift(accountOf(few), now)).toMatchObject({ isShifted: false, hasEnded: false, domains: 4 });
   });
 
   test.each([
@@ -136,8 +136,9 @@ describe('shared_bounces', () => {
   });
 
   test('ends below one and a half times the rate before, not at it', () => {
-    const isOver = (bounces: number) => accountShift(accountOf(shifting([40, 2], times(2, 40, bounces))), now)?.isOver;
-    expect([isOver(2), isOver(3), isOver(4)]).toEqual([true, false, false]);
+    const hasEnded = (bounces: number) =>
+      accountShift(accountOf(shifting([40, 2], times(2, 40, bounces))), now)?.hasEnded;
+    expect([hasEnded(2), hasEnded(3), hasEnded(4)]).toEqual([true, false, false]);
   });
 });
 

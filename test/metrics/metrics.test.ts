@@ -179,12 +179,13 @@ describe('the series of the daemon', () => {
     expect((await enforced(() => true))[0]).toEqual([0, 10]);
   });
 
-  test('forget an account that a reload took away', async () => {
+  test('forget an account and a channel that a reload took away', async () => {
     const metrics = metricsOf(exampleFleet(), stillWorld());
+    metrics.tally.notification('former', 'sent');
     for (const account of ['acme', 'former']) metrics.tally.request({ account, route: 'stats', code: '503' }, 0.2);
     const series = new Scrape(await textOf(metrics));
     expect(series.value('api_requests_total', { account: 'acme', code: '503' })).toBe(1);
-    expect(series.samples.filter(({ labels }) => labels['account'] === 'former')).toEqual([]);
+    expect(series.samples.filter(({ labels }) => Object.values(labels).includes('former'))).toEqual([]);
   });
 
   test('count from 0 what did not happen yet, and then what happens', async () => {

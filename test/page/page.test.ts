@@ -142,6 +142,15 @@ const headlines: readonly Headline[] = [
     body: ['class="headline unknown"', 'Wait a moment.'],
   },
   {
+    name: 'says that an account with a stopped loop is not guarded, not that it is starting',
+    put: (fleet) => {
+      fleet.putAccount(account('northwind', { listed: false, lastSuccessAt: null }));
+      fleet.putGuarding([{ account: 'northwind', startingSince: now, hasStopped: true }]);
+    },
+    says: 'NOT GUARDED: northwind has stopped until the next restart. All 3 mailboxes were below their bounce limits when last read.',
+    body: ['class="headline alarm"', '>Warmwarden cannot guard the mailboxes of northwind until it is restarted.'],
+  },
+  {
     name: 'counts the held mailboxes',
     put: (fleet) => {
       putVerdict(fleet, 'g1', breach, 'globex');
@@ -264,6 +273,8 @@ test('the page of a mailbox that the circuit breaker holds says until when, in t
     '<a class="do" href="/breaker?do=apply">Pause these 3 mailboxes now</a> <a class="do" href="/breaker?do=discard">Wrong data: do not act</a> <a class="do" href="/mailboxes?mailbox=acme%2Fm1&amp;do=pause">Pause</a>',
   );
   expect(shown).toContain('id="alert-guard_held');
+  const listed = JSON.parse(await read(fleet, '/api/fleet')).mailboxes[0];
+  expect([listed.id, listed.alerts]).toEqual(['m1', ['guard_held']]);
   // The alert says what to do, and the page does not say it again.
   expect(shown).not.toMatch(/breaker apply|whole fleet/);
   expect(await read(fleet, '/mailboxes/acme/m2')).not.toContain('alert-guard_held');

@@ -143,6 +143,7 @@ describe('a run', () => {
     ['without an id of its own', { status: 'in-progress' }, { id: 'r', state: 'running', rows: null }],
     ['with rows in `output`', { status: 'done', output: { rows: [[1, 2]] } }, { state: 'succeeded', rows: [[1, 2]] }],
     ['with rows under `output_rows`', { status: 'done', output_rows: ['x'] }, { rows: ['x'] }],
+    ['with rows in `result`', { status: 'done', result: ['x'] }, { rows: ['x'] }],
     ['in a state nobody knows', { status: 'Defrosting' }, { state: 'unknown', stateSaid: 'Defrosting', rows: null }],
     ['without a state', { rows: [] }, { state: 'unknown', stateSaid: null, rows: [] }],
     ['cancelled, in American', { status: 'CANCELED' }, { state: 'cancelled' }],

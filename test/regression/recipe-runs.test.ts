@@ -116,6 +116,7 @@ async function dailyRecipe(runs: MemoryRuns) {
     ...{ place: '/nowhere/store.db', folder: () => folder, retentionMs: () => 9 * dayMs, operate: () => null },
   });
   for (const loop of recipes.loops) loop.start();
+  const write = (recipe: string) => writeFileSync(join(folder, 'daily.yaml'), recipe);
   const later = (what: string, isSo: () => Promise<boolean> | boolean) =>
     until(what, async () => {
       await world.clock.advance(10 * secondMs);
@@ -125,7 +126,7 @@ async function dailyRecipe(runs: MemoryRuns) {
     for (const loop of recipes.loops) await loop.stop();
     await recipes.runner.close();
   };
-  return { world, later, [Symbol.asyncDispose]: close };
+  return { world, later, write, text, [Symbol.asyncDispose]: close };
 }
 
 test('a scheduled run that the store refuses is made with a later look', async () => {
@@ -152,4 +153,17 @@ test('a scheduled run that was missed is made up for, however many runs people m
   await using daily = await dailyRecipe(runs);
   await daily.later('the run', async () => (await runs.newest('daily', 1))[0]?.by === 'schedule');
   expect(daily.world.clock.now()).toBeLessThan(noon);
+});
+
+test('a schedule that was taken away and put back makes up for nothing', async () => {
+  const runs = new MemoryRuns();
+  await using daily = await dailyRecipe(runs);
+  const { clock } = daily.world;
+  const passed = (minutes: number) => daily.later('the time', () => clock.now() >= noon + minutes * minuteMs);
+  await passed(1);
+  daily.write(daily.text.replace(/schedule.*/, ''));
+  await passed(3);
+  daily.write(daily.text.replace('20 3', '22 3'));
+  await passed(5);
+  expect(await runs.newest('daily', 10)).toHaveLength(1);
 });

@@ -129,7 +129,9 @@ describe('a crash', () => {
     await stage.restart();
     const at = stage.clock.now();
     await stage.run(30 * minuteMs);
-    expect(await stage.readyz()).toMatch(/^503 .*account agency is starting.*account agency: its request loop ended/s);
+    expect(await stage.readyz()).toMatch(
+      /^503 .*account agency has stopped: it is not guarded.*account agency: its request loop ended/s,
+    );
     expect(scene.listed(at)).toBeGreaterThanOrEqual(28);
     expect([stage.crashes.length, stage.notified('crashed')]).toEqual([1, ['firing']]);
     await stage.run(30 * minuteMs);

@@ -106,11 +106,11 @@ export class Recorder {
     const policy = this.#options.policyFor(before);
     const context = this.#tickContext(before.id, { policy, now, answered });
     const ticked = tick(before, observation, context);
-    const { mailbox, changes, verdict, decision, actions, confirmed, breaker } = ticked;
+    const { mailbox, changes, decision, actions, confirmed, breaker } = ticked;
     const acted = confirmed?.by ? null : confirmed;
     const { route } = observation;
     const outside = { before, changes };
-    const judged = verdict !== null;
+    const judged = decision !== null;
     const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged });
     const record: TickRecord = {
       ...{ mailbox, remembers: true, answered: answered ? [answered] : [], changes, actions, alerts },
@@ -124,7 +124,7 @@ export class Recorder {
       this.#order.wrote(before.id);
       this.#count(confirmed, 'confirmed');
     }
-    if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
+    if (decision) tally.decision(before.account, decision.verdict.action, decision.verdict.reason);
     this.#show(mailbox, actions, alerts);
     return mailbox;
   }

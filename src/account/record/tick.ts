@@ -176,7 +176,6 @@ export interface TickContext {
 export interface Tick {
   readonly mailbox: MailboxState;
   readonly changes: readonly Change[];
-  readonly verdict: Verdict | null;
   readonly decision: DecisionRecord | null;
   /** Actions that the answer confirmed, dropped or planned, in this order. */
   readonly actions: readonly Action[];
@@ -203,10 +202,7 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
   const readable = judgeable && hasRead('stats') && hasRead('warmup');
   const earlierRows = freshStats ? (before.stats?.answer.rows ?? null) : null;
   const judgement = readable ? judgeMailbox(mailbox, { ...context, freshStats, earlierRows }) : null;
-  if (!judgement) {
-    const nothing = { verdict: null, decision: null, breaker: null };
-    return { mailbox, changes, actions: settled, confirmed, ...nothing };
-  }
+  if (!judgement) return { mailbox, changes, actions: settled, confirmed, decision: null, breaker: null };
   const { memory } = judgement;
   const { verdict, breaker } = askBreaker({ ...mailbox, memory }, judgement.verdict, { ...context, mayWrite: enforce });
   const judged = { ...mailbox, memory, verdict: { at: now, answer: verdict } };
@@ -218,7 +214,6 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
   return {
     mailbox: { ...judged, action: planned.at(-1) ?? judged.action },
     changes,
-    verdict,
     decision: {
       ...{ verdict, at: now },
       unchanged: before.verdict !== null && isSameSpan(before.verdict.answer, verdict),

@@ -140,7 +140,7 @@ export function accountShiftAlert(finding: ShiftFinding, now: EpochMs): Conditio
 function hasShifted({ shift, counted: known, unknown, pending }: ShiftFinding): Condition['active'] {
   if (!shift || (unknown + pending) * unknownOneIn > known + unknown + pending) return 'unknown';
   if (shift.isShifted) return true;
-  return shift.isOver ? false : 'unknown';
+  return shift.hasEnded ? false : 'unknown';
 }
 
 /** Returns a text such as `9 bounces in 290 emails WHERE`. */

@@ -72,7 +72,7 @@ export class Lane {
   async run(signal: AbortSignal, turned: () => void): Promise<void> {
     const { clock, budget, mayAsk } = this.#options;
     // The slots of many accounts come at the same moment on a slow machine. The choice of a poll is work, too.
-    let hasRoom = false;
+    let hasYielded = false;
     while (!signal.aborted) {
       const now = clock.monotonic();
       const wait = Math.min(budget.nextBatchAt(now), Math.max(budget.nextStartAt(now), this.#actionOpensAt())) - now;
@@ -80,11 +80,11 @@ export class Lane {
       if (now < budget.throttle.keyUntil || !this.#hangs(now)) turned();
       if (mayAsk() === 'nothing') await clock.sleep(secondMs, signal);
       else if (wait > 0) await this.#bell.sleep(Math.min(wait, turnEveryMs), signal);
-      else if (!hasRoom) {
+      else if (!hasYielded) {
         await clock.busy(() => nextTurn());
-        hasRoom = true;
+        hasYielded = true;
       } else {
-        hasRoom = false;
+        hasYielded = false;
         if (!this.#serveAction() && !this.#servePoll()) await this.#bell.sleep(this.#idleFor(), signal);
       }
     }

@@ -19,7 +19,7 @@ const setting = z
   .strictObject({
     path: text,
     value: z.unknown().describe('As the file would write it; secrets are hidden.'),
-    from: z.enum(['default', 'profile', 'file', 'secret_file', 'environment']),
+    from: z.enum(['default', 'profile', 'raised', 'file', 'secret_file', 'environment']),
     line: count.optional(),
     column: count.optional(),
     written: text.optional().describe('How the file names the environment variable.'),

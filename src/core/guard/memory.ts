@@ -151,18 +151,29 @@ export function afterSight(policy: Policy, before: GuardMemory, sight: Sight): G
   return { ...restarted, ...modes, ...ranUnder(sight), run, claim, pauseWord, reversals };
 }
 
-/** Removes dates in the future, which a clock that was ahead left behind. */
+/**
+ * Moves times in the future, which a clock that was ahead left behind, to the present: what Warmwarden did still counts.
+ * Forgets reversals in the future and those that no longer count.
+ */
 function withoutFuture(memory: GuardMemory, sight: Sight): GuardMemory {
-  const { evidence, emergencyEvidence, unjudgedSince, reversals } = memory;
+  const { evidence, emergencyEvidence, unjudgedSince, foundBreachAt, interventions, claim } = memory;
   const [now, next] = [today(sight), fromNextFullDay(sight)];
   const isAhead = (start: EvidenceStart | null) => start !== null && start.from > next.from;
+  const notAfterNow = (at: EpochMs) => Math.min(at, sight.now);
   return {
     ...memory,
     evidence: isAhead(evidence) ? next : evidence,
     emergencyEvidence: isAhead(emergencyEvidence) ? fromNow(sight) : emergencyEvidence,
     unjudgedSince: unjudgedSince && unjudgedSince > now ? now : (unjudgedSince ?? null),
-    reversals: reversals.filter((at) => at <= sight.now),
+    ...(foundBreachAt && { foundBreachAt: notAfterNow(foundBreachAt) }),
+    interventions: interventions.map(notAfterNow),
+    claim: claim && claimedBy(claim, sight.now),
+    reversals: recentReversals(memory, sight.now),
   };
+}
+
+function claimedBy(claim: Claim, now: EpochMs): Claim {
+  return { ...claim, since: Math.min(claim.since, now), under: claim.under && claimedBy(claim.under, now) };
 }
 
 function stands(claim: Claim | null, mode: string | null, run: RunState): boolean {
@@ -295,7 +306,7 @@ const contestedReversals = 2;
 const contestedMs = dayMs;
 
 export function recentReversals({ reversals }: GuardMemory, now: EpochMs): readonly EpochMs[] {
-  return reversals.filter((at) => now - at < contestedMs);
+  return reversals.filter((at) => at <= now && now - at < contestedMs);
 }
 
 export function isContested(memory: GuardMemory, now: EpochMs): boolean {

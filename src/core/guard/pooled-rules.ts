@@ -27,7 +27,7 @@ export interface AccountShift {
   readonly before: PooledWindow;
   readonly domains: number;
   readonly isShifted: boolean;
-  readonly isOver: boolean;
+  readonly hasEnded: boolean;
 }
 
 /** counted: its days are in the sums. unknown: without current data. A paused mailbox counts. */
@@ -158,6 +158,6 @@ export function accountShift({ whole, domains: pools }: Pools, now: EpochMs): Ac
   const usual = before.bounced * last.sent;
   const isDoubled = last.bounced * before.sent >= 2 * usual;
   const isMore = (last.bounced - bouncesBeyondRate) * before.sent >= usual;
-  const isOver = 2 * last.bounced * before.sent < 3 * usual;
-  return { last, before, domains, isShifted: isDoubled && isMore && domains >= leastDomains, isOver };
+  const hasEnded = 2 * last.bounced * before.sent < 3 * usual;
+  return { last, before, domains, isShifted: isDoubled && isMore && domains >= leastDomains, hasEnded };
 }

@@ -102,9 +102,11 @@ export class Duties {
     const { fleet, world } = this.#rooms;
     const since = new Map(fleet.guarding().map(({ account, startingSince }) => [account, startingSince]));
     const guarding = this.watches.map((watch) => {
-      const isGuarded = this.#begun.has(watch) && !this.#stopped.has(watch.account);
-      const startingSince = isGuarded ? null : (since.get(watch.account) ?? world.clock.now());
-      return { account: watch.account, startingSince };
+      const { account } = watch;
+      const hasStopped = this.#stopped.has(account);
+      const isGuarded = this.#begun.has(watch) && !hasStopped;
+      const startingSince = isGuarded ? null : (since.get(account) ?? world.clock.now());
+      return { account, startingSince, ...(hasStopped && { hasStopped }) };
     });
     fleet.putGuarding(guarding);
   }

@@ -135,7 +135,7 @@ export function readRun(body: unknown): RunRecord | null {
 }
 
 function rowsIn(fields: JsonFields): readonly unknown[] | null {
-  const names = ['rows', 'output_rows', 'output', 'results', 'data'];
+  const names = ['rows', 'output_rows', 'output', 'result', 'results', 'data'];
   return listIn(fields, names) ?? listIn(objectOf(fields['output'] ?? fields['result']), names);
 }
 

@@ -66,7 +66,7 @@ export const probeRoutes: readonly JsonRoute<ProbeParts>[] = [
       200: { description: '`ready`', content: plain },
       503: {
         description:
-          'What is wrong, a line for each cause, with the moment since when: Warmwarden is starting, the store is failing, an account is starting, or Warmwarden restarted after a crash. An API that fails or rejects the key does not count: `warmwarden_api_up` and the alert `not_guarded` say so.',
+          'What is wrong, a line for each cause, with the moment since when: Warmwarden is starting, the store is failing, an account is starting or has stopped, or Warmwarden restarted after a crash. An API that fails or rejects the key does not count: `warmwarden_api_up` and the alert `not_guarded` say so.',
         content: plain,
       },
     },

@@ -109,9 +109,10 @@ export class WideAlerts {
     return found;
   }
 
-  /** Alerts about the mailbox's domain or IP address, if its last data shows the same problem. */
+  /** Alerts about the mailbox's domain or IP address with a problem that its last data shows, or a breaker that holds it. */
   concerning(mailbox: MailboxState): readonly Alert[] {
-    return this.about(mailbox).filter((alert) => concerns(alert, mailbox));
+    const isHeld = mailbox.verdict?.answer.reason === 'circuit_breaker';
+    return this.about(mailbox).filter((alert) => concerns(alert, mailbox) || (isHeld && alert.rule === 'guard_held'));
   }
 }
 

@@ -1,6 +1,5 @@
 // View of the fleet on pages and in /api/fleet: ranked worst first, counted, filtered and paged, with the headline.
 import { silenceOf } from '../../alerts/routing.ts';
-import { concerns } from '../../alerts/rules/finding-rules.ts';
 import type { Alert, Silence } from '../../core/alert.ts';
 import { dnsRecords } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
@@ -60,14 +59,12 @@ export interface RankedMailbox {
 
 /** Row of one mailbox, with the alerts of its domain, its IP address and the circuit breaker that concern it. */
 export function rowOf(fleet: Fleet, mailbox: MailboxState, policyOf: PolicyOf): MailboxRow {
-  const shared = [...fleet.wideAlerts()].filter((alert) => concerns(alert, mailbox) || isHolding(alert, mailbox));
-  const alerts = [...fleet.alertsAbout(mailbox), ...shared].filter(isFiring);
+  const alerts = alertsOn(fleet, new WideAlerts(fleet.wideAlerts()), mailbox);
   return makeRow(fleet, { mailbox, state: guardStateOf(mailbox, policyOf(mailbox).nearLimitPpm), alerts });
 }
 
-function isHolding({ rule, facts }: Alert, { account, verdict }: MailboxState): boolean {
-  const held = rule === 'guard_held' && verdict?.answer.reason === 'circuit_breaker';
-  return held && (facts.accounts ?? []).includes(account);
+function alertsOn(fleet: Fleet, wide: WideAlerts, mailbox: MailboxState): readonly Alert[] {
+  return [...fleet.alertsAbout(mailbox).filter(isFiring), ...wide.concerning(mailbox)];
 }
 
 /** Ranks a mailbox. A critical alert without a silence ranks it first, even if the guard's verdict is fine. */
@@ -243,10 +240,9 @@ export type RankingParts = Pick<RouteParts, 'fleet' | 'world' | 'policyOf'>;
 export function rankedOf({ fleet, world, policyOf }: RankingParts): readonly RankedMailbox[] {
   const wide = new WideAlerts(fleet.wideAlerts());
   const silences = fleet.silences(world.clock.now());
-  return [...fleet.mailboxes()].map((mailbox) => {
-    const alerts = [...fleet.alertsAbout(mailbox).filter(isFiring), ...wide.concerning(mailbox)];
-    return rank(mailbox, policyOf(mailbox), { alerts, silences });
-  });
+  return [...fleet.mailboxes()].map((mailbox) =>
+    rank(mailbox, policyOf(mailbox), { alerts: alertsOn(fleet, wide, mailbox), silences }),
+  );
 }
 
 export type PictureParts = RankingParts & Pick<RouteParts, 'ready' | 'explain' | 'timeZone'>;

@@ -33,7 +33,10 @@ export interface HeadlineFacts {
   readonly zone: string;
 }
 
-/** calm: no problems. acted: Warmwarden acted, and all is contained. alarm: a person should look. unknown: state unknown. */
+/**
+ * calm: nothing is urgent; alerts below critical may fire. acted: Warmwarden paused or switched mailboxes, or writes are
+ * off for some. alarm: a person must act. unknown: what Warmwarden knows is old, incomplete or not judged.
+ */
 export const tones = ['calm', 'acted', 'alarm', 'unknown'] as const;
 export type Tone = (typeof tones)[number];
 
@@ -74,8 +77,9 @@ function storeHeadline({ storeFailure }: Pick<HeadlineFacts, 'storeFailure'>): H
   );
 }
 
-function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
-  if (accounts.some((account) => account.listed)) return null;
+function startingHeadline(facts: HeadlineFacts): Headline | null {
+  const { accounts, ready } = facts;
+  if (accounts.some((account) => account.listed) || stoppedOf(facts).length > 0) return null;
   if (accounts.some((account) => account.failingSince !== null)) return null;
   return {
     tone: 'unknown',
@@ -103,7 +107,13 @@ function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'now'>): Headli
 function startingOf({ accounts, guarding }: Pick<HeadlineFacts, 'accounts' | 'guarding'>): readonly string[] {
   const unlisted = accounts.filter(({ listed, failingSince }) => !listed && failingSince === null);
   const unpolled = guarding.flatMap(({ account, startingSince }) => (startingSince === null ? [] : [account]));
-  return [...new Set([...unlisted.map(({ name }) => name), ...unpolled])];
+  const stopped = new Set(stoppedOf({ guarding }).map(({ name }) => name));
+  return [...new Set([...unlisted.map(({ name }) => name), ...unpolled])].filter((name) => !stopped.has(name));
+}
+
+/** Accounts with a stopped loop: they are not guarded until the next restart. */
+function stoppedOf({ guarding }: Pick<HeadlineFacts, 'guarding'>): readonly Pick<AccountState, 'name'>[] {
+  return guarding.flatMap(({ account, hasStopped }) => (hasStopped ? [{ name: account }] : []));
 }
 
 function failingOf({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly AccountState[] {
@@ -133,7 +143,7 @@ function unknownHeadline(facts: HeadlineFacts): Headline | null {
   const { counts, sweeps, writesOff, command } = facts;
   const total = totalOf(counts);
   if (total === 0 || counts.not_judged < total || sweeps.length > 0) return null;
-  if (unjudgedOf(facts).length + writesOff.length > 0) return null;
+  if (unjudgedOf(facts).length + stoppedOf(facts).length + writesOff.length > 0) return null;
   return {
     tone: 'unknown',
     sentence: total === 1 ? 'The one mailbox is not judged.' : `None of the ${mailboxes(total)} is judged.`,
@@ -157,7 +167,8 @@ function writesOffHeadline(facts: HeadlineFacts): Headline | null {
   const advice = `${notActing} ${named.map((off) => stopText(off, facts)).join(' ')}`;
   const isStopped = ({ name }: AccountState) => scopes.some((one) => one.kind === 'account' && one.account === name);
   const everywhere = scopes.some(({ kind }) => kind === 'everything') || accounts.every(isStopped);
-  if (everywhere && unjudgedOf(facts).length === 0) return { tone: 'alarm', sentence, advice };
+  if (everywhere && unjudgedOf(facts).length + stoppedOf(facts).length === 0)
+    return { tone: 'alarm', sentence, advice };
   const fleet = fleetHeadline(facts);
   const quiet = fleet.tone === 'calm' || fleet.tone === 'acted';
   const waits = facts.counts.paused_by_guard > 0 || facts.firing.count('warning') > 0;
@@ -183,7 +194,8 @@ function stopText({ scope, by, reason, until }: WritesOff, { command, zone }: He
 function fleetHeadline(facts: HeadlineFacts): Headline {
   const { counts, firing, accounts, incidents, now, zone } = facts;
   const total = totalOf(counts);
-  if (total === 0) {
+  const stopped = stoppedOf(facts);
+  if (total === 0 && stopped.length === 0) {
     return {
       tone: 'unknown',
       sentence: 'There is no mailbox to guard.',
@@ -198,9 +210,11 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   const short = accounts.filter((one) => !isEmpty(one) && isListShort(one, firing));
   const unjudged = unjudgedOf(facts);
   const isPartial = short.length + unjudged.length > 0;
-  const isOld = isDown || starting.length > 0 || isPartial;
+  const isOld = isDown || starting.length + stopped.length > 0 || isPartial;
   const okWhenRead = isPartial ? counts.ok : facts.okWhenRead;
   const parts = [
+    stopped.length > 0 &&
+      `NOT GUARDED: ${namesIn(stopped)} ${stopped.length === 1 ? 'has' : 'have'} stopped until the next restart.`,
     unjudged.length > 0 && `NOT GUARDED: no mailbox of ${namesIn(unjudged)} can be judged.`,
     unlisted > 0 &&
       `NOT GUARDED: ${counted(unlisted, 'mailbox', 'mailboxes')} that the configuration includes ${unlisted === 1 ? 'is' : 'are'} not in the mailbox list.`,
@@ -213,7 +227,8 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
     incidents.length > 1 && `${counted(incidents.length, 'incident')}.`,
     critical > 0 && `${counted(critical, 'critical alert')}.`,
     facts.sweeps.length > 0 && `${sweepsText(facts.sweeps, { now, zone })}.`,
-    (facts.sweeps.length === 0 || counts.not_judged < total) &&
+    total > 0 &&
+      (facts.sweeps.length === 0 || counts.not_judged < total) &&
       (counts.ok === total ? allFine(total, critical, isOld) : stateSentence({ counts, okWhenRead })),
   ];
   return {
@@ -239,7 +254,7 @@ function allFine(total: number, critical: number, isOld: boolean): string {
 
 function toneOf(facts: HeadlineFacts, critical: number): Tone {
   const { counts, accounts } = facts;
-  const failed = stuckActions(facts).length + unjudgedOf(facts).length > 0;
+  const failed = stuckActions(facts).length + unjudgedOf(facts).length + stoppedOf(facts).length > 0;
   if (critical > 0 || counts.held > 0 || failed || accounts.some(({ keyWrites }) => keyWrites === false))
     return 'alarm';
   const isOld = failingOf(facts).length + startingOf(facts).length > 0;
@@ -315,13 +330,15 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
 
 const blind = 'Warmwarden cannot guard the mailboxes of';
 
-function accountsAdvice({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly string[] {
+function accountsAdvice({ accounts, guarding }: HeadlineFacts): readonly string[] {
+  const stopped = stoppedOf({ guarding });
   const [cause] = unjudgedOf({ accounts });
   const failing = failingOf({ accounts });
   const rejected = failing.filter(({ keyRejected }) => keyRejected);
   const down = failing.filter(({ keyRejected }) => !keyRejected);
   const readOnly = accounts.filter(({ keyWrites }) => keyWrites === false);
   return [
+    stopped.length > 0 && `${blind} ${namesIn(stopped)} until it is restarted. Restart it; the log has the error.`,
     cause?.unjudged &&
       `The API of ${cause.name} answers, but not what Warmwarden judges by: ${sentenceOf(cause.unjudged.detail)}`,
     down.length > 0 && `${blind} ${namesIn(down)} while their API is down. Their last failure is below.`,
@@ -388,7 +405,7 @@ function breakerAdvice(holds: readonly Alert[], { command, zone }: Pick<Headline
 
 const namesShown = 5;
 
-function namesIn(accounts: readonly AccountState[]): string {
+function namesIn(accounts: readonly Pick<AccountState, 'name'>[]): string {
   return firstText(
     accounts.map(({ name }) => name),
     namesShown,

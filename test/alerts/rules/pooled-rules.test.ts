@@ -89,9 +89,9 @@ describe('shared_bounces of a domain', () => {
 
 const last = { sent: 18_400, bounced: 74, allowed: 0, from: '2026-03-19', to: '2026-03-20' };
 const before = { sent: 257_600, bounced: 515, allowed: 0, from: '2026-02-19', to: '2026-03-18' };
-const shift = { last, before, domains: 61, isShifted: true, isOver: false };
+const shift = { last, before, domains: 61, isShifted: true, hasEnded: false };
 
-const usual = { ...shift, isShifted: false, isOver: true };
+const usual = { ...shift, isShifted: false, hasEnded: true };
 
 function account(change: Partial<ShiftFinding> = {}): ShiftFinding {
   return { account: 'agency', shift, ...known, counted: 500, ...change };

@@ -94,7 +94,7 @@ export function shiftAlerts(domains: readonly (readonly History[])[], mode: Warm
     );
     if (!shift) continue;
     if (shift.isShifted && !isFiring) fired.push(poll);
-    isFiring = shift.isShifted || (isFiring && !shift.isOver);
+    isFiring = shift.isShifted || (isFiring && !shift.hasEnded);
   }
   return fired;
 }
