@@ -139,6 +139,8 @@ describe('shared_bounces', () => {
     const hasEnded = (bounces: number) =>
       accountShift(accountOf(shifting([40, 2], times(2, 40, bounces))), now)?.hasEnded;
     expect([hasEnded(2), hasEnded(3), hasEnded(4)]).toEqual([true, false, false]);
+    const paused = shifting([40, 2], times(2, 0, 0));
+    expect(accountShift(accountOf(paused), now)?.hasEnded).toBe(true);
   });
 });
 
