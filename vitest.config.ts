@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 const days = [
   ...['account', 'act', 'habits', 'regression', 'scenario'].map((folder) => `test/${folder}/**/*.test.ts`),
   'test/bench/guard.test.ts',
-  'test/operations/release.test.ts',
+  'test/operations/holds.test.ts',
   ...['by-the-clock', 'notifier', 'store-watch', 'who-hears'].map((name) => `test/outbox/${name}.test.ts`),
   'test/poll/forecast.test.ts',
   'test/record/account-rules.test.ts',

@@ -87,7 +87,7 @@ test.each([
     expect((await commandLine(['status', '--config', daemon.file])).code).toBe(1);
     expect((await fetch(`${daemon.url()}/readyz`)).status).toBe(503);
     expect(daemon.receiver.alerts().map(({ title }) => title)).toContain(
-      'agency: NOT GUARDED, no mailbox can be judged',
+      'account agency is NOT GUARDED: no mailbox can be judged',
     );
     isOver = false;
     await daemon.run(2 * hourMs);
