@@ -30,7 +30,7 @@ test.each([
       expect([hour, (await fetch(`${daemon.url()}/readyz`)).status]).toEqual([hour, 200]);
     }
     const titles = daemon.receiver.alerts().map(({ title }) => title);
-    expect(titles.filter((title) => title.includes('NOT GUARDED'))).toEqual([]);
+    expect(titles.filter((title) => title.includes('no mailbox can be judged'))).toEqual([]);
     // Three polls of the warm-up were due by then.
     if (hours < 12) return;
     expect(titles).toContain(`${broken.email}: not judged, because the warm-up cannot be read`);
