@@ -427,7 +427,7 @@ class UnreadRoutes {
     return this.#blindness(now);
   }
 
-  /** One answer may be a mistake, so each mailbox must have been judged again. A known alert says since when. */
+  /** Waits until each mailbox was judged again, as a single answer may be a mistake. A known alert says since when. */
   #blindness(now: EpochMs): ReadFailure | null {
     const { account, fleet } = this.#parts;
     const verdicts = [...fleet.mailboxesOf(account)].flatMap(({ verdict }) =>

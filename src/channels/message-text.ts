@@ -80,7 +80,7 @@ function incidentList(
 function itemOf(transition: Transition, zone: string): MessageItem {
   const { alert } = transition;
   const { title } = alert.facts;
-  // Of an action among others: the counts, and the way back.
+  // An action among others has only its counts and the way back.
   const isShort = alert.rule === 'guard_acted';
   const sentences = alert.facts.sentences.filter((text, index) => !isShort || index === 0 || command.test(text));
   return {

@@ -24,7 +24,7 @@ interface InitOptions {
 const keyOfLater = 'sk_live_later';
 
 /** Answers to the questions. `key`: written into a file of its own; null if the options say where it is. */
-interface Answers {
+interface StarterAnswers {
   readonly baseUrl: string;
   readonly key: string | null;
   /** Address of a webhook; empty for no channel. */
@@ -81,7 +81,7 @@ async function init(options: InitOptions): Promise<void> {
   ]);
 }
 
-function withoutTerminal({ baseUrl, keyEnv, keyFile, channel = '' }: InitOptions): Answers {
+function withoutTerminal({ baseUrl, keyEnv, keyFile, channel = '' }: InitOptions): StarterAnswers {
   if (baseUrl === undefined || (keyEnv === undefined && keyFile === undefined))
     throw new CommandError(
       'usage',
@@ -91,7 +91,7 @@ function withoutTerminal({ baseUrl, keyEnv, keyFile, channel = '' }: InitOptions
 }
 
 /** Asks at the terminal for what the options leave out. What is secret is not shown. */
-async function questions({ baseUrl, keyEnv, keyFile, channel }: InitOptions): Promise<Answers> {
+async function questions({ baseUrl, keyEnv, keyFile, channel }: InitOptions): Promise<StarterAnswers> {
   let isHidden = false;
   const output = new Writable({
     write: (chunk, _encoding, done) => {
@@ -126,7 +126,7 @@ async function questions({ baseUrl, keyEnv, keyFile, channel }: InitOptions): Pr
 }
 
 /** Configuration of at most twelve lines. */
-function starterText({ account, keyEnv, keyFile }: InitOptions, { baseUrl, channel }: Answers): string {
+function starterText({ account, keyEnv, keyFile }: InitOptions, { baseUrl, channel }: StarterAnswers): string {
   const key =
     keyEnv === undefined
       ? `api_key_file: ${JSON.stringify(keyFile === undefined ? './api_key' : resolve(keyFile))}`

@@ -5,7 +5,7 @@ import type { SourceDocument } from '../world/schema/document.ts';
 import { type Finding, formatPath, type Path, type Problem } from '../world/schema/problem.ts';
 import { doubts, inconsistencies } from './checks.ts';
 import { type AlertsConfig, type CheckedFile, type Config, configSchema } from './config.ts';
-import { maybeSecretAt, secretsIn } from './hiding.ts';
+import { maybeSecretAt } from './hiding.ts';
 import { placeOf } from './places.ts';
 import { type Origin, type Setting, settingsOf } from './settings.ts';
 import { checkPart, type Environment, placeFindings, readSource, type Substitution } from './source.ts';
@@ -39,8 +39,7 @@ export function loadConfig(
   const part = checkPart({ source, written, schema: configSchema, environment, folder, rules: inconsistencies });
   if ('problems' in part) return { ok: false, problems: part.problems };
   const { checked, substitution } = part;
-  const { tree } = substitution;
-  const secrets = secretsIn(tree);
+  const { tree, secrets } = substitution;
   const config = inPlace(checked, folder, environment);
   const cut = source.cut.filter((path) => asked.has(String(path[0])) && maybeSecretAt(path));
   return {

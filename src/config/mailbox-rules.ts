@@ -58,6 +58,7 @@ interface GuardedByOverrides {
   readonly overrides: readonly Pick<GuardOverride, 'match' | 'guard'>[];
 }
 
+/** Policy of the mailboxes without an override, of the guard that was asked for last. */
 let usual: { readonly guard: GuardSettings; readonly policy: Policy } | null = null;
 
 /** Policy of a mailbox: the account's guard, then every override that matches, in order. */

@@ -100,10 +100,7 @@ export function settingsOf(source: SettingsSource): readonly Setting[] {
   };
   const unwritten = (shape: FileShape, path: Path): void => {
     if (shape.properties) {
-      if (
-        shape.default === undefined &&
-        !Object.values(shape.properties ?? {}).every((inner) => inner.default !== undefined)
-      )
+      if (shape.default === undefined && !Object.values(shape.properties).every((inner) => inner.default !== undefined))
         return;
       for (const [key, inner] of Object.entries(shape.properties)) unwritten(inner, [...path, key]);
     } else if (shape.default !== undefined) add(path, shape.default, { kind: 'default' });
@@ -187,20 +184,22 @@ export function profiled(settings: readonly Setting[]): readonly Setting[] {
   const profile = settings.find(({ path }) => formatPath(path) === 'guard.profile')?.value;
   return settings.map((setting) => {
     const name = formatPath(setting.path);
-    const value = profileValues[name];
-    const isWritten = !['default', 'profile', 'raised'].includes(setting.from.kind);
-    const unraised: Setting =
-      value === undefined || isWritten
-        ? setting
-        : profile === 'literal'
-          ? { ...setting, value: value.literal, from: { kind: 'profile' } }
-          : { ...setting, value: value.measured, from: { kind: 'default' } };
+    const unraised = ofProfile(setting, name, profile === 'literal');
     const to = raisedTo[name];
     const least = to && settings.find(({ path }) => formatPath(path) === to)?.value;
     return to && Number(least) > Number(unraised.value)
       ? { ...unraised, value: least, from: { kind: 'raised', to: to.slice(to.lastIndexOf('.') + 1) } }
       : unraised;
   });
+}
+
+/** Setting with the value of the profile, unless the file has one. */
+function ofProfile(setting: Setting, name: string, isLiteral: boolean): Setting {
+  const value = profileValues[name];
+  const isWritten = !['default', 'profile', 'raised'].includes(setting.from.kind);
+  if (value === undefined || isWritten) return setting;
+  if (isLiteral) return { ...setting, value: value.literal, from: { kind: 'profile' } };
+  return { ...setting, value: value.measured, from: { kind: 'default' } };
 }
 
 /** Numbers that `policyOf` raises, each with the number that it is never below. */

@@ -32,6 +32,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Tree with values from the environment and files, and where they were used. Keyed by `formatPath`. */
 export interface Substitution {
   readonly tree: unknown;
+  /** Values of the tree that are secret. */
+  readonly secrets: readonly string[];
   readonly findings: readonly Finding[];
   /** Written text (`${NAME}`) of every value that came from the environment, and that value. */
   readonly substituted: ReadonlyMap<string, { readonly written: string; readonly value: string }>;
@@ -84,7 +86,8 @@ function substitute(tree: unknown, environment: Environment, folder: string): Su
     readFrom.set(formatPath([...parent, key]), { path, file, contents: read.contents });
   };
 
-  return { tree: walk(tree, []), findings, substituted, unbraced, readFrom };
+  const made = walk(tree, []);
+  return { tree: made, secrets: secretsIn(made), findings, substituted, unbraced, readFrom };
 }
 
 /** Expands variables like a shell: a default also replaces an empty variable. */
@@ -151,9 +154,8 @@ function onRead(findings: readonly Finding[], unread: readonly Finding[]): reado
 export function placeFindings(
   findings: readonly Finding[],
   { source }: Pick<PartToCheck<unknown>, 'source'>,
-  { tree, substituted, unbraced, readFrom }: Substitution,
+  { secrets, substituted, unbraced, readFrom }: Substitution,
 ): Problem[] {
-  const secrets = secretsIn(tree);
   const seen = new Set<string>();
   return findings
     .map((finding): Problem => {

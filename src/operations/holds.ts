@@ -16,7 +16,7 @@ interface HoldRooms extends CommandRooms {
   readonly judgeAgain: (mailboxes: Iterable<MailboxState>) => Promise<void>;
 }
 
-/** By API, the keys of the mailboxes that its open breaker holds. */
+/** Keys of the mailboxes that an open breaker holds, by API. */
 type Held = ReadonlyMap<string, readonly string[]>;
 
 export function holdCommands(rooms: HoldRooms): Pick<Commands, `breaker-${HoldsEnd}` | 'contest-end'> {

@@ -12,7 +12,7 @@ import { loadKnownAccounts } from './accounts.ts';
 import { loadIncidents } from './outbox.ts';
 import { loadSilences, loadWritesOff } from './people.ts';
 import type { BreakerRecord } from './records.ts';
-import { inPieces, type MailboxRow, parsed, storedAction, storedMailbox } from './rows.ts';
+import { inPieces, parsed, type StoredMailbox, storedAction, storedMailbox } from './rows.ts';
 import { addressColumn, type Db } from './schema/tables.ts';
 import { loadBreakers } from './writes.ts';
 
@@ -72,7 +72,7 @@ export async function loadDeparted(
   { account, among }: { readonly account: string; readonly among: SameApi | null },
   like: readonly MailboxLike[],
 ): Promise<readonly MailboxState[]> {
-  const found = new Map<string, MailboxRow>();
+  const found = new Map<string, StoredMailbox>();
   const known = among ? await loadKnownAccounts(db) : [];
   const others = known.filter((one) => one.api === among?.api && one.name !== account).map(({ name }) => name);
   await inPieces(like, async (some) => {
@@ -85,7 +85,7 @@ export async function loadDeparted(
     const elsewhere =
       others.length === 0 ? [] : await all.where('account', 'in', others).where('mailbox_id', 'in', ids).execute();
     const addressOf = new Map(some.map(({ id, email }) => [id, asIndexed(email)]));
-    const isLeft = (row: MailboxRow) => row.left_at !== null || !among?.guarded.includes(row.account);
+    const isLeft = (row: StoredMailbox) => row.left_at !== null || !among?.guarded.includes(row.account);
     const left = elsewhere.filter((row) => isLeft(row) && asIndexed(row.email) === addressOf.get(row.mailbox_id));
     for (const row of [...byId, ...left].sort(leftEarlier)) found.set(row.mailbox_id, row);
     for (const row of byAddress) if (!found.has(row.mailbox_id)) found.set(row.mailbox_id, row);
@@ -94,12 +94,12 @@ export async function loadDeparted(
 }
 
 /** A mailbox without a departure comes last: its account was removed. */
-const leftEarlier = (a: MailboxRow, b: MailboxRow) =>
+const leftEarlier = (a: StoredMailbox, b: StoredMailbox) =>
   (a.left_at ?? Number.MAX_SAFE_INTEGER) - (b.left_at ?? Number.MAX_SAFE_INTEGER);
 
 const asIndexed = (email: string) => email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
-async function inFull(db: Db, rows: readonly MailboxRow[]): Promise<readonly MailboxState[]> {
+async function inFull(db: Db, rows: readonly StoredMailbox[]): Promise<readonly MailboxState[]> {
   const mailboxes: MailboxState[] = [];
   for (const [account, ofAccount] of Map.groupBy(rows, (row) => row.account))
     await inPieces(ofAccount, async (piece) => {
@@ -108,7 +108,7 @@ async function inFull(db: Db, rows: readonly MailboxRow[]): Promise<readonly Mai
   return mailboxes;
 }
 
-async function pieceInFull(db: Db, some: Some, rows: readonly MailboxRow[]): Promise<readonly MailboxState[]> {
+async function pieceInFull(db: Db, some: Some, rows: readonly StoredMailbox[]): Promise<readonly MailboxState[]> {
   const observations = await loadObservations(db, some);
   const verdicts = await loadVerdicts(db, some);
   const actions = await loadActions(db, some);

@@ -3,11 +3,13 @@
 
 import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
+import type { Observed } from '../core/answers.ts';
 import type { GuardMemory } from '../core/guard/memory.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { nextTurn } from '../world/world.ts';
 import { DamagedRowError, type RowKey } from './failure.ts';
+import type { StoredRoute } from './records.ts';
 import { type Db, keyOf, type Tables } from './schema/tables.ts';
 
 /** Parses a stored object or list. Throws DamagedRowError. */
@@ -30,10 +32,10 @@ export function storedWritesOff({ scope, off }: { readonly scope: string; readon
   return parsed<WritesOff>(off, 'writes_off', { scope });
 }
 
-export type MailboxRow = Selectable<Tables['mailboxes']>;
+export type StoredMailbox = Selectable<Tables['mailboxes']>;
 
 /** Row of a mailbox without `left_at`. */
-export function mailboxRow(mailbox: MailboxState): Omit<MailboxRow, 'left_at'> {
+export function mailboxRow(mailbox: MailboxState): Omit<StoredMailbox, 'left_at'> {
   return {
     ...{ account: mailbox.account, mailbox_id: mailbox.id, email: mailbox.email },
     ...{ first_seen_at: mailbox.firstSeenAt, missing_lists: mailbox.missingLists },
@@ -41,13 +43,20 @@ export function mailboxRow(mailbox: MailboxState): Omit<MailboxRow, 'left_at'> {
   };
 }
 
-/** What mailboxRow() stored. The rest of the state is in other tables. */
-export function storedMailbox({ account, mailbox_id, memory, ...row }: MailboxRow) {
+/** Part of the state that mailboxRow() stored. The rest is in other tables. */
+export function storedMailbox({ account, mailbox_id, memory, ...row }: StoredMailbox) {
   return {
     ...{ account, id: mailbox_id, email: row.email },
     ...{ firstSeenAt: row.first_seen_at, missingLists: row.missing_lists },
     memory: memory ? parsed<GuardMemory>(memory, 'mailboxes', { account, mailbox_id }) : null,
   } satisfies Partial<MailboxState>;
+}
+
+/** Newest answer of a route, as writeObservations() stores it, or null if none was read. */
+export function observationOf(mailbox: MailboxState, route: StoredRoute): Observed<unknown> | null {
+  if (route === 'mailboxes') return mailbox.entry;
+  if (route === 'mailbox') return mailbox.detail;
+  return mailbox[route];
 }
 
 export function writeStops(db: Db, stops: readonly WritesOff[]): Promise<void> {

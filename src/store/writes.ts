@@ -2,12 +2,11 @@
 import { sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { Alert, AlertChanges } from '../core/alert.ts';
-import type { Observed } from '../core/answers.ts';
 import type { BreakerEntry, BreakerState } from '../core/guard/breaker.ts';
 import type { Change, MailboxState } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { BreakerMove, BreakerRecord, DecisionRecord, StoredRoute, TickRecord } from './records.ts';
-import { inPieces, lastOfEach, mailboxRow, parsed, upsert } from './rows.ts';
+import { inPieces, lastOfEach, mailboxRow, observationOf, parsed, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
 export async function writeTicks(db: Db, records: readonly TickRecord[]): Promise<void> {
@@ -58,12 +57,6 @@ function observationRow(mailbox: MailboxState, route: StoredRoute) {
   const observed = observationOf(mailbox, route);
   const { account, id: mailbox_id } = mailbox;
   return observed && { account, mailbox_id, route, observed_at: observed.at, answer: JSON.stringify(observed.answer) };
-}
-
-export function observationOf(mailbox: MailboxState, route: StoredRoute): Observed<unknown> | null {
-  if (route === 'mailboxes') return mailbox.entry;
-  if (route === 'mailbox') return mailbox.detail;
-  return mailbox[route];
 }
 
 export async function writeChanges(db: Db, mailbox: MailboxState, changes: readonly Change[]): Promise<void> {

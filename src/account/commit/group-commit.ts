@@ -1,14 +1,14 @@
 // Two ways into the store. A record that changes an alert, an action, a decision or the breaker, or that has a change by
 // others, is committed at once. Any other record is shown at once and committed in a batch, at most 5 s later: kill -9
 // loses it, and the next process reads it again.
+import { mailboxRoutes } from '../../api/poll/poll.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
 import { firstSightAnswers } from '../../core/policy.ts';
 import { type EpochMs, elapsedMs, hourMs, secondMs } from '../../core/time.ts';
 import type { DecisionRecord, StoredRoute, TickRecord } from '../../store/records.ts';
-import { mailboxRow } from '../../store/rows.ts';
+import { mailboxRow, observationOf } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
-import { observationOf } from '../../store/writes.ts';
 import { type Clock, nextTurn, type World } from '../../world/world.ts';
 
 /** Answers that share a commit share its pages and its sync. */
@@ -235,9 +235,9 @@ function isSameAnswer(before: MailboxState, after: MailboxState, route: StoredRo
   return isSame(observationOf(before, route)?.answer, observationOf(after, route)?.answer);
 }
 
-function readTimesOf({ entry, detail, stats, warmup, dns, blacklist }: MailboxState): PendingMailbox['writtenAt'] {
-  const read = { mailboxes: entry, mailbox: detail, stats, warmup, dns, blacklist };
-  return Object.fromEntries(Object.entries(read).flatMap(([route, one]) => (one ? [[route, one.at]] : [])));
+function readTimesOf(stored: MailboxState): PendingMailbox['writtenAt'] {
+  const times = (['mailboxes', ...mailboxRoutes] as const).map((route) => [route, observationOf(stored, route)?.at]);
+  return Object.fromEntries(times);
 }
 
 function isSameRow(one: MailboxState, other: MailboxState): boolean {

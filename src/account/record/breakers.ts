@@ -84,7 +84,7 @@ export function shownApis({ fleet }: RecorderRooms): readonly string[] {
   return [...[...fleet.breakers()].map(([api]) => api), ...alerts.map(({ object }) => object ?? '')];
 }
 
-// What a person decides: about the actions that a breaker holds, or about a contested mailbox.
+// Decisions of a person about the actions that a breaker holds, or about a contested mailbox.
 
 /** apply: the held actions are carried out. discard: they are dropped, with the counts that led to them. */
 export type HoldsEnd = 'apply' | 'discard';

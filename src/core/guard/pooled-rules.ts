@@ -158,7 +158,7 @@ export function accountShift({ whole, domains: pools }: Pools, now: EpochMs): Ac
   const usual = before.bounced * last.sent;
   const isDoubled = last.bounced * before.sent >= 2 * usual;
   const isMore = (last.bounced - bouncesBeyondRate) * before.sent >= usual;
-  // Without emails, as when everything is paused, there is no rate to compare.
+  // There is no rate to compare without emails, as when everything is paused.
   const hasEnded = last.bounced === 0 || 2 * last.bounced * before.sent < 3 * usual;
   return { last, before, domains, isShifted: isDoubled && isMore && domains >= leastDomains, hasEnded };
 }

@@ -1,5 +1,4 @@
 // Recipes as MCP tools: stable names, schemas and annotations. Two more tools follow and cancel runs.
-
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';

@@ -388,7 +388,7 @@ const stateParts: readonly (readonly [GuardState, string])[] = [
   ['no_warmup', 'without a warm-up'],
 ];
 
-/** What becomes of held actions that no person decides about. `holds`: alerts of the circuit breaker. */
+/** Says when Warmwarden acts on held mailboxes if no person decides. `holds`: alerts of the circuit breaker. */
 export function unattendedText(holds: readonly Alert[], zone: string): string {
   const [from] = holds
     .flatMap(({ facts }) => facts.numbers['acts_from'] ?? [])
