@@ -9,7 +9,7 @@ import {
   type Transition,
 } from '../core/alert.ts';
 import type { AlertRule } from '../core/alert-rules.ts';
-import type { MeasuredRoute, StaleMeasurement } from '../core/answers.ts';
+import type { MeasuredRoute, Route, StaleMeasurement } from '../core/answers.ts';
 import type { MailboxName, MailboxState } from '../core/mailbox.ts';
 import type { Policy } from '../core/policy.ts';
 import { defaultRuleSettings, type RuleSettings } from '../core/rule-settings.ts';
@@ -35,6 +35,12 @@ export interface Condition {
   readonly since?: EpochMs;
   readonly facts: AlertFacts;
 }
+
+/** A rule about one mailbox: what the answer of a route, or the passing of time, says about its condition. */
+export type MailboxRule = (mailbox: MailboxState, context: MailboxContext, answered: Route | 'time') => Condition;
+
+/** The rules that each route's answer, or the passing of time, can change. */
+export type RulesAfter = Readonly<Partial<Record<Route | 'time', readonly MailboxRule[]>>>;
 
 /** Title of a message and its sentences; empty ones are left out. */
 export type Words = readonly [title: string, ...sentences: readonly (string | false | null | undefined)[]];

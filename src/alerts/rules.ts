@@ -1,57 +1,19 @@
-// The rules that an answer about a mailbox, or the passing of time, can change.
+// The rules that an answer about a mailbox, or the passing of time, can change. A file of rules exports its own list.
 
 import type { Route } from '../core/answers.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { Condition, MailboxContext } from './condition.ts';
-import { bounceBurst, bounceNearLimit, bounceOverLimit, guardBlind } from './rules/bounce-rules.ts';
-import { blacklisted, dnsFailing } from './rules/finding-rules.ts';
-import {
-  contested,
-  healthScoreDrop,
-  inboxRateLow,
-  mailboxDisconnected,
-  mailboxStatusUnknown,
-  recoveryOverdue,
-  recoveryWithoutEffect,
-  sendingOverLimit,
-} from './rules/mailbox-rules.ts';
-import { measurementStale, staleData } from './rules/stale-rule.ts';
+import { bounceRules } from './rules/bounce-rules.ts';
+import { findingRules } from './rules/finding-rules.ts';
+import { mailboxRules } from './rules/mailbox-rules.ts';
+import { staleRules } from './rules/stale-rule.ts';
 
-type Rule = (mailbox: MailboxState, context: MailboxContext, answered: Route | 'time') => Condition;
-
-const counts: readonly Rule[] = [
-  guardBlind,
-  bounceOverLimit,
-  bounceNearLimit,
-  bounceBurst,
-  staleData,
-  sendingOverLimit,
-  inboxRateLow,
-  healthScoreDrop,
-  contested,
-  recoveryWithoutEffect,
-  recoveryOverdue,
-];
-
-const unwell: readonly Rule[] = [mailboxDisconnected, mailboxStatusUnknown];
-const dnsStale: Rule = (...sight) => measurementStale('dns', ...sight);
-const blacklistStale: Rule = (...sight) => measurementStale('blacklist', ...sight);
-
-const rulesAfter: Readonly<Record<Route | 'time', readonly Rule[]>> = {
-  stats: counts,
-  warmup: counts,
-  mailbox: unwell,
-  mailboxes: [...unwell, healthScoreDrop],
-  dns: [dnsFailing, dnsStale],
-  blacklist: [blacklisted, blacklistStale],
-  time: [staleData, dnsStale, blacklistStale],
-  health: [],
-};
+const files = [bounceRules, staleRules, mailboxRules, findingRules];
 
 export function conditionsAfter(
   answered: Route | 'time',
   mailbox: MailboxState,
   context: MailboxContext,
 ): readonly Condition[] {
-  return rulesAfter[answered].map((rule) => rule(mailbox, context, answered));
+  return files.flatMap((rules) => rules[answered] ?? []).map((rule) => rule(mailbox, context, answered));
 }

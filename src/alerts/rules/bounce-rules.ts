@@ -13,9 +13,14 @@ import {
   gradedBy,
   type MailboxContext,
   missingCountsSubject,
+  type RulesAfter,
   subjectOf,
   type Words,
 } from '../condition.ts';
+
+const counted = [guardBlind, bounceOverLimit, bounceNearLimit, bounceBurst];
+export const bounceRules: RulesAfter = { stats: counted, warmup: counted };
+
 import { isTooFew } from '../quiet-ends.ts';
 
 /** Share of its threshold below which a near-limit alert ends: 80 % becomes 70 %. */
@@ -55,7 +60,7 @@ export function countsMissing(account: string, mailboxes: Iterable<MailboxState>
 }
 
 /** An emergency in an unknown mode does not show whether the guard can judge. */
-export function guardBlind(mailbox: MailboxState, context: MailboxContext, answered: Route | 'time'): Condition {
+function guardBlind(mailbox: MailboxState, context: MailboxContext, answered: Route | 'time'): Condition {
   const verdict = mailbox.verdict?.answer;
   // Late bounces of earlier emails can outnumber the emails after the evidence restarted.
   const isLate = verdict?.reason === 'implausible_counts' && verdict.windowDays < context.policy.windowDays;
@@ -97,7 +102,7 @@ function blindSentences(verdict: Verdict, { warmup }: MailboxState): readonly st
 }
 
 /** Fires for a breach without an action. What other rules report begins no alert, but a firing one names it. */
-export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
+function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const hindrance = verdict ? hindranceOf(verdict, context) : null;
   const waits = verdict !== undefined && (elsewhere.includes(verdict.reason) || isUnjudged(verdict));
@@ -222,7 +227,7 @@ function overLimitEnd(verdict: Verdict | undefined): string {
 }
 
 /** Other rules report a breach. */
-export function bounceNearLimit(mailbox: MailboxState, context: MailboxContext): Condition {
+function bounceNearLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const endPpm = context.policy.nearLimitPpm * nearLimitClearShare;
   const end =

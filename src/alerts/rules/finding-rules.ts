@@ -11,7 +11,16 @@ import { domainOf, type MailboxState } from '../../core/mailbox.ts';
 import { fitsGlob } from '../../core/mailbox-pattern.ts';
 import type { RuleSettings } from '../../core/rule-settings.ts';
 import { counted, firstText, listText } from '../../core/wording/phrases.ts';
-import { accountSubject, ageNumber, type Condition, condition, type MailboxContext } from '../condition.ts';
+import {
+  accountSubject,
+  ageNumber,
+  type Condition,
+  condition,
+  type MailboxContext,
+  type RulesAfter,
+} from '../condition.ts';
+
+export const findingRules: RulesAfter = { dns: [dnsFailing], blacklist: [blacklisted] };
 
 const mailboxesNamed = 3;
 
@@ -139,7 +148,7 @@ function listingOf(mailbox: MailboxState, { ignore, minLists }: RuleSettings['bl
 }
 
 /** Fires when listed once, and ends after two measurements without a listing. */
-export function blacklisted(mailbox: MailboxState, context: MailboxContext): Condition {
+function blacklisted(mailbox: MailboxState, context: MailboxContext): Condition {
   const settings = context.rules.blacklisted;
   const { listed, lists, found } = listingOf(mailbox, settings);
   const answer = mailbox.blacklist?.answer;

@@ -8,16 +8,21 @@ import { isWarmupMode, limitsOn, maxPerDay, onePercentPpm } from '../../core/pol
 import { addDays, dayMs, hourMs, type IsoDate, utcDate } from '../../core/time.ts';
 import { explainVerdict, sentence } from '../../core/wording/explain.ts';
 import { counted, momentText, onDatesText, percentText } from '../../core/wording/phrases.ts';
-import { ageNumber, type Condition, condition, type MailboxContext, subjectOf } from '../condition.ts';
+import { ageNumber, type Condition, condition, type MailboxContext, type RulesAfter, subjectOf } from '../condition.ts';
+
+const judged = [sendingOverLimit, inboxRateLow, healthScoreDrop, contested, recoveryWithoutEffect, recoveryOverdue];
+const unwell = [mailboxDisconnected, mailboxStatusUnknown];
+export const mailboxRules: RulesAfter = {
+  stats: judged,
+  warmup: judged,
+  mailbox: unwell,
+  mailboxes: [...unwell, healthScoreDrop],
+};
 
 // mailbox_unwell
 
 /** Fires after two observations. The list shows only a status, so it cannot resolve an error that the detail shows. */
-export function mailboxDisconnected(
-  mailbox: MailboxState,
-  { now }: MailboxContext,
-  answered: Route | 'time',
-): Condition {
+function mailboxDisconnected(mailbox: MailboxState, { now }: MailboxContext, answered: Route | 'time'): Condition {
   const { email, detail, entry } = mailbox;
   const status = (answered === 'mailbox' ? detail?.answer.status : entry.answer.status) ?? null;
   const error = detail?.answer.connection === 'error' ? detail.answer.connectionError : null;
@@ -54,11 +59,7 @@ function byList({ detail, entry }: MailboxState): Condition['active'] {
 }
 
 /** Fires after two observations, so a word that is gone at the next look does not count. */
-export function mailboxStatusUnknown(
-  mailbox: MailboxState,
-  context: MailboxContext,
-  answered: Route | 'time',
-): Condition {
+function mailboxStatusUnknown(mailbox: MailboxState, context: MailboxContext, answered: Route | 'time'): Condition {
   const { email } = mailbox;
   const isStrange = (word: string | null | undefined) => typeof word === 'string' && !isKnown(word, context);
   const [listed, detailed] = [mailbox.entry.answer.status, mailbox.detail?.answer.status];
@@ -159,7 +160,7 @@ const days = 7;
 const hysteresisPoints = 5;
 
 /** The share of delivered emails that reached the inbox, pooled over seven days. */
-export function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxContext): Condition {
+function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxContext): Condition {
   const { inboxBelowPpm: belowPpm, minMails } = rules.reputationLow;
   const rows = lastDays(dailyRows(mailbox.stats?.answer, now), days);
   const ratio = inboxRatio(rows);
@@ -186,7 +187,7 @@ export function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxConte
 }
 
 /** The score is below the best of seven days. Older days do not count, so the alert ends by itself. */
-export function healthScoreDrop(mailbox: MailboxState, { rules, now }: MailboxContext): Condition {
+function healthScoreDrop(mailbox: MailboxState, { rules, now }: MailboxContext): Condition {
   const { scoreDrop: points } = rules.reputationLow;
   const score = mailbox.entry.answer.healthScore;
   const from = addDays(utcDate(now), 1 - days);
@@ -221,7 +222,7 @@ const effectWithinMs = 24 * hourMs;
 const overdueAfterMs = 45 * dayMs;
 
 /** Two outside reversals within a day: the guard does not enter a quarrel. */
-export function contested(mailbox: MailboxState): Condition {
+function contested(mailbox: MailboxState): Condition {
   const verdict = mailbox.verdict?.answer;
   return condition(subjectOf('contested', mailbox), {
     active: verdict ? verdict.reason === 'contested' : 'unknown',
@@ -235,7 +236,7 @@ export function contested(mailbox: MailboxState): Condition {
   });
 }
 
-export function recoveryWithoutEffect(mailbox: MailboxState, { now, command, rules }: MailboxContext): Condition {
+function recoveryWithoutEffect(mailbox: MailboxState, { now, command, rules }: MailboxContext): Condition {
   const claim = mailbox.memory?.claim;
   const limit = mailbox.warmup?.answer.dailyLimit ?? null;
   const most = maxPerDay.recovery;
@@ -253,7 +254,7 @@ export function recoveryWithoutEffect(mailbox: MailboxState, { now, command, rul
   });
 }
 
-export function recoveryOverdue(mailbox: MailboxState, { now, rules }: MailboxContext): Condition {
+function recoveryOverdue(mailbox: MailboxState, { now, rules }: MailboxContext): Condition {
   const claim = mailbox.memory?.claim;
   const verdict = mailbox.verdict?.answer;
   return condition(subjectOf('recovery_without_effect', mailbox, 'overdue'), {

@@ -5,7 +5,25 @@ import { awaitsJudgement, domainOf, type MailboxState } from '../../core/mailbox
 import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, utcDate } from '../../core/time.ts';
 import { explainVerdict } from '../../core/wording/explain.ts';
 import { momentText } from '../../core/wording/phrases.ts';
-import { ageNumber, type Condition, condition, type MailboxContext, subjectOf } from '../condition.ts';
+import {
+  ageNumber,
+  type Condition,
+  condition,
+  type MailboxContext,
+  type MailboxRule,
+  type RulesAfter,
+  subjectOf,
+} from '../condition.ts';
+
+const dnsStale: MailboxRule = (...sight) => measurementStale('dns', ...sight);
+const blacklistStale: MailboxRule = (...sight) => measurementStale('blacklist', ...sight);
+export const staleRules: RulesAfter = {
+  stats: [staleData],
+  warmup: [staleData],
+  dns: [dnsStale],
+  blacklist: [blacklistStale],
+  time: [staleData, dnsStale, blacklistStale],
+};
 
 /** Time after the end of a day in UTC at which the day is over in every time zone. */
 const lastTimeZoneMs = 12 * hourMs;
@@ -27,7 +45,7 @@ function lacksWarmup(mailbox: MailboxState): boolean {
 }
 
 /** Ends only with a judgement of the current answer: just after a start, the verdict is an earlier process's. */
-export function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
+function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
   const { email, stats, verdict, warmup, firstSeenAt } = mailbox;
   const isStale = isWarmupStale(mailbox, context.warmupStaleBefore);
   const isOld = knownSince(mailbox) < context.staleBefore;
@@ -111,7 +129,7 @@ const checks: Readonly<Record<MeasuredRoute, { readonly name: string; readonly u
 };
 
 /** Fires after two observations, of which the second asks the API to measure now (refresh=true). */
-export function measurementStale(
+function measurementStale(
   route: MeasuredRoute,
   mailbox: MailboxState,
   context: MailboxContext,
