@@ -42,52 +42,90 @@ const confirmed = {
 };
 const mailbox = text.describe('An address, an id or ACCOUNT/ADDRESS.');
 
-/** Body of each operation, with its summary. Refuses an unknown key: a mistyped `dry_run` must not act. */
+/** Body of each operation, with its title and what it does. Refuses an unknown key: a mistyped `dry_run` must not act. */
 export const operationShapes = {
-  'breaker-apply': z
-    .strictObject(confirmed)
-    .describe('Carry out the actions that the circuit breakers are holding, except where writes are off'),
-  'breaker-discard': z
-    .strictObject(confirmed)
-    .describe('Drop the actions that the circuit breakers are holding; only bounces from now on count there'),
-  'contest-end': z
-    .strictObject({ ...confirmed, mailbox })
-    .describe('Let Warmwarden act again on a mailbox where others reversed its changes'),
-  pause: z.strictObject({ ...confirmed, mailbox }).describe('Pause the warm-up of a mailbox'),
+  'breaker-apply': z.strictObject(confirmed).meta({
+    title: 'Carry out held actions',
+    description: 'Carries out the actions that the circuit breakers hold, except where writes are off.',
+  }),
+  'breaker-discard': z.strictObject(confirmed).meta({
+    title: 'Drop held actions',
+    description: 'Drops the actions that the circuit breakers hold. On these mailboxes only bounces from now on count.',
+  }),
+  'contest-end': z.strictObject({ ...confirmed, mailbox }).meta({
+    title: 'Let Warmwarden act again',
+    description: 'Lets Warmwarden act again on a mailbox where others reversed its changes.',
+  }),
+  pause: z.strictObject({ ...confirmed, mailbox }).meta({
+    title: 'Pause a warm-up',
+    description: 'Pauses the warm-up of a mailbox until a person resumes it. Campaigns keep sending.',
+  }),
   resume: z
     .strictObject({
       ...confirmed,
       mailbox,
       undoes: text.optional().describe('The id of a pause of Warmwarden: resumes only what is still paused by it.'),
     })
-    .describe('Resume the warm-up of a mailbox'),
+    .meta({ title: 'Resume a warm-up', description: 'Resumes the warm-up of a mailbox, no matter who paused it.' }),
   mode: z
     .strictObject({ ...confirmed, mailbox, mode: oneOf(warmupModes) })
-    .describe('Set the warm-up mode of a mailbox'),
+    .meta({ title: 'Set the warm-up mode', description: 'Sets the warm-up mode of a mailbox.' }),
   limit: z
-    .strictObject({ ...confirmed, mailbox, limit: z.int().min(1).max(largestLimit) })
-    .describe('Set the target daily limit of a mailbox'),
-  undo: z.strictObject({ ...confirmed, since_seconds: seconds }).describe('Undo what Warmwarden did by itself lately'),
+    .strictObject({
+      ...confirmed,
+      mailbox,
+      limit: z.int().min(1).max(largestLimit).describe('Emails a day, at most what the mode allows.'),
+    })
+    .meta({ title: 'Set the daily limit', description: 'Sets the target daily limit of a mailbox.' }),
+  undo: z.strictObject({ ...confirmed, since_seconds: seconds.describe('How far back.') }).meta({
+    title: 'Undo what Warmwarden did',
+    description:
+      'Undoes what Warmwarden did by itself lately, and daily limits that people set through it, except where others have changed them since.',
+  }),
   writes: z
     .strictObject({
       ...confirmed,
-      off: z.boolean(),
-      account: text.nullable().default(null),
-      mailbox: text.nullable().default(null),
-      for_seconds: seconds.nullable().default(null),
+      off: z.boolean().describe('true: stop all changes. false: allow them again.'),
+      account: text.nullable().default(null).describe('Only this account.'),
+      mailbox: text.nullable().default(null).describe('Only this mailbox: an address, an id or ACCOUNT/ADDRESS.'),
+      for_seconds: seconds.nullable().default(null).describe('null: until a person ends the stop.'),
     })
-    .describe('Start or end the emergency stop'),
-  'silence-add': z.strictObject({ ...confirmed, match, for_seconds: seconds }).describe('Add a silence'),
-  'silence-expire': z.strictObject({ ...confirmed, id: text }).describe('Expire a silence'),
+    .meta({
+      title: 'Start or end the emergency stop',
+      description: 'Starts or ends the emergency stop: Warmwarden changes no mailbox of the account, or none at all.',
+    }),
+  'silence-add': z.strictObject({ ...confirmed, match, for_seconds: seconds.describe('How long.') }).meta({
+    title: 'Add a silence',
+    description: 'Mutes the messages of the alerts that match. Warmwarden continues to guard.',
+  }),
+  'silence-expire': z
+    .strictObject({ ...confirmed, id: text.describe('The id of the silence.') })
+    .meta({ title: 'Expire a silence', description: 'Ends a silence now. Alerts that are still firing are sent.' }),
   'channels-resend': z
     .strictObject({
       ...confirmed,
-      channel: text.nullable().default(null),
-      delivery: text.nullable().default(null),
+      channel: text.nullable().default(null).describe('Only the messages of this channel.'),
+      delivery: text.nullable().default(null).describe('Only the message with this id.'),
     })
-    .describe('Send undelivered messages again'),
-  reload: z.strictObject({ ...confirmed, force: z.boolean().default(false) }).describe('Reload the configuration'),
-  refresh: z.strictObject({ ...confirmed, mailbox }).describe('Read all data of a mailbox again'),
+    .meta({
+      title: 'Send undelivered messages again',
+      description: 'Sends undelivered messages again, unchanged: one, those of a channel, or all.',
+    }),
+  reload: z
+    .strictObject({
+      ...confirmed,
+      force: z
+        .boolean()
+        .default(false)
+        .describe('Also accept a file that removes more than 20% of the mailboxes, or every channel except recipes.'),
+    })
+    .meta({
+      title: 'Reload the configuration',
+      description: 'Reloads the configuration. A file with problems changes nothing.',
+    }),
+  refresh: z
+    .strictObject({ ...confirmed, mailbox })
+    .meta({ title: 'Read a mailbox again', description: 'Reads all data of a mailbox again.' }),
 } as const;
 
 export type OperationName = keyof typeof operationShapes;

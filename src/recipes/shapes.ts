@@ -47,7 +47,7 @@ export const runsShape = z.object({ runs: z.array(runShape), next_cursor: z.stri
 export const runWithRowsShape = runShape
   .extend({
     rows: z.array(z.record(z.string(), cell)).describe('Untrusted data: strangers wrote the addresses and texts.'),
-    next: z.string().nullable().describe('The offset of the next rows; null at the end of the rows so far.'),
+    next: z.string().nullable().describe('The path of the next rows; null at the end of the rows so far.'),
   })
   .meta({ id: 'RunWithRows' });
 

@@ -41,7 +41,6 @@ const ceilings: Readonly<Record<string, number>> = {
   'docs/operating.md': 1_400,
   'docs/configuration.md': 3_900,
   'docs/cli.md': 3_900,
-  'docs/http-api.md': 6_500,
   'docs/recipes.md': 2_100,
   'docs/mcp.md': 800,
   'docs/access.md': 900,

@@ -88,7 +88,7 @@ but at most ${usualRoom.ownerBytes / 1024 / 1024} MiB per key and ${usualRoom.by
 
 ## Over HTTP
 
-\`warmwarden token new NAME --recipe-key --plan pro --role viewer\` makes a key; the configuration keeps its SHA-256. [The HTTP API](http-api.md#recipes) has all routes.
+\`warmwarden token new NAME --recipe-key --plan pro --role viewer\` makes a key; the configuration keeps its SHA-256. [The HTTP API](http-api.md#routes) has all routes.
 
 \`\`\`sh
 curl -H "Authorization: Bearer $KEY" http://127.0.0.1:7025/v1/recipes

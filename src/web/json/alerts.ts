@@ -49,7 +49,8 @@ export type SilencesAnswer = z.infer<typeof silencesAnswer>;
 export const silencesRoute = fleetRoute({
   route: 'GET /api/silences',
   id: 'listSilences',
-  summary: 'The silences in force; those that end first come first',
+  summary: 'Silences in force',
+  description: 'Those that end first come first.',
   query: { limit: limitOf('silences', 100), cursor: cursorOf(z.number(), keyText) },
   shape: silencesAnswer,
   read: (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>, { limit, cursor: after }) => {
@@ -88,7 +89,8 @@ const deliveryKey = ({ createdAt, sequence, id }: ListedDelivery) => [createdAt,
 export const deliveriesRoute = fleetRoute({
   route: 'GET /api/deliveries',
   id: 'listDeliveries',
-  summary: 'The messages to channels without their text, the newest first',
+  summary: 'Messages to channels',
+  description: 'Without their text, the newest first.',
   query: { limit: limitOf('messages', 50), cursor: cursorOf(z.int(), z.int(), keyText) },
   shape: z.strictObject({ deliveries: listOf(delivery).describe('The newest first.'), next_cursor: nextCursor }),
   read: async ({ deliveries }: Pick<RouteParts, 'deliveries'>, { limit, cursor }) => {
@@ -144,7 +146,8 @@ const incidentKey = ({ id, beganAt, endedAt }: Incident) => (endedAt === null ? 
 export const incidentsRoute = fleetRoute({
   route: 'GET /api/incidents',
   id: 'listIncidents',
-  summary: 'The open incidents, the newest first, then the last 50 that ended',
+  summary: 'Incidents',
+  description: 'The open incidents, the newest first, then the last 50 that ended.',
   query: { limit: limitOf('incidents', 100), cursor: cursorOf(z.int(), z.number(), keyText) },
   shape: z.strictObject({ at: moment, time_zone: timeZone, incidents: listOf(incident), next_cursor: nextCursor }),
   read: (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>, { limit, cursor: after }) => {
@@ -213,7 +216,8 @@ export type AlertsAnswer = z.infer<typeof alertsAnswer>;
 export const alertsRoute = fleetRoute({
   route: 'GET /api/alerts',
   id: 'listAlerts',
-  summary: 'The alerts that are pending or firing, the most severe first, then the newest; open incidents; silences',
+  summary: 'Pending and firing alerts',
+  description: 'The most severe first, then the newest. Also the open incidents and the silences.',
   query: {
     limit: limitOf('alerts', 100, maxAlerts),
     cursor: cursorOf(z.int(), z.number(), keyText),
@@ -244,7 +248,8 @@ export const alertsRoute = fleetRoute({
 export const pastAlertsRoute = fleetRoute({
   route: 'GET /api/past-alerts',
   id: 'listPastAlerts',
-  summary: 'The alerts that resolved, and what happened once, the newest first',
+  summary: 'Resolved alerts and events',
+  description: 'The newest first. An event happened once and never resolves.',
   query: { ...alertFilters, limit: limitOf('alerts', 50), cursor: cursorOf(z.int()) },
   shape: z.strictObject({
     at: moment,
@@ -273,7 +278,8 @@ export const pastAlertsRoute = fleetRoute({
 export const runbooksRoute = fleetRoute({
   route: 'GET /api/runbooks',
   id: 'listRunbooks',
-  summary: 'What each alert means, what Warmwarden did about it, and what you should do',
+  summary: 'What each alert means',
+  description: 'What Warmwarden did about each alert, and what you should do.',
   query: {},
   shape: z.strictObject({
     runbooks: listOf(

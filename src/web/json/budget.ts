@@ -90,7 +90,8 @@ const accountBudget = z.strictObject({
 export const budgetRoute = fleetRoute({
   route: 'GET /api/budget',
   id: 'listBudgets',
-  summary: 'What the key of each account may do, what the cadence needs, and how old each kind of data is',
+  summary: 'Request budgets, age of data',
+  description: 'What the key of each account may do, what the cadence needs, and how old each kind of data is.',
   query: { limit: limitOf('accounts', 100), cursor: cursorOf(z.int(), keyText) },
   shape: z.strictObject({
     at: moment,
@@ -165,7 +166,8 @@ const settingKey = ({ name }: ShownSetting) => [name];
 export const configurationRoute = fleetRoute({
   route: 'GET /api/configuration',
   id: 'listSettings',
-  summary: 'The configuration in force: each setting, its value without secrets, and where it is set',
+  summary: 'Settings in force',
+  description: 'Each setting with its value and the place where it is set. Secrets are hidden.',
   query: {
     ...filter,
     changed: means('`true`: only what is not the default.', oneOf('true', 'false')),

@@ -52,14 +52,16 @@ export function openApiDocument({ version, server }: DocumentParts) {
     paths,
     components: { schemas, responses: { Refused: refused, HeadersTooLarge: headersTooLarge }, securitySchemes },
   };
-  // Zod keeps the named schemas elsewhere. The anchors are those of docs/cli.md.
+  // Zod keeps the named schemas elsewhere. The anchors are those of docs/cli-json.md.
   const text = JSON.stringify(document).replaceAll('"#/$defs/', '"#/components/schemas/');
   return JSON.parse(text.replace(/\[([^\]]*)\]\(#[^)]*\)/g, '$1')) as typeof document;
 }
 
 const about = `Names are in snake_case, times are ISO 8601 in UTC, and unknown values are null. Fields may be added to answers.
 A query parameter that is wrong, unknown or given twice is refused with 400. Bodies may be up to 64 KiB,
-the address and the headers up to 16 KiB.`;
+the address and the headers up to 16 KiB. The headers must arrive within 10 seconds, the whole request within 30;
+Warmwarden closes slower connections up to 5 seconds later. Answers are gzipped for clients that accept it.
+A list has at most \`limit\` rows. When there are more, \`next_cursor\` is the \`cursor\` of the next page.`;
 
 const headersTooLarge = { description: 'The address and the headers are longer than 16 KiB.' };
 

@@ -177,7 +177,8 @@ export const fleetAnswer = z.strictObject({
 export const mailboxesRoute = fleetRoute({
   route: 'GET /api/fleet',
   id: 'getFleet',
-  summary: 'The headline, the accounts, the channels, the latest actions, and the mailboxes, the worst first',
+  summary: 'Mailboxes, the worst first',
+  description: 'Also the headline, the accounts, the channels and the latest actions.',
   query,
   shape: fleetAnswer,
   read: async (parts: PictureParts, { limit, cursor: after, ...filter }) => {
@@ -256,7 +257,8 @@ export const groupParameters = {
 export const groupsRoute = fleetRoute({
   route: 'GET /api/groups',
   id: 'listGroups',
-  summary: 'The fleet by account, domain, provider or tag, the groups that need attention first',
+  summary: 'Accounts, domains, providers or tags',
+  description: 'The groups that need attention first.',
   query: { ...groupParameters, limit: limitOf('groups', 100), cursor: cursorOf(z.number(), z.number(), keyText) },
   shape: z.strictObject({
     at: moment,
@@ -292,8 +294,9 @@ function groupFacts(group: Group) {
 export const trendRoute = fleetRoute({
   route: 'GET /api/trend',
   id: 'getTrend',
-  summary: 'Emails sent and bounced, changes by Warmwarden and held mailboxes of the whole fleet per day',
-  description: 'Warmwarden sums it once a minute.',
+  summary: 'Totals per day',
+  description:
+    'Emails sent and bounced, changes by Warmwarden and held mailboxes of the whole fleet. Warmwarden counts them once a minute.',
   query: {},
   shape: z.strictObject({
     at: moment,

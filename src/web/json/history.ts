@@ -97,7 +97,8 @@ interface HistoryParts extends Pick<RouteParts, 'history' | 'timeZone'> {
 export const historyRoute = fleetRoute({
   route: 'GET /api/history',
   id: 'listHistory',
-  summary: 'The audit log, the newest first',
+  summary: 'Audit log',
+  description: 'The newest first.',
   query: {
     mailbox: means('Only what is about this mailbox: an address, an id or ACCOUNT/ADDRESS.', mailboxName),
     ...historyFilters,

@@ -51,7 +51,7 @@ export const probeRoutes: readonly JsonRoute<ProbeParts>[] = [
     route: 'GET /healthz',
     id: 'getHealth',
     tag: 'probes',
-    summary: 'Whether the process runs',
+    summary: 'Is the process alive?',
     access: 'anybody',
     answers: { 200: { description: '`ok`: the process runs.', content: plain } },
     answer: (c) => c.text('ok\n'),
@@ -60,7 +60,7 @@ export const probeRoutes: readonly JsonRoute<ProbeParts>[] = [
     route: 'GET /readyz',
     id: 'getReadiness',
     tag: 'probes',
-    summary: 'Whether Warmwarden itself works and polls every account',
+    summary: 'Does Warmwarden itself work?',
     access: 'anybody',
     answers: {
       200: { description: '`ready`', content: plain },
@@ -80,7 +80,7 @@ export const probeRoutes: readonly JsonRoute<ProbeParts>[] = [
     route: 'GET /openapi.json',
     id: 'getOpenApi',
     tag: 'probes',
-    summary: 'This document',
+    summary: 'OpenAPI document',
     access: 'anybody',
     answers: {
       200: {
@@ -96,7 +96,7 @@ export const metricsRoute: Described = {
   route: 'GET /metrics',
   id: 'getMetrics',
   tag: 'probes',
-  summary: 'The metrics for Prometheus',
+  summary: 'Metrics for Prometheus',
   access: 'any_role',
   answers: {
     200: {

@@ -88,8 +88,9 @@ const decisionsShown = 50;
 export const mailboxRoute = fleetRoute({
   route: 'GET /api/mailboxes/:account/:id',
   id: 'getMailbox',
-  summary: 'A mailbox with everything that was read of it, and its last 50 decisions',
-  description: 'An observation that was not made yet is null.',
+  summary: 'One mailbox',
+  description:
+    'Everything that Warmwarden read about the mailbox, and its last 50 decisions. Data that was not read yet is null.',
   names: { account: 'The name of the account.', id: 'The id of the mailbox.' },
   query: {},
   shape: z.strictObject({
@@ -205,8 +206,8 @@ const momentAsked: QueryParameter<EpochMs> = {
 export const explainRoute = fleetRoute({
   route: 'GET /api/explain',
   id: 'explainMailbox',
-  summary:
-    'Why a mailbox is in its state: its last decisions, actions and changes by others, each with its explanation',
+  summary: 'Why a mailbox is in its state',
+  description: 'The last decisions, actions and changes by others, each with its explanation.',
   query: {
     mailbox: { ...mailboxName, required: true, meaning: 'An address, an id or ACCOUNT/ADDRESS.' },
     at: means('Only what had happened by then.', momentAsked),

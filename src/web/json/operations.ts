@@ -14,7 +14,11 @@ import { type JsonRoute, jsonContent, routeOf } from './route.ts';
 
 const outcomeAnswer = z
   .strictObject({
-    result: z.enum(commandResults),
+    result: z
+      .enum(commandResults)
+      .describe(
+        'planned: a dry run, nothing was done. done: done, and read back. no_change: there was nothing to do. changed: the situation has changed since the plan, nothing was done. failed: not done, or not all of it. invalid: the request names something unknown, or makes no sense.',
+      ),
     messages: texts.describe('Sentences.'),
     plan: text.optional().describe('Of a dry run, and when the situation changed: what to agree to.'),
     counts: z
@@ -65,7 +69,8 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
     route: `POST /api/operations/${name}`,
     id: name.replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase()),
     tag: 'operations',
-    summary: shape.description ?? '',
+    summary: shape.meta()?.title ?? '',
+    description: shape.description ?? '',
     access: 'operator',
     query: {},
     body: shape,
@@ -111,14 +116,14 @@ const reloadRoute: JsonRoute<OperationsRouteParts> = routeOf({
   route: 'POST /-/reload',
   id: 'reloadConfiguration',
   tag: 'operations',
-  summary: 'Reload the configuration, without a body',
+  summary: 'Reload, without a body',
   description:
-    'Without tokens every client that the server answers may reload, here and with `POST /api/operations/reload`, because a reload changes only what the file says. Requests from web pages are refused.',
+    'Reloads the configuration. Without tokens every client that the server answers may reload, here and with `POST /api/operations/reload`, because a reload changes only what the file says. Requests from web pages are refused.',
   access: 'operator',
   query: {
     dry_run: means('Only say what would change.', oneOf('true', 'false')),
     force: means(
-      'Also accept a file that removes more than 20 % of the mailboxes, or every channel except recipes.',
+      'Also accept a file that removes more than 20% of the mailboxes, or every channel except recipes.',
       oneOf('true', 'false'),
     ),
   },
