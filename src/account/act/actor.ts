@@ -1,4 +1,4 @@
-// Acting on one account: read, intent, POST, read back, retry. docs/guard.md, "What happens in a breach".
+// Acting on one account: read, intent, POST, read back, retry. docs/guard.md, "What happens on a breach".
 
 import { type Action, type OpenAction, tryWaitMs } from '../../core/action.ts';
 import { type EpochMs, minuteMs, secondMs } from '../../core/time.ts';
