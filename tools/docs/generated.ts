@@ -6,6 +6,7 @@ import { configurationText } from './configuration.ts';
 import { editorSchemaText } from './editor-schema.ts';
 import { httpApiText, openApiText } from './http-api.ts';
 import { licensesText } from './licenses.ts';
+import { messagesText } from './messages.ts';
 import { prometheusRuleText } from './prometheus-rule.ts';
 import { recipesText } from './recipes.ts';
 
@@ -21,6 +22,7 @@ export async function generated(): Promise<ReadonlyMap<string, string>> {
     [at('docs/http-api.md'), httpApiText()],
     [at('docs/openapi.json'), openApiText()],
     [at('docs/licenses.md'), licensesText()],
+    [at('docs/messages.md'), messagesText()],
     [at('docs/recipes.md'), recipesText()],
     [at('docs/install/kubernetes/monitoring/prometheus-rule.yaml'), prometheusRuleText()],
   ]);

@@ -1,0 +1,109 @@
+// docs/messages.md: a message of each rule and cause, made by the code that sends.
+
+import { elapse, step } from '../../src/alerts/engine.ts';
+import { type GroupMessage, groupOf, incidentMessageOf, messageOf } from '../../src/alerts/grouping.ts';
+import { messageIncident } from '../../src/alerts/incident-message.ts';
+import { withLinks } from '../../src/alerts/notifications.ts';
+import { slackChannel } from '../../src/channels/slack.ts';
+import type { Alert, Transition } from '../../src/core/alert.ts';
+import { alertRules, ruleBook } from '../../src/core/alert-rules.ts';
+import type { EpochMs } from '../../src/core/time.ts';
+import { sampleIncident } from '../../test/alerts/incident-samples.ts';
+import { start } from '../../test/alerts/samples.ts';
+import { movedClock } from '../simulator/moved-clock.ts';
+import { connectionBack, messageSamples, type Sample, severalAtOnce } from './message-samples.ts';
+
+const page = 'https://warmwarden.example';
+const people = { pageUrl: page, publicUrl: page, timeZone: () => 'UTC' };
+const slack = slackChannel({ name: 'ops', url: page, ...people }, movedClock(start));
+
+/** The whole file. */
+export function messagesText(): string {
+  const rules = alertRules.map((rule) => {
+    const messages = messageSamples[rule].map((sample) => fenced(slackText(messageAbout(sample))));
+    return `## ${rule}\n\n*${ruleBook[rule].name}* · [runbook](alerts.md#${rule})\n\n${messages.join('\n')}`;
+  });
+  const several = fenced(slackText(messageAbout(...severalAtOnce)));
+  const end = fenced(slackText(messageAbout(connectionBack)));
+  const shapes = [
+    `## An incident\n\n${fenced(slackText(incidentMessage()))}`,
+    `## Several alerts\n\n${several}`,
+    `## Resolved\n\n${end}`,
+  ];
+  return [head, ...shapes, ...rules].join('\n');
+}
+
+const head = `# Messages
+
+<!-- Written by \`npm run docs\`. -->
+
+A message of each rule as Slack shows it: title, text, buttons, and the line below. The code that sends made them, of the facts in
+\`tools/docs/message-samples.ts\`. Email, Teams and Discord have the same title and text. [Alerts](alerts.md) says when they
+come.
+`;
+
+function fenced(text: string): string {
+  return `\`\`\`text\n${text}\n\`\`\`\n`;
+}
+
+function messageAbout(...samples: readonly Sample[]): GroupMessage {
+  const news = samples.map((sample) => {
+    if (!sample) throw new Error('a sample without a message');
+    const transition = 'kind' in sample ? sample : firing(sample);
+    return { ...transition, alert: withLinks(transition.alert, page) };
+  });
+  const [first] = news;
+  const message = first && messageOf(groupOf(first.alert), news, first.at);
+  if (!message) throw new Error('a message is about something');
+  return message;
+}
+
+/** The moment at which the engine announces the condition, and how. */
+function firing(condition: Exclude<Sample, Transition | null | undefined>): Transition {
+  let now: EpochMs = start;
+  let alert: Alert | undefined;
+  for (let look = 0; look < 3; look += 1) {
+    const seen = step([condition], () => alert, now);
+    const waited = elapse(seen.changed, Math.max(now, seen.changed[0]?.firesAt ?? now));
+    const [news] = [...seen.transitions, ...waited.transitions];
+    if (news) return news;
+    alert = seen.changed[0];
+    now = alert?.firesAt ?? now;
+  }
+  throw new Error(`${condition.subject.rule} ${condition.subject.object} does not fire`);
+}
+
+function incidentMessage(): GroupMessage {
+  const incident = sampleIncident(16);
+  const look = { now: start, zone: 'UTC', pageUrl: page, command: 'warmwarden', firing: [] };
+  const sharing = () => ({ spared: 3, others: 40 });
+  return incidentMessageOf(messageIncident(incident, 'began', incident.members, { ...look, sharing }), [], start);
+}
+
+interface Block {
+  readonly type: string;
+  readonly text?: { readonly text: string };
+  readonly elements?: readonly { readonly text: string | { readonly text: string } }[];
+}
+
+interface Payload {
+  readonly blocks: readonly Block[];
+  readonly attachments: readonly { readonly blocks: readonly Block[] }[];
+}
+
+/** What Slack shows of the bytes that it gets. */
+function slackText(message: GroupMessage): string {
+  const payload: Payload = JSON.parse(slack.render(message)?.payload ?? '');
+  const blocks = [...payload.blocks, ...payload.attachments.flatMap((one) => one.blocks)];
+  const links = blocks
+    .map(blockText)
+    .join('\n\n')
+    .replace(/<[^<>|]+\|([^<>]+)>/g, '[$1]');
+  return links.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}
+
+function blockText({ type, text, elements = [] }: Block): string {
+  const said = elements.map((element) => (typeof element.text === 'string' ? element.text : element.text.text));
+  if (type === 'actions') return said.map((label) => `[${label}]`).join(' ');
+  return text?.text ?? said.join(' ');
+}
