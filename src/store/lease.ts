@@ -1,5 +1,5 @@
 // The lease of the active process: the right to write to the store and to change mailboxes. A SQLite store belongs to
-// one process. On PostgreSQL one process is active and others stand by (postgres/lease.ts, docs/replicas.md).
+// one process. On PostgreSQL one process is active and others stand by (postgres/lease.ts, docs/postgresql.md).
 
 export interface Lease {
   readonly isShared: boolean;
