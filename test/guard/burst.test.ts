@@ -45,33 +45,17 @@ describe('a burst', () => {
   });
 });
 
-describe('what a burst leads to', () => {
+test('the alert about a burst says since when, and what the limit allows; it leaves a breach to the other rules', () => {
   const days: readonly DayCounts[] = [...times(6, 80), [50, 4]];
-
-  test('by default an alert only: the verdict is that of the window', () => {
-    expect(verdictOn('aggressive', days)).toMatchObject({ action: 'none', reason: 'ok', sent: 530, bounced: 4 });
-  });
-
-  test('with burst: act what a breach leads to, with the counts of its days', () => {
-    const acts = { action: 'recovery', reason: 'bounce_rate_over_limit', sent: 50, bounced: 4, windowDays: 1 };
-    expect(verdictOn('aggressive', days, 'act')).toMatchObject(acts);
-    const held = { action: 'hold', reason: 'first_sight', wanted: 'recovery', sent: 50 };
-    expect(verdictOn('aggressive', days, 'act', { firstSight: true })).toMatchObject(held);
-    expect(verdictOn('aggressive', days, 'act', { recentInterventions: 2 })).toMatchObject({ action: 'pause' });
-    expect(verdictOn('aggressive', days, 'act', { run: 'paused' })).toMatchObject({ reason: 'already_paused' });
-  });
-
-  test('the alert says since when, and what the limit allows; it leaves a breach to the other rules', () => {
-    const conditionOf = (verdict: Verdict) => bounceBurst(judged(verdict), sampleContext());
-    const fires = conditionOf(verdictOn('aggressive', days));
-    expect(fires).toMatchObject({ active: true, severity: 'warning', observations: 1 });
-    expect(fires.facts.sentences[0]).toBe('4 bounces in 50 emails since 20 March; the bounce limit allows 1.');
-    expect(fires.facts.numbers).toMatchObject({ burst_bounced: 4, burst_sent: 50, burst_from: today });
-    expect(conditionOf(verdictOn('aggressive', days, 'act')).active).toBe('unknown');
-    expect(conditionOf(verdictOn('aggressive', times(7, 80))).active).toBe(false);
-    expect(conditionOf(verdictOn('aggressive', days, 'alert', { run: 'paused' })).active).toBe(false);
-    expect(conditionOf(verdictOn('aggressive', days, 'alert', { rows: null })).active).toBe('unknown');
-  });
+  const conditionOf = (verdict: Verdict) => bounceBurst(judged(verdict), sampleContext());
+  const fires = conditionOf(verdictOn('aggressive', days));
+  expect(fires).toMatchObject({ active: true, severity: 'warning', observations: 1 });
+  expect(fires.facts.sentences[0]).toBe('4 bounces in 50 emails since 20 March; the bounce limit allows 1.');
+  expect(fires.facts.numbers).toMatchObject({ burst_bounced: 4, burst_sent: 50, burst_from: today });
+  expect(conditionOf(verdictOn('aggressive', days, 'act')).active).toBe('unknown');
+  expect(conditionOf(verdictOn('aggressive', times(7, 80))).active).toBe(false);
+  expect(conditionOf(verdictOn('aggressive', days, 'alert', { run: 'paused' })).active).toBe(false);
+  expect(conditionOf(verdictOn('aggressive', days, 'alert', { rows: null })).active).toBe('unknown');
 });
 
 const week = daysUpTo(today, ...times(7, 40));

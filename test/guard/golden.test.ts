@@ -1,4 +1,4 @@
-// The golden cases of the policy, through the guard itself and through `warmwarden decide`.
+// The golden cases of the policy, through `warmwarden decide`; the daemon says the same (first-sight.test.ts).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -6,45 +6,15 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { underPressure } from '../../src/cli/decide.ts';
-import { judge, situationOf } from '../../src/core/guard/judge.ts';
-import { firstSight } from '../../src/core/guard/memory.ts';
-import { defaultPolicy, warmupModes } from '../../src/core/policy.ts';
+import { decideCases } from '../../src/cli/decide.ts';
+import { warmupModes } from '../../src/core/policy.ts';
 import { addDays, utcDate } from '../../src/core/time.ts';
 import { commandLine } from '../support/command-line.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { bin, inherited, node } from '../support/process.ts';
 import cases from './golden-cases.json' with { type: 'json' };
-import { row, situation } from './samples.ts';
 
-interface GoldenCase {
-  readonly id: string;
-  readonly about: string;
-  readonly mode: string;
-  readonly now: string;
-  readonly config?: { readonly min_bounces?: number };
-  readonly state?: {
-    readonly evidence_from?: string;
-    readonly recent_interventions?: number;
-    readonly first_sight?: boolean;
-  };
-  readonly fleet?: { readonly active: number; readonly pending: number; readonly distinct_domains: number };
-  readonly stats: readonly {
-    readonly date: string;
-    readonly sent: number;
-    readonly bounced: number;
-    readonly delivered?: number;
-    readonly bounce_rate?: string;
-  }[];
-  readonly expected: {
-    readonly action: string;
-    readonly reason: string;
-    readonly sent?: number;
-    readonly bounced?: number;
-  };
-}
-
-const golden: readonly GoldenCase[] = cases;
+const golden: readonly { readonly id: string; readonly about: string; readonly expected: object }[] = cases;
 const goldenFile = fileURLToPath(new URL('./golden-cases.json', import.meta.url));
 
 /** `warmwarden decide` to its end; in a process of its own where it reads standard input. */
@@ -65,24 +35,6 @@ function fileWith(content: string): string {
   return path;
 }
 
-function judged(one: GoldenCase) {
-  const now = Date.parse(one.now);
-  const policy = { ...defaultPolicy, minBounces: one.config?.min_bounces ?? defaultPolicy.minBounces };
-  const rows = one.stats.map(({ date, sent, bounced, delivered = null, bounce_rate: rate }) => {
-    const percent = Number(rate);
-    return { ...row(date, sent, bounced), delivered, bounceRatePercent: Number.isNaN(percent) ? null : percent };
-  });
-  const look = { mode: one.mode, run: 'running', rows, now, statsAt: now, weekdaysOnly: false } as const;
-  const from = one.state?.evidence_from;
-  const evidence = from ? { from, before: null } : null;
-  const found = one.state?.first_sight
-    ? judge(policy, situationOf(policy, firstSight(policy, look), look, true))
-    : judge(policy, situation({ ...look, evidence, recentInterventions: one.state?.recent_interventions ?? 0 }));
-  const { fleet } = one;
-  if (!fleet) return found;
-  return underPressure(found, policy, fleet);
-}
-
 /** Statistics of today and the days before, as the API sends them, whenever the test runs. */
 function statsOf(...days: readonly (readonly [number, number])[]): string {
   const today = utcDate(Date.now());
@@ -96,8 +48,10 @@ test('all golden cases are here', () => {
   expect(golden).toHaveLength(25);
 });
 
-test.each(golden)('$id: $about', (one) => {
-  expect(judged(one)).toMatchObject(one.expected);
+const decided = decideCases(cases);
+
+test.each(golden)('$id: $about', ({ id, expected }) => {
+  expect(decided.find((row) => row.id === id)).toMatchObject(expected);
 });
 
 test('decide --cases prints one row a case, in the order of the file, with the expected reasons and numbers', async () => {

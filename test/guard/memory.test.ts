@@ -117,13 +117,6 @@ describe('after our switch to recovery', () => {
     return mailbox;
   };
 
-  test('it is claimed, it counts as an intervention, and evidence begins on the next full day', () => {
-    const mailbox = switched();
-    const claim = { kind: 'recovery', actionId: 'action', since: now, previousMode: 'balanced' };
-    expect(mailbox.memory()).toMatchObject({ mode: 'recovery', claim, interventions: [now], emergencyEvidence: null });
-    expect(mailbox.memory().evidence).toEqual({ from: tomorrow, before: null });
-  });
-
   test('old bounces never act again, however often they are judged (G13)', () => {
     const mailbox = switched();
     const rows = [...breach];

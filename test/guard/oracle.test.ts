@@ -60,9 +60,3 @@ test('the breaker trips as its policy says, for any fleet', () => {
     { numRuns: 2_500 },
   );
 });
-
-test('a repeat offender whose breaches only alert says that it would be paused', () => {
-  const policy = { ...defaultPolicy, onBreach: 'alert' as const };
-  const found = judge(policy, situation({ rows: daysUpTo(today, [40, 1], [40, 1]), recentInterventions: 2 }));
-  expect(found).toMatchObject({ action: 'none', reason: 'repeat_offender', wanted: 'pause' });
-});

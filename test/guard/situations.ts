@@ -18,7 +18,7 @@ const often = <Value>(usual: Value, other: fc.Arbitrary<Value>) =>
 const limitPpm = fc.constantFrom(1, 700, 3_000, 5_000, 7_000, 10_000, 20_000, 33_333, 500_000, 1_000_000);
 
 /** Every knob, within what the configuration accepts. */
-export const anyPolicy: fc.Arbitrary<Policy> = fc
+const anyPolicy: fc.Arbitrary<Policy> = fc
   .record({
     windowDays: often(7, fc.integer({ min: 1, max: 12 })),
     extraDays: often(23, fc.integer({ min: 0, max: 30 })),
@@ -135,7 +135,7 @@ function meetLimit({ policy, situation }: Judged, offBy: number): Judged {
 
 const moment = fc.record({ day: fc.integer({ min: 0, max: 13 }), hour: fc.integer({ min: 0, max: 23 }) });
 
-export const anySituation: fc.Arbitrary<Situation> = moment.chain(({ day, hour }) => {
+const anySituation: fc.Arbitrary<Situation> = moment.chain(({ day, hour }) => {
   const at = Math.floor(now / dayMs) * dayMs + day * dayMs + hour * hourMs;
   const today = utcDate(at);
   return fc.record({
