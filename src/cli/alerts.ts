@@ -16,8 +16,8 @@ interface AlertsOptions extends DaemonOptions {
 export function alertsCommand(): Command {
   const list = withDaemonOptions(new Command('list'))
     .description('list the alerts that are firing, the most severe first')
-    .option('--details', 'show what each alert says: the numbers, what Warmwarden did, and what to do')
-    .option('--all', 'also list pending alerts, which fire if their cause lasts')
+    .option('--details', 'show the numbers, what Warmwarden did, and what to do')
+    .option('--all', 'also list pending alerts')
     .addOption(new Option('--severity <word...>', 'only these severities').choices([...severities]))
     .action(listAlerts);
   return new Command('alerts').description('list the alerts that are firing').addCommand(list);

@@ -49,7 +49,7 @@ interface Surroundings {
 export function backtestCommand(): Command {
   return new Command('backtest')
     .description("show what the guard would have done over the API's history, assuming today's modes")
-    .addOption(configOption('the configuration: accounts, guard and overrides'))
+    .addOption(configOption())
     .option('--days <number>', `days of history, 1 to ${maxStatsDays}`, wholeNumber(1, maxStatsDays), maxStatsDays)
     .option('--guard <file>', 'compare with the guard section of this file; overrides stay those of --config')
     .addOption(jsonOption())

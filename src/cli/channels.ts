@@ -24,17 +24,15 @@ interface ResendOptions extends ChangeOptions {
 
 export function channelsCommand(): Command {
   const test = new Command('test')
-    .description(
-      'send a test message through a channel, or ping the heartbeat, and show the answer; a recipe is looked up, not started',
-    )
+    .description('send a test message or ping the heartbeat, and show the answer; a recipe is looked up, not started')
     .argument('<channel>', 'its name, or heartbeat')
-    .addOption(configOption('the configuration file'))
+    .addOption(configOption())
     .addOption(jsonOption())
     .action(tryOut);
   const resend = withChangeOptions(new Command('resend'))
     .description('send undelivered messages again, unchanged, through the running daemon')
     .argument('[channel]', 'only the messages of this channel')
-    .option('--delivery <id>', 'only this message, by its id on the page and in /api/deliveries')
+    .option('--delivery <id>', 'only the message with this id')
     .action((channel: string | undefined, options: ResendOptions) => {
       const which = { channel: channel ?? null, delivery: options.delivery ?? null };
       return operate(options, 'channels-resend', which);

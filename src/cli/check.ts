@@ -66,12 +66,9 @@ interface CheckOptions extends ConfigOptions {
 export function checkCommand(): Command {
   return new Command('check')
     .description('check a configuration file and list every problem in it')
-    .addOption(configOption('the file to check'))
-    .option('--show', 'print the settings in force and where each value comes from; secrets are hidden')
-    .option(
-      '--mailbox <address>',
-      'print the guard settings in force for one mailbox (its address, id, or ACCOUNT/ADDRESS), overrides resolved',
-    )
+    .addOption(configOption())
+    .option('--show', 'print the settings in force and the source of each; secrets are hidden')
+    .option('--mailbox <address>', 'print the guard settings of one mailbox, overrides resolved')
     .addOption(jsonOption())
     .action(check);
 }

@@ -29,11 +29,11 @@ interface DecideOptions {
 
 export function decideCommand(): Command {
   return new Command('decide')
-    .description("print the guard's verdict on a stats answer (GET /v1/stats) from a file or standard input, as JSON")
+    .description("print the guard's verdict on a stats answer (GET /v1/stats), as JSON")
     .addOption(new Option('--mode <mode>', 'the warm-up mode of the mailbox').choices([...warmupModes]))
     .option('--stats <file>', 'the stats answer; without it, standard input')
     .option('--config <file>', 'take the guard settings of this file; without it, the defaults')
-    .option('--cases <file>', 'judge an array of cases instead, in the format that docs/cli.md describes')
+    .option('--cases <file>', 'judge an array of cases instead, in the format that docs/cli-json.md describes')
     .addOption(jsonOption())
     .action((options: DecideOptions) => {
       printJson('decide', options.cases === undefined ? verdictOf(options) : verdictsOf(options.cases));

@@ -27,9 +27,9 @@ type Report = Answers['doctor'];
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description(
-      'check everything that Warmwarden needs: configuration, API, budget, store, channels, clock, permissions; pings the heartbeat, sends no message and changes nothing',
+      'check configuration, API, budget, store, channels, clock and permissions; pings the heartbeat, sends no message, changes nothing',
     )
-    .addOption(configOption('the configuration of the daemon'))
+    .addOption(configOption())
     .addOption(jsonOption())
     .action(doctor);
 }

@@ -39,7 +39,7 @@ interface OpenedTools {
 export function mcpCommand(): Command {
   return new Command('mcp')
     .description('offer every saved recipe as a tool to an MCP client, over standard input and output')
-    .addOption(configOption('the configuration that names the store and the recipes'))
+    .addOption(configOption())
     .option('--base-url <url>', 'a recipe service elsewhere; its address ends with /v1')
     .option('--api-key-file <file>', `a file with its key; without it, the environment variable ${keyVariable}`)
     .option('--allow-http', 'accept plain http to another machine')

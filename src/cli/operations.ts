@@ -171,7 +171,7 @@ export const operationCommands = {
       .description('reload the configuration of the running daemon; a file with problems changes nothing')
       .option(
         '--force',
-        'accept a file that removes more than 20 % of the guarded mailboxes, or every channel except recipes; asks first',
+        'accept a file that removes more than 20% of the guarded mailboxes, or every channel except recipes; asks first',
       )
       .action(({ force = false, ...options }: ChangeOptions & { readonly force?: boolean }) =>
         // The daemon refuses a file that looks like a mistake, so only --force needs a confirmation.

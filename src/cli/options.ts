@@ -10,8 +10,8 @@ const besideUs = 'config.yaml';
 const ofTheMachine = '/etc/warmwarden/config.yaml';
 
 /** Option `--config`: defaults to WARMWARDEN_CONFIG, then ./config.yaml, then /etc/warmwarden/config.yaml. */
-export function configOption(meaning = 'the configuration of the daemon'): Option {
-  return new Option('--config <file>', meaning).default(
+export function configOption(): Option {
+  return new Option('--config <file>', 'the configuration file').default(
     usualConfig(),
     `${configVariable}, else ./${besideUs}, else ${ofTheMachine}`,
   );

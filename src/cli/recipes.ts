@@ -43,11 +43,9 @@ export function recipesCommand(): Command {
     .description('run a recipe and print its rows')
     .argument('<recipe>', 'its id, as `recipes list` shows it')
     .addOption(
-      new Option('--param <name=value>', 'a parameter, as `recipes list` names it; may be repeated')
-        .argParser(readParameter)
-        .default({}, 'none'),
+      new Option('--param <name=value>', 'a parameter; may be repeated').argParser(readParameter).default({}, 'none'),
     )
-    .option('--apply', 'carry out the actions of the recipe after showing them; without --apply they are only planned')
+    .option('--apply', 'carry out the actions of the recipe, which are only planned otherwise')
     .addOption(configOption())
     .option(...url)
     .addOption(jsonOption())

@@ -6,7 +6,7 @@ import { endOrRestart, isRestarted, keepReloads } from './run/process.ts';
 export function runCommand(): Command {
   return new Command('run')
     .description('guard the configured mailboxes until SIGTERM or SIGINT; a second signal stops it at once')
-    .addOption(configOption('the configuration file'))
+    .addOption(configOption())
     .action(async ({ config }: { config: string }) => {
       const reloadAsked = keepReloads();
       const { guard } = await import('./run/guard.ts');

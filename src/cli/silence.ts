@@ -38,10 +38,7 @@ function addCommand(): Command {
     .option('--account <glob...>', 'accounts')
     .option('--mailbox <glob...>', 'addresses, or exact ids')
     .option('--domain <glob...>', 'sending domains')
-    .option(
-      '--object <glob...>',
-      'what else an alert is about: an IP address, a channel, the address of an API; for alerts about a whole domain, the domain',
-    )
+    .option('--object <glob...>', 'what else an alert is about: an IP address, a channel, an API, a whole domain')
     .addOption(new Option('--severity <word...>', 'severities').choices([...severities]))
     .requiredOption('--for <duration>', 'how long, for example 2h', duration)
     .requiredOption('--reason <text>', 'why, for your colleagues and the audit log')

@@ -18,9 +18,7 @@ interface StatusOptions extends DaemonOptions {
 
 export function statusCommand(): Command {
   return withDaemonOptions(new Command('status'))
-    .description(
-      'show the fleet, the worst first: what is wrong, what was done, how old the data is; exits with 1 when mailboxes are not guarded or a channel takes no messages',
-    )
+    .description('show the fleet, the worst first: what is wrong, what was done, how old the data is')
     .option('--all', `show every mailbox, not only the worst ${mailboxesShown}`)
     .action(status);
 }

@@ -34,7 +34,7 @@ export function storeCommand(): Command {
     .addCommand(
       part('backup')
         .description('write a copy of the store into a new file; a running daemon continues')
-        .argument('<file>', 'the new file, which only you will be able to open')
+        .argument('<file>', 'the new file, which only you can open')
         .action(backup),
     )
     .addCommand(

@@ -21,11 +21,11 @@ export function tokenCommand(): Command {
     .description('create a token; it is shown once and not stored')
     .argument('<name>', 'a name for the token; the audit log shows it')
     .addOption(
-      new Option('--role <role>', 'viewer reads, operator may change things, scraper reads /metrics only')
+      new Option('--role <role>', 'viewer reads, operator changes things, scraper reads /metrics')
         .choices(roles)
         .default('viewer'),
     )
-    .option('--recipe-key', 'a key for the recipe API instead; the role operator may apply recipes')
+    .option('--recipe-key', 'a key for the recipe API; the role operator may apply recipes')
     .addOption(
       new Option('--plan <plan>', 'with --recipe-key: 60, 600 or 6,000 requests a minute (default: pro)').choices(
         plans,

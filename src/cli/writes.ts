@@ -30,10 +30,10 @@ interface WritesOptions extends ChangeOptions {
 
 export function writesCommand(): Command {
   return withChangeOptions(new Command('writes'))
-    .description('the emergency stop: stop all changes to mailboxes at once, or allow them again; survives restarts')
-    .addArgument(new Argument('<switch>', 'on, or off (off needs --reason)').choices(['off', 'on']))
+    .description('the emergency stop: stop all changes to mailboxes, or allow them again; survives restarts')
+    .addArgument(new Argument('<switch>', 'off needs --reason').choices(['off', 'on']))
     .option('--account <name>', 'only this account')
-    .option('--mailbox <name>', 'only this mailbox, by address, id or ACCOUNT/ADDRESS')
+    .option('--mailbox <name>', 'only this mailbox')
     .option('--for <duration>', 'allow changes again after this time, for example 24h', duration)
     .action((position: string, options: WritesOptions, command: Command) => {
       const { account = null, mailbox = null, for: forMs = null } = options;

@@ -8,22 +8,17 @@ import { idOf, shapeTable, sharedShapes } from './json-shape.ts';
 
 const intro = `# Command line
 
-<!-- Written by \`npm run docs\`. Edit the commands and their shapes in src/cli. -->
+<!-- Written by \`npm run docs\`. Edit the commands in src/cli and tools/docs/cli.ts. -->
 
-## What all commands share
+\`warmwarden COMMAND --help\` prints the options of a command and more examples. [JSON output](cli-json.md) lists the fields of \`--json\`.
+`;
 
-- **Configuration**: \`--config FILE\`, else the file that \`WARMWARDEN_CONFIG\` names, else \`./config.yaml\`, else
-  \`/etc/warmwarden/config.yaml\`.
-- **A mailbox** is named by its address, by its id, or as \`ACCOUNT/ADDRESS\` where several accounts have the address.
-- **The daemon** gets commands over the socket beside its store, or over HTTP with \`--url\`. The token is read from
-  \`WARMWARDEN_TOKEN\`: the role viewer is enough to read, and changes need the role operator. A daemon without
-  tokens (\`auth: none\`) accepts only \`reload\` with \`--url\`. Without a daemon they say
-  \`No daemon answers: nothing is guarded.\` with the time of the last data, and exit with 1. Only \`check\`, \`doctor\`, \`backtest\`, \`decide\`, \`store\`, \`channels test\`,
-  \`writes\`, \`token\`, \`demo\` and \`simulator\` do their work without one.
-- **Changes** show their effect first. On a terminal the command asks; without a terminal it needs \`--yes\`. \`--dry-run\` only
-  shows the effect. \`--reason\` is kept in the audit log (\`warmwarden history\`).
-- **\`--json\`** prints one JSON document on standard output ([what each command prints](cli-json.md)).
-- **Times for people** are in the time zone that \`alerts.time_zone\` sets in the daemon's configuration. Each time names its zone.
+const shared = `- **MAILBOX** is an address, an id, or \`ACCOUNT/ADDRESS\` if several accounts have the address.
+- **With \`--url\`**, a token with the role \`viewer\` may read, and one with the role \`operator\` may change things. A daemon without tokens accepts
+  only \`reload\` over HTTP.
+- **Without a daemon**, a command ends with \`No daemon answers: nothing is guarded.\` and code 1. These work without one: \`init\`, \`check\`,
+  \`doctor\`, \`channels test\`, \`token\`, \`store\`, \`writes\` and everything under [Try](#try).
+- **Times** are in \`alerts.time_zone\` of the daemon, and name their zone.
 
 ## Exit codes
 
@@ -31,12 +26,51 @@ const intro = `# Command line
 | --- | --- |
 ${exitMeanings.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n')}
 
-Some commands print their answer and still end with 1: \`status\` when an account cannot be read, a key
-is read-only, the store fails or a channel takes no messages, \`backtest\` when something could not be read, \`channels test\`
-when the message was not sent, \`recipes run\` when the run failed, and \`doctor\` when it found a problem, as when the
-configuration selects no mailbox (2 when the problem is in the configuration, 3 when the store belongs to a newer version). That
-no daemon runs is a warning of \`doctor\`: it also checks what is needed before the first start.
+These commands print their answer and end with 1:
+
+| command | if |
+| --- | --- |
+| \`status\` | an account cannot be read, a key is read-only, the store fails, or a channel takes no messages |
+| \`doctor\` | it found a problem (2: in the configuration; 3: the store is newer). A missing daemon is only a warning |
+| \`channels test\` | the message was not sent |
+| \`recipes run\` | the run failed |
+| \`backtest\` | something could not be read |
 `;
+
+interface Group {
+  readonly heading: string;
+  readonly about: string;
+  /** First words of the commands, in the order of the page. */
+  readonly names: readonly string[];
+}
+
+const groups: readonly Group[] = [
+  {
+    heading: 'Watch',
+    about: 'Questions to the running daemon. They change nothing, except `recipes run --apply`.',
+    names: ['status', 'alerts', 'explain', 'history', 'recipes'],
+  },
+  {
+    heading: 'Act',
+    about: 'Each command shows its effect and asks first.',
+    names: ['pause', 'resume', 'mode', 'limit', 'undo', 'writes', 'breaker', 'contest'],
+  },
+  {
+    heading: 'Silence',
+    about: 'A silence mutes messages. Warmwarden continues to guard, and still sends the end of an announced alert.',
+    names: ['silence'],
+  },
+  {
+    heading: 'Set up',
+    about: 'From the first file to the daily backup.',
+    names: ['init', 'check', 'doctor', 'run', 'reload', 'channels', 'token', 'store', 'mcp'],
+  },
+  {
+    heading: 'Try',
+    about: 'Nothing here changes a mailbox of yours.',
+    names: ['demo', 'backtest', 'decide', 'simulator'],
+  },
+];
 
 const jsonIntro = `# What commands print with --json
 
@@ -61,27 +95,90 @@ ${Object.entries(errorKinds)
 /** Options that at least this many commands have in the same words are described once. */
 const commonAt = 12;
 
-const visibleCommands = async () => (await allCommands()).filter((command) => !command.name().startsWith('_'));
-
-/** Rows of the options that many commands share, by the row. */
-function commonRows(commands: readonly Command[]): ReadonlySet<string> {
-  const rows = commands
-    .flatMap((command) => [command, ...command.commands])
-    .flatMap(({ options }) => options.map(optionRow));
-  return new Set(rows.filter((row) => rows.filter((other) => other === row).length >= commonAt));
+interface Leaf {
+  readonly command: Command;
+  /** Words that call the command, without arguments: `silence add`. */
+  readonly words: string;
 }
+
+/** Lines of the common options, by their flags. */
+type CommonOptions = ReadonlyMap<string, string>;
 
 /** Ends with a line break. */
 export async function cliText(): Promise<string> {
-  const commands = await visibleCommands();
-  const common = commonRows(commands);
-  const list = commands.map((command) => `| [\`${command.name()}\`](#${command.name()}) | ${command.description()} |`);
+  const commands = (await allCommands()).filter((command) => !command.name().startsWith('_'));
+  const left = commands
+    .map((command) => command.name())
+    .filter((name) => !groups.some((one) => one.names.includes(name)));
+  if (left.length > 0) throw new Error(`in no group of tools/docs/cli.ts: ${left.join(', ')}`);
+  const leaves = commands.flatMap(leavesOf);
+  const common = commonOptions(leaves);
+  const texts = groups.map((group) => {
+    const those = group.names.flatMap((name) => leaves.filter(({ words }) => words.split(' ')[0] === name));
+    return groupText(group, those, common);
+  });
+  return [intro, `## Common options\n\n${[...common.values()].join('\n')}\n${shared}`, ...texts].join('\n');
+}
+
+/** Commands that do something by themselves. What goes wrong in a simulator stands in a table of its own. */
+function leavesOf(command: Command): readonly Leaf[] {
+  const name = command.name();
+  if (command.options.length > 0) return [{ command, words: name }];
+  return command.commands.map((inner) => ({ command: inner, words: `${name} ${inner.name()}` }));
+}
+
+function commonOptions(leaves: readonly Leaf[]): CommonOptions {
+  const options = leaves.flatMap(({ command }) =>
+    command.options.map((option) => [option.flags, optionLine(option)] as const),
+  );
+  return new Map(options.filter(([, line]) => options.filter(([, other]) => other === line).length >= commonAt));
+}
+
+function groupText({ heading, about }: Group, leaves: readonly Leaf[], common: CommonOptions): string {
+  const flagsOf = ({ command }: Leaf) => command.options.map(({ flags }) => flags);
+  const all = [...common.keys()].filter((flags) => leaves.every((leaf) => flagsOf(leaf).includes(flags)));
+  const said = all.length === 0 ? '' : ` All take ${longNames(all)}.`;
+  const rest = new Map([...common].filter(([flags]) => !all.includes(flags)));
+  const texts = leaves.map((leaf) => leafText(leaf, common, rest));
+  return `## ${heading}\n\n${about}${said}\n\n${texts.join('\n')}`;
+}
+
+/** `rest`: common options that only some commands of the group take. */
+function leafText({ command, words }: Leaf, common: CommonOptions, rest: CommonOptions): string {
+  const wanted = command.registeredArguments.map(usageOf);
+  const more = command.options.filter((option) => rest.get(option.flags) === optionLine(option));
+  const also = more.length === 0 ? '' : ` Also ${longNames(more.map(({ flags }) => flags))}.`;
+  const [example] = examplesOf(words);
   return [
-    intro,
-    `## Commands\n\n| command | does |\n| --- | --- |\n${list.join('\n')}\n`,
-    `## Common options\n\n| option | meaning |\n| --- | --- |\n${[...common].join('\n')}\n`,
-    ...commands.map((command) => commandText(command, common)),
-  ].join('\n');
+    `### ${[words, ...wanted].join(' ')}`,
+    `${capital(command.description())}.${also}`,
+    ...(example === undefined ? [] : [`\`\`\`sh\n${example}\n\`\`\``]),
+    ...(command.commands.length === 0 ? ownLines(command, common) : [incidentTable(command)]),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}
+
+function usageOf(argument: Argument): string {
+  const shown = argument.name().toUpperCase();
+  return argument.required ? shown : `[${shown}]`;
+}
+
+/** One paragraph of lines about the arguments and options that are not described elsewhere, or none. */
+function ownLines(command: Command, common: CommonOptions): readonly string[] {
+  const named = command.registeredArguments.filter((argument) => argument.name() !== 'mailbox');
+  const own = command.options.map(optionLine).filter((line) => ![...common.values()].includes(line));
+  const lines = [...named.map(argumentLine), ...own];
+  return lines.length === 0 ? [] : [lines.join('\n')];
+}
+
+/** Commands below `simulator`. Its options are many, and only its help lists them. */
+function incidentTable(command: Command): string {
+  const rows = command.commands.map((inner) => {
+    const usage = [inner.name(), ...inner.registeredArguments.map(usageOf)].join(' ');
+    return `| \`${usage}\` | ${inner.description()} |`;
+  });
+  return `\`--help\` lists scenarios, speed, plans and keys. In a running simulator:\n\n| ${command.name()} | does |\n| --- | --- |\n${rows.join('\n')}`;
 }
 
 /** Ends with a line break. */
@@ -91,32 +188,6 @@ export function cliJsonText(): string {
   );
   const printed = Object.keys(shapes).map((words) => `## ${words}\n${jsonText(words)}`);
   return [jsonIntro, ...printed, `## Shapes\n\n${shared.join('\n\n')}\n`].join('\n');
-}
-
-function commandText(command: Command, common: ReadonlySet<string>): string {
-  const inner = command.commands.map((one) => partText(one, `${command.name()} ${one.name()}`, '####', common));
-  const lines = examplesOf(command.name());
-  const shown = lines.length === 0 ? '' : `\n\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n`;
-  // Options of its own: it does something by itself.
-  if (command.options.length > 0)
-    return [`${partText(command, command.name(), '###', common)}${shown}`, ...inner].join('\n');
-  return [`### ${command.name()}\n\n${capital(command.description())}.\n${shown}`, ...inner].join('\n');
-}
-
-function partText(command: Command, words: string, heading: string, common: ReadonlySet<string>): string {
-  const wanted = command.registeredArguments.map((argument) => {
-    const shown = argument.name().toUpperCase();
-    return argument.required ? shown : `[${shown}]`;
-  });
-  const own = command.options.filter((option) => !common.has(optionRow(option)));
-  const others = command.options.filter((option) => !own.includes(option)).map(({ long }) => `\`${long}\``);
-  const rows = [...command.registeredArguments.map(argumentRow), ...own.map(optionRow)];
-  const table = rows.length === 0 ? '' : `\n| option | meaning |\n| --- | --- |\n${rows.join('\n')}\n`;
-  const required = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags);
-  const optional = command.options.length > required.length ? ['[options]'] : [];
-  const usage = ['warmwarden', words, ...wanted, ...required, ...optional].join(' ');
-  const more = others.length === 0 ? '' : `\nAlso ${others.join(', ')}.\n`;
-  return `${heading} ${words}\n\n${capital(command.description())}.\n\n    ${usage}\n${table}${more}`;
 }
 
 const casesText = `
@@ -134,24 +205,29 @@ function jsonText(words: string): string {
   return `\n\`--json\` prints:\n\n${shapeTable(shape)}\n${words === 'decide' ? casesText : ''}`;
 }
 
-function argumentRow(argument: Argument): string {
-  return `| \`${argument.name().toUpperCase()}\` | ${cell(argument.description)} |`;
+function argumentLine(argument: Argument): string {
+  return `- \`${argument.name().toUpperCase()}\`: ${[argument.description, ...choicesOf(argument)].join('; ')}`;
 }
 
-function optionRow(option: Option): string {
-  const { flags, description, defaultValue, defaultValueDescription, argChoices, mandatory } = option;
+function optionLine(option: Option): string {
+  const { flags, description, defaultValue, defaultValueDescription, mandatory } = option;
   const plain = ['string', 'number'].includes(typeof defaultValue) && defaultValue !== '';
   const usual = defaultValueDescription ?? (plain ? `\`${String(defaultValue)}\`` : null);
   const notes = [
-    ...(argChoices ? [`one of ${argChoices.map((one) => `\`${one}\``).join(', ')}`] : []),
+    ...choicesOf(option),
     ...(mandatory ? ['required'] : []),
     ...(usual === null ? [] : [`default: ${usual}`]),
   ];
-  return `| \`${flags}\` | ${cell([description, ...notes].join('; '))} |`;
+  return `- \`${flags}\`: ${[description, ...notes].join('; ')}`;
 }
 
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+function choicesOf({ argChoices }: Argument | Option): readonly string[] {
+  return argChoices ? [`one of ${argChoices.map((one) => `\`${one}\``).join(', ')}`] : [];
+}
+
+/** Options without their values: `--config`. */
+function longNames(flags: readonly string[]): string {
+  return flags.map((one) => `\`${one.split(' ')[0]}\``).join(', ');
 }
 
 function capital(text: string): string {

@@ -40,7 +40,6 @@ const ceilings: Readonly<Record<string, number>> = {
   'docs/alerts.md': 8_000,
   'docs/operating.md': 1_400,
   'docs/configuration.md': 3_900,
-  'docs/cli.md': 3_900,
   'docs/recipes.md': 2_100,
   'docs/mcp.md': 800,
   'docs/faults.md': 4_100,

@@ -25,7 +25,7 @@ export const troubleCommands: readonly TroubleCommand[] = [
   {
     kind: 'breach',
     target: 'mailbox',
-    description: "make enough of a mailbox's emails bounce to exceed the bounce limit of its mode",
+    description: 'make a mailbox exceed the bounce limit of its mode',
     seen: [nextStats, onceADay],
   },
   {
@@ -37,8 +37,7 @@ export const troubleCommands: readonly TroubleCommand[] = [
   {
     kind: 'dns-failure',
     target: 'domain',
-    description:
-      'remove the SPF and DKIM records of a domain; to name the domain, you can also give one of its mailboxes',
+    description: 'remove the SPF and DKIM records of a domain',
     seen: ['A daemon sees it when it next reads the DNS check, and asks for a second check before it sends an alert.'],
   },
   {
@@ -52,7 +51,7 @@ export const troubleCommands: readonly TroubleCommand[] = [
   {
     kind: 'repair',
     target: 'domain',
-    description: 'repair DNS, listings and logins of a domain, named by itself or by one of its mailboxes',
+    description: 'repair DNS, listings and logins of a domain',
     seen: ['A daemon that sent an alert reports that it is resolved, once it has read that.'],
   },
   {
@@ -70,7 +69,7 @@ export const troubleCommands: readonly TroubleCommand[] = [
   {
     kind: 'raise-limit',
     target: 'mailbox',
-    description: 'set the target daily limit of a mailbox above the maximum of its mode, as a person does',
+    description: 'set the daily limit of a mailbox above the maximum of its mode, as a person does',
     seen: [nextWarmup, 'If the mailbox then sends more than its mode allows, that is an alert from the second day on.'],
   },
   {

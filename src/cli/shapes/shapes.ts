@@ -1,4 +1,4 @@
-// Contract of --json: the shape of each command's output. docs/cli.md is generated from it, and a test compares real
+// Contract of --json: the shape of each command's output. docs/cli-json.md is generated from it, and a test compares real
 // output with it.
 import { z } from 'zod';
 import { recipesShape, runWithRowsShape } from '../../recipes/shapes.ts';
