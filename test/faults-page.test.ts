@@ -1,4 +1,5 @@
-// docs/faults.md is true: every row of the faults is in it, every fault that it names exists, and test/faults.md names tests of each row.
+// docs/faults.md and test/faults.md are true: the page names each case once and each fault of the simulator; the ledger says each case in
+// full, with tests that exist.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { faults } from '../tools/simulator/fault.ts';
@@ -7,49 +8,50 @@ const root = new URL('../', import.meta.url);
 const page = readFileSync(new URL('docs/faults.md', root), 'utf8');
 const ledger = readFileSync(new URL('test/faults.md', root), 'utf8');
 
-interface Row {
-  readonly name: string;
+interface Case {
   readonly faults: readonly string[];
+  readonly promise: string;
   readonly tests: readonly { readonly file: string; readonly name: string }[];
 }
 
+/** A row of the page: several cases that have one answer. */
+interface Row {
+  readonly cases: readonly string[];
+  readonly faults: readonly string[];
+}
+
 const faultsIn = (named: string) => [...named.matchAll(/`([\w-]+)`/g)].map(([, fault = '']) => fault);
-const testsIn = (proof: string) =>
-  [...proof.matchAll(/`([^`]+)`(?: "([^"]+)")?/g)].map(([, file = '', name = '']) => ({ file, name }));
 
-/** Tests of each row, by its name: a section of test/faults.md. */
-const proofs = new Map(
-  ledger.split(/^## /m).map((section) => [section.split('\n', 1)[0] ?? '', testsIn(section)] as const),
-);
-const proofOf = (name: string) => proofs.get(name) ?? [];
-
-/** The rows of the table, then the sections on our own side: `### O1: ...`. */
-function rowsOf(text: string): readonly Row[] {
-  return [...tableRows(text), ...sections(text)];
-}
-
-function sections(text: string): readonly Row[] {
-  return text
-    .split(/^### /m)
-    .filter((section) => /^O\d+: /.test(section))
+/** Cases of test/faults.md by name: `## H1: the fault`, what happens, the faults of the simulator, the tests. */
+const cases: ReadonlyMap<string, Case> = new Map(
+  ledger
+    .split(/^## /m)
+    .slice(1)
     .map((section) => {
-      const [, named = ''] = /^In the simulator: (.*)$/m.exec(section) ?? [];
-      const name = section.slice(0, section.indexOf(':'));
-      return { name, faults: faultsIn(named), tests: proofOf(name) };
-    });
-}
+      const [promise = ''] = section
+        .split('\n')
+        .slice(1)
+        .join('\n')
+        .split(/^In the simulator: |^Proofs:|^- `test/m);
+      const [, named = ''] = /^In the simulator: ([\s\S]*?)\n\n/m.exec(section) ?? [];
+      const tests = [...section.matchAll(/^- `((?:test|\.ci)\/[^`]+)`(?: "([^"]+)")?$/gm)];
+      return [
+        section.slice(0, section.indexOf(':')),
+        {
+          faults: faultsIn(named),
+          promise: promise.trim(),
+          tests: tests.map(([, file = '', name = '']) => ({ file, name })),
+        },
+      ] as const;
+    }),
+);
 
-function tableRows(text: string): readonly Row[] {
-  return text
-    .split('\n')
-    .map((line) => line.split(' | '))
-    .filter(([first = '']) => /^\| [THS]\d+$/.test(first))
-    .map(([first = '', , , named = '']) => ({
-      name: first.slice(2),
-      faults: faultsIn(named),
-      tests: proofOf(first.slice(2)),
-    }));
-}
+/** Rows of the tables: when, what Warmwarden does, the cases, the faults of the simulator. */
+const rows: readonly Row[] = page.split('\n').flatMap((line) => {
+  const [, , third = '', named = ''] = line.split(' | ');
+  const isRow = /^[THSO]\d/.test(third);
+  return isRow ? [{ cases: third.match(/\b[THSO]\d+\b/g) ?? [], faults: faultsIn(named) }] : [];
+});
 
 /** Whether the file says the name; a sentence of a table of tests may be broken by nothing. */
 function says(file: string, name: string): boolean {
@@ -60,33 +62,29 @@ function says(file: string, name: string): boolean {
   }
 }
 
-const rows = rowsOf(page);
-const ofOurOwn = ({ name }: Row) => name.startsWith('O');
 const upTo = (letter: string, last: number) => Array.from({ length: last }, (_, index) => `${letter}${index + 1}`);
+const known = [...upTo('T', 11), ...upTo('H', 23), ...upTo('S', 13), ...upTo('O', 10)];
 
-test('every row T1 to T11, H1 to H23 and S1 to S13 stands on the page, with a test', () => {
-  const ofTheApi = rows.filter((row) => !ofOurOwn(row)).map(({ name }) => name);
-  expect(ofTheApi).toEqual([...upTo('T', 11), ...upTo('H', 23), ...upTo('S', 13)]);
-  expect(rows.filter(({ tests }) => tests.length === 0)).toEqual([]);
+test('every case T1 to T11, H1 to H23, S1 to S13 and O1 to O10 is on the page once, and in the ledger in this order', () => {
+  expect(rows.flatMap((row) => row.cases).sort()).toEqual([...known].sort());
+  expect([...cases.keys()]).toEqual(known);
 });
 
-test('no fault of our own side stands on the page twice, they are in order, and each has a test', () => {
-  const own = rows.filter(ofOurOwn);
-  expect(own.length).toBeGreaterThan(7);
-  expect(own.filter(({ tests }) => tests.length === 0)).toEqual([]);
-  const numbers = own.map(({ name }) => Number(name.slice(1)));
-  expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => one - other));
+test('every case says what happens, and has tests that exist', () => {
+  const tests = [...cases.values()].flatMap((one) => one.tests);
+  expect([...cases].filter(([, one]) => one.promise === '' || one.tests.length === 0)).toEqual([]);
+  expect(tests.length).toBeGreaterThan(170);
+  expect(tests.filter(({ file, name }) => !says(file, name))).toEqual([]);
 });
 
-test('the ledger has no row that the page lacks, and every test that it names exists', () => {
-  const named = rows.flatMap(({ tests }) => tests);
-  expect([...proofs.keys()].slice(1)).toEqual(rows.map(({ name }) => name));
-  expect(named.length).toBeGreaterThan(60);
-  expect(named.filter(({ file, name }) => !says(file, name))).toEqual([]);
-});
-
-test('the page names every fault of the simulator, and no other', () => {
-  expect([...new Set(rows.flatMap((row) => row.faults))].sort()).toEqual(Object.keys(faults).sort());
+test('page and ledger name every fault of the simulator, and no other; a row has only faults of its cases', () => {
+  const all = Object.keys(faults).sort();
+  expect([...new Set(rows.flatMap((row) => row.faults))].sort()).toEqual(all);
+  expect([...new Set([...cases.values()].flatMap((one) => one.faults))].sort()).toEqual(all);
+  for (const row of rows) {
+    const theirs = row.cases.flatMap((name) => cases.get(name)?.faults ?? []);
+    expect(row.faults.filter((fault) => !theirs.includes(fault))).toEqual([]);
+  }
 });
 
 test('a name that is not there is found out', () => {

@@ -42,7 +42,6 @@ const ceilings: Readonly<Record<string, number>> = {
   'docs/configuration.md': 3_900,
   'docs/recipes.md': 2_100,
   'docs/mcp.md': 800,
-  'docs/faults.md': 4_100,
   'docs/glossary.md': 400,
 };
 

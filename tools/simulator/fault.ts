@@ -162,7 +162,7 @@ const shapes = {
   }),
 } as const satisfies Readonly<Record<string, Behaviour>>;
 
-/** Every named fault. docs/faults.md says which row of docs/faults.md each belongs to. */
+/** Every named fault. test/faults.md says to which case each belongs. */
 export const faults: Readonly<Record<string, Behaviour>> = { ...wire, ...shapes };
 
 /** The paths of the API as faults name them. */
