@@ -8,7 +8,7 @@ import { minuteMs } from '../../src/core/time.ts';
 import { commandLine } from '../support/command-line.ts';
 import { Stage } from '../support/guarded.ts';
 import { workInEmptyFolder } from '../support/new-folder.ts';
-import { bin, hasProc, inherited, node, root, Workplace } from '../support/process.ts';
+import { hasProc, node, root, Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 const good = 'test/config/good.yaml';
@@ -36,35 +36,14 @@ test('a command asks only for the secrets that it uses: backtest for the keys of
   expect(JSON.parse((await commandLine(decide)).stdout)).toMatchObject({ limit_percent: 10 });
 });
 
-describe('an error', () => {
+test('an error is a sentence with a remedy, and shows a stack for --debug only', async () => {
   const args = ['explain', 'a@b.example', '--config', good];
-
-  test('is a sentence with a remedy, and shows a stack for --debug only', async () => {
-    const plain = await commandLine(args);
-    expect(plain.code).toBe(1);
-    expect(plain.stderr).toMatch(
-      /^No daemon answers: nothing is guarded\.\nStart it with `warmwarden run --config FILE`; `warmwarden doctor .*\n$/,
-    );
-    expect((await commandLine([...args, '--debug'])).stderr).toContain('    at ');
-  });
-
-  test('is JSON on standard output with --json, and nothing else', async () => {
-    const failed = await commandLine([...args, '--json']);
-    expect([failed.code, failed.stderr]).toEqual([1, '']);
-    expect(JSON.parse(failed.stdout)).toEqual({
-      error: { code: 'no_daemon', message: expect.stringMatching(/^No daemon answers: nothing is guarded\.\n/) },
-    });
-    const usage = await commandLine(['alerts', 'list', '--detials', '--json']);
-    expect([usage.code, usage.stderr]).toEqual([2, '']);
-    expect(JSON.parse(usage.stdout)).toEqual({
-      error: { code: 'usage', message: "unknown option '--detials'\n(Did you mean --details?)" },
-    });
-  });
-
-  test('ends the process with its exit code', () => {
-    const { status, stderr } = spawnSync(node, [bin, ...args], { encoding: 'utf8', cwd: root, env: inherited() });
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/^No daemon answers: /)]);
-  });
+  const plain = await commandLine(args);
+  expect(plain.code).toBe(1);
+  expect(plain.stderr).toMatch(
+    /^No daemon answers: nothing is guarded\.\nStart it with `warmwarden run --config FILE`; `warmwarden doctor .*\n$/,
+  );
+  expect((await commandLine([...args, '--debug'])).stderr).toContain('    at ');
 });
 
 test('a reader that has seen enough ends a command without a word', () => {

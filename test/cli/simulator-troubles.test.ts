@@ -51,16 +51,6 @@ describe('a trouble', () => {
     expect(stdout).toMatch(/^ann@one\.example sent 160 emails in the last 7 days, and 3 of them bounced \(1\.88 %\)\./);
     expect(stdout).toContain('A daemon sees it when it next reads the statistics of this mailbox.');
   });
-
-  test('without a simulator ends with 1 and says how to start one', async () => {
-    const { code, stderr } = await simulator('breach', ann.email, '--url', 'http://127.0.0.1:1');
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(
-        /^No simulator answers at http:\/\/127\.0\.0\.1:1\. Start one with `.* simulator`, or name /,
-      ),
-    ]);
-  });
 });
 
 test('an alert that reaches the simulator is printed line by line, and no control character with it', () => {

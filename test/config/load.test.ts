@@ -232,14 +232,6 @@ describe('warnings', () => {
   });
 });
 
-test('a file that is not there, and a folder, are problems and no exceptions', () => {
-  const messages = [join(folder, 'none.yaml'), folder].map((path) => {
-    const loaded = loadConfig(path, {});
-    return loaded.ok ? 'accepted' : loaded.problems[0]?.message;
-  });
-  expect(messages).toEqual(["the file can't be read: it does not exist", "the file can't be read: it is a folder"]);
-});
-
 test('text that is nested beyond what the parser can follow is refused in plain words', () => {
   const loaded = load(`${account}x: ${'['.repeat(100_000)}\n`);
   const problems = loaded.ok ? [] : loaded.problems.map(({ message }) => message);

@@ -54,13 +54,6 @@ export const twoCauses = `
 09:47 recovery g2-1
 `;
 
-/** One mailbox alone, all day. */
-export const oneAlone = `
-09:40 recovery g0-0
-13:00 score g0-0
-15:00 pause g0-0
-`;
-
 /** A domain first, then its provider, in three waves over a day. */
 export const waves = `
 09:00 recovery g0-0

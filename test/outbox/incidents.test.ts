@@ -7,7 +7,7 @@ import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { acted, invalid, policyBlock } from '../alerts/incident-samples.ts';
 import { firing, sampleAlert } from '../alerts/samples.ts';
 import { agency, collectorRig, midnight, type Rig, type Sent } from './collector-rig.ts';
-import { domainDown, notActed, oneAlone, providerBlock, twoCauses, waves } from './days.ts';
+import { domainDown, notActed, providerBlock, twoCauses, waves } from './days.ts';
 
 const api = 'https://api.example/';
 const ofIncidents = ({ sent }: Rig) => sent.filter(({ message }) => message.incident !== null);
@@ -113,12 +113,6 @@ test('two causes in one hour, with the same words in the bounces, are two incide
     .incidents()
     .map(({ cause, members: own }) => `${cause.attribute} ${cause.value} ${own.length}`);
   expect(members.sort()).toEqual(['domain m0.example 4', 'provider google 8']);
-});
-
-test('one mailbox alone is no incident, whatever happens to it', async () => {
-  const at = await lived(oneAlone, dayMs);
-  expect(at.fleet.incidents()).toEqual([]);
-  expect(at.sent.map(({ message }) => message.rule)).toEqual(['guard_acted', 'reputation_low', 'guard_acted']);
 });
 
 test('growth in waves: the domain becomes the provider, which people are told once, and they hear of the rest at the end', async () => {

@@ -295,6 +295,26 @@ test('what a stopped daemon left is sent by the next one, under the same id with
   expect([after?.body, after?.headers['webhook-id']]).toEqual([before?.body, before?.headers['webhook-id']]);
 });
 
+it('what was sent while nothing could be recorded is sent once, and recorded as sent afterwards', async (at) => {
+  const { rig, receiver } = at;
+  receiver.answer = status(503);
+  for (let number = 1; number <= 3; number += 1) rig.commit(fires(`acme${number}`));
+  await rig.clock.advance(31 * secondMs);
+  rig.store.full = new Error('database or disk is full');
+  receiver.received.length = 0;
+  receiver.answer = status(200);
+  await rig.clock.advance(hourMs);
+  // Without the alert that the store is failing, which stands in no outbox.
+  const accounts = () => at.bodies().flatMap(({ data: { account } }) => (account.startsWith('acme') ? [account] : []));
+  expect(accounts().sort()).toEqual(['acme1', 'acme2', 'acme3']);
+  expect(rig.states()).toEqual(['pending', 'pending', 'pending']);
+  rig.store.full = null;
+  await rig.clock.advance(10 * secondMs);
+  expect(rig.states().slice(0, 3)).toEqual(['sent', 'sent', 'sent']);
+  await rig.clock.advance(minuteMs);
+  expect(accounts()).toHaveLength(3);
+});
+
 const left = { id: 'msg_1', group: 'g', payload: '{}', title: 't', alerts: [] };
 
 test('what an earlier configuration left for a channel that is gone stays visible', async () => {

@@ -51,6 +51,7 @@ test.each([
   ['fifo', 'it is a FIFO, not a regular file'],
   ['link-to-device', 'it is a device, not a regular file'],
   ['large', 'it is larger than 1 MiB'],
+  ['folder', 'it is a folder'],
   ['utf-16', notUtf8],
   ['latin-1', notUtf8],
 ])('a configuration that is %s is refused in one sentence', async (name, why) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { createLimiter, type LimiterKind, limiterKinds } from '../../tools/simulator/rate-limit.ts';
-import { hourMs, type Json, type Reply, serve } from './served.ts';
+import { hourMs, type Json, serve } from './served.ts';
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -100,36 +100,16 @@ test('statistics cover seven days unless asked otherwise, today last, rates as s
   expect(body.stats[3]).toMatchObject({ sent: 0, bounce_rate: '0.00', inbox_rate: '0.00', reply_rate: '0.00' });
 });
 
-function expectRefusal(reply: Reply, status: number, error: string | RegExp) {
-  expect(reply.status).toBe(status);
-  expect(reply.body).toEqual({ error: expect.stringMatching(error) });
-}
-
-test('request 101 within sixty seconds is a 429 that says when the next one is welcome', async () => {
+test('request 101 within sixty seconds is a 429 that says when the next one is welcome, health apart', async () => {
   const keys = [{ key: demoKey, permissions: ['read', 'write'], plan: 'pro' }] as const;
   await using served = await serve({ keys });
-  const first = await served.ask('/v1/mailboxes');
-  expect(first.headers).toMatchObject({ 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '99' });
-  await served.clock.advance(10_500);
-  for (let request = 2; request <= 100; request += 1) {
-    const reply = await served.ask(request % 2 ? '/v1/mailboxes' : '/v1/nothing');
-    expect(reply.headers['x-ratelimit-remaining']).toBe(String(100 - request));
+  for (let request = 1; request <= 100; request += 1) {
+    const { headers } = await served.ask(request % 2 ? '/v1/mailboxes' : '/v1/nothing');
+    expect(headers).toMatchObject({ 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': String(100 - request) });
+    if (request === 1) await served.clock.advance(10_500);
   }
-  const refused = await served.ask('/v1/mailboxes');
-  expectRefusal(refused, 429, 'try again in 50 s');
-  expect(refused.headers).toMatchObject({
-    'retry-after': '50',
-    'x-ratelimit-limit': '100',
-    'x-ratelimit-remaining': '0',
-  });
-  await served.clock.advance(49_499);
-  const tooEarly = await served.ask('/v1/mailboxes');
-  expect([tooEarly.status, tooEarly.headers['retry-after']]).toEqual([429, '1']);
-  await served.clock.advance(1);
-  // Only the first request has left the window, so exactly one is welcome.
-  expect((await served.ask('/v1/mailboxes')).status).toBe(200);
-  const again = await served.ask('/v1/mailboxes');
-  expect([again.status, again.headers['retry-after']]).toEqual([429, '11']);
+  const { status, headers } = await served.ask('/v1/mailboxes');
+  expect([status, headers['retry-after'], headers['x-ratelimit-remaining']]).toEqual([429, '50', '0']);
   expect((await served.ask('/v1/health')).status).toBe(200);
 });
 

@@ -1,14 +1,16 @@
 // A power cut takes nothing back that left the store: a write resolves after the sync that covers it, and a failed sync is no
 // success of the next one.
-import { copyFileSync, fdatasync, openSync } from 'node:fs';
+import { copyFileSync, fdatasync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { FileOptions } from '../../src/store/sqlite.ts';
 import { Store } from '../../src/store/store.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { alertOf, noAlerts, now } from './records.ts';
+
+const mebibyte = 1_024 * 1_024;
 
 async function opened(options: FileOptions) {
   const path = join(newFolder(), 'warmwarden.db');
@@ -98,29 +100,49 @@ test('a failed sync fails the write and all after it, without another sync; what
   expect(file.prepare('SELECT count(*) AS n FROM alerts').get()).toEqual({ n: 2 });
 });
 
-test('a large WAL is copied into the file in a thread, and starts again with what is written meanwhile', async () => {
-  const { path, store } = await opened({});
-  const frames = () => {
-    using beside = new DatabaseSync(path, { readOnly: true });
-    return Number(beside.prepare('PRAGMA wal_checkpoint(NOOP)').get()?.['log']);
-  };
-  const largeAlert = (index: number) => {
+describe('a large WAL', () => {
+  /** Another content each time: SQLite writes no page that stays as it is. */
+  const large = (index: number, length: number) => {
     const alert = alertOf(`m${index}`);
-    return { ...alert, facts: { ...alert.facts, sentences: ['x'.repeat(400_000)] } };
+    const sentences = [String(index % 10).repeat(length)];
+    return { ...noAlerts, changed: [{ ...alert, facts: { ...alert.facts, sentences } }] };
   };
-  let written = 0;
-  const write = () => store.recordAlerts({ ...noAlerts, changed: [largeAlert(written++)] });
-  // A page has 1,024 bytes.
-  const large = 16 * 1_024;
-  while (frames() < large) await write();
-  const framesLater = async () => {
-    await write();
-    return frames();
-  };
-  await expect.poll(framesLater, { timeout: 20_000, interval: 10 }).toBeLessThan(large);
-  expect((await store.loadPicture()).alerts).toHaveLength(written);
-  const alone = `${path}.alone`;
-  copyFileSync(path, alone);
-  using file = new DatabaseSync(alone);
-  expect(Number(file.prepare('SELECT count(*) AS n FROM alerts').get()?.['n'])).toBeGreaterThan(35);
+
+  test('is copied into the file in a thread, and starts again with what is written meanwhile', async () => {
+    const { path, store } = await opened({});
+    const frames = () => {
+      using beside = new DatabaseSync(path, { readOnly: true });
+      return Number(beside.prepare('PRAGMA wal_checkpoint(NOOP)').get()?.['log']);
+    };
+    let written = 0;
+    const write = () => store.recordAlerts(large(written++, 400_000));
+    // A page has 1,024 bytes.
+    const many = 16 * 1_024;
+    while (frames() < many) await write();
+    const framesLater = async () => {
+      await write();
+      return frames();
+    };
+    await expect.poll(framesLater, { timeout: 20_000, interval: 10 }).toBeLessThan(many);
+    expect((await store.loadPicture()).alerts).toHaveLength(written);
+    const alone = `${path}.alone`;
+    copyFileSync(path, alone);
+    using file = new DatabaseSync(alone);
+    expect(Number(file.prepare('SELECT count(*) AS n FROM alerts').get()?.['n'])).toBeGreaterThan(35);
+  });
+
+  test('gives its space back once nobody reads it, and is no failure meanwhile', async () => {
+    const { path, store } = await opened({});
+    const walBytes = () => statSync(`${path}-wal`).size;
+    // As a long query of a recipe does.
+    const reader = new DatabaseSync(path);
+    reader.exec('BEGIN; SELECT count(*) FROM meta');
+    for (let count = 0; count < 40; count += 1) await store.recordAlerts(large(count, mebibyte));
+    expect(walBytes()).toBeGreaterThan(20 * mebibyte);
+    await store.proveWritable(now);
+    expect([walBytes() > 20 * mebibyte, store.trouble.failures]).toEqual([true, 0]);
+    reader.close();
+    await store.proveWritable(now);
+    expect(walBytes()).toBeLessThanOrEqual(16 * mebibyte);
+  });
 });

@@ -3,20 +3,11 @@ import { hasEnded, type Run, type RunPlace } from '../../src/core/recipe.ts';
 import type { EpochMs } from '../../src/core/time.ts';
 import type { RowChunk, RunLedger } from '../../src/store/runs.ts';
 
-/** Of the rows of all runs. */
-const maxLetters = 64 * 1024 * 1024;
-
 export class MemoryRuns implements RunLedger {
   readonly #runs = new Map<string, Run>();
   readonly #chunks = new Map<string, RowChunk[]>();
-  readonly #maxLetters: number;
-
-  constructor(most = maxLetters) {
-    this.#maxLetters = most;
-  }
 
   async write(run: Run, chunks: readonly RowChunk[] = []): Promise<'written' | 'no_room'> {
-    if (!this.#makeRoom(lettersOf(chunks))) return 'no_room';
     this.#runs.set(run.id, run);
     this.#chunks.set(run.id, [...(this.#chunks.get(run.id) ?? []), ...chunks]);
     return 'written';
@@ -41,21 +32,4 @@ export class MemoryRuns implements RunLedger {
     if (old) this.#chunks.delete(old.id);
     return old !== undefined && this.#runs.delete(old.id);
   }
-
-  /** The runs that ended first go first. */
-  #makeRoom(added: number): boolean {
-    let letters = added + [...this.#chunks.values()].reduce((sum, chunks) => sum + lettersOf(chunks), 0);
-    for (const run of this.#runs.values()) {
-      if (letters <= this.#maxLetters) return true;
-      if (!hasEnded(run)) continue;
-      letters -= lettersOf(this.#chunks.get(run.id) ?? []);
-      this.#chunks.delete(run.id);
-      this.#runs.delete(run.id);
-    }
-    return added === 0 || letters <= this.#maxLetters;
-  }
-}
-
-function lettersOf(chunks: readonly RowChunk[]): number {
-  return chunks.reduce((sum, { rows }) => sum + rows.length, 0);
 }

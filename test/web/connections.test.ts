@@ -80,6 +80,17 @@ test('the same with TLS, where a client that begins no handshake does not hold u
   expect(performance.now() - closing).toBeLessThan(5_000);
 });
 
+test('a client that reads nothing of an answer is disconnected, which makes room for others', async () => {
+  await using server = await serve(new Fleet(), { connectionLimits: { connections: 1, stallMs: 200 } });
+  const [stalled] = await hold(server.port, 1);
+  // More than the kernel keeps for a connection.
+  const question = 'GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: identity\r\n\r\n';
+  await new Promise<void>((resolve) => void stalled?.pause().write(question.repeat(500), () => resolve()));
+  const isAnswered = async () => (await statusOf(`${server.url}/api/deliveries`)) === 200;
+  expect(await isAnswered()).toBe(false);
+  await until('room for another connection', isAnswered);
+});
+
 const never = 3_600_000;
 const limits = { ...usualLimits, tickMs: 5, beatMs: never };
 

@@ -11,7 +11,7 @@ import { exampleFleet } from './example-fleet.ts';
 import { registeredRoutes } from './registered-routes.ts';
 import { ask, serve } from './running-server.ts';
 
-/** A body that is too large: test/regression/request-bodies.test.ts. Those of recipes: recipes/recipe-routes.test.ts. */
+/** A body that is too large: operations-route.test.ts. Those of recipes: recipes/recipe-routes.test.ts. */
 const provokedElsewhere = ['too_large', 'bad_parameters', 'unknown_recipe', 'unknown_run', 'share_used', 'busy'];
 const documented = Object.entries(refusals)
   .filter(([word]) => !provokedElsewhere.includes(word))

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Fleet } from '../../../src/core/fleet/fleet.ts';
 import type { RecipeRunner } from '../../../src/recipes/runner.ts';
 import { Store } from '../../../src/store/store.ts';
-import { callersOf, type RecipeKey } from '../../../src/web/recipes/recipe-routes.ts';
+import { callersOf, csvLine, type RecipeKey } from '../../../src/web/recipes/recipe-routes.ts';
 import { arrivedMailbox, emptyList, now } from '../../store/records.ts';
 import { MemoryRuns } from '../../support/memory-runs.ts';
 import { folderOfFile } from '../../support/new-folder.ts';
@@ -177,6 +177,31 @@ describe('what strangers wrote', () => {
     expect(lines).toHaveLength(hostile.length + 2);
     expect(lines.join('')).not.toContain('\u202e');
   });
+});
+
+/** Spreadsheets of other countries compute it, too: a semicolon begins a cell there, and = has a full-width form. */
+const formula = /^\s*[=+\-@|%＝＋－＠]/;
+
+test.each([
+  ...['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '|calc', '%0A=1', ' ; =1', '＝1', '＋1', '－1', '＠A1'],
+  ';=1+1',
+  '; =1+1',
+  ';;@SUM(A1)',
+  'box;=HYPERLINK("http://evil.example")',
+  '＝1+1',
+  '＋1+1',
+  ' －1',
+  '＠SUM(A1)',
+])('%s is no formula, whichever sign divides the cells', (cell) => {
+  const line = csvLine(['a', cell]).trimEnd();
+  for (const divider of [',', ';', '\t']) {
+    const cells = line.split(divider).map((one) => one.replace(/^"/, ''));
+    expect(cells.filter((one) => formula.test(one))).toEqual([]);
+  }
+});
+
+test('an ordinary text with a semicolon stays as it is', () => {
+  expect(csvLine(['login failed; try again = later'])).toBe('login failed; try again = later\r\n');
 });
 
 const endless = { method: 'POST', body: JSON.stringify({ parameters: { most: 1_000_000_000 } }) };
