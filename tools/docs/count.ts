@@ -35,14 +35,10 @@ const galleries: readonly string[] = ['docs/messages.md'];
 
 /** Words that a page over its budget has today, rounded up: it may shrink, and never grow. Delete the row of a page that is within its budget. */
 const ceilings: Readonly<Record<string, number>> = {
-  'docs/installing.md': 1_700,
-  'docs/upgrading.md': 400,
   'docs/alerts.md': 8_000,
-  'docs/operating.md': 1_400,
   'docs/configuration.md': 3_900,
   'docs/recipes.md': 2_100,
   'docs/mcp.md': 800,
-  'docs/glossary.md': 400,
 };
 
 export interface PageCount {
