@@ -197,7 +197,6 @@ export async function goOnDuty(options: DutyOptions = {}) {
     /** The daemon's client; a method may be replaced, so that an answer is late while the clock goes on. */
     api: () => shift.api,
     turns: () => shift.turns,
-    group: () => shift.group,
     action: (email = amelia): Action | null => mailbox(email)?.action ?? null,
     reason: (email = amelia) => mailbox(email)?.verdict?.answer.reason,
     state: (email = amelia) => {

@@ -14,13 +14,12 @@ export interface PassedRequest {
 }
 
 /**
- * pass: as it is. swallow: a success that changes nothing. applied-500, applied-cut: it is done, but the answer says
- * otherwise or is lost. An object is the answer; nothing is asked, or with `applied` it is done besides.
+ * pass: as it is. swallow: a success that changes nothing. applied-cut: it is done, but the answer is lost. An object is
+ * the answer; nothing is asked, or with `applied` it is done besides.
  */
 export type Meddling =
   | 'pass'
   | 'swallow'
-  | 'applied-500'
   | 'applied-cut'
   | 'cut'
   | {
@@ -63,7 +62,6 @@ export async function startGoBetween(target: string, clock: Clock): Promise<GoBe
     const said = await answer.body.text();
     if (instead) return say(response, instead.status, instead.body, instead.headers);
     if (meddling === 'applied-cut') return void response.destroy();
-    if (meddling === 'applied-500') return say(response, 500, { error: 'internal server error' });
     const headers = Object.entries(answer.headers).filter(([name]) => /^(content-type|retry-after|x-rate)/.test(name));
     response.writeHead(answer.statusCode, Object.fromEntries(headers)).end(said);
   }

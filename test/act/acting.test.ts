@@ -36,14 +36,6 @@ test('old bounces do not act a second time over the following days: the evidence
   expect(duty.reason()).toBe('ok');
 });
 
-test('an emergency is answered with one pause', async () => {
-  await using duty = await goOnDuty({ scenario: stormOf(jonas), poll: rarePoll });
-  await duty.until(() => duty.action(jonas)?.state === 'confirmed');
-  await duty.run(dayMs);
-  expect(duty.posts()).toEqual([{ mailbox_id: duty.mailbox(jonas)?.id, action: 'pause' }]);
-  expect([duty.simulator.fleet.find(jonas)?.running, duty.reason(jonas)]).toEqual([false, 'already_paused']);
-});
-
 test('a breach found at first sight waits for the second fresh answer, a minute later', async () => {
   await using duty = await goOnDuty({ afterMs: 3 * hourMs });
   await duty.until(() => duty.reason() === 'first_sight', 5 * minuteMs);

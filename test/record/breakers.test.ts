@@ -1,6 +1,6 @@
 // What a list, a configuration and a person change in a breaker, in the picture and in the store.
 import { expect, test } from 'vitest';
-import { endHolds, withdrawUnguarded } from '../../src/account/record/breakers.ts';
+import { endHolds } from '../../src/account/record/breakers.ts';
 import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/core/guard/breaker.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { noTally } from '../../src/core/tally.ts';
@@ -39,13 +39,6 @@ test('a mailbox leaves: what another account waits for stays held', async () => 
   await stage.clock.advance(2 * hourMs);
   await list();
   expect(stage.mailbox('m2')).toBeUndefined();
-  const left = holding(entryOf('other', 'm9'));
-  expect(await stage.both()).toEqual([left, left]);
-});
-
-test('an account is guarded no more: what another account waits for stays held', async () => {
-  await using stage = await begin();
-  await withdrawUnguarded(stage.rooms, () => [{ ...settings, accounts: ['other'] }]);
   const left = holding(entryOf('other', 'm9'));
   expect(await stage.both()).toEqual([left, left]);
 });

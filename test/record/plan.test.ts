@@ -1,16 +1,10 @@
 // What a verdict and an answer mean for the action on a mailbox: planned, confirmed, dropped, tried again.
 import { describe, expect, test } from 'vitest';
-import { isActive, isOurs, planAfter, showsChange } from '../../src/account/record/plan.ts';
-import {
-  type Action,
-  type ActionState,
-  actionAfter,
-  type GuardActionKind,
-  nextTryAfterUnconfirmed,
-} from '../../src/core/action.ts';
+import { isOurs, planAfter, showsChange } from '../../src/account/record/plan.ts';
+import { type Action, type ActionState, actionAfter, type GuardActionKind } from '../../src/core/action.ts';
 import { judge } from '../../src/core/guard/judge.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
-import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { hourMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { listedMailbox, now, situation, warmupAnswer as warmup, words } from '../guard/samples.ts';
 import { actionOf } from '../store/records.ts';
@@ -33,106 +27,64 @@ function plan(wanted: Verdict['action'], current: Action | null, enforce = true)
   return changes.map(({ id, kind, state }) => `${id} ${kind} ${state}`);
 }
 
-describe('a new verdict', () => {
-  test('plans the action that it asks for, with the numbers it rests on and nothing sent', () => {
-    expect(plan('recovery', null)).toEqual(['new recovery planned']);
-    expect(plan('pause', null)).toEqual(['new pause planned']);
-  });
+const waiting = ['planned', 'refused', 'unconfirmed'] as const;
+const over = ['confirmed', 'dropped'] as const;
 
-  test('plans nothing for none and hold, nor where nothing may be written', () => {
-    expect(plan('none', null)).toEqual([]);
-    expect(plan('hold', null)).toEqual([]);
-    expect(plan('pause', null, false)).toEqual([]);
-  });
-
-  test.each(['planned', 'refused', 'unconfirmed'] as const)('keeps a %s action of the same kind', (state) => {
-    expect(plan('recovery', action(state))).toEqual([]);
-  });
-
-  test.each(['planned', 'refused', 'unconfirmed'] as const)('drops a %s action that it no longer asks for', (state) => {
-    expect(plan('none', action(state))).toEqual(['old recovery dropped']);
-    expect(plan('hold', action(state))).toEqual(['old recovery dropped']);
-    expect(plan('pause', action(state))).toEqual(['old recovery dropped', 'new pause planned']);
-    expect(plan('pause', action(state), false)).toEqual(['old recovery dropped']);
-  });
-
-  test.each(['none', 'hold', 'recovery', 'pause'] as const)(
-    'changes nothing while a POST is under way: %s',
-    (wanted) => {
-      expect(plan(wanted, action('open'))).toEqual([]);
-    },
-  );
-
-  test.each(['confirmed', 'dropped'] as const)('plans again beside an action that is %s', (state) => {
-    expect(plan('recovery', action(state))).toEqual(['new recovery planned']);
-    expect(plan('none', action(state))).toEqual([]);
-  });
-
-  test('a dropped action says why and is never tried again', () => {
-    const waiting = action('unconfirmed', 'recovery', { nextTryAt: now + minuteMs });
-    const gone = actionAfter(waiting, { kind: 'dropped', detail: 'no longer wanted: ok', at: now });
-    expect(gone).toMatchObject({ state: 'dropped', settledAt: now, nextTryAt: null, detail: 'no longer wanted: ok' });
-    expect(isActive(gone)).toBe(false);
-  });
+test.each<{ wanted: Verdict['action']; beside: readonly (ActionState | null)[]; becomes: readonly string[] }>([
+  { wanted: 'recovery', beside: [null, ...over], becomes: ['new recovery planned'] },
+  { wanted: 'recovery', beside: ['open', ...waiting], becomes: [] },
+  { wanted: 'pause', beside: [null], becomes: ['new pause planned'] },
+  { wanted: 'pause', beside: waiting, becomes: ['old recovery dropped', 'new pause planned'] },
+  { wanted: 'pause', beside: ['open'], becomes: [] },
+  { wanted: 'none', beside: [null, 'open', ...over], becomes: [] },
+  { wanted: 'none', beside: waiting, becomes: ['old recovery dropped'] },
+  { wanted: 'hold', beside: [null, 'open'], becomes: [] },
+  { wanted: 'hold', beside: waiting, becomes: ['old recovery dropped'] },
+])('a verdict that wants $wanted, beside a recovery that is $beside: $becomes', ({ wanted, beside, becomes }) => {
+  for (const state of beside) expect([state, plan(wanted, state && action(state))]).toEqual([state, becomes]);
 });
 
-describe('a change is seen', () => {
-  const shows = (kind: GuardActionKind, mode: string | null, status: string | null) =>
-    showsChange(action('open', kind), warmup(mode, status), words);
-
-  test('recovery: by the mode alone', () => {
-    expect(shows('recovery', 'recovery', 'paused')).toBe(true);
-    expect(shows('recovery', 'balanced', 'recovering')).toBe(false);
-    expect(shows('recovery', 'Recovery', 'active')).toBe(false);
-    expect(shows('recovery', null, 'active')).toBe(false);
-  });
-
-  test('pause: by a word for paused, or by a new word that is none for running', () => {
-    expect(shows('pause', 'balanced', ' Paused ')).toBe(true);
-    expect(shows('pause', 'balanced', 'hibernating')).toBe(true);
-    expect(shows('pause', 'balanced', 'suspended')).toBe(true);
-    expect(shows('pause', 'balanced', 'active')).toBe(false);
-    expect(shows('pause', 'balanced', 'ACTIVE')).toBe(false);
-    expect(shows('pause', 'balanced', null)).toBe(false);
-  });
-
-  test('pause: the same unknown word as before proves nothing', () => {
-    const before = { mode: 'balanced', status: 'purring', run: 'running' as const };
-    const open = action('open', 'pause', { before });
-    expect(showsChange(open, warmup('balanced', 'purring'), words)).toBe(false);
-    expect(showsChange(open, warmup('balanced', 'dozing'), words)).toBe(true);
-  });
-
-  test.each([
-    ['purring', 'Purring'],
-    ['purring', ' purring'],
-    [null, 'purring'],
-  ])('pause: %j is not changed by %j', (was, is) => {
-    const before = { mode: 'balanced', status: was, run: 'running' as const };
-    expect(showsChange(action('open', 'pause', { before }), warmup('balanced', is), words)).toBe(false);
-  });
+test('where nothing may be written, nothing is planned, and what is no longer wanted is dropped', () => {
+  expect(plan('pause', null, false)).toEqual([]);
+  for (const state of waiting) expect(plan('pause', action(state), false)).toEqual(['old recovery dropped']);
 });
 
-describe('a change is ours', () => {
-  test('when a POST of ours was sent, and not when there was none', () => {
-    expect(isOurs(null, now)).toBe(false);
-    expect(isOurs(action('planned'), now)).toBe(false);
-    expect(isOurs(action('open'), now)).toBe(true);
-    expect(isOurs(action('unconfirmed'), now + 24 * hourMs)).toBe(true);
-    expect(isOurs(action('refused'), now)).toBe(false);
-    expect(isOurs(action('confirmed'), now)).toBe(false);
-  });
-
-  test('when it shows up within an hour after a POST that is no longer wanted', () => {
-    expect(isOurs(action('dropped'), now + hourMs)).toBe(true);
-    expect(isOurs(action('dropped'), now + hourMs + 1)).toBe(false);
-    expect(isOurs(action('dropped', 'recovery', { attempts: 0, openedAt: null }), now)).toBe(false);
-  });
+test.each<[kind: GuardActionKind, was: string | null, mode: string | null, status: string | null, shows: boolean]>([
+  // By the mode alone.
+  ['recovery', 'active', 'recovery', 'paused', true],
+  ['recovery', 'active', 'balanced', 'recovering', false],
+  ['recovery', 'active', 'Recovery', 'active', false],
+  ['recovery', 'active', null, 'active', false],
+  // By a word for paused, or by a new word that is none for running.
+  ['pause', 'active', 'balanced', ' Paused ', true],
+  ['pause', 'active', 'balanced', 'hibernating', true],
+  ['pause', 'active', 'balanced', 'suspended', true],
+  ['pause', 'active', 'balanced', 'active', false],
+  ['pause', 'active', 'balanced', 'ACTIVE', false],
+  ['pause', 'active', 'balanced', null, false],
+  // The same unknown word as before proves nothing.
+  ['pause', 'purring', 'balanced', 'purring', false],
+  ['pause', 'purring', 'balanced', 'Purring', false],
+  ['pause', 'purring', 'balanced', ' purring', false],
+  ['pause', 'purring', 'balanced', 'dozing', true],
+  ['pause', null, 'balanced', 'purring', false],
+])('a change to %s, sent at the word %j, is seen in mode %j and the word %j: %j', (kind, was, mode, status, shows) => {
+  const before = { mode: 'balanced', status: was, run: 'running' as const };
+  expect(showsChange(action('open', kind, { before }), warmup(mode, status), words)).toBe(shows);
 });
 
-test('an unconfirmed action is tried again after 1, 5, 15 and 60 minutes, then not any more', () => {
-  const waits = [1, 2, 3, 4, 5, 6].map((attempts) => nextTryAfterUnconfirmed(attempts, now));
-  expect(waits).toEqual([1, 5, 15, 60].map((minutes) => now + minutes * minuteMs).concat([null, null] as never[]));
+test.each<[what: string, Action | null, after: number, ours: boolean]>([
+  ['there was none', null, 0, false],
+  ['it is planned', action('planned'), 0, false],
+  ['it is open', action('open'), 0, true],
+  ['it is unconfirmed', action('unconfirmed'), 24 * hourMs, true],
+  ['it was refused', action('refused'), 0, false],
+  ['it was confirmed', action('confirmed'), 0, false],
+  ['it was dropped an hour ago', action('dropped'), hourMs, true],
+  ['it was dropped longer ago', action('dropped'), hourMs + 1, false],
+  ['it was dropped unsent', action('dropped', 'recovery', { attempts: 0, openedAt: null }), 0, false],
+])('whether a change is ours when of our action %s', (_, ours, after, expected) => {
+  expect(isOurs(ours, now + after)).toBe(expected);
 });
 
 describe("a person's change", () => {

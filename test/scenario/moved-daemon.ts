@@ -35,19 +35,15 @@ import { expectNoSleepers } from '../support/sleepers.ts';
 function errorLog(expected: readonly string[]) {
   const parts = [...expected];
   const errors: { readonly msg: string; readonly line: string }[] = [];
-  const warnings: string[] = [];
   const write = (line: string) => {
-    const { level, msg } = JSON.parse(line) as { level: number; msg: string };
-    if (level === 40) warnings.push(line.trim());
-    if (level >= 50) errors.push({ msg, line: line.trim() });
+    const { msg } = JSON.parse(line) as { msg: string };
+    errors.push({ msg, line: line.trim() });
   };
   return {
-    log: pino({ level: 'warn', base: null, timestamp: false }, { write }),
+    log: pino({ level: 'error', base: null, timestamp: false }, { write }),
     expect: (...more: readonly string[]) => void parts.push(...more),
     /** Messages of errors with that part, oldest first. */
     saying: (part: string) => errors.map(({ msg }) => msg).filter((msg) => msg.includes(part)),
-    /** Warnings with that part, each with what it was about, oldest first. */
-    warned: (part: string) => warnings.filter((line) => line.includes(part)),
     /** The errors that are not expected, each with what it was about. */
     unexpected: () => errors.filter(({ msg }) => !parts.some((part) => msg.includes(part))).map(({ line }) => line),
   };
@@ -292,7 +288,6 @@ export async function startMovedDaemon(options: MovedOptions) {
     /** Expects errors in the log from now on, by parts of a message. */
     expectErrors: errors.expect,
     errorsSaying: errors.saying,
-    warned: errors.warned,
     /** Reloads the file as it is. */
     ask,
     /** What was told of a rule, or of one of its causes, in order: firing, resolved or event. */
