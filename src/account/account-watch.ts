@@ -162,8 +162,7 @@ export class AccountWatch {
       staleMeasurement: (route) => this.#cadence.staleMeasurement(route),
       seenAgain: () => this.#cadence.seenAgain(),
     });
-    const daysFor = (mailbox: MailboxState) =>
-      daysNeeded(options.policyFor(mailbox), mailbox.memory?.claim?.kind === 'recovery');
+    const daysFor = (mailbox: MailboxState) => daysNeeded(options.policyFor(mailbox));
     this.#actor = new Actor(
       { world, api, fleet, store: rooms.store, lane: this.#lane, recorder: this.#recorder },
       {

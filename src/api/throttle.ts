@@ -119,13 +119,14 @@ export class Throttle {
     const before = this.#limited.get(kind);
     const isKey = this.#isOfKey(kind);
     const isAlone = own !== undefined || kind === 'health' || (before !== undefined && !isKey);
-    const times = isAlone && before ? before.times + 1 : 1;
+    // Requests that were in progress at the first 429 give no new information.
+    const isKnown = before !== undefined && startedAt <= before.at;
+    const times = isAlone && before && !isKnown ? before.times + 1 : (before?.times ?? 1);
     const unsaidMs = Math.min(longestWaitMs, withoutRetryAfterMs * 2 ** (times - 1)) + random() * jitterMs;
     const waitMs = retryAfterMs ?? unsaidMs;
     for (const one of own?.kinds ?? [kind])
       this.#kindUntil.set(one, Math.max(this.#kindUntil.get(one) ?? 0, now + waitMs));
-    // Requests that were in progress at the first 429 give no new information.
-    if (before && startedAt <= before.at) return;
+    if (isKnown) return;
     this.#limited.set(kind, { at: now, times });
     if (isAlone) return;
     this.#refusesAll ||= isKey;

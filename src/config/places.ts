@@ -67,9 +67,20 @@ function sqliteComplaint(url: string): string | null {
 function postgresComplaint(url: string): string | null {
   const wanted = 'must be postgres://USER@HOST:5432/DATABASE';
   if (!URL.canParse(url)) return `${wanted}; a password with characters such as @ or / needs store.password instead`;
-  const { hostname, username, pathname, search, hash } = new URL(url);
+  const { hostname, username, password, pathname, search, hash } = new URL(url);
+  if ([username, password, pathname].some((part) => !isDecodable(part)))
+    return 'has a % that begins no escape: write %25 for it, or set store.password instead';
   if (search !== '' || hash !== '') return 'must have no ? and no #: set store.tls and store.ca_file instead';
   return hostname !== '' && username !== '' && /^\/[^/]+$/.test(pathname) ? null : wanted;
+}
+
+function isDecodable(part: string): boolean {
+  try {
+    decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function placeOf(store: CheckedStore, folder: string): StorePlace {

@@ -12,9 +12,10 @@ export function rowsBetween(rows: readonly DailyRow[], from: IsoDate, to: IsoDat
   return rows.filter((row) => row.date >= from && row.date <= to);
 }
 
-export function lastDays(rows: readonly DailyRow[], days: number): readonly DailyRow[] {
-  const newest = rows.at(-1);
-  return newest ? rowsBetween(rows, addDays(newest.date, 1 - days), newest.date) : [];
+/** Rows of the last days, up to the day on which the guard's window ends. */
+export function lastDays(stats: StatsAnswer | undefined, now: EpochMs, days: number): readonly DailyRow[] {
+  const { days: rows, anchor } = readDays(stats?.rows ?? [], now);
+  return anchor === null ? [] : rowsBetween(rows, addDays(anchor, 1 - days), anchor);
 }
 
 /** Sum of a count, or null without rows or if a count is invalid. */

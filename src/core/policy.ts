@@ -63,16 +63,14 @@ export const firstSightAnswers = 2;
 
 export const literalProfile = { minBounces: 1, windowMaxDays: 7 } as const;
 
-/** Most days of clean emails that a restore looks at. */
-const restoreSpanDays = 30;
+/** Days that are read in any case: a restore looks at as many, and what mailboxes share at 14 of them. */
+const leastStatsDays = 30;
 /** The API returns at most 90 days of statistics. */
 export const maxStatsDays = 90;
 
-/** Days of statistics for a judgement. `mayRestore`: our switch to recovery still stands. */
-export function daysNeeded(policy: Policy, mayRestore: boolean): number {
-  const { windowDays, windowMaxDays, emergency, restore } = policy;
-  const clean = mayRestore && restore.enabled ? Math.max(restoreSpanDays, restore.days + 1) : 0;
-  return Math.min(maxStatsDays, Math.max(windowDays, windowMaxDays, emergency.days, clean));
+/** Days of statistics for a judgement. */
+export function daysNeeded({ windowDays, windowMaxDays, emergency, restore }: Policy): number {
+  return Math.min(maxStatsDays, Math.max(leastStatsDays, windowDays, windowMaxDays, emergency.days, restore.days + 1));
 }
 
 export function isWarmupMode(word: string | null): word is WarmupMode {

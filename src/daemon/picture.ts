@@ -34,12 +34,12 @@ export function showAccounts(fleet: Fleet, picture: StoredPicture, accounts: rea
   for (const action of picture.actions) if (names.has(action.account)) fleet.putAction(action);
 }
 
-/** Adds the state that belongs to no single account's loop. */
-export function showShared(fleet: Fleet, picture: StoredPicture): void {
+/** Adds the state that belongs to no single account's loop, and the actions of these accounts. */
+export function showShared(fleet: Fleet, picture: StoredPicture, accounts: ReadonlySet<string>): void {
   for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
   for (const { scope } of [...fleet.knownWritesOff()]) fleet.removeWritesOff(scopeKey(scope));
   for (const off of picture.writesOff) fleet.putWritesOff(off);
-  for (const action of picture.actions) fleet.putAction(action);
+  for (const action of picture.actions) if (accounts.has(action.account)) fleet.putAction(action);
 }
 
 export function notGuardedAnyMore(alerts: Iterable<Alert>, now: EpochMs): AlertChanges {

@@ -242,7 +242,7 @@ export function mailboxValues(mailbox: MailboxState, state: GuardState, now: Epo
   const rows = dailyRows(mailbox.stats?.answer, now);
   const [from, to] = [verdict?.windowFrom, verdict?.windowTo];
   const window = from && to ? rowsBetween(rows, from, to) : null;
-  const look = { mailbox, state, verdict, window, week: lastDays(rows, ratioDays) };
+  const look = { mailbox, state, verdict, window, week: lastDays(mailbox.stats?.answer, now, ratioDays) };
   return valuesOfSeries.map((value) => value(look) ?? Number.NaN);
 }
 

@@ -59,6 +59,9 @@ const parameterSchema = section(
       if (keys[key] !== undefined && !isNumber) refuse(key, 'is for numbers only');
     for (const key of ['one_of', 'names'])
       if (keys[key] !== undefined && type !== 'string') refuse(key, 'is for strings only');
+    const { minimum, maximum } = keys;
+    if (typeof minimum === 'number' && typeof maximum === 'number' && minimum > maximum)
+      refuse('minimum', `is ${minimum}, and maximum is ${maximum}: no number fits both`);
   },
 ).transform(({ default: standsIn = null, optional: mayLack = false, ...keys }) => ({
   oneOf: null,

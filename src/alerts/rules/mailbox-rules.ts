@@ -162,7 +162,7 @@ const hysteresisPoints = 5;
 /** The share of delivered emails that reached the inbox, pooled over seven days. */
 function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxContext): Condition {
   const { inboxBelowPpm: belowPpm, minMails } = rules.reputationLow;
-  const rows = lastDays(dailyRows(mailbox.stats?.answer, now), days);
+  const rows = lastDays(mailbox.stats?.answer, now, days);
   const ratio = inboxRatio(rows);
   const delivered = sumOf(rows, 'delivered') ?? 0;
   const ppm = ratio === null || delivered < minMails ? null : Math.round(ratio * 1e6);

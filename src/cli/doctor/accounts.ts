@@ -161,7 +161,7 @@ async function tryKinds(
     refused.push(...results.flatMap((one) => (one.ok ? [] : [{ said: one.failure.detail, isJudged }])));
   for (const [index, entry] of selected.slice(0, mailboxesTried).entries()) {
     const { id } = entry;
-    const days = daysNeeded(resolvePolicy(account, entry), false);
+    const days = daysNeeded(resolvePolicy(account, entry));
     const judged = [
       await inTurn('warmup', () => client.warmup(id)),
       await inTurn('stats', () => client.stats(id, days)),

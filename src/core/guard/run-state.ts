@@ -101,7 +101,8 @@ function isNearLimit(verdict: Verdict, nearLimitPpm: Ppm): boolean {
 }
 
 /** Words for a lost connection. The API documents only `active`. */
-const lostConnection = /disconnect|connection|reconnect|unauthori|auth_?(error|fail|expired)|credential/;
+const lostConnection =
+  /disconnect|reconnect|not.?connected|(no|lost|bad|broken|invalid|failed).?connection|connection.?(error|fail|lost|refused|closed|broken|issue|problem|invalid|expired)|unauthori|auth_?(error|fail|expired)|credential/;
 
 export function saysDisconnected(status: string | null): boolean {
   return status !== null && lostConnection.test(status.toLowerCase());

@@ -54,7 +54,8 @@ export function impactOf(before: Config, after: Config): Impact {
   };
 }
 
-function connectionOf({ guard: _guard, overrides: _overrides, mailboxes: _mailboxes, ...connection }: AccountConfig) {
+/** What is left of an account without its rules and its tags. */
+function connectionOf({ guard: _g, overrides: _o, mailboxes: _m, tags: _t, ...connection }: AccountConfig) {
   return connection;
 }
 
@@ -232,7 +233,7 @@ export async function moveMailboxes(
       for (const mailbox of mailboxes) fleet.putMailbox(mailbox);
       await duties.watchOf(to)?.adopt(mailboxes);
     }
-    showShared(fleet, await store.loadPicture([]));
+    showShared(fleet, await store.loadPicture([]), new Set(accounts.map(({ name }) => name)));
     fleet.putAlerts(alerts);
     if (alerts.transitions.length > 0) onTransitions();
   });

@@ -133,10 +133,10 @@ export const openIncidents = listOf(
   z.strictObject({ id: text, title: text, severity: z.enum(severities), began_at: moment, mailboxes: count }),
 ).describe('Open incidents, the newest first.');
 
-export function openIncidentFacts(incidents: readonly Incident[]) {
+export function openIncidentFacts(incidents: readonly Incident[], zone: string) {
   return incidents
     .filter(({ endedAt }) => endedAt === null)
-    .map((one) => ({ ...one, title: incidentTitle(one, one.members, 'UTC'), mailboxes: one.members.length }));
+    .map((one) => ({ ...one, title: incidentTitle(one, one.members, zone), mailboxes: one.members.length }));
 }
 
 const membersListed = 100;
@@ -236,7 +236,7 @@ export const alertsRoute = fleetRoute({
     return {
       at: now,
       timeZone: zone,
-      incidents: openIncidentFacts(fleet.incidents()),
+      incidents: openIncidentFacts(fleet.incidents(), zone),
       total: chosen.length,
       alerts: rows.map((one) => ({ ...alertFacts(one), silenced: silenceOf(one, silences) })),
       nextCursor: next,

@@ -198,7 +198,7 @@ export const mailboxesRoute = fleetRoute({
       advice: headline.advice,
       tone: headline.tone,
       states: countsNow(picture),
-      incidents: openIncidentFacts(fleet.incidents()),
+      incidents: openIncidentFacts(fleet.incidents(), zone),
       alerts: firing.all.slice(0, alertsShown).map(briefly),
       alertsFiring: firing.count(),
       alertGroups: firing.groups.map(({ first, count }) => ({ ...briefly(first), count })),

@@ -73,7 +73,7 @@ ${stopEnds(parts, now)}
 </section>
 <div class="columns">
 <div>
-${incidents.length > 0 && incidentsPanel(incidents, now)}
+${incidents.length > 0 && incidentsPanel(incidents, now, picture.zone)}
 ${firing.count() > 0 && alertsPanel(parts, picture)}
 ${silences.length > 0 && html`<p class="muted">${counted(silences.length, 'silence is', 'silences are')} in force: see <a href="/silences">all silences</a>.</p>`}
 ${panel('actions', 'What was done', done)}

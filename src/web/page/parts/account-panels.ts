@@ -125,10 +125,10 @@ ${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undeliv
 <p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message has been sent since Warmwarden started.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
 }
 
-const named = 5;
+const mailboxesListed = 5;
 
-export function incidentsPanel(incidents: readonly Incident[], now: EpochMs): Markup {
-  const items = incidents.map((incident) => itemOf(incident, now));
+export function incidentsPanel(incidents: readonly Incident[], now: EpochMs, zone: string): Markup {
+  const items = incidents.map((incident) => itemOf(incident, now, zone));
   return panel('incidents', headingWith('Incidents', incidents.length), html`<ol class="events">${items}</ol>`);
 }
 
@@ -138,17 +138,17 @@ function whereAll({ attribute, value }: Incident['cause']): Markup {
     : html`: see <a href="${pathTo('/', { [attribute]: value })}">all mailboxes of this ${attribute}</a>`;
 }
 
-function itemOf(incident: Incident, now: EpochMs): Markup {
+function itemOf(incident: Incident, now: EpochMs, zone: string): Markup {
   const { id, severity, members, cause, beganAt } = incident;
-  const left = members.length - named;
+  const left = members.length - mailboxesListed;
   return html`<li id="${id}" class="${severity}">
-<p class="line">${severityBadge(severity)} <strong>${breakable(incidentTitle(incident, members, 'UTC'))}</strong> <span class="muted">${lasting(beganAt, now)}</span></p>
+<p class="line">${severityBadge(severity)} <strong>${breakable(incidentTitle(incident, members, zone))}</strong> <span class="muted">${lasting(beganAt, now)}</span></p>
 ${[...doneTexts(members), incidentAdvice(cause)].map((sentence) => html`<p>${prose(sentence)}</p>`)}
 <ul class="plain">${worstFirst(members)
-    .slice(0, named)
+    .slice(0, mailboxesListed)
     .map(
       (one) =>
-        html`<li><a href="${mailboxPath({ account: one.account, id: one.mailboxId })}">${text(memberLine(one, 'UTC'))}</a></li>`,
+        html`<li><a href="${mailboxPath({ account: one.account, id: one.mailboxId })}">${text(memberLine(one, zone))}</a></li>`,
     )}</ul>
 ${left > 0 ? html`<p class="muted">${counted(left, 'more mailbox is', 'more mailboxes are')} in it${whereAll(cause)}.</p>` : ''}
 </li>`;
