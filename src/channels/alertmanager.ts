@@ -71,7 +71,7 @@ function filled(words: Readonly<Record<string, string | number | null | undefine
 
 export const alertmanagerSettings = section({
   ...hookKeys,
-  url: secret(serverUrl().describe('Where Alertmanager is. Warmwarden adds /api/v2/alerts. Treated as a secret.')),
+  url: secret(serverUrl().describe('Where Alertmanager is. Treated as a secret.')),
   type: z.literal('alertmanager').describe('A Prometheus Alertmanager. Warmwarden adds /api/v2/alerts to url.'),
 });
 

@@ -12,7 +12,7 @@ export const channelName = label().describe('Its name in routes.');
 
 export const hookKeys = {
   name: channelName,
-  url: secret(serviceUrl().describe('Where Warmwarden sends messages. Treated as a secret.')),
+  url: secret(serviceUrl().describe('Where messages go. Treated as a secret.')),
   allowHttp: plainHttp(),
   ca: privateAuthority(),
 };

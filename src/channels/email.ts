@@ -136,14 +136,10 @@ const sender = z.string().superRefine((value, context) => {
 export const emailSettings = section({
   name: channelName,
   type: z.literal('email').describe('Emails through a mail server (SMTP).'),
-  url: secret(
-    smtpUrl.describe(
-      'The mail server: smtp://USER:PASSWORD@HOST:587, encrypted with STARTTLS, or smtps://. Treated as a secret.',
-    ),
-  ),
-  from: sender.describe('The address that sends: alerts@example.com, or Warmwarden <alerts@example.com>.'),
-  to: wordOrWords(recipient, 50).describe('The addresses that receive: one, or a list.'),
-  allowPlain: keyed(truth(), false, 'Accept a mail server on another machine that offers no encryption.'),
+  url: secret(smtpUrl.describe('smtp://USER:PASSWORD@HOST:587 (STARTTLS), or smtps://. Treated as a secret.')),
+  from: sender.describe('The sender: alerts@example.com, or Warmwarden <alerts@example.com>.'),
+  to: wordOrWords(recipient, 50).describe('The receivers.'),
+  allowPlain: keyed(truth(), false, 'Accept a mail server on another machine without encryption.'),
   ca: privateAuthority(),
 });
 

@@ -21,19 +21,19 @@ const usualUrl = 'https://events.pagerduty.com/v2/enqueue';
 
 export const pagerdutySettings = section({
   name: channelName,
-  type: z.literal('pagerduty').describe('PagerDuty (Events API v2): triggers an alert, and resolves it when it ends.'),
+  type: z.literal('pagerduty').describe('PagerDuty (Events API v2).'),
   routingKey: secret(
     z
       .string()
       .regex(/^[A-Za-z0-9]{32}$/, 'is not an integration key of the Events API v2: those have 32 letters and digits')
-      .describe('The integration key of an Events API v2 integration.'),
+      .describe('The integration key.'),
   ),
   url: secret(
     serviceUrl()
       .optional()
       .transform((url = usualUrl) => url)
       .describe(
-        'Where events go, when it is not https://events.pagerduty.com/v2/enqueue. In the EU: https://events.eu.pagerduty.com/v2/enqueue.',
+        'Default: https://events.pagerduty.com/v2/enqueue. In the EU: https://events.eu.pagerduty.com/v2/enqueue.',
       ),
   ),
   allowHttp: plainHttp(),

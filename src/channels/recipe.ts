@@ -18,7 +18,7 @@ export const recipeSettings = section({
   type: z.literal('recipe').describe('Starts a recipe at a recipe service. Without a route it gets no alerts.'),
   baseUrl: baseUrl((url) =>
     /[^/]\/v1$/.test(url) ? url : { wrong: 'must end in /v1, as the address of every recipe service does' },
-  ).describe('The address of the recipe service; ends with /v1.'),
+  ).describe('The recipe service. Its address ends with /v1.'),
   // The form of a key is not documented.
   apiKey: secret(
     z
@@ -27,7 +27,7 @@ export const recipeSettings = section({
       .describe('The key of the recipe service.'),
   ),
   recipe: z.string().min(1).describe("The recipe's id."),
-  apply: keyed(truth(), false, "true: carry out the recipe's actions. Otherwise the run is a dry run."),
+  apply: keyed(truth(), false, "true: carry out the recipe's actions. false: only plan them."),
   allowHttp: plainHttp(),
   ca: privateAuthority(),
 });

@@ -61,36 +61,32 @@ const requestsPerMinuteOf = { pro: 100, enterprise: 500 } as const;
 
 const override = section({
   match: pattern().describe('A glob on the address, or an id.'),
-  tags: optional(tags(), undefined, 'Tags of these mailboxes, beside those of the account.'),
-  guard: guardSchema.optional().describe('The guard settings that differ for these mailboxes.'),
+  tags: optional(tags(), undefined, 'More tags for these mailboxes.'),
+  guard: guardSchema.optional().describe('The guard settings that differ.'),
 }).transform(({ match, tags: more = [], guard = {} }) => ({ match, tags: more, guard }));
 export type GuardOverride = z.output<typeof override>;
 
 const account = section(
   {
     name: label().describe('Its name in logs, metrics and alerts.'),
-    baseUrl: apiUrl.describe('The address of the mailbox API, without /v1: every path begins with it.'),
-    apiKey: secret(apiKey.describe('The key of the mailbox API, with read and write permission.')),
-    plan: optional(
-      oneOf(['pro', 'enterprise']),
-      'pro',
-      'The rate limit: pro is 100 requests a minute, enterprise 500.',
-    ),
-    requestsPerMinute: optional(whole(1, 100_000), undefined, 'The rate limit in numbers, instead of plan.'),
-    headroomPpm: keyed(share(0, 900_000), '3%', 'Share of the rate limit that Warmwarden leaves to your other tools.'),
-    tags: keyed(tags(), [], 'Words by which the page groups and finds the mailboxes of the account.'),
+    baseUrl: apiUrl.describe('The address of the mailbox API, without /v1.'),
+    apiKey: secret(apiKey.describe('The key of the mailbox API. It must be able to read and write.')),
+    plan: optional(oneOf(['pro', 'enterprise']), 'pro', 'The rate limit: 100 requests a minute, or 500.'),
+    requestsPerMinute: optional(whole(1, 100_000), undefined, 'The rate limit as a number, instead of plan.'),
+    headroomPpm: keyed(share(0, 900_000), '3%', 'Share of the rate limit for your other tools.'),
+    tags: keyed(tags(), [], 'Words by which the page groups and finds mailboxes.'),
     mailboxes: keyed(
       section({
         include: keyed(z.array(pattern()).min(1), ['*'], 'Globs on the address, or ids.'),
-        exclude: keyed(z.array(pattern()), [], 'Globs on the address, or ids; exclude wins over include.'),
+        exclude: keyed(z.array(pattern()), [], 'Globs on the address, or ids. They win over include.'),
       }),
       {},
-      'Which mailboxes of the account Warmwarden guards.',
+      'Which mailboxes Warmwarden guards.',
     ),
     overrides: keyed(
       z.array(override),
       [],
-      'Different guard settings, and more tags, for some mailboxes. All that match apply; later ones win.',
+      'Other settings for some mailboxes. All that match apply, and later ones win.',
     ),
     allowHttp: plainHttp(),
     ca: privateAuthority(),
@@ -106,35 +102,31 @@ const account = section(
 
 const poll = section({
   health: keyed(cron(), '* * * * *', 'Whether the API answers.'),
-  mailboxes: keyed(cron(), '* * * * *', 'The list of mailboxes: one request for the whole fleet.'),
-  stats: keyed(cron(), '*/15 * * * *', 'The daily counts of a mailbox, on which the guard decides.'),
-  warmup: keyed(cron(), '*/30 * * * *', 'The warm-up mode and status of a mailbox.'),
-  mailbox: keyed(cron(), '29 */6 * * *', 'The details of a mailbox, with its connection error.'),
+  mailboxes: keyed(cron(), '* * * * *', 'The mailbox list: one request for all mailboxes.'),
+  stats: keyed(cron(), '*/15 * * * *', 'The daily counts, on which the guard decides.'),
+  warmup: keyed(cron(), '*/30 * * * *', 'The warm-up mode and status.'),
+  mailbox: keyed(cron(), '29 */6 * * *', 'The connection error.'),
   dns: keyed(cron(), '17 */6 * * *', 'SPF, DKIM and DMARC.'),
   blacklist: keyed(cron(), '41 */6 * * *', 'Blacklists.'),
   statsIntervalMinMs: keyed(
     duration(),
     '60s',
-    'Spare requests read the list and the stats sooner, the riskiest mailboxes first, each at most this often; 0s: never.',
+    'With spare requests, the list and the stats are read sooner, at most this often. 0s: never.',
   ),
   spareSharePpm: keyed(
     share(0, 1_000_000),
     '50%',
-    'Spare requests, beyond what the cadence needs, take at most this share of the rate limit (below 10%: 10%), and none for ten minutes after a 429; 0%: none.',
+    'The most that spare requests take of the rate limit; none for 10 minutes after a 429. Below 10%: 10%. 0%: none.',
   ),
 });
 
 const digest = section({
-  at: keyed(cron(), '0 8 * * *', 'When, as cron in the time zone.'),
-  timeZone: keyed(
-    timeZone(),
-    'UTC',
-    'For the cron expression and the times in the digest: an IANA name, such as Europe/Berlin.',
-  ),
+  at: keyed(cron(), '0 8 * * *', 'When.'),
+  timeZone: keyed(timeZone(), 'UTC', 'The time zone of the digest.'),
   channels: z.array(z.string()).min(1).describe(`Names of channels: ${digestChannels}.`),
 });
 const heartbeat = section({
-  url: secret(serviceUrl().describe('Warmwarden requests this URL (GET) while everything works. Treated as a secret.')),
+  url: secret(serviceUrl().describe('The address that Warmwarden requests (GET). Treated as a secret.')),
   intervalMs: keyed(duration(10_000), '1m', 'How often.'),
   allowHttp: plainHttp(),
 });
@@ -143,13 +135,13 @@ const heartbeat = section({
 const route = section({
   match: keyed(
     section({
-      severity: optional(wordOrWords(oneOf(severities)), undefined, 'critical, warning, info.'),
-      account: optional(wordOrWords(pattern()), undefined, 'Globs on the name of the account.'),
-      rule: optional(wordOrWords(pattern()), undefined, 'Globs on the name of the alert rule.'),
+      severity: optional(wordOrWords(oneOf(severities)), undefined, 'One or several severities.'),
+      account: optional(wordOrWords(pattern()), undefined, 'Globs on the account.'),
+      rule: optional(wordOrWords(pattern()), undefined, 'Globs on the rule.'),
       mailbox: optional(wordOrWords(pattern()), undefined, 'Globs on the address.'),
     }),
     {},
-    'Which alerts; all keys that you write must match.',
+    'Which alerts. All keys that you write must match.',
   ),
   channels: z.array(z.string()).min(1).describe('Names of channels.'),
 });
@@ -163,25 +155,25 @@ const alerts = section({
     [],
     'Which alerts go to which channels. Without routes, every channel except recipes gets warning and critical.',
   ),
-  groupWaitMs: keyed(duration(), '30s', 'How long a first message waits for others of its group.'),
-  groupIntervalMs: keyed(duration(1_000), '5m', 'How long until the next message about a group that changed.'),
+  groupWaitMs: keyed(duration(), '30s', 'How long the first message of a group waits for more alerts.'),
+  groupIntervalMs: keyed(duration(1_000), '5m', 'The shortest time between two messages about a group.'),
   repeatIntervalMs: keyed(
     section({
-      critical: keyed(durationOrNever(), '4h', 'For critical alerts.'),
-      warning: keyed(durationOrNever(), '24h', 'For warnings.'),
-      info: keyed(durationOrNever(), 'never', 'For alerts of severity info.'),
+      critical: keyed(durationOrNever(), '4h', 'For critical.'),
+      warning: keyed(durationOrNever(), '24h', 'For warning.'),
+      info: keyed(durationOrNever(), 'never', 'For info.'),
     }),
     {},
-    'How often an alert that is still firing is repeated: a duration, or never.',
+    'How often a firing alert is repeated.',
   ),
   timeZone: keyed(
     timeZone(),
     'UTC',
-    'The time zone of messages, commands and the sentences of the page: an IANA name, such as Europe/Berlin.',
+    'The time zone of messages, commands and page: an IANA name, such as Europe/Berlin.',
   ),
   digest: orNull(digest, 'A daily summary: actions, risks, what is unknown, and undelivered messages.'),
-  heartbeat: orNull(heartbeat, "A dead man's switch: Warmwarden pings it while it is guarding."),
-  rules: keyed(rulesSchema, {}, 'Each alert rule: on or off, its severity, its delay and its thresholds.'),
+  heartbeat: orNull(heartbeat, "A dead man's switch: pinged while Warmwarden guards."),
+  rules: keyed(rulesSchema, {}, 'Switch, severity, delay and thresholds of each rule.'),
 }).transform(({ routes, timeZone, rules, ...keys }) => ({
   ...keys,
   routes: routes.length > 0 ? routes : defaultRoutes(keys.channels),
@@ -221,47 +213,39 @@ const api = section({
         notRunning: keyed(
           statusWords,
           ['not_started', 'finished', 'completed', 'done', 'suspended', 'inactive', 'disabled', 'pending'],
-          'The warm-up is not running, for a reason other than a pause.',
+          'The warm-up is not running, but not paused.',
         ),
       },
       oneListAWord,
     ),
     {},
-    "The API's words for the status of a warm-up, in upper or lower case.",
+    "The API's words for the status of a warm-up, in any case.",
   ),
   dnsWords: keyed(
     section(
       {
         passing: keyed(statusWords, [...usualDnsWords.passing], 'The record passes.'),
-        failing: keyed(
-          statusWords,
-          [...usualDnsWords.failing],
-          'It does not. A word that is in no list counts as such, too.',
-        ),
-        unclear: keyed(statusWords, [...usualDnsWords.unclear], 'It is not known: no alert fires, and none ends.'),
+        failing: keyed(statusWords, [...usualDnsWords.failing], 'The record fails. Unlisted words count as failing.'),
+        unclear: keyed(statusWords, [...usualDnsWords.unclear], 'Unknown: no alert fires, and none ends.'),
       },
       oneListAWord,
     ),
     {},
-    "The API's words for the status of a DNS record, in upper or lower case.",
+    "The API's words for a DNS record, in any case.",
   ),
 });
 
 const token = section({
   name: label().describe('The name of its owner.'),
-  sha256: secret(
-    tokenDigest('--role ROLE').describe(
-      'The SHA-256 of the token, in hex: `warmwarden token new NAME --role ROLE` prints both.',
-    ),
-  ),
-  role: oneOf(['viewer', 'operator', 'scraper']).describe('What it may do.'),
+  sha256: secret(tokenDigest('--role ROLE').describe('Its SHA-256 in hex, as `warmwarden token new` prints it.')),
+  role: oneOf(['viewer', 'operator', 'scraper']).describe('The role.'),
 });
 export type TokenConfig = z.output<typeof token>;
 
 const tls = section(
   {
-    cert: secret(z.string().describe('The certificate with its chain, as PEM.')),
-    key: secret(z.string().describe('The private key, as PEM, without a passphrase.')),
+    cert: secret(z.string().describe('The certificate with its chain (PEM).')),
+    key: secret(z.string().describe('The private key (PEM), without a passphrase.')),
   },
   ({ cert, key }, refuse) => {
     if (typeof cert !== 'string' || typeof key !== 'string') return;
@@ -286,25 +270,25 @@ const server = section(
     listen: keyed(listen(), '127.0.0.1:7025', 'host:port of page, metrics and health.'),
     publicUrl: orNull(
       publicUrl(),
-      'The address at which people open the page, for the links in messages; a reverse proxy serves the page below its path. Default: the address in listen.',
+      'The address for the links in messages. A reverse proxy serves the page below its path. Default: the address in listen.',
     ),
     trustedProxies: keyed(
       z.array(network()),
       [],
-      'Addresses or networks of reverse proxies. Warmwarden trusts X-Forwarded-For and X-Forwarded-Proto only from these.',
+      'Reverse proxies whose X-Forwarded-For and X-Forwarded-Proto Warmwarden trusts.',
     ),
     allowedHosts: keyed(
       z.array(hostName()),
       [],
-      'Without tokens: further names by which this server may be asked, such as the name of its service in Compose.',
+      'Without tokens: more host names of this server, such as its service in Compose.',
     ),
-    tls: orNull(tls, 'Serve https instead of http. Warmwarden reads the files again when they change.'),
+    tls: orNull(tls, 'Serves https instead of http. Changed files are read again.'),
     auth: optional(
       z.union([z.literal('none'), section({ tokens: z.array(token).min(1).describe('Who has access.') })], {
         error: (issue) => (issue.code === 'invalid_union' ? 'must be none, or tokens with a list' : undefined),
       }),
       'none',
-      'none, or tokens. If listen is not a loopback address, you must write one of the two.',
+      'Required if listen is not a loopback address.',
     ),
   },
   (keys, refuse) => {
@@ -333,7 +317,7 @@ const proxyKey = secret(
   optional(
     proxy,
     undefined,
-    'The HTTP proxy for all requests to other services: http://USER:PASSWORD@HOST:PORT, or none. Default: what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say.',
+    'The HTTP proxy for requests to other services: http://USER:PASSWORD@HOST:PORT, or none. Default: HTTP_PROXY, HTTPS_PROXY and NO_PROXY.',
   ),
 );
 
@@ -341,11 +325,7 @@ export const alertsWithProxy = section({ alerts: alertsKey, proxy: proxyKey });
 
 export const configSchema = section({
   accounts: z.array(account).min(1, 'has no account: there is nothing to guard').describe('One API key each.'),
-  poll: keyed(
-    poll,
-    {},
-    'When each kind of data is due at the latest: cron in UTC, with an optional leading seconds field.',
-  ),
+  poll: keyed(poll, {}, 'When each kind of data is due at the latest.'),
   guard: keyed(guardSchema, {}, 'When to act, and how.'),
   api: keyed(api, {}, "How Warmwarden reads the API's answers."),
   alerts: alertsKey,
@@ -353,11 +333,7 @@ export const configSchema = section({
   server: keyed(server, {}, 'Page, metrics and health over HTTP.'),
   log: keyed(
     section({
-      level: keyed(
-        oneOf(['silent', 'error', 'warn', 'info', 'debug']),
-        'info',
-        'The least severe level that is logged.',
-      ),
+      level: keyed(oneOf(['silent', 'error', 'warn', 'info', 'debug']), 'info', 'The least severe level.'),
       format: keyed(oneOf(['json', 'pretty']), 'json', 'json, or pretty for people.'),
     }),
     {},
@@ -369,7 +345,7 @@ export const configSchema = section({
       seriesLimit: keyed(
         whole(1_000, 100_000_000),
         5_000_000,
-        'The maximum number of mailbox series; a mailbox has about 50.',
+        'The maximum of mailbox series. A mailbox has about 50.',
       ),
     }),
     {},
@@ -380,7 +356,7 @@ export const configSchema = section({
   retention: keyed(
     retention,
     {},
-    'How long history is kept, 1d to 3650d. Actions and operator commands are kept for five years, or longer if one of these is.',
+    'How long history is kept, 1d to 3650d. Actions and commands: five years, or longer if one of these is.',
   ),
 });
 export type CheckedFile = z.output<typeof configSchema>;

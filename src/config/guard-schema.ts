@@ -8,7 +8,7 @@ const percent = (ppm: Ppm) => `${ppm / 10_000}%`;
 const wholePpm: Ppm = 1_000_000;
 
 const limit = (mode: keyof Policy['limitsPpm']) =>
-  optional(share(1, wholePpm), percent(policy.limitsPpm[mode]), `Bounce rate that mode ${mode} must not exceed.`);
+  optional(share(1, wholePpm), percent(policy.limitsPpm[mode]), `Limit of mode ${mode}.`);
 
 type WrittenKeys = Readonly<Record<string, unknown>>;
 
@@ -23,50 +23,50 @@ const ascending =
 /** Keys as written, without defaults: a profile must not override a written key. */
 export const guardSchema = section(
   {
-    enforce: optional(truth(), policy.enforce, 'false: decide, record and alert as usual, but never write.'),
+    enforce: optional(truth(), policy.enforce, 'false: decide and alert as usual, but never write.'),
     profile: optional(
       oneOf(['measured', 'literal']),
       'measured',
-      'literal: min_bounces 1 and window_max_days 7, unless written; more false interventions.',
+      'literal: min_bounces 1 and window_max_days 7, unless written. More false interventions.',
     ),
     windowDays: optional(whole(1, maxStatsDays), policy.windowDays, 'Days over which bounces are counted.'),
     windowMaxDays: optional(
       whole(1, maxStatsDays),
       policy.windowMaxDays,
-      'The most days over which bounces are counted: the window is extended until it holds 1/limit emails.',
+      'The window grows up to this, until it has enough emails: 1/limit (slow 200, balanced 100).',
     ),
     minBounces: optional(whole(1, 1_000), policy.minBounces, 'Fewer bounces than this are never a breach.'),
     onBreach: optional(oneOf(['recovery', 'pause', 'alert']), policy.onBreach, 'What Warmwarden does on a breach.'),
     onRecoveryBreach: optional(
       oneOf(['pause', 'alert']),
       policy.onRecoveryBreach,
-      'What a breach does to a mailbox that is already in recovery mode.',
+      'What it does on a breach in recovery mode.',
     ),
     burst: optional(
       oneOf(['alert', 'act']),
       policy.burst,
-      'At least 3 bounces more than the bounce limit allows within 1 to 3 days: only an alert, or an action as on a breach.',
+      'At least 3 bounces more than the limit allows within 1 to 3 days: alert, or act as on a breach.',
     ),
     emergency: optional(
       section({
-        minBounces: optional(whole(1, 1_000), policy.emergency.minBounces, 'The minimum number of bounces.'),
+        minBounces: optional(whole(1, 1_000), policy.emergency.minBounces, 'The minimum of bounces.'),
         ratePpm: optional(share(1, wholePpm), percent(policy.emergency.ratePpm), 'The minimum bounce rate.'),
-        days: optional(whole(1, 7), policy.emergency.days, 'Days that are counted together, today included.'),
+        days: optional(whole(1, 7), policy.emergency.days, 'Days that count together, today included.'),
       }),
       undefined,
-      'This many bounces within a few days pause the warm-up at once, in any mode.',
+      'This many bounces pause the warm-up at once, in any mode.',
     ),
     maxInterventions: optional(
       section({
         count: optional(
           whole(1, 100),
           policy.maxInterventions.count,
-          'Which intervention within these days pauses the mailbox: with 3, the third one.',
+          'Which intervention pauses the mailbox: 3 is the third.',
         ),
         days: optional(whole(1, 366), policy.maxInterventions.days, 'Days over which interventions count.'),
       }),
       undefined,
-      'A mailbox that breaches repeatedly is paused instead of switched to recovery.',
+      'A mailbox that breaches repeatedly is paused.',
     ),
     restore: optional(
       section({
@@ -75,11 +75,11 @@ export const guardSchema = section(
         cleanVolume: optional(
           numeric(0, 10),
           policy.restore.cleanVolume,
-          'Emails without a bounce, as a multiple of 1/limit of the earlier mode.',
+          'Emails without a bounce, in multiples of 1/limit of the earlier mode.',
         ),
       }),
       undefined,
-      'Restore the earlier mode after a recovery that Warmwarden started.',
+      'Warmwarden restores the earlier mode after a recovery that it started.',
     ),
     staleAfterDays: optional(whole(1, 30), policy.staleAfterDays, 'Warmwarden does not act on older statistics.'),
     breaker: optional(
@@ -88,17 +88,17 @@ export const guardSchema = section(
           sharePpm: optional(
             share(1, wholePpm),
             percent(policy.breaker.sharePpm),
-            'The share of the running mailboxes at which it trips.',
+            'Share of the running mailboxes at which it trips.',
           ),
           minMailboxes: optional(whole(1, 10_000), policy.breaker.minMailboxes, 'It never trips below this number.'),
           maxMailboxes: optional(whole(1, 10_000), policy.breaker.maxMailboxes, 'It always trips at this number.'),
-          minDomains: optional(whole(1, 1_000), policy.breaker.minDomains, 'The minimum number of sending domains.'),
-          windowMs: optional(duration(60_000), '60m', 'The time within which actions count together.'),
+          minDomains: optional(whole(1, 1_000), policy.breaker.minDomains, 'The minimum of sending domains.'),
+          windowMs: optional(duration(60_000), '60m', 'The time within which actions count.'),
         },
         ascending('min_mailboxes', 'max_mailboxes'),
       ),
       undefined,
-      'Too many mailboxes at once point to bad data: Warmwarden holds all actions and alerts you.',
+      'The circuit breaker: on too many actions at once, Warmwarden holds them and alerts you.',
     ),
     limitsPpm: optional(
       section({
@@ -108,12 +108,12 @@ export const guardSchema = section(
         recovery: limit('recovery'),
       }),
       undefined,
-      'Bounce rate that each warm-up mode must not exceed.',
+      'Bounce limit of each mode.',
     ),
     nearLimitPpm: optional(
       share(1, wholePpm),
       percent(policy.nearLimitPpm),
-      'The share of the bounce limit from which a mailbox is near it.',
+      'Share of the limit from which a mailbox is near it.',
     ),
   },
   ascending('window_days', 'window_max_days'),

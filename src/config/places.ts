@@ -26,26 +26,26 @@ export const storeSchema = section(
           if (message) refuseValue(context, message);
         }),
         'sqlite:./data/warmwarden.db',
-        'sqlite: and a path, relative to the folder of this file; give it a folder of its own, because Warmwarden makes the folder and its files accessible to its own user only. Or postgres://USER@HOST:5432/DATABASE.',
+        'sqlite: and a path relative to this file, or postgres://USER@HOST:5432/DATABASE. Give SQLite a folder of its own: Warmwarden closes the folder to other users.',
       ),
     ),
     password: secret(optional(z.string().min(1), undefined, 'The password of the PostgreSQL user.')),
     tls: optional(
       oneOf(['verify-full', 'off']),
       undefined,
-      "Encryption to PostgreSQL. verify-full, the default, checks the server's certificate and name; off is for a server on this machine, or on a network that you trust.",
+      'verify-full, the default, checks the certificate and the name of the server. off: for this machine, or a network that you trust.',
     ),
     ca: secret(
       optional(
         z.string().includes('-----BEGIN CERTIFICATE-----', 'must be certificates in PEM'),
         undefined,
-        'The authorities that may vouch for the PostgreSQL server, in PEM. Default: those of Node.js.',
+        'The authorities of the PostgreSQL server (PEM). Default: those of Node.js.',
       ),
     ),
     directory: optional(
       z.string().min(1),
       undefined,
-      'With PostgreSQL: a folder for the command socket, a note while the store fails, and a note of the newest primary, relative to the folder of this file. Default: ./data.',
+      'With PostgreSQL: the folder of the command socket and of notes about the store, relative to this file. Default: ./data.',
     ),
   },
   ({ url, ...keys }, refuse) => {
@@ -112,39 +112,25 @@ function postgresPlace(store: CheckedStore, folder: string): PostgresPlace {
 const recipeKey = section({
   name: label().describe('The name of its owner.'),
   sha256: secret(
-    tokenDigest('--recipe-key').describe(
-      'The SHA-256 of the key, in hex: `warmwarden token new NAME --recipe-key` prints both.',
-    ),
+    tokenDigest('--recipe-key').describe('Its SHA-256 in hex, as `warmwarden token new --recipe-key` prints it.'),
   ),
   plan: oneOf(['pro', 'cloud', 'agency']).describe('Requests a minute: 60, 600 or 6,000.'),
-  role: oneOf(['viewer', 'operator']).describe('An operator may also apply recipes that change mailboxes.'),
+  role: oneOf(['viewer', 'operator']).describe('An operator may also apply recipes.'),
 });
 export const recipes = section({
-  directory: keyed(
-    z.string().min(1),
-    './recipes',
-    'A folder with recipes of your own, relative to the folder of this file.',
-  ),
-  apiKeys: keyed(
-    z.array(recipeKey),
-    [],
-    'Who may run recipes over HTTP, below /v1. Without keys, HTTP has no recipes.',
-  ),
+  directory: keyed(z.string().min(1), './recipes', 'The folder of your recipes, relative to this file.'),
+  apiKeys: keyed(z.array(recipeKey), [], 'Who may run recipes over HTTP. Without keys, HTTP has no recipes.'),
 });
 
 const kept = () => duration(dayMs, 3_650 * dayMs);
 
 export const retention = section({
-  decisionsMs: keyed(kept(), '400d', 'What the guard decided. The newest decision on each mailbox is always kept.'),
-  deliveriesMs: keyed(kept(), '90d', 'Messages that were sent. What is pending or undelivered is always kept.'),
-  changesMs: keyed(kept(), '400d', 'What others changed in the settings of a mailbox.'),
-  observationsMs: keyed(kept(), '90d', "The API's answers about a removed mailbox, from its removal on."),
-  runsMs: keyed(kept(), '90d', 'Runs of recipes, with their rows.'),
-  departedMs: keyed(
-    kept(),
-    '400d',
-    'Removed mailboxes, from their removal on: until then, one that returns is recognized.',
-  ),
+  decisionsMs: keyed(kept(), '400d', 'Decisions. The newest on each mailbox is always kept.'),
+  deliveriesMs: keyed(kept(), '90d', 'Sent messages. Pending and undelivered ones are always kept.'),
+  changesMs: keyed(kept(), '400d', 'Changes by others.'),
+  observationsMs: keyed(kept(), '90d', 'Data of a removed mailbox.'),
+  runsMs: keyed(kept(), '90d', 'Runs of recipes.'),
+  departedMs: keyed(kept(), '400d', 'How long Warmwarden remembers a removed mailbox.'),
 });
 
 export type Places =

@@ -42,9 +42,9 @@ const special = {
   blacklisted: keyed(
     section({
       ...plain('blacklisted'),
-      major: lists('Globs on names of lists: a listing there is critical.'),
-      ignore: lists('Globs on names of lists to ignore.'),
-      minLists: keyed(whole(1, 1_000), defaults.blacklisted.minLists, 'A listing on fewer lists does not count.'),
+      major: lists('Globs on lists. A listing there is critical.'),
+      ignore: lists('Globs on lists to ignore.'),
+      minLists: keyed(whole(1, 1_000), defaults.blacklisted.minLists, 'Fewer lists do not count.'),
     }),
     {},
     'A sending IP address or domain is on blacklists.',
@@ -55,7 +55,7 @@ const special = {
       known: keyed(
         z.array(z.string().min(1)),
         [...defaults.mailboxUnwell.known],
-        'Status words of a mailbox that are normal, in addition to those of api.status_words.running and api.status_words.paused.',
+        'Status words that are normal, in addition to running and paused of api.status_words.',
       ),
     }),
     {},
@@ -67,17 +67,13 @@ const special = {
       inboxBelowPpm: keyed(
         share(1, 950_000),
         `${defaults.reputationLow.inboxBelowPpm / 10_000}%`,
-        'Fires below this share of emails in the inbox, of seven days; ends 5 points above.',
+        'Fires below this share of emails in the inbox, within seven days. Ends 5 points above.',
       ),
-      minMails: keyed(
-        whole(1, 100_000),
-        defaults.reputationLow.minMails,
-        'With fewer delivered emails, the share does not count.',
-      ),
+      minMails: keyed(whole(1, 100_000), defaults.reputationLow.minMails, 'Delivered emails that the share needs.'),
       scoreDrop: keyed(
         whole(6, 100),
         defaults.reputationLow.scoreDrop,
-        "How many points the API's health score is below the best of seven days; ends 5 points above.",
+        'Fires this many points below the best health score of seven days. Ends 5 points above.',
       ),
     }),
     {},

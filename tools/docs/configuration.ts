@@ -3,123 +3,78 @@ import { type FileShape, fileShape, variantsOf } from '../../src/config/settings
 
 const head = `# Configuration
 
-<!-- Written by \`npm run docs\` from src/config/schema.ts: change it there. -->
+<!-- Written by \`npm run docs\`. Edit tools/docs/configuration.ts, or the schemas in src/config and src/channels. -->
 
-The configuration is one YAML file. [config.example.yaml](../config.example.yaml) shows every key with its default, in
-its place; on this page you can look up each key. \`warmwarden check\` lists every problem in a file. \`check --show\`
-prints the settings in force and where each value came from. \`check --mailbox ADDRESS\` prints the guard settings of
-one mailbox, with its overrides. Every command that uses the configuration takes \`--config FILE\`. Without it the file
-is \`WARMWARDEN_CONFIG\`, else \`./config.yaml\`, else \`/etc/warmwarden/config.yaml\`.
+The configuration is one YAML file. [config.example.yaml](../config.example.yaml) shows every key with its default.
 
-- Unknown keys are errors. A key without a value counts as missing. A missing key has its default.
-- \`\${NAME}\` and \`\${NAME:-default}\` are taken from the environment, in values only; a variable that is not set is an error.
-  The braces are required: Warmwarden does not replace \`$NAME\`.
-- In a value without quotes, a # after a space begins a comment. If a secret contains a #, put it in quotes.
-- \`api_key\`, \`url\` and \`secret\`, and \`cert\` and \`key\` of \`server.tls\`, can be written as \`api_key_file\` and so on: the path of a file, relative to
-  the folder of the configuration. Warmwarden reads that file every few seconds: when the secret is replaced there, it uses the new one.
-- Configuration, secrets and recipes must be regular files, or symbolic links to them: never a FIFO, a socket or a
-  device. A configuration may be up to 1 MiB, and a secret or a recipe up to 64 KiB.
-- Requests to other services go through a proxy as \`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` say, or the key \`proxy\`
-  ([proxies and private authorities](access.md#outgoing-requests-proxies-and-private-authorities)).
-- Shares are written with % (\`10%\`, \`0.5%\`), durations with a unit (\`250ms\`, \`30s\`, \`5m\`, \`4h\`, \`1d\`), cron in UTC (a day of the month and a day of the week must both fit), with
-  an optional leading field for seconds.
-- Editors complete and check the file with [config.schema.json](../config.schema.json), which the first line of the
-  example names.
+\`\`\`sh
+warmwarden check                     # every problem in the file
+warmwarden check --show              # the settings in force, and the source of each
+warmwarden check --mailbox ADDRESS   # the guard settings of one mailbox
+\`\`\`
+
+- A missing key has its default. Unknown keys are errors.
+- \`\${NAME}\` and \`\${NAME:-default}\` in a value come from the environment, as it was at the start. An unset variable is an error. The braces are required.
+- Put a value that contains \`#\` in quotes: after a space, \`#\` begins a comment.
+- Shares end with %: \`0.5%\`. Durations have a unit: \`250ms\`, \`30s\`, \`5m\`, \`4h\`, \`1d\`. Cron is in UTC, with an optional field for seconds in front. A day of the
+  month and a day of the week must both fit.
+- Where the kind is \`text/file\`, the key with \`_file\` names a file instead: \`api_key_file: secrets/acme\`. The path is relative to the configuration.
+  Warmwarden uses a replaced file within seconds.
+- The configuration may have 1 MiB, a secret or a recipe 64 KiB. All must be regular files, or symbolic links to them.
+- Editors check the file with [config.schema.json](../config.schema.json), which the first line of the example names.
 
 ## Changing it while the daemon runs
 
-Use \`warmwarden reload\`, SIGHUP, or \`POST /-/reload\` (\`?dry_run=true\`, \`?force=true\`). Over HTTP a reload needs an operator's
-token where \`server.auth\` has tokens, and none where it has none.
-\`reload --dry-run\` says what would change: settings, accounts, mailboxes, verdicts that change. Warmwarden
-reads and checks the file first. A file with a mistake changes nothing: the log says so, \`config_wrong\` fires, and
-\`warmwarden_config_last_reload_successful\` is 0 until the next valid file. The same happens with a file
-that removes more than 20 % of the guarded mailboxes, or every channel except recipes. If you intend that, use
-\`--force\`, which shows the effect and asks first (\`--yes\` without a terminal). When \`warmwarden reload\` itself cannot read the file (it is
-empty, gone or not YAML), it says so, exits with 2, and does not ask the daemon.
+\`\`\`sh
+warmwarden reload --dry-run   # what would change
+warmwarden reload             # or SIGHUP, or POST /-/reload
+\`\`\`
 
-| changed | what happens |
+A file with a mistake changes nothing: \`config_wrong\` fires, and the log says why. So does a file that removes more than 20% of the guarded mailboxes, or
+every channel except recipes, unless you add \`--force\`.
+
+| changed | effect |
 | --- | --- |
-| \`guard\`, \`overrides\`, \`mailboxes\` of an account | its loop continues; the new rules apply to its next answers |
-| address, key, rate limit or headroom of an account; \`poll\`, \`api\` | its loop starts again after it has read back what it sent; spent requests still count |
-| an account that is new or gone | its loop begins, or ends in the same way; the alerts of a removed account end |
-| a channel | only that channel is replaced; what waits in the outbox under its name is sent by the new one |
-| \`proxy\` | every account's loop starts again, and every HTTP channel is replaced |
-| every channel except recipes is gone (\`--force\`) | they get \`protection_off\` as their last message, with the name of the file ([alerts](alerts.md#without-a-channel)) |
-| \`store\`, \`server.listen\`, \`server.public_url\`, \`log.format\`, and https instead of http | the answer says that it needs a restart |
-
-Environment variables keep their values from the start: a running process cannot get new ones.
-
-## Tokens
-
-With \`server.auth.tokens\`, everything but \`/healthz\`, \`/readyz\` and \`/openapi.json\` needs a token, as a Bearer token or as the
-password of Basic authentication with any user name. In a browser, people sign in with it ([access and security](access.md)). \`warmwarden token new NAME --role ROLE\` makes one and prints the lines for the
-configuration, which has only its SHA-256. The digest of an empty text is an error.
-
-After 10 wrong tokens from one address (IPv6: one /64) within a minute, Warmwarden answers further wrong ones for up to a minute with
-status 429 and Retry-After. A correct token is always accepted, even from the same address. The log has a line for each of the ten. The
-keys of the recipe API (\`recipes.api_keys\`) are guarded in the same way.
+| \`guard\`, \`overrides\`, \`mailboxes\` | applies to the next answers |
+| address, key or rate limit of an account; \`poll\`, \`api\` | the loop of the account starts again; spent requests still count |
+| \`proxy\` | the loops of all accounts start again, and the HTTP channels are replaced |
+| an account is gone | its alerts end |
+| a channel | replaced; the new one sends what waits under its name |
+| the last channel is gone | it gets \`protection_off\` as its last message ([alerts](alerts.md#without-a-channel)) |
+| \`store\`, \`server.listen\`, \`server.public_url\`, \`log.format\`, http or https | needs a restart, as the answer says |
 
 ## Keys
 `;
 
 /** Ends with a line break. */
 export function configurationText(): string {
-  const sections = Object.entries(fileShape().properties ?? {}).map(([key, shape]) => sectionText(key, shape));
-  return `${head}\n${sections.join('\n')}`;
+  const sections = Object.entries(fileShape().properties ?? {}).filter(([key]) => !key.endsWith('_file'));
+  return `${head}\n${sections.map(([key, shape]) => sectionText(key, shape)).join('\n')}`;
 }
 
 interface Row {
   readonly key: string;
   readonly shape: FileShape;
   readonly required: boolean;
+  /** Whether KEY_file can hold the value. */
+  readonly inFile: boolean;
 }
 
-/** Rules as one table: the keys that every rule has are described once. */
 const rulesAt = 'alerts.rules';
 const ruleKey = /^alerts\.rules\.\w+(\.(enabled|severity|for))?$/;
 
-function rulesText(rules: FileShape): string {
-  const defaultOf = (rule: FileShape, key: string) => String(rule.properties?.[key]?.default ?? '-');
-  const lines = Object.entries(rules.properties ?? {}).map(
-    ([name, rule]) =>
-      `| [\`${name}\`](alerts.md#${name}) | ${defaultOf(rule, 'severity')} | ${defaultOf(rule, 'for')} |`,
-  );
-  const keys = ['enabled', 'severity', 'for'].map((key) => {
-    const having = Object.values(rules.properties ?? {}).find(({ properties }) => properties?.[key]);
-    const shape = having?.properties?.[key] ?? {};
-    return `| \`${rulesAt}.RULE.${key}\` | ${kindOf(shape)} | ${shape.description ?? ''} |`;
-  });
-  return [
-    'Every rule has these keys, except where its row in the second table says -. By default, `enabled` is true.',
-    '',
-    '| key | kind | meaning |',
-    '| --- | --- | --- |',
-    ...keys,
-    '',
-    '| rule | `severity` | `for` |',
-    '| --- | --- | --- |',
-    ...lines,
-    '',
-  ].join('\n');
+function sectionText(key: string, shape: FileShape): string {
+  const rows = mergedRows(rowsOf(shape, key).filter(({ key: path }) => !ruleKey.test(path)));
+  const about = `### ${key}\n\n${shape.description ?? ''}\n`;
+  if (rows.length === 0) return about;
+  const table = `| key | kind | default | meaning |\n| --- | --- | --- | --- |\n${rows.map(rowText).join('\n')}\n`;
+  return `${about}\n${table}${key === 'alerts' ? `\n${rulesText(shape.properties?.['rules'] ?? {})}` : ''}`;
 }
 
-function sectionText(key: string, shape: FileShape): string {
-  const rows = rowsOf(shape, key).filter(({ key: path }) => !ruleKey.test(path));
-  const lines = rows.map(({ key: path, shape: inner, required }) => {
-    const written = inner.default === undefined || inner.properties ? '' : `\`${JSON.stringify(inner.default)}\``;
-    return `| \`${path}\` | ${kindOf(inner)} | ${required ? 'required' : written} | ${inner.description ?? ''} |`;
-  });
-  return [
-    `### ${key}`,
-    '',
-    shape.description ?? '',
-    '',
-    '| key | kind | default | meaning |',
-    '| --- | --- | --- | --- |',
-  ]
-    .concat(lines, '')
-    .concat(key === 'alerts' ? rulesText(shape.properties?.['rules'] ?? {}) : [])
-    .join('\n');
+function rowText({ key, shape, required, inFile }: Row): string {
+  const written = shape.default === undefined || shape.properties ? '' : `\`${JSON.stringify(shape.default)}\``;
+  const kind = inFile ? 'text/file' : kindOf(shape);
+  return `| \`${key}\` | ${kind} | ${required ? 'required' : written} | ${shape.description ?? ''} |`;
 }
 
 /** The keys below a shape. Where a list holds several types of a thing, each type has its own: `channels[slack].url`. */
@@ -128,9 +83,17 @@ function rowsOf(shape: FileShape, path: string): readonly Row[] {
     const { properties = {}, items, required } = variant;
     const type = properties['type']?.const;
     const base = type === undefined ? path : path.replace(/\[\]$/, `[${String(type)}]`);
-    const rows = Object.entries(properties).flatMap(([name, inner]): readonly Row[] => {
+    // The word that tells the types apart comes first.
+    const entries = Object.entries(properties).sort(([a], [b]) => Number(b === 'type') - Number(a === 'type'));
+    const rows = entries.flatMap(([name, inner]): readonly Row[] => {
+      if (name.replace(/_file$/, '') in properties && name.endsWith('_file')) return [];
       const key = `${base}.${name}`;
-      const row = { key, shape: inner, required: required?.includes(name) ?? false };
+      const row = {
+        key,
+        shape: inner,
+        required: required?.includes(name) ?? false,
+        inFile: `${name}_file` in properties,
+      };
       // The keys of an override are those of guard: they stand there.
       return key.endsWith('overrides[].guard') ? [row] : [row, ...rowsOf(inner, key)];
     });
@@ -138,12 +101,45 @@ function rowsOf(shape: FileShape, path: string): readonly Row[] {
   });
 }
 
+/** Describes a key once if most types of a channel have it in the same words: `channels[].name`. */
+function mergedRows(rows: readonly Row[]): readonly Row[] {
+  const anyType = ({ key }: Row) => key.replace(/\[\w+\]/, '[]');
+  const textOf = (row: Row) => rowText({ ...row, key: anyType(row) });
+  const counts = Map.groupBy(rows, textOf);
+  const merged = rows.map((row) => ((counts.get(textOf(row))?.length ?? 0) > 2 ? { ...row, key: anyType(row) } : row));
+  const seen = new Set<string>();
+  const once = merged.filter(({ key }) => !seen.has(key) && seen.add(key));
+  const isShared = ({ key }: Row) => once.some((row) => row.key === key) && /channels\[\]\./.test(key);
+  const first = once.findIndex(({ key }) => /channels\[/.test(key));
+  const shared = once.filter(isShared);
+  return shared.length === 0
+    ? once
+    : [...once.slice(0, first), ...shared, ...once.slice(first).filter((row) => !isShared(row))];
+}
+
+/** Rules as one table: the keys that every rule has are described once. */
+function rulesText(rules: FileShape): string {
+  const rows = Object.entries(rules.properties ?? {}).map(([name, { properties = {} }]) => {
+    const defaultOf = (key: string) => String(properties[key]?.default ?? '-');
+    const own = Object.keys(properties).filter((key) => !ruleKey.test(`${rulesAt}.${name}.${key}`));
+    const keys = own.map((key) => `\`${key}\``).join(', ');
+    return `| [\`${name}\`](alerts.md#${name}) | ${defaultOf('severity')} | ${defaultOf('for')} | ${keys} |`;
+  });
+  return `Every rule is on. \`enabled: false\` stops its messages and ends its firing alerts. \`for\` is how long the condition must last before the alert fires. A rule with - has
+no such key.
+
+| rule | \`severity\` | \`for\` | own keys |
+| --- | --- | --- | --- |
+${rows.join('\n')}
+`;
+}
+
 function kindOf(shape: FileShape): string {
   if (shape.const !== undefined) return `\`${String(shape.const)}\``;
   if (shape.enum) return shape.enum.map((word) => `\`${String(word)}\``).join(', ');
-  if (shape.anyOf ?? shape.oneOf) return [...new Set(variantsOf(shape).map(kindOf))].join(', or ');
-  if (shape.items) return `list of ${kindOf(shape.items)}`;
+  if (shape.anyOf ?? shape.oneOf) return [...new Set(variantsOf(shape).map(kindOf))].join(' or ');
+  if (shape.items) return 'list';
   if (shape.properties) return 'mapping';
-  if (shape.type === 'integer') return `${shape.minimum ?? ''} to ${shape.maximum ?? ''}`;
-  return shape.title ?? { boolean: 'true or false', number: 'number', string: 'text' }[shape.type ?? ''] ?? 'text';
+  if (shape.type === 'integer') return `${shape.minimum ?? ''}-${shape.maximum ?? ''}`;
+  return shape.title ?? { boolean: 'true/false', number: 'number', string: 'text' }[shape.type ?? ''] ?? 'text';
 }

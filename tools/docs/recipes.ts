@@ -98,7 +98,7 @@ curl -H "Authorization: Bearer $KEY" -H "Accept: text/csv" http://127.0.0.1:7025
 \`\`\`
 
 The plans pro, cloud and agency allow 60, 600 and 6,000 requests a minute per key. Further requests get 429 with Retry-After.
-Wrong keys are slowed down in the same way as [wrong tokens](configuration.md#tokens). \`apply: true\` needs a key with the
+Wrong keys are slowed down in the same way as [wrong tokens](access.md#signing-in). \`apply: true\` needs a key with the
 role operator. Rows contain text that strangers wrote: treat it as data. In CSV, texts that begin like a formula get an
 apostrophe, and control characters are made visible.
 

@@ -108,8 +108,7 @@ export function plainHttp() {
 }
 
 export function privateAuthority() {
-  const text =
-    'The certificate (PEM) of the private authority that signed the certificate of the server. Only that one is trusted then.';
+  const text = 'The certificate (PEM) of a private authority. Warmwarden then trusts only this one.';
   return secret(orNull(certificate(), text));
 }
 
