@@ -243,6 +243,8 @@ test('mailbox_unwell: the list alone does not end what the detail says, and uncl
     ['mailbox', 'connected', 'active', false],
     ['mailboxes', 'connected', 'active', false],
     ['mailboxes', 'connected', 'disconnected', true],
+    ['mailboxes', 'connected', 'connection_failed', true],
+    ['mailboxes', 'connected', 'connection_ok', false],
     ['mailboxes', 'connected', null, 'unknown'],
   ] as const)
     expect(active('mailbox_unwell', answered, state(connection, status))).toBe(expected);

@@ -61,3 +61,10 @@ test('failures in a row pause the account from the fifth on, at most for 30 s, a
   throttle.answered();
   expect(pause()).toBe(0);
 });
+
+test('H13: a 429 of a request that was in progress at the first one does not lengthen the wait of its kind', () => {
+  const throttle = new Throttle();
+  for (const at of [0, 500])
+    throttle.throttled({ kind: 'dns', retryAfterMs: null, startedAt: 0, own: undefined }, at, half);
+  expect(throttle.kindUntil('dns')).toBeLessThan(2 * minute);
+});

@@ -52,6 +52,11 @@ describe('a recipe is refused', () => {
       '5:9 select: the parameter x is never used',
     ],
     [
+      'with a smallest number over the largest',
+      `parameters: {x: {type: integer, description: d, minimum: 5, maximum: 3}}\nselect: SELECT :x AS x\n`,
+      '4:58 parameters.x.minimum: is 5, and maximum is 3: no number fits both',
+    ],
+    [
       'with a default of another type',
       `parameters: {x: {type: integer, description: d, default: many}}\nselect: SELECT :x AS x\n`,
       '4:58 parameters.x.default: must be a whole number',

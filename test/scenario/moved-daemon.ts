@@ -36,8 +36,9 @@ function errorLog(expected: readonly string[]) {
   const parts = [...expected];
   const errors: { readonly msg: string; readonly line: string }[] = [];
   const write = (line: string) => {
-    const { msg } = JSON.parse(line) as { msg: string };
-    errors.push({ msg, line: line.trim() });
+    // The level is the configuration's, so that warnings and others arrive, too.
+    const { level, msg } = JSON.parse(line) as { level: number; msg: string };
+    if (level >= 50) errors.push({ msg, line: line.trim() });
   };
   return {
     log: pino({ level: 'error', base: null, timestamp: false }, { write }),

@@ -37,6 +37,8 @@ test('while an action is under way and a receiver fails it loses nothing and dou
   expect([said.result, said.messages[0]]).toEqual(['done', `Reloaded: ${stage.file} is in force.`]);
   expect(said.messages).toContain('accounts[agency].headroom: 3% -> 20%');
   expect(said.messages).toContain('account agency restarts its polling');
+  const tagged = await stage.reload((config) => Object.assign(config.accounts[0] ?? {}, { tags: ['north'] }));
+  expect(tagged.messages.join(' ')).not.toContain('restarts its polling');
   expect(stage.mailbox(amelia).action?.state).toBe('confirmed');
   await stage.run(2 * minuteMs);
   stage.receiver.answer = () => 200;
