@@ -1,7 +1,9 @@
 // docs/messages.md shows a message of each rule, of each of its causes, and of each severity that it has by default.
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { alertRules, ruleBook } from '../src/core/alert-rules.ts';
 import { messageSamples } from '../tools/docs/message-samples.ts';
+import { ConfigFolder } from './support/config-folder.ts';
 
 const aboutOf = (rule: (typeof alertRules)[number]) =>
   messageSamples[rule].map((sample) => {
@@ -17,4 +19,39 @@ test.each(alertRules)('%s has a message for each of its causes, and of no other 
   expect(causes.filter((cause) => !shown.includes(cause))).toEqual([]);
   const severities = new Set(samples.map((one) => one.severity));
   expect([severity, ...otherSeverities].filter((one) => !severities.has(one))).toEqual([]);
+});
+
+const pageOf = (name: string) => readFileSync(new URL(`../docs/${name}.md`, import.meta.url), 'utf8');
+const blocksOf = (name: string, language: string) =>
+  [...pageOf(name).matchAll(/^```(\w*)\n(.*?)^```$/gms)].flatMap(([, of, text = '']) => (of === language ? text : []));
+
+test('the messages that notifications.md quotes are those of the gallery', () => {
+  const quoted = blocksOf('notifications', 'text');
+  const made = blocksOf('messages', 'text');
+  expect(quoted).toHaveLength(3);
+  expect(quoted.filter((text) => !made.includes(text))).toEqual([]);
+});
+
+const environment = {
+  SLACK_URL: 'https://hooks.slack.com/services/a',
+  TEAMS_URL: 'https://prod.example/workflows/a',
+  DISCORD_URL: 'https://discord.com/api/webhooks/1/a',
+  SMTP_PASSWORD: 'secret',
+  PAGERDUTY_KEY: 'R0123456789abcdef0123456789abcde',
+  WEBHOOK_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
+  RECIPE_KEY: 'secret',
+};
+
+test('the channels, routes, digest and heartbeat of the pages are a configuration', () => {
+  const channels = blocksOf('channels', 'yaml').filter((text) => text.startsWith('- '));
+  const client = '- {name: client-acme, type: slack, url: "https://hooks.slack.com/services/b"}\n';
+  const rest = blocksOf('notifications', 'yaml').map((text) => text.replace(/^alerts:\n/, ''));
+  const text = [
+    'accounts: [{name: acme, base_url: "https://api.example", api_key: sk_live_1}]\nalerts:\n  channels:\n',
+    ...[...channels, client].map((one) => one.replace(/^/gm, '    ')),
+    ...rest,
+  ].join('\n');
+  const { alerts } = new ConfigFolder().accept(text, environment).config;
+  expect(new Set(alerts.channels.map(({ type }) => type)).size).toBe(8);
+  expect([alerts.routes.length, alerts.digest?.channels, alerts.heartbeat !== null]).toEqual([4, ['ops'], true]);
 });

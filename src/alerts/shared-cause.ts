@@ -1,5 +1,5 @@
 // Finds the recently affected mailboxes and the narrowest cause that explains those that bounce at the same time. Pure;
-// the order of the mailboxes does not matter. docs/alerts.md, "Incidents", has the rules in words.
+// the order of the mailboxes does not matter. docs/notifications.md, "Incidents", has the rules in words.
 
 import type { Action } from '../core/action.ts';
 import type { Alert, Transition } from '../core/alert.ts';

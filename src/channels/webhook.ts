@@ -105,7 +105,7 @@ function signatureOf(key: Buffer, text: string): string {
   return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
 }
 
-/** docs/alerts.md describes every field. Times are ISO 8601. */
+/** docs/channels.md describes every field. Times are ISO 8601. */
 function standardBody(message: GroupMessage) {
   return {
     type: `alerts.${message.kind}`,

@@ -26,7 +26,7 @@ const plain = (rule: AlertRule) => {
   const keys = { enabled: enabled(), severity: severity(rule) };
   return ruleBook[rule].event === undefined ? { ...keys, forMs: wait(rule) } : keys;
 };
-const about = (rule: AlertRule) => keyed(section(plain(rule)), {}, `The rule ${rule}; docs/alerts.md explains it.`);
+const about = (rule: AlertRule) => keyed(section(plain(rule)), {}, `The rule ${rule}; docs/runbooks.md explains it.`);
 const lists = (text: string) => keyed(z.array(pattern()), [], text);
 
 const special = {

@@ -1,4 +1,4 @@
-// Settings of the alert rules. docs/alerts.md.
+// Settings of the alert rules. docs/configuration.md.
 import type { Severity } from './alert.ts';
 import { type AlertRule, alertRules, ruleBook } from './alert-rules.ts';
 import type { Ppm } from './policy.ts';

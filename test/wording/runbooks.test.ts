@@ -7,9 +7,9 @@ import { alertRules } from '../../src/core/alert-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { ask, serve, stillWorld } from '../web/running-server.ts';
 
-test('docs/alerts.md has a section for each rule, whose anchor is its name', () => {
-  const text = readFileSync(join(import.meta.dirname, '../../docs/alerts.md'), 'utf8');
-  const headings = [...text.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
+test('docs/runbooks.md has a section for each rule, whose anchor is its name', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/runbooks.md'), 'utf8');
+  const headings = [...text.matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
   expect(headings).toEqual([...alertRules]);
 });
 

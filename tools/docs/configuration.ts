@@ -40,7 +40,7 @@ every channel except recipes, unless you add \`--force\`.
 | \`proxy\` | the loops of all accounts start again, and the HTTP channels are replaced |
 | an account is gone | its alerts end |
 | a channel | replaced; the new one sends what waits under its name |
-| the last channel is gone | it gets \`protection_off\` as its last message ([alerts](alerts.md#without-a-channel)) |
+| the last channel is gone | it gets \`protection_off\` as its last message ([notifications](notifications.md#without-a-channel)) |
 | \`store\`, \`server.listen\`, \`server.public_url\`, \`log.format\`, http or https | needs a restart, as the answer says |
 
 ## Keys
@@ -123,7 +123,7 @@ function rulesText(rules: FileShape): string {
     const defaultOf = (key: string) => String(properties[key]?.default ?? '-');
     const own = Object.keys(properties).filter((key) => !ruleKey.test(`${rulesAt}.${name}.${key}`));
     const keys = own.map((key) => `\`${key}\``).join(', ');
-    return `| [\`${name}\`](alerts.md#${name}) | ${defaultOf('severity')} | ${defaultOf('for')} | ${keys} |`;
+    return `| [\`${name}\`](runbooks.md#${name}) | ${defaultOf('severity')} | ${defaultOf('for')} | ${keys} |`;
   });
   return `Every rule is on. \`enabled: false\` stops its messages and ends its firing alerts. \`for\` is how long the condition must last before the alert fires. A rule with - has
 no such key.

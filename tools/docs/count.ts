@@ -12,7 +12,9 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/upgrading.md': 300,
   'docs/production.md': 400,
   'docs/guard.md': 1_100,
-  'docs/alerts.md': 5_200,
+  'docs/notifications.md': 900,
+  'docs/channels.md': 1_300,
+  'docs/runbooks.md': 3_000,
   'docs/operating.md': 1_200,
   'docs/troubleshooting.md': 900,
   'docs/log.md': 1_700,
@@ -35,7 +37,7 @@ const galleries: readonly string[] = ['docs/messages.md'];
 
 /** Words that a page over its budget has today, rounded up: it may shrink, and never grow. Delete the row of a page that is within its budget. */
 const ceilings: Readonly<Record<string, number>> = {
-  'docs/alerts.md': 8_000,
+  'docs/runbooks.md': 4_200,
   'docs/recipes.md': 2_100,
   'docs/mcp.md': 800,
 };

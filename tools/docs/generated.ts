@@ -1,6 +1,5 @@
 // The files that are made of the sources, with their texts.
 import { fileURLToPath } from 'node:url';
-import { alertsText } from './alerts.ts';
 import { cliJsonText, cliText } from './cli.ts';
 import { configurationText } from './configuration.ts';
 import { editorSchemaText } from './editor-schema.ts';
@@ -9,6 +8,7 @@ import { licensesText } from './licenses.ts';
 import { messagesText } from './messages.ts';
 import { prometheusRuleText } from './prometheus-rule.ts';
 import { recipesText } from './recipes.ts';
+import { runbooksText } from './runbooks.ts';
 
 /** By absolute path. */
 export async function generated(): Promise<ReadonlyMap<string, string>> {
@@ -16,7 +16,7 @@ export async function generated(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     [at('config.schema.json'), editorSchemaText()],
     [at('docs/configuration.md'), configurationText()],
-    [at('docs/alerts.md'), alertsText()],
+    [at('docs/runbooks.md'), runbooksText()],
     [at('docs/cli.md'), await cliText()],
     [at('docs/cli-json.md'), cliJsonText()],
     [at('docs/http-api.md'), httpApiText()],

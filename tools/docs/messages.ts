@@ -4,7 +4,11 @@ import { elapse, step } from '../../src/alerts/engine.ts';
 import { type GroupMessage, groupOf, incidentMessageOf, messageOf } from '../../src/alerts/grouping.ts';
 import { messageIncident } from '../../src/alerts/incident-message.ts';
 import { withLinks } from '../../src/alerts/notifications.ts';
+import type { Channel } from '../../src/channels/channel.ts';
+import { emailChannel } from '../../src/channels/email.ts';
+import { pagerdutyChannel } from '../../src/channels/pagerduty.ts';
 import { slackChannel } from '../../src/channels/slack.ts';
+import { webhookChannel } from '../../src/channels/webhook.ts';
 import type { Alert, Transition } from '../../src/core/alert.ts';
 import { alertRules, ruleBook } from '../../src/core/alert-rules.ts';
 import type { EpochMs } from '../../src/core/time.ts';
@@ -15,20 +19,29 @@ import { connectionBack, messageSamples, type Sample, severalAtOnce } from './me
 
 const page = 'https://warmwarden.example';
 const people = { pageUrl: page, publicUrl: page, timeZone: () => 'UTC' };
-const slack = slackChannel({ name: 'ops', url: page, ...people }, movedClock(start));
+const clock = movedClock(start);
+const hook = { name: 'ops', url: page, ...people };
+const slack = slackChannel(hook, clock);
+const email = emailChannel({ ...hook, from: 'alerts@example.com', to: ['ops@example.com'], allowPlain: false });
+const webhook = webhookChannel({ ...hook, secrets: [], format: 'standard' }, clock);
+const pagerduty = pagerdutyChannel({ ...hook, routingKey: '' }, clock);
 
 /** The whole file. */
 export function messagesText(): string {
   const rules = alertRules.map((rule) => {
     const messages = messageSamples[rule].map((sample) => fenced(slackText(messageAbout(sample))));
-    return `## ${rule}\n\n*${ruleBook[rule].name}* · [runbook](alerts.md#${rule})\n\n${messages.join('\n')}`;
+    return `## ${rule}\n\n*${ruleBook[rule].name}* · [runbook](runbooks.md#${rule})\n\n${messages.join('\n')}`;
   });
+  const notGuarded = messageAbout(messageSamples.not_guarded[0]);
   const several = fenced(slackText(messageAbout(...severalAtOnce)));
   const end = fenced(slackText(messageAbout(connectionBack)));
   const shapes = [
     `## An incident\n\n${fenced(slackText(incidentMessage()))}`,
     `## Several alerts\n\n${several}`,
     `## Resolved\n\n${end}`,
+    `## An email\n\n${fenced(letterText(notGuarded))}`,
+    `## A webhook\n\n${fenced(bytesOf(webhook, notGuarded), 'json')}`,
+    `## A PagerDuty event\n\n${fenced(bytesOf(pagerduty, notGuarded), 'json')}`,
   ];
   return [head, ...shapes, ...rules].join('\n');
 }
@@ -38,12 +51,21 @@ const head = `# Messages
 <!-- Written by \`npm run docs\`. -->
 
 A message of each rule as Slack shows it: title, text, buttons, and the line below. The code that sends made them, of the facts in
-\`tools/docs/message-samples.ts\`. Email, Teams and Discord have the same title and text. [Alerts](alerts.md) says when they
-come.
+\`tools/docs/message-samples.ts\`. Email, Teams and Discord have the same title and text. [Notifications](notifications.md) says when
+they come.
 `;
 
-function fenced(text: string): string {
-  return `\`\`\`text\n${text}\n\`\`\`\n`;
+function fenced(text: string, language = 'text'): string {
+  return `\`\`\`${language}\n${text}\n\`\`\`\n`;
+}
+
+function bytesOf(channel: Channel, message: GroupMessage): string {
+  return JSON.stringify(JSON.parse(channel.render(message)?.payload ?? ''), null, 2);
+}
+
+function letterText(message: GroupMessage): string {
+  const { subject, text } = JSON.parse(email.render(message)?.payload ?? '');
+  return `Subject: ${subject}\n\n${text.trimEnd()}`;
 }
 
 function messageAbout(...samples: readonly Sample[]): GroupMessage {
