@@ -54,7 +54,7 @@ describe.each(boards())('%s', (file, board) => {
 
 const ofPrometheus = ['up', 'scrape_duration_seconds'];
 /** Metrics of a live process that the fleet of the example does not have right now. */
-const sometimes = ['warmwarden_outbox_oldest_timestamp_seconds', 'nodejs_eventloop_lag_p99_seconds'];
+const sometimes = ['warmwarden_outbox_oldest_timestamp_seconds'];
 
 test('every metric that a dashboard or a rule asks for exists', async () => {
   const fleet = exampleFleet();
