@@ -60,16 +60,20 @@ function rateWarning(row: StatsRow): string | null {
   return `${row.date}: bounce_rate says ${row.bounceRatePercent} %, the counts say ${ours.toFixed(2)} %; Warmwarden uses the counts`;
 }
 
-let newest: { readonly rows: readonly StatsRow[]; readonly latest: IsoDate; readonly days: Days } | null = null;
+/** Days of rows that were read, until the next day. */
+const known = new WeakMap<readonly StatsRow[], { readonly latest: IsoDate; readonly days: Days }>();
 
 /**
  * Leaves out later rows than of one day after today in UTC, with a warning: mail time zones run no further ahead. The
- * rows must not change afterwards: the steps of one look read the same rows, so the last result is kept.
+ * rows must not change afterwards, because the result is kept with them.
  */
 export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
   const latest = addDays(utcDate(now), 1);
-  if (newest?.rows !== rows || newest.latest !== latest) newest = { rows, latest, days: daysUntil(latest, rows) };
-  return newest.days;
+  const before = known.get(rows);
+  if (before?.latest === latest) return before.days;
+  const days = daysUntil(latest, rows);
+  known.set(rows, { latest, days });
+  return days;
 }
 
 const isDated = (row: StatsRow): row is DailyRow => row.date !== null && isIsoDate(row.date);
