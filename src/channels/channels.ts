@@ -5,39 +5,70 @@ import { notOneOf } from '../world/schema/section.ts';
 import type { World } from '../world/world.ts';
 import { alertmanagerChannel, alertmanagerSettings } from './alertmanager.ts';
 import type { Channel } from './channel.ts';
-import { discordChannel, discordSettings } from './discord.ts';
-import { emailChannel, emailSettings } from './email.ts';
+import { discordChannel, discordSecret, discordSettings } from './discord.ts';
+import { emailChannel, emailSecret, emailSettings } from './email.ts';
 import type { ForPeople } from './message-text.ts';
 import { pagerdutyChannel, pagerdutySettings } from './pagerduty.ts';
 import { recipeChannel, recipeSettings } from './recipe.ts';
-import { slackChannel, slackSettings } from './slack.ts';
-import { teamsChannel, teamsSettings } from './teams.ts';
-import { webhookChannel, webhookSettings } from './webhook.ts';
+import { slackChannel, slackSecret, slackSettings } from './slack.ts';
+import { teamsChannel, teamsSecret, teamsSettings } from './teams.ts';
+import { webhookChannel, webhookSecret, webhookSettings } from './webhook.ts';
 
 interface ChannelType<Schema extends z.ZodType> {
   readonly settings: Schema;
   readonly create: (settings: WithEgress<z.output<Schema>> & ForPeople, world: World) => Channel;
+  /** Pattern of the secret that its address or key contains, wherever that is written. */
+  readonly secretShape?: RegExp;
+  /** False if renderNotice() returns null for the digest. */
+  readonly hasDigest?: false;
 }
 
-function channelType<Schema extends z.ZodType>(
-  settings: Schema,
-  create: ChannelType<Schema>['create'],
-): ChannelType<Schema> {
-  return { settings, create };
+function channelType<Schema extends z.ZodType>(type: ChannelType<Schema>): ChannelType<Schema> {
+  return type;
 }
 
 const types = {
-  slack: channelType(slackSettings, (settings, { clock }) => slackChannel(settings, clock)),
-  email: channelType(emailSettings, (settings) => emailChannel(settings)),
-  pagerduty: channelType(pagerdutySettings, (settings, { clock }) => pagerdutyChannel(settings, clock)),
-  teams: channelType(teamsSettings, (settings, { clock }) => teamsChannel(settings, clock)),
-  discord: channelType(discordSettings, (settings, { clock }) => discordChannel(settings, clock)),
-  webhook: channelType(webhookSettings, (settings, { clock }) => webhookChannel(settings, clock)),
-  alertmanager: channelType(alertmanagerSettings, (settings, { clock }) => alertmanagerChannel(settings, clock)),
-  recipe: channelType(recipeSettings, recipeChannel),
+  slack: channelType({
+    settings: slackSettings,
+    create: (settings, { clock }) => slackChannel(settings, clock),
+    secretShape: slackSecret,
+  }),
+  email: channelType({
+    settings: emailSettings,
+    create: (settings) => emailChannel(settings),
+    secretShape: emailSecret,
+  }),
+  pagerduty: channelType({
+    settings: pagerdutySettings,
+    create: (settings, { clock }) => pagerdutyChannel(settings, clock),
+    hasDigest: false,
+  }),
+  teams: channelType({
+    settings: teamsSettings,
+    create: (settings, { clock }) => teamsChannel(settings, clock),
+    secretShape: teamsSecret,
+  }),
+  discord: channelType({
+    settings: discordSettings,
+    create: (settings, { clock }) => discordChannel(settings, clock),
+    secretShape: discordSecret,
+  }),
+  webhook: channelType({
+    settings: webhookSettings,
+    create: (settings, { clock }) => webhookChannel(settings, clock),
+    secretShape: webhookSecret,
+  }),
+  alertmanager: channelType({
+    settings: alertmanagerSettings,
+    create: (settings, { clock }) => alertmanagerChannel(settings, clock),
+    hasDigest: false,
+  }),
+  recipe: channelType({ settings: recipeSettings, create: recipeChannel, hasDigest: false }),
 };
 type AnySettings = (typeof types)[keyof typeof types]['settings'];
 const typeNames = Object.keys(types);
+/** Patterns of the secrets of every type. */
+export const channelSecrets = Object.values(types).flatMap(({ secretShape }) => secretShape ?? []);
 const [first, ...others] = Object.values(types).map(({ settings }): AnySettings => settings);
 
 export const channelSettings = z.discriminatedUnion('type', [first as AnySettings, ...others], {
@@ -48,8 +79,7 @@ export const channelSettings = z.discriminatedUnion('type', [first as AnySetting
   },
 });
 
-const withoutDigest = ['pagerduty', 'alertmanager', 'recipe'];
-const withDigest = typeNames.filter((name) => !withoutDigest.includes(name));
+const withDigest = Object.entries(types).flatMap(([name, { hasDigest = true }]) => (hasDigest ? [name] : []));
 /** The channels of takesDigest() in words. */
 export const digestChannels = `${withDigest.join(', ')} (a webhook with format standard)`;
 

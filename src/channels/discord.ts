@@ -22,6 +22,9 @@ export const discordSettings = section({
   type: z.literal('discord').describe('A Discord webhook.'),
 });
 
+/** Address of a webhook: whoever has it can post. */
+export const discordSecret = /\bdiscord(?:app)?\.com\/api\/[^\s"',]+/;
+
 export function discordChannel(settings: ChatSettings, clock: Clock): Channel {
   const address = new URL(settings.url);
   // Discord would otherwise answer before it knows whether the message was accepted.

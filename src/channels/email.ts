@@ -143,6 +143,9 @@ export const emailSettings = section({
   ca: privateAuthority(),
 });
 
+/** User and password in the address of a mail server. */
+export const emailSecret = /\bsmtps?:\/\/[^\s"',@]+@/;
+
 export interface EmailSettings extends Hook, ForPeople {
   readonly from: string;
   readonly to: readonly string[];

@@ -14,6 +14,9 @@ export const slackSettings = section({
   type: z.literal('slack').describe('A Slack incoming webhook.'),
 });
 
+/** Address of an incoming webhook: whoever has it can post. */
+export const slackSecret = /\bhooks\.slack\.com\/[^\s"',]+/;
+
 export function slackChannel(settings: ChatSettings, clock: Clock): Channel {
   return chatChannel(
     {

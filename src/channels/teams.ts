@@ -15,6 +15,9 @@ export const teamsSettings = section({
   type: z.literal('teams').describe('Microsoft Teams: a workflow that posts when a webhook request is received.'),
 });
 
+/** Signature in the address of a workflow. */
+export const teamsSecret = /\bsig=[\w%-]{8,}/;
+
 /** Refuses the older connectors, which Microsoft has retired. */
 function teamsUrl() {
   return serviceUrl().superRefine((value, context) => {

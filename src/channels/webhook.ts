@@ -51,6 +51,9 @@ export const webhookSettings = section(
   },
 ).transform(({ secret: written = [], ...keys }) => ({ ...keys, secrets: [written].flat() }));
 
+/** Key that signs the messages. */
+export const webhookSecret = /\bwhsec_[A-Za-z0-9+/=_-]{4,}/;
+
 interface WebhookSettings extends Hook {
   /** Secrets of the form `whsec_` and base64, as in Standard Webhooks. During a rotation, both secrets sign. */
   readonly secrets: readonly string[];

@@ -1,5 +1,5 @@
 // Keys of `guard:`, also in overrides: shape, description and written default. docs/guard.md explains them.
-import { defaultPolicy, maxStatsDays, type Policy, type Ppm } from '../core/policy.ts';
+import { defaultPolicy, literalProfile, maxStatsDays, type Policy, type Ppm } from '../core/policy.ts';
 import { duration, numeric, share, truth, whole } from '../world/schema/scalars.ts';
 import { oneOf, optional, section } from '../world/schema/section.ts';
 
@@ -27,7 +27,7 @@ export const guardSchema = section(
     profile: optional(
       oneOf(['measured', 'literal']),
       'measured',
-      'literal: min_bounces 1 and window_max_days 7, unless written. More false interventions.',
+      `literal: min_bounces ${literalProfile.minBounces} and window_max_days ${literalProfile.windowMaxDays}, unless written. More false interventions.`,
     ),
     windowDays: optional(whole(1, maxStatsDays), policy.windowDays, 'Days over which bounces are counted.'),
     windowMaxDays: optional(

@@ -1,13 +1,15 @@
 // The last safeguard: removes secrets from all output, including secrets in the wrong key or in a syntax error.
+import { channelSecrets } from '../channels/channels.ts';
 import type { Path, Problem } from '../world/schema/problem.ts';
 import { secretKeys } from '../world/schema/section.ts';
 
 export const hiddenMark = '[hidden]';
 /** Shortest secret: a shorter value is not secret, and hiding it would blot out ordinary words. */
 const minSecretLetters = 6;
+/** Key of the mailbox API. */
+const apiKeyShape = /\bsk_live_[A-Za-z0-9+/=_-]{4,}/;
 /** Pattern of values that look like a secret in any place. */
-const shapes =
-  /\b(?:sk_live_|whsec_)[A-Za-z0-9+/=_-]{4,}|\b(?:hooks\.slack\.com|discord(?:app)?\.com\/api)\/[^\s"',]+|\bsmtps?:\/\/[^\s"',@]+@|\bsig=[\w%-]{8,}/g;
+const shapes = new RegExp([apiKeyShape, ...channelSecrets].map(({ source }) => source).join('|'), 'g');
 
 /** Values of every key that holds a secret, anywhere in the tree, longest first. */
 export function secretsIn(tree: unknown): readonly string[] {

@@ -28,9 +28,7 @@ export interface AccessParts {
   readonly sessions: SessionSource;
 }
 
-export type RankingPolicy = Pick<Policy, 'nearLimitPpm'>;
-
-export type PolicyOf = (mailbox: MailboxState) => RankingPolicy;
+export type PolicyOf = (mailbox: MailboxState) => Policy;
 
 export interface Tags {
   readonly all: () => readonly string[];

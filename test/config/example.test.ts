@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { createChannel, takesDigest } from '../../src/channels/channels.ts';
 import { guardSchema } from '../../src/config/guard-schema.ts';
 import { policyOf } from '../../src/config/mailbox-rules.ts';
 import { type FileShape, fileShape } from '../../src/config/settings.ts';
@@ -9,7 +10,9 @@ import { defaultPolicy } from '../../src/core/policy.ts';
 import { readDocument } from '../../src/world/schema/document.ts';
 import { checkAgainst } from '../../src/world/schema/problem.ts';
 import { generated } from '../../tools/docs/generated.ts';
+import { people } from '../channels/people.ts';
 import { ConfigFolder } from '../support/config-folder.ts';
+import { silentWorld } from '../support/silent-world.ts';
 
 const file = join(import.meta.dirname, '../../config.example.yaml');
 const text = readFileSync(file, 'utf8');
@@ -131,6 +134,25 @@ describe('config.example.yaml', () => {
       'the environment variable RECIPE_KEY is not set',
     ]);
   });
+});
+
+test('the digest is refused to exactly the channels that render none', () => {
+  const digest = { name: 'digest', title: 'The day', at: 0, sections: [] } as const;
+  const shown = folder.accept(withChannels, environment).config.alerts.channels.flatMap((written) => {
+    const formats = written.type === 'webhook' ? (['standard', 'alertmanager'] as const) : [undefined];
+    return formats.map((format) => {
+      const settings = format === undefined ? written : ({ ...written, format } as typeof written);
+      const channel = createChannel(settings, { world: silentWorld(), ...people });
+      return {
+        type: settings.type,
+        format,
+        takes: takesDigest(settings),
+        renders: channel.renderNotice(digest) !== null,
+      };
+    });
+  });
+  expect(new Set(shown.map(({ type }) => type)).size).toBe(8);
+  expect(shown.filter(({ takes, renders }) => takes !== renders)).toEqual([]);
 });
 
 test.each([

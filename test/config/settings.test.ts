@@ -1,7 +1,7 @@
 // The settings in force, as `check --show` prints them: a file of their own, with origins and without secrets.
 import { describe, expect, test } from 'vitest';
 import { settingsText } from '../../src/cli/check.ts';
-import { KnownSecrets } from '../../src/config/hiding.ts';
+import { hideIn, KnownSecrets } from '../../src/config/hiding.ts';
 import { settingsFor } from '../../src/config/mailbox-rules.ts';
 import { changesBetween } from '../../src/config/settings.ts';
 import { ConfigFolder } from '../support/config-folder.ts';
@@ -85,6 +85,18 @@ test('known secrets are taken out of any text, also those of a configuration bef
   known.learn(load(file.replace('x.example/hush', 'x.example/other')).secrets);
   const text = `${environment.KEY} https://x.example/hush https://x.example/other ${hook} sk_live_unknown`;
   expect(known.hide(text)).toBe('[hidden] [hidden] [hidden] [hidden] [hidden]');
+});
+
+test.each([
+  ['an API key', 'sk_live_unknown'],
+  ['a Slack address', 'hooks.slack.com/services/T0/B0/hush'],
+  ['a Discord address', 'discord.com/api/webhooks/1/hush'],
+  ['an older Discord address', 'discordapp.com/api/webhooks/1/hush'],
+  ['a signing key', hook],
+  ['the password of a mail server', 'smtp://user:hush@'],
+  ['the signature of a workflow', 'sig=hush-hush_hush'],
+])('%s is hidden wherever it stands, even if no configuration has it', (_, secret) => {
+  expect(hideIn(`it's "${secret}", twice: ${secret}`, [])).toBe(`it's "[hidden]", twice: [hidden]`);
 });
 
 test('known secrets are found in a line of JSON, too, and the frame of a certificate is none', () => {

@@ -170,9 +170,9 @@ test('the limit steps on the day on which the mode changed, and is not drawn whe
   const changes = [
     { what: 'mode', from: 'balanced', to: 'slow<', since: 0, at: Date.parse('2026-03-09T10:00Z') } as const,
   ];
-  const chart = String(
-    await dayChart({ rows, limitOn: (date) => limits[date] ?? null, actions: [], changes, alerts: [] }),
-  );
+  const limitOn = (date: string) => limits[date] ?? null;
+  const parts = { rows, windowDays: 7, limitOn, actions: [], changes, alerts: [] };
+  const chart = String(await dayChart(parts));
   const heights = [...chart.matchAll(/class="limit"[^>]* y1="([\d.]+)"/g)].map(([, y]) => Number(y));
   expect(heights).toHaveLength(3);
   expect(heights[0]).toBeLessThan(heights[1] ?? 0);
@@ -182,6 +182,19 @@ test('the limit steps on the day on which the mode changed, and is not drawn whe
   expect(chart).toContain('2026-03-08: 100 sent, 1 bounced; 1\u00a0% over 7 days, the limit was 1\u00a0%');
   expect(chart).toMatch(/2026-03-09: [^<]*; others: mode balanced → slow&lt;<\/title>/);
   expect([...chart.matchAll(/class="changed"/g)]).toHaveLength(1);
+});
+
+test('a rate of the chart counts the days of the mailbox’s own window', async () => {
+  const dates = ['2026-03-01', '2026-03-02', '2026-03-03'];
+  const rows = dates.map((date, index) => ({ ...row(date, 100, index === 0 ? 5 : 0), date }));
+  const limitOn = () => 10_000;
+  const parts = { rows, windowDays: 2, limitOn, actions: [], changes: [], alerts: [] };
+  const chart = String(await dayChart(parts));
+  expect(chart).toContain('2026-03-02: 100 sent, 0 bounced; 2.5\u00a0% over 2 days, the limit was 1\u00a0%');
+  expect(chart).toContain('2026-03-03: 100 sent, 0 bounced; 0\u00a0% over 2 days, the limit was 1\u00a0%');
+  expect([...chart.matchAll(/class="rate over"/g)]).toHaveLength(2);
+  expect(chart).toContain('bounce rate over 2 days');
+  expect(chart).not.toContain('7 days');
 });
 
 function shownIn(timeZone: string, element: { title: string; show?: string; text?: string }) {

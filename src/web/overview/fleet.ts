@@ -5,12 +5,12 @@ import { dnsRecords } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { guardStateOf } from '../../core/guard/run-state.ts';
 import { domainOf, type GuardState, guardStates, healthScoreOf, type MailboxState } from '../../core/mailbox.ts';
-import { type Ppm, ratePpm } from '../../core/policy.ts';
+import { type Policy, type Ppm, ratePpm } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
 import { compareKeys, type Key, means, oneOf, pageNumbered, type Query, upTo, whole } from '../query.ts';
-import type { PolicyOf, RankingPolicy, RouteParts, Tags } from '../route-parts.ts';
+import type { PolicyOf, RouteParts, Tags } from '../route-parts.ts';
 import { FiringAlerts, gravestFirst, gravities, isFiring, WideAlerts } from './alerts.ts';
 import { type HeadlineFacts, headlineOf, type StateCounts } from './headline.ts';
 
@@ -70,7 +70,7 @@ function alertsOn(fleet: Fleet, wide: WideAlerts, mailbox: MailboxState): readon
 /** Ranks a mailbox. A critical alert without a silence ranks it first, even if the guard's verdict is fine. */
 function rank(
   mailbox: MailboxState,
-  { nearLimitPpm }: RankingPolicy,
+  { nearLimitPpm }: Policy,
   { alerts, silences }: { readonly alerts: readonly Alert[]; readonly silences: readonly Silence[] },
 ): RankedMailbox {
   const state = guardStateOf(mailbox, nearLimitPpm);

@@ -85,6 +85,7 @@ export const mailboxPlace = place(
     const facts = { fleet, explain, row, actions, changes, now, command: world.command, zone };
     const days = dayChart({
       rows: dailyRows(row.mailbox.stats?.answer, now),
+      windowDays: policyOf(row.mailbox).windowDays,
       limitOn: limitsOf(row, entries, now),
       ...{ actions, changes, alerts: row.alerts },
     });

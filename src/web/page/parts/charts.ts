@@ -13,6 +13,8 @@ import { type Markup, table, text } from './elements.ts';
 
 export interface DayChartParts {
   readonly rows: readonly DailyRow[];
+  /** Days of each rate, as the guard counts bounces. */
+  readonly windowDays: number;
   readonly limitOn: (date: IsoDate) => Ppm | null;
   readonly actions: readonly Action[];
   readonly changes: readonly Change[];
@@ -24,13 +26,12 @@ interface ChartDay extends Pick<DayChartParts, 'actions' | 'changes' | 'alerts'>
   /** Emails sent, or null if the count is invalid. A day without a row counts 0 sent and 0 bounced. */
   readonly sent: number | null;
   readonly bounced: number | null;
-  /** Bounce rate over the 7 days ending here, or null without emails or with an invalid row. */
+  /** Bounce rate over the days of the window ending here, or null without emails or with an invalid row. */
   readonly ratePpm: Ppm | null;
   readonly limitPpm: Ppm | null;
 }
 
 const daysShown = 30;
-const rateDays = 7;
 /** The bars of the emails and those of the rates stand on a floor each. */
 const chart = { width: 720, left: 60, sentFloor: 110, sentHeight: 96, rateFloor: 212, rateHeight: 72, bottom: 232 };
 const step = (chart.width - chart.left) / daysShown;
@@ -38,15 +39,16 @@ const step = (chart.width - chart.left) / daysShown;
 export function dayChart(parts: DayChartParts): Markup {
   const { actions, changes, alerts } = parts;
   const days = daysOf(parts);
+  const windowText = counted(parts.windowDays, 'day');
   if (days.length === 0) return html`<p class="muted">There are no daily statistics yet.</p>`;
   const { width, left, sentFloor, sentHeight, rateFloor, bottom } = chart;
   const maxSent = Math.max(1, ...days.map((day) => Math.max(day.sent ?? 0, day.bounced ?? 0)));
   const limitPpm = days.at(-1)?.limitPpm ?? null;
   const maxRate = Math.max(1_000, ...days.map((day) => Math.max((day.limitPpm ?? 0) * 2, day.ratePpm ?? 0)));
   const first = left + (daysShown - days.length) * step;
-  const groups = days.map((day, index) => dayGroup(day, first + index * step, { maxSent, maxRate }));
+  const groups = days.map((day, index) => dayGroup(day, first + index * step, { maxSent, maxRate, windowText }));
   return html`<figure class="chart">
-<svg viewBox="0 0 ${width} ${bottom}" role="img" aria-label="${summary(days, limitPpm)}">
+<svg viewBox="0 0 ${width} ${bottom}" role="img" aria-label="${summary(days, windowText, limitPpm)}">
 <text x="0" y="${sentFloor - sentHeight + 8}">${numberText(maxSent)}</text><text x="0" y="${sentFloor}">0</text>
 ${[sentFloor, rateFloor].map((floor) => line('axis', [left, floor], [width, floor]))}
 ${groups}
@@ -56,14 +58,14 @@ ${limitPpm !== null && html`<text x="0" y="${(limitHeight(limitPpm, maxRate) + 4
 ${legend([
   ['sent', 'sent per day'],
   ['bounced', 'bounced per day'],
-  ['rate', 'bounce rate over 7 days, red when over the limit'],
+  ['rate', `bounce rate over ${windowText}, red when over the limit`],
   ['limit', 'limit of the day', limitPpm !== null],
   ['act', 'Warmwarden acted', actions.length > 0],
   ['changed', 'others changed it', changes.length > 0],
   ['fired', 'an alert began', alerts.length > 0],
 ])}
 </figure>
-${dayTable(days)}`;
+${dayTable(days, windowText)}`;
 }
 
 function legend(keys: readonly (readonly [className: string, words: string, isShown?: boolean])[]): Markup {
@@ -83,7 +85,7 @@ function bar(className: string, [x, floor]: Point, width: number, height: number
   return html`<rect class="${className}" x="${x.toFixed(1)}" y="${(floor - drawn).toFixed(1)}" width="${width.toFixed(1)}" height="${drawn.toFixed(1)}" rx="1.5"/>`;
 }
 
-function daysOf({ rows, actions, changes, alerts, limitOn }: DayChartParts): readonly ChartDay[] {
+function daysOf({ rows, windowDays, actions, changes, alerts, limitOn }: DayChartParts): readonly ChartDay[] {
   const newest = rows.at(-1)?.date;
   const oldest = rows[0]?.date;
   if (newest === undefined || oldest === undefined) return [];
@@ -92,7 +94,7 @@ function daysOf({ rows, actions, changes, alerts, limitOn }: DayChartParts): rea
     const date = addDays(newest, -back);
     if (date < oldest) continue;
     const row = rowsBetween(rows, date, date);
-    const window = rowsBetween(rows, addDays(date, 1 - rateDays), date);
+    const window = rowsBetween(rows, addDays(date, 1 - windowDays), date);
     const sent = sumOf(window, 'sent');
     const bounced = sumOf(window, 'bounced');
     days.push({
@@ -112,16 +114,18 @@ function daysOf({ rows, actions, changes, alerts, limitOn }: DayChartParts): rea
 interface Scale {
   readonly maxSent: number;
   readonly maxRate: Ppm;
+  /** Length of the window in words. */
+  readonly windowText: string;
 }
 
-function dayGroup(day: ChartDay, x: number, { maxSent, maxRate }: Scale): Markup {
+function dayGroup(day: ChartDay, x: number, { maxSent, maxRate, windowText }: Scale): Markup {
   const { sent, bounced, ratePpm, limitPpm, actions, changes, alerts } = day;
   const { sentFloor, sentHeight, rateFloor, rateHeight } = chart;
   const width = step - 4;
   const middle = x + width / 2;
   const over = limitPpm !== null && ratePpm !== null && ratePpm > limitPpm;
   const limitAt = limitPpm === null ? null : limitHeight(limitPpm, maxRate);
-  return html`<g><title>${dayWords(day)}</title>
+  return html`<g><title>${dayWords(day, windowText)}</title>
 <rect class="catch" x="${x.toFixed(1)}" y="0" width="${step.toFixed(1)}" height="${rateFloor}"/>
 ${actions.length > 0 && line('act', [middle, 0], [middle, rateFloor])}${changes.length > 0 && line('changed', [middle + 2, 0], [middle + 2, rateFloor])}
 ${alerts.length > 0 && html`<path class="fired" d="M${middle.toFixed(1)} 1l5 9h-10z"/>`}
@@ -132,10 +136,10 @@ ${limitAt !== null && line('limit', [x, limitAt], [x + step, limitAt])}
 </g>`;
 }
 
-function dayWords(day: ChartDay): string {
+function dayWords(day: ChartDay, windowText: string): string {
   const counts = `${day.sent === null ? 'unknown' : numberText(day.sent)} sent, ${day.bounced === null ? 'unknown' : numberText(day.bounced)} bounced`;
   const limit = day.limitPpm === null ? '' : `, the limit was ${share(day.limitPpm)}`;
-  const rate = day.ratePpm === null ? '' : `; ${share(day.ratePpm)} over 7 days${limit}`;
+  const rate = day.ratePpm === null ? '' : `; ${share(day.ratePpm)} over ${windowText}${limit}`;
   const acted = day.actions.map((action) => `; Warmwarden: ${action.kind} (${action.state})`).join('');
   const changed = day.changes.map(
     ({ what, from, to }) => `; others: ${what} ${text(from ?? 'nothing')} → ${text(to ?? 'nothing')}`,
@@ -148,14 +152,14 @@ function limitHeight(limitPpm: Ppm, maxRate: Ppm): number {
   return chart.rateFloor - chart.rateHeight * (limitPpm / maxRate);
 }
 
-function summary(days: readonly ChartDay[], limitPpm: Ppm | null): string {
+function summary(days: readonly ChartDay[], windowText: string, limitPpm: Ppm | null): string {
   const last = days.at(-1);
   const rate = last?.ratePpm === null || last === undefined ? 'unknown' : share(last.ratePpm);
   const limit = limitPpm === null ? 'no limit known' : `the limit is ${share(limitPpm)}`;
-  return `Emails sent and bounced per day over ${counted(days.length, 'day')}. The bounce rate of the last 7 days is ${rate}; ${limit}. The table below has the numbers.`;
+  return `Emails sent and bounced per day over ${counted(days.length, 'day')}. The bounce rate of the last ${windowText} is ${rate}; ${limit}. The table below has the numbers.`;
 }
 
-function dayTable(days: readonly ChartDay[]): Markup {
+function dayTable(days: readonly ChartDay[], windowText: string): Markup {
   const rateText = (ppm: Ppm | null) => (ppm === null ? '–' : share(ppm));
   const rows = days
     .toReversed()
@@ -166,7 +170,7 @@ function dayTable(days: readonly ChartDay[]): Markup {
       rateText(ratePpm),
       rateText(limitPpm),
     ]);
-  const headings = ['Day', 'Sent', 'Bounced', 'Rate of 7 days', 'Limit'];
+  const headings = ['Day', 'Sent', 'Bounced', `Rate of ${windowText}`, 'Limit'];
   const shown = table({ caption: 'The mailbox per day, the newest first', className: 'days', headings, rows });
   return html`<details><summary>The numbers, day by day</summary>${shown}</details>`;
 }
