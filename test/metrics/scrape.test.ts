@@ -22,7 +22,8 @@ import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../w
 
 const mailboxesIn = (text: string) => text.match(/^warmwarden_mailbox_info\{/gm)?.length ?? 0;
 /** Without what the process measures of itself, which is another value each time. */
-const lasting = (text: string) => text.split('\n').filter((line) => !/^(# \w+ )?(process|nodejs|warmwarden_event_loop)_/.test(line));
+const lasting = (text: string) =>
+  text.split('\n').filter((line) => !/^(# \w+ )?(process|nodejs|warmwarden_event_loop)_/.test(line));
 
 describe('the encoding', () => {
   test.each([
