@@ -13,6 +13,7 @@ import { routes } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { Tally } from '../core/tally.ts';
 import { reasons, type VerdictAction } from '../core/verdict.ts';
+import { watchLag } from '../world/world.ts';
 import { type Family, prefix, type Sample } from './exposition.ts';
 
 const durationBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -65,13 +66,7 @@ function measureLag(registry: Registry): void {
     buckets: lagBuckets,
     registers: [registry],
   });
-  let due = performance.now() + lagEveryMs;
-  const measure = () => {
-    const now = performance.now();
-    lag.observe(Math.max(0, now - due) / 1_000);
-    due = now + lagEveryMs;
-  };
-  setInterval(measure, lagEveryMs).unref();
+  watchLag(lagEveryMs, (lateMs) => lag.observe(lateMs / 1_000));
 }
 
 /** A counter that first appears at 1 hides its first increase from rate(). */

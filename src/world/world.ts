@@ -90,6 +90,17 @@ export function createPacer(sliceMs: number): Pacer {
   };
 }
 
+/** Reports how late a timer of the event loop was, in real time, until the process ends. */
+export function watchLag(everyMs: number, report: (lateMs: number) => void): void {
+  let due = performance.now() + everyMs;
+  const measure = () => {
+    const now = performance.now();
+    report(Math.max(0, now - due));
+    due = now + everyMs;
+  };
+  setInterval(measure, everyMs).unref();
+}
+
 const waitingWorks: (() => void)[] = [];
 
 /** Resolves in a turn of the event loop in which no other long task runs, in the order of the calls. */
