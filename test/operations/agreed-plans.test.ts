@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { AccountState, MailboxState } from '../../src/core/mailbox.ts';
-import type { CommandOutcome, Confirmation, Operate } from '../../src/core/operator-command.ts';
+import type { Operate } from '../../src/core/operator-command.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { answers, arrivedMailbox, memory, now } from '../store/records.ts';
 import { openRooms, operateOn } from './rooms.ts';
@@ -12,7 +12,6 @@ const bob = arrivedMailbox('m1', {
   warmup: answers.warmup,
   memory: { ...memory, reversals: [now - 2 * hourMs, now - hourMs] },
 });
-const ofBob = { ...who, mailbox: bob.email };
 
 let fleet: Fleet;
 let operate: Operate;
@@ -25,44 +24,37 @@ beforeEach(async () => {
   operate = operateOn(opened.rooms);
 });
 
-/** The outcome of what was agreed to, after something changed. */
-async function agreedBefore(
-  change: () => unknown,
-  command: (confirmation: Confirmation) => Promise<CommandOutcome>,
-): Promise<CommandOutcome> {
+const becomes = (changes: Partial<MailboxState>) => {
+  fleet.putMailbox({ ...bob, ...changes });
+  return {};
+};
+const { answer } = answers.warmup;
+const otherLimit = { ...answer, config: { ...answer.config, targetDailyLimit: 20 } };
+const reversals = [now - 2 * hourMs, now - hourMs, now];
+const silence = { match: { rule: ['dns_*'] }, for_seconds: 3_600 };
+
+/** What was agreed to is asked for after `change`, with what that answers. */
+test.each<[string, string, object, () => object, string]>([
+  [
+    'a limit, where another one is set by now',
+    'limit',
+    { mailbox: bob.email, limit: 30 },
+    () => becomes({ warmup: { at: now, answer: otherLimit } }),
+    'from 20 to 30 emails',
+  ],
+  [
+    'the end of a contest, where others reversed another change by now',
+    'contest-end',
+    { mailbox: bob.email },
+    () => becomes({ memory: { ...memory, reversals } }),
+    '',
+  ],
+  ['a silence, where it is another one', 'silence-add', silence, () => ({ match: { rule: ['*'] } }), ''],
+])('%s', async (_, name, request, change, words) => {
+  const command = (more: object) => operate(name, { ...who, ...request, ...more });
   const { plan, result } = await command({ dry_run: true });
   expect([result, (await command({ dry_run: true })).plan]).toEqual(['planned', plan]);
-  change();
-  return command({ plan: plan ?? '' });
-}
-
-const becomes = (changes: Partial<MailboxState>) => () => fleet.putMailbox({ ...bob, ...changes });
-
-test('a limit, where another one is set by now', async () => {
-  const { answer } = answers.warmup;
-  const other = { ...answer, config: { ...answer.config, targetDailyLimit: 20 } };
-  const outcome = await agreedBefore(becomes({ warmup: { at: now, answer: other } }), (confirmation) =>
-    operate('limit', { ...ofBob, ...confirmation, limit: 30 }),
-  );
-  expect(outcome.result).toBe('changed');
-  expect(outcome.messages.join()).toContain('from 20 to 30 emails');
-});
-
-test('the end of a contest, where others reversed another change by now', async () => {
-  const reversals = [now - 2 * hourMs, now - hourMs, now];
-  const outcome = await agreedBefore(becomes({ memory: { ...memory, reversals } }), (confirmation) =>
-    operate('contest-end', { ...ofBob, ...confirmation }),
-  );
-  expect(outcome.result).toBe('changed');
-});
-
-test('a silence, where it is another one', async () => {
-  let rule = 'dns_*';
-  const everything = () => {
-    rule = '*';
-  };
-  const outcome = await agreedBefore(everything, (confirmation) =>
-    operate('silence-add', { ...who, ...confirmation, match: { rule: [rule] }, for_seconds: 3_600 }),
-  );
+  const outcome = await command({ plan, ...change() });
   expect([outcome.result, fleet.silences(now)]).toEqual(['changed', []]);
+  expect(outcome.messages.join()).toContain(words);
 });

@@ -55,30 +55,29 @@ test('stops when the outbox is stuck, and goes on when its messages got through'
   expect(rig.logged.filter((line) => line.includes('The heartbeat'))).toHaveLength(2);
 });
 
-test('stops while the store is failing', async () => {
-  await using switchOf = await startReceiver();
-  await using rig = beating(switchOf);
-  await minutes(rig, 3);
-  const beats = switchOf.received.length;
-  rig.store.broken = new Error('disk full');
-  await minutes(rig, 3);
-  expect(switchOf.received).toHaveLength(beats);
-  rig.store.broken = null;
-  // Nothing has failed for a minute, and the next ping is due a minute later.
-  await minutes(rig, 3);
-  expect(switchOf.received.length).toBeGreaterThan(beats);
-});
-
-test('stops while an account is starting, and goes on when it is guarded', async () => {
+test.each<[string, string, (rig: Rig) => void, (rig: Rig) => void]>([
+  [
+    'the store is failing',
+    'disk full',
+    ({ store }) => Object.assign(store, { broken: new Error('disk full') }),
+    ({ store }) => Object.assign(store, { broken: null }),
+  ],
+  [
+    'an account is starting',
+    'account acme is starting',
+    ({ fleet }) => fleet.putGuarding([{ account: 'acme', startingSince: start }]),
+    ({ fleet }) => fleet.putGuarding([{ account: 'acme', startingSince: null }]),
+  ],
+])('stops while %s, and goes on afterwards', async (_, said, begin, end) => {
   await using switchOf = await startReceiver();
   await using rig = beating(switchOf);
   await minutes(rig, 5);
   const beats = switchOf.received.length;
-  rig.fleet.putGuarding([{ account: 'acme', startingSince: start }]);
+  begin(rig);
   await minutes(rig, 5);
   expect(switchOf.received).toHaveLength(beats);
-  expect(rig.logged.join()).toContain('account acme is starting');
-  rig.fleet.putGuarding([{ account: 'acme', startingSince: null }]);
+  expect(rig.logged.join()).toContain(said);
+  end(rig);
   await minutes(rig, 5);
   expect(switchOf.received.length).toBeGreaterThan(beats);
 });

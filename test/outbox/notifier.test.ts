@@ -3,15 +3,12 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { alertmanagerChannel } from '../../src/channels/alertmanager.ts';
 import type { Channel } from '../../src/channels/channel.ts';
-import { emailChannel } from '../../src/channels/email.ts';
 import { messageTitle } from '../../src/channels/message-text.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { firing, sampleAlert, start } from '../alerts/samples.ts';
-import { people } from '../channels/people.ts';
 import { resend } from '../operations/rooms.ts';
-import { MailServer } from '../support/mail-server.ts';
 import { startReceiver, status } from './receiver.ts';
 import { hookChannel, hookTo, staged as it, rigWith, secret, slackTo, stage } from './rig.ts';
 import { sampleDelivery } from './sample-delivery.ts';
@@ -354,31 +351,6 @@ test('a channel that takes nothing for 15 minutes is told through the others, an
   await at.rig.clock.advance(hourMs);
   expect(notified().map(({ type }) => type)).toEqual(['alerts.firing', 'alerts.resolved']);
   expect(broken.received.every(({ body }) => !body.includes('channel_failing'))).toBe(true);
-});
-
-test('a password that is refused is told with the first message, and the message waits until it is mended', async () => {
-  await using server = await MailServer.start({ password: 'right' });
-  const addresses = { from: 'alerts@acme.example', to: ['ops@acme.example'], allowPlain: false, ...people };
-  const mailTo = (url: string) => emailChannel({ name: 'mail', url, ...addresses });
-  const routes = [
-    { match: { rule: ['stale_data'] }, channels: ['mail'] },
-    { match: { rule: ['channel_failing'] }, channels: ['hook'] },
-  ];
-  const wrong = server.url('127.0.0.1', 'wrong');
-  await using at = await stage({ routes }, {}, (url, clock) => [mailTo(wrong), hookChannel(url, clock)]);
-  at.rig.commit(fires('acme'));
-  await at.rig.clock.advance(2 * minuteMs);
-  const [{ status: is, title, sentences }] = at.bodies().flatMap(({ data }) => data.alerts);
-  expect([is, title]).toEqual(['firing', 'channel mail does not accept messages']);
-  expect(sentences.join(' ')).toContain('The mail server refuses the user name or the password in url (535 5.7.8');
-  const before = server.attempts;
-  await at.rig.clock.advance(3 * hourMs);
-  expect(server.attempts - before).toBeLessThan(3 * 60);
-  expect(at.rig.states()[0]).toBe('pending');
-  await at.rig.reconfigure([mailTo(server.url()), hookChannel(at.receiver.url, at.rig.clock)]);
-  await at.rig.clock.advance(hourMs);
-  expect(server.received).toHaveLength(1);
-  expect(at.bodies().at(-1).data.title).toContain('accepts messages again');
 });
 
 test('an alert about a failing channel goes on over a restart, and ends when the channel is not configured any more', async () => {

@@ -1,20 +1,17 @@
 // A live page in a real Chromium: what changes arrives without a reload, what its reader does stays, and a page that can no
 // longer be live says why and of when it is.
 
-import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { request, type ServerResponse } from 'node:http';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../src/core/time.ts';
 import type { Auth } from '../../src/web/access/auth.ts';
 import { usualLimits } from '../../src/web/live.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
-import { isInstalled } from '../support/debian.ts';
-import { freePort } from '../support/free-port.ts';
+import { startServer } from '../support/loopback.ts';
 import { newStore } from '../support/new-folder.ts';
 import { runDaemon, Workplace } from '../support/process.ts';
 import { sha256 } from '../support/sha256.ts';
-import { until } from '../support/until.ts';
 import { alert, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
 import { serve } from '../web/running-server.ts';
 
@@ -131,53 +128,41 @@ browserTest('a daemon that is stopped is silent: the page says so, until the dae
   await isLive(page);
 });
 
-const nginx = 'nginx';
+/** A proxy that asks for a cookie of its own first: else it answers by itself. */
+const gate = (to: number, otherwise: (response: ServerResponse) => void) =>
+  startServer(({ url = '', method, headers }, response) => {
+    if (url === '/gate/open') return void response.writeHead(200, { 'set-cookie': 'gate=open; Path=/' }).end('Welcome');
+    if (!headers.cookie?.includes('gate=open')) return otherwise(response);
+    const there = request({ port: to, path: url, method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    there.on('error', () => response.destroy()).end();
+    response.on('close', () => there.destroy());
+  });
 
-/** nginx in front of a server, which asks for a cookie of its own first: else it does as `otherwise` says. */
-async function gate(
-  place: Workplace,
-  to: number,
-  otherwise: string,
-): Promise<AsyncDisposable & { readonly url: string }> {
-  const port = await freePort();
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-  const temporary = paths.map((path) => `${path}_temp_path ${place.path(path)};`).join(' ');
-  const server = `listen 127.0.0.1:${port}; default_type text/html;
-    location = /gate/open { add_header Set-Cookie "gate=open; Path=/"; return 200 "<h1>Welcome</h1>"; }
-    location = /gate/sign-in { return 200 "<h1>Sign in at the gate</h1>"; }
-    location / { if ($cookie_gate != "open") { ${otherwise} } proxy_pass http://127.0.0.1:${to}; proxy_buffering off; proxy_http_version 1.1; }`;
-  writeFileSync(
-    place.path('nginx.conf'),
-    `daemon off; pid ${place.path('pid')}; error_log stderr; events {} http { access_log off; ${temporary} server { ${server} } }`,
-  );
-  const proxy = spawn(nginx, ['-c', place.path('nginx.conf'), '-e', 'stderr'], { stdio: 'ignore' });
-  const ended = new Promise((resolve) => proxy.once('close', resolve));
-  const url = `http://127.0.0.1:${port}`;
-  await until('nginx to answer', () => fetch(`${url}/gate/sign-in`).catch(() => null));
-  return {
-    url,
-    [Symbol.asyncDispose]: async () => {
-      proxy.kill('SIGTERM');
-      await ended;
-    },
-  };
-}
+const signedOut = 'You are no longer signed in.';
+const signInPage = (response: ServerResponse): void =>
+  void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in at the gate</h1>');
 
-test.skipIf(!hasBrowser() || !isInstalled(nginx)).each([
-  ['sends it to its own sign-in', 'return 302 /gate/sign-in;', 'You are no longer signed in.'],
+browserTest.each([
+  [
+    'sends it to its own sign-in',
+    (response: ServerResponse): void => void response.writeHead(302, { location: '/gate' }).end(),
+    signedOut,
+  ],
   [
     'answers with its own sign-in',
-    'rewrite ^ /gate/sign-in last;',
+    signInPage,
     'Something else answers in place of Warmwarden, for example a sign-in page.',
   ],
-  ['refuses it', 'return 401;', 'You are no longer signed in.'],
-])(
+  ['refuses it', (response: ServerResponse): void => void response.writeHead(401).end(), signedOut],
+] as const)(
   'an open page whose session at a proxy that %s has ended says so, and goes on later',
   async (_, otherwise, words) => {
-    using place = new Workplace();
     const fleet = exampleFleet();
     await using server = await serve(fleet, { liveLimits: soon });
-    await using proxy = await gate(place, server.port, otherwise);
+    await using proxy = await gate(server.port, otherwise);
     await using browser = await openBrowser();
     const context = await browser.newContext();
     const page = await context.newPage();

@@ -144,25 +144,10 @@ function longNames(): Fleet {
   return fleet;
 }
 
-/** One rule for each of 10,000 mailboxes, on 200 accounts whose API is down. */
-function stormOfOneRule(): Fleet {
-  const fleet = new Fleet();
-  const nameOf = (index: number) => `client-${index % 200}`;
-  for (let index = 0; index < 200; index += 1) fleet.putAccount(account(nameOf(index), { failingSince: now - hourMs }));
-  for (let index = 0; index < 10_000; index += 1) {
-    const email = `box${index}@acme.example`;
-    const about = { account: nameOf(index), mailboxId: `m${index}`, email };
-    fleet.putMailbox(mailbox(about.mailboxId, email, { account: about.account }));
-    fleet.putAlert(alert({ rule: 'bounce_over_limit', severity: 'critical', ...about }));
-  }
-  return fleet;
-}
-
 const fails = () => Promise.reject(new Error('the disk is full'));
 const strange = [
   ['no account', new Fleet(), {}],
   ['long names', longNames(), {}],
-  ['10,000 alerts of one rule', stormOfOneRule(), {}],
   [
     'a store that fails',
     exampleFleet(),

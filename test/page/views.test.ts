@@ -10,7 +10,6 @@ import { dayChart } from '../../src/web/page/parts/charts.ts';
 import { row } from '../guard/samples.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
-import { newStore } from '../support/new-folder.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { action, alert, exampleFleet, mailbox, now } from '../web/example-fleet.ts';
 import { ask, read, serve, stillWorld } from '../web/running-server.ts';
@@ -146,22 +145,6 @@ test('of equally severe alerts the most urgent kind comes first: the circuit bre
   const body = await read(fleet, '/');
   const places = ['guard_held', 'bounce_over_limit', 'dns_failing'].map((rule) => body.indexOf(`id="alert-${rule}`));
   expect(places).toEqual(places.toSorted((a, b) => a - b));
-});
-
-test('activity goes back to the first entry, page by page, each entry once, also those of one moment', async () => {
-  const store = await newStore(now);
-  const count = 230;
-  const begin = { by: 'anna', reason: '', name: 'pause', command: 'pause a mailbox', account: null, mailboxes: [] };
-  for (let index = 0; index < count; index += 1)
-    await store.audit.beginCommand({ ...begin, at: now - Math.floor(index / 7) * dayMs });
-  const found: string[] = [];
-  let path = '/activity';
-  for (let pages = 0; path !== '' && pages < 9; pages += 1) {
-    const body = await read(exampleFleet(), path, { history: store.audit });
-    found.push(...[...body.matchAll(/id="command-(\d+)"/g)].map(([, id = '']) => id));
-    path = /href="(\/activity\?cursor=[\w-]+)">Earlier/.exec(body)?.[1] ?? '';
-  }
-  expect([found.length, new Set(found).size]).toEqual([count, count]);
 });
 
 test('the limit steps on the day on which the mode changed, and is not drawn where it is not known', async () => {

@@ -56,12 +56,6 @@ export class MessageBook {
     else this.#firing.add(fingerprint);
   }
 
-  /** What a message is about, for people. */
-  about(id: string): string {
-    const { alerts } = (JSON.parse(this.#entries.get(id)?.text ?? '{"data":{"alerts":[]}}') as Body).data;
-    return [id, ...alerts.map(({ rule, status, object }) => `${rule} ${status} ${object}`)].join(', ');
-  }
-
   get messages(): number {
     return this.#entries.size;
   }

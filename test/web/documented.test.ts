@@ -5,7 +5,7 @@ import { usualLimits } from '../../src/web/live.ts';
 import { places } from '../../src/web/pages.ts';
 import { refusals } from '../../src/web/refusals.ts';
 import type { ServerOptions } from '../../src/web/server.ts';
-import { document, operations } from '../support/api-document.ts';
+import { operations } from '../support/api-document.ts';
 import { sha256 } from '../support/sha256.ts';
 import { exampleFleet } from './example-fleet.ts';
 import { registeredRoutes } from './registered-routes.ts';
@@ -92,20 +92,9 @@ test('every route of the server but the pages is in the document, and nothing el
   expect([...operations.keys()].sort()).toEqual(json);
 });
 
-test('every operation has a name of its own, a summary, and a meaning for each parameter', () => {
-  const all = [...operations.values()];
-  expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
-  expect(all.filter(({ operationId, summary }) => !operationId || !summary)).toEqual([]);
+test('every parameter has a meaning', () => {
   const meaningless = [...operations].flatMap(([route, { parameters = [] }]) =>
     parameters.filter(({ description }) => !description).map(({ name }) => `${route} ${name}`),
   );
   expect(meaningless).toEqual([]);
-});
-
-test('the document names no shape that nothing refers to', () => {
-  const text = JSON.stringify(document);
-  const unused = Object.keys(document.components.schemas).filter(
-    (name) => !text.includes(`"#/components/schemas/${name}"`),
-  );
-  expect(unused).toEqual([]);
 });
