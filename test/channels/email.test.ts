@@ -147,25 +147,3 @@ test('whom the server does not take with the others is tried again alone, and no
   server.answer = (step) => (step === 'to' ? '550 5.1.1 No such user' : null);
   expect(await send(channel, one, { receipt: left })).toMatchObject({ kind: 'failed', final: true });
 });
-
-test('a server that is away or silent is tried again', async () => {
-  const gone = await MailServer.start();
-  const url = gone.url();
-  await gone[Symbol.asyncDispose]();
-  expect(await send(channelTo(url), one)).toMatchObject({
-    kind: 'failed',
-    detail: expect.stringMatching(/^the mail server could not be reached \(E\w+\)$/),
-  });
-  await using server = await MailServer.start();
-  const slow = channelTo(server.url());
-  const payload = slow.render(one)?.payload ?? '';
-  const stop = new AbortController();
-  server.answer = (step) => {
-    if (step === 'from') stop.abort();
-    return null;
-  };
-  expect(await slow.send(sampleDelivery({ payload }), stop.signal)).toMatchObject({
-    kind: 'failed',
-    detail: 'the mail server did not answer in time',
-  });
-});

@@ -181,14 +181,12 @@ const domainOf = (index: number) => `domain${index % 500}-of-a-client.example`;
 const emailOf = (index: number) => `box${index}@${domainOf(index)}`;
 const accountOf = (index: number) => `client-${index % accounts}`;
 
-function box(index: number, changes: Parameters<typeof mailbox>[2] = {}) {
-  return mailbox(`m${index}`, emailOf(index), { account: accountOf(index), ...changes });
-}
-
 function largeFleet(): Fleet {
   const fleet = new Fleet();
   for (let index = 0; index < accounts; index += 1) fleet.putAccount(account(accountOf(index)));
-  for (let index = 0; index < mailboxes; index += 1) fleet.putMailbox(box(index));
+  for (let index = 0; index < mailboxes; index += 1) {
+    fleet.putMailbox(mailbox(`m${index}`, emailOf(index), { account: accountOf(index) }));
+  }
   for (let index = 0; index < firing; index += 1) {
     const about = { mailboxId: `m${index}`, email: emailOf(index), account: accountOf(index) };
     const facts = { title: `${emailOf(index)}: DKIM does not pass`, sentences: ['It has no record.'], numbers: {} };

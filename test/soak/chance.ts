@@ -24,3 +24,9 @@ export function chanceFrom(seed: number): Chance {
     },
   };
 }
+
+/** Faults of the API for reads, and answers of a receiver that fails. 0 cuts the connection. */
+export const readFaults = 'service-unavailable bad-gateway reset truncated empty-body error-with-200 throttled'.split(
+  ' ',
+);
+export const failures = [500, 429, 0];

@@ -13,7 +13,7 @@ import { Receiver } from '../support/receiver.ts';
 import { type Scrape, scrape } from '../support/scrape.ts';
 import { silentWorld } from '../support/silent-world.ts';
 import { until } from '../support/until.ts';
-import { chanceFrom } from './chance.ts';
+import { chanceFrom, failures, readFaults } from './chance.ts';
 import { type Flatness, flatnessOf } from './flatness.ts';
 import { MessageBook } from './message-book.ts';
 
@@ -24,17 +24,7 @@ const sampleEverySteps = 2;
 /** The start fills pools, pages and caches: below this nothing is said about memory. */
 const tellingMinutes = 4;
 
-const faults = [
-  'service-unavailable',
-  'bad-gateway',
-  'reset',
-  'truncated',
-  'throttled',
-  'empty-body',
-  'error-with-200',
-];
 const troubles = ['breach', 'dns-failure', 'disconnect', 'repair', 'repair', 'repair'];
-const failures = [500, 429, 0];
 
 const memorySlack = { rss: { share: 0.1, plus: 16e6 }, heap: { share: 0.25, plus: 16e6 } };
 
@@ -102,7 +92,7 @@ test(`for ${minutes} minutes of real time`, { timeout: (minutes + 5) * minuteMs 
 
   const disturb = async () => {
     const what = chance.below(10);
-    if (what < 1) simulator.faults.add({ fault: chance.pick(faults), times: 1 + Math.floor(chance.below(3)) });
+    if (what < 1) simulator.faults.add({ fault: chance.pick(readFaults), times: 1 + Math.floor(chance.below(3)) });
     else if (what < 4) await befall(simulator.url, chance.pick(troubles), chance.pick(emails));
     else if (what < 5) {
       const failure = chance.pick(failures);

@@ -17,7 +17,7 @@ import type { MovedClock } from '../../tools/simulator/moved-clock.ts';
 import type { Incident, Scenario } from '../../tools/simulator/scenario.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
 import { type MovedDaemon, startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { type Chance, chanceFrom } from './chance.ts';
+import { type Chance, chanceFrom, failures, readFaults } from './chance.ts';
 import { ChangeBook, type UnsaidChange } from './change-book.ts';
 import { flatnessOf } from './flatness.ts';
 import { MessageBook } from './message-book.ts';
@@ -32,17 +32,7 @@ const poll = Object.fromEntries(routes.map((route) => [route, never]));
 /** What history takes is flat only when it has an end. */
 const retention = { decisions: '7d', deliveries: '7d', changes: '7d', observations: '7d', runs: '7d', departed: '7d' };
 
-const readFaults = [
-  'service-unavailable',
-  'bad-gateway',
-  'reset',
-  'truncated',
-  'empty-body',
-  'error-with-200',
-  'throttled',
-];
 const madeFaults = ['applied-but-500', 'applied-but-lost'];
-const failures = [500, 429, 0];
 
 const incidents: readonly Incident[] = Array.from({ length: Math.floor(days / everyDays) }, (_, index): Incident => {
   const mailbox = agencyFleet[index % agencyFleet.length]?.email ?? '';

