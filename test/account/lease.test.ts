@@ -54,26 +54,6 @@ test('a POST that could outlive the lease is held back at its first byte, and go
   expect([duty.posts().length, duty.action()?.attempts]).toEqual([1, 1]);
 });
 
-test('the slot of the budget comes before the intent: while none is free, nothing is open', async () => {
-  await using duty = await goOnDuty({ poll: calmPoll });
-  const api = duty.api();
-  const { warmup } = api;
-  let stoppedAt: number | null = null;
-  api.warmup = async (...asked) => {
-    const answer = await warmup.apply(api, asked);
-    if (duty.action()?.state === 'planned' && stoppedAt === null) {
-      stoppedAt = duty.clock.now();
-      api.budget.throttled('stats', minuteMs, duty.clock.monotonic(), () => 0);
-    }
-    return answer;
-  };
-  await duty.until(() => stoppedAt !== null);
-  await duty.run(minuteMs / 2);
-  expect([duty.action()?.state, duty.action()?.openedAt]).toEqual(['planned', null]);
-  await duty.until(() => duty.action()?.state === 'confirmed');
-  expect((duty.action()?.openedAt ?? 0) - (stoppedAt ?? 0)).toBeGreaterThanOrEqual(minuteMs);
-});
-
 test('what a process that died had open is looked at once its POST can no longer be under way', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
   const image = await duty.untilKilled('cut');

@@ -90,17 +90,3 @@ test.each(['...', '.a', '%2e', '%2e%2e', '%2E.', '../..', '..\\..', '?', '#', 'a
     expect(new URL(stats, it.server.url).searchParams.get('mailbox_id')).toBe(id);
   },
 );
-
-test('a mode and a pause are written, and show when they are read back', async () => {
-  await using it = await setting();
-  await good(it.api.write(it.id, { mode: 'recovery' }));
-  expect((await good(it.api.warmup(it.id))).mode).toBe('recovery');
-  await good(it.api.write(it.id, 'pause'));
-  expect((await good(it.api.warmup(it.id))).status).toBe('paused');
-  expect(it.counted.map(({ route, code }) => `${route} ${code}`)).toEqual([
-    'warmup_write 200',
-    'warmup 200',
-    'warmup_write 200',
-    'warmup 200',
-  ]);
-});

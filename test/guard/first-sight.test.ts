@@ -69,17 +69,6 @@ describe('a mailbox that is found in recovery mode with a breach', () => {
     expect(adding(2)).toMatchObject({ action: 'none', reason: 'insufficient_evidence' });
   });
 
-  test('is an ordinary mailbox after seven days: one bounce is over the limit and not acted on', () => {
-    expect(later(7 * dayMs, 1)).toMatchObject({ action: 'none', reason: 'insufficient_evidence', bounced: 1 });
-    expect(later(7 * dayMs, 1).foundUntil).toBeUndefined();
-  });
-
-  test('is over the limit for as long as its last seven days are', () => {
-    expect(later(1 * dayMs, 0)).toMatchObject({ reason: 'insufficient_evidence', bounced: 6 });
-    expect(later(3 * dayMs, 0)).toMatchObject({ reason: 'insufficient_evidence', bounced: 3 });
-    expect(later(4 * dayMs, 0)).toMatchObject({ reason: 'ok', bounced: 0 });
-  });
-
   test('starts over with another mode', () => {
     const { memory } = byDaemon('recovery', sixIn97, now);
     const sight = { mode: 'slow', run: 'running', rows: sixIn97, now } as const;

@@ -117,21 +117,6 @@ describe('after our switch to recovery', () => {
     return mailbox;
   };
 
-  test('old bounces never act again, however often they are judged (G13)', () => {
-    const mailbox = switched();
-    const rows = [...breach];
-    expect(mailbox.stats(rows)).toMatchObject({ action: 'none', reason: 'ok', sent: 0, bounced: 0 });
-    for (let day = 1; day <= 40; day += 1) {
-      mailbox.later(dayMs);
-      rows.push(row(addDays(today, day), 3, 0));
-      expect(mailbox.warmup('recovery')?.action, `day ${day}`).not.toBe('pause');
-      // From the 34th day on there are 100 clean emails: the way back is open, and the old bounces are no obstacle.
-      const reason = day < 34 ? 'ok' : 'clean_volume';
-      const sent = 3 * Math.min(day, 30);
-      expect(mailbox.stats(rows), `day ${day}`).toMatchObject({ reason, sent, bounced: 0 });
-    }
-  });
-
   test('bounces that arrive on the day of the switch are no evidence, new ones later are, and pause', () => {
     const mailbox = switched();
     const late = [...breach.slice(0, -1), row(today, 42, 3)];
@@ -293,20 +278,6 @@ describe('a word against the counts', () => {
     const held = { action: 'hold', reason: 'word_against_counts', wanted: 'recovery' };
     expect(mailbox.stats(sending(1, 5))).toMatchObject(held);
     expect(mailbox.stats(sending(1, 0))).toMatchObject({ action: 'none', wanted: 'none' });
-  });
-
-  test('an emergency pauses a mailbox that is said not to run, and is held where it is said to be paused', () => {
-    for (const [word, action] of [
-      ['suspended', 'pause'],
-      ['paused', 'hold'],
-    ] as const) {
-      const mailbox = known('balanced');
-      mailbox.warmup('balanced', word);
-      mailbox.later(dayMs);
-      const expected = { action, wanted: 'pause', emergency: { sent: 100, bounced: 12 } };
-      expect(mailbox.stats(sending(1, 12))).toMatchObject(expected);
-      expect(mailbox.warmup('balanced', word)).toMatchObject(expected);
-    }
   });
 
   test('an unlisted word in place of a known running one says nothing until a later day has emails', () => {

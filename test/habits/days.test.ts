@@ -104,15 +104,6 @@ test('where no statistics are given at all, the account is NOT GUARDED everywher
   expect(daemon.notified('not_guarded')).toEqual(['firing', 'resolved']);
 });
 
-test('one mailbox that is refused among others is no account that is not guarded', async () => {
-  await using api = await apiWith(['a', 'b', 'c']);
-  const [sick] = api.boxes;
-  api.fault = (asked) => (isStats(asked) && asked.mailboxId === sick.id ? refusal('no such table') : undefined);
-  await using duty = await goOnDuty({ other: api });
-  await duty.run(3 * hourMs);
-  expect([duty.account()?.unjudged ?? null, duty.alert('guard_blind')]).toEqual([null, undefined]);
-});
-
 describe('doctor tries each kind of request once', () => {
   async function said(api: OtherApi) {
     using workplace = new Workplace();

@@ -278,14 +278,15 @@ describe('an account that gets another name', () => {
   const rename = (config: WrittenConfig) => Object.assign(config.accounts[0] ?? {}, { name: 'renamed' });
   const prepared = async () => {
     const it = await twoKeys({ accounts: ['first'] });
-    const { stage, burning, calm } = it;
+    const { stage, burning } = it;
     await stage.run(20 * minuteMs);
     it.bounce(burning);
     burning.connectionError = 'the login failed';
     await stage.run(hourMs);
     await stage.command('writes', { off: true, account: 'first', mailbox: null, for_seconds: null });
     await stage.run(minuteMs);
-    return { ...it, calm, memory: stage.mailbox(burning.email).memory };
+    const [lost] = stage.alerts('mailbox_unwell');
+    return { ...it, since: lost?.since ?? 0, memory: stage.mailbox(burning.email).memory };
   };
   type Prepared = Awaited<ReturnType<typeof prepared>>;
   const keeps = async ({ stage, burning, calm, ...it }: Prepared) => {
@@ -298,7 +299,9 @@ describe('an account that gets another name', () => {
     await stage.run(2 * hourMs);
     expect(it.modes()).toEqual([recovery('m1', 'one')]);
     const lost = stage.alerts('mailbox_unwell');
-    expect(lost.map(({ account, status }) => [account, status])).toEqual([['renamed', 'firing']]);
+    expect(lost.map(({ account, status, since }) => [account, status, since])).toEqual([
+      ['renamed', 'firing', it.since],
+    ]);
     expect([stage.notified('guard_acted'), stage.notified('protection_off', 'account first')]).toEqual([['event'], []]);
     expect(await stage.text('/api/explain?mailbox=renamed/m1')).toContain('bounce_rate_over_limit');
   };

@@ -13,6 +13,7 @@ test.each([
   ['warmup', 500, 6],
   ['warmup', 404, 16],
   ['stats', 500, 6],
+  ['stats', 400, 6],
 ] as const)(
   'where polls are hours apart, /v1/%s failing for one mailbox (%i) is no account without a guard',
   async (route, status, hours) => {

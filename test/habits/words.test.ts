@@ -70,15 +70,6 @@ test('a status word that nobody knows is named where it stops the guard, with th
   expect(duty.alert('bounce_over_limit')?.facts.sentences.join(' ')).toContain(advice);
 });
 
-test('a mode is read in any case, and acted on', async () => {
-  await using api = await apiWith({ mode: 'Balanced' });
-  await using duty = await goOnDuty({ other: api });
-  await duty.until(() => duty.reason(api.box.email) === 'ok', 5 * minuteMs);
-  api.box.days = week(40, 5);
-  await duty.until(() => duty.action(api.box.email)?.state === 'confirmed');
-  expect(api.posts().map(({ body }) => body)).toMatchObject([{ config: { warmup_mode: 'recovery' } }]);
-});
-
 test.each([['none'], ['None'], ['null'], [0], [{ code: null, message: null }], [{ code: 0, message: '' }]])(
   'connection_error %j is no disconnection',
   async (connectionError) => {

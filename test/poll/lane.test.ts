@@ -35,9 +35,11 @@ function laneOf(answerMs: number, mayAsk: LaneOptions['mayAsk'] = () => 'everyth
   const budget = new Budget({ requestsPerMinute, headroomPpm: 0 });
   const lane = new Lane({ clock, budget, queue, poll, mayAsk });
   const stop = new AbortController();
-  const turns: number[] = [];
-  const ended = lane.run(stop.signal, () => turns.push(clock.monotonic()));
-  return { clock, want, lane, begun, stop, turns, budget, ended, mostInFlight: () => most };
+  const ended = lane.run(stop.signal, () => {});
+  /** Waits for a slot for an action, and notes when it came. */
+  const act = (name = 'action') =>
+    void lane.actionSlot(stop.signal).then(() => begun.push(`${name} ${clock.monotonic()}`));
+  return { clock, want, lane, begun, stop, act, budget, ended, mostInFlight: () => most };
 }
 
 test('polls start a second apart at sixty a minute', async () => {
@@ -49,23 +51,23 @@ test('polls start a second apart at sixty a minute', async () => {
 });
 
 test('an action takes the very next slot, before every poll that waits', async () => {
-  const { clock, want, lane, begun, stop } = laneOf(0);
+  const { clock, want, lane, begun, act } = laneOf(0);
   for (const id of ['a', 'b', 'c']) want(id);
   lane.wake();
   await clock.advance(500);
-  void lane.actionSlot(stop.signal).then(() => begun.push(`action ${clock.monotonic()}`));
-  void lane.actionSlot(stop.signal).then(() => begun.push(`second action ${clock.monotonic()}`));
+  act();
+  act('second action');
   await clock.advance(10_000);
   expect(begun).toEqual(['a 0', 'action 1000', 'second action 2000', 'b 3000', 'c 4000']);
 });
 
 test('slow answers do not stop others, up to eight at a time; an action waits for none of them', async () => {
-  const { clock, want, lane, begun, stop, mostInFlight } = laneOf(60_000);
+  const { clock, want, lane, begun, act, mostInFlight } = laneOf(60_000);
   for (let index = 0; index < 20; index += 1) want(`m${index}`);
   lane.wake();
   await clock.advance(20_000);
   expect([begun.length, mostInFlight()]).toEqual([8, 8]);
-  void lane.actionSlot(stop.signal).then(() => begun.push(`action ${clock.monotonic()}`));
+  act();
   await clock.advance(0);
   expect(begun.at(-1)).toBe('action 20000');
   await clock.advance(10 * 60_000);
@@ -86,14 +88,14 @@ test('while nothing but the account may be asked, polls stay, and are made when 
 });
 
 test('an action takes the next slot of one request between two batches, and the next batch pays for it', async () => {
-  const { clock, want, lane, begun, stop, budget } = laneOf(0, undefined, 600);
+  const { clock, want, lane, begun, act, budget } = laneOf(0, undefined, 600);
   budget.noteLimits({ kind: 'stats', limit: 600, remaining: 500, succeeded: true }, 0);
   for (let index = 0; index < 12; index += 1) want(`m${index}`);
   lane.wake();
   await clock.advance(50);
-  void lane.actionSlot(stop.signal).then(() => begun.push(`action ${clock.monotonic()}`));
+  act();
   await clock.advance(150);
-  void lane.actionSlot(stop.signal).then(() => begun.push(`second action ${clock.monotonic()}`));
+  act('second action');
   await clock.advance(10_000);
   const batch = (from: number, at: number) => [0, 1, 2, 3].map((index) => `m${from + index} ${at}`);
   expect(begun).toEqual([...batch(0, 0), 'action 100', 'second action 200', ...batch(4, 600), ...batch(8, 1_000)]);

@@ -142,13 +142,6 @@ test('the row of a decision counts every judgement, and a new decision begins wh
   ]);
 });
 
-test('a stop commits what waits', async () => {
-  await using stage = await judged();
-  await stage.answered('m1', stats(50));
-  await stage.group.stop();
-  expect((await stage.sentStored())['m1']).toBe(50);
-});
-
 test('a start writes nothing that the store has: an unchanged answer waits for an hour, a changed one is written', async () => {
   const before = await judged();
   // The third judged answer: the mailbox is no longer new.

@@ -122,22 +122,6 @@ test("an account that goes on under another name has no fresh budget: the rate l
   expect(Math.max(...inMinute)).toBeLessThanOrEqual(10);
 });
 
-test('the alerts of an account go on under its new name, after a reload and after a restart', async () => {
-  await using stage = await begin();
-  await stage.run(7 * hourMs);
-  const rename = (name: string) => (config: WrittenConfig) =>
-    Object.assign(config.accounts.find(({ api_key: key }) => String(key).includes('second')) ?? {}, { name });
-  const since = (account: string) =>
-    [...stage.fleet().alertsOf(account)].find(({ rule }) => rule === 'mailbox_unwell')?.since;
-  const began = since('second');
-  expect(began).toBeGreaterThan(0);
-  await stage.reload(rename('renamed'), { force: true });
-  expect([since('second'), since('renamed')]).toEqual([undefined, began]);
-  await stage.run(minuteMs);
-  await stage.restart(rename('restarted'));
-  expect([since('renamed'), since('restarted')]).toEqual([undefined, began]);
-});
-
 const full = (when: string) => `CREATE TRIGGER full BEFORE ${when} BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`;
 const unsaid = 'the outcome of a reload could not be recorded';
 
