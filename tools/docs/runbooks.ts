@@ -1,26 +1,53 @@
 // docs/runbooks.md: for each rule what happened and what to do.
 
-import { alertRules, ruleBook } from '../../src/core/alert-rules.ts';
+import { severities } from '../../src/core/alert.ts';
+import { type AlertRule, alertRules, ruleBook } from '../../src/core/alert-rules.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { runbookOf } from '../../src/core/runbooks.ts';
 
 const head = `# Runbooks
 
-<!-- Written by \`npm run docs\`. The texts are in src/core/alert-rules.ts. -->
+<!-- Written by \`npm run docs\`. The texts are in src/core/runbooks.ts. -->
 
-What to do about each alert, the most urgent first. *What to do* in a message opens this page on your daemon (\`/runbooks#RULE\`).
-\`warmwarden alerts list --details\` shows what fires. [Messages](messages.md) shows how each one arrives, [notifications](notifications.md)
-when; [configuration](configuration.md#alerts) changes severity and delay of a rule, or switches it off.
+The alerts, the most urgent first. Your daemon has this page at \`/runbooks#RULE\`. \`warmwarden alerts list --details\` shows what fires.
+[Messages](messages.md) shows how each one arrives, [notifications](notifications.md) when. [Configuration](configuration.md#alerts)
+changes severity and delay.
 `;
 
 /** The whole file. */
 export function runbooksText(): string {
-  const sections = alertRules.map((rule) => {
-    const { means, done, todo } = ruleBook[rule];
-    const { severity, forMs } = defaultRuleSettings.of[rule];
-    const level = rule === 'guard_acted' ? 'critical for a pause, warning for a switch to recovery' : severity;
-    const minutes = forMs / 60_000;
-    const wait = minutes === 0 ? '' : `, after ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
-    return `## ${rule}\n\n*${level}${wait}*\n\n${means}\n\n**What was done.** ${done}\n\n**What to do.** ${todo}\n`;
-  });
-  return [head, ...sections].join('\n');
+  return [head, ...alertRules.map(sectionText)].join('\n');
+}
+
+function sectionText(rule: AlertRule): string {
+  const { means, cases, done, todo } = runbookOf(rule, 'warmwarden');
+  const minutes = defaultRuleSettings.of[rule].forMs / 60_000;
+  const wait = minutes === 0 ? '' : `, after ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
+  const { severity, otherSeverities = [] } = ruleBook[rule];
+  const levels = severities.filter((one) => one === severity || otherSeverities.includes(one));
+  return [
+    `## ${rule}\n`,
+    `*${levels.join(', ').replace(/, (\w+)$/, ' or $1')}${wait}*\n`,
+    `${means}\n`,
+    ...(cases.length === 0 ? [] : [`${tableText(cases)}\n`]),
+    ...(done === null ? [] : [`**What was done.** ${done}\n`]),
+    ...(todo === null ? [] : [`**What to do.** ${todo}\n`]),
+  ].join('\n');
+}
+
+type Cases = ReturnType<typeof runbookOf>['cases'];
+
+/** A column that says nothing is left out. */
+function tableText(cases: Cases): string {
+  const differs = new Set(cases.map(({ severity }) => severity)).size > 1;
+  const advises = cases.some(({ todo }) => todo !== null);
+  const lineOf = (cause: string, severity: string, means: string, todo: string | null) => {
+    const cells = [cause, ...(differs ? [severity] : []), means, ...(advises ? [todo ?? ''] : [])];
+    return `| ${cells.join(' | ')} |`;
+  };
+  return [
+    lineOf('Cause', 'Severity', 'What happened', 'What to do'),
+    lineOf('---', '---', '---', '---'),
+    ...cases.map(({ cause, severity, means, todo }) => lineOf(cause, severity, means, todo)),
+  ].join('\n');
 }

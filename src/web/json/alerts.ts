@@ -3,9 +3,10 @@
 import { z } from 'zod';
 import { silenceOf } from '../../alerts/routing.ts';
 import { type Alert, accountsOf, severities } from '../../core/alert.ts';
-import { alertRules, runbookOf } from '../../core/alert-rules.ts';
+import { alertRules } from '../../core/alert-rules.ts';
 import { type ListedDelivery, publicState } from '../../core/delivery.ts';
 import { type Incident, type IncidentMailbox, memberStates, sharedAttributes } from '../../core/incident.ts';
+import { runbookOf } from '../../core/runbooks.ts';
 import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../core/wording/incidents.ts';
 import { alertFilters, readPast } from '../overview/alerts.ts';
 import { cursorAfter, cursorOf, keyText, limitOf, means, oneOf, pageAfter, pageOf, someOf } from '../query.ts';
@@ -286,8 +287,11 @@ export const runbooksRoute = fleetRoute({
       z.strictObject({
         rule: z.enum(alertRules),
         means: text,
-        done: text.describe('What Warmwarden did.'),
-        todo: text.describe('What you should do.'),
+        cases: listOf(
+          z.strictObject({ cause: text, severity: z.enum(severities), means: text, todo: text.nullable() }),
+        ).describe('Causes, with their default severities.'),
+        done: text.nullable().describe('What Warmwarden did.'),
+        todo: text.nullable().describe('What you should do, whatever the cause.'),
       }),
     ),
   }),

@@ -1,14 +1,15 @@
 // Reference pages: the configuration in force, the request budget, and the meaning of each alert.
 import { html } from 'hono/html';
-import { alertRules, runbookOf } from '../../core/alert-rules.ts';
+import { alertRules } from '../../core/alert-rules.ts';
 import type { AccountState, SweepProgress } from '../../core/mailbox.ts';
+import { runbookOf } from '../../core/runbooks.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { mendText, slowText, sumText, sweepText } from '../../core/wording/forecast.ts';
 import { counted, numberText, spanText } from '../../core/wording/phrases.ts';
 import { dataAges, dataKinds, inNeedFirst, settingParameters, settingsThat } from '../json/budget.ts';
 import { pageAfter, pageNumbered, whole } from '../query.ts';
 import { oldestPoll } from './parts/account-panels.ts';
-import { age, ago, type Markup, muted, pageLinks, prose, table, text } from './parts/elements.ts';
+import { age, ago, type Markup, muted, pageLinks, prose, severityBadge, table, text } from './parts/elements.ts';
 import { place } from './place.ts';
 
 const settingsShown = 500;
@@ -37,11 +38,16 @@ ${left > 0 && html`<p class="muted">${counted(left, 'more setting is', 'more set
 
 export const runbooksPlace = place('/runbooks', {}, ({ world: { command } }) => {
   const items = alertRules.map((rule) => {
-    const { means, done, todo } = runbookOf(rule, command);
+    const { means, cases, done, todo } = runbookOf(rule, command);
+    const items = cases.map(
+      (one) => html`<li>${severityBadge(one.severity)} <strong>${one.cause}</strong>: ${prose(one.means)}
+${one.todo !== null && html`<p><strong>What to do.</strong> ${prose(one.todo)}</p>`}</li>`,
+    );
     return html`<section class="panel" id="${rule}"><h2>${rule}</h2>
 <p>${prose(means)}</p>
-<p><strong>What was done.</strong> ${prose(done)}</p>
-<p><strong>What to do.</strong> ${prose(todo)}</p></section>`;
+${items.length > 0 && html`<ul class="events">${items}</ul>`}
+${done !== null && html`<p><strong>What was done.</strong> ${prose(done)}</p>`}
+${todo !== null && html`<p><strong>What to do.</strong> ${prose(todo)}</p>`}</section>`;
   });
   return { title: 'Runbooks · Warmwarden', body: html`<h1>What alerts mean</h1>${items}` };
 });

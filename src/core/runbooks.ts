@@ -1,0 +1,443 @@
+// Runbooks of the alert rules: what happened, what Warmwarden did, what to do. The page, GET /api/runbooks and
+// docs/runbooks.md show them.
+import type { Severity } from './alert.ts';
+import { type AlertRule, ruleBook } from './alert-rules.ts';
+
+/** Cause of a rule, or another case in which its alert differs. */
+interface RunbookCase {
+  readonly cause: string;
+  /** Default severity; that of the rule if absent. */
+  readonly severity?: Severity;
+  readonly means: string;
+  readonly todo?: string;
+}
+
+interface Runbook {
+  readonly means: string;
+  readonly cases?: readonly RunbookCase[];
+  /** Absent if Warmwarden did nothing beyond what `means` says. */
+  readonly done?: string;
+  /** Absent if each case has its own. */
+  readonly todo?: string;
+}
+
+const runbooks: Readonly<Record<AlertRule, Runbook>> = {
+  not_guarded: {
+    means: 'Warmwarden does not guard an account, or not all of it. The message names the cause.',
+    cases: [
+      {
+        cause: 'api down',
+        means: 'No request has succeeded for 3 minutes.',
+        todo: 'Check `base_url` and the status page of the warm-up service.',
+      },
+      {
+        cause: 'key rejected',
+        means: 'The API refused the key twice in a row (401, or 403 with JSON).',
+        todo: 'Put a valid key into `api_key`, then run `warmwarden reload`.',
+      },
+      {
+        cause: 'key read-only',
+        means:
+          'The API answered 403 to changes of two mailboxes, or of one that it changed before. Warmwarden does NOT ACT there. It tries again every hour and after a reload.',
+        todo: 'Give the key write permission, then run `warmwarden reload`.',
+      },
+      {
+        cause: 'mailbox list',
+        means:
+          'The list lost over a fifth of its mailboxes, or says that it is incomplete. Warmwarden watches the known ones, and treats none as removed for an hour.',
+        todo: 'Check in the mailbox app whether the mailboxes are there and whether the key can see them.',
+      },
+      {
+        cause: 'mailbox list',
+        severity: 'warning',
+        means: 'No mailbox is guarded: two lists were empty, or the configuration selects none.',
+        todo: 'Check `mailboxes.include` and `mailboxes.exclude`, or remove the account.',
+      },
+      {
+        cause: 'nothing judged',
+        means:
+          'The API answers, but no mailbox can be judged: the statistics or the warm-up of all are refused, missing or too old, for 3 minutes after a start, otherwise for half an hour.',
+        todo: 'Ask the warm-up service about it, and what the plan and the key allow.',
+      },
+    ],
+    done: 'Warmwarden changes nothing on data that it does not have, and retries at growing intervals. Other accounts are not affected.',
+    todo: 'Until it is over, watch the bounces of the account in the mailbox app, and pause mailboxes there.',
+  },
+  crashed: {
+    means:
+      'Warmwarden ended, because a part of it failed or hung: the polling of an account for a minute, or a task such as sending messages for 3 minutes. That is a bug.',
+    done: 'systemd, Kubernetes or Warmwarden itself started it again, and it continues where it stopped. If some accounts stop again, it guards the others, and tries these every hour. The alert ends after 5 minutes in which it guards every account.',
+    todo: 'Report the error in the log before "Warmwarden ends". If the alert stays, `/readyz` names the unguarded accounts: watch their bounces in the mailbox app.',
+  },
+  guard_acted: {
+    means: 'A mailbox bounced too much. Warmwarden changed it, and read the change back.',
+    cases: [
+      {
+        cause: 'switch to recovery',
+        severity: 'warning',
+        means: 'The bounce rate exceeded the limit of the mode.',
+        todo: 'Look for the cause: list, content, DNS. Warmwarden restores the mode when the mailbox is clean.',
+      },
+      {
+        cause: 'switch to recovery',
+        severity: 'critical',
+        means: 'All recent bounces were hard or blocks.',
+        todo: 'As above.',
+      },
+      {
+        cause: 'pause',
+        severity: 'critical',
+        means: 'It was in recovery mode already, it was the third action in 60 days, or it was an emergency.',
+        todo: 'Clean the list, then run `warmwarden resume MAILBOX`.',
+      },
+    ],
+    todo: '`warmwarden explain MAILBOX` shows the history. Campaigns keep sending: stop those yourself if they should stop, too.',
+  },
+  restored: {
+    means:
+      'A mailbox that Warmwarden switched to recovery mode stayed clean for long enough. Warmwarden restored its earlier mode.',
+    todo: 'Nothing.',
+  },
+  guard_held: {
+    means:
+      'Many mailboxes need an action at once, so wrong data or a mailbox provider is the likely cause. The circuit breaker holds all further actions under this API, emergencies too. You get another message at 2, 4, 8 and so on held mailboxes, and for each emergency.',
+    done: 'Nothing on the held mailboxes. From the time in the message, Warmwarden acts on the worst first, on a tenth of the fleet every 15 minutes, if fresh data still shows the breach. It waits for you only if most of these mailboxes are new to it.',
+    todo: 'Compare the counts in the message with the mailbox app. Real bounces: `warmwarden breaker apply`. Wrong data: `warmwarden breaker discard`, then only new bounces count. One mailbox alone: `warmwarden pause MAILBOX`. While the data stays wrong: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
+  },
+  protection_off: {
+    means:
+      'A person switched protection off. The message says who, why and until when. Every channel except recipes gets it, daily, whatever routes and silences say.',
+    cases: [
+      {
+        cause: 'writes',
+        means: '`warmwarden writes off`: Warmwarden changes no mailbox, not even for a person, also after a restart.',
+        todo: 'Run the `writes on` command in the message.',
+      },
+      {
+        cause: 'enforcement',
+        means: 'A reload set `enforce` to false: Warmwarden decides, sends `bounce_over_limit`, and changes nothing.',
+        todo: 'Remove `enforce: false`, then run `warmwarden reload`.',
+      },
+      {
+        cause: 'account',
+        means: 'A reload removed an account: Warmwarden no longer polls it. The alert ends after 3 days.',
+        todo: 'Put the account back, then run `warmwarden reload`.',
+      },
+      {
+        cause: 'channels',
+        means:
+          'A reload removed every channel except recipes: Warmwarden keeps guarding, and this is its last message.',
+        todo: 'Put the channels back, then run `warmwarden reload`.',
+      },
+      {
+        cause: 'silence',
+        means: 'A silence mutes all messages: Warmwarden keeps guarding.',
+        todo: 'Run `warmwarden silence expire ID`.',
+      },
+    ],
+    todo: 'If it was intended, nothing.',
+  },
+  contested: {
+    means:
+      'Twice within a day, somebody else reversed what Warmwarden had changed on a mailbox. Warmwarden does not act on it for up to a day.',
+    todo: 'Find the person or the tool: `warmwarden explain MAILBOX`. Then let Warmwarden act again: `warmwarden contest end MAILBOX`.',
+  },
+  recovery_without_effect: {
+    means: 'A recovery does not do what it should. The mailbox stays in recovery mode.',
+    cases: [
+      {
+        cause: 'daily limit',
+        means: 'One day after the switch, the daily limit is still over 15 emails.',
+        todo: '`warmwarden limit MAILBOX 15`: the limit stays as you set it. Without effect, `warmwarden pause MAILBOX`.',
+      },
+      {
+        cause: 'overdue',
+        means: 'It has been in recovery mode for over 45 days, and was never clean enough to go back.',
+        todo: 'Look for the cause: list, DNS, reputation. Or set the mode: `warmwarden mode MAILBOX MODE`.',
+      },
+    ],
+  },
+  guard_action_failed: {
+    means: 'Warmwarden could not change a mailbox. The message says why.',
+    cases: [
+      { cause: 'refused', means: 'The API refused the action.' },
+      {
+        cause: 'not confirmed',
+        means: 'The change does not show after tries 1, 5, 15 and 60 minutes apart. Warmwarden looked before each one.',
+      },
+      {
+        cause: 'overdue',
+        means:
+          'For 5 minutes it could not be sent: the request before it failed, or had to wait for the rate limit. Warmwarden keeps trying.',
+      },
+    ],
+    todo: 'Make the change yourself in the mailbox app. The alert ends when Warmwarden reads the change, or that no action is needed.',
+  },
+  guard_blind: {
+    means:
+      'Warmwarden cannot judge a mailbox, so the mailbox is not guarded. It still acts on an emergency in readable counts that nothing contradicts, unless the status is unknown or says paused.',
+    cases: [
+      {
+        cause: 'mode or status',
+        means: 'The mode or the status is unknown.',
+        todo: 'Set a known mode, or add the word to `api.status_words`.',
+      },
+      {
+        cause: 'status against counts',
+        means: 'The status says that it does not run, although its emails bounce.',
+        todo: 'Pause it in the mailbox app, or correct `api.status_words`.',
+      },
+      {
+        cause: 'counts make no sense',
+        means: 'Its counts are invalid, or none of its emails count.',
+        todo: 'Compare the statistics in the mailbox app with the message.',
+      },
+      {
+        cause: 'counts missing',
+        means:
+          'At the second answer: it had no emails, far fewer than before, counts that another field contradicts, or 404 for a mailbox that was judged before.',
+        todo: 'As above, and ask the warm-up service. Exclude a mailbox whose warm-up ended.',
+      },
+      {
+        cause: 'counts of an account',
+        means: 'Counts are missing for half of its running mailboxes: one alert replaces theirs, at once.',
+        todo: 'Ask the warm-up service about the statistics.',
+      },
+    ],
+  },
+  bounce_over_limit: {
+    means:
+      'A mailbox is over its bounce limit, and Warmwarden does not act. The alert ends when the rate is within the limit, or when Warmwarden acts. `warmwarden alerts list --details` shows the reason of now.',
+    cases: [
+      {
+        cause: 'may not act',
+        severity: 'critical',
+        means:
+          'Enforcement or writes are off, the key is read-only, `on_breach` is alert, or the status is unknown. The message says NO ACTION TAKEN.',
+        todo: 'Switch the mailbox to recovery mode, or pause it, in the mailbox app. Or allow it: `warmwarden writes on`, `guard.enforce: true`, a key that may write.',
+      },
+      {
+        cause: 'too few, in recovery mode',
+        severity: 'warning',
+        means: 'There are fewer bounces than `guard.min_bounces`. Chat and email get no message about the end.',
+        todo: 'Check the recipient list. To act on one bounce: `guard: {profile: literal}`.',
+      },
+      { cause: 'too few, otherwise', severity: 'info', means: 'As above.', todo: 'As above.' },
+    ],
+  },
+  bounce_near_limit: {
+    means:
+      'The bounce rate is at 80% of the limit or more (`guard.near_limit`), with at least `guard.min_bounces` bounces. The alert ends below 70%.',
+    todo: 'Check the recipient list before the rate reaches the limit.',
+  },
+  bounce_burst: {
+    means:
+      'In the last 1 to 3 days a mailbox had at least 3 bounces more than its limit allows, although its whole window is not a breach. Critical if all recent bounces were hard or blocks.',
+    todo: 'Check what the mailbox has sent since the day in the message. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
+  },
+  shared_bounces: {
+    means: 'Many mailboxes bounce together. Warmwarden judges each one alone, and does not act on this.',
+    cases: [
+      {
+        cause: 'a domain',
+        means:
+          'Within 1 to 7 days its mailboxes had 3 bounces more than their limits allow, and 3 of them bounced (2 in a domain of 2). It ends when the last 7 days, and every shorter period, are within the limits.',
+      },
+      {
+        cause: 'whole account',
+        means:
+          'In 2 days its bounce rate was twice that of the 28 days before, with 12 bounces more than usual, on 5 domains. It ends below 1.5 times.',
+      },
+    ],
+    todo: 'Look for a shared cause: DNS, blacklists, recipient lists, the status page of the warm-up service. Compare the counts with the mailbox app. If they are wrong: `warmwarden writes off --reason TEXT`.',
+  },
+  sending_over_limit: {
+    means:
+      'On one day a mailbox sent more emails than its daily limit, or than its mode allows (slow 20, balanced 40, aggressive 80, recovery 15). A lowered limit counts from the second day. The alert ends when neither yesterday nor today is over.',
+    todo: 'Find out what sends: another tool, or a limit that somebody raised in the mailbox app. Lower it: `warmwarden limit MAILBOX EMAILS`. If the API ignores its own limit: `warmwarden pause MAILBOX`.',
+  },
+  mailbox_unwell: {
+    means: 'Two answers in a row show that something is wrong with a mailbox. Warmwarden guards it as usual.',
+    cases: [
+      {
+        cause: 'connection',
+        means: 'The mailbox app lost its connection, so the mailbox neither sends nor receives.',
+        todo: 'Connect it again in the mailbox app. The message has the error.',
+      },
+      {
+        cause: 'status',
+        severity: 'warning',
+        means: 'Its status is unknown to Warmwarden, such as "suspended".',
+        todo: 'Look at it in the mailbox app. If the status is normal, add the word to `alerts.rules.mailbox_unwell.known`.',
+      },
+    ],
+  },
+  mailbox_missing: {
+    means:
+      'Two lists in a row lack a mailbox that was listed before, or that the configuration includes by name. Warmwarden does not watch it, and keeps its history. The alert ends when the mailbox is back or no longer included, otherwise after a week.',
+    todo: 'If somebody removed it, do nothing, or remove it from `mailboxes.include`. Otherwise look for it in the mailbox app. If it never was in the list, check its spelling, and whether the key can see it.',
+  },
+  dns_failing: {
+    means: 'SPF, DKIM or DMARC of a sending domain failed in two checks. Inconclusive checks do not count.',
+    cases: [
+      {
+        cause: 'known words',
+        severity: 'critical',
+        means: 'The record fails.',
+        todo: 'Compare the records with what your mail provider asks for. Consider pausing the mailboxes of the domain.',
+      },
+      {
+        cause: 'unknown words',
+        severity: 'warning',
+        means: 'The API uses words that are in no list of `api.dns_words`.',
+        todo: 'Put the word into one of these lists.',
+      },
+    ],
+  },
+  blacklisted: {
+    means:
+      'The IP address or domain that a mailbox sends from is on a blacklist. Critical if that list is in `alerts.rules.blacklisted.major`. It ends when two checks find it on no list.',
+    todo: 'Find out why before you ask the list to remove it: bounces, complaints, a neighbor on a shared IP address. Add lists that do not matter to `ignore`.',
+  },
+  stale_data: {
+    means: 'Data of a mailbox is too old. The alert ends with the first fresh data.',
+    cases: [
+      {
+        cause: 'statistics',
+        means:
+          'They are older than 3 poll intervals, end too many days ago (`guard.stale_after_days`), or counted no email on 2 days on which the mailbox sends. Or the warm-up cannot be read. The mailbox is NOT GUARDED.',
+        todo: 'Check whether the API is up, whether the mailbox still sends, and whether the budget is large enough: `warmwarden doctor`.',
+      },
+      {
+        cause: 'dns, blacklist',
+        means:
+          'The API made that check more than 4 poll intervals ago (a day), although Warmwarden asked for a new one, or 4 polls failed. The mailbox is guarded.',
+        todo: 'Run the check in the mailbox app. If it stays old, ask the warm-up service, and check DNS and blacklists yourself.',
+      },
+    ],
+  },
+  reputation_low: {
+    means: 'The emails of a mailbox are received worse. Warmwarden changes nothing because of this.',
+    cases: [
+      {
+        cause: 'inbox rate',
+        means: 'In 7 days, less than 80% of at least 30 delivered emails reached the inbox. It ends at 85%.',
+      },
+      {
+        cause: 'health score',
+        means: 'The score of the API is 15 points below its best of 7 days. It ends at 10 points.',
+      },
+    ],
+    todo: 'Check its content, recipients, bounces, DNS and blacklists. If it continues, choose a slower mode: `warmwarden mode MAILBOX MODE`.',
+  },
+  budget_too_small: {
+    means: 'Warmwarden can make too few requests for an account, so its data gets older than configured.',
+    cases: [
+      {
+        cause: 'cadence',
+        severity: 'info',
+        means: 'The cadence needs more requests than the plan or the API allows.',
+        todo: 'Choose a slower cadence or a larger plan.',
+      },
+      {
+        cause: 'cadence',
+        severity: 'warning',
+        means:
+          'The API allows less than half of what is planned. Or a first sweep takes over an hour: mailboxes that are not read yet are not guarded.',
+        todo: 'As above. Ask the warm-up service for the limit of the key, and correct `plan` or `requests_per_minute`.',
+      },
+      {
+        cause: 'shared key',
+        severity: 'warning',
+        means:
+          'The API answered 429 three times in an hour, although Warmwarden stayed within its rate limit. It ends after an hour without a 429.',
+        todo: 'Give Warmwarden a key of its own, or raise `headroom`.',
+      },
+    ],
+    done: 'Warmwarden reads the riskiest mailboxes first.',
+    todo: '`warmwarden doctor` has the numbers; `warmwarden status` shows the progress of a first sweep.',
+  },
+  changed_by_others: {
+    means: 'Somebody or something other than Warmwarden changed a mailbox.',
+    cases: [
+      {
+        cause: 'a mailbox',
+        severity: 'info',
+        means: 'Its warm-up was paused, or its mode or target daily limit was raised.',
+      },
+      { cause: 'near its limit', severity: 'warning', means: 'Its mode was raised.' },
+      {
+        cause: 'an account',
+        severity: 'warning',
+        means: 'A fifth of its running warm-ups, and at least 5, stopped within an hour.',
+      },
+    ],
+    done: 'Warmwarden leaves the change, and judges the mailbox by the new mode. Another mode starts the count again, once within `guard.window_days`, and not during a breach.',
+    todo: 'Nothing, if you expected it. Otherwise find the person or the tool: `warmwarden explain MAILBOX`. Info is sent only where a route takes it.',
+  },
+  api_unwell: {
+    means: 'The API answers, but reports trouble. Warmwarden judges and acts on what it answers.',
+    cases: [
+      { cause: 'status', means: 'Its health check reports a status other than "ok".' },
+      { cause: 'mailbox list', means: 'The mailbox list cannot be read: Warmwarden does not see new mailboxes.' },
+    ],
+    todo: 'Check the status page of the warm-up service. If its figures look wrong: `warmwarden writes off --reason TEXT`.',
+  },
+  clock_off: {
+    means:
+      'The clocks of this machine and of the API are more than a minute apart. Near midnight UTC, Warmwarden may treat the wrong day as today.',
+    todo: 'Synchronize this machine: `timedatectl` shows whether it is. If it is, report the clock of the API to the warm-up service.',
+  },
+  config_wrong: {
+    means: 'The configuration does not do what it says.',
+    cases: [
+      {
+        cause: 'reload',
+        means:
+          'Warmwarden refused it: the file has errors, it removes over 20% of the guarded mailboxes or every channel except recipes, or the store cannot be read. The previous configuration stays in force.',
+        todo: 'Run `warmwarden check`, correct the file, then run `warmwarden reload` (with `--force` if you intend the removal).',
+      },
+      {
+        cause: 'patterns',
+        means:
+          'A pattern of `mailboxes`, `overrides` or a route matches no mailbox in two lists. A mistyped exclude leaves its mailboxes guarded. An include without a wildcard is `mailbox_missing`.',
+        todo: 'The message names the place and the nearest match. Correct or remove the pattern, then run `warmwarden reload`.',
+      },
+    ],
+  },
+  operator_acted: {
+    means:
+      'A person changed something through Warmwarden: on the command line, over HTTP, or with a recipe. The message says who, what, why and the outcome.',
+    todo: 'Nothing, if you expected it. `warmwarden history` shows the commands. Info is sent only where a route takes it.',
+  },
+  channel_failing: {
+    means:
+      'A channel has accepted no message for 15 minutes while there was something to send. Or its receiver refuses the password, key or address. The other channels get this alert. For the heartbeat: its address does not take the pings.',
+    done: 'Its messages wait in order. Warmwarden retries them for a day.',
+    todo: 'Check the address and the receiver. See what it answers: `warmwarden channels test NAME` (or `heartbeat`).',
+  },
+  store_failing: {
+    means:
+      'The store cannot be read or written: the disk is full, another process has locked the file, or the file is damaged, deleted or replaced. The alert ends when nothing has failed for half a minute; a damaged file counts as damaged until a restart.',
+    done: 'Warmwarden takes no action that it cannot record, and retries every few seconds. It sends this alert without the store, and other alerts when the store works again. `/readyz` fails.',
+    todo: 'Follow the advice in the message, which the log has, too. If the `-wal` or `-shm` file was deleted, end Warmwarden with SIGTERM, not with kill -9: then nothing is lost.',
+  },
+};
+
+/** Runbook with its defaults, for a reader to whom `command` starts this program. */
+export function runbookOf(rule: AlertRule, command: string) {
+  const { means, cases = [], done, todo } = runbooks[rule];
+  const asStarted = (text: string) => text.replaceAll('`warmwarden ', () => `\`${command} `);
+  const orNull = (text: string | undefined) => (text === undefined ? null : asStarted(text));
+  return {
+    means: asStarted(means),
+    cases: cases.map((one) => ({
+      cause: one.cause,
+      severity: one.severity ?? ruleBook[rule].severity,
+      means: asStarted(one.means),
+      todo: orNull(one.todo),
+    })),
+    done: orNull(done),
+    todo: orNull(todo),
+  };
+}
