@@ -14,6 +14,7 @@ import {
   sharedAttributes,
 } from '../core/incident.ts';
 import { domainOf, type MailboxState, mailboxKey } from '../core/mailbox.ts';
+import { compareTexts } from '../core/nearest.ts';
 import { dayMs, type EpochMs, hourMs } from '../core/time.ts';
 import { worstOf } from './grouping.ts';
 
@@ -188,10 +189,10 @@ export function sharedCauses(
   affected: readonly Affected[],
   { attributes = sharedAttributes, sharing }: Pick<Search, 'sharing'> & Partial<Search>,
 ): readonly Shared[] {
-  const kinds = [...byMainKind(affected)].sort(([a], [b]) => compare(a ?? '', b ?? ''));
+  const kinds = [...byMainKind(affected)].sort(([a], [b]) => compareTexts(a ?? '', b ?? ''));
   return kinds.flatMap(([kind, pool]) =>
     explained(
-      pool.toSorted((a, b) => compare(a.key, b.key)),
+      pool.toSorted((a, b) => compareTexts(a.key, b.key)),
       { attributes, sharing },
     ).map((one) => ({ ...one, kind })),
   );
@@ -200,7 +201,7 @@ export function sharedCauses(
 /** Among equally frequent kinds of a mailbox, the one that most other mailboxes have counts. */
 function byMainKind(affected: readonly Affected[]): ReadonlyMap<string | null, readonly Affected[]> {
   const counts = countsOf(affected.flatMap(({ kinds }) => kinds));
-  const byCount = (a: string, b: string) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0) || compare(a, b);
+  const byCount = (a: string, b: string) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0) || compareTexts(a, b);
   return Map.groupBy(affected, ({ kinds }) => kinds.toSorted(byCount)[0] ?? null);
 }
 
@@ -268,9 +269,5 @@ export function breadth(attribute: SharedAttribute): number {
 
 function byCount(a: SharedValue, b: SharedValue): number {
   const wider = breadth(a.cause.attribute) - breadth(b.cause.attribute);
-  return b.members.length - a.members.length || wider || compare(a.cause.value, b.cause.value);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
+  return b.members.length - a.members.length || wider || compareTexts(a.cause.value, b.cause.value);
 }

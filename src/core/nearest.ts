@@ -57,3 +57,8 @@ export function errorText(error: unknown): string {
 export function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
 }
+
+/** Orders by UTF-16 units, in every locale alike. */
+export function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -9,6 +9,7 @@ export type VerdictAction = (typeof verdictActions)[number];
 /**
  * What a reason says of the judgement. judged: there is one. idle: there is nothing to judge. blind: nothing can be
  * judged, so the mailbox is `not_judged`, and guard_blind fires. no_counts: blind, because counts lack or contradict.
+ * left_alone: the mailbox is `not_judged`, and the alert of this name fires.
  */
 const reasonKinds = {
   ok: 'judged',
@@ -18,7 +19,7 @@ const reasonKinds = {
   no_warmup: 'idle',
   no_data: 'judged',
   bad_payload: 'blind',
-  stale_data: 'judged',
+  stale_data: 'left_alone',
   emergency: 'judged',
   unknown_mode: 'blind',
   unknown_status: 'blind',
@@ -32,13 +33,18 @@ const reasonKinds = {
   repeat_offender: 'judged',
   first_sight: 'judged',
   circuit_breaker: 'judged',
-  contested: 'judged',
+  contested: 'left_alone',
   clean_volume: 'judged',
 } as const;
 
 /** The same words in tests, metrics, alerts and on the page. */
 export type Reason = keyof typeof reasonKinds;
 export const reasons = Object.keys(reasonKinds) as [Reason, ...Reason[]];
+
+/** True if the verdict is a judgement of the bounces. */
+export function isJudged(reason: Reason): boolean {
+  return reasonKinds[reason] === 'judged';
+}
 
 export function isIdle(reason: Reason): boolean {
   return reasonKinds[reason] === 'idle';

@@ -6,7 +6,7 @@ import { guardStateOf, runStateOf, type StatusWords, wordState } from '../../src
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { defaultPolicy, type Policy } from '../../src/core/policy.ts';
 import { addDays, minuteMs } from '../../src/core/time.ts';
-import type { Claim, Verdict } from '../../src/core/verdict.ts';
+import type { Claim, Reason, Verdict } from '../../src/core/verdict.ts';
 import { mailbox } from '../web/example-fleet.ts';
 import { daysUpTo, now, row, situation, times, today } from './samples.ts';
 
@@ -84,6 +84,26 @@ test('a mailbox without an email on any day is not judged once its first days ar
   }
 });
 
+test('a mailbox without statistics under an unknown status word is not ok', () => {
+  const of = (run: Situation['run']) => {
+    const answer = judge(defaultPolicy, situation({ mode: 'slow', rows: [], run }));
+    return [answer.reason, stateWith(answer)];
+  };
+  expect(of('running')).toEqual(['no_data', 'ok']);
+  expect(of('unknown')).toEqual(['no_data', 'not_judged']);
+});
+
+test('a reason whose judgement does not count is not judged, and one whose action waits is held', () => {
+  const verdict = verdictOn('balanced', times(7, 40));
+  const of = (reason: Reason) => stateWith({ ...verdict, reason, action: 'hold' });
+  expect((['stale_data', 'contested', 'first_sight', 'circuit_breaker'] as const).map(of)).toEqual([
+    'not_judged',
+    'not_judged',
+    'held',
+    'held',
+  ]);
+});
+
 test('a mailbox of which newer statistics were read than it was judged by is not judged', () => {
   const { stats } = mailbox('m1', 'a@b.example');
   const states = [0, 4, 6].map((minutes) =>
@@ -131,4 +151,12 @@ test.each([
   ['an unknown word with bounces alone', 'hibernating', [row(today, 0, 3)], 'unknown'],
 ])('%s: %s', (_, word, rows, state) => {
   expect(runStateOf(word, words, rows, now)).toBe(state);
+});
+
+test('the word that proved a pause is the same word in other letters and with spaces around', () => {
+  const memory = { claim: null, pauseWord: 'Sleeping' };
+  for (const word of ['Sleeping', 'sleeping', ' SLEEPING '])
+    expect(runStateOf(word, words, on(0), now, memory)).toBe('paused');
+  expect(runStateOf('dozing', words, on(0), now, memory)).toBe('running');
+  expect(runStateOf(null, words, on(0), now, { ...memory, pauseWord: null })).toBe('running');
 });

@@ -59,6 +59,34 @@ interface Headline {
   readonly body?: readonly string[];
 }
 
+/** Three mailboxes that were not judged yet. */
+function unjudgedFleet(): Fleet {
+  const fleet = new Fleet();
+  fleet.putAccount(account('acme'));
+  for (const id of ['m1', 'm2', 'm3']) fleet.putMailbox(bareMailbox(id, `${id}@acme.example`, 'acme'));
+  return fleet;
+}
+
+const worseThanUnjudged: Readonly<Record<string, Pick<Headline, 'put' | 'says'>>> = {
+  'that an account is down': {
+    put: (fleet) => fleet.putAccount(account('northwind', failing(60))),
+    says: 'API down: no request of account northwind has succeeded for 60\u00a0min. 3 mailboxes not judged.',
+  },
+  'that a critical alert fires': {
+    put: (fleet) => fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', mailboxId: null })),
+    says: '1 critical alert. 3 mailboxes not judged.',
+  },
+  'what it can of a read-only key': {
+    put: (fleet) => fleet.putAccount(account('acme', { keyWrites: false })),
+    says: '3 mailboxes not judged.',
+  },
+  'that included mailboxes are not listed': {
+    put: (fleet) => fleet.putAccount(account('acme', { unlisted: ['tpyo@acme.example'] })),
+    says: 'NOT GUARDED: 1 mailbox that the configuration includes is not in the mailbox list. 3 mailboxes not judged.',
+  },
+  'nothing worse where nothing is,': { put: () => {}, says: 'None of the 3 mailboxes is judged.' },
+};
+
 const headlines: readonly Headline[] = [
   {
     name: 'is calm when all is fine',
@@ -204,6 +232,12 @@ const headlines: readonly Headline[] = [
     says: 'Writes are OFF for all accounts.',
     body: ['class="headline alarm"'],
   },
+  ...Object.entries(worseThanUnjudged).map(([what, { put, says }]) => ({
+    name: `says ${what} although no mailbox is judged yet`,
+    fleet: unjudgedFleet(),
+    put,
+    says,
+  })),
 ];
 
 test.each(headlines)('the headline $name', async ({ fleet = calmFleet(), put, says, body: parts = [] }) => {
@@ -444,6 +478,8 @@ describe('the table', () => {
     expect(state).toContain('>hello<wbr>');
     expect(state).not.toContain('>box5<wbr>');
     expect(await read(exampleFleet(), '/?q=nobody')).toContain('No mailbox matches.');
+    const shown = await read(exampleFleet(), '/?q=Paused+by+Warmwarden');
+    expect(shown.split('<tr role="row" id="row-')).toHaveLength(2);
   });
 
   test('has pages of 50 rows, and a page beyond the end is the last', async () => {
@@ -513,6 +549,8 @@ describe('the fleet', () => {
     isFailing = false;
     const [one, other] = await Promise.all([trend(), trend()]);
     expect([asked, one.at(-1)?.acted, other]).toEqual([2, 0, one]);
+    const empty = createTrend({ fleet: new Fleet(), world: stillWorld(), days: { acted, held: async () => [] } });
+    expect([await empty(), asked]).toEqual([[], 2]);
   });
 });
 

@@ -1,7 +1,10 @@
 // Sentences with numbers for every reason, and numbers that do not mislead.
 import { expect, test } from 'vitest';
+import type { GuardActionKind } from '../../src/core/action.ts';
+import type { IncidentMailbox } from '../../src/core/incident.ts';
 import { reasons } from '../../src/core/verdict.ts';
-import { explainVerdict } from '../../src/core/wording/explain.ts';
+import { explainVerdict, undoText } from '../../src/core/wording/explain.ts';
+import { worstFirst } from '../../src/core/wording/incidents.ts';
 import {
   counted,
   datesText,
@@ -11,7 +14,8 @@ import {
   spanText,
   timeText,
 } from '../../src/core/wording/phrases.ts';
-import { breach, sampleVerdict } from '../alerts/samples.ts';
+import { sampleIncident } from '../alerts/incident-samples.ts';
+import { breach, sampleAction, sampleVerdict } from '../alerts/samples.ts';
 
 test('every reason has sentences of its own', () => {
   const texts = reasons.map((reason) => explainVerdict({ ...breach, reason, bouncesUntilBreach: 1 }));
@@ -25,7 +29,7 @@ test('verdicts in words', () => {
   );
   const one = { reason: 'insufficient_evidence', mode: 'slow', limitPpm: 5_000, sent: 140, bounced: 1 } as const;
   expect(explainVerdict(sampleVerdict({ ...one, bouncesUntilBreach: 1 }))).toBe(
-    '1 bounce in 140 emails from 14 to 20 March: 0.71 %, over the slow limit of 0.5 %. That is too few bounces to act on: 1 more bounce would be a breach. With `profile: literal`, one bounce is enough.',
+    '1 bounce in 140 emails from 14 to 20 March: 0.71 %, over the slow limit of 0.5 %. That is too few bounces to act on: 1 more bounce would be a breach. With `guard.min_bounces: 1`, one bounce is enough.',
   );
   expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain(
     'No emails have been sent yet on the days that count toward the bounce limit.',
@@ -38,6 +42,27 @@ test('verdicts in words', () => {
   expect(explainVerdict(sampleVerdict({ warnings: ['2026-03-25: Warmwarden ignores a day in the future'] }))).toContain(
     'Unusual data',
   );
+});
+
+test('each action of the guard has a command that undoes it', () => {
+  const undo = (kind: GuardActionKind, mode: string) => {
+    const before = { ...sampleAction().before, mode };
+    return undoText(sampleAction({ kind, targetMode: null, before }), 'warmwarden');
+  };
+  expect(undo('restore', 'recovery')).toBe(
+    'To undo this: `warmwarden mode acme/bob@acme.example recovery`, or set the mode in the mailbox app.',
+  );
+  expect(undo('recovery', 'slow')).toContain('`warmwarden mode acme/bob@acme.example slow`');
+  expect(undo('pause', 'slow')).toContain('`warmwarden resume acme/bob@acme.example`');
+});
+
+test('members of an incident with one address are listed in the order of their accounts', () => {
+  const members = ['b', 'a'].map((account) => ({ ...sampleIncident(1).members[0], account })) as IncidentMailbox[];
+  const accounts = (some: readonly IncidentMailbox[]) => worstFirst(some).map(({ account }) => account);
+  expect([accounts(members), accounts(members.toReversed())]).toEqual([
+    ['a', 'b'],
+    ['a', 'b'],
+  ]);
 });
 
 test('a rate just over the limit never looks equal to it', () => {

@@ -27,6 +27,7 @@ import {
 } from '../../core/guard/pooled-rules.ts';
 import { limitedDays } from '../../core/guard/window.ts';
 import { domainOf, type MailboxState } from '../../core/mailbox.ts';
+import { compareTexts } from '../../core/nearest.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { RecorderOptions } from './guarded-account.ts';
 
@@ -121,6 +122,6 @@ function worstOf(members: readonly Member[], { from, to }: PooledWindow): readon
   const shares = members.map((member) => ({ email: member.email, ...new Pool([member]).sum(from, to) }));
   return shares
     .filter(({ bounced }) => bounced > 0)
-    .sort((a, b) => b.bounced - a.bounced || (a.email < b.email ? -1 : 1))
+    .sort((a, b) => b.bounced - a.bounced || compareTexts(a.email, b.email))
     .slice(0, namedMailboxes);
 }

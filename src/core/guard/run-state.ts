@@ -1,10 +1,10 @@
-// Meaning of a warm-up's status word, which the API does not document (api/mailbox-api.md section 3, gaps).
+// Meaning of a warm-up's status word, which the API does not document.
 import type { GuardActionKind } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
 import { awaitsJudgement, type GuardState, type MailboxState } from '../mailbox.ts';
 import { isOver, type Ppm } from '../policy.ts';
 import { addDays, type EpochMs, type IsoDate, utcDate } from '../time.ts';
-import { isBlind, type RunState, type Verdict } from '../verdict.ts';
+import { isJudged, type RunState, type Verdict } from '../verdict.ts';
 import type { GuardMemory } from './memory.ts';
 import { type Days, newestToday, readDays, sendingDaysAfter } from './rows.ts';
 
@@ -43,7 +43,7 @@ export function runStateOf(
   const ranSo = runningWord !== undefined && plainWord(runningWord) === word;
   if (claim?.kind === 'pause' && named !== 'running' && !(ranSo && word !== null)) return 'paused';
   if (named) return named;
-  if (status !== null && status === pauseWord) return 'paused';
+  if (status !== null && pauseWord && plainWord(pauseWord) === word) return 'paused';
   const replacesIt = runningWord !== undefined && !ranSo;
   const provenAfter = replacesIt ? (unjudgedSince ?? newestToday(rows, now)) : longAgo;
   return leftLately(readDays(rows ?? [], now), provenAfter, now) ? 'running' : 'unknown';
@@ -71,10 +71,10 @@ export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   if (verdict.reason === 'already_paused')
     return mailbox.memory?.claim?.kind === 'pause' ? 'paused_by_guard' : 'paused_by_others';
   if (verdict.reason === 'not_running') return 'not_running';
-  if (isBlind(verdict.reason)) return 'not_judged';
-  if (verdict.action === 'hold') {
-    return verdict.reason === 'first_sight' || verdict.reason === 'circuit_breaker' ? 'held' : 'not_judged';
-  }
+  // No statistics under an unknown status word: neither says that the mailbox is fine.
+  const isBlank = verdict.reason === 'no_data' && verdict.run === 'unknown';
+  if (isBlank || !isJudged(verdict.reason)) return 'not_judged';
+  if (verdict.action === 'hold') return 'held';
   if (verdict.action !== 'none') return stateAfter(verdict.action, mailbox);
   // With too few bounces, or if the configuration only alerts.
   if (isOver(verdict, verdict.limitPpm)) return 'over_limit';

@@ -124,7 +124,7 @@ function insufficientText(verdict: Verdict): string {
     const date = utcDate(verdict.foundUntil);
     return `${rateText(verdict)} When Warmwarden found the mailbox, it was already in recovery mode and over its bounce limit, so earlier bounces do not count as evidence. Until ${datesText(date, date)}, ${counted(left, 'more bounce')} would be a breach.`;
   }
-  return `${rateText(verdict)} That is too few bounces to act on: ${counted(left, 'more bounce')} would be a breach. With \`profile: literal\`, one bounce is enough.`;
+  return `${rateText(verdict)} That is too few bounces to act on: ${counted(left, 'more bounce')} would be a breach. With \`guard.min_bounces: 1\`, one bounce is enough.`;
 }
 
 function unknownStatusText(verdict: Verdict): string {
@@ -240,11 +240,7 @@ export function undoText(action: Action, command: string): string {
   if (action.kind === 'pause') {
     return `To undo this: \`${command} resume ${name}\`, or resume the warm-up in the mailbox app.`;
   }
-  if (action.kind === 'recovery') {
-    const mode = before.mode ?? 'MODE';
-    return `To undo this: \`${command} mode ${name} ${mode}\`, or set the mode in the mailbox app.`;
-  }
-  return `To undo this, set the mode ${before.mode ? `to ${before.mode}` : 'back'} in the mailbox app.`;
+  return `To undo this: \`${command} mode ${name} ${before.mode ?? 'MODE'}\`, or set the mode in the mailbox app.`;
 }
 
 /** A pause stops the warm-up only; a person woken at night must know this. */

@@ -7,6 +7,7 @@ import {
   memberStates,
 } from '../incident.ts';
 import { domainOf, typedName } from '../mailbox.ts';
+import { compareTexts } from '../nearest.ts';
 import { bouncesText, capital, counted, momentText } from './phrases.ts';
 
 /** `Provider google: 16 mailboxes on 5 domains over their bounce limits since 20 March 09:40 UTC: block` */
@@ -66,7 +67,8 @@ export function worstFirst(members: readonly IncidentMailbox[]): readonly Incide
     (a, b) =>
       memberStates.indexOf(a.state) - memberStates.indexOf(b.state) ||
       b.bounced * a.sent - a.bounced * b.sent ||
-      (a.email < b.email ? -1 : 1),
+      compareTexts(a.email, b.email) ||
+      compareTexts(a.account, b.account),
   );
 }
 

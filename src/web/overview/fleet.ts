@@ -4,7 +4,14 @@ import type { Alert, Silence } from '../../core/alert.ts';
 import { dnsRecords } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { guardStateOf } from '../../core/guard/run-state.ts';
-import { domainOf, type GuardState, guardStates, healthScoreOf, type MailboxState } from '../../core/mailbox.ts';
+import {
+  domainOf,
+  type GuardState,
+  guardStates,
+  healthScoreOf,
+  type MailboxState,
+  stateWords,
+} from '../../core/mailbox.ts';
 import { type Policy, type Ppm, ratePpm } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
@@ -219,7 +226,7 @@ export function selectMailboxes(ranked: readonly RankedMailbox[], selection: Sel
 
 function hasWord({ mailbox, state }: RankedMailbox, word: string): boolean {
   const { email, account, id, warmup } = mailbox;
-  const texts = [visibleText(email), account, id, state, warmup?.answer.mode ?? ''];
+  const texts = [visibleText(email), account, id, state, stateWords[state], warmup?.answer.mode ?? ''];
   return texts.some((text) => text.toLowerCase().includes(word));
 }
 

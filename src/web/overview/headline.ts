@@ -139,11 +139,13 @@ function unjudgedOf({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly Acc
   return accounts.filter(({ unjudged, failingSince }) => unjudged && failingSince === null);
 }
 
+/** Headline while no mailbox is judged, unless the headlines that follow say something worse. */
 function unknownHeadline(facts: HeadlineFacts): Headline | null {
   const { counts, sweeps, writesOff, command } = facts;
   const total = totalOf(counts);
-  if (total === 0 || counts.not_judged < total || sweeps.length > 0) return null;
-  if (unjudgedOf(facts).length + stoppedOf(facts).length + writesOff.length > 0) return null;
+  if (total === 0 || counts.not_judged < total || sweeps.length + writesOff.length > 0) return null;
+  const isAlarm = toneOf(facts, facts.firing.count('critical')) === 'alarm';
+  if (isAlarm || failingOf(facts).length > 0 || unguardedText(facts) !== '') return null;
   return {
     tone: 'unknown',
     sentence: total === 1 ? 'The one mailbox is not judged.' : `None of the ${mailboxes(total)} is judged.`,
@@ -210,7 +212,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   const short = accounts.filter((one) => !isEmpty(one) && isListShort(one, firing));
   const unjudged = unjudgedOf(facts);
   const isPartial = short.length + unjudged.length > 0;
-  const isOld = isDown || starting.length + stopped.length > 0 || isPartial;
+  const isPast = isDown || starting.length + stopped.length > 0 || isPartial;
   const okWhenRead = isPartial ? counts.ok : facts.okWhenRead;
   const parts = [
     stopped.length > 0 &&
@@ -229,7 +231,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
     facts.sweeps.length > 0 && `${sweepsText(facts.sweeps, { now, zone })}.`,
     total > 0 &&
       (facts.sweeps.length === 0 || counts.not_judged < total) &&
-      (counts.ok === total ? allFine(total, critical, isOld) : stateSentence({ counts, okWhenRead })),
+      (counts.ok === total ? allFine(total, critical, isPast) : stateSentence({ counts, okWhenRead })),
   ];
   return {
     tone: toneOf(facts, critical),
@@ -245,10 +247,10 @@ function isListShort({ name }: AccountState, { all }: FiringAlerts): boolean {
 }
 
 /** Describes a fleet below its limits. It is OK only if no critical alert fires and all mailboxes can be read. */
-function allFine(total: number, critical: number, isOld: boolean): string {
+function allFine(total: number, critical: number, isPast: boolean): string {
   const all = total === 1 ? 'The one mailbox' : `All ${mailboxes(total)}`;
   const [is, was, its] = total === 1 ? ['is', 'was', 'its bounce limit'] : ['are', 'were', 'their bounce limits'];
-  if (isOld) return `${all} ${was} below ${its} when last read.`;
+  if (isPast) return `${all} ${was} below ${its} when last read.`;
   return critical > 0 ? `${all} ${is} below ${its}.` : `${all} ${is} OK.`;
 }
 
@@ -257,8 +259,8 @@ function toneOf(facts: HeadlineFacts, critical: number): Tone {
   const failed = stuckActions(facts).length + unjudgedOf(facts).length + stoppedOf(facts).length > 0;
   if (critical > 0 || counts.held > 0 || failed || accounts.some(({ keyWrites }) => keyWrites === false))
     return 'alarm';
-  const isOld = failingOf(facts).length + startingOf(facts).length > 0;
-  if (counts.not_judged > 0 || isOld || accounts.some((one) => isEmpty(one) || one.unlisted.length > 0))
+  const isUnread = failingOf(facts).length + startingOf(facts).length > 0;
+  if (counts.not_judged > 0 || isUnread || accounts.some((one) => isEmpty(one) || one.unlisted.length > 0))
     return 'unknown';
   return counts.paused_by_guard + counts.recovering > 0 ? 'acted' : 'calm';
 }

@@ -51,10 +51,10 @@ async function sumDays({ fleet, world, days }: TrendParts, now: EpochMs): Promis
       sums.set(date, sum);
     }
   }
+  if (sums.size === 0) return [];
   const begin = Date.parse(first);
   const acted = await orNull(world, () => days.acted(begin));
   const held = await orNull(world, () => days.held(begin));
-  if (sums.size === 0) return [];
   return Array.from({ length: daysShown }, (_, index) => {
     const at = begin + index * dayMs;
     const heldThen = held?.filter(({ since, until }) => since < at + dayMs && until >= at);
