@@ -1,4 +1,4 @@
-// Views that a recipe may ask: stable, and all that it sees of the store. docs/recipes.md is made of this.
+// Views that a recipe may ask: stable, and all that it sees of the store. docs/recipe-views.md is made of this.
 
 interface ViewColumn {
   readonly name: string;
@@ -175,7 +175,7 @@ const blacklistChecks: RecipeView = {
 const decisions: RecipeView = {
   name: 'decisions',
   about:
-    'What the guard decided. Consecutive answers that led to the same decision are one row, for a day at most; its numbers are its last ones. For the newest row of a mailbox, they and `until` may be up to 75 minutes behind: the view `mailboxes` has the current ones. Includes mailboxes that were removed.',
+    'What the guard decided, also on removed mailboxes. Consecutive equal decisions are one row, for a day at most, with the newest numbers. The newest row of a mailbox may be up to 75 minutes behind the view `mailboxes`.',
   columns: [
     column('id', 'increases with time', 'v.id'),
     ...whoIn('v', 'm.email'),
@@ -194,7 +194,7 @@ const decisions: RecipeView = {
 
 const actions: RecipeView = {
   name: 'actions',
-  about: 'What Warmwarden changed or tried to change. Includes mailboxes that were removed.',
+  about: 'What Warmwarden changed or tried to change, also on removed mailboxes.',
   columns: [
     column('id', 'unique; sorts by time', 'a.id'),
     ...whoIn('a', "a.action ->> '$.email'"),

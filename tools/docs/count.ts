@@ -22,7 +22,8 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/cli.md': 2_000,
   'docs/cli-json.md': 3_400,
   'docs/http-api.md': 700,
-  'docs/recipes.md': 1_000,
+  'docs/recipes.md': 700,
+  'docs/recipe-views.md': 900,
   'docs/mcp.md': 600,
   'docs/metrics.md': 1_200,
   'docs/performance.md': 1_300,
@@ -37,8 +38,6 @@ const galleries: readonly string[] = ['docs/messages.md'];
 
 /** Words that a page over its budget has today, rounded up: it may shrink, and never grow. Delete the row of a page that is within its budget. */
 const ceilings: Readonly<Record<string, number>> = {
-  'docs/recipes.md': 2_100,
-  'docs/mcp.md': 800,
 };
 
 export interface PageCount {

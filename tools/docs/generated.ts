@@ -7,7 +7,7 @@ import { httpApiText, openApiText } from './http-api.ts';
 import { licensesText } from './licenses.ts';
 import { messagesText } from './messages.ts';
 import { prometheusRuleText } from './prometheus-rule.ts';
-import { recipesText } from './recipes.ts';
+import { recipesText, recipeViewsText } from './recipes.ts';
 import { runbooksText } from './runbooks.ts';
 
 /** By absolute path. */
@@ -24,6 +24,7 @@ export async function generated(): Promise<ReadonlyMap<string, string>> {
     [at('docs/licenses.md'), licensesText()],
     [at('docs/messages.md'), messagesText()],
     [at('docs/recipes.md'), recipesText()],
+    [at('docs/recipe-views.md'), recipeViewsText()],
     [at('docs/install/kubernetes/monitoring/prometheus-rule.yaml'), prometheusRuleText()],
   ]);
 }
