@@ -138,7 +138,7 @@ export const emailSettings = section({
   type: z.literal('email').describe('Emails through a mail server (SMTP).'),
   url: secret(smtpUrl.describe('smtp://USER:PASSWORD@HOST:587 (STARTTLS), or smtps://. Treated as a secret.')),
   from: sender.describe('The sender: alerts@example.com, or Warmwarden <alerts@example.com>.'),
-  to: wordOrWords(recipient, 50).describe('The receivers.'),
+  to: wordOrWords(recipient, 50).describe('The receivers: one address, or a list.'),
   allowPlain: keyed(truth(), false, 'Accept a mail server on another machine without encryption.'),
   ca: privateAuthority(),
 });

@@ -121,13 +121,13 @@ const poll = section({
 });
 
 const digest = section({
-  at: keyed(cron(), '0 8 * * *', 'When.'),
+  at: keyed(cron(), '0 8 * * *', 'When the digest is sent.'),
   timeZone: keyed(timeZone(), 'UTC', 'The time zone of the digest.'),
   channels: z.array(z.string()).min(1).describe(`Names of channels: ${digestChannels}.`),
 });
 const heartbeat = section({
   url: secret(serviceUrl().describe('The address that Warmwarden requests (GET). Treated as a secret.')),
-  intervalMs: keyed(duration(10_000), '1m', 'How often.'),
+  intervalMs: keyed(duration(10_000), '1m', 'How often Warmwarden requests it.'),
   allowHttp: plainHttp(),
 });
 
@@ -159,9 +159,9 @@ const alerts = section({
   groupIntervalMs: keyed(duration(1_000), '5m', 'The shortest time between two messages about a group.'),
   repeatIntervalMs: keyed(
     section({
-      critical: keyed(durationOrNever(), '4h', 'For critical.'),
-      warning: keyed(durationOrNever(), '24h', 'For warning.'),
-      info: keyed(durationOrNever(), 'never', 'For info.'),
+      critical: keyed(durationOrNever(), '4h', 'For critical alerts.'),
+      warning: keyed(durationOrNever(), '24h', 'For warnings.'),
+      info: keyed(durationOrNever(), 'never', 'For alerts of severity info.'),
     }),
     {},
     'How often a firing alert is repeated.',
@@ -238,7 +238,7 @@ const api = section({
 const token = section({
   name: label().describe('The name of its owner.'),
   sha256: secret(tokenDigest('--role ROLE').describe('Its SHA-256 in hex, as `warmwarden token new` prints it.')),
-  role: oneOf(['viewer', 'operator', 'scraper']).describe('The role.'),
+  role: oneOf(['viewer', 'operator', 'scraper']).describe('What the token can do.'),
 });
 export type TokenConfig = z.output<typeof token>;
 
@@ -333,7 +333,11 @@ export const configSchema = section({
   server: keyed(server, {}, 'Page, metrics and health over HTTP.'),
   log: keyed(
     section({
-      level: keyed(oneOf(['silent', 'error', 'warn', 'info', 'debug']), 'info', 'The least severe level.'),
+      level: keyed(
+        oneOf(['silent', 'error', 'warn', 'info', 'debug']),
+        'info',
+        'The least severe level that is logged.',
+      ),
       format: keyed(oneOf(['json', 'pretty']), 'json', 'json, or pretty for people.'),
     }),
     {},
@@ -345,7 +349,7 @@ export const configSchema = section({
       seriesLimit: keyed(
         whole(1_000, 100_000_000),
         5_000_000,
-        'The maximum of mailbox series. A mailbox has about 50.',
+        'The maximum number of mailbox series. A mailbox has about 50.',
       ),
     }),
     {},

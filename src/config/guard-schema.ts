@@ -8,7 +8,7 @@ const percent = (ppm: Ppm) => `${ppm / 10_000}%`;
 const wholePpm: Ppm = 1_000_000;
 
 const limit = (mode: keyof Policy['limitsPpm']) =>
-  optional(share(1, wholePpm), percent(policy.limitsPpm[mode]), `Limit of mode ${mode}.`);
+  optional(share(1, wholePpm), percent(policy.limitsPpm[mode]), `Bounce limit of mode ${mode}.`);
 
 type WrittenKeys = Readonly<Record<string, unknown>>;
 
@@ -49,7 +49,7 @@ export const guardSchema = section(
     ),
     emergency: optional(
       section({
-        minBounces: optional(whole(1, 1_000), policy.emergency.minBounces, 'The minimum of bounces.'),
+        minBounces: optional(whole(1, 1_000), policy.emergency.minBounces, 'The minimum number of bounces.'),
         ratePpm: optional(share(1, wholePpm), percent(policy.emergency.ratePpm), 'The minimum bounce rate.'),
         days: optional(whole(1, 7), policy.emergency.days, 'Days that count together, today included.'),
       }),
@@ -92,7 +92,7 @@ export const guardSchema = section(
           ),
           minMailboxes: optional(whole(1, 10_000), policy.breaker.minMailboxes, 'It never trips below this number.'),
           maxMailboxes: optional(whole(1, 10_000), policy.breaker.maxMailboxes, 'It always trips at this number.'),
-          minDomains: optional(whole(1, 1_000), policy.breaker.minDomains, 'The minimum of sending domains.'),
+          minDomains: optional(whole(1, 1_000), policy.breaker.minDomains, 'The minimum number of sending domains.'),
           windowMs: optional(duration(60_000), '60m', 'The time within which actions count.'),
         },
         ascending('min_mailboxes', 'max_mailboxes'),

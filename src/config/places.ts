@@ -127,8 +127,8 @@ const kept = () => duration(dayMs, 3_650 * dayMs);
 export const retention = section({
   decisionsMs: keyed(kept(), '400d', 'Decisions. The newest on each mailbox is always kept.'),
   deliveriesMs: keyed(kept(), '90d', 'Sent messages. Pending and undelivered ones are always kept.'),
-  changesMs: keyed(kept(), '400d', 'Changes by others.'),
-  observationsMs: keyed(kept(), '90d', 'Data of a removed mailbox.'),
+  changesMs: keyed(kept(), '400d', 'What others changed in mailboxes.'),
+  observationsMs: keyed(kept(), '90d', 'Data of removed mailboxes, from their removal on.'),
   runsMs: keyed(kept(), '90d', 'Runs of recipes.'),
   departedMs: keyed(kept(), '400d', 'How long Warmwarden remembers a removed mailbox.'),
 });

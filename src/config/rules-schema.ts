@@ -44,7 +44,7 @@ const special = {
       ...plain('blacklisted'),
       major: lists('Globs on lists. A listing there is critical.'),
       ignore: lists('Globs on lists to ignore.'),
-      minLists: keyed(whole(1, 1_000), defaults.blacklisted.minLists, 'Fewer lists do not count.'),
+      minLists: keyed(whole(1, 1_000), defaults.blacklisted.minLists, 'Listings on fewer lists do not count.'),
     }),
     {},
     'A sending IP address or domain is on blacklists.',
@@ -69,7 +69,11 @@ const special = {
         `${defaults.reputationLow.inboxBelowPpm / 10_000}%`,
         'Fires below this share of emails in the inbox, within seven days. Ends 5 points above.',
       ),
-      minMails: keyed(whole(1, 100_000), defaults.reputationLow.minMails, 'Delivered emails that the share needs.'),
+      minMails: keyed(
+        whole(1, 100_000),
+        defaults.reputationLow.minMails,
+        'With fewer delivered emails, the share does not count.',
+      ),
       scoreDrop: keyed(
         whole(6, 100),
         defaults.reputationLow.scoreDrop,
