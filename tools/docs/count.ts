@@ -1,4 +1,4 @@
-// `npm run docs -- --count`: the words of each page beside its budget. A test holds every page to its ceiling.
+// `npm run docs -- --count`: the words of each page beside its budget. A test holds every page to its budget.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const root = new URL('../../', import.meta.url);
@@ -36,16 +36,10 @@ const budgets: Readonly<Record<string, number>> = {
 /** Pages that are only samples of the product's own output: their words are printed, and have no budget. */
 const galleries: readonly string[] = ['docs/messages.md'];
 
-/** Words that a page over its budget has today, rounded up: it may shrink, and never grow. Delete the row of a page that is within its budget. */
-const ceilings: Readonly<Record<string, number>> = {
-};
-
 export interface PageCount {
   readonly page: string;
   readonly words: number;
   readonly budget: number;
-  /** The budget, or the words of today while the page is over it. */
-  readonly ceiling: number;
 }
 
 /** Number of words with a letter or a digit, code and tables included. */
@@ -56,12 +50,7 @@ export function pageCounts(): readonly PageCount[] {
   const present = new Set(['README.md', ...readdirSync(new URL('docs', root)).map((name) => `docs/${name}`)]);
   return Object.entries(budgets)
     .filter(([page]) => present.has(page))
-    .map(([page, budget]) => ({
-      page,
-      words: wordsIn(readFileSync(new URL(page, root), 'utf8')),
-      budget,
-      ceiling: ceilings[page] ?? budget,
-    }));
+    .map(([page, budget]) => ({ page, words: wordsIn(readFileSync(new URL(page, root), 'utf8')), budget }));
 }
 
 function galleryText(page: string): string {
