@@ -278,7 +278,8 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'If somebody removed it, do nothing, or remove it from `mailboxes.include`. Otherwise look for it in the mailbox app. If it never was in the list, check its spelling, and whether the key can see it.',
   },
   dns_failing: {
-    means: 'SPF, DKIM or DMARC of a sending domain failed in two checks. Inconclusive checks do not count.',
+    means:
+      'SPF, DKIM or DMARC of a domain failed in two checks. The alert ends when it passes for every mailbox of the domain.',
     cases: [
       {
         cause: 'known words',
@@ -373,7 +374,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       },
     ],
     done: 'Warmwarden leaves the change, and judges the mailbox by the new mode. Another mode starts the count again, once within `guard.window_days`, and not during a breach.',
-    todo: 'Nothing, if you expected it. Otherwise find the person or the tool: `warmwarden explain MAILBOX`. Info is sent only where a route takes it.',
+    todo: 'Nothing, if you expected it. Otherwise find the person or the tool: `warmwarden explain MAILBOX`.',
   },
   api_unwell: {
     means: 'The API answers, but reports trouble. Warmwarden judges and acts on what it answers.',
