@@ -13,7 +13,7 @@ import { OutageNote } from './file/outage-note.ts';
 import { create, lockOf } from './file/place.ts';
 import { clientConfig, NewestServer, poolOf, reached, StoreDialect } from './postgres/connection.ts';
 import { serverDoubts } from './postgres/examination.ts';
-import { failureOf, forCaller, isAway, openingError, postgresError } from './postgres/failure.ts';
+import { failureOf, forCaller, leavesDoubt, openingError, postgresError } from './postgres/failure.ts';
 import { fenceVersion, type LeaseOptions, PostgresLease, raiseFence } from './postgres/lease.ts';
 import { migrationStepMs, prepare, upgrade } from './postgres/setup.ts';
 import type { Db, Tables } from './schema/tables.ts';
@@ -107,7 +107,7 @@ class PostgresDatabase implements Database {
     try {
       await trx.commit().execute();
     } catch (error) {
-      this.#isInDoubt = isAway(error);
+      this.#isInDoubt = leavesDoubt(error);
       await undo();
       if (!this.#isInDoubt || !(await this.#wasCommitted(fence, version))) throw error;
     } finally {

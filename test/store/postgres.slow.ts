@@ -63,6 +63,47 @@ it('a table that is gone or may not be seen is named, with what to do', async (p
   await store.close();
 });
 
+/** Transitions that are recorded from now on fail with this code: at once, or with the COMMIT. */
+const failWith = (place: PostgresPlace, code: string, when: 'at once' | 'with the COMMIT' = 'at once') =>
+  postgres.query(
+    `CREATE FUNCTION public.fail() RETURNS trigger LANGUAGE plpgsql AS $$
+       BEGIN RAISE 'tuple concurrently updated' USING ERRCODE = '${code}'; END $$;
+     CREATE ${when === 'at once' ? '' : 'CONSTRAINT'} TRIGGER fail AFTER INSERT ON warmwarden.transitions
+       ${when === 'at once' ? '' : 'DEFERRABLE INITIALLY DEFERRED'} FOR EACH ROW EXECUTE FUNCTION public.fail()`,
+    place.database,
+  );
+const failNoLonger = (place: PostgresPlace) => postgres.query('DROP FUNCTION public.fail CASCADE', place.database);
+
+test.each(['at once', 'with the COMMIT'] as const)(
+  'an internal error of the server, %s, is no damage: it passes, and nobody restores a backup for it',
+  async (when) => {
+    const place = await postgres.database();
+    const store = await openShared(place, 'first');
+    await failWith(place, 'XX000', when);
+    const remedy =
+      'The log of the PostgreSQL server or of the pooler has the cause: wait a moment; Warmwarden then continues by itself.';
+    await expect(store.recordAlerts(told('m1'))).rejects.toThrow(`reports: tuple concurrently updated. ${remedy}`);
+    expect(store.trouble).toMatchObject({ newest: { remedy, lasting: false, mayPass: true }, isOver: false });
+    await failNoLonger(place);
+    await store.recordAlerts(told('m2'));
+    expect([store.trouble.isOver, await transitions(store)]).toEqual([true, 1]);
+    await store.close();
+  },
+);
+
+test.each(['XX001', 'XX002'])('%s may be damage: a backup only if `store check` finds it, too', async (code) => {
+  const place = await postgres.database();
+  const store = await open(place);
+  await failWith(place, code);
+  await expect(store.recordAlerts(told('m1'))).rejects.toThrow('tuple concurrently updated');
+  expect(store.trouble.newest).toMatchObject({
+    lasting: true,
+    remedy:
+      'Data in the database seems damaged: run `warmwarden store check`. Only if it finds damage too, stop Warmwarden and restore a backup.',
+  });
+  await store.close();
+});
+
 it('a command that was away for long writes nothing once another has the store', async (place) => {
   const first = await open(place);
   await postgres.query('UPDATE warmwarden.lease SET beat_at = 0', place.database);

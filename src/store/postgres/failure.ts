@@ -39,8 +39,15 @@ export function isAway(given: unknown): boolean {
   return error instanceof Error && /connection|timeout|not queryable|discarded/i.test(error.message);
 }
 
+/** Failure inside the server, for example "tuple concurrently updated", or a session that a pooler ended. */
+const isInternal = (error: unknown) => codeOf(error) === 'XX000';
+
+/** True if a COMMIT that failed so may have taken place. */
+export const leavesDoubt = (error: unknown) => isAway(error) || isInternal(error);
+
 /** True for failures with a temporary cause: connection, failover, lock, slow statement, too many connections. */
-const mayPass = (error: unknown) => isAway(error) || /^(25006|25P0[34]|40|53300|55P03|57014)/.test(codeOf(error) ?? '');
+const mayPass = (error: unknown) =>
+  isAway(error) || isInternal(error) || /^(25006|25P0[34]|40|53300|55P03|57014)/.test(codeOf(error) ?? '');
 
 const tlsCode = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/;
 
@@ -85,7 +92,7 @@ function saidOf(place: PostgresPlace, error: unknown): string {
   return isAway(error) ? `${server} does not answer: ${inner}` : `${server} reports: ${inner}`;
 }
 
-const isDamage = (error: unknown) => codeOf(error)?.startsWith('XX00') === true;
+const isDamage = (error: unknown) => ['XX001', 'XX002'].includes(codeOf(error) ?? '');
 
 export const damageSaid = (place: PostgresPlace, error: unknown): string | null =>
   isDamage(error) ? saidOf(place, error) : null;
@@ -141,7 +148,12 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace,
       return `${less} If statement_timeout of the role is shorter than 20 s, run ${settingRole(place, 'statement_timeout', 20)} and RECONNECT in the pooler.`;
     },
   ],
-  ['XX00', () => 'The database is damaged: stop Warmwarden and restore a backup.'],
+  ['XX000', () => `The log of the PostgreSQL server or of the pooler has the cause: wait a moment${byItself}.`],
+  [
+    'XX00',
+    () =>
+      'Data in the database seems damaged: run `warmwarden store check`. Only if it finds damage too, stop Warmwarden and restore a backup.',
+  ],
 ];
 
 function remedyOf(place: PostgresPlace, error: unknown): string {
