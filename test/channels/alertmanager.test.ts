@@ -65,8 +65,9 @@ function comparable(body: Body): object {
   return { ...body, alerts: listed, receiver: '', externalURL: '', groupKey: body.groupKey.replace(/^.*?:/, '') };
 }
 
-describe.skipIf(!isInstalled(program))('a real Alertmanager', () => {
-  test('groups our alerts, gets them again after it forgot them, resolves them; its webhook and ours are the same', async () => {
+test.skipIf(!isInstalled(program))(
+  'a real Alertmanager groups our alerts, gets them again after it forgot them, resolves them; its webhook and ours are the same',
+  async () => {
     await using theirs = await startReceiver();
     await using ours = await startReceiver();
     await using alertmanager = await Alertmanager.start(program, theirs.url);
@@ -113,8 +114,8 @@ describe.skipIf(!isInstalled(program))('a real Alertmanager', () => {
     const [itsEnd, ourEnd] = await both('resolved');
     expect(ourEnd).toEqual(itsEnd);
     await notifier.stop();
-  });
-});
+  },
+);
 
 describe('what Alertmanager is told', () => {
   const clock = movedClock(start);

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { shapes } from '../../src/cli/shapes/shapes.ts';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
@@ -128,17 +128,17 @@ test('a standby is refused, and its primary replicates asynchronously', async ()
   });
 });
 
-describe.skipIf(!isPoolerInstalled && process.env['CI'] === undefined)('behind PgBouncer', () => {
-  test('the search path is asked for, and then the store can be used', async () => {
-    const direct = await made();
-    await using pooler = await Pooler.before(direct);
-    const { code, store } = await examined(pooler.place);
-    const [statement = ''] = /ALTER ROLE [^;]*/.exec(store[0] ?? '') ?? [];
-    expect([code, statement]).toEqual([1, expect.stringContaining('SET search_path = warmwarden')]);
-    await postgres.query(statement);
-    await using next = await Pooler.before(direct);
-    expect((await examined(next.place)).store).toEqual([usable]);
-  });
+const pooled = test.skipIf(!isPoolerInstalled && process.env['CI'] === undefined);
+
+pooled('behind PgBouncer, the search path is asked for, and then the store can be used', async () => {
+  const direct = await made();
+  await using pooler = await Pooler.before(direct);
+  const { code, store } = await examined(pooler.place);
+  const [statement = ''] = /ALTER ROLE [^;]*/.exec(store[0] ?? '') ?? [];
+  expect([code, statement]).toEqual([1, expect.stringContaining('SET search_path = warmwarden')]);
+  await postgres.query(statement);
+  await using next = await Pooler.before(direct);
+  expect((await examined(next.place)).store).toEqual([usable]);
 });
 
 test('which process is active elsewhere, and a fleet that is another', async () => {

@@ -316,8 +316,3 @@ test('a change with --url: a daemon without tokens says so, and nothing goes in 
   expect(await pause(daemon.url)).toEqual([1, { code: 'unauthorized', message }]);
   for (const url of ['http://mail.example', 'nowhere']) expect(await pause(url)).toMatchObject([2, { code: 'usage' }]);
 });
-
-test('reload --url without a token works where the daemon has no tokens', async () => {
-  const { code, stdout } = await run(['reload', '--dry-run', '--json', '--url', daemon.url], 'guarded');
-  expect([code, JSON.parse(stdout).result]).toEqual([0, 'planned']);
-});

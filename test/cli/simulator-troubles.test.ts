@@ -1,7 +1,7 @@
 // `warmwarden simulator` and the commands below it, as a newcomer types them: banner, configuration, troubles, mistakes.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { agencyFleet } from '../../tools/simulator/agency-fleet.ts';
 import { banner, type Running } from '../../tools/simulator/banner.ts';
@@ -36,21 +36,12 @@ test.each([12, 500])('the banner of %i mailboxes prints a configuration that is 
   expect(loaded.ok ? loaded.config.accounts.map(({ baseUrl }) => baseUrl) : loaded.problems).toEqual([running.url]);
 });
 
-describe('a trouble', () => {
-  let served: Awaited<ReturnType<typeof serve>>;
-  const simulator = (...args: readonly string[]) => commandLine(['simulator', ...args]);
-
-  beforeAll(async () => {
-    served = await serve();
-    return () => served[Symbol.asyncDispose]();
-  });
-
-  test('is told with its counts, and when a daemon can see it', async () => {
-    const { code, stdout, stderr } = await simulator('breach', ann.email, '--url', served.simulator.url);
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^ann@one\.example sent 160 emails in the last 7 days, and 3 of them bounced \(1\.88 %\)\./);
-    expect(stdout).toContain('A daemon sees it when it next reads the statistics of this mailbox.');
-  });
+test('a trouble is told with its counts, and when a daemon can see it', async () => {
+  await using served = await serve();
+  const { code, stdout, stderr } = await commandLine(['simulator', 'breach', ann.email, '--url', served.simulator.url]);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^ann@one\.example sent 160 emails in the last 7 days, and 3 of them bounced \(1\.88 %\)\./);
+  expect(stdout).toContain('A daemon sees it when it next reads the statistics of this mailbox.');
 });
 
 test('an alert that reaches the simulator is printed line by line, and no control character with it', () => {

@@ -14,7 +14,7 @@ import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { about, acted, healthy, invalid, policyBlock } from '../alerts/incident-samples.ts';
 import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
 import { silentWorld } from '../support/silent-world.ts';
-import { quietSettings, usualRoutes } from './sample-delivery.ts';
+import { usualSettings } from './sample-delivery.ts';
 import { testStore } from './test-store.ts';
 
 export const midnight = Date.parse('2026-03-20T00:00:00Z');
@@ -87,9 +87,7 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
     return name === 'machine' ? channel : { ...channel, skipsForetoldEnds: true };
   });
   const inForce: NotifySettings = {
-    ...quietSettings,
-    routes: usualRoutes(channels),
-    ...{ groupWaitMs: 30 * secondMs, groupIntervalMs: 5 * minuteMs },
+    ...usualSettings(channels),
     repeatIntervalMs: { critical: 4 * hourMs, warning: null, info: null },
     ...settings,
   };

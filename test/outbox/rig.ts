@@ -6,7 +6,6 @@ import { slackChannel } from '../../src/channels/slack.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { noTally } from '../../src/core/tally.ts';
-import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { createNotifier, type Notifier, type NotifierSettings } from '../../src/outbox/notifier.ts';
 import { Loops } from '../../src/world/loop.ts';
 import type { Log, World } from '../../src/world/world.ts';
@@ -15,7 +14,7 @@ import { start } from '../alerts/samples.ts';
 import { ending } from '../support/ending.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 import { startReceiver } from './receiver.ts';
-import { quietSettings, usualRoutes } from './sample-delivery.ts';
+import { usualSettings } from './sample-delivery.ts';
 import { type TestStore, testStore } from './test-store.ts';
 
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -62,12 +61,7 @@ export function rigWith(
   const tally = { ...noTally, notification };
   const world = { clock, random, log, command: 'warmwarden' };
   const began = channels(clock, world);
-  const settingsFor = (these: readonly Channel[]): NotifierSettings => ({
-    ...quietSettings,
-    routes: usualRoutes(these),
-    ...{ groupWaitMs: 30 * secondMs, groupIntervalMs: 5 * minuteMs },
-    ...settings,
-  });
+  const settingsFor = (these: readonly Channel[]): NotifierSettings => ({ ...usualSettings(these), ...settings });
   const loops = new Loops(world);
   const notifier = createNotifier({
     world,

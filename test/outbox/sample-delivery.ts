@@ -1,6 +1,7 @@
 // A delivery that waits for its first attempt, or as a test wants it; settings of a notifier under which nothing comes by itself.
 import { type Delivery, pendingDelivery } from '../../src/core/delivery.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { minuteMs, secondMs } from '../../src/core/time.ts';
 import type { NotifierSettings } from '../../src/outbox/notifier.ts';
 import { start } from '../alerts/samples.ts';
 
@@ -12,6 +13,11 @@ export function sampleDelivery(change: { readonly [Field in keyof Delivery]?: De
 /** Routes of a configuration that writes none. */
 export function usualRoutes(channels: readonly { readonly name: string }[]): NotifierSettings['routes'] {
   return [{ match: { severity: ['critical', 'warning'] }, channels: channels.map(({ name }) => name) }];
+}
+
+/** Settings of a configuration that writes none, for these channels. */
+export function usualSettings(channels: Parameters<typeof usualRoutes>[0]): NotifierSettings {
+  return { ...quietSettings, routes: usualRoutes(channels), groupWaitMs: 30 * secondMs, groupIntervalMs: 5 * minuteMs };
 }
 
 export const quietSettings: NotifierSettings = {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { bin } from '../support/process.ts';
-import { Fifo, guardsAndTells, linesOf, openStage, Unheard, uselessRoutes } from '../support/unheard.ts';
+import { Fifo, guardsAndTells, linesOf, openStage, unheard, uselessRoutes } from '../support/unheard.ts';
 import { until } from '../support/until.ts';
 
 describe.concurrent('O1: the guard starts and goes on, and every action is told, when standard output', () => {
@@ -12,7 +12,7 @@ describe.concurrent('O1: the guard starts and goes on, and every action is told,
     const staged = await openStage({ format: 'pretty' });
     await using _stage = staged.stage;
     const full = openSync('/dev/full', 'w');
-    await using daemon = new Unheard(staged.run, ['ignore', full, full]);
+    await using daemon = unheard(staged.run, ['ignore', full, full]);
     closeSync(full);
     const figures = await guardsAndTells(staged);
     expect(figures.value('log_lines_dropped_total')).toBeGreaterThan(2);
@@ -26,7 +26,7 @@ describe.concurrent('O1: the guard starts and goes on, and every action is told,
     using fifo = new Fifo();
     const reader = fifo.open(constants.O_RDWR);
     const writer = fifo.open(constants.O_WRONLY);
-    await using _daemon = new Unheard(staged.run, ['ignore', writer, 'ignore']);
+    await using _daemon = unheard(staged.run, ['ignore', writer, 'ignore']);
     const figures = await guardsAndTells(staged);
     const dropped = figures.value('log_lines_dropped_total') ?? 0;
     expect(dropped).toBeGreaterThan(0);
@@ -47,7 +47,7 @@ describe.concurrent('O1: the guard starts and goes on, and every action is told,
   test('is a socket that no process reads', async () => {
     const staged = await openStage({ talkative: true });
     await using _stage = staged.stage;
-    await using daemon = new Unheard(staged.run, ['ignore', 'pipe', 'pipe']);
+    await using daemon = unheard(staged.run, ['ignore', 'pipe', 'pipe']);
     const figures = await guardsAndTells(staged);
     expect(figures.value('log_lines_dropped_total')).toBeGreaterThan(0);
     daemon.child.kill('SIGTERM');
@@ -60,7 +60,7 @@ describe.concurrent('O1: the guard starts and goes on, and every action is told,
     using fifo = new Fifo();
     const first = fifo.open(constants.O_RDONLY);
     const writer = fifo.open(constants.O_WRONLY);
-    await using daemon = new Unheard(staged.run, ['ignore', writer, writer]);
+    await using daemon = unheard(staged.run, ['ignore', writer, writer]);
     fifo.close(writer);
     fifo.close(first);
     const figures = await guardsAndTells(staged);

@@ -11,12 +11,10 @@ import { oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { alertOf, arrivedMailbox, memory, noAlerts, now } from '../store/records.ts';
 import { failWrites } from '../support/failing-writes.ts';
-import { newFolder } from '../support/new-folder.ts';
+import { newFolder, openedStore } from '../support/new-folder.ts';
 
 async function opened() {
-  const path = join(newFolder(), 'warmwarden.db');
-  const store = await Store.open(path, now);
-  onTestFinished(() => store.close());
+  const { path, store } = await openedStore(now);
   const write = () => store.recordAlerts({ ...noAlerts, changed: [alertOf('m1')] });
   return { path, store, write };
 }

@@ -1,5 +1,5 @@
 // The routes, with the fields and types of the API's document, what they refuse, and the four ways of counting requests.
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { createLimiter, type LimiterKind, limiterKinds } from '../../tools/simulator/rate-limit.ts';
@@ -143,8 +143,9 @@ test.each([
   },
 );
 
-describe.each(limiterKinds)('a %s limiter', (kind) => {
-  test('lets an even pace at its limit through, and nothing above it for long', async () => {
+test.each(limiterKinds)(
+  'a %s limiter lets an even pace at its limit through, and nothing above it for long',
+  async (kind) => {
     const { clock, limiter } = await limiterOf(kind);
     const paced = async (everyMs: number, requests: number) => {
       let refused = 0;
@@ -156,5 +157,5 @@ describe.each(limiterKinds)('a %s limiter', (kind) => {
     };
     expect(await paced(1_000, 300)).toBe(0);
     expect(await paced(500, 600)).toBeGreaterThan(200);
-  });
-});
+  },
+);

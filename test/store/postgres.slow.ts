@@ -263,13 +263,12 @@ const owned = async () => {
   return { place: { ...place, user }, alter };
 };
 
-describe('a server that refuses connections', () => {
-  const refusals: readonly (readonly [what: string, refuse: string, admit: string])[] = [
-    ['because there are too many', 'CONNECTION LIMIT 0', 'CONNECTION LIMIT -1'],
-    ['because the role may not log in', 'NOLOGIN', 'LOGIN'],
-  ];
-
-  test.each(refusals)('%s, just after a COMMIT: it is known later what became of it', async (_, refuse, admit) => {
+test.each([
+  ['because there are too many', 'CONNECTION LIMIT 0', 'CONNECTION LIMIT -1'],
+  ['because the role may not log in', 'NOLOGIN', 'LOGIN'],
+] as const)(
+  'a server refuses connections %s, just after a COMMIT: it is known later what became of it',
+  async (_, refuse, admit) => {
     const { place, alter } = await owned();
     await using proxy = await CuttingProxy.before(place);
     const store = await openShared(proxy.place, 'first');
@@ -286,8 +285,8 @@ describe('a server that refuses connections', () => {
     await writing;
     expect(await transitions(store)).toBe(1);
     await store.close();
-  });
-});
+  },
+);
 
 test('connections that are cut without a word cost what was asked on them, and nothing of what is asked next', async () => {
   await using proxy = await CuttingProxy.before(await postgres.database());

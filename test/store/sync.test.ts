@@ -7,15 +7,13 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { FileOptions } from '../../src/store/sqlite.ts';
 import { Store } from '../../src/store/store.ts';
-import { newFolder } from '../support/new-folder.ts';
+import { newFolder, openedStore } from '../support/new-folder.ts';
 import { alertOf, noAlerts, now } from './records.ts';
 
 const mebibyte = 1_024 * 1_024;
 
 async function opened(options: FileOptions) {
-  const path = join(newFolder(), 'warmwarden.db');
-  const store = await Store.open(path, now, options);
-  onTestFinished(() => store.close());
+  const { path, store } = await openedStore(now, options);
   const write = (id: string) => store.recordAlerts({ ...noAlerts, changed: [alertOf(id)] });
   return { path, store, write };
 }

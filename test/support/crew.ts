@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { alertRules, ruleBook } from '../../src/core/alert-rules.ts';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
+import { everyTwoSeconds } from './guarded.ts';
 import { OtherApi, type OtherMailbox } from './other-api.ts';
 import type { TestPostgres } from './postgres.ts';
 import { CuttingProxy } from './postgres-proxy.ts';
@@ -10,8 +11,6 @@ import { Running, runDaemon, Workplace } from './process.ts';
 import { Receiver } from './receiver.ts';
 import { until } from './until.ts';
 
-const everyTwoSeconds = '*/2 * * * * *';
-const routes = ['health', 'mailboxes', 'stats', 'warmup', 'mailbox', 'dns', 'blacklist'];
 /** With each: one mailbox more or less is no jump of the fleet. */
 const steadyMailboxes = 12;
 const beyondAll = 10_000;
@@ -40,7 +39,7 @@ function fileFor(accounts: ReadonlyMap<string, OtherApi>, receiver: Receiver, pl
       requests_per_minute: 1_200,
       headroom: '0%',
     })),
-    poll: Object.fromEntries(routes.map((route) => [route, everyTwoSeconds])),
+    poll: everyTwoSeconds,
     // So many breaches an hour would be bad data anywhere else.
     guard: { breaker: { min_mailboxes: beyondAll, max_mailboxes: beyondAll } },
     alerts: {

@@ -4,8 +4,8 @@ import { type Running, runDaemon, Workplace } from './process.ts';
 import { Receiver } from './receiver.ts';
 import { type Scrape, scrape } from './scrape.ts';
 
-const everyTwoSeconds = '*/2 * * * * *';
 const kinds = ['health', 'mailboxes', 'stats', 'warmup', 'mailbox', 'dns', 'blacklist'];
+export const everyTwoSeconds = Object.fromEntries(kinds.map((kind) => [kind, '*/2 * * * * *']));
 
 export interface StageOptions {
   readonly key?: Partial<OtherKey>;
@@ -72,7 +72,7 @@ export class Stage implements AsyncDisposable {
           ...account,
         },
       ],
-      poll: Object.fromEntries(kinds.map((kind) => [kind, everyTwoSeconds])),
+      poll: everyTwoSeconds,
       alerts: {
         channels: [
           { name: 'ops', type: 'slack', url: slackUrl },

@@ -26,7 +26,13 @@ export function folderOfFile(): string {
 }
 
 export async function newStore(now: number): Promise<Store> {
-  const store = await Store.open(join(newFolder(), 'warmwarden.db'), now);
+  return (await openedStore(now)).store;
+}
+
+/** A store with its file, until the test is over. */
+export async function openedStore(now: number, options: Parameters<typeof Store.open>[2] = {}) {
+  const path = join(newFolder(), 'warmwarden.db');
+  const store = await Store.open(path, now, options);
   onTestFinished(() => store.close());
-  return store;
+  return { path, store };
 }

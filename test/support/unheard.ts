@@ -13,19 +13,17 @@ import { type Scrape, scrape } from './scrape.ts';
 import { until } from './until.ts';
 
 /** `warmwarden ...args` with outputs that the test holds, and that nobody here reads by himself. */
-export class Unheard implements AsyncDisposable {
-  readonly child: ChildProcess;
-
-  constructor(args: readonly string[], stdio: StdioOptions) {
-    this.child = spawn(process.execPath, [bin, ...args], { cwd: root, env: inherited(), stdio });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    const gone = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
+export function unheard(
+  args: readonly string[],
+  stdio: StdioOptions,
+): AsyncDisposable & { readonly child: ChildProcess } {
+  const child = spawn(process.execPath, [bin, ...args], { cwd: root, env: inherited(), stdio });
+  const gone = once(child, 'exit');
+  const end = async () => {
+    child.kill('SIGKILL');
     await gone;
-  }
+  };
+  return { child, [Symbol.asyncDispose]: end };
 }
 
 /** A named pipe, whose ends the test opens. */

@@ -13,7 +13,6 @@ import { addDays, dayMs, type EpochMs, hourMs, minuteMs, utcDate } from '../../.
 import type { Verdict } from '../../../src/core/verdict.ts';
 import {
   alertBook,
-  conditionOf as condition,
   conditionOf,
   judged,
   sampleContext,
@@ -27,7 +26,7 @@ test('mailboxes of one domain that disagree do not make its alert flap', () => {
   const [broken, fine] = [withDns({ id: 'm1', spf: false }), withDns({ id: 'm2', spf: true })];
   const book = alertBook();
   const see = (mailbox: MailboxState, other: MailboxState) =>
-    book.see([condition('dns_failing', 'dns', mailbox, { neighbours: () => [other] })]);
+    book.see([conditionOf('dns_failing', 'dns', mailbox, { neighbours: () => [other] })]);
   for (let round = 0; round < 5; round += 1) {
     see(broken, fine);
     see(fine, broken);
@@ -55,12 +54,12 @@ test.each([
   ['lists without names', listed({}), {}, true, 'warning'],
   ['nothing checked', listed({ listed: null }), {}, 'unknown', 'warning'],
 ] as const)('blacklisted: %s', (_, mailbox, settings, active, severity) => {
-  const found = condition('blacklisted', 'blacklist', mailbox, blacklists(settings));
+  const found = conditionOf('blacklisted', 'blacklist', mailbox, blacklists(settings));
   expect(tune([found], defaultRuleSettings)).toMatchObject([{ active, severity }]);
 });
 
 test('blacklisted is about the ip, at once, and says on which lists it is', () => {
-  const { subject, observations, facts } = condition('blacklisted', 'blacklist', two);
+  const { subject, observations, facts } = conditionOf('blacklisted', 'blacklist', two);
   expect([subject.object, subject.mailboxId, observations]).toEqual(['192.0.2.7', null, 1]);
   expect(facts.sentences[0]).toMatch(/on 2 blacklists of 60 checked: zen\.spamhaus\.org and dnsbl\./);
 });
@@ -68,8 +67,8 @@ test('blacklisted is about the ip, at once, and says on which lists it is', () =
 test('an ip is off the lists when no mailbox on it is seen listed any more', () => {
   const clear = listed({ listed: false, found: 0 });
   const other = { ...listed({ lists: ['zen'], found: 1 }), id: 'm2' };
-  expect(condition('blacklisted', 'blacklist', clear, { neighbours: () => [other] }).active).toBe('unknown');
-  expect(condition('blacklisted', 'blacklist', clear, { neighbours: () => [clear] })).toMatchObject({
+  expect(conditionOf('blacklisted', 'blacklist', clear, { neighbours: () => [other] }).active).toBe('unknown');
+  expect(conditionOf('blacklisted', 'blacklist', clear, { neighbours: () => [clear] })).toMatchObject({
     active: false,
     clearObservations: 2,
   });
@@ -79,17 +78,17 @@ test('an ip or a domain names all its mailboxes, also one whose answer counted a
   const checked = listed({ checkedAt: new Date(start).toISOString() });
   const of = (id: string) => ({ ...checked, id, email: `${id}@acme.example` });
   const [first, second] = [of('zoe'), of('amy')];
-  const [fires] = step([condition('blacklisted', 'blacklist', first)], () => undefined, start).changed;
+  const [fires] = step([conditionOf('blacklisted', 'blacklist', first)], () => undefined, start).changed;
   expect(fires?.facts.sentences.at(-1)).toMatch(/^zoe@acme\.example sends from it\./);
-  const again = condition('blacklisted', 'blacklist', second, { neighbours: () => [first] });
+  const again = conditionOf('blacklisted', 'blacklist', second, { neighbours: () => [first] });
   const { changed, transitions } = step([again], () => fires, start);
   expect([again.active, transitions]).toEqual(['unknown', []]);
   expect(changed[0]?.facts.sentences.at(-1)).toMatch(/^amy@acme\.example and zoe@acme\.example send from it\./);
   // The words do not depend on whose answer came last.
-  const back = condition('blacklisted', 'blacklist', first, { neighbours: () => [second] });
+  const back = conditionOf('blacklisted', 'blacklist', first, { neighbours: () => [second] });
   expect(step([back], () => changed[0], start).changed).toEqual([]);
   const many = ['m2', 'm3', 'm4', 'm5'].map((id) => withDns({ id, spf: false }));
-  const broken = condition('dns_failing', 'dns', withDns({ id: 'm1', spf: false }), { neighbours: () => many });
+  const broken = conditionOf('dns_failing', 'dns', withDns({ id: 'm1', spf: false }), { neighbours: () => many });
   expect(broken.facts.sentences.join(' ')).toContain('m1@acme.example, m2@acme.example, m3@acme.example and 2 other');
 });
 
@@ -117,12 +116,12 @@ test.each([
   ['10 % of 29 emails', '10,10 19,10', 'unknown'],
   ['nothing in an inbox, more than seven days ago', '500,0 7*10,95', false],
 ])('reputation_low by inbox rate: %s', (_, days, active) => {
-  expect(condition('inbox rate', 'stats', withDays(days)).active).toBe(active);
+  expect(conditionOf('inbox rate', 'stats', withDays(days)).active).toBe(active);
 });
 
 test('reputation_low: its marks can be configured', () => {
   const rules = { ...defaultRuleSettings, reputationLow: { inboxBelowPpm: 950_000, minMails: 5, scoreDrop: 15 } };
-  expect(condition('inbox rate', 'stats', withDays('6,94'), { rules }).active).toBe(true);
+  expect(conditionOf('inbox rate', 'stats', withDays('6,94'), { rules }).active).toBe(true);
 });
 
 test.each([
@@ -132,7 +131,7 @@ test.each([
   ['an older best', '9,95,99 7*9,95,80', 80, false],
   ['no score on any day', '9', 90, 'unknown'],
 ])('reputation_low by health score: %s', (_, days, score, active) => {
-  expect(condition('health score', 'mailboxes', withDays(days, start, score)).active).toBe(active);
+  expect(conditionOf('health score', 'mailboxes', withDays(days, start, score)).active).toBe(active);
 });
 
 const wednesday = Date.parse('2026-03-18T12:30:00Z');
@@ -149,11 +148,11 @@ test.each<[string, string, EpochMs, Partial<Verdict>, boolean]>([
   ['two days after such a weekend', '5*20 0 0 0 0 0', monday + 2 * dayMs, {}, true],
 ])('S11: counts that stand still, with zeros: %s', (_, days, now, change, active) => {
   const mailbox = { ...withDays(days, now), verdict: { at: now, answer: sampleVerdict(change) } };
-  expect(condition('statistics', 'stats', mailbox, { now }).active).toBe(active);
+  expect(conditionOf('statistics', 'stats', mailbox, { now }).active).toBe(active);
 });
 
 test('settings: another severity and `for`, and a rule that is off ends what fires', () => {
-  const found = condition('stale_data', 'stats', judged({ reason: 'stale_data' }));
+  const found = conditionOf('stale_data', 'stats', judged({ reason: 'stale_data' }));
   const of = { ...defaultRuleSettings.of, stale_data: { enabled: true, severity: 'info', forMs: hourMs } as const };
   expect(tune([found], { ...defaultRuleSettings, of })).toMatchObject([
     { active: true, severity: 'info', forMs: hourMs },
