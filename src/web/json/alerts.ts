@@ -117,12 +117,14 @@ const incident = z
     id: text,
     title: text,
     advice: text,
-    cause: z.strictObject({ attribute: z.enum(sharedAttributes), value: text }),
+    cause: z
+      .strictObject({ attribute: z.enum(sharedAttributes), value: text })
+      .describe('What the mailboxes have in common, such as the provider google.'),
     bounce_kind: text.nullable().describe('In the words of the mailbox API.'),
     severity: z.enum(severities),
     began_at: moment,
-    ended_at: moment.nullable(),
-    notified_at: moment.nullable(),
+    ended_at: moment.nullable().describe('null: it is open.'),
+    notified_at: moment.nullable().describe('null: no message about it was sent.'),
     mailboxes: count.describe('All mailboxes in it.'),
     domains: count,
     states: z.record(z.enum(memberStates), count).describe('Mailboxes in each state.'),

@@ -155,7 +155,7 @@ function operationOf(described: Described, schemaOf: (shape: z.ZodType, io: 'inp
   };
 }
 
-export interface DescribedParameter {
+interface DescribedParameter {
   readonly name: string;
   readonly in: 'path' | 'query';
   readonly required: boolean;
@@ -163,7 +163,7 @@ export interface DescribedParameter {
   readonly description: string;
 }
 
-export function parametersOf({ names = {}, query = {} }: Described): readonly DescribedParameter[] {
+function parametersOf({ names = {}, query = {} }: Described): readonly DescribedParameter[] {
   const inPath = Object.entries(names).map(([name, description]) => {
     return { name, in: 'path' as const, required: true, schema: { type: 'string', minLength: 1 }, description };
   });

@@ -51,8 +51,8 @@ const verdictFields = {
   sent: count.describe('Emails in the window.'),
   bounced: count,
   rate_percent: number.nullable(),
-  limit_percent: number.nullable(),
-  window_from: z.iso.date().nullable(),
+  limit_percent: number.nullable().describe('The bounce limit.'),
+  window_from: z.iso.date().nullable().describe('The first day that counts.'),
   window_to: z.iso.date().nullable(),
   window_days: count,
   emergency: z
@@ -61,7 +61,7 @@ const verdictFields = {
     .describe(
       'Counts of the newest emails, where so many bounced that it is an emergency in any mode. They decide then.',
     ),
-  bounces_until_breach: number.nullable(),
+  bounces_until_breach: number.nullable().describe('Further bounces until a breach.'),
   data_age_seconds: number.describe('How old the statistics were when they were judged.'),
   warnings: texts,
   explanation: text.describe('The decision in a sentence.'),
@@ -104,8 +104,6 @@ export const action = z
   .strictObject(actionFields)
   .meta({ id: 'action', description: 'A change of a mailbox, from the plan to the outcome.' });
 
-const dnsNames = texts.nullable();
-
 export const mailboxFields = {
   account: text,
   id: text,
@@ -113,9 +111,9 @@ export const mailboxFields = {
   name: text.describe('Its address, followed by its id when another mailbox of the account has the same address.'),
   state: z.enum(guardStates),
   mode: text.nullable(),
-  health_score: number.nullable(),
-  dns_failing: dnsNames,
-  dns_inconclusive: dnsNames,
+  health_score: number.nullable().describe('0 to 100.'),
+  dns_failing: texts.nullable().describe('Records that fail.'),
+  dns_inconclusive: texts.nullable(),
   listings: z.union([count, z.literal('listed'), z.null()]).describe('Blacklists that list it.'),
   stats_at: moment.nullable().describe('When its statistics were read last.'),
   claim: z

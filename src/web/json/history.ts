@@ -68,7 +68,7 @@ export async function readHistory({ history }: Pick<RouteParts, 'history'>, quer
 
 const historyEntry = z.strictObject({
   at: moment,
-  kind: z.enum(['operator', 'guard']),
+  kind: z.enum(['operator', 'guard']).describe('A person, or Warmwarden.'),
   by: text,
   operation: text.nullable(),
   command: text,

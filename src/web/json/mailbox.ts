@@ -42,11 +42,11 @@ function observed<Shape extends z.ZodRawShape>(shape: Shape) {
 const dnsRecord = z.strictObject({
   status: word.describe('In the words of the mailbox API.'),
   pass: z.boolean().nullable().describe('null: inconclusive.'),
-  record: word,
+  record: word.describe('The record as published.'),
 });
 
 const statsDay = z.strictObject({
-  date: z.iso.date().nullable(),
+  date: z.iso.date().nullable().describe('In the time zone of the API.'),
   sent: figure,
   bounced: figure,
   delivered: figure,
@@ -55,17 +55,17 @@ const statsDay = z.strictObject({
   spam_landed: figure,
   inbox_rate_percent: figure,
   bounce_rate_percent: figure,
-  health_score: figure,
+  health_score: figure.describe('0 to 100.'),
 });
 
 const warmupShape = {
   status: word,
   mode: word,
   daily_limit: figure,
-  warmup_day: figure,
-  health_score: figure,
+  warmup_day: figure.describe('From 1.'),
+  health_score: figure.describe('0 to 100.'),
   config: z.strictObject({
-    target_daily_limit: figure,
+    target_daily_limit: figure.describe('Emails a day.'),
     reply_rate: figure,
     thread_rate: figure,
     weekdays_only: z.boolean().nullable(),
@@ -76,7 +76,7 @@ const warmupShape = {
   recent_emails: z
     .strictObject({
       placed: count.describe('Those whose folder is known.'),
-      in_spam: count,
+      in_spam: count.describe('Those that landed in spam.'),
       waiting_since: moment.nullable().describe('When the oldest waiting email was scheduled to be sent.'),
       last_sent_at: moment.nullable(),
     })
@@ -124,12 +124,12 @@ export const mailboxRoute = fleetRoute({
     }),
     blacklist: observed({
       domain: word,
-      ip: word,
+      ip: word.describe('The sending address.'),
       checked_at: word,
       listed: z.boolean().nullable().describe('null: inconclusive.'),
       lists: texts,
-      found: figure,
-      checked: figure,
+      found: figure.describe('How many lists the mailbox is on.'),
+      checked: figure.describe('How many lists the API checked.'),
     }),
     action: action.nullable().describe('The newest change that Warmwarden planned or made.'),
     changes: listOf(change).describe('What others changed.'),
