@@ -9,7 +9,7 @@ const docs = readFileSync(join(import.meta.dirname, '../docs/log.md'), 'utf8');
 
 /** Messages that are made elsewhere, by file and expression, and how docs/log.md gives them. */
 const madeElsewhere: Readonly<Record<string, string>> = {
-  'account/act/post.ts: text': '`sending: KIND`, `the POST failed: ...`, `KIND: STATE`',
+  'account/act/requests.ts: text': '`sending: KIND`, `the POST failed: ...`, `KIND: STATE`',
   'cli/run/guard.ts: formatProblem(file, warning)': 'what the configuration allows but probably does not mean',
   'cli/run/guard.ts: text': '`SIGTERM: stopping; a second signal stops at once`, `stopped`',
   'daemon/open.ts: news': '`Created a new, empty store: FILE.`',

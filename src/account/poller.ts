@@ -10,7 +10,7 @@ import type { MailboxState } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { AccountHealth } from './account-health.ts';
 import type { Actor } from './act/actor.ts';
-import type { ActorOptions } from './act/post.ts';
+import type { ActorOptions } from './act/requests.ts';
 import type { Agenda } from './agenda.ts';
 import type { FirstSweep } from './first-sweep.ts';
 import type { OtherAccounts, RecorderRooms } from './record/guarded-account.ts';

@@ -82,6 +82,11 @@ export function typedName({ account, id, email }: MailboxName): string {
   return mailboxKey(account, /^[\w.+@-]+$/.test(email) ? email : id);
 }
 
+/** Quotes untrusted text as one word of a shell. */
+export function shellWord(text: string): string {
+  return /^[\w.+@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 export function namedMailbox(
   name: string,
   mailboxes: Iterable<MailboxState>,

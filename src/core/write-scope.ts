@@ -1,5 +1,6 @@
 // The emergency stop: its scope and name.
-import { type EpochMs, secondMs } from './time.ts';
+import { shellWord } from './mailbox.ts';
+import type { EpochMs } from './time.ts';
 
 export type WriteScope =
   | { readonly kind: 'everything' }
@@ -68,26 +69,4 @@ export function writesOnCommand(scope: WriteScope, command: string): string {
 
 export function writesAreOff({ scope, by, reason }: WritesOff, command: string): string {
   return `Writes are off for ${scopeText(scope)} (${by}: ${reason}). To allow them: \`${writesOnCommand(scope, command)}\`.`;
-}
-
-/** Quotes untrusted text as one word of a shell. */
-export function shellWord(text: string): string {
-  return /^[\w.+@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** Longest wait of an account's loops. */
-export const turnEveryMs = 15 * secondMs;
-
-export interface Guarding {
-  readonly account: string;
-  /** Time since which its loops should run, or null while all do. */
-  readonly startingSince: EpochMs | null;
-  /** True if a loop has stopped, which only a restart of the process starts again. */
-  readonly hasStopped?: true;
-}
-
-/** Description of an account whose loops should run. */
-export function startText({ account, hasStopped }: Guarding): string {
-  if (hasStopped) return `account ${account} has stopped: it is not guarded until the next restart`;
-  return `account ${account} is starting`;
 }

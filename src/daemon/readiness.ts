@@ -2,12 +2,12 @@
 import { crashFingerprint, unheardSince } from '../alerts/rules/daemon-rules.ts';
 import { noAccount } from '../core/alert.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
+import { startText } from '../core/guarding.ts';
 import type { Operate } from '../core/operator-command.ts';
 import { storeTitle } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { momentText, withoutFolders } from '../core/wording/phrases.ts';
 import { noneJudged } from '../core/wording/states.ts';
-import { startText } from '../core/write-scope.ts';
 import type { Readiness } from '../web/route-parts.ts';
 
 /** Page and recipes start before the operator commands, and get them from here. */

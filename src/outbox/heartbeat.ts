@@ -3,9 +3,9 @@
 import { unheardSince } from '../alerts/rules/daemon-rules.ts';
 import { type PingTarget, pingOf } from '../channels/post.ts';
 import { noAccount } from '../core/alert.ts';
+import { startText } from '../core/guarding.ts';
 import { storeTitle } from '../core/store-failure.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
-import { startText } from '../core/write-scope.ts';
 import type { NotifyParts } from './outbox-store.ts';
 import { answered, failedAgain, type ReceiverState, untried } from './receiver-state.ts';
 

@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { shellWord } from '../core/write-scope.ts';
+import { shellWord } from '../core/mailbox.ts';
 
 export interface Started {
   readonly argv: readonly string[];

@@ -22,7 +22,14 @@ function onDuty(mode = 'balanced') {
   const answer = () => warmupAnswer(warmup.mode, warmup.status, warmup.limit);
   const read = (observation: Observation) => {
     const context = { policy: defaultPolicy, words, now: at, hasRead: () => true, enforce: true, timeZone: 'UTC' };
-    const fleet = { breaker: closedBreaker, running: () => 100, others: () => [], actionsOf: () => [] };
+    const fleet = {
+      breaker: closedBreaker,
+      running: () => 100,
+      others: () => [],
+      actionsOf: () => [],
+      apiAheadMs: 0,
+      accountHasShrunk: () => false,
+    };
     mailbox = tick(mailbox, observation, { ...context, ...fleet, newId: () => `a${++ids}` }).mailbox;
   };
   const look = () => {
@@ -58,7 +65,7 @@ function onDuty(mode = 'balanced') {
       else warmup.mode = action.targetMode ?? '';
       at += secondMs;
       mailbox = { ...mailbox, action: actionAfter(action, { kind: 'opened', before: action.before, at }) };
-      mailbox = confirm(mailbox, { at, answer: answer() }, { policy: defaultPolicy, words, now: at });
+      mailbox = confirm(mailbox, { at, answer: answer() }, { policy: defaultPolicy, words, now: at, apiAheadMs: 0 });
       look();
       return action.kind;
     },

@@ -1,6 +1,6 @@
 // What others changed between two looks at a mailbox, and what of it ends a claim.
 import { describe, expect, test } from 'vitest';
-import { changesIn } from '../../src/account/record/tick.ts';
+import { changesIn } from '../../src/account/record/outside-changes.ts';
 import type { DnsAnswer, WarmupAnswer } from '../../src/core/answers.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { dayMs, hourMs } from '../../src/core/time.ts';

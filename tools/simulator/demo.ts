@@ -12,10 +12,10 @@ import { coloured, goOnWithoutOutputs, wrapped } from '../../src/cli/terminal.ts
 import { loadConfig } from '../../src/config/load.ts';
 import type { Action } from '../../src/core/action.ts';
 import type { Fleet } from '../../src/core/fleet/fleet.ts';
+import { shellWord } from '../../src/core/mailbox.ts';
 import { secondMs } from '../../src/core/time.ts';
 import { explainVerdict } from '../../src/core/wording/explain.ts';
 import { counted, spanText } from '../../src/core/wording/phrases.ts';
-import { shellWord } from '../../src/core/write-scope.ts';
 import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
 import type { ConfigSource } from '../../src/daemon/reload/reloader.ts';
 import { commandName } from '../../src/world/command-name.ts';

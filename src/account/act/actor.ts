@@ -4,7 +4,7 @@ import { type Action, type OpenAction, tryWaitMs } from '../../core/action.ts';
 import { type EpochMs, minuteMs, secondMs } from '../../core/time.ts';
 import { endsWithin } from '../../world/world.ts';
 import type { Settlement } from '../record/plan.ts';
-import { type ActorOptions, type ActorRooms, logAction, Post, personWaitsMs } from './post.ts';
+import { ActionRequests, type ActorOptions, type ActorRooms, logAction, personWaitsMs } from './requests.ts';
 
 /** Wait before a failed step is retried. After a failure of the store, the retry starts once the store works again. */
 const afterFailureMs = minuteMs;
@@ -19,7 +19,7 @@ const wrapUpDeadlineMs = 2 * minuteMs;
 export class Actor {
   readonly #rooms: ActorRooms;
   readonly #options: ActorOptions;
-  readonly #post: Post;
+  readonly #requests: ActionRequests;
   readonly #working = new Map<string, Promise<void>>();
   /** Intents that are being sent or read back. */
   readonly #sending = new Set<Promise<void>>();
@@ -32,11 +32,11 @@ export class Actor {
     this.#rooms = rooms;
     this.#options = options;
     this.#begunAt = rooms.world.clock.monotonic();
-    this.#post = new Post(rooms, options);
+    this.#requests = new ActionRequests(rooms, options);
   }
 
   attend(mailboxId: string, signal: AbortSignal): void {
-    if (this.#wrappingUp || this.#working.has(mailboxId) || !this.#post.pending(mailboxId)) return;
+    if (this.#wrappingUp || this.#working.has(mailboxId) || !this.#requests.pending(mailboxId)) return;
     const done = this.#work(mailboxId, signal).finally(() => {
       this.#working.delete(mailboxId);
       // Handles a verdict that came while the last step ended. It would otherwise wait for the next verdict.
@@ -59,7 +59,7 @@ export class Actor {
   /** Works on an action for at most `waitMs`. Returns true if the action needs no more work here. */
   async #attendFor(action: Action, waitMs: number, signal: AbortSignal): Promise<boolean> {
     let isLate = false;
-    const over = () => !this.#post.isCurrent(action) || signal.aborted || this.#wrappingUp;
+    const over = () => !this.#requests.isCurrent(action) || signal.aborted || this.#wrappingUp;
     const work = async () => {
       while (!over() && !isLate) {
         this.attend(action.mailboxId, signal);
@@ -92,8 +92,8 @@ export class Actor {
 
   async #work(mailboxId: string, signal: AbortSignal): Promise<void> {
     const { store, world } = this.#rooms;
-    const first = this.#post.pending(mailboxId);
-    for (let action = first; action && !signal.aborted; action = this.#post.pending(mailboxId)) {
+    const first = this.#requests.pending(mailboxId);
+    for (let action = first; action && !signal.aborted; action = this.#requests.pending(mailboxId)) {
       if (action.id !== first?.id) return;
       if (this.#wrappingUp && action.state !== 'open') return;
       const { failures } = store.trouble;
@@ -123,15 +123,15 @@ export class Actor {
     const { clock } = this.#rooms.world;
     if (action.state === 'open') return this.#lookFor(action, signal);
     if (this.#tryWaitMs(action) > 0) return this.#sleepUntilNextTry(action, signal);
-    if (this.#post.isLate(action)) {
+    if (this.#requests.isLate(action)) {
       await this.#rooms.recorder.dropPlanned(action, notInTime);
       return;
     }
-    if (!(await this.#post.isStillWanted(action, signal))) {
+    if (!(await this.#requests.isStillWanted(action, signal))) {
       await clock.sleep(secondMs, signal);
       return;
     }
-    const obstacle = this.#post.obstacle(action);
+    const obstacle = this.#requests.obstacle(action);
     if (obstacle !== null) {
       await this.#rooms.recorder.dropPlanned(action, obstacle);
       return;
@@ -139,7 +139,7 @@ export class Actor {
     const lookedAt = clock.monotonic();
     await this.#rooms.lane.actionSlot(signal, 'post');
     // A condition that no longer holds is checked again. That costs this slot.
-    if (signal.aborted || this.#wrappingUp || !this.#post.isSeasonable(action, lookedAt)) return;
+    if (signal.aborted || this.#wrappingUp || !this.#requests.isSeasonable(action, lookedAt)) return;
     const sending = this.#carryOut(action, signal).finally(() => this.#sending.delete(sending));
     this.#sending.add(sending);
     await sending;
@@ -151,7 +151,7 @@ export class Actor {
     const { openWaitMs } = this.#options.lease;
     await clock.sleep(this.#begunAt + openWaitMs - clock.monotonic(), signal);
     const detail = 'it was in progress when Warmwarden restarted, and the API does not show the change';
-    const settlement = await this.#post.readBack(open, detail, signal);
+    const settlement = await this.#requests.readBack(open, detail, signal);
     if (!settlement) return;
     const unseen = settlement.kind === 'unconfirmed';
     await this.#settle(open, unseen ? { kind: 'unseen', detail } : settlement);
@@ -161,7 +161,7 @@ export class Actor {
     const open = await this.#rooms.recorder.opened(action.mailboxId, action.id);
     if (!open) return;
     logAction(this.#rooms.world.log, open, `sending: ${open.kind}`);
-    const settlement = await this.#post.send(open, signal);
+    const settlement = await this.#requests.send(open, signal);
     if (settlement) await this.#settle(open, settlement);
   }
 
@@ -169,7 +169,7 @@ export class Actor {
   async #sleepUntilNextTry(action: Action, signal: AbortSignal): Promise<void> {
     const { clock } = this.#rooms.world;
     const left = () => this.#tryWaitMs(action);
-    for (let wait = left(); !signal.aborted && wait > 0 && this.#post.isCurrent(action); wait = left()) {
+    for (let wait = left(); !signal.aborted && wait > 0 && this.#requests.isCurrent(action); wait = left()) {
       await clock.sleep(Math.min(wait, 2 * secondMs), signal);
     }
   }

@@ -175,7 +175,8 @@ export class Recorder {
       const overtaken =
         settlement.kind === 'confirmed' &&
         this.#order.freshnessOf('warmup', mailboxId, settlement.askedAt) === 'superseded';
-      const context = { policy, words: this.#options.words, now, overtaken };
+      const apiAheadMs = aheadMs(this.#rooms.fleet.account(this.#options.account));
+      const context = { policy, words: this.#options.words, now, apiAheadMs, overtaken };
       const { mailbox: ended, changes } = afterSettlement(before, open, settlement, context);
       const action = ended.action ?? open;
       const actions = withDisplaced(action, this.#rooms.world);

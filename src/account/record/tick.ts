@@ -1,156 +1,20 @@
 // Tick of one mailbox: an answer is applied and judged, and its verdict plans or drops actions. Pure.
 
 import { type Action, actionAfter, isGuardActionKind, type OpenAction } from '../../core/action.ts';
-import {
-  type BlacklistAnswer,
-  type DnsAnswer,
-  dnsRecords,
-  type MailboxDetail,
-  type Observed,
-  type WarmupAnswer,
-} from '../../core/answers.ts';
+import type { Observed, WarmupAnswer } from '../../core/answers.ts';
 import { daysOf, isSameSpan } from '../../core/decision.ts';
-import { admit, type BreakerState, heldByBreaker, withdraw } from '../../core/guard/breaker.ts';
+import type { BreakerState } from '../../core/guard/breaker.ts';
 import { afterConfirmed, afterOperatorChange, firstSight } from '../../core/guard/memory.ts';
 import { runStateOf, type StatusWords } from '../../core/guard/run-state.ts';
-import {
-  type Change,
-  type ChangedThing,
-  changesShown,
-  domainOf,
-  type MailboxState,
-  mailboxKey,
-} from '../../core/mailbox.ts';
-import { firstSightAnswers, type Policy, ratePpm } from '../../core/policy.ts';
-import { dayMs, type EpochMs } from '../../core/time.ts';
-import type { Verdict } from '../../core/verdict.ts';
+import { type Change, changesShown, type MailboxState } from '../../core/mailbox.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { EpochMs } from '../../core/time.ts';
 import { causeSentences, type Others } from '../../core/wording/causes.ts';
-import { counted } from '../../core/wording/phrases.ts';
 import type { DecisionRecord } from '../../store/records.ts';
+import { askBreaker } from './admission.ts';
 import { judgeMailbox, type Observation, observe } from './observe.ts';
-import { isPausedByHabit } from './outside-changes.ts';
-import { isActive, isEffectOf, isNew, isOurs, planAfter, type Settlement, showsChange, undoesNewer } from './plan.ts';
-
-// Asks the breaker before a verdict becomes an action. Pure. docs/guard.md, "When it does nothing, on purpose".
-
-/** Returns the verdict that the breaker lets pass, and the breaker after it. A restore passes unasked. */
-export function askBreaker(
-  mailbox: MailboxState,
-  verdict: Verdict,
-  given: {
-    readonly breaker: BreakerState;
-    readonly policy: Policy;
-    readonly mayWrite: boolean;
-    readonly running: () => number;
-    readonly now: EpochMs;
-  },
-): { readonly verdict: Verdict; readonly breaker: BreakerState } {
-  const { breaker, policy, mayWrite, running, now } = given;
-  const key = mailboxKey(mailbox.account, mailbox.id);
-  const protects = verdict.action === 'recovery' || verdict.action === 'pause';
-  // A hold says nothing about the bounces, so the breaker keeps what it holds.
-  if (verdict.action === 'hold') return { verdict, breaker };
-  // No action waits for the breaker while writes are off.
-  if (!protects || !mayWrite) return { verdict, breaker: withdraw(breaker, key) };
-  // An action in progress was admitted before. A worse verdict only changes its kind.
-  if (isActive(mailbox.action) && mailbox.action.kind !== 'restore') return { verdict, breaker };
-  const { account, email } = mailbox;
-  const statsAt = now - verdict.dataAgeMs;
-  const firstSight = (mailbox.memory?.answersJudged ?? 0) <= firstSightAnswers;
-  const about = { key, account, email, domain: domainOf(email), weight: weightOf(verdict), firstSight, statsAt };
-  const candidate = verdict.reason === 'emergency' ? { ...about, emergency: true as const } : about;
-  const { state, admitted } = admit(breaker, candidate, { policy: policy.breaker, running, now });
-  if (admitted) return { verdict, breaker: state };
-  return { verdict: heldByBreaker(verdict), breaker: state };
-}
-
-/** Returns the rate as a multiple of the limit. Without a limit, it returns the rate itself, which is larger. */
-function weightOf(verdict: Verdict): number {
-  const rate = ratePpm(verdict.emergency ?? verdict) ?? 0;
-  return verdict.limitPpm ? rate / verdict.limitPpm : rate;
-}
-
-// Changes by others between two looks at a mailbox, as far as the API shows them. Pure.
-
-/** A change of the limit within this time after Warmwarden set a mode counts as its effect. */
-const effectWithinMs = dayMs;
-
-interface Pair {
-  readonly what: ChangedThing;
-  readonly from: string | null;
-  readonly to: string | null;
-  /** True if null is a value (no record), not an unread one. */
-  readonly nullable?: boolean;
-}
-
-export function changesIn(before: MailboxState, { route, observed }: Observation): readonly Change[] {
-  switch (route) {
-    case 'warmup':
-      return between(before.warmup, observed, (was, is) => warmupPairs(was, is, before, observed.at));
-    case 'mailbox':
-      return between(before.detail, observed, connectionPairs);
-    case 'dns':
-      return between(before.dns, observed, dnsPairs);
-    case 'blacklist':
-      return between(before.blacklist, observed, listingPairs);
-    case 'stats':
-      return [];
-  }
-}
-
-function between<Answer>(
-  before: Observed<Answer> | null,
-  observed: Observed<Answer>,
-  pairs: (was: Answer, is: Answer) => readonly Pair[],
-): readonly Change[] {
-  if (!before) return [];
-  return pairs(before.answer, observed.answer)
-    .filter(({ from, to, nullable }) => from !== to && (nullable || (from !== null && to !== null)))
-    .map(({ what, from, to }) => ({ since: before.at, at: observed.at, what, from, to }));
-}
-
-function warmupPairs(was: WarmupAnswer, is: WarmupAnswer, before: MailboxState, at: EpochMs): readonly Pair[] {
-  const limit = (answer: WarmupAnswer) => answer.config.targetDailyLimit?.toString() ?? null;
-  const ownEffect = modesSetAt(before).some((setAt) => at - setAt <= effectWithinMs);
-  return [
-    { what: 'mode', from: was.mode, to: is.mode },
-    { what: 'warm-up', from: was.status, to: is.status },
-    ...(ownEffect ? [] : [{ what: 'target_daily_limit' as const, from: limit(was), to: limit(is) }]),
-  ];
-}
-
-/** Returns the times at which Warmwarden set a mode, also by an earlier action that a claim still names. */
-function modesSetAt({ action, memory }: MailboxState): readonly EpochMs[] {
-  const acted = action?.state === 'confirmed' && action.targetMode !== null ? [action.settledAt] : [];
-  const claims = [memory?.claim, memory?.claim?.under].flatMap((claim) => (claim?.kind === 'recovery' ? [claim] : []));
-  return [...acted, ...claims.map(({ since }) => since)];
-}
-
-function connectionPairs(was: MailboxDetail, is: MailboxDetail): readonly Pair[] {
-  const word = ({ connection, connectionError }: MailboxDetail) =>
-    connection === 'unclear' ? null : (connectionError ?? connection);
-  return [{ what: 'connection', from: word(was), to: word(is) }];
-}
-
-function dnsPairs(was: DnsAnswer, is: DnsAnswer): readonly Pair[] {
-  return dnsRecords.flatMap((name) => {
-    const [before, now] = [was.records[name], is.records[name]];
-    // An inconclusive look says nothing about the record either.
-    if (before.pass === null || now.pass === null) return [];
-    const record = { what: `${name}_record` as const, from: before.record, to: now.record, nullable: true };
-    return [{ what: name, from: before.status, to: now.status }, record];
-  });
-}
-
-function listingPairs(was: BlacklistAnswer, is: BlacklistAnswer): readonly Pair[] {
-  const lists = ({ listed, lists: names, found }: BlacklistAnswer) =>
-    listed === null
-      ? null
-      : listed
-        ? [...names].sort().join(', ') || (found === null ? 'some lists' : counted(found, 'list'))
-        : 'none';
-  return [{ what: 'listing', from: lists(was), to: lists(is) }];
-}
+import { changesIn, isPausedByHabit } from './outside-changes.ts';
+import { isEffectOf, isNew, isOurs, planAfter, type Settlement, showsChange, undoesNewer } from './plan.ts';
 
 export interface TickContext {
   readonly policy: Policy;
@@ -166,8 +30,10 @@ export interface TickContext {
   readonly newId: () => string;
   /** Mailboxes that share a domain or a provider with the mailbox. Called only if an action is planned. */
   readonly others: (mailbox: MailboxState) => readonly Others[];
-  readonly apiAheadMs?: number;
-  readonly accountHasShrunk?: (mailbox: MailboxState) => boolean;
+  /** Milliseconds by which the API's clock is ahead of ours, or 0 if unknown. */
+  readonly apiAheadMs: number;
+  /** True if the account counts at most half of the emails that were read before. Called only if the mailbox does. */
+  readonly accountHasShrunk: (mailbox: MailboxState) => boolean;
   /** The newest actions on the mailbox. Called only if the answer shows a change. */
   readonly actionsOf: (mailbox: MailboxState) => readonly Action[];
   readonly timeZone: string;
@@ -271,7 +137,7 @@ export function confirm(
   context: Pick<TickContext, 'policy' | 'words' | 'now' | 'apiAheadMs'>,
 ): MailboxState {
   if (!before.action) return before;
-  const { policy, words, now, apiAheadMs = 0 } = context;
+  const { policy, words, now, apiAheadMs } = context;
   const { status, mode } = warmup.answer;
   const rows = before.stats?.answer.rows ?? null;
   const sight = { mode, run: runStateOf(status, words, rows, now), rows, now, apiAheadMs };

@@ -1,7 +1,7 @@
 // Lane through which all requests of an account start: polls by one or in batches, actions one by one and before them.
 
+import { turnEveryMs } from '../../core/guarding.ts';
 import { minuteMs, secondMs } from '../../core/time.ts';
-import { turnEveryMs } from '../../core/write-scope.ts';
 import { type Bell, type Clock, createBell, nextTurn } from '../../world/world.ts';
 import type { Budget } from '../budget.ts';
 import type { Poll } from './poll.ts';

@@ -2,12 +2,13 @@
 import type { Action } from '../action.ts';
 import type { Alert, AlertChanges, Silence } from '../alert.ts';
 import { type BreakerState, closedBreaker } from '../guard/breaker.ts';
+import type { Guarding } from '../guarding.ts';
 import type { Incident } from '../incident.ts';
 import { type AccountState, isUnread, type MailboxName, type MailboxState, type SweepProgress } from '../mailbox.ts';
 import type { StoreFailure } from '../store-failure.ts';
 import { type EpochMs, hourMs } from '../time.ts';
 import { visibleText } from '../wording/phrases.ts';
-import { type Guarding, isOff, scopeKey, scopesOver, type WritesOff } from '../write-scope.ts';
+import { isOff, scopeKey, scopesOver, type WritesOff } from '../write-scope.ts';
 
 export interface ChannelState {
   readonly name: string;

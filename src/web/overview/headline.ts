@@ -2,6 +2,7 @@
 
 import type { Action } from '../../core/action.ts';
 import type { Alert } from '../../core/alert.ts';
+import type { Guarding } from '../../core/guarding.ts';
 import type { Incident } from '../../core/incident.ts';
 import { type AccountState, type GuardState, mailboxKey, type SweepProgress } from '../../core/mailbox.ts';
 import type { StoreFailure } from '../../core/store-failure.ts';
@@ -10,7 +11,7 @@ import { sentence as sentenceOf } from '../../core/wording/explain.ts';
 import { sweepsText } from '../../core/wording/forecast.ts';
 import { incidentTitle } from '../../core/wording/incidents.ts';
 import { counted, duration, firstText, momentText, numberText } from '../../core/wording/phrases.ts';
-import { type Guarding, scopeText, type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
+import { scopeText, type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
 import type { FiringAlerts } from './alerts.ts';
 
 export type StateCounts = Readonly<Record<GuardState, number>>;

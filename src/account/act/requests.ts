@@ -57,7 +57,7 @@ const lookWaitsMs: readonly number[] = [1, 2, 5, 10, 30, 60].map((seconds) => se
 /** Maximum age of the statistics behind a write. Older statistics are read again first. */
 const statsMaxAgeMs = hourMs;
 
-export class Post {
+export class ActionRequests {
   readonly #rooms: ActorRooms;
   readonly #options: ActorOptions;
 
