@@ -137,23 +137,11 @@ test('a mailbox list that shows another health score makes the statistics of tha
   await duty.run(16 * minuteMs);
   const asked = () => duty.between.requests.filter(({ path }) => path.startsWith('/v1/stats')).map(({ path }) => path);
   const before = asked().length;
-  const entry = duty.mailbox(oliver)?.entry.answer;
-  duty.between.meddle = ({ path }) =>
-    path === '/v1/mailboxes'
-      ? {
-          status: 200,
-          body: {
-            mailboxes: [amelia, oliver].map((email) => {
-              const { id, status, healthScore, dailyLimit, provider, warmupDay } = duty.mailbox(email)?.entry
-                .answer ?? { ...entry };
-              const health_score = email === oliver ? 50 : healthScore;
-              return { id, email, provider, status, health_score, daily_limit: dailyLimit, warmup_day: warmupDay };
-            }),
-          },
-        }
-      : 'pass';
+  const [first] = duty.simulator.fleet.mailboxes();
+  const fault = { do: 'edit', edit: { set: { 'mailboxes.0.health_score': 50 } } } as const;
+  duty.simulator.faults.add({ fault, route: 'mailboxes' });
   await duty.run(2 * minuteMs);
-  expect(asked().slice(before)).toEqual([`/v1/stats?mailbox_id=${entry?.id}&days=30`]);
+  expect(asked().slice(before)).toEqual([`/v1/stats?mailbox_id=${first?.id}&days=30`]);
 });
 
 test('a wall clock that jumps ahead by hours acts once, and nothing but clock_off is announced', async () => {

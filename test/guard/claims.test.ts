@@ -97,13 +97,6 @@ function recovered() {
   return mailbox;
 }
 
-function contested() {
-  const mailbox = onDuty();
-  pausedAndResumed(mailbox, 20);
-  pausedAndResumed(mailbox, 40);
-  return mailbox;
-}
-
 describe('a claim', () => {
   test('comes with our confirmed change, remembers the mode before, and ends with any other mode, which is a reversal', () => {
     const mailbox = onDuty('aggressive');
@@ -165,7 +158,8 @@ describe('what others take back', () => {
   });
 
   test('in a quarrel only actions are held, until a person ends the contest', () => {
-    const mailbox = contested();
+    const mailbox = onDuty();
+    for (const bounced of [20, 40]) pausedAndResumed(mailbox, bounced);
     expect(mailbox.look()).toMatchObject({ action: 'none', reason: 'ok' });
     mailbox.bounce(60);
     mailbox.endContest();

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { minuteMs } from '../../src/core/time.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { OtherApi, week } from '../support/other-api.ts';
+import { emergencyWeek, OtherApi } from '../support/other-api.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '* * * * *', stats: '*/5 * * * *', warmup: '*/5 * * * *' };
-const emergency = [{ daysAgo: 0, sent: 40, bounced: 9 }, ...week(40, 0).slice(1)];
 
 /** The routes of a file beside its channel. */
 function routed(url: string, secret: string, routes: readonly object[]): object {
@@ -13,7 +12,7 @@ function routed(url: string, secret: string, routes: readonly object[]): object 
 
 test('an emergency pause that no route takes goes to the channel all the same', async () => {
   await using api = await OtherApi.start();
-  api.add('ann@d2.example', { days: emergency });
+  api.add('ann@d2.example', { days: emergencyWeek });
   await using stage = await startMovedDaemon({ other: api, poll });
   const { hookUrl, secret } = stage.receiver;
   const match = { mailbox: '*@d1.example' };

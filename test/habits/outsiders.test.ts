@@ -14,14 +14,6 @@ import { sha256 } from '../support/sha256.ts';
 import { until } from '../support/until.ts';
 import { stillWorld } from '../web/running-server.ts';
 
-/** A run of a built-in recipe over the store at `place`: what it failed with. */
-async function failureOver(place: string): Promise<string | null> {
-  const runner = recipeRunner(stillWorld(), { place });
-  const { error } = await endedRun(runner, (await startedRun(runner)).id);
-  await runner.close();
-  return error;
-}
-
 it('answers to those outside name neither the program’s path nor the configuration’s', async () => {
   using workplace = new Workplace();
   mkdirSync(workplace.path('recipes'));
@@ -66,7 +58,10 @@ it('readiness names the files of a store that fails without their folders', () =
 });
 
 it('a run whose SELECT finds no store says so without its path', async () => {
-  expect(await failureOver('/srv/ww/store.db')).toBe('SQLite says: unable to open database');
+  const runner = recipeRunner(stillWorld(), { place: '/srv/ww/store.db' });
+  const { error } = await endedRun(runner, (await startedRun(runner)).id);
+  await runner.close();
+  expect(error).toBe('SQLite says: unable to open database');
 });
 
 it('what a run did or would do names no path', async () => {

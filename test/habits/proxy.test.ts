@@ -11,13 +11,12 @@ import { privateAuthority } from '../support/certificates.ts';
 import { HttpProxy } from '../support/http-proxy.ts';
 import { listen, portOf as portOfServer } from '../support/loopback.ts';
 import { newFolder } from '../support/new-folder.ts';
-import { OtherApi, week } from '../support/other-api.ts';
+import { emergencyWeek, OtherApi } from '../support/other-api.ts';
 import { Running, Workplace } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';
 import { silentWorld } from '../support/silent-world.ts';
 
 const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/5 * * * *', warmup: '*/5 * * * *' };
-const emergency = [{ daysAgo: 0, sent: 40, bounced: 9 }, ...week(40, 0).slice(1)];
 const portOf = (url: string) => new URL(url).port;
 
 /** TLS with the certificate of the private authority in front of a server on loopback; resolves to its port. */
@@ -51,7 +50,7 @@ test('polls, the POST, messages and the heartbeat go through the proxy of the fi
   await using proxy = await HttpProxy.start();
   await using receiver = await Receiver.start();
   proxy.wants = 'warden:pass word';
-  api.add('ann@d2.example', { days: emergency });
+  api.add('ann@d2.example', { days: emergencyWeek });
   const ca_file = fileWith(privateAuthority.ca);
   const hook = await withTls(portOf(receiver.hookUrl));
   await using stage = await startMovedDaemon({
@@ -80,7 +79,7 @@ test('polls, the POST, messages and the heartbeat go through the proxy of the fi
 test('https to an API with a private authority: with ca_file it is polled, without it the failure says what to do', async () => {
   await using api = await OtherApi.start();
   await using proxy = await HttpProxy.start();
-  api.add('ann@d2.example', { days: emergency });
+  api.add('ann@d2.example', { days: emergencyWeek });
   const base_url = `https://mailboxes.test:${await withTls(portOf(api.url))}`;
   const account = { base_url };
   const file = { proxy: `http://127.0.0.1:${proxy.port}` };

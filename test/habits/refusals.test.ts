@@ -4,15 +4,13 @@ import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { calmPoll, type Duty, goOnDuty } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { answerWith, type Fault, OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
+import { answerWith, emergencyWeek, type Fault, OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
 
 const sentence = 'this mailbox is shared from another workspace: only its owner may change it';
 const refusal = (status = 403) => answerWith(status, { error: sentence });
 
 /** 5 of 280: over the limit of balanced. */
 const breach = week(40, 5);
-/** 11 of 280, all of them today. */
-const emergency = week(40, 0).map((day) => (day.daysAgo === 0 ? { ...day, bounced: 11 } : day));
 
 /** An API that refuses changes of the mailboxes that `refused` holds. */
 async function fleetOf(count: number) {
@@ -37,7 +35,7 @@ test.each([403, 404, 409, 422, 423])('%i on a POST is that mailbox’s: another 
   expect([failed?.rule, failed?.severity, others]).toEqual(['guard_action_failed', 'critical', []]);
   expect(failed?.facts.sentences.join(' ')).toContain(sentence);
   expect([duty.account()?.keyWrites, duty.alert('not_guarded')]).toEqual([null, undefined]);
-  own.days = emergency;
+  own.days = emergencyWeek;
   await duty.until(() => own.status === 'paused', hourMs);
   await duty.run(minuteMs);
   expect([duty.action(own.email)?.state, duty.account()?.keyWrites]).toEqual(['confirmed', true]);
@@ -64,7 +62,7 @@ test('two refused mailboxes and none accepted: the key counts as read-only, and 
   expect(api.posts(third)).toHaveLength(1);
   await duty.restart();
   expect(duty.account()?.keyWrites).toBe(false);
-  fourth.days = emergency;
+  fourth.days = emergencyWeek;
   await duty.until(() => fourth.status === 'paused', hourMs);
   await duty.run(minuteMs);
   expect([duty.account()?.keyWrites, duty.alert('not_guarded')]).toEqual([true, undefined]);
@@ -79,7 +77,7 @@ test('a mailbox that accepted a change and is then refused says it of the key, a
   await duty.until(() => duty.action(only.email)?.state === 'confirmed');
   await duty.restart();
   api.refused.set(only, refusal());
-  only.days = emergency;
+  only.days = emergencyWeek;
   await duty.until(() => isRefused(duty, only));
   expect([duty.account()?.keyWrites, duty.alert('not_guarded')?.status]).toEqual([false, 'firing']);
 });

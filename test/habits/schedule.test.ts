@@ -7,6 +7,7 @@ import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { cronSchedule } from '../../src/world/schedule.ts';
 import { type MovedDaemon, startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { OtherApi } from '../support/other-api.ts';
+import { Workplace } from '../support/process.ts';
 import { sha256 } from '../support/sha256.ts';
 
 const at = (text: string) => Date.parse(`${text}Z`);
@@ -108,18 +109,16 @@ test('a recipe that is added is not due before it was there', async () => {
   expect(await runsOf(stage, 'late')).toHaveLength(1);
 });
 
-test('check warns of a day of the month beside a day of the week', async () => {
-  await using api = await OtherApi.start();
-  await using stage = await startMovedDaemon({ other: api, poll });
+test('check warns of a day of the month beside a day of the week', () => {
+  using workplace = new Workplace();
   const alerts = {
     channels: [{ name: 'hook', type: 'slack', url: 'https://hooks.slack.com/services/T/B/x' }],
     digest: { at: '0 8 1 * 1', channels: ['hook'] },
   };
-  writeFileSync(stage.file, JSON.stringify({ ...stage.written(), poll: { dns: '17 3 1-7 * mon' }, alerts }));
-  const loaded = loadConfig(stage.file, {});
-  expect(
-    loaded.ok ? loaded.warnings.filter(({ message }) => message.includes('day of the week')) : loaded,
-  ).toMatchObject([
+  const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_any', plan: 'pro' }];
+  const loaded = loadConfig(workplace.configure({ accounts, poll: { dns: '17 3 1-7 * mon' }, alerts }), {});
+  const said = loaded.ok ? loaded.warnings.filter(({ message }) => message.includes('day of the week')) : loaded;
+  expect(said).toMatchObject([
     { path: 'poll.dns', message: expect.stringContaining('it runs only on days that are both') },
     { path: 'alerts.digest.at' },
   ]);

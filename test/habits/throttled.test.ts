@@ -3,15 +3,13 @@ import { expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { calmPoll, goOnDuty } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { answerWith, OtherApi, week } from '../support/other-api.ts';
+import { answerWith, emergencyWeek, OtherApi, week } from '../support/other-api.ts';
 
 const says = (status: number, seconds: number | null) =>
   answerWith(status, { error: 'slow down' }, seconds === null ? {} : { 'retry-after': String(seconds) });
 /** The longest time between two requests, milliseconds. */
 const longestGapMs = (times: readonly number[]) =>
   Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
-/** 12 of 280, all of them today. */
-const emergency = week(40, 0).map((day) => (day.daysAgo === 0 ? { ...day, bounced: 12 } : day));
 
 test.each([60, 900, null])(
   'a 429 to the changes of one mailbox (Retry-After %s) holds that mailbox alone: it is NOT ACTED ON, the others are',
@@ -24,7 +22,7 @@ test.each([60, 900, null])(
       method === 'POST' && mailboxId === held.id ? says(429, seconds) : undefined;
     held.days = week(40, 6);
     await daemon.run(30 * minuteMs);
-    burning.days = emergency;
+    burning.days = emergencyWeek;
     const from = api.log.length;
     await daemon.run(hourMs);
     expect(burning.status).toBe('paused');
@@ -53,7 +51,7 @@ test('503 with Retry-After on one route stops that route, and an emergency is ac
   api.fault = ({ path }) => (path === '/v1/dns' ? says(503, 900) : undefined);
   await using duty = await goOnDuty({ other: api });
   await duty.run(hourMs);
-  burning.days = emergency;
+  burning.days = emergencyWeek;
   await duty.until(() => burning.status === 'paused', hourMs);
   expect(longestGapMs(api.log.map(({ at }) => at))).toBeLessThan(5 * minuteMs);
 });
@@ -77,7 +75,7 @@ test.each([900, 20, null])(
       11 * minuteMs,
     );
     expect(since.length - answered.length).toBeLessThan(seconds === 20 ? 2000 : 50);
-    burning.days = emergency;
+    burning.days = emergencyWeek;
     await daemon.until('the pause', () => burning.status === 'paused', 20 * minuteMs);
     expect(JSON.stringify(daemon.receiver.alerts())).not.toMatch(/does not answer|too many|shared/);
   },

@@ -39,23 +39,23 @@ test('it fires with the second list, without a poll of the mailbox', async () =>
   expect(await it.stage.store.outbox.unnotifiedTransitions(10)).toHaveLength(1);
 });
 
-test('it fires when the second list has other news, too', async () => {
+test.each<
+  [
+    what: string,
+    second: readonly [status: string, others?: Partial<MailboxEntry>, truncated?: boolean],
+    alerts: unknown[],
+  ]
+>([
+  ['has other news, too: it fires', ['disconnected', { healthScore: 97 }], [disconnected('firing')]],
+  [
+    'is cut off before the mailbox: it waits',
+    ['disconnected', {}, true],
+    expect.arrayContaining([disconnected('pending')]),
+  ],
+  ['shows the connection again: it was never an alert', ['active'], []],
+])('when the second list %s', async (_, second, alerts) => {
   await using it = await listing();
   await it.list(now, 'disconnected');
-  await it.list(now + minuteMs, 'disconnected', { healthScore: 97 });
-  expect(it.alerts()).toEqual([disconnected('firing')]);
-});
-
-test('a list that is cut off before the mailbox is no second observation', async () => {
-  await using it = await listing();
-  await it.list(now, 'disconnected');
-  await it.list(now + minuteMs, 'disconnected', {}, true);
-  expect(it.alerts()).toContainEqual(disconnected('pending'));
-});
-
-test('a connection that is back at the second list was never an alert', async () => {
-  await using it = await listing();
-  await it.list(now, 'disconnected');
-  await it.list(now + minuteMs, 'active');
-  expect(it.alerts()).toEqual([]);
+  await it.list(now + minuteMs, ...second);
+  expect(it.alerts()).toEqual(alerts);
 });

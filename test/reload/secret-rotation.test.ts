@@ -13,8 +13,8 @@ const done: CommandOutcome = { result: 'done', messages: [] };
 const refused: CommandOutcome = { result: 'invalid', messages: [] };
 const failed: CommandOutcome = { result: 'failed', messages: [], worthRetrying: true };
 
-/** A rotation that follows a file with a secret and another file, on a moved clock. */
-function following(reload: (file: string, rotation: SecretRotation) => Promise<CommandOutcome>) {
+/** A rotation that follows a file with a secret and another file, on a moved clock; `reload` says what the nth reload leads to. */
+function following(reload: (nth: number, file: string, rotation: SecretRotation) => CommandOutcome) {
   const workplace = new Workplace();
   const [file, other] = [workplace.path('key'), workplace.path('other')];
   for (const one of [file, other]) writeFileSync(one, 'the first');
@@ -23,14 +23,15 @@ function following(reload: (file: string, rotation: SecretRotation) => Promise<C
   const rotation = new SecretRotation(world);
   const read = new Map([file, other].map((one) => [one, 'the first']));
   rotation.follow(read);
-  const loop = rotation.loop(new Loops(world), () => reload(file, rotation));
+  let reloads = 0;
+  const loop = rotation.loop(new Loops(world), async () => reload(++reloads, file, rotation));
   loop.start();
   const end = async () => {
     await loop.stop();
     expect(clock.sleeping()).toBe(0);
     workplace[Symbol.dispose]();
   };
-  return { file, other, read, rotation, clock, [Symbol.asyncDispose]: end };
+  return { file, other, read, rotation, clock, reloads: () => reloads, [Symbol.asyncDispose]: end };
 }
 
 test.each([
@@ -38,54 +39,43 @@ test.each([
   { name: 'a refused configuration is not tried again with the same secret', outcomes: [refused], reloads: 1 },
   { name: 'a reload that failed is tried again until it succeeds', outcomes: [failed, failed, done], reloads: 3 },
 ])('$name', async ({ outcomes, reloads }) => {
-  let asked = 0;
-  await using at = following(async () => outcomes[asked++] ?? done);
+  await using at = following((nth) => outcomes[nth - 1] ?? done);
   writeFileSync(at.file, 'the second');
   await at.clock.advance(10 * minuteMs);
-  expect(asked).toBe(reloads);
+  expect(at.reloads()).toBe(reloads);
 });
 
 test('a secret that is replaced again while the reload goes on is not missed', async () => {
-  let reloads = 0;
-  await using at = following(async (file, rotation) => {
-    reloads += 1;
+  await using at = following((nth, file, rotation) => {
     const read = readFiles([file]);
-    if (reloads === 1) writeFileSync(file, 'the third');
+    if (nth === 1) writeFileSync(file, 'the third');
     rotation.follow(read);
     return done;
   });
   writeFileSync(at.file, 'the second');
   await at.clock.advance(10 * minuteMs);
-  expect(reloads).toBe(2);
+  expect(at.reloads()).toBe(2);
 });
 
 test('a secret that is replaced after the configuration was read, and before it is in force, is not missed', async () => {
-  let reloads = 0;
-  await using at = following(async () => {
-    reloads += 1;
-    return done;
-  });
+  await using at = following(() => done);
   writeFileSync(at.file, 'the second');
   at.rotation.follow(at.read);
   await at.clock.advance(minuteMs);
-  expect(reloads).toBe(1);
+  expect(at.reloads()).toBe(1);
 });
 
 test('a secret whose file stays away for a minute leads to one reload, which says so, delays no other file, and leads to one more when it is back', async () => {
-  let reloads = 0;
-  await using at = following(async () => {
-    reloads += 1;
-    return refused;
-  });
+  await using at = following(() => refused);
   rmSync(at.file);
   await at.clock.advance(59 * secondMs);
-  expect(reloads).toBe(0);
+  expect(at.reloads()).toBe(0);
   await at.clock.advance(10 * minuteMs);
-  expect(reloads).toBe(1);
+  expect(at.reloads()).toBe(1);
   writeFileSync(at.other, 'the second');
   await at.clock.advance(15 * secondMs);
-  expect(reloads).toBe(2);
+  expect(at.reloads()).toBe(2);
   writeFileSync(at.file, 'the first');
   await at.clock.advance(10 * minuteMs);
-  expect(reloads).toBe(3);
+  expect(at.reloads()).toBe(3);
 });

@@ -38,7 +38,7 @@ test('the accounts in another order are no reason to tell it again, and its end 
   await stage.reload((config) => config.accounts.reverse());
   await stage.run(20 * minuteMs);
   expect([told(stage), stage.alerts('guard_held').length]).toEqual([['firing'], 1]);
-  await stage.applyHeld();
+  await stage.command('breaker-apply', {});
   await stage.run(2 * minuteMs);
   expect([told(stage), stage.alerts('guard_held')]).toEqual([['firing', 'resolved'], []]);
 });

@@ -262,8 +262,6 @@ export async function startMovedDaemon(options: MovedOptions) {
       takePosts();
       return value;
     },
-    /** `warmwarden breaker apply`. */
-    applyHeld: () => askDaemon(pathOf(config.store), 'breaker-apply', { by: 'a test', reason: 'the bounces are real' }),
     /** `warmwarden writes off` or `on`. */
     writes: (off: boolean, change: { readonly forMs?: number; readonly mailbox?: string } = {}) => {
       const { forMs = null, mailbox = null } = change;

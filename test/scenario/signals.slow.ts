@@ -1,17 +1,15 @@
 // A daemon ends at its signals: at the first within its steps, at the second at once.
 import { describe, expect, it } from 'vitest';
 import { Stage } from '../support/guarded.ts';
-import { week } from '../support/other-api.ts';
+import { emergencyWeek } from '../support/other-api.ts';
 import { until } from '../support/until.ts';
-
-const burst = [{ daysAgo: 0, sent: 10, bounced: 6 }, ...week(40, 0).slice(1)];
 
 describe.concurrent('a daemon', () => {
   it('ends at once at a second signal', async () => {
     await using stage = await Stage.open();
     // A write is given its time when the daemon stops, for its answer matters: so it would wait.
     stage.api.fault = ({ method }) => (method === 'POST' ? { kind: 'delay', ms: 30_000 } : undefined);
-    stage.api.add('a@a.example', { days: burst });
+    stage.api.add('a@a.example', { days: emergencyWeek });
     stage.start();
     await until('a write that hangs', () => stage.api.log.some(({ method }) => method === 'POST'));
     stage.daemon.kill('SIGINT');
