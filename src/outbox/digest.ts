@@ -20,7 +20,7 @@ import type { RecordingParts } from './outbox-store.ts';
 const maxLines = 10;
 
 /** Makes the message even if there is nothing to report: its arrival shows that the guard works. */
-function digestOf(
+export function digestOf(
   { actions, undelivered }: DigestFacts,
   fleet: Fleet,
   period: { readonly since: EpochMs; readonly now: EpochMs; readonly timeZone: string },

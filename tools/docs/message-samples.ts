@@ -91,6 +91,7 @@ function ofAccount(change: Partial<AccountState>, kind: string, now = start) {
 const down = 'the API does not answer (the connection was refused)';
 const rejected = 'the API refuses the key (HTTP 401: unauthorized); check the api_key of this account';
 const unreadable = "the API refuses to answer (HTTP 403: forbidden); check the plan and the key's read permission";
+const downSince = (failingSince: number) => ({ failingSince, lastSuccessAt: failingSince - 4_000 });
 const unlisted = { since: start - 4 * minuteMs, detail: 'the API does not answer (HTTP 500 without a text)' };
 
 /** A mailbox that Warmwarden switched to recovery mode some days ago. */
@@ -202,8 +203,8 @@ const silence = {
 /** At least one for each rule, and one for each of its causes. */
 export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
   not_guarded: [
-    ofAccount({ failingSince: start - 3 * minuteMs, lastFailure: down }, 'api down'),
-    ofAccount({ rejections: 2, failingSince: start, keyRejected: true, lastFailure: rejected }, 'key rejected'),
+    ofAccount({ ...downSince(start - 3 * minuteMs), lastFailure: down }, 'api down'),
+    ofAccount({ ...downSince(start), rejections: 2, keyRejected: true, lastFailure: rejected }, 'key rejected'),
     ofAccount({ keyWrites: false }, 'key read-only'),
     mailboxListShort(acme, { listed: 30, missing: [sampleMailbox()], truncated: false }),
     mailboxListShort(acme, { listed: 0, missing: [], truncated: false }),

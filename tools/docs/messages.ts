@@ -4,16 +4,21 @@ import { elapse, step } from '../../src/alerts/engine.ts';
 import { type GroupMessage, groupOf, incidentMessageOf, messageOf } from '../../src/alerts/grouping.ts';
 import { messageIncident } from '../../src/alerts/incident-message.ts';
 import { withLinks } from '../../src/alerts/notifications.ts';
-import type { Channel } from '../../src/channels/channel.ts';
+import type { Channel, Notice, Rendered } from '../../src/channels/channel.ts';
 import { emailChannel } from '../../src/channels/email.ts';
 import { pagerdutyChannel } from '../../src/channels/pagerduty.ts';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import type { Alert, Transition } from '../../src/core/alert.ts';
 import { alertRules, ruleBook } from '../../src/core/alert-rules.ts';
-import type { EpochMs } from '../../src/core/time.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
+import { dayMs, type EpochMs } from '../../src/core/time.ts';
+import type { Claim } from '../../src/core/verdict.ts';
+import { digestOf } from '../../src/outbox/digest.ts';
 import { sampleIncident } from '../../test/alerts/incident-samples.ts';
-import { start } from '../../test/alerts/samples.ts';
+import { judged, sampleAction, start } from '../../test/alerts/samples.ts';
+import { memory } from '../../test/store/records.ts';
 import { movedClock } from '../simulator/moved-clock.ts';
 import { connectionBack, messageSamples, type Sample, severalAtOnce } from './message-samples.ts';
 
@@ -39,6 +44,7 @@ export function messagesText(): string {
     `## An incident\n\n${fenced(slackText(incidentMessage()))}`,
     `## Several alerts\n\n${several}`,
     `## Resolved\n\n${end}`,
+    `## The digest\n\n${fenced(shownBy(slack.renderNotice(digest())))}`,
     `## An email\n\n${fenced(letterText(notGuarded))}`,
     `## A webhook\n\n${fenced(bytesOf(webhook, notGuarded), 'json')}`,
     `## A PagerDuty event\n\n${fenced(bytesOf(pagerduty, notGuarded), 'json')}`,
@@ -113,9 +119,32 @@ interface Payload {
   readonly attachments: readonly { readonly blocks: readonly Block[] }[];
 }
 
-/** What Slack shows of the bytes that it gets. */
+/** A day with two actions, a failing record and a mailbox that cannot be judged. */
+function digest(): Notice {
+  const fleet = new Fleet();
+  fleet.putMailbox(changedMailbox('bob', 'recovery'));
+  fleet.putMailbox(changedMailbox('eve', 'pause'));
+  for (const rule of ['dns_failing', 'guard_blind'] as const) {
+    const [sample] = messageSamples[rule];
+    if (sample && !('kind' in sample)) fleet.putAlert(firing(sample).alert);
+  }
+  const actions = [sampleAction(), sampleAction({ id: 'a2', kind: 'pause', email: 'eve@acme.example' })];
+  return digestOf({ actions, undelivered: [] }, fleet, { since: start - dayMs, now: start, timeZone: 'UTC' });
+}
+
+/** A mailbox that Warmwarden changed. */
+function changedMailbox(id: string, kind: Claim['kind']): MailboxState {
+  const claim: Claim = { kind, actionId: 'a1', since: start, previousMode: 'balanced', under: null };
+  return { ...judged({}), id, email: `${id}@acme.example`, memory: { ...memory, claim } };
+}
+
 function slackText(message: GroupMessage): string {
-  const payload: Payload = JSON.parse(slack.render(message)?.payload ?? '');
+  return shownBy(slack.render(message));
+}
+
+/** What Slack shows of the bytes that it gets. */
+function shownBy(rendered: Rendered | null): string {
+  const payload: Payload = JSON.parse(rendered?.payload ?? '');
   const blocks = [...payload.blocks, ...payload.attachments.flatMap((one) => one.blocks)];
   const links = blocks
     .map(blockText)
