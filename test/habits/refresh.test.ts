@@ -3,14 +3,9 @@ import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { OtherApi } from '../support/other-api.ts';
+import { rarely } from '../support/watching.ts';
 
-const poll = {
-  health: '0 * * * *',
-  mailboxes: '*/5 * * * *',
-  stats: '0 * * * *',
-  warmup: '0 * * * *',
-  dns: '*/20 * * * *',
-};
+const poll = { ...rarely, mailboxes: '*/5 * * * *', dns: '*/20 * * * *' };
 
 test('a refresh within an hour of the alert: a fresh DNS check is asked for when that is allowed, and the answer says when', async () => {
   await using api = await OtherApi.start();

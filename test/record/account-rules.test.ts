@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { agencyFleet } from '../../tools/simulator/agency-fleet.ts';
 import { amelia, type Duty, goOnDuty, jonas, oliver, stormOf } from '../account/duty.ts';
+import { rarely } from '../support/watching.ts';
 
 const calm = { name: 'calm', summary: 'Nothing.', fleet: agencyFleet.slice(2, 7), incidents: [] };
 
@@ -138,7 +139,7 @@ test('H23: a mailbox that is missing from two lists fires an alert, which ends w
 });
 
 test('a mailbox that stays away is no longer waited for after a week', async () => {
-  await using duty = await goOnDuty({ scenario: calm, poll: { ...slowPoll, mailboxes: '0 * * * *' } });
+  await using duty = await goOnDuty({ scenario: calm, poll: { ...rarely, mailboxes: '0 * * * *' } });
   await duty.run(2 * hourMs);
   duty.simulator.fleet.remove(calm.fleet[0]?.email ?? '');
   await duty.run(3 * hourMs);
@@ -146,14 +147,3 @@ test('a mailbox that stays away is no longer waited for after a week', async () 
   await duty.run(7 * 24 * hourMs);
   expect(await duty.notified()).toEqual(['firing mailbox_missing', 'resolved mailbox_missing']);
 });
-
-const daily = '0 12 * * *';
-const slowPoll = {
-  health: daily,
-  mailboxes: daily,
-  stats: '0 */6 * * *',
-  warmup: daily,
-  mailbox: daily,
-  dns: daily,
-  blacklist: daily,
-};
