@@ -53,6 +53,11 @@ export function pageCounts(): readonly PageCount[] {
     .map(([page, budget]) => ({ page, words: wordsIn(readFileSync(new URL(page, root), 'utf8')), budget }));
 }
 
+/** Texts of the pages with a budget. */
+export function pageTexts(): readonly string[] {
+  return pageCounts().map(({ page }) => readFileSync(new URL(page, root), 'utf8'));
+}
+
 function galleryText(page: string): string {
   const words = wordsIn(readFileSync(new URL(page, root), 'utf8'));
   return `${page.padEnd(26)}${String(words).padStart(8)} generated`;
