@@ -39,7 +39,10 @@ export interface Condition {
 /** A rule about one mailbox: what the answer of a route, or the passing of time, says about its condition. */
 export type MailboxRule = (mailbox: MailboxState, context: MailboxContext, answered: Route | 'time') => Condition;
 
-/** The rules that each route's answer, or the passing of time, can change. */
+/**
+ * The rules that each route's answer, or the passing of time, can change. Those of `time` are asked only about mailboxes
+ * with an answer that is too old: AccountAlerts.passed() picks them.
+ */
 export type RulesAfter = Readonly<Partial<Record<Route | 'time', readonly MailboxRule[]>>>;
 
 /** Title of a message and its sentences; empty ones are left out. */
