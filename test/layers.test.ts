@@ -57,9 +57,10 @@ describe('docs/ARCHITECTURE.md', () => {
   });
 
   it('is noticed when it names one that is not', () => {
-    const planted = '`account/record/tick.ts` `tick()` calls `planAfter()`, then `record/tock.ts` `tock()`.';
+    const planted =
+      '`account/record/after-answer.ts` `afterAnswer()` calls `planAfter()`, then `record/tock.ts` `tock()`.';
     expect(missingMentions(planted, house)).toEqual([
-      `planAfter() in ${join(root, 'account/record/tick.ts')}`,
+      `planAfter() in ${join(root, 'account/record/after-answer.ts')}`,
       'record/tock.ts',
       'tock() in ',
     ]);

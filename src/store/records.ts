@@ -20,7 +20,7 @@ export interface DecisionRecord {
 
 export type StoredRoute = Exclude<Route, 'health'>;
 
-export interface TickRecord {
+export interface AnswerRecord {
   readonly mailbox: MailboxState;
   /** True if the row of the mailbox itself must be written: its memory or its address. */
   readonly remembers: boolean;

@@ -16,7 +16,7 @@ import { StoredOutbox } from './outbox.ts';
 import { loadWritesOff, StoredSessions, writeSilence, writesOffOver } from './people.ts';
 import { loadDeparted, loadPicture, type MailboxLike, type SameApi, type StoredPicture } from './picture.ts';
 import type { LeaseOptions } from './postgres/lease.ts';
-import type { AccountsRecord, BreakerMove, KnownAccount, ListRecord, TickRecord, WritesRecord } from './records.ts';
+import type { AccountsRecord, AnswerRecord, BreakerMove, KnownAccount, ListRecord, WritesRecord } from './records.ts';
 import { inPieces, parsed, storedAction, upsert, writeStops } from './rows.ts';
 import { StoredRuns } from './runs.ts';
 import { metaOf, setMeta } from './schema/migrations.ts';
@@ -26,11 +26,11 @@ import {
   forgetAnswers,
   writeAction,
   writeAlerts,
+  writeAnswers,
   writeBreaker,
   writeChanges,
   writeMailboxes,
   writeObservations,
-  writeTicks,
 } from './writes.ts';
 
 const outageEnded = 'outage_ended';
@@ -85,13 +85,13 @@ export class Store {
     }
   }
 
-  recordTick(record: TickRecord): Promise<void> {
-    return this.recordTicks([record]);
+  recordAnswer(record: AnswerRecord): Promise<void> {
+    return this.recordAnswers([record]);
   }
 
-  async recordTicks(records: readonly TickRecord[]): Promise<void> {
+  async recordAnswers(records: readonly AnswerRecord[]): Promise<void> {
     if (records.length === 0) return;
-    await this.#gate.write((trx) => inPieces(records, (piece) => writeTicks(trx, piece)));
+    await this.#gate.write((trx) => inPieces(records, (piece) => writeAnswers(trx, piece)));
   }
 
   async recordMailbox(mailbox: MailboxState): Promise<void> {

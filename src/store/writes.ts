@@ -5,11 +5,11 @@ import type { Alert, AlertChanges } from '../core/alert.ts';
 import type { BreakerEntry, BreakerState } from '../core/guard/breaker.ts';
 import type { Change, MailboxState } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { BreakerMove, BreakerRecord, DecisionRecord, StoredRoute, TickRecord } from './records.ts';
+import type { AnswerRecord, BreakerMove, BreakerRecord, DecisionRecord, StoredRoute } from './records.ts';
 import { inPieces, lastOfEach, mailboxRow, observationOf, parsed, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
-export async function writeTicks(db: Db, records: readonly TickRecord[]): Promise<void> {
+export async function writeAnswers(db: Db, records: readonly AnswerRecord[]): Promise<void> {
   for (const { mailbox, remembers, answered, changes, decisions, actions, alerts, breaker } of records) {
     if (remembers) await writeMailboxes(db, [mailbox]);
     await writeObservations(db, [mailbox], answered);

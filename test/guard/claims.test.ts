@@ -1,7 +1,7 @@
-// Whose change it was: what we claim, what others take back, and when that is a quarrel. Through tick, as the watch does.
+// Whose change it was: what we claim, what others take back, and when that is a quarrel. Through afterAnswer, as the watch does.
 import { describe, expect, test } from 'vitest';
+import { afterAnswer, confirm } from '../../src/account/record/after-answer.ts';
 import type { Observation } from '../../src/account/record/observe.ts';
-import { confirm, tick } from '../../src/account/record/tick.ts';
 import { actionAfter } from '../../src/core/action.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
@@ -12,7 +12,7 @@ import { daysUpTo, listedMailbox, now, row, times, today, warmupAnswer, words } 
 
 const quiet: readonly (readonly [number, number])[] = times(30, 40);
 
-/** A mailbox on duty: people and we change it, its emails bounce or not, and each look is a tick. */
+/** A mailbox on duty: people and we change it, its emails bounce or not, and each look is an answer. */
 function onDuty(mode = 'balanced') {
   let at = now;
   let ids = 0;
@@ -30,7 +30,7 @@ function onDuty(mode = 'balanced') {
       apiAheadMs: 0,
       accountHasShrunk: () => false,
     };
-    mailbox = tick(mailbox, observation, { ...context, ...fleet, newId: () => `a${++ids}` }).mailbox;
+    mailbox = afterAnswer(mailbox, observation, { ...context, ...fleet, newId: () => `a${++ids}` }).mailbox;
   };
   const look = () => {
     read({ route: 'warmup', observed: { at, answer: answer() } });

@@ -14,8 +14,8 @@ import {
   answers,
   arrivedMailbox,
   decided,
+  emptyAnswer,
   emptyList,
-  emptyTick,
   memory,
   noAlerts,
   now,
@@ -42,8 +42,8 @@ async function fill(place: StorePlace): Promise<void> {
       const reason = (['no_data', 'ok', 'already_paused'] as const)[index] ?? 'ok';
       const verdict = verdictOf({ sent: 100 + index, reason });
       const state = { ...before };
-      await store.recordTick({
-        ...emptyTick,
+      await store.recordAnswer({
+        ...emptyAnswer,
         mailbox: { ...mailbox, verdict: { at: now + index, answer: verdict } },
         answered: [answered],
         decisions: decided(verdict, { at: now + index, days: [['2026-03-10', 12, 1]] }),

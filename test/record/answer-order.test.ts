@@ -23,12 +23,12 @@ test('what could not be recorded does not count as read, nor as the newer one', 
   await using daemon = await recording([id]);
   const { recorder, store } = daemon;
   await recorder.observed(id, answerOf('warmup', now), recorder.asking());
-  const write = store.recordTick.bind(store);
-  store.recordTick = () => Promise.reject(new Error('the disk is full'));
+  const write = store.recordAnswer.bind(store);
+  store.recordAnswer = () => Promise.reject(new Error('the disk is full'));
   const [first, second] = [recorder.asking(), recorder.asking()];
   await expect(recorder.observed(id, answerOf('stats', now), second)).rejects.toThrow('the disk is full');
   expect(recorder.hasRead(id, 'stats')).toBe(false);
-  store.recordTick = write;
+  store.recordAnswer = write;
   await recorder.observed(id, answerOf('stats', now + 1), first);
   expect(daemon.mailbox(id)?.stats?.at).toBe(now + 1);
 });

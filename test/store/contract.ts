@@ -15,8 +15,8 @@ import {
   answers,
   arrivedMailbox,
   decided,
+  emptyAnswer,
   emptyList,
-  emptyTick,
   memory,
   noAlerts,
   now,
@@ -82,9 +82,9 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const other = arrivedMailbox('m2', { account: 'beta', missingLists: 1 });
       const alert = alertOf('m1');
       await known(opened.store, mailbox, other);
-      await opened.store.recordTick({ ...emptyTick, mailbox, answered: ['warmup', 'mailbox', 'dns', 'blacklist'] });
-      await opened.store.recordTick({
-        ...{ ...emptyTick, mailbox },
+      await opened.store.recordAnswer({ ...emptyAnswer, mailbox, answered: ['warmup', 'mailbox', 'dns', 'blacklist'] });
+      await opened.store.recordAnswer({
+        ...{ ...emptyAnswer, mailbox },
         decisions: decided(verdict.answer, { at: verdict.at, days: [['2026-03-10', 12, 1]] }),
         actions: [action],
         alerts: { ...noAlerts, changed: [alert] },
@@ -97,18 +97,18 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect(picture.breakers).toEqual([{ api: 'https://api.example', state: closedBreaker }]);
     });
 
-    it('a tick is recorded as a whole or not at all', async (opened) => {
+    it('an answer is recorded as a whole or not at all', async (opened) => {
       const before = arrivedMailbox('m1');
       await known(opened.store, before);
       const after = arrivedMailbox('m1', { ...answers, memory, verdict: { at: now, answer: verdictOf() } });
       // A number that JSON does not know fails when the last part, the transition, is written.
       const broken = { ...transitionOf(alertOf('m1')), at: 1n as unknown as number };
       const record = {
-        ...{ ...emptyTick, mailbox: after, decisions: decided(verdictOf()) },
+        ...{ ...emptyAnswer, mailbox: after, decisions: decided(verdictOf()) },
         actions: [actionOf('m1')],
         alerts: { ...noAlerts, changed: [alertOf('m1')], transitions: [broken] },
       };
-      await expect(opened.store.recordTick(record)).rejects.toThrow();
+      await expect(opened.store.recordAnswer(record)).rejects.toThrow();
       const none = { alerts: [], actions: [], breakers: [], incidents: [], writesOff: [], silences: [] };
       const nothing = { mailboxes: [before], ...none };
       expect(await opened.store.loadPicture()).toEqual(nothing);
@@ -116,7 +116,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const store = await opened.reopen();
       expect(await store.loadPicture()).toEqual(nothing);
       const sound = { ...record, alerts: { ...record.alerts, transitions: [transitionOf(alertOf('m1'))] } };
-      await store.recordTick(sound);
+      await store.recordAnswer(sound);
       expect((await store.loadPicture()).actions).toHaveLength(1);
     });
 
@@ -124,7 +124,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const judged = async (at: number, reason: 'ok' | 'no_data', unchanged: boolean) => {
         const verdict = verdictOf({ reason, dataAgeMs: at - now });
         const mailbox = arrivedMailbox('m1', { verdict: { at, answer: verdict } });
-        await opened.store.recordTick({ ...emptyTick, mailbox, decisions: decided(verdict, { at, unchanged }) });
+        await opened.store.recordAnswer({ ...emptyAnswer, mailbox, decisions: decided(verdict, { at, unchanged }) });
       };
       await judged(now, 'ok', true);
       await judged(now + 10, 'ok', true);
@@ -133,7 +133,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await judged(now + 40, 'ok', false);
       const beside = arrivedMailbox('m2', { verdict: { at: now, answer: verdictOf() } });
       const decisions = decided(verdictOf(), { unchanged: true });
-      await opened.store.recordTick({ ...emptyTick, mailbox: beside, decisions });
+      await opened.store.recordAnswer({ ...emptyAnswer, mailbox: beside, decisions });
       const store = await opened.reopen();
       const spans = await decisionsOf(store, 'acme', 'm1', 10);
       expect(
@@ -152,7 +152,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const judged = async (id: string, at: number, changes: Partial<Verdict>) => {
         const verdict = verdictOf(changes);
         const mailbox = arrivedMailbox(id, { verdict: { at, answer: verdict } });
-        await opened.store.recordTick({ ...emptyTick, mailbox, decisions: decided(verdict, { at }) });
+        await opened.store.recordAnswer({ ...emptyAnswer, mailbox, decisions: decided(verdict, { at }) });
       };
       const held = { action: 'hold', reason: 'circuit_breaker', wanted: 'pause' } as const;
       await judged('m0', now + 1, held);
@@ -180,7 +180,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         const verdict = verdictOf({ sent, dataAgeMs: at, wanted: 'hold', warnings: [] });
         const mailbox = arrivedMailbox('m1', { verdict: { at: now + at, answer: verdict } });
         const decisions = decided(verdict, { at: now + at, unchanged: at > 0, days: days(sent) });
-        await opened.store.recordTick({ ...emptyTick, mailbox, decisions });
+        await opened.store.recordAnswer({ ...emptyAnswer, mailbox, decisions });
       }
       const store = await opened.reopen();
       expect(await decisionsOf(store, 'acme', 'm1', 10)).toEqual([
@@ -300,7 +300,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const verdict = { at: now, answer: verdictOf() };
       const mine = arrivedMailbox('m1', { ...answers, memory, verdict, action });
       await known(store, mine);
-      await store.recordTick({ ...emptyTick, mailbox: mine, decisions: decided(verdictOf()), actions: [action] });
+      await store.recordAnswer({ ...emptyAnswer, mailbox: mine, decisions: decided(verdictOf()), actions: [action] });
       await store.recordList({ ...emptyList, account: 'beta', present: [arrivedMailbox('m1', { account: 'beta' })] });
       const off = { since: now, until: null, by: 'a person', reason: 'a look first' };
       const stops = [

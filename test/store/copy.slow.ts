@@ -15,8 +15,8 @@ import {
   answers,
   arrivedMailbox,
   decided,
+  emptyAnswer,
   emptyList,
-  emptyTick,
   memory,
   noAlerts,
   now,
@@ -43,8 +43,8 @@ async function fill(): Promise<void> {
   await store.recordList({ ...emptyList, present: mailboxes });
   for (const mailbox of mailboxes) {
     const verdict = verdictOf();
-    await store.recordTick({
-      ...emptyTick,
+    await store.recordAnswer({
+      ...emptyAnswer,
       mailbox: { ...mailbox, verdict: { at: now, answer: verdict } },
       decisions: decided(verdict),
       actions: [actionOf(mailbox.id, { id: `action of ${mailbox.id}`, state: 'confirmed' })],

@@ -6,7 +6,7 @@ import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '.
 import type { GuardMemory } from '../../src/core/guard/memory.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
-import type { DecisionRecord, TickRecord } from '../../src/store/records.ts';
+import type { AnswerRecord, DecisionRecord } from '../../src/store/records.ts';
 import { row } from '../guard/samples.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 
@@ -17,7 +17,7 @@ export const emptyList = {
   ...{ account: 'acme', present: [], absent: [], left: [], leftAt: now },
   ...{ alerts: noAlerts, breaker: null },
 };
-export const emptyTick: Omit<TickRecord, 'mailbox'> = {
+export const emptyAnswer: Omit<AnswerRecord, 'mailbox'> = {
   ...{ remembers: true, changes: [], decisions: [], actions: [], alerts: noAlerts, breaker: null },
   answered: ['stats'],
 };

@@ -14,8 +14,8 @@ import {
   answers,
   arrivedMailbox,
   decided,
+  emptyAnswer,
   emptyList,
-  emptyTick,
   intentOf,
   memory,
   noAlerts,
@@ -76,8 +76,8 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       await store.recordList({ ...emptyList, present: [stays, leaves] });
       await store.recordList({ ...emptyList, left: [leaves] });
       for (const at of [now, now + dayMs])
-        await store.recordTick({
-          ...emptyTick,
+        await store.recordAnswer({
+          ...emptyAnswer,
           ...{ mailbox: { ...stays, verdict: { at, answer: verdictOf() } }, remembers: false },
           decisions: decided(verdictOf(), { at }),
         });

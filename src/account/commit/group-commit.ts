@@ -6,7 +6,7 @@ import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
 import { firstSightAnswers } from '../../core/policy.ts';
 import { type EpochMs, elapsedMs, hourMs, secondMs } from '../../core/time.ts';
-import type { DecisionRecord, StoredRoute, TickRecord } from '../../store/records.ts';
+import type { AnswerRecord, DecisionRecord, StoredRoute } from '../../store/records.ts';
 import { mailboxRow, observationOf } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { type Clock, nextTurn, type World } from '../../world/world.ts';
@@ -72,7 +72,7 @@ export class GroupCommit {
   }
 
   /** Adds a record that need not be committed at once (see isMoving). The fleet has its mailbox, or gets it in the same turn. */
-  add(before: MailboxState, record: TickRecord): void {
+  add(before: MailboxState, record: AnswerRecord): void {
     const now = this.#rooms.world.clock.now();
     const waiting = this.#of(before, before);
     for (const route of record.answered) {
@@ -86,11 +86,11 @@ export class GroupCommit {
     if (isDue(waiting)) this.#commitLater(commitEveryMs);
   }
 
-  async commitNow(record: TickRecord): Promise<void> {
+  async commitNow(record: AnswerRecord): Promise<void> {
     const { store } = this.#rooms;
     const { account, id } = record.mailbox;
     const waiting = this.#of(record.mailbox, this.#rooms.fleet.mailbox(account, id));
-    await store.recordTick(withWaiting(record, waiting));
+    await store.recordAnswer(withWaiting(record, waiting));
     this.#written(waiting, record);
   }
 
@@ -120,7 +120,7 @@ export class GroupCommit {
   async #commitAll(due: readonly PendingMailbox[]): Promise<boolean> {
     const { store } = this.#rooms;
     try {
-      await store.recordTicks(due.flatMap((waiting) => this.#recordOf(waiting) ?? []));
+      await store.recordAnswers(due.flatMap((waiting) => this.#recordOf(waiting) ?? []));
     } catch {
       return false;
     }
@@ -140,7 +140,7 @@ export class GroupCommit {
       if (inARow >= failuresOfStore) break;
       try {
         const record = this.#recordOf(waiting);
-        if (record) await store.recordTick(record);
+        if (record) await store.recordAnswer(record);
         this.#written(waiting);
         inARow = 0;
       } catch (error) {
@@ -160,13 +160,13 @@ export class GroupCommit {
     return !isOfStore;
   }
 
-  #recordOf(waiting: PendingMailbox): TickRecord | null {
+  #recordOf(waiting: PendingMailbox): AnswerRecord | null {
     const mailbox = this.#rooms.fleet.mailbox(waiting.account, waiting.id);
     if (!mailbox) return null;
     return withWaiting({ ...nothingMoved, mailbox, remembers: false, answered: [] }, waiting);
   }
 
-  #written(waiting: PendingMailbox, { answered }: Pick<TickRecord, 'answered'> = { answered: [] }): void {
+  #written(waiting: PendingMailbox, { answered }: Pick<AnswerRecord, 'answered'> = { answered: [] }): void {
     const now = this.#rooms.world.clock.now();
     for (const route of [...waiting.routes, ...answered]) waiting.writtenAt[route] = now;
     waiting.routes.clear();
@@ -206,17 +206,17 @@ export class GroupCommit {
 export const nothingMoved = {
   ...{ changes: [], decisions: [], actions: [], breaker: null },
   alerts: { changed: [], dropped: [], transitions: [] },
-} as const satisfies Partial<TickRecord>;
+} as const satisfies Partial<AnswerRecord>;
 
 /** Returns true if the record has to be committed before anything is shown or done. */
-export function isMoving({ changes, actions, alerts, breaker, decisions }: TickRecord): boolean {
+export function isMoving({ changes, actions, alerts, breaker, decisions }: AnswerRecord): boolean {
   const moved = alerts.changed.length + alerts.dropped.length + alerts.transitions.length;
   return changes.length + actions.length + moved > 0 || breaker !== null || decisions.some((one) => !one.unchanged);
 }
 
 const isDue = ({ routes, remembers }: PendingMailbox) => routes.size > 0 || remembers;
 
-function withWaiting(record: TickRecord, { routes, remembers, isOwed, decision }: PendingMailbox): TickRecord {
+function withWaiting(record: AnswerRecord, { routes, remembers, isOwed, decision }: PendingMailbox): AnswerRecord {
   const [newest] = record.decisions;
   const decisions = newest?.unchanged ? [together(decision, newest)] : [decision, newest].filter((one) => one != null);
   return {

@@ -1,4 +1,4 @@
-// Circuit breakers and their alerts, as far as people or other accounts change them. Ticks change them elsewhere.
+// Circuit breakers and their alerts, as far as people or other accounts change them. Answers change them in after-answer.ts.
 import { type Condition, tune } from '../../alerts/condition.ts';
 import { step } from '../../alerts/engine.ts';
 import { guardHeld, heldSubject } from '../../alerts/rules/breaker-rule.ts';

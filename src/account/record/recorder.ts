@@ -16,16 +16,16 @@ import { aheadMs, type MailboxName, type MailboxState, mailboxKey, mailboxUnder 
 import { idlePatterns } from '../../core/mailbox-pattern.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
-import type { AccountMove, TickRecord } from '../../store/records.ts';
+import type { AccountMove, AnswerRecord } from '../../store/records.ts';
 import { isMoving, nothingMoved } from '../commit/group-commit.ts';
 import { AccountAlerts, type ListFindings } from './account-alerts.ts';
+import { type AnswerContext, afterAnswer, afterSettlement } from './after-answer.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { alertsMoved, type Rival, rivalOf } from './guards.ts';
 import { AnswerOrder, type AskedAt, type Observation } from './observe.ts';
 import { withDisplaced } from './persons.ts';
 import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
 import { compareRoster, othersOf, type RosterChanges, runningIn, withHistory } from './roster.ts';
-import { afterSettlement, type TickContext, tick } from './tick.ts';
 
 type ListMove = AccountMove & { readonly ids: readonly string[] };
 
@@ -104,15 +104,14 @@ export class Recorder {
     const { api } = this.#options;
     const now = world.clock.now();
     const policy = this.#options.policyFor(before);
-    const context = this.#tickContext(before.id, { policy, now, answered });
-    const ticked = tick(before, observation, context);
-    const { mailbox, changes, decision, actions, confirmed, breaker } = ticked;
+    const context = this.#answerContext(before.id, { policy, now, answered });
+    const { mailbox, changes, decision, actions, confirmed, breaker } = afterAnswer(before, observation, context);
     const acted = confirmed?.by ? null : confirmed;
     const { route } = observation;
     const outside = { before, changes };
     const judged = decision !== null;
     const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged });
-    const record: TickRecord = {
+    const record: AnswerRecord = {
       ...{ mailbox, remembers: true, answered: answered ? [answered] : [], changes, actions, alerts },
       decisions: decision ? [decision] : [],
       breaker: breaker && { api, state: breaker, before: fleet.breaker(api) },
@@ -352,10 +351,10 @@ export class Recorder {
     });
   }
 
-  #tickContext(
+  #answerContext(
     mailboxId: string,
     { policy, now, answered }: { policy: Policy; now: EpochMs; answered: Observation['route'] | null },
-  ): TickContext {
+  ): AnswerContext {
     const { account, words, api, rules, staleBefore } = this.#options;
     // Statistics are not judged beside a stale warm-up: its mode and status may have changed.
     const isGiven = (route: 'stats' | 'warmup') =>

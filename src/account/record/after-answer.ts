@@ -1,4 +1,4 @@
-// Tick of one mailbox: an answer is applied and judged, and its verdict plans or drops actions. Pure.
+// After an answer about one mailbox: it is applied and judged, and its verdict plans or drops actions. Pure.
 
 import { type Action, actionAfter, isGuardActionKind, type OpenAction } from '../../core/action.ts';
 import type { Observed, WarmupAnswer } from '../../core/answers.ts';
@@ -16,7 +16,7 @@ import { judgeMailbox, type Observation, observe } from './observe.ts';
 import { changesIn, isPausedByHabit } from './outside-changes.ts';
 import { isEffectOf, isNew, isOurs, planAfter, type Settlement, showsChange, undoesNewer } from './plan.ts';
 
-export interface TickContext {
+export interface AnswerContext {
   readonly policy: Policy;
   /** True unless the configuration or a person has switched writes off. */
   readonly enforce: boolean;
@@ -39,7 +39,7 @@ export interface TickContext {
   readonly timeZone: string;
 }
 
-export interface Tick {
+export interface AnswerOutcome {
   readonly mailbox: MailboxState;
   readonly changes: readonly Change[];
   readonly decision: DecisionRecord | null;
@@ -50,7 +50,7 @@ export interface Tick {
   readonly breaker: BreakerState | null;
 }
 
-export function tick(before: MailboxState, observation: Observation, context: TickContext): Tick {
+export function afterAnswer(before: MailboxState, observation: Observation, context: AnswerContext): AnswerOutcome {
   const shown = changesIn(before, observation);
   const currentProof = proofIn(before, observation, context);
   const proof = currentProof ?? (shown.length === 0 ? null : belatedProofIn(before, observation, context));
@@ -109,7 +109,7 @@ interface Proof {
 }
 
 /** Only its read-backs prove a pause of ours where the API shows paused by habit, for example at night. */
-function proofIn(mailbox: MailboxState, observation: Observation, { now, words }: TickContext): Proof | null {
+function proofIn(mailbox: MailboxState, observation: Observation, { now, words }: AnswerContext): Proof | null {
   const { action } = mailbox;
   if (observation.route !== 'warmup' || !isOurs(action, now)) return null;
   const { observed } = observation;
@@ -118,7 +118,7 @@ function proofIn(mailbox: MailboxState, observation: Observation, { now, words }
 }
 
 /** Returns a person's unconfirmed change that a later answer proves, unless it undoes a newer confirmed change. */
-function belatedProofIn(before: MailboxState, observation: Observation, context: TickContext): Proof | null {
+function belatedProofIn(before: MailboxState, observation: Observation, context: AnswerContext): Proof | null {
   const { now, words, actionsOf } = context;
   if (observation.route !== 'warmup' || !before.warmup) return null;
   const { observed } = observation;
@@ -134,7 +134,7 @@ function belatedProofIn(before: MailboxState, observation: Observation, context:
 export function confirm(
   before: MailboxState,
   warmup: Observed<WarmupAnswer>,
-  context: Pick<TickContext, 'policy' | 'words' | 'now' | 'apiAheadMs'>,
+  context: Pick<AnswerContext, 'policy' | 'words' | 'now' | 'apiAheadMs'>,
 ): MailboxState {
   if (!before.action) return before;
   const { policy, words, now, apiAheadMs } = context;
@@ -159,8 +159,8 @@ export function afterSettlement(
   before: MailboxState,
   open: OpenAction,
   settlement: Settlement,
-  context: Pick<TickContext, 'policy' | 'words' | 'now' | 'apiAheadMs'> & { readonly overtaken: boolean },
-): Pick<Tick, 'mailbox' | 'changes'> {
+  context: Pick<AnswerContext, 'policy' | 'words' | 'now' | 'apiAheadMs'> & { readonly overtaken: boolean },
+): Pick<AnswerOutcome, 'mailbox' | 'changes'> {
   const { now, overtaken } = context;
   if (settlement.kind !== 'confirmed') {
     return { mailbox: { ...before, action: actionAfter(open, { ...settlement, at: now }) }, changes: [] };
