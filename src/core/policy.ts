@@ -58,8 +58,8 @@ export const defaultPolicy: Policy = {
   nearLimitPpm: 800_000,
 };
 
-/** At most this many judged answers are a first sight. A breaker that trips on those waits for a person. */
-export const firstSightAnswers = 2;
+/** A mailbox with at most this many judged answers is a newcomer. A breaker that trips on those waits for a person. */
+export const newcomerAnswers = 2;
 
 export const literalProfile = { minBounces: 1, windowMaxDays: 7 } as const;
 

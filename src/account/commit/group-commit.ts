@@ -4,7 +4,7 @@
 import { mailboxRoutes } from '../../api/poll/poll.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
-import { firstSightAnswers } from '../../core/policy.ts';
+import { newcomerAnswers } from '../../core/policy.ts';
 import { type EpochMs, elapsedMs, hourMs, secondMs } from '../../core/time.ts';
 import type { AnswerRecord, DecisionRecord, StoredRoute } from '../../store/records.ts';
 import { mailboxRow, observationOf } from '../../store/rows.ts';
@@ -20,7 +20,7 @@ const mailboxesACommit = 200;
 /** Number of consecutive failures that count as a failure of the store, not of single rows. */
 const failuresOfStore = 3;
 /** A larger number of judged answers is no reason to write the row: the mailbox is no longer new. */
-const judgedThatMatters = firstSightAnswers + 1;
+const judgedThatMatters = newcomerAnswers + 1;
 
 // Turns: decisions are made and committed one after the other, so that each rests on the committed state before it.
 

@@ -1,7 +1,7 @@
 // Asks the breaker before a verdict becomes an action. Pure. docs/guard.md, "When it does nothing, on purpose".
 import { admit, type BreakerState, heldByBreaker, withdraw } from '../../core/guard/breaker.ts';
 import { domainOf, type MailboxState, mailboxKey } from '../../core/mailbox.ts';
-import { firstSightAnswers, type Policy, ratePpm } from '../../core/policy.ts';
+import { newcomerAnswers, type Policy, ratePpm } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { isActive } from './plan.ts';
@@ -29,17 +29,23 @@ export function askBreaker(
   if (isActive(mailbox.action) && mailbox.action.kind !== 'restore') return { verdict, breaker };
   const { account, email } = mailbox;
   const statsAt = now - verdict.dataAgeMs;
-  const firstSight = isNewcomer(mailbox);
-  const about = { key, account, email, domain: domainOf(email), weight: weightOf(verdict), firstSight, statsAt };
+  const about = {
+    key,
+    account,
+    email,
+    domain: domainOf(email),
+    weight: weightOf(verdict),
+    firstSight: isNewcomer(mailbox),
+    statsAt,
+  };
   const candidate = verdict.reason === 'emergency' ? { ...about, emergency: true as const } : about;
   const { state, admitted } = admit(breaker, candidate, { policy: policy.breaker, running, now });
   if (admitted) return { verdict, breaker: state };
   return { verdict: heldByBreaker(verdict), breaker: state };
 }
 
-/** True if too few of its answers were judged for an action without a person, when many mailboxes breach at once. */
 function isNewcomer({ memory }: MailboxState): boolean {
-  return (memory?.answersJudged ?? 0) <= firstSightAnswers;
+  return (memory?.answersJudged ?? 0) <= newcomerAnswers;
 }
 
 /** Returns the rate as a multiple of the limit. Without a limit, it returns the rate itself, which is larger. */

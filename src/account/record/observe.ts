@@ -89,8 +89,9 @@ export function judgeMailbox(
   const memory = withLost(seen, lostAfter(earlierRows, { rows, lost: seen.lost }, now));
   const fresh = options.freshStats || mailbox.memory === null;
   const judged = memory.answersJudged + (fresh ? 1 : 0);
+  const isFirstSight = judged < 2;
   const first = { weekdaysOnly: config.weekdaysOnly === true, warmupDay: warmupDay ?? mailbox.entry.answer.warmupDay };
-  const found = situationOf(policy, memory, { ...sight, ...first, statsAt: stats.at }, judged < 2);
+  const found = situationOf(policy, memory, { ...sight, ...first, statsAt: stats.at }, isFirstSight);
   const { lost } = memory;
   const isMissing = lost && rows && (isMostLost(rows, lost) || options.accountHasShrunk?.({ ...mailbox, memory }));
   const verdict = judge(policy, isMissing ? { ...found, lost } : found);
