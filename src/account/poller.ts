@@ -168,7 +168,7 @@ export class Poller {
     const mailbox = fleet.mailbox(account, id);
     switch (route) {
       case 'stats':
-        return api.stats(id, mailbox && daysFor(mailbox), mailbox?.stats?.answer);
+        return api.stats(id, mailbox && daysFor(mailbox));
       case 'warmup':
         return api.warmup(id);
       case 'mailbox':

@@ -1,5 +1,4 @@
 // HTTP client of the mailbox API: one per account, with one connection pool and one budget. Failures are values.
-import { createHash } from 'node:crypto';
 import type {
   BlacklistAnswer,
   DnsAnswer,
@@ -54,8 +53,6 @@ interface Call<Kind extends RequestKind> {
   readonly mayLeave?: (() => boolean) | undefined;
   readonly mailboxId?: string;
   readonly days?: number | undefined;
-  /** The last answer, which an unchanged body returns again. */
-  readonly known?: object | undefined;
 }
 
 /** Evidence window of a usual policy. */
@@ -91,8 +88,6 @@ export class MailboxApi {
   readonly #statsDays: StatsDays;
   onThrottled: () => void = () => {};
   readonly #doubted = new Set<string>();
-  /** Digests of the bodies of answers. */
-  readonly #digests = new WeakMap<object, string>();
   #redacting: { readonly secrets: readonly string[]; readonly redactor: Redactor } | null = null;
 
   constructor(options: ClientOptions, world: World, tally: Tally) {
@@ -124,12 +119,9 @@ export class MailboxApi {
     return this.#ask('warmup', id);
   }
 
-  /**
-   * `days`: length of the evidence window. The client asks for fewer if the API refuses that many. `known`: the last
-   * answer. If the body is the same, the same object is returned, so that it need not be read or stored again.
-   */
-  stats(id: string, days = usualDays, known?: StatsAnswer): Answered<StatsAnswer> {
-    const request = (asked: number) => this.#ask('stats', id, `&days=${asked}`, { days: asked, known });
+  /** `days`: length of the evidence window. The client asks for fewer if the API refuses that many. */
+  stats(id: string, days = usualDays): Answered<StatsAnswer> {
+    const request = (asked: number) => this.#ask('stats', id, `&days=${asked}`, asked);
     return this.#statsDays.ask(id, days, request, () => this.#slot('stats'));
   }
 
@@ -163,14 +155,9 @@ export class MailboxApi {
     await this.#agent.destroy();
   }
 
-  #ask<Kind extends Route>(
-    route: Kind,
-    id: string,
-    more = '',
-    expected: Pick<Call<Kind>, 'days' | 'known'> = {},
-  ): Answered<AnswerTo<Kind>> {
+  #ask<Kind extends Route>(route: Kind, id: string, more = '', days?: number): Answered<AnswerTo<Kind>> {
     const path = `/v1/${route}?mailbox_id=${encodeURIComponent(id)}${more}`;
-    return this.#call({ route, method: 'GET', path, mailboxId: id, ...expected });
+    return this.#call({ route, method: 'GET', path, mailboxId: id, days });
   }
 
   async #call<Kind extends RequestKind>(call: Call<Kind>): Answered<AnswerTo<Kind>> {
@@ -220,19 +207,13 @@ export class MailboxApi {
     // The document does not show the answer to a pause. A success without a body is a success, as it is read back.
     if (route === 'warmup_write' && textOf(success.body).trim() === '')
       return { ok: true, value: true as AnswerTo<Kind> };
-    const digest = route === 'stats' ? `${asked} ${createHash('sha1').update(success.body).digest('base64')}` : null;
-    const { known } = call;
-    if (known && digest !== null && this.#digests.get(known) === digest)
-      return { ok: true, value: known as AnswerTo<Kind> };
     const { dnsWords } = this.#options;
     const said = { status: success.status, json: jsonOf(success, redactor), nextPage: linksNextPage(success.headers) };
     const answer: Interpreted<RequestKind> = interpret({ about: route, mailboxId, dnsWords }, said);
     const { doubts, days } = answer;
     for (const [field, sentence] of doubts) this.#doubt(route, field, sentence);
     if (asked !== null && days !== null) this.#statsDays.holds(days, asked);
-    const result = answer.result as Result<AnswerTo<Kind> & object>;
-    if (result.ok && digest !== null) this.#digests.set(result.value, digest);
-    return result;
+    return answer.result as Result<AnswerTo<Kind>>;
   }
 
   #slot(kind: RequestKind): Promise<void> {
