@@ -77,7 +77,7 @@ function reader<Answer>(read: (fields: Fields, doubts: Doubts) => Answer | null)
   };
 }
 
-export const readHealth: Reader<HealthAnswer> = reader((body) => {
+const readHealth: Reader<HealthAnswer> = reader((body) => {
   const [status, version] = [clipped(readText(body['status'])), clipped(readText(body['version']))];
   return { status, version, timestamp: momentOf(body['timestamp']) };
 });

@@ -3,7 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { openApiDocument } from '../../src/web/json/document.ts';
 
-export const document = openApiDocument({ version: '0.1.0', server: 'http://127.0.0.1:7025' });
+const document = openApiDocument({ version: '0.1.0', server: 'http://127.0.0.1:7025' });
 
 interface Content {
   readonly schema: object;

@@ -62,7 +62,7 @@ function failingRecords(mailbox: MailboxState): readonly DnsRecordName[] {
 }
 
 /** Fires after two measurements. A mailbox of the domain that last saw a failure keeps it: their DKIM may differ. */
-export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Condition {
+function dnsFailing(mailbox: MailboxState, context: MailboxContext): Condition {
   const dns = mailbox.dns?.answer;
   const domain = domainObject(mailbox);
   const failing = failingRecords(mailbox);

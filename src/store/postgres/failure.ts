@@ -30,7 +30,7 @@ function codeOf(given: unknown): string | null {
 const isServers = (code: string) => /^[0-9A-Z]{5}$/.test(code);
 
 /** True if the connection was lost or never existed: the outcome of the last statement is unknown. */
-export function isAway(given: unknown): boolean {
+function isAway(given: unknown): boolean {
   const error = PostgresFailure.rawOf(given);
   const code = codeOf(error);
   if (code !== null && isServers(code)) return /^(08|57P0)/.test(code);
