@@ -14,8 +14,8 @@ import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
 import { isBlind, isIdle } from '../core/verdict.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { mendText, sumText } from '../core/wording/forecast.ts';
-import { Repeats } from '../world/repeats.ts';
 import type { World } from '../world/world.ts';
+import { Repeats } from '../world/world.ts';
 
 /** A failed request for one mailbox is no outage if another request succeeded within this time. */
 const silenceMs = minuteMs;

@@ -1,12 +1,10 @@
 // Ledger of a key: all requests within limit x (1 - headroom), evenly spaced, or four at once after as many gaps, so that
 // the process wakes up a quarter as often.
-
 import type { Ppm } from '../core/policy.ts';
 import type { BudgetLedger, Restraint } from '../core/records.ts';
 import type { Clock } from '../world/world.ts';
 import type { RequestKind } from './answers.ts';
 import { type OwnLimit, SaidLimits } from './limits.ts';
-import { Pace } from './pace.ts';
 import { Throttle } from './throttle.ts';
 
 const windowMs = 60_000;
@@ -210,4 +208,36 @@ export function takeSlot(budget: Budget, kind: RequestKind, clock: Clock, signal
   const startAt = Math.max(now, budget.nextStartAt(now));
   budget.started(startAt, kind);
   return clock.sleep(startAt - now, signal);
+}
+
+// Spaces starts evenly, or in batches that start at once, with the same number of starts over time.
+
+/** All times are milliseconds of the monotonic clock. */
+export class Pace {
+  readonly #latenessShare: number;
+  /** End of the gaps of all starts. */
+  #paidAt = Number.NEGATIVE_INFINITY;
+  /** Starts that the last batch still has. */
+  #left = 0;
+
+  /** A start that was late by at most this share of the gap does not delay the next, or lateness would add up. */
+  constructor(latenessShare: number) {
+    this.#latenessShare = latenessShare;
+  }
+
+  /** Next start of a batch, or of the rest of one. A time in the past means now. */
+  get nextAt(): number {
+    return this.#left > 0 ? Number.NEGATIVE_INFINITY : this.#paidAt;
+  }
+
+  /** Time from which no start is ahead of its gap. */
+  get paidAt(): number {
+    return this.#paidAt;
+  }
+
+  started(now: number, gapMs: number, atOnce: number): void {
+    const lateMs = now - this.#paidAt;
+    this.#left = lateMs >= 0 ? atOnce - 1 : Math.max(0, this.#left - 1);
+    this.#paidAt = (lateMs <= gapMs * this.#latenessShare ? this.#paidAt : now) + gapMs;
+  }
 }

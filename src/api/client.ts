@@ -13,7 +13,7 @@ import type {
 } from '../core/answers.ts';
 import { directly, type Egress } from '../core/egress.ts';
 import type { Ppm, WarmupMode } from '../core/policy.ts';
-import type { Tally } from '../core/tally.ts';
+import type { Tally } from '../core/records.ts';
 import type { World } from '../world/world.ts';
 import { type AnswerTo, type Interpreted, interpret, type RequestKind } from './answers.ts';
 import { Budget, takeSlot } from './budget.ts';

@@ -9,7 +9,7 @@ import type { GuardActionKind } from '../core/action.ts';
 import type { MailboxEntry, Route } from '../core/answers.ts';
 import { type Past, type Replay, replayGuard } from '../core/guard/replay.ts';
 import { maxPerDay, maxStatsDays } from '../core/policy.ts';
-import { noTally } from '../core/tally.ts';
+import { noTally } from '../core/records.ts';
 import { secondMs } from '../core/time.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { counted, countedOf } from '../core/wording/phrases.ts';

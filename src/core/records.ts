@@ -1,12 +1,12 @@
 // Records that other rooms exchange with the store.
-import type { Action } from './action.ts';
+import type { Action, GuardActionKind, Outcome } from './action.ts';
 import type { Announcement } from './alert.ts';
 import type { RecordedDecision } from './decision.ts';
 import type { Delivery, NewDelivery } from './delivery.ts';
 import type { Incident } from './incident.ts';
-import type { Change } from './mailbox.ts';
+import type { Change, RequestCount } from './mailbox.ts';
 import type { EpochMs } from './time.ts';
-import type { Reason } from './verdict.ts';
+import type { Reason, VerdictAction } from './verdict.ts';
 
 export interface NotificationLog {
   readonly announcements: readonly Announcement[];
@@ -100,3 +100,15 @@ export interface MailboxEntries {
   readonly actions: readonly Action[];
   readonly changes: readonly Change[];
 }
+
+// Counters, which metrics/ implements.
+
+export interface Tally {
+  decision(account: string, action: VerdictAction, reason: Reason): void;
+  action(account: string, kind: GuardActionKind, outcome: Outcome): void;
+  request(count: RequestCount, seconds: number): void;
+  notification(channel: string, outcome: 'sent' | 'failed' | 'undelivered'): void;
+}
+
+/** Counts nothing, for commands. */
+export const noTally: Tally = { decision() {}, action() {}, request() {}, notification() {} };

@@ -1,7 +1,7 @@
 // Answers a scrape: series of mailboxes from cached blocks, series of the fleet and of the daemon computed anew.
 import type { Hono } from 'hono';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import type { Tally } from '../core/tally.ts';
+import type { Tally } from '../core/records.ts';
 import { droppedLines, type World } from '../world/world.ts';
 import { familyText } from './exposition.ts';
 import { fleetFamilies, type MetricsSettings } from './fleet-series.ts';

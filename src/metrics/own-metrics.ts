@@ -11,7 +11,7 @@ import {
 import { guardActionKinds, outcomes } from '../core/action.ts';
 import { routes } from '../core/answers.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import type { Tally } from '../core/tally.ts';
+import type { Tally } from '../core/records.ts';
 import { reasons, type VerdictAction } from '../core/verdict.ts';
 import { watchLag } from '../world/world.ts';
 import { type Family, prefix, type Sample } from './exposition.ts';

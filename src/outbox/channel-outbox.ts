@@ -2,6 +2,7 @@
 // record failed.
 import { maxRetryAfterMs, type SendOutcome } from '../channels/channel.ts';
 import { type AttemptSettlement, type Delivery, type DeliverySettlement, deliveryAfter } from '../core/delivery.ts';
+import type { ChannelState } from '../core/fleet/fleet.ts';
 import type { OutboxCount } from '../core/records.ts';
 import { dayMs, type EpochMs, minuteMs, secondMs } from '../core/time.ts';
 import type { Clock } from '../world/world.ts';
@@ -178,4 +179,27 @@ function isFinal(outcome: SendOutcome, refusals: number): boolean {
 export function backOffMs(failures: number, random: number): number {
   const ceiling = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 20));
   return Math.max(firstRetryMs, Math.ceil(random * ceiling));
+}
+
+// State of a receiver after the attempts to reach it: of a channel, or of the switch that gets the heartbeat. Pure.
+
+export type ReceiverState = Pick<ChannelState, 'lastSuccessAt' | 'failingSince' | 'lastFailure' | 'refusesSetup'>;
+
+export const untried: ReceiverState = {
+  lastSuccessAt: null,
+  failingSince: null,
+  lastFailure: null,
+  refusesSetup: false,
+};
+
+export function answered(now: EpochMs): ReceiverState {
+  return { ...untried, lastSuccessAt: now };
+}
+
+export function failedAgain(
+  { lastSuccessAt, failingSince }: ReceiverState,
+  failure: Pick<ReceiverState, 'lastFailure' | 'refusesSetup'>,
+  now: EpochMs,
+): ReceiverState {
+  return { lastSuccessAt, failingSince: failingSince ?? now, ...failure };
 }

@@ -6,8 +6,8 @@ import { noAccount } from '../core/alert.ts';
 import { startText } from '../core/guarding.ts';
 import { storeTitle } from '../core/store-failure.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
+import { answered, failedAgain, type ReceiverState, untried } from './channel-outbox.ts';
 import type { NotifyParts } from './outbox-store.ts';
-import { answered, failedAgain, type ReceiverState, untried } from './receiver-state.ts';
 
 export interface HeartbeatSettings extends PingTarget {
   readonly intervalMs: number;

@@ -9,14 +9,14 @@ import type { Channel } from '../channels/channel.ts';
 import { longestOf } from '../channels/post.ts';
 import { type Alert, noAccount } from '../core/alert.ts';
 import type { WhichUndelivered } from '../core/delivery.ts';
+import type { Tally } from '../core/records.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';
-import type { Tally } from '../core/tally.ts';
 import type { Loop, Loops } from '../world/loop.ts';
+import { type ReceiverState, untried } from './channel-outbox.ts';
 import { Collector, type NotifySettings } from './collector.ts';
 import { Digester, type DigestSettings } from './digest.ts';
 import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
 import { type NotifyParts, type Outbox, type RecordingParts, recordConditions } from './outbox-store.ts';
-import { type ReceiverState, untried } from './receiver-state.ts';
 import { Sender } from './sender.ts';
 import { StoreHealth, StoreWatch } from './store-watch.ts';
 

@@ -6,12 +6,21 @@ import type { Channel, SendOutcome } from '../channels/channel.ts';
 import { type AttemptPatience, attempt } from '../channels/post.ts';
 import type { Alert } from '../core/alert.ts';
 import type { Delivery } from '../core/delivery.ts';
-import type { Tally } from '../core/tally.ts';
+import type { Tally } from '../core/records.ts';
 import type { Log } from '../world/world.ts';
-import { backOffMs, ChannelOutbox, giveUpAfterMs, newestOf, nextDelivery, settlementOf } from './channel-outbox.ts';
+import {
+  answered,
+  backOffMs,
+  ChannelOutbox,
+  failedAgain,
+  giveUpAfterMs,
+  newestOf,
+  nextDelivery,
+  settlementOf,
+  untried,
+} from './channel-outbox.ts';
 import { idleMs } from './collector.ts';
 import type { NotifyParts } from './outbox-store.ts';
-import { answered, failedAgain, untried } from './receiver-state.ts';
 
 export interface SenderParts extends NotifyParts {
   readonly tally: Tally;

@@ -1,20 +1,32 @@
 // All routes of the server, with their access control.
-import { Hono } from 'hono';
+
+import { type Context, Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { getPath } from 'hono/utils/url';
 import { addMetrics } from '../metrics/metrics.ts';
-import { addAccess } from './access/access.ts';
+import { addAccess, byOf, visitorOf } from './access/access.ts';
 import { WrongTokens } from './access/auth.ts';
+import { formTokenFor, ownFormOf } from './access/sessions.ts';
 import { addCommands } from './commands/command-routes.ts';
 import { openApiDocument } from './json/document.ts';
 import { fleetRoutes, probeRoutes } from './json/json-routes.ts';
 import { operationRoutes } from './json/operations.ts';
 import { addRoutes } from './json/route.ts';
 import { addEvents, type LiveParts } from './live.ts';
-import { addPages } from './pages.ts';
+import { activityPlace } from './page/activity-page.ts';
+import { alertsPlace, silencesPlace } from './page/alerts-page.ts';
+import { liveScript, localTimes } from './page/assets/scripts.ts';
+import { iconSvg, styleSheet } from './page/assets/style-sheet.ts';
+import { fleetPlace } from './page/fleet-page.ts';
+import { groupsPlace } from './page/groups-page.ts';
+import { layout } from './page/layout.ts';
+import { mailboxPlace } from './page/mailbox-page.ts';
+import { bannerOf } from './page/parts/account-panels.ts';
+import { withoutCommands } from './page/parts/command-links.ts';
+import { parameterPrefix, recipePlace, recipesPlace, runPath, runPlace } from './page/recipes-page.ts';
+import { budgetPlace, configurationPlace, runbooksPlace } from './page/reference-pages.ts';
 import { createRecipeRoutes, downloadRoutes } from './recipes/recipe-routes.ts';
-import { addRunForms } from './recipes/run-forms.ts';
-import { refuse } from './refusals.ts';
+import { noQuery, operatorsOnly, queryOf, refuse, refuseRecipe } from './refusals.ts';
 import { addHeaders, addPrefix, pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
 
@@ -75,4 +87,71 @@ function documentOf({ version, publicUrl, pathPrefix }: RouteParts): () => strin
     made ??= JSON.stringify(openApiDocument({ version, server: publicUrl ?? (pathPrefix || '/') }));
     return made;
   };
+}
+
+// Pages with their frame, and their assets.
+
+export const places = [
+  ...[fleetPlace, groupsPlace, alertsPlace, activityPlace, silencesPlace, budgetPlace, recipesPlace, recipePlace],
+  ...[runPlace, configurationPlace, mailboxPlace, runbooksPlace],
+];
+
+export function addPages(app: Hono, parts: RouteParts): void {
+  for (const place of places) {
+    app.get(place.path, async (c) => {
+      const request = { names: c.req.param() ?? {}, query: queryOf(c), formToken: () => formTokenFor(c) };
+      const view = await place.read(parts, request);
+      if ('refused' in view) return refuse(c, view.refused, view.message);
+      const visitor = visitorOf(c);
+      const still = queryOf(c).get('refresh') === 'off';
+      const live = { now: parts.world.clock.now(), still, address: addressOf(c, parts.pathPrefix) };
+      // The headline of the fleet includes the banner's facts.
+      const page = layout({ ...view, banner: place.path === '/' ? '' : bannerOf(parts), live, visitor });
+      return c.html(visitor.mayOperate ? page : withoutCommands(String(page)));
+    });
+  }
+  const asset = (type: string) => ({ 'Content-Type': type, 'Cache-Control': 'private, max-age=300' });
+  app.get('/assets/style.css', (c) => c.body(styleSheet, 200, asset('text/css; charset=utf-8')));
+  app.get('/assets/local-times.js', (c) => c.body(localTimes, 200, asset('text/javascript; charset=utf-8')));
+  app.get('/assets/live.js', (c) => c.body(liveScript, 200, asset('text/javascript; charset=utf-8')));
+  app.get('/assets/icon.svg', (c) => c.body(iconSvg, 200, asset('image/svg+xml')));
+}
+
+function addressOf(c: Context, pathPrefix: string): string {
+  const { pathname, searchParams } = new URL(c.req.url);
+  searchParams.delete('refresh');
+  const path = pathBehind(pathPrefix, pathname);
+  return searchParams.size === 0 ? path : `${path}?${searchParams}`;
+}
+
+// Posts of the forms on the pages of recipes: each starts a run, carries out what a dry run showed, or ends a run.
+
+export function addRunForms(
+  app: Hono,
+  { recipes: { service }, publicUrl }: Pick<RouteParts, 'recipes' | 'publicUrl'>,
+): void {
+  // A viewer may start a dry run, too.
+  app.post('/recipes/:id', noQuery, async (c) => {
+    const sent = await ownFormOf(c, publicUrl);
+    if ('refused' in sent) return sent.refused;
+    // An empty field counts as absent.
+    const given = [...sent.form].filter(([name, value]) => name.startsWith(parameterPrefix) && value !== '');
+    const parameters = Object.fromEntries(given.map(([name, value]) => [name.slice(parameterPrefix.length), value]));
+    const role = visitorOf(c).mayOperate ? 'operator' : 'viewer';
+    const run = await service.start({ recipe: c.req.param('id'), parameters, apply: false, by: byOf(c), role });
+    return 'refused' in run ? refuseRecipe(c, run) : c.redirect(runPath(run.id), 303);
+  });
+  app.post('/runs/:id', noQuery, async (c) => {
+    const sent = await ownFormOf(c, publicUrl);
+    if ('refused' in sent) return sent.refused;
+    if (!visitorOf(c).mayOperate) return refuse(c, 'not_allowed', operatorsOnly);
+    const word = sent.form.get('do');
+    if (word !== 'apply' && word !== 'cancel') return refuse(c, 'bad_request', 'The form names no command.');
+    const plan = await service.run(c.req.param('id'));
+    if ('refused' in plan) return refuseRecipe(c, plan);
+    const { id, recipe, parameters } = plan;
+    const applied = { recipe, parameters, apply: true, plan: id, by: byOf(c), role: 'operator' } as const;
+    const run = word === 'cancel' ? await service.cancel(id) : await service.start(applied);
+    return 'refused' in run ? refuseRecipe(c, run) : c.redirect(runPath(run.id), 303);
+  });
 }

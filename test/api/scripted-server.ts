@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { type ClientOptions, MailboxApi } from '../../src/api/client.ts';
 import type { RequestCount } from '../../src/core/mailbox.ts';
-import { noTally } from '../../src/core/tally.ts';
+import { noTally } from '../../src/core/records.ts';
 import type { Clock } from '../../src/world/world.ts';
 import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
 import { ending } from '../support/ending.ts';

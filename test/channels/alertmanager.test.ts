@@ -3,7 +3,7 @@ import { alertmanagerBody, alertmanagerChannel } from '../../src/channels/alertm
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import type { Alert, Transition } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import { noTally } from '../../src/core/tally.ts';
+import { noTally } from '../../src/core/records.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import { createNotifier } from '../../src/outbox/notifier.ts';
 import { Loops } from '../../src/world/loop.ts';

@@ -5,7 +5,7 @@ import type { Channel } from '../../src/channels/channel.ts';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import { noTally } from '../../src/core/tally.ts';
+import { noTally } from '../../src/core/records.ts';
 import { createNotifier, type Notifier, type NotifierSettings } from '../../src/outbox/notifier.ts';
 import { Loops } from '../../src/world/loop.ts';
 import type { Log, World } from '../../src/world/world.ts';

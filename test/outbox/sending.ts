@@ -1,6 +1,6 @@
 import { type ChannelSettings, createChannel } from '../../src/channels/channels.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import { noTally } from '../../src/core/tally.ts';
+import { noTally } from '../../src/core/records.ts';
 import { createNotifier } from '../../src/outbox/notifier.ts';
 import type { OutboxStore } from '../../src/outbox/outbox-store.ts';
 import { Store } from '../../src/store/store.ts';

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { endHolds } from '../../src/account/record/breakers.ts';
 import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/core/guard/breaker.ts';
+import { noTally } from '../../src/core/records.ts';
 import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
-import { noTally } from '../../src/core/tally.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { noAlerts, now } from '../store/records.ts';
 import { recording } from './recording.ts';

@@ -6,7 +6,7 @@ import { GroupCommit, Turns } from '../../src/account/commit/group-commit.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { LiveConfig } from '../../src/config/mailbox-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import { noTally } from '../../src/core/tally.ts';
+import { noTally } from '../../src/core/records.ts';
 import { dayMs, minuteMs } from '../../src/core/time.ts';
 import { endForgotten } from '../../src/daemon/open.ts';
 import { ReloadAlerts } from '../../src/daemon/reload/reload-alerts.ts';

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { commandPaths } from '../../src/web/commands/prepared.ts';
 import { usualLimits } from '../../src/web/live.ts';
-import { places } from '../../src/web/pages.ts';
 import { refusals } from '../../src/web/refusals.ts';
+import { places } from '../../src/web/routes.ts';
 import type { ServerOptions } from '../../src/web/server.ts';
 import { operations } from '../support/api-document.ts';
 import { sha256 } from '../support/sha256.ts';

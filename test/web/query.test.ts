@@ -4,7 +4,7 @@ import { guardStates } from '../../src/core/mailbox.ts';
 import type { ReloadRequest } from '../../src/core/operator-command.ts';
 import { commandPaths } from '../../src/web/commands/prepared.ts';
 import { historyFilters } from '../../src/web/json/history.ts';
-import { places } from '../../src/web/pages.ts';
+import { places } from '../../src/web/routes.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { sha256 } from '../support/sha256.ts';
 import { exampleFleet } from './example-fleet.ts';

@@ -1,7 +1,7 @@
 // Chooses the next poll of an account when the budget has a slot, by a walk over all polls. docs/decisions/0006.
 import { type Route, routes } from '../../core/answers.ts';
 import { minuteMs } from '../../core/time.ts';
-import { Pace } from '../pace.ts';
+import { Pace } from '../budget.ts';
 import { type Demand, demandOf } from './forecast.ts';
 import {
   isJudgedRoute,

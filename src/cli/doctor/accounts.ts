@@ -11,7 +11,7 @@ import { type Route, routes } from '../../core/answers.ts';
 import type { Forecast } from '../../core/mailbox.ts';
 import { idlePatterns, idleText } from '../../core/mailbox-pattern.ts';
 import { daysNeeded } from '../../core/policy.ts';
-import { noTally } from '../../core/tally.ts';
+import { noTally } from '../../core/records.ts';
 import { secondMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { mendText, sumText } from '../../core/wording/forecast.ts';
