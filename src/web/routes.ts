@@ -96,7 +96,7 @@ export const places = [
   ...[runPlace, configurationPlace, mailboxPlace, runbooksPlace],
 ];
 
-export function addPages(app: Hono, parts: RouteParts): void {
+function addPages(app: Hono, parts: RouteParts): void {
   for (const place of places) {
     app.get(place.path, async (c) => {
       const request = { names: c.req.param() ?? {}, query: queryOf(c), formToken: () => formTokenFor(c) };
@@ -126,7 +126,7 @@ function addressOf(c: Context, pathPrefix: string): string {
 
 // Posts of the forms on the pages of recipes: each starts a run, carries out what a dry run showed, or ends a run.
 
-export function addRunForms(
+function addRunForms(
   app: Hono,
   { recipes: { service }, publicUrl }: Pick<RouteParts, 'recipes' | 'publicUrl'>,
 ): void {
