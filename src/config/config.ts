@@ -237,7 +237,7 @@ const api = section({
 
 const token = section({
   name: label().describe('The name of its owner.'),
-  sha256: secret(tokenDigest('--role ROLE').describe('Its SHA-256 in hex, as `warmwarden token new` prints it.')),
+  sha256: secret(tokenDigest('--role ROLE').describe('Its SHA-256 in hex, as `warmwarden token new NAME` prints it.')),
   role: oneOf(['viewer', 'operator', 'scraper']).describe('What the token can do.'),
 });
 export type TokenConfig = z.output<typeof token>;

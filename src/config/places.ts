@@ -112,7 +112,7 @@ function postgresPlace(store: CheckedStore, folder: string): PostgresPlace {
 const recipeKey = section({
   name: label().describe('The name of its owner.'),
   sha256: secret(
-    tokenDigest('--recipe-key').describe('Its SHA-256 in hex, as `warmwarden token new --recipe-key` prints it.'),
+    tokenDigest('--recipe-key').describe('Its SHA-256 in hex, as `warmwarden token new NAME --recipe-key` prints it.'),
   ),
   plan: oneOf(['pro', 'cloud', 'agency']).describe('Requests a minute: 60, 600 or 6,000.'),
   role: oneOf(['viewer', 'operator']).describe('An operator may also apply recipes.'),
