@@ -12,6 +12,7 @@ import type { ChannelState } from '../core/fleet/fleet.ts';
 import { domainOf, type MailboxState } from '../core/mailbox.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
 import type { EpochMs } from '../core/time.ts';
+import { type AlertRoute, audienceOf, type KnownFleet } from './audience.ts';
 import { isDisarming } from './rules/protection-rule.ts';
 
 /** Protection that a person took away is always announced. */
@@ -62,11 +63,6 @@ function isOfDomain(globs: readonly string[], alert: Alert): boolean {
   return (object !== null && anyGlob(globs, object)) || (address !== null && anyGlob(globs, domainOf(address)));
 }
 
-export interface AlertRoute {
-  readonly match: AlertMatch;
-  readonly channels: readonly string[];
-}
-
 /** A recipe only acts. */
 export function isReadByPeople({ type }: { readonly type: string }): boolean {
   return type !== 'recipe';
@@ -74,18 +70,30 @@ export function isReadByPeople({ type }: { readonly type: string }): boolean {
 
 export type RoutedChannel = Pick<ChannelState, 'name' | 'type'>;
 
-/** A critical alert whose routes reach no person goes to every channel that people read. */
+/**
+ * Protection that was taken away goes to every channel that people read, and so does a critical alert whose routes reach
+ * no person. A client's channel gets what is about others only if every other channel would miss it, and never as info.
+ */
 export function channelsFor(
   alert: Alert,
   routes: readonly AlertRoute[],
   channels: readonly RoutedChannel[],
+  fleet: KnownFleet,
 ): readonly string[] {
   // A failing channel is announced through the others.
   const able = channels.filter(({ name }) => alert.rule !== 'channel_failing' || name !== alert.object);
   const wanted = new Set(routes.filter((route) => wants(route, alert)).flatMap((route) => route.channels));
-  const taken = able.filter(({ name }) => wanted.has(name));
-  if (alert.severity !== 'critical' || taken.some(isReadByPeople)) return namesOf(taken);
-  return namesOf(able.filter((channel) => wanted.has(channel.name) || isReadByPeople(channel)));
+  const everybody = able.filter((channel) => wanted.has(channel.name) || isReadByPeople(channel));
+  const routed = isDisarming(alert) ? able.filter(isReadByPeople) : able.filter(({ name }) => wanted.has(name));
+  const concerned = (some: readonly RoutedChannel[]) =>
+    some.filter((one) => !isReadByPeople(one) || audienceOf(one.name, routes, fleet).concernOf(alert) !== 'none');
+  const choices = {
+    critical: [concerned(routed), concerned(everybody), everybody],
+    warning: [concerned(routed), routed],
+  };
+  const choice =
+    alert.severity === 'info' ? concerned(routed) : choices[alert.severity].find((some) => some.some(isReadByPeople));
+  return namesOf(choice ?? routed);
 }
 
 function namesOf(channels: readonly RoutedChannel[]): readonly string[] {
@@ -114,6 +122,10 @@ export function isPause({ kind, alert: { rule, facts, mailboxId } }: Transition)
   return (
     kind === 'event' && rule === 'guard_acted' && mailboxId !== null && action === 'pause' && outcome === 'confirmed'
   );
+}
+
+export function isPauseEnd({ fingerprint }: Pick<Alert, 'fingerprint'>): boolean {
+  return fingerprint.startsWith(`${mark}|`);
 }
 
 export function pauseFingerprint({ account, mailboxId }: Pick<Alert, 'account' | 'mailboxId'>): string {

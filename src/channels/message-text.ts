@@ -253,7 +253,7 @@ export function linksOf(message: GroupMessage, page: PageAddresses): readonly Me
   return [
     ...linkTo('page_url', 'Open', typeof open === 'string' ? open : page.pageUrl),
     ...linkTo('runbook_url', 'What to do', typeof runbook === 'string' ? runbook : null),
-    ...(isPause(only) && id !== null
+    ...(isPause(only) && id !== null && !facts.withheld
       ? preparedLink('resume_url', 'Resume', mailboxCommandPath({ account: of, id }, 'resume'), page)
       : []),
     ...(canBeSilenced(only) ? silence(alertSilencePath(only.alert, silenceFor)) : []),
@@ -266,7 +266,7 @@ function placeOf({ facts }: Alert): string | null {
 }
 
 function canBeSilenced({ kind, alert }: Transition): boolean {
-  return !isDisarming(alert) && kind !== 'event' && kind !== 'resolved';
+  return !isDisarming(alert) && !alert.facts.withheld && kind !== 'event' && kind !== 'resolved';
 }
 
 function preparedLink(name: MessageLink['name'], label: string, path: string, { publicUrl }: PageAddresses) {

@@ -12,6 +12,8 @@ export interface AlertFacts {
   readonly numbers: Readonly<Record<string, number | string | null>>;
   /** Accounts that an alert concerns that belongs to none of them alone. */
   readonly accounts?: readonly string[];
+  /** Set if the words keep from a client what the alert is about. */
+  readonly withheld?: true;
 }
 
 /** Account of an alert about an API's circuit breaker, or Warmwarden's own channels, store or configuration. */

@@ -1,17 +1,18 @@
 // Turns recorded transitions, and alerts that last, into deliveries once their groups have waited long enough.
+import type { AlertRoute } from '../alerts/audience.ts';
 import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
 import { isStoodFor } from '../alerts/incidents.ts';
 import { type Notification, notificationsOf, type Routed, withLinks } from '../alerts/notifications.ts';
-import { type AlertRoute, channelsFor, hasJoined, isReadByPeople, mutes, pauseEnd } from '../alerts/routing.ts';
+import { channelsFor, hasJoined, mutes, pauseEnd } from '../alerts/routing.ts';
 import { isOutage } from '../alerts/rules/account-rules.ts';
-import { isDisarming } from '../alerts/rules/protection-rule.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Alert, Announcement, Severity, Transition } from '../core/alert.ts';
 import { ruleBook } from '../core/alert-rules.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';
 import { dayMs, type EpochMs, minuteMs } from '../core/time.ts';
+import { alertFor, messageFor, type PartContext } from './client-part.ts';
 import { deliveryOf, notificationLogAfter, type RoutedGroup } from './delivery-of.ts';
 import {
   type IncidentNews,
@@ -85,11 +86,20 @@ export class Collector {
     return known !== undefined && (known.channels ?? this.#wantedBy(alert)).includes(channel);
   }
 
-  /** A loss of protection goes to every channel for people, whatever the routes; a recipe only acts. */
+  /** The alert as the channel's receiver may read it. */
+  shownTo(channel: string, alert: Alert): Alert {
+    return alertFor(channel, alert, this.#partContext());
+  }
+
+  #partContext(): PartContext {
+    const { fleet, settings, world } = this.#parts;
+    const { routes, rules } = settings();
+    return { fleet, routes, command: world.command, zone: rules.timeZone };
+  }
+
   #wantedBy(alert: Alert): readonly string[] {
-    const channels = this.#parts.channels();
-    if (isDisarming(alert)) return channels.filter(isReadByPeople).map(({ name }) => name);
-    return channelsFor(alert, this.#parts.settings().routes, channels);
+    const { channels, fleet, settings } = this.#parts;
+    return channelsFor(alert, settings().routes, channels(), fleet);
   }
 
   async step(): Promise<number> {
@@ -268,8 +278,9 @@ export class Collector {
 
   #deliveryOf(channel: Channel, message: GroupMessage): NewDelivery | null {
     const { pageUrl, world } = this.#parts;
-    const transitions = message.transitions.map((one) => ({ ...one, alert: withLinks(one.alert, pageUrl) }));
-    return deliveryOf(channel, { ...message, transitions }, world.log);
+    const shown = messageFor(channel.name, message, this.#partContext());
+    const transitions = shown.transitions.map((one) => ({ ...one, alert: withLinks(one.alert, pageUrl) }));
+    return deliveryOf(channel, message, { ...shown, transitions }, world.log);
   }
 
   #deliveriesOf(groups: readonly Pick<RoutedGroup, 'group' | 'news'>[], now: EpochMs): readonly NewDelivery[] {

@@ -14,9 +14,12 @@ import type { EpochMs } from '../core/time.ts';
 import type { Log } from '../world/world.ts';
 import type { IncidentNews } from './incidents.ts';
 
-/** Returns null if the channel does not show the message, or can't render it, which is logged. */
-export function deliveryOf(channel: Channel, message: GroupMessage, log: Log): NewDelivery | null {
-  const rendered = rendering(channel, message, log);
+/**
+ * Returns null if the channel does not show the message, or can't render it, which is logged. `shown`: the message as
+ * the channel's receiver may read it.
+ */
+export function deliveryOf(channel: Channel, message: GroupMessage, shown: GroupMessage, log: Log): NewDelivery | null {
+  const rendered = rendering(channel, shown, log);
   if (!rendered) return null;
   const { group, transitions, at, incident } = message;
   const { payload, title } = rendered;

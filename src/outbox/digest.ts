@@ -1,12 +1,13 @@
 // The digest: actions since the last one, mailboxes at risk, missing data, and undelivered messages. Pure.
 
+import { type AlertRoute, audienceOf } from '../alerts/audience.ts';
 import type { Notice } from '../channels/channel.ts';
 import type { Action } from '../core/action.ts';
 import { type Alert, severities } from '../core/alert.ts';
 import { ruleBook } from '../core/alert-rules.ts';
 import type { Delivery, NewDelivery } from '../core/delivery.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import type { Incident } from '../core/incident.ts';
+import type { Incident, IncidentMailbox } from '../core/incident.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import type { DigestFacts } from '../core/records.ts';
 import { type EpochMs, minuteMs } from '../core/time.ts';
@@ -14,6 +15,7 @@ import { actionText } from '../core/wording/explain.ts';
 import { doneTexts, incidentTitle } from '../core/wording/incidents.ts';
 import { counted, timeText } from '../core/wording/phrases.ts';
 import { cronSchedule, type Schedule } from '../world/schedule.ts';
+import { alertFor, type PartContext } from './client-part.ts';
 import { deliveryId } from './delivery-of.ts';
 import type { RecordingParts } from './outbox-store.ts';
 
@@ -21,18 +23,28 @@ const maxLines = 10;
 
 /** Makes the message even if there is nothing to report: its arrival shows that the guard works. */
 export function digestOf(
-  { actions, undelivered }: DigestFacts,
-  fleet: Fleet,
-  period: { readonly since: EpochMs; readonly now: EpochMs; readonly timeZone: string },
+  { actions: done, undelivered }: DigestFacts,
+  { channel, ...context }: PartContext & { readonly fleet: Fleet; readonly channel: string },
+  { since, now }: { readonly since: EpochMs; readonly now: EpochMs },
 ): Notice {
-  const { since, now, timeZone } = period;
-  const mailboxes = [...fleet.mailboxes()];
-  const waiting = [...fleet.channels()].filter(({ pending }) => pending > 0);
-  const firing = [...fleet.alerts()].filter(({ status }) => status === 'firing').sort(byWeight);
+  const { fleet, routes, zone: timeZone } = context;
+  const { sees, concernOf, ...audience } = audienceOf(channel, routes, fleet);
+  const isClient = audience.isClient();
+  const isSeen = ({ mailboxId: id, ...of }: Action | IncidentMailbox) => sees({ ...of, id });
+  const isShown = (name: string) => !isClient || name === channel;
+  const actions = done.filter(isSeen);
+  const mailboxes = [...fleet.mailboxes()].filter(sees);
+  const waiting = [...fleet.channels()].filter(({ name, pending }) => pending > 0 && isShown(name));
+  const firing = [...fleet.alerts()]
+    .filter((alert) => alert.status === 'firing' && concernOf(alert) !== 'none')
+    .map((alert) => alertFor(channel, alert, context))
+    .sort(byWeight);
   const blind = firing.filter(({ rule }) => ruleBook[rule].isBlind);
   const risks = firing.filter(({ rule }) => !ruleBook[rule].isBlind);
   const unjudged = mailboxes.filter(({ verdict }) => verdict === null).length;
-  const failed = undelivered.map((delivery) => undeliveredText(delivery, timeZone));
+  const failed = undelivered
+    .filter((one) => isShown(one.channel))
+    .map((delivery) => undeliveredText(delivery, timeZone));
   const late = [
     ...failed,
     ...waiting.map(({ name, pending }) => `${name}: ${counted(pending, 'message is', 'messages are')} waiting`),
@@ -41,6 +53,8 @@ export function digestOf(
   const incidents = fleet
     .incidents()
     .filter(({ endedAt }) => endedAt === null || endedAt >= since)
+    .map((incident) => ({ ...incident, members: incident.members.filter(isSeen) }))
+    .filter(({ members }) => !isClient || members.length > 0)
     .map((incident) => incidentText(incident, timeZone));
   const unknown = [
     ...(unjudged > 0 ? [`${counted(unjudged, 'mailbox', 'mailboxes')} not judged yet`] : []),
@@ -110,7 +124,7 @@ export interface DigestSettings {
 }
 
 interface DigesterParts extends RecordingParts {
-  readonly settings: () => DigestSettings | null;
+  readonly settings: () => { readonly digest: DigestSettings | null; readonly routes: readonly AlertRoute[] };
 }
 
 export class Digester {
@@ -123,7 +137,7 @@ export class Digester {
   }
 
   async step(): Promise<number> {
-    const settings = this.#parts.settings();
+    const { digest: settings } = this.#parts.settings();
     if (!settings) return minuteMs;
     const now = this.#parts.world.clock.now();
     const schedule = cronSchedule(settings.at, settings.timeZone);
@@ -144,11 +158,14 @@ export class Digester {
   }
 
   async #deliveries(settings: DigestSettings, since: EpochMs, now: EpochMs): Promise<readonly NewDelivery[]> {
-    const { store, fleet, channels } = this.#parts;
+    const { store, fleet, channels, world } = this.#parts;
     const { timeZone } = settings;
-    const notice = digestOf(await store.outbox.digestFacts(since), fleet, { since, now, timeZone });
-    return channels().flatMap((channel) => {
-      const rendered = settings.channels.includes(channel.name) ? channel.renderNotice(notice) : null;
+    const { routes } = this.#parts.settings();
+    const facts = await store.outbox.digestFacts(since);
+    const readers = channels().filter(({ name }) => settings.channels.includes(name));
+    return readers.flatMap((channel) => {
+      const reader = { channel: channel.name, routes, fleet, command: world.command, zone: timeZone };
+      const rendered = channel.renderNotice(digestOf(facts, reader, { since, now }));
       if (!rendered) return [];
       const id = deliveryId([channel.name, 'digest', String(now)]);
       return [{ id, channel: channel.name, group: 'digest', alerts: [], ...rendered }];

@@ -1,6 +1,7 @@
 // The incidents of one look: which begin, go on or end, their members, and the messages that are due.
 
 import { createHash } from 'node:crypto';
+import { type AlertRoute, audienceOf } from '../alerts/audience.ts';
 import { type GroupMessage, incidentMessageOf, messageOf } from '../alerts/grouping.ts';
 import { firingOf, type IncidentLook, messageIncident } from '../alerts/incident-message.ts';
 import {
@@ -14,7 +15,7 @@ import {
   withSeverity,
 } from '../alerts/incidents.ts';
 import type { Routed } from '../alerts/notifications.ts';
-import { type AlertRoute, channelsFor, type RoutedChannel } from '../alerts/routing.ts';
+import { channelsFor, type RoutedChannel } from '../alerts/routing.ts';
 import { affectedMailboxes, showsIncident, traitOf } from '../alerts/shared-cause.ts';
 import type { Alert, Transition } from '../core/alert.ts';
 import { type AlertRule, ruleBook } from '../core/alert-rules.ts';
@@ -175,11 +176,13 @@ function messagesTo(
     const members = visible(channel, incident, readers);
     const accounts = new Set(members.map(({ account }) => account));
     const sharing = (cause: IncidentCause) => sharingOf(cause, incident, accounts, readers);
+    const { concernOf } = audienceOf(channel, readers.routes, readers.fleet);
+    const firing = readers.firing.filter((alert) => concernOf(alert) === 'all');
     const message =
       members.length === 0
         ? messageOf(incident.id, transitions, readers.now)
         : incidentMessageOf(
-            messageIncident(incident, step, members, { ...readers, sharing }),
+            messageIncident(incident, step, members, { ...readers, firing, sharing }),
             transitions,
             readers.now,
           );
@@ -201,9 +204,11 @@ const ruleOf: Readonly<Record<MemberState, AlertRule>> = {
 function visible(
   channel: string,
   { members }: Incident,
-  { routes, channels }: IncidentReaders,
+  { routes, channels, fleet }: IncidentReaders,
 ): readonly IncidentMailbox[] {
-  return members.filter((member) => channelsFor(alertOf(member), routes, channels).includes(channel));
+  const { sees } = audienceOf(channel, routes, fleet);
+  const isRouted = (alert: Alert) => channelsFor(alert, routes, channels, fleet).includes(channel);
+  return members.filter((member) => sees({ ...member, id: member.mailboxId }) && isRouted(alertOf(member)));
 }
 
 function alertOf({ account, mailboxId, email, severity, state, since }: IncidentMailbox): Alert {

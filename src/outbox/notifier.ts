@@ -7,7 +7,7 @@ import { channelsFailing, heartbeatName } from '../alerts/rules/daemon-rules.ts'
 import { messagesSilenced } from '../alerts/rules/protection-rule.ts';
 import type { Channel } from '../channels/channel.ts';
 import { longestOf } from '../channels/post.ts';
-import { type Alert, noAccount } from '../core/alert.ts';
+import { noAccount } from '../core/alert.ts';
 import type { WhichUndelivered } from '../core/delivery.ts';
 import type { Tally } from '../core/records.ts';
 import type { RuleSettings } from '../core/rule-settings.ts';
@@ -17,7 +17,7 @@ import { Collector, type NotifySettings } from './collector.ts';
 import { Digester, type DigestSettings } from './digest.ts';
 import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
 import { type NotifyParts, type Outbox, type RecordingParts, recordConditions } from './outbox-store.ts';
-import { Sender } from './sender.ts';
+import { Sender, type SenderParts } from './sender.ts';
 import { StoreHealth, StoreWatch } from './store-watch.ts';
 
 export interface NotifierSettings extends NotifySettings {
@@ -77,10 +77,12 @@ export function createNotifier(parts: NotifierParts): Notifier {
     collecting.ring();
   };
   const begin = (channel: Channel) =>
-    beginSending(channel, parts, (alert) =>
-      [collector, storeWatch].some((one) => one.hasNotified(channel.name, alert)),
-    );
-  const digester = new Digester({ ...parts, channels, settings: () => inForce.settings.digest, recorded });
+    beginSending(channel, {
+      ...parts,
+      hasNotified: (alert) => [collector, storeWatch].some((one) => one.hasNotified(channel.name, alert)),
+      shown: (alert) => collector.shownTo(channel.name, alert),
+    });
+  const digester = new Digester({ ...parts, channels, settings: () => inForce.settings, recorded });
   const heartbeat = new Heartbeat({ ...parts, settings: () => inForce.settings.heartbeat });
   const health = parts.health ?? new StoreHealth(parts);
   const own = { ...parts, health, channels, settings: () => inForce.settings, recorded: wake };
@@ -140,8 +142,8 @@ export function createNotifier(parts: NotifierParts): Notifier {
   };
 }
 
-function beginSending(channel: Channel, parts: NotifierParts, hasNotified: (alert: Alert) => boolean): Sending {
-  const sender = new Sender(channel, { ...parts, hasNotified });
+function beginSending(channel: Channel, parts: SenderParts & Pick<NotifierParts, 'loops'>): Sending {
+  const sender = new Sender(channel, parts);
   const loop = parts.loops.create(`sending to the channel ${channel.name}`, () => sender.step(), longestOf(channel));
   loop.start();
   return { channel, sender, loop };

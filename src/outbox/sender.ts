@@ -29,6 +29,8 @@ export interface SenderParts extends NotifyParts {
   readonly alwaysMs?: number;
   readonly pageUrl: string | null;
   readonly hasNotified: (alert: Alert) => boolean;
+  /** The alert as the channel's receiver may read it. */
+  readonly shown: (alert: Alert) => Alert;
 }
 
 /** Failures after which an answer marks the end of an outage: the deliveries that waited are then tried at once. */
@@ -192,11 +194,11 @@ export class Sender {
 
   /** Sends the firing alerts to a receiver that forgets them. A failure is the channel's, and loses no message. */
   async #keepUp(): Promise<void> {
-    const { world, fleet, hasNotified, pageUrl } = this.#parts;
+    const { world, fleet, hasNotified, shown, pageUrl } = this.#parts;
     const { upkeep } = this.#channel;
     if (!upkeep) return;
     const notified = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && hasNotified(alert));
-    const firing = notified.map((alert) => withLinks(alert, pageUrl));
+    const firing = notified.map((alert) => withLinks(shown(alert), pageUrl));
     const outcome = await world.clock.busy(() => this.#guarded((signal) => upkeep.send(firing, signal)));
     this.#upkeepAt = world.clock.monotonic() + (outcome ? upkeep.everyMs : nothingToKeepUpMs);
     if (outcome) this.#onOutcome(outcome, world.random());

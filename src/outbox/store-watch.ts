@@ -1,10 +1,11 @@
 // Notifies people of the store itself. While the store fails it can't be relied on to record a message, so this one
 // alert is sent without it, repeatedly to each channel until the channel accepts it. Its end is announced like that of
 // any alert, by the next process too: a note beside the store says that people were notified.
+import type { AlertRoute } from '../alerts/audience.ts';
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { messageOf } from '../alerts/grouping.ts';
-import { type AlertRoute, channelsFor } from '../alerts/routing.ts';
+import { channelsFor } from '../alerts/routing.ts';
 import { storeFailing, storeFingerprint, withBeginning, worsened } from '../alerts/rules/daemon-rules.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Alert, Transition } from '../core/alert.ts';
@@ -14,6 +15,7 @@ import type { Loss, StoreFailure } from '../core/store-failure.ts';
 import { hourMs, minuteMs, secondMs } from '../core/time.ts';
 import type { Loops } from '../world/loop.ts';
 import { endsWithin, systemClock } from '../world/world.ts';
+import { messageFor } from './client-part.ts';
 import { deliveryOf } from './delivery-of.ts';
 import type { NotifyParts, RecordingParts } from './outbox-store.ts';
 import { guardedAttempt } from './sender.ts';
@@ -256,10 +258,10 @@ export class StoreWatch {
   }
 
   async #tell(transition: Transition): Promise<void> {
-    const { channels, settings, world } = this.#parts;
+    const { channels, settings, world, fleet } = this.#parts;
     const now = world.clock.monotonic();
     const all = channels();
-    const wanted = channelsFor(transition.alert, settings().routes, all);
+    const wanted = channelsFor(transition.alert, settings().routes, all, fleet);
     const open = all.filter(
       ({ name }) =>
         wanted.includes(name) &&
@@ -275,9 +277,12 @@ export class StoreWatch {
 
   async #attempt(channel: Channel, transition: Transition): Promise<void> {
     const { name } = channel;
-    const { log, clock } = this.#parts.world;
+    const { world, fleet, settings } = this.#parts;
+    const { log, clock, command } = world;
+    const { routes, rules } = settings();
     const message = messageOf('store', [transition], transition.at);
-    const delivery = message && deliveryOf(channel, message, log);
+    const context = { fleet, routes, command, zone: rules.timeZone };
+    const delivery = message && deliveryOf(channel, message, messageFor(name, message, context), log);
     if (!delivery) return void this.#settled.add(name);
     const pending = pendingDelivery(delivery, transition.at);
     const patience = { mayGoOn: () => !this.#isEnding, alwaysMs: 0 };

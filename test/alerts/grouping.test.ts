@@ -4,6 +4,7 @@ import { dueGroups, type GroupTiming, groupName, messageOf } from '../../src/ale
 import { withLinks } from '../../src/alerts/notifications.ts';
 import { channelsFor, matches } from '../../src/alerts/routing.ts';
 import type { Alert, Transition } from '../../src/core/alert.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { firing, resolved, sampleAlert, start } from './samples.ts';
 
@@ -119,6 +120,7 @@ test.each([
 const ops = { name: 'ops', type: 'slack' };
 const mail = { name: 'mail', type: 'email' };
 const channels = [ops, mail, { name: 'fix', type: 'recipe' }];
+const toTwo = [{ match: { domain: ['d1.example'] }, channels: ['ops', 'mail'] }];
 const oneDomain = [{ match: { mailbox: ['*@d1.example'] }, channels: ['ops'] }];
 const toRecipe = [{ match: { rule: ['guard_*'] }, channels: ['fix'] }];
 const toOps = [{ match: {}, channels: ['ops'] }];
@@ -129,7 +131,8 @@ const several = [
 ];
 
 test.each([
-  ['a critical alert that no route takes goes to every channel for people', critical, oneDomain, ['ops', 'mail']],
+  ['a critical alert that no route takes goes to every channel that may know of it', critical, oneDomain, ['mail']],
+  ['without one, to every channel for people', critical, toTwo, ['ops', 'mail']],
   ['a warning that no route takes goes nowhere', { ...critical, severity: 'warning' }, oneDomain, []],
   ['a critical alert goes where a route leads', { ...critical, email: 'a@d1.example' }, oneDomain, ['ops']],
   ['a recipe alone is nobody', { ...critical, rule: 'guard_acted' }, toRecipe, ['ops', 'mail', 'fix']],
@@ -141,7 +144,7 @@ test.each([
   ['another account', { email: 'a@vip.example', account: 'other' }, several, []],
   ['no mailbox', { email: null, mailboxId: null }, several, []],
 ])('%s', (_, change, routes, names) => {
-  expect(channelsFor(sampleAlert(1, change as Partial<Alert>), routes, channels)).toEqual(names);
+  expect(channelsFor(sampleAlert(1, change as Partial<Alert>), routes, channels, new Fleet())).toEqual(names);
 });
 
 /** What the breaker of an API holds of these accounts. */
@@ -167,7 +170,7 @@ test.each([
   ['the other alerts of its account only', sampleAlert(1, { account: 'beta' }), 'b'],
 ])('a route by account takes %s', (_, alert, names) => {
   const named = ['a', 'b', 'g'].map((name) => ({ name, type: 'slack' }));
-  expect(channelsFor(alert, byAccount, named).join(' ')).toBe(names);
+  expect(channelsFor(alert, byAccount, named, new Fleet()).join(' ')).toBe(names);
 });
 
 test.each([

@@ -61,6 +61,8 @@ export interface MovedOptions {
   readonly habits?: Habits;
   /** The mailboxes of a second account under the same API; all others are the first one's. */
   readonly second?: readonly string[];
+  /** Accounts by name, each with a key of its own and these mailboxes, in place of the usual ones. */
+  readonly clients?: Readonly<Record<string, readonly string[]>>;
   /** Whether alerts of severity info are told, too. */
   readonly isInfoTold?: true;
   /** Keys of the file that differ. */
@@ -127,7 +129,11 @@ export async function startMovedDaemon(options: MovedOptions) {
   const rights = { permissions: ['read', 'write'], plan: 'enterprise' } as const;
   const habits = options.habits && { habits: options.habits };
   const first = scenario.fleet.map(({ email }) => email).filter((email) => !second.includes(email));
+  const clients = Object.entries(options.clients ?? {}).map(([name, mailboxes]) => {
+    return { name, key: `sk_live_${name}_0123456789abcdef`, mailboxes };
+  });
   const keys = [
+    ...clients.map(({ key, mailboxes }) => ({ key, mailboxes, ...rights })),
     { key: demoKey, mailboxes: habits ? ['*'] : first, ...rights },
     { key: secondKey, mailboxes: habits ? ['*'] : second, ...rights },
   ];
@@ -136,7 +142,9 @@ export async function startMovedDaemon(options: MovedOptions) {
   const file = join(folder, 'config.yaml');
   const hook = { name: 'hook', type: 'webhook', url: receiver.hookUrl, secret: receiver.secret };
   const account = { base_url: other?.url ?? simulator.url, plan: 'enterprise', ...options.account };
-  const accounts = [{ name: 'agency', api_key: other?.addKey() ?? demoKey, ...account }];
+  const agency = { name: 'agency', key: other?.addKey() ?? demoKey };
+  const owners = clients.length > 0 ? clients : [agency];
+  const accounts = owners.map(({ name, key }) => ({ name, api_key: key, ...account }));
   if (second.length > 0 || habits) accounts.push({ name: 'second', api_key: secondKey, ...account });
   const written: WrittenConfig = {
     accounts,

@@ -129,7 +129,8 @@ function digest(): Notice {
     if (sample && !('kind' in sample)) fleet.putAlert(firing(sample).alert);
   }
   const actions = [sampleAction(), sampleAction({ id: 'a2', kind: 'pause', email: 'eve@acme.example' })];
-  return digestOf({ actions, undelivered: [] }, fleet, { since: start - dayMs, now: start, timeZone: 'UTC' });
+  const reader = { channel: 'ops', routes: [], fleet, command: 'warmwarden', zone: 'UTC' };
+  return digestOf({ actions, undelivered: [] }, reader, { since: start - dayMs, now: start });
 }
 
 /** A mailbox that Warmwarden changed. */

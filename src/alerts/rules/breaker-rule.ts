@@ -26,19 +26,23 @@ interface HeldContext {
   readonly command: string;
   readonly zone: string;
   readonly verdictOf: (entry: BreakerEntry) => Verdict | undefined;
+  /** Held mailboxes that the words name; the others are counted. All of them if absent. */
+  readonly isOwn?: (entry: BreakerEntry) => boolean;
 }
 
 export function guardHeld(breaker: BreakerState, context: HeldContext): Condition {
-  const { api, alert, windowMs, command, zone } = context;
+  const { api, alert, windowMs, command, zone, isOwn = () => true } = context;
   const { openSince, atFirstSight } = breaker;
-  const held = heldEntries(breaker);
+  const all = heldEntries(breaker);
+  const held = all.filter(isOwn);
+  const others = all.length - held.length;
   const accounts = [...new Set(held.map(({ account }) => account))].sort();
   const mostBefore = Number(alert?.facts.numbers['most_held'] ?? 0);
   const emergencies = held.filter(({ emergency }) => emergency);
   const ranked = [...emergencies, ...held.filter(({ emergency }) => !emergency)];
   const actsFrom = (openSince ?? context.now) + windowMs;
   // A closed breaker holds nothing, so the alert provides the accounts.
-  const name = nameOf(api, openSince === null ? (alert?.facts.accounts ?? []) : accounts);
+  const name = apiName(api, openSince === null ? (alert?.facts.accounts ?? []) : accounts);
   const pauses = held.filter((entry) => context.verdictOf(entry)?.wanted === 'pause').length;
   const mailboxes = counted(held.length, 'mailbox', 'mailboxes');
   const inEmergency = emergencies.length === 0 ? '' : `, ${emergencies.length} of them in an emergency`;
@@ -50,16 +54,16 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
     accounts,
     firing: () => [
       `${name}: NO ACTION on ${mailboxes}${inEmergency}: ${atFirstSight ? 'Warmwarden waits for you' : `decide by ${from}`}`,
-      `Real bounces? \`${command} breaker apply\` ${appliedText(held.length, pauses)}.`,
+      `Real bounces? \`${command} breaker apply\` ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       `Wrong data? \`${command} breaker discard\` drops the actions.`,
       atFirstSight
         ? 'If you do nothing, Warmwarden does not act: most of these mailboxes are new to it.'
         : `If you do nothing: from ${from}, Warmwarden acts on the worst first, a tenth of the fleet every 15 minutes, if fresh data still shows the breach.`,
-      `NO ACTION TAKEN on: ${namesText(ranked, context.verdictOf)}.`,
+      `NO ACTION TAKEN on: ${namesText(ranked, context.verdictOf)}${others === 0 ? '' : `, and ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       `Since ${momentText(openSince ?? context.now, zone)}: ${breachText(breaker)} That points to a mailbox provider or to bad data.`,
       `${pauseText(ranked, command)} ${stopText(breaker, accounts, command)}`.trim(),
     ],
-    ended: () => [`${name}: the circuit breaker is closed again`],
+    ended: () => [closedTitle(name)],
     numbers: () => ({
       held: held.length,
       pauses,
@@ -72,6 +76,11 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
       ...(openSince !== null && !atFirstSight && { acts_from: new Date(actsFrom).toISOString() }),
     }),
   });
+}
+
+/** `name`: the accounts with the API, or the API alone. */
+export function closedTitle(name: string): string {
+  return `${name}: the circuit breaker is closed again`;
 }
 
 function namesText(ranked: readonly BreakerEntry[], verdictOf: (entry: BreakerEntry) => Verdict | undefined): string {
@@ -126,7 +135,7 @@ function breachText({ entries }: BreakerState): string {
   return `${counted(entries.length, 'mailbox', 'mailboxes')} on ${counted(domains, 'domain')} ${breached}: ${actedOn}, ${held} ${held === 1 ? 'is' : 'are'} held.`;
 }
 
-function nameOf(api: string, accounts: readonly string[]): string {
+export function apiName(api: string, accounts: readonly string[]): string {
   const host = URL.canParse(api) ? new URL(api).host : api;
   if (accounts.length === 0) return host;
   const names = accounts.length > namedAccounts ? firstText(accounts, namedAccounts) : listText(accounts);

@@ -35,8 +35,8 @@ function subjectOf(account: string, object: string | null): Subject {
   return accountSubject('protection_off', account, object);
 }
 
-function ended(account: string, object: string | null, title: string): Condition {
-  return condition(subjectOf(account, object), { active: false, firing: () => [title] });
+function ended(account: string, object: string | null, title: string, accounts?: readonly string[]): Condition {
+  return condition(subjectOf(account, object), { active: false, firing: () => [title], ...(accounts && { accounts }) });
 }
 
 // Enforcement that a reload switched off.
@@ -101,6 +101,7 @@ export function accountRemoved(
   const until = at + remindedForMs;
   return condition(subjectOf(noAccount, `account ${account}`), {
     active: true,
+    accounts: [account],
     firing: () => [
       `account ${account} is no longer guarded`,
       `Reloaded by ${by} on ${momentText(at, zone)}: the account is no longer in the configuration. It had ${counted(mailboxes, 'mailbox', 'mailboxes')}.`,
@@ -115,10 +116,11 @@ export function accountRemoved(
 export function removalsOver(alerts: Iterable<Alert>, accounts: readonly string[], now: EpochMs): readonly Condition[] {
   const back = new Set<string | null>(accounts.map((account) => `account ${account}`));
   const removals = [...alerts].filter((alert) => protectionOf(alert) === 'account');
-  return removals.flatMap(({ object, since }) => {
-    if (back.has(object)) return [ended(noAccount, object, `${object} is guarded again`)];
+  return removals.flatMap(({ object, since, facts }) => {
+    if (back.has(object)) return [ended(noAccount, object, `${object} is guarded again`, facts.accounts)];
     if (now - since < remindedForMs) return [];
-    return [ended(noAccount, object, `${object} is still not guarded, and this is the last reminder`)];
+    const last = `${object} is still not guarded, and this is the last reminder`;
+    return [ended(noAccount, object, last, facts.accounts)];
   });
 }
 

@@ -1,0 +1,138 @@
+// What a client's channel reads of an alert that concerns others, too: its own part, a count of the rest, and no name.
+import { expect, test } from 'vitest';
+import type { AlertRoute } from '../../src/alerts/audience.ts';
+import { messageOf } from '../../src/alerts/grouping.ts';
+import { channelsFor, pauseEnd, pauseFingerprint } from '../../src/alerts/routing.ts';
+import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
+import {
+  accountRemoved,
+  channelsRemoved,
+  enforcementOff,
+  writesOffCondition,
+} from '../../src/alerts/rules/protection-rule.ts';
+import { type Alert, fingerprintOf } from '../../src/core/alert.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { closedBreaker } from '../../src/core/guard/breaker.ts';
+import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { hourMs } from '../../src/core/time.ts';
+import { alertFor, messageFor } from '../../src/outbox/client-part.ts';
+import { sampleAlert, sampleMailbox, start } from '../alerts/samples.ts';
+import { account } from '../web/example-fleet.ts';
+
+const api = 'https://api.example';
+const words = { command: 'warmwarden', zone: 'UTC' };
+const mailbox = (of: string, number: number) => ({
+  account: of,
+  id: `${of}-${number}`,
+  email: `bob${number}@${of}.example`,
+});
+const held = [mailbox('alpha', 0), mailbox('alpha', 1), mailbox('beta', 0), mailbox('gamma', 0)];
+const breaker = {
+  ...closedBreaker,
+  openSince: start,
+  entries: held.map(({ account: of, id, email }) => ({
+    ...{
+      key: `${of}/${id}`,
+      account: of,
+      email,
+      domain: `${of}.example`,
+      at: start,
+      held: true,
+      firstSight: false,
+      weight: 1,
+    },
+  })),
+};
+
+function fleetOf(...accounts: readonly string[]): Fleet {
+  const fleet = new Fleet();
+  for (const name of accounts) fleet.putAccount(account(name));
+  for (const one of held) if (accounts.includes(one.account)) fleet.putMailbox({ ...sampleMailbox(), ...entry(one) });
+  fleet.putBreaker(api, breaker);
+  return fleet;
+}
+const entry = ({ account: of, id, email }: (typeof held)[number]) => {
+  const sample = sampleMailbox();
+  return { account: of, id, email, entry: { ...sample.entry, answer: { ...sample.entry.answer, id, email } } };
+};
+
+const routes: readonly AlertRoute[] = [
+  { match: { account: ['alpha'] }, channels: ['alpha'] },
+  { match: { account: ['beta'] }, channels: ['beta'] },
+  { match: { mailbox: ['bob0@beta.example'] }, channels: ['bob'] },
+];
+const context = { ...words, routes, fleet: fleetOf('alpha', 'beta', 'gamma') };
+
+const alertOf = ({ subject, severity, facts }: ReturnType<typeof guardHeld>): Alert => {
+  const times = { status: 'firing', since: start, firingAt: start, resolvedAt: null, firesAt: null, seen: 1 } as const;
+  return { ...subject, fingerprint: fingerprintOf(subject), severity, facts, ...times };
+};
+const hold = alertOf(
+  guardHeld(breaker, { api, alert: undefined, windowMs: hourMs, now: start, verdictOf: () => undefined, ...words }),
+);
+
+test('of a hold a channel gets its own mailboxes by name, and a count of the others', () => {
+  const { title, sentences, numbers, accounts } = alertFor('alpha', hold, context).facts;
+  expect(title).toBe('alpha (api.example): NO ACTION on 2 mailboxes: decide by 20 March 11:02 UTC');
+  expect(sentences[0]).toContain('switches these 2 to recovery mode now, and acts on 2 mailboxes of others.');
+  expect(sentences[3]).toBe(
+    'NO ACTION TAKEN on: bob0@alpha.example (alpha), bob1@alpha.example (alpha), and 2 mailboxes of others.',
+  );
+  expect([numbers['held'], numbers['accounts'], accounts]).toEqual([2, 'alpha', ['alpha']]);
+  expect(JSON.stringify(alertFor('bob', hold, context))).not.toMatch(/alpha|gamma/);
+  expect(alertFor('ops', hold, context)).toBe(hold);
+});
+
+const by = { by: 'jo of beta', at: start };
+const off = (scope: Parameters<typeof writesOffCondition>[0]['scope']) =>
+  alertOf(
+    writesOffCondition({ scope, since: start, until: null, by: 'jo', reason: 'the list of beta is bad' }, null, {
+      command: 'warmwarden',
+      rules: defaultRuleSettings,
+    }),
+  );
+const everybody = [
+  off({ kind: 'everything' }),
+  alertOf(enforcementOff({ kind: 'everything' }, by, words)),
+  alertOf(channelsRemoved({ channels: ['beta'], file: 'config.yaml', ...by }, words)),
+];
+const ofBeta = [
+  off({ kind: 'account', account: 'beta' }),
+  off({ kind: 'mailbox', account: 'beta', mailboxId: 'beta-0', email: 'bob0@beta.example' }),
+  alertOf(enforcementOff({ kind: 'override', account: 'beta', match: '*' }, by, words)),
+  alertOf(accountRemoved({ account: 'beta', mailboxes: 4, ...by }, words)),
+  sampleAlert(1, { account: 'beta', email: 'bob0@beta.example', mailboxId: 'beta-0', severity: 'critical' }),
+];
+const channels = ['alpha', 'beta', 'ops'].map((name) => ({ name, type: 'webhook' }));
+const toldOf = (alert: Alert, names = channels) => channelsFor(alert, routes, names, context.fleet);
+
+test.each(everybody)('$facts.title: everybody is told, a client without who and why', (alert) => {
+  expect(toldOf(alert)).toEqual(['alpha', 'beta', 'ops']);
+  expect(JSON.stringify(alertFor('alpha', alert, context))).not.toMatch(/beta|jo/);
+  expect(alertFor('alpha', alert, context).facts.title).toBe(alert.facts.title);
+});
+
+test.each(ofBeta)('$facts.title: another client is told only if nobody else is, and without names', (alert) => {
+  expect(toldOf(alert)).not.toContain('alpha');
+  expect(toldOf(alert, channels.slice(0, 1))).toEqual(['alpha']);
+  const message = messageOf(`${alert.account}|${alert.rule}`, [{ kind: 'firing', at: start, alert }], start);
+  const shown = message && messageFor('alpha', message, context);
+  expect(JSON.stringify(shown)).not.toMatch(/beta|jo/);
+  expect(shown?.transitions[0]?.alert.facts.sentences[0]).toBe('It is about others, and no other channel takes it.');
+});
+
+test('a pause without names ends under the key that it began with', () => {
+  const numbers = { action: 'pause', outcome: 'confirmed' };
+  const pause = sampleAlert(1, { rule: 'guard_acted', account: 'beta', mailboxId: 'beta-9', object: 'a1' });
+  const begun = alertFor('alpha', { ...pause, facts: { ...pause.facts, numbers } }, context);
+  const known = { fingerprint: pauseFingerprint(pause), at: start, severity: 'critical', channels: ['alpha'] } as const;
+  const end = pauseEnd(known, { now: start, mailbox: () => undefined, silenced: () => false });
+  expect(end && alertFor('alpha', end.alert, context).fingerprint).toBe(pauseFingerprint(begun));
+});
+
+test('a channel whose routes name every account is told of everything', () => {
+  const alert = sampleAlert(1, { rule: 'config_wrong', account: '', mailboxId: null, email: null, object: 'reload' });
+  const fleet = fleetOf('alpha');
+  expect(alertFor('alpha', alert, { ...context, fleet })).toBe(alert);
+  expect(alertFor('alpha', alert, context).facts.withheld).toBe(true);
+});
