@@ -126,10 +126,7 @@ function addressOf(c: Context, pathPrefix: string): string {
 
 // Posts of the forms on the pages of recipes: each starts a run, carries out what a dry run showed, or ends a run.
 
-function addRunForms(
-  app: Hono,
-  { recipes: { service }, publicUrl }: Pick<RouteParts, 'recipes' | 'publicUrl'>,
-): void {
+function addRunForms(app: Hono, { recipes: { service }, publicUrl }: Pick<RouteParts, 'recipes' | 'publicUrl'>): void {
   // A viewer may start a dry run, too.
   app.post('/recipes/:id', noQuery, async (c) => {
     const sent = await ownFormOf(c, publicUrl);
