@@ -156,5 +156,5 @@ function countsCells({ emergency, ...window }: JsonVerdict): readonly [counts: s
 }
 
 function percentText(value: number | null | undefined): string {
-  return value === null || value === undefined ? '?' : `${Number(value.toFixed(2))} %`;
+  return value === null || value === undefined ? '?' : `${Number(value.toFixed(2))}%`;
 }

@@ -12,7 +12,7 @@ export const maxPerDay: Readonly<Record<WarmupMode, number>> = { slow: 20, balan
 /** Largest target daily limit of any mode, emails a day. */
 export const largestLimit = 1_000;
 
-/** Parts per million: 1 % is 10,000. */
+/** Parts per million: 1% is 10,000. */
 export type Ppm = number;
 export const onePercentPpm: Ppm = 10_000;
 

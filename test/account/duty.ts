@@ -78,7 +78,7 @@ export interface DutyOptions {
   readonly statsIntervalMinMs?: number;
   /** Of the key; 100 by default. */
   readonly requestsPerMinute?: number;
-  /** 10 % by default. */
+  /** 10% by default. */
   readonly headroomPpm?: number;
   /** Of the key at the other API, which counts it. */
   readonly keyLimit?: number;

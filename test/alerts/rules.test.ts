@@ -32,7 +32,7 @@ test('a confirmed switch tells the counts, what was done, and how to take it bac
   expect(alert?.facts).toEqual({
     title: 'bob@acme.example: switched to recovery mode',
     sentences: [
-      '4 bounces in 260 emails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.',
+      '4 bounces in 260 emails from 14 to 20 March: 1.54%, over the balanced limit of 1%.',
       'Warmwarden switched it to recovery mode at 10:02 UTC, confirmed after 0.4 s.',
       'Based on counts read on 20 March 10:01 UTC.',
       'You do not have to change the mode back. Warmwarden sets it to balanced by itself after at least 7 days and enough emails without a bounce.',
@@ -59,7 +59,7 @@ test('a pause is critical and says that campaigns go on; an emergency shows its 
   const verdict = { ...breach, action: 'pause', wanted: 'pause', reason: 'emergency', emergency } as const;
   const alert = actedEvent(sampleAction({ kind: 'pause', verdict }), sampleMailbox(), sampleContext())?.alert;
   expect(alert?.severity).toBe('critical');
-  expect(alert?.facts.sentences[0]).toBe('5 bounces in 12 emails since 19 March: 41.67 %.');
+  expect(alert?.facts.sentences[0]).toBe('5 bounces in 12 emails since 19 March: 41.67%.');
   expect(alert?.facts.sentences.join(' ')).toContain('Warmwarden does not touch campaign sending');
   expect(alert?.facts.numbers).toMatchObject({ sent: 12, bounced: 5, window_from: '2026-03-19' });
 });
@@ -176,7 +176,7 @@ test.each([
   [1, 110, 'unknown'],
   [0, 0, false],
 ])(
-  'bounce_near_limit: two bounces from 80 %% of the limit on, until 70 %%: %i in %i is %s',
+  'bounce_near_limit: two bounces from 80%% of the limit on, until 70%%: %i in %i is %s',
   (bounced, sent, expected) => {
     expect(active('bounce_near_limit', 'stats', judged({ bounced, sent }))).toBe(expected);
   },

@@ -98,9 +98,9 @@ test('ours and prom-client show the same series of the same fleet', async () => 
 
 test.each([
   ['within its target', 'steady/500_mailboxes/rss_megabytes', 90, null, true, 'holds'],
-  ['beyond it', 'steady/500_mailboxes/rss_megabytes', 125, null, false, '25 % over'],
+  ['beyond it', 'steady/500_mailboxes/rss_megabytes', 125, null, false, '25% over'],
   ['a ratio within its target', 'steady/500_mailboxes/cpu_ms_a_poll', 4, 10, true, 'holds'],
-  ['a ratio beyond it', 'steady/500_mailboxes/cpu_ms_a_poll', 10, 10, false, '100 % over'],
+  ['a ratio beyond it', 'steady/500_mailboxes/cpu_ms_a_poll', 10, 10, false, '100% over'],
   ['a ratio without what it is compared with', 'steady/500_mailboxes/cpu_ms_a_poll', 10, null, true, 'not compared'],
   ['without a target', 'storm/10000_mailboxes/seconds', 10, null, true, ''],
 ] as const)(

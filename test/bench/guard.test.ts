@@ -32,14 +32,14 @@ const historyOf = (name: string, index: number, mode = 'slow' as (typeof warmupM
 
 const sum = (counts: Uint16Array) => counts.reduce((total, count) => total + count, 0);
 
-test('a slow mailbox sends the 1,423 emails of the study in 90 days, and 0.1 % of them bounce', () => {
+test('a slow mailbox sends the 1,423 emails of the study in 90 days, and 0.1% of them bounce', () => {
   const histories = Array.from({ length: 400 }, (_, index) => historyOf('fp_0.1pct', index));
   const mean = (counts: (index: number) => number) => histories.reduce((all, _, index) => all + counts(index), 0) / 400;
   expect(mean((index) => sum(histories[index]?.sent ?? new Uint16Array()))).toBeCloseTo(1423, -1);
   expect(mean((index) => sum(histories[index]?.bounced ?? new Uint16Array()))).toBeCloseTo(1.42, 0);
 });
 
-test('the literal rule raises 1.42 alarms on a slow mailbox of 0.1 %, as the study says, and the measured rule less than a quarter', () => {
+test('the literal rule raises 1.42 alarms on a slow mailbox of 0.1%, as the study says, and the measured rule less than a quarter', () => {
   const cell = { mode: 'slow', column: column('fp_0.1pct'), mailboxes: 1_000, seed: 3 } as const;
   const [ours, bare] = runCell(cell, [defaultPolicy, literal]);
   if (ours?.kind !== 'steady' || bare?.kind !== 'steady') throw new Error('the column is steady');
@@ -88,7 +88,7 @@ test('a mailbox that nobody stops is missed, and its delay counts as 30 days', (
   expect(result).toMatchObject({ kind: 'incident', medianDays: 30, missedShare: 1, pauseFirstShare: 0 });
 });
 
-test('the tolerance is 25 % or 0.05 of a rate, 25 % or 0.3 days, and 15 % of the bounces', () => {
+test('the tolerance is 25% or 0.05 of a rate, 25% or 0.3 days, and 15% of the bounces', () => {
   expect([isWithin('rate', 1.25, 1), isWithin('rate', 1.26, 1)]).toEqual([true, false]);
   expect([isWithin('rate', 0.05, 0), isWithin('rate', 0.06, 0)]).toEqual([true, false]);
   expect([isWithin('days', 0.4, 0.1), isWithin('days', 0.41, 0.1)]).toEqual([true, false]);
@@ -152,7 +152,7 @@ describe('a healthy fleet, whatever the seed', () => {
   });
 });
 
-test('a domain at 3 to 5 % is seen, in aggressive days before any action', () => {
+test('a domain at 3 to 5% is seen, in aggressive days before any action', () => {
   const { medianLeadDays, seenShare } = badDomains('aggressive', 20);
   expect(seenShare).toBe(1);
   expect(medianLeadDays).toBeGreaterThan(0.5);

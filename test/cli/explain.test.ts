@@ -41,7 +41,7 @@ test('tells the breach, the action and what came after, newest first', async () 
   expect(head).toContain(`${amelia} on account agency, mode recovery; recovery by Warmwarden since 10 March`);
   const text = story.join('\n');
   expect(text).toMatch(
-    /recovery \(bounce rate over limit\)\n {2}\d+ bounces in \d+ emails from .* over the balanced limit of 1 %/,
+    /recovery \(bounce rate over limit\)\n {2}\d+ bounces in \d+ emails from .* over the balanced limit of 1%/,
   );
   // Each action with its date: a time alone says little a day later.
   expect(text).toMatch(

@@ -40,7 +40,7 @@ test('a trouble is told with its counts, and when a daemon can see it', async ()
   await using served = await serve();
   const { code, stdout, stderr } = await commandLine(['simulator', 'breach', ann.email, '--url', served.simulator.url]);
   expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).toMatch(/^ann@one\.example sent 160 emails in the last 7 days, and 3 of them bounced \(1\.88 %\)\./);
+  expect(stdout).toMatch(/^ann@one\.example sent 160 emails in the last 7 days, and 3 of them bounced \(1\.88%\)\./);
   expect(stdout).toContain('A daemon sees it when it next reads the statistics of this mailbox.');
 });
 

@@ -128,7 +128,7 @@ describe('in words', () => {
     const text = textOf({ total: 40, mailboxes: Array.from({ length: 40 }, () => held) }, 20);
     const lines = text.split('\n');
     expect(lines.filter((line) => line.includes('a.example'))).toHaveLength(20);
-    expect(text).toContain('3 of 200  1.5 %  0.5 %  12 min');
+    expect(text).toContain('3 of 200  1.5%   0.5%  12 min');
     expect(text).not.toContain('\u202e');
     expect(lines.at(-1)).toMatch(/^\.\.\. and 20 more, none of them worse/);
   });
@@ -154,7 +154,7 @@ describe('in words', () => {
     expect(lines.map((line) => line.split(/ {2,}/)[0])).toEqual(
       guardStates.map((state) => /">(.*)<\/span>$/.exec(`${stateBadge(state, asJudged)}`)?.[1]),
     );
-    expect(lines.every((line) => line.includes('4 of 4  100 %'))).toBe(true);
+    expect(lines.every((line) => line.includes('4 of 4  100%'))).toBe(true);
   });
 
   test.each([

@@ -87,7 +87,7 @@ test.each<[string, Said]>([
   ['whose mode is misread for one hour a day', (at) => active(hourOf(at) === 12 ? 'slow' : 'balanced')],
   ['whose mode alternates daily', (at) => active(dayOf(at) % 2 === 0 ? 'balanced' : 'slow')],
   ['whose mode alternates every look', (at) => active(Math.floor(at / lookEveryMs) % 2 ? 'recovery' : 'balanced')],
-])('a mailbox of which 7.5 %% bounces %s is acted on at most a day later than one that runs', (_, said) => {
+])('a mailbox of which 7.5%% bounces %s is acted on at most a day later than one that runs', (_, said) => {
   const [plain, toggled] = [watch(() => balanced('active')), watch(said)];
   expect(plain).toMatchObject({ sendingDays: 1, verdict: { action: 'recovery' } });
   expect(toggled.sendingDays).toBeLessThanOrEqual(plain.sendingDays + 1);

@@ -63,7 +63,7 @@ const warningsOf = (rows: readonly StatsRow[]) => judge(defaultPolicy, situation
 /** 1 bounce in 40 emails. */
 const withRate = (date: string, percent: number): StatsRow => ({ ...row(date, 40, 1), bounceRatePercent: percent });
 const others = week.slice(0, -1);
-const contradiction = `${today}: bounce_rate says 2.52 %, the counts say 2.50 %; Warmwarden uses the counts`;
+const contradiction = `${today}: bounce_rate says 2.52%, the counts say 2.50%; Warmwarden uses the counts`;
 
 test('its age is that of the statistics, and never negative', () => {
   const aged = (ageMs: number) => judge(defaultPolicy, situation({ statsAt: now - ageMs })).dataAgeMs;

@@ -100,7 +100,7 @@ function recovered() {
 describe('a claim', () => {
   test('comes with our confirmed change, remembers the mode before, and ends with any other mode, which is a reversal', () => {
     const mailbox = onDuty('aggressive');
-    // The window of 300 emails has 2 % at six bounces.
+    // The window of 300 emails has 2% at six bounces.
     expect(mailbox.bounce(7)?.reason).toBe('bounce_rate_over_limit');
     mailbox.act();
     expect(mailbox.memory().claim).toMatchObject({ kind: 'recovery', previousMode: 'aggressive', actionId: 'a1' });

@@ -364,7 +364,7 @@ export function oracle(written: Policy, situation: Situation): OracleVerdict {
   return breaches ? breach() : say('none', 'insufficient_evidence');
 }
 
-/** Step 8 as the page puts it: at least max(5, min(10 % of the running, 25)) mailboxes across at least 3 domains. */
+/** Step 8 as the page puts it: at least max(5, min(10% of the running, 25)) mailboxes across at least 3 domains. */
 export function oracleTrips(breaker: Policy['breaker'], pressure: FleetPressure): boolean {
   const share = (BigInt(breaker.sharePpm) * BigInt(pressure.active) + million - 1n) / million;
   const threshold = Math.max(breaker.minMailboxes, Math.min(Number(share), breaker.maxMailboxes));

@@ -186,7 +186,7 @@ describe('contradictions in a row', () => {
     expect(at.api.posts()).toEqual([]);
   });
 
-  test('25 bounces in 20 emails are an emergency, and none beside a rate of 5 %', async () => {
+  test('25 bounces in 20 emails are an emergency, and none beside a rate of 5%', async () => {
     const late =
       (more: object): DayOf =>
       (age) =>
@@ -201,7 +201,7 @@ describe('contradictions in a row', () => {
     expect(real.status).toBe('paused');
   });
 
-  test('what changes no verdict stays a warning: rounding, a late bounce, a rate that ends at 100 %', async () => {
+  test('what changes no verdict stays a warning: rounding, a late bounce, a rate that ends at 100%', async () => {
     await using at = await watching(['m1', 'm2', 'm3']);
     const [rounded, late, capped] = at.boxes;
     const today = utcDate(at.api.now());

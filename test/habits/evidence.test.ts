@@ -35,7 +35,7 @@ const stateOf = (duty: Duty, { email }: OtherMailbox) => duty.state(email);
 const isFiring = (duty: Duty, { id }: OtherMailbox) =>
   duty.firing().some((one) => one.rule === 'guard_blind' && one.mailboxId === id);
 
-test('eight nights of pauses do not hide 6 % of bounces: switched within a day of the mailbox that runs', async () => {
+test('eight nights of pauses do not hide 6% of bounces: switched within a day of the mailbox that runs', async () => {
   const days = (now: EpochMs) => ({ days: daysAt(now, 50, 3) });
   await using api = await apiShowing({
     plain: days,

@@ -402,7 +402,7 @@ it('two mailboxes of one address are told apart, and the page shows what the API
   expect(['Created', 'Warm-up started', 'Reply rate', 'DNS source', 'API version'].map(fact)).toEqual([
     '2026-01-05',
     '2026-01-05',
-    '30 %',
+    '30%',
     'cached',
     '1.4.2',
   ]);

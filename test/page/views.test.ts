@@ -160,9 +160,9 @@ test('the limit steps on the day on which the mode changed, and is not drawn whe
   expect(heights).toHaveLength(3);
   expect(heights[0]).toBeLessThan(heights[1] ?? 0);
   expect(heights[1]).toBe(heights[2]);
-  // 1 % over the 7 days: at the limit of the 8th, over that of the 9th and 10th.
+  // 1% over the 7 days: at the limit of the 8th, over that of the 9th and 10th.
   expect([...chart.matchAll(/class="rate over"/g)]).toHaveLength(2);
-  expect(chart).toContain('2026-03-08: 100 sent, 1 bounced; 1\u00a0% over 7 days, the limit was 1\u00a0%');
+  expect(chart).toContain('2026-03-08: 100 sent, 1 bounced; 1% over 7 days, the limit was 1%');
   expect(chart).toMatch(/2026-03-09: [^<]*; others: mode balanced → slow&lt;<\/title>/);
   expect([...chart.matchAll(/class="changed"/g)]).toHaveLength(1);
 });
@@ -173,8 +173,8 @@ test('a rate of the chart counts the days of the mailbox’s own window', async 
   const limitOn = () => 10_000;
   const parts = { rows, windowDays: 2, limitOn, actions: [], changes: [], alerts: [] };
   const chart = String(await dayChart(parts));
-  expect(chart).toContain('2026-03-02: 100 sent, 0 bounced; 2.5\u00a0% over 2 days, the limit was 1\u00a0%');
-  expect(chart).toContain('2026-03-03: 100 sent, 0 bounced; 0\u00a0% over 2 days, the limit was 1\u00a0%');
+  expect(chart).toContain('2026-03-02: 100 sent, 0 bounced; 2.5% over 2 days, the limit was 1%');
+  expect(chart).toContain('2026-03-03: 100 sent, 0 bounced; 0% over 2 days, the limit was 1%');
   expect([...chart.matchAll(/class="rate over"/g)]).toHaveLength(2);
   expect(chart).toContain('bounce rate over 2 days');
   expect(chart).not.toContain('7 days');

@@ -28,9 +28,9 @@ describe('npm start', () => {
     // Lines are broken between words.
     const story = shown.replace(/\s+/g, ' ');
     expect(story).toMatch(/Warmwarden switched amelia\.ward@northbeam\.example to RECOVERY mode/);
-    expect(story).toMatch(/2 bounces in 136 emails from .*: 1\.47 %, over the balanced limit of 1 %/);
+    expect(story).toMatch(/2 bounces in 136 emails from .*: 1\.47%, over the balanced limit of 1%/);
     expect(story).toMatch(/Warmwarden PAUSED the warm-up of jonas\.keller@brightpath\.example/);
-    expect(story).toMatch(/3 bounces in 30 emails since .*: 10 %/);
+    expect(story).toMatch(/3 bounces in 30 emails since .*: 10%/);
   });
 
   it('shows the alerts as they were sent, signatures verified', () => {

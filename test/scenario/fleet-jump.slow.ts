@@ -7,7 +7,7 @@ import { domains, poll, settled } from './three-domains.ts';
 
 const sixty = Array.from({ length: 60 }, (_, number) => settled(number));
 
-/** From 10 to 11 three or four of every five emails bounce: over the limit of 1 % on 210 emails, and no emergency. */
+/** From 10 to 11 three or four of every five emails bounce: over the limit of 1% on 210 emails, and no emergency. */
 function jump(mailbox: string): Incident {
   return { kind: 'bounce', mailbox, rate: 0.75, from: 1.5 * hourMs, until: 2.5 * hourMs };
 }

@@ -6,9 +6,9 @@ import { type Day, type Fault, type OtherMailbox, week } from '../support/other-
 import type { ReceivedAlert } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
-/** 4 of 280 are 1.43 %: over balanced's 1 %. */
+/** 4 of 280 are 1.43%: over balanced's 1%. */
 const overBalanced = week(40, 4);
-/** 6 of today's and yesterday's 50 are 12 %: an emergency in any mode. */
+/** 6 of today's and yesterday's 50 are 12%: an emergency in any mode. */
 const burst: readonly Day[] = [{ daysAgo: 0, sent: 10, bounced: 6 }, ...week(40, 0).slice(1)];
 
 const acted = ['breach', 'slow', 'burst', 'burst-in-no-known-mode'];
@@ -95,7 +95,7 @@ describe('a mixed fleet on an API of somebody else', () => {
     const emergency = { reason: 'emergency', action: 'pause', outcome: 'confirmed' };
     expect(pause).toMatchObject({ severity: 'critical', numbers: emergency });
     const slack = stage.receiver.slack().join('\n');
-    for (const text of ['breach@fleet.example', '4 bounces in 280 emails', 'limit of 1 %'])
+    for (const text of ['breach@fleet.example', '4 bounces in 280 emails', 'limit of 1%'])
       expect(slack).toContain(text);
     for (const name of acted) expect(alertsSentOf(stage, mailbox(name), 'guard_acted')).toHaveLength(1);
     const texts = [stage.daemon.output, ...stage.receiver.notified.map(({ text }) => text)].join('\n');

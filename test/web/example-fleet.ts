@@ -133,8 +133,8 @@ export function alert(changes: Partial<Alert> & Pick<Alert, 'rule'>): Alert {
 
 /** Sentences as the guard would write them. */
 export function explain({ action: wanted, reason, sent, bounced, limitPpm }: Verdict): string {
-  const rate = sent > 0 ? `${((bounced * 100) / sent).toFixed(2)} %` : 'no rate';
-  return `${bounced} of ${sent} emails bounced in 7 days = ${rate}; the limit is ${(limitPpm ?? 0) / 10_000} %. ${wanted} (${reason}), on data 4 min old.`;
+  const rate = sent > 0 ? `${((bounced * 100) / sent).toFixed(2)}%` : 'no rate';
+  return `${bounced} of ${sent} emails bounced in 7 days = ${rate}; the limit is ${(limitPpm ?? 0) / 10_000}%. ${wanted} (${reason}), on data 4 min old.`;
 }
 
 function claim(kind: 'recovery' | 'pause', actionId: string) {

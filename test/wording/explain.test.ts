@@ -25,11 +25,11 @@ test('every reason has sentences of its own', () => {
 
 test('verdicts in words', () => {
   expect(explainVerdict(sampleVerdict({ bounced: 2, bouncesUntilBreach: 1 }))).toBe(
-    '2 bounces in 260 emails from 14 to 20 March: 0.77 %, within the balanced limit of 1 %. 1 more bounce would breach it.',
+    '2 bounces in 260 emails from 14 to 20 March: 0.77%, within the balanced limit of 1%. 1 more bounce would breach it.',
   );
   const one = { reason: 'insufficient_evidence', mode: 'slow', limitPpm: 5_000, sent: 140, bounced: 1 } as const;
   expect(explainVerdict(sampleVerdict({ ...one, bouncesUntilBreach: 1 }))).toBe(
-    '1 bounce in 140 emails from 14 to 20 March: 0.71 %, over the slow limit of 0.5 %. That is too few bounces to act on: 1 more bounce would be a breach. With `guard.min_bounces: 1`, one bounce is enough.',
+    '1 bounce in 140 emails from 14 to 20 March: 0.71%, over the slow limit of 0.5%. That is too few bounces to act on: 1 more bounce would be a breach. With `guard.min_bounces: 1`, one bounce is enough.',
   );
   expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain(
     'No emails have been sent yet on the days that count toward the bounce limit.',
@@ -66,10 +66,10 @@ test('members of an incident with one address are listed in the order of their a
 });
 
 test('a rate just over the limit never looks equal to it', () => {
-  expect(percentText(10_004, 10_000)).toBe('1.0004 %');
-  expect(percentText(10_040, 10_000)).toBe('1.004 %');
-  expect(percentText(10_000, 10_000)).toBe('1 %');
-  expect(percentText(15_385, 10_000)).toBe('1.54 %');
+  expect(percentText(10_004, 10_000)).toBe('1.0004%');
+  expect(percentText(10_040, 10_000)).toBe('1.004%');
+  expect(percentText(10_000, 10_000)).toBe('1%');
+  expect(percentText(15_385, 10_000)).toBe('1.54%');
 });
 
 test('dates, spans and counts', () => {

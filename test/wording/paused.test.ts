@@ -22,7 +22,7 @@ const refused = action('a4', box, { kind: 'pause', by: { name: 'bob', reason: ''
 const unknown = 'Somebody else paused the warm-up. Warmwarden does not know when.';
 
 test.each([
-  ['us, with the counts', claim, [pause], [], `${ours} 16 bounces in 52 emails since 11 March: 30.77 %.`],
+  ['us, with the counts', claim, [pause], [], `${ours} 16 bounces in 52 emails since 11 March: 30.77%.`],
   ['us, without a record', claim, [], [], ours],
   [
     'a person through Warmwarden',

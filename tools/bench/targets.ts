@@ -83,7 +83,7 @@ function verdictOf(one: Figure): string {
   const [most, unit] = targetOf(one) ?? [null];
   if (most === null) return '';
   if (one.holds) return unit === 'x' && one.ratio === null ? 'not compared' : 'holds';
-  return `${Math.round(((unit === 'x' ? (one.ratio ?? 0) : one.ours) / most - 1) * 100)} % over`;
+  return `${Math.round(((unit === 'x' ? (one.ratio ?? 0) : one.ours) / most - 1) * 100)}% over`;
 }
 
 /** The figures as a table for people. `peerName`: what they are compared with. */

@@ -47,7 +47,7 @@ function sentencesIn(page: string): readonly number[] {
 
 export function styleText(name: string, style: Style): string {
   const { sentences, wordsASentence, longPercent, blocks } = style;
-  return `${name}: ${sentences} sentences of ${wordsASentence.toFixed(1)} words, ${longPercent.toFixed(1)} % over ${longSentence}; ${blocks.toFixed(1)} code blocks per 1,000 words`;
+  return `${name}: ${sentences} sentences of ${wordsASentence.toFixed(1)} words, ${longPercent.toFixed(1)}% over ${longSentence}; ${blocks.toFixed(1)} code blocks per 1,000 words`;
 }
 
 export function styleOfFolder(folder: string): Style {

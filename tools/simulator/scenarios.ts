@@ -19,9 +19,9 @@ const calm: Scenario = {
 
 /**
  * Every sixth of the 18 emails that Amelia sends by 10:30: three bounces, at most one of them late. Two are over the
- * 1 % of the 160 emails of her week, and three are under a tenth of her day's 36, whichever days are pooled.
- * 80 % of Jonas's emails: at the third bounce he has sent at most 5 emails today after 25 yesterday (an emergency),
- * while two bounces are under 2 % of the 111 emails of his week, so no lesser verdict comes first.
+ * 1% of the 160 emails of her week, and three are under a tenth of her day's 36, whichever days are pooled.
+ * 80% of Jonas's emails: at the third bounce he has sent at most 5 emails today after 25 yesterday (an emergency),
+ * while two bounces are under 2% of the 111 emails of his week, so no lesser verdict comes first.
  */
 const bounceStorm: Scenario = {
   name: 'bounce-storm',

@@ -157,8 +157,8 @@ function sending(mailbox: Mailbox): Mailbox {
 
 function bounced({ email, config }: Mailbox, { days, sent, bounced }: Counts): string {
   const when = days === 2 ? 'today and yesterday' : `in the last ${days} days`;
-  const limit = `Its mode, ${config.mode}, allows ${bounceLimitPercent[config.mode]} %.`;
-  return `${email} sent ${counted(sent, 'email', 'emails')} ${when}, and ${bounced} of them bounced (${percent(bounced, sent)} %). ${limit}`;
+  const limit = `Its mode, ${config.mode}, allows ${bounceLimitPercent[config.mode]}%.`;
+  return `${email} sent ${counted(sent, 'email', 'emails')} ${when}, and ${bounced} of them bounced (${percent(bounced, sent)}%). ${limit}`;
 }
 
 /** A guard counts emails only from the day after a change of mode or a resume, and in recovery none from before it. */

@@ -23,7 +23,7 @@ export const bounceRules: RulesAfter = { stats: counted, warmup: counted };
 
 import { isTooFew } from '../quiet-ends.ts';
 
-/** Share of its threshold below which a near-limit alert ends: 80 % becomes 70 %. */
+/** Share of its threshold below which a near-limit alert ends: 80% becomes 70%. */
 const nearLimitClearShare = 7 / 8;
 
 /** Reasons of verdicts that end before the guard learns whether it could have judged. */

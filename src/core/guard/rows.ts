@@ -57,7 +57,7 @@ function rateWarning(row: StatsRow): string | null {
   if (!isCounted(row) || row.sent === 0 || row.bounceRatePercent === null) return null;
   const ours = (row.bounced * 100) / row.sent;
   if (Math.abs(ours - row.bounceRatePercent) <= 0.01) return null;
-  return `${row.date}: bounce_rate says ${row.bounceRatePercent} %, the counts say ${ours.toFixed(2)} %; Warmwarden uses the counts`;
+  return `${row.date}: bounce_rate says ${row.bounceRatePercent}%, the counts say ${ours.toFixed(2)}%; Warmwarden uses the counts`;
 }
 
 /** Days of rows that were read, until the next day. */
@@ -180,7 +180,7 @@ interface OtherReading {
 /** A rate has two fraction digits. */
 const rateTolerancePercent = 0.01;
 
-/** Bounces of a day's rate, or null if it agrees or says nothing. A rate ends at 100 %, bounces do not. */
+/** Bounces of a day's rate, or null if it agrees or says nothing. A rate ends at 100%, bounces do not. */
 function bouncesByRate({ sent, bounced, bounceRatePercent: percent }: DailyRow): number | null {
   if (!sent || bounced === null || percent === null || percent < 0) return null;
   if (bounced >= sent && percent >= 100) return null;

@@ -69,7 +69,7 @@ const reasonTexts: Readonly<Record<Reason, string | ((verdict: Verdict) => strin
   clean_volume: cleanText,
 };
 
-/** `4 bounces in 260 emails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.` */
+/** `4 bounces in 260 emails from 14 to 20 March: 1.54%, over the balanced limit of 1%.` */
 export function rateText(verdict: Verdict): string {
   if (verdict.emergency) return emergencyText(verdict);
   const rate = ratePpm(verdict);
@@ -85,7 +85,7 @@ function countsText(verdict: Verdict): string {
   return capital(bouncesText(verdict) + (windowFrom && windowTo ? ` ${onDatesText(windowFrom, windowTo)}` : ''));
 }
 
-/** `8 bounces in 26 emails: 30.77 %`, for lists. Empty without counts. */
+/** `8 bounces in 26 emails: 30.77%`, for lists. Empty without counts. */
 export function countsAndRate(verdict: Verdict | undefined): string {
   const counts = verdict?.emergency ?? verdict;
   const rate = counts && ratePpm(counts);

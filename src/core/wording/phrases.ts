@@ -37,15 +37,15 @@ export function countedOf(part: number, all: number, one: string, many = `${one}
   return part === all ? counted(all, one, many) : `${numberText(part)} of ${counted(all, one, many)}`;
 }
 
-/** `1.54 %`, with as many digits as it takes to differ from `unlike`. */
+/** `1.54%`, with as many digits as it takes to differ from `unlike`. */
 export function percentText(ppm: Ppm, unlike: Ppm | null = null): string {
   const percent = ppm / onePercentPpm;
   for (let digits = 2; digits < maxPercentDigits; digits += 1) {
     const shown = Number(percent.toFixed(digits));
     const misleads = unlike !== null && ppm !== unlike && shown === unlike / onePercentPpm;
-    if (!misleads) return `${shown} %`;
+    if (!misleads) return `${shown}%`;
   }
-  return `${Number(percent.toFixed(maxPercentDigits))} %`;
+  return `${Number(percent.toFixed(maxPercentDigits))}%`;
 }
 
 function dayText(date: IsoDate): string {
@@ -145,11 +145,6 @@ export function firstText(words: readonly string[], most: number): string {
 export function allowedText(ppmMails: number): string {
   const bounces = ppmMails / 1e6;
   return bounces < 1 ? 'less than 1' : String(Number(bounces.toFixed(1)));
-}
-
-/** `1.54 %`, with a space that does not break. */
-export function share(ppm: Ppm): string {
-  return percentText(ppm).replace(' ', '\u00a0');
 }
 
 export function duration(ms: number): string {

@@ -42,7 +42,7 @@ export interface PausedFacts {
   readonly changes: readonly Change[];
 }
 
-/** `Warmwarden paused the warm-up on 22 November 21:56 UTC. 16 bounces in 52 emails since 21 November: 30.77 %.` */
+/** `Warmwarden paused the warm-up on 22 November 21:56 UTC. 16 bounces in 52 emails since 21 November: 30.77%.` */
 export function pausedText({ claim, actions, changes }: PausedFacts, zone: string): string {
   if (claim?.kind === 'pause') {
     const action = actions.find(({ id }) => id === claim.actionId);

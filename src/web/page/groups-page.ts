@@ -1,6 +1,6 @@
 // The fleet by account, domain, provider or tag: one row per group; groups that need a person come first.
 import { html } from 'hono/html';
-import { counted, numberText, share } from '../../core/wording/phrases.ts';
+import { counted, numberText, percentText } from '../../core/wording/phrases.ts';
 import { groupParameters } from '../json/fleet.ts';
 import { stateOrder } from '../overview/fleet.ts';
 import { type Group, type Grouping, groupings, readGroups, usualGrouping } from '../overview/groups.ts';
@@ -33,7 +33,7 @@ function groupRow(by: Grouping, group: Group): Markup {
   const badges = stateOrder
     .filter((state) => states.has(state))
     .map((state) => html`<span class="line">${stateBadge(state, null)} ${numberText(states.get(state) ?? 0)}</span> `);
-  const rate = html`${numberText(bounced)} of ${numberText(sent)} = <b>${share((bounced * 1e6) / sent)}</b>`;
+  const rate = html`${numberText(bounced)} of ${numberText(sent)} = <b>${percentText((bounced * 1e6) / sent)}</b>`;
   const link =
     name === null ? muted(`no ${by}`) : html`<a href="${pathTo('/', { [by]: name })}">${breakable(name)}</a>`;
   const unread = html`<span class="bad">no mailbox list read yet</span>`;

@@ -191,7 +191,7 @@ ${fact('Warm-up status', known(warmup?.answer.status), warmup?.at ?? null)}
 ${fact('Warm-up day', known(warmupDayOf(mailbox)))}
 ${fact('Warm-up started', dateOf(detail?.answer.warmupStartedAt))}
 ${fact('Daily limit', known(dailyLimitOf(mailbox)))}
-${fact('Reply rate', known(rate == null ? rate : `${numberText(rate)} %`))}
+${fact('Reply rate', known(rate == null ? rate : `${numberText(rate)}%`))}
 ${fact('Health score', known(row.healthScore))}
 ${fact('Mailbox status', known(mailboxStatusOf(mailbox)), entry.at)}
 ${fact('Created', dateOf(entry.answer.createdAt))}

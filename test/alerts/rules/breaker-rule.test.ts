@@ -87,7 +87,7 @@ describe('an open breaker', () => {
     const verdictOf = ({ key }: BreakerEntry) => counts.get(key);
     const text = said([entry(0), entry(1), entry(2, { emergency: true })], { verdictOf });
     expect(text).toContain(
-      'on: m2@c.example (acme, emergency, 8 bounces in 26 emails: 30.77 %), m1@b.example (acme, 11 bounces in 162 emails: 6.79 %), m0@a.example (acme).',
+      'on: m2@c.example (acme, emergency, 8 bounces in 26 emails: 30.77%), m1@b.example (acme, 11 bounces in 162 emails: 6.79%), m0@a.example (acme).',
     );
     expect(text).toContain('the worst alone: `warmwarden pause acme/m2@c.example`.');
   });

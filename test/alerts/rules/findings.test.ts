@@ -109,11 +109,11 @@ function withDays(text: string, now = start, score = 90): MailboxState {
 }
 
 test.each([
-  ['79 % of 40 emails', '20,79 20,79', true],
-  ['80 %', '20,80 20,80', 'unknown'],
-  ['between 80 and 85 %', '20,84 20,85', 'unknown'],
-  ['85 %', '20,85 20,85', false],
-  ['10 % of 29 emails', '10,10 19,10', 'unknown'],
+  ['79% of 40 emails', '20,79 20,79', true],
+  ['80%', '20,80 20,80', 'unknown'],
+  ['between 80 and 85%', '20,84 20,85', 'unknown'],
+  ['85%', '20,85 20,85', false],
+  ['10% of 29 emails', '10,10 19,10', 'unknown'],
   ['nothing in an inbox, more than seven days ago', '500,0 7*10,95', false],
 ])('reputation_low by inbox rate: %s', (_, days, active) => {
   expect(conditionOf('inbox rate', 'stats', withDays(days)).active).toBe(active);

@@ -107,8 +107,8 @@ describe('shared_bounces of an account', () => {
       title: 'agency: the bounce rate of the account is far above usual',
     });
     expect(facts.sentences.slice(0, 4)).toEqual([
-      '74 bounces in 18,400 emails from 19 to 20 March: 0.4 %.',
-      '515 bounces in 257,600 emails in the 28 days before: 0.2 %.',
+      '74 bounces in 18,400 emails from 19 to 20 March: 0.4%.',
+      '515 bounces in 257,600 emails in the 28 days before: 0.2%.',
       'The bounces are on 61 domains: check the data or the provider.',
       '2 mailboxes are not counted, because their data is missing, unreadable or too old.',
     ]);

@@ -1,7 +1,7 @@
 // The acceptance numbers of the study that the defaults come from, and how far from them a figure may lie.
 import type { WarmupMode } from '../../../src/core/policy.ts';
 
-/** What the study says of an incident. `missed` is a share; where the study writes none, it is under 0.5 %. */
+/** What the study says of an incident. `missed` is a share; where the study writes none, it is under 0.5%. */
 export interface IncidentTarget {
   readonly days: number;
   readonly bounces: number;
@@ -58,7 +58,7 @@ const share = { rate: 0.25, days: 0.25, bounces: 0.15 } as const;
 /** The larger of the share and this counts (interventions or a share; days; bounces have none). */
 const floor = { rate: 0.05, days: 0.3, bounces: 0 } as const;
 
-/** Within the study's tolerance: rates +-25 % or +-0.05, delays +-25 % or +-0.3 d, bounces +-15 %. */
+/** Within the study's tolerance: rates +-25% or +-0.05, delays +-25% or +-0.3 d, bounces +-15%. */
 export function isWithin(measure: Measure, ours: number, target: number): boolean {
   // A figure on the edge must not fall off it by the last bit of a float.
   return Math.abs(ours - target) <= Math.max(share[measure] * target, floor[measure]) + 1e-9;

@@ -24,7 +24,7 @@ const expectedDomainAlerts: Readonly<Record<WarmupMode, number>> = {
   recovery: 0.56,
 };
 
-/** Days from the alert about an aggressive domain at 3 to 5 % to the first action on one of its mailboxes: the policy's figure. */
+/** Days from the alert about an aggressive domain at 3 to 5% to the first action on one of its mailboxes: the policy's figure. */
 const expectedLeadDays = 1.25;
 /** In the other modes a second bounce acts about as soon; the alert need not be first. */
 const latestLeadDays = -0.5;

@@ -40,7 +40,7 @@ export function volumeOf(mode: WarmupMode, day: number, chance: Chance): number 
 
 /**
  * "At a random time" is read as at any of the day's polls, for every incident: only so does an emergency, which pools
- * today and yesterday, come first as often as the study says (58 % of the blocks in aggressive; 99 % when incidents
+ * today and yesterday, come first as often as the study says (58% of the blocks in aggressive; 99% when incidents
  * begin with the day). An incident of a day lasts 24 hours.
  */
 function onsetOf(column: Column, chance: Chance): number {
@@ -80,7 +80,7 @@ function fates(column: Column, mode: WarmupMode, onset: number, chance: Chance):
 
 /**
  * Simulates `days` days. The emails of a day leave evenly spaced, from a random moment on (at random moments of their own,
- * the first two polls of a block would differ so much that slow's emergencies come first in 29 %, not 19 %). The fate
+ * the first two polls of a block would differ so much that slow's emergencies come first in 29%, not 19%). The fate
  * of each is independent of all others.
  */
 export function simulateHistory(mode: WarmupMode, column: Column, days: number, chance: Chance): History {

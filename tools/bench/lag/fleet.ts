@@ -32,7 +32,7 @@ export interface FleetMailbox {
   readonly crossedAt: number;
 }
 
-/** Over 5 % with at least 20 emails in the window, or over 10 % with at least 10 today. */
+/** Over 5% with at least 20 emails in the window, or over 10% with at least 10 today. */
 export function isOver({ sent, bounced, sentToday, bouncedToday }: Counts): boolean {
   return (sent >= 20 && bounced > 0.05 * sent) || (sentToday >= 10 && bouncedToday > 0.1 * sentToday);
 }
@@ -78,7 +78,7 @@ function countUpTo(moments: Float64Array, at: number): number {
   return low;
 }
 
-/** Daily limits of 2 to 80, bounces of 0.3 to 1.5 %; one mailbox in twenty turns bad (15 to 50 %) at a random moment. */
+/** Daily limits of 2 to 80, bounces of 0.3 to 1.5%; one mailbox in twenty turns bad (15 to 50%) at a random moment. */
 export function createFleet(size: number, seed: number): readonly FleetMailbox[] {
   return Array.from({ length: size }, (_, index) => createMailbox(seedOf(seed, index)));
 }

@@ -7,7 +7,7 @@ import type { DailyRow } from '../../../core/guard/rows.ts';
 import type { Change } from '../../../core/mailbox.ts';
 import type { Ppm } from '../../../core/policy.ts';
 import { addDays, type IsoDate, utcDate } from '../../../core/time.ts';
-import { counted, numberText, share } from '../../../core/wording/phrases.ts';
+import { counted, numberText, percentText } from '../../../core/wording/phrases.ts';
 import type { TrendDay } from '../../route-parts.ts';
 import { type Markup, table, text } from './elements.ts';
 
@@ -52,7 +52,7 @@ export function dayChart(parts: DayChartParts): Markup {
 <text x="0" y="${sentFloor - sentHeight + 8}">${numberText(maxSent)}</text><text x="0" y="${sentFloor}">0</text>
 ${[sentFloor, rateFloor].map((floor) => line('axis', [left, floor], [width, floor]))}
 ${groups}
-${limitPpm !== null && html`<text x="0" y="${(limitHeight(limitPpm, maxRate) + 4).toFixed(1)}">${share(limitPpm)}</text>`}
+${limitPpm !== null && html`<text x="0" y="${(limitHeight(limitPpm, maxRate) + 4).toFixed(1)}">${percentText(limitPpm)}</text>`}
 <text x="${left}" y="${bottom - 4}">${days[0]?.date}</text><text class="end" x="${width}" y="${bottom - 4}">${days.at(-1)?.date}</text>
 </svg>
 ${legend([
@@ -138,8 +138,8 @@ ${limitAt !== null && line('limit', [x, limitAt], [x + step, limitAt])}
 
 function dayWords(day: ChartDay, windowText: string): string {
   const counts = `${day.sent === null ? 'unknown' : numberText(day.sent)} sent, ${day.bounced === null ? 'unknown' : numberText(day.bounced)} bounced`;
-  const limit = day.limitPpm === null ? '' : `, the limit was ${share(day.limitPpm)}`;
-  const rate = day.ratePpm === null ? '' : `; ${share(day.ratePpm)} over ${windowText}${limit}`;
+  const limit = day.limitPpm === null ? '' : `, the limit was ${percentText(day.limitPpm)}`;
+  const rate = day.ratePpm === null ? '' : `; ${percentText(day.ratePpm)} over ${windowText}${limit}`;
   const acted = day.actions.map((action) => `; Warmwarden: ${action.kind} (${action.state})`).join('');
   const changed = day.changes.map(
     ({ what, from, to }) => `; others: ${what} ${text(from ?? 'nothing')} → ${text(to ?? 'nothing')}`,
@@ -154,13 +154,13 @@ function limitHeight(limitPpm: Ppm, maxRate: Ppm): number {
 
 function summary(days: readonly ChartDay[], windowText: string, limitPpm: Ppm | null): string {
   const last = days.at(-1);
-  const rate = last?.ratePpm === null || last === undefined ? 'unknown' : share(last.ratePpm);
-  const limit = limitPpm === null ? 'no limit known' : `the limit is ${share(limitPpm)}`;
+  const rate = last?.ratePpm === null || last === undefined ? 'unknown' : percentText(last.ratePpm);
+  const limit = limitPpm === null ? 'no limit known' : `the limit is ${percentText(limitPpm)}`;
   return `Emails sent and bounced per day over ${counted(days.length, 'day')}. The bounce rate of the last ${windowText} is ${rate}; ${limit}. The table below has the numbers.`;
 }
 
 function dayTable(days: readonly ChartDay[], windowText: string): Markup {
-  const rateText = (ppm: Ppm | null) => (ppm === null ? '–' : share(ppm));
+  const rateText = (ppm: Ppm | null) => (ppm === null ? '–' : percentText(ppm));
   const rows = days
     .toReversed()
     .map(({ date, sent, bounced, ratePpm, limitPpm }) => [
@@ -185,7 +185,7 @@ export function trendPanel(days: readonly TrendDay[]): Markup | string {
   const [sent, bounced] = [sum('sent'), sum('bounced')];
   const acted = days.some((day) => day.acted === null) ? null : sum('acted');
   const isActive = bounced > 0 || acted !== 0;
-  const rate = sent === 0 ? '' : ` (${share((bounced * 1e6) / sent)})`;
+  const rate = sent === 0 ? '' : ` (${percentText((bounced * 1e6) / sent)})`;
   const mostHeld = Math.max(...days.map((day) => day.held ?? 0));
   const held = mostHeld === 0 ? '' : `, at most ${counted(mostHeld, 'mailbox', 'mailboxes')} held on one day`;
   const rows = days

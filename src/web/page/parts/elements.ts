@@ -6,7 +6,7 @@ import type { GuardState } from '../../../core/mailbox.ts';
 import type { Ppm } from '../../../core/policy.ts';
 import type { EpochMs } from '../../../core/time.ts';
 import type { Verdict } from '../../../core/verdict.ts';
-import { duration, numberText, share, visibleText } from '../../../core/wording/phrases.ts';
+import { duration, numberText, percentText, visibleText } from '../../../core/wording/phrases.ts';
 import { stateText } from '../../../core/wording/states.ts';
 
 export type Markup = ReturnType<typeof html>;
@@ -178,16 +178,17 @@ interface RatedRow {
 /** Position of the limit on the meter, in percent of its width. Values to its right exceed the limit. */
 const limitAtPercent = 66;
 
-/** Rate such as "4 of 210 = 1.9 %, limit 1 %", with a meter whose tick is the limit. */
+/** Rate such as "4 of 210 = 1.9%, limit 1%", with a meter whose tick is the limit. */
 export function rateCell({ ratePpm, verdict, state }: RatedRow): Markup {
   if (ratePpm === null || verdict === null) return muted('–');
   const { limitPpm } = verdict;
   const { bounced, sent } = verdict.emergency ?? verdict;
   const counts = html`${numberText(bounced)} of ${numberText(sent)} =`;
-  if (limitPpm === null) return html`${counts} <b>${share(ratePpm)}</b> <span class="muted">no limit known</span>`;
+  if (limitPpm === null)
+    return html`${counts} <b>${percentText(ratePpm)}</b> <span class="muted">no limit known</span>`;
   const width = limitPpm === 0 ? 100 : Math.min(100, (ratePpm / limitPpm) * limitAtPercent);
   const over = ratePpm > limitPpm;
   const tone = over ? 'over' : state === 'near_limit' ? 'near' : '';
-  return html`<span class="figures"><span>${counts} <b class="${over ? 'bad' : ''}">${share(ratePpm)}</b></span> <span class="muted">limit ${share(limitPpm)}</span></span>
+  return html`<span class="figures"><span>${counts} <b class="${over ? 'bad' : ''}">${percentText(ratePpm)}</b></span> <span class="muted">limit ${percentText(limitPpm)}</span></span>
 <svg class="meter ${tone}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="6" rx="1"/><rect class="value" width="${width.toFixed(1)}" height="6" rx="1"/><rect class="limit" x="${limitAtPercent}" width="1.5" height="6"/></svg>`;
 }
