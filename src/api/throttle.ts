@@ -12,12 +12,10 @@
 //                down to a quarter
 //   no batches   each 429 or 503: requests start one at a time        a day after the last of them
 import type { Restraint } from '../core/records.ts';
-import { dayMs, hourMs, minuteMs } from '../core/time.ts';
+import { dayMs, hourMs, minuteMs, throttledWaitMs } from '../core/time.ts';
 import type { RequestKind } from './answers.ts';
 import type { OwnLimit } from './limits.ts';
 
-/** Wait after a 429 without Retry-After: the length of the API's window. */
-const withoutRetryAfterMs = minuteMs;
 const longestWaitMs = 15 * minuteMs;
 /** Spread of a wait that the server did not name, so that many keys do not come back at once. */
 const jitterMs = 5_000;
@@ -122,7 +120,7 @@ export class Throttle {
     // Requests that were in progress at the first 429 give no new information.
     const isKnown = before !== undefined && startedAt <= before.at;
     const times = isAlone && before && !isKnown ? before.times + 1 : (before?.times ?? 1);
-    const unsaidMs = Math.min(longestWaitMs, withoutRetryAfterMs * 2 ** (times - 1)) + random() * jitterMs;
+    const unsaidMs = Math.min(longestWaitMs, throttledWaitMs * 2 ** (times - 1)) + random() * jitterMs;
     const waitMs = retryAfterMs ?? unsaidMs;
     for (const one of own?.kinds ?? [kind])
       this.#kindUntil.set(one, Math.max(this.#kindUntil.get(one) ?? 0, now + waitMs));

@@ -2,6 +2,7 @@
 // configuration lines that accept it.
 import { createHash, randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
+import { keyPlanNames } from '../core/recipe.ts';
 import { commandName } from '../world/command-name.ts';
 import { CommandError } from './errors.ts';
 import { type JsonOptions, jsonOption, printJson } from './options.ts';
@@ -14,7 +15,6 @@ interface TokenOptions extends JsonOptions {
 
 const tokenBytes = 32;
 const roles = ['viewer', 'operator', 'scraper'];
-const plans = ['pro', 'cloud', 'agency'];
 
 export function tokenCommand(): Command {
   const make = new Command('new')
@@ -28,7 +28,7 @@ export function tokenCommand(): Command {
     .option('--recipe-key', 'a key for the recipe API; the role operator may apply recipes')
     .addOption(
       new Option('--plan <plan>', 'with --recipe-key: 60, 600 or 6,000 requests a minute (default: pro)').choices(
-        plans,
+        keyPlanNames,
       ),
     )
     .addOption(jsonOption())

@@ -7,6 +7,7 @@ import { type ChannelSettings, channelSettings, digestChannels } from '../channe
 import { severities } from '../core/alert.ts';
 import { usualDnsWords } from '../core/answers.ts';
 import { type Egress, isLoopback, isProxyUrl } from '../core/egress.ts';
+import { planLimits, planNames } from '../core/policy.ts';
 import type { StorePlace } from '../core/store-failure.ts';
 import {
   baseUrl,
@@ -56,9 +57,6 @@ const apiUrl = baseUrl((url) => {
 
 const tags = () => z.array(label()).max(20, 'has more than 20 tags');
 
-/** Requests a minute, from the mailbox API's document. */
-const requestsPerMinuteOf = { pro: 100, enterprise: 500 } as const;
-
 const override = section({
   match: pattern().describe('A glob on the address, or an id.'),
   tags: optional(tags(), undefined, 'More tags for these mailboxes.'),
@@ -71,7 +69,7 @@ const account = section(
     name: label().describe('Its name in logs, metrics and alerts.'),
     baseUrl: apiUrl.describe('The address of the mailbox API, without /v1.'),
     apiKey: secret(apiKey.describe('The key of the mailbox API. It must be able to read and write.')),
-    plan: optional(oneOf(['pro', 'enterprise']), 'pro', 'The rate limit: 100 requests a minute, or 500.'),
+    plan: optional(oneOf(planNames), 'pro', 'The rate limit: 100 requests a minute, or 500.'),
     requestsPerMinute: optional(whole(1, 100_000), undefined, 'The rate limit as a number, instead of plan.'),
     headroomPpm: keyed(share(0, 900_000), '3%', 'Share of the rate limit for your other tools.'),
     tags: keyed(tags(), [], 'Words by which the page groups and finds mailboxes.'),
@@ -95,7 +93,7 @@ const account = section(
     if (keys['plan'] !== undefined && keys['requests_per_minute'] !== undefined)
       refuse('requests_per_minute', 'write either plan or requests_per_minute, not both');
   },
-).transform(({ plan = 'pro', requestsPerMinute = requestsPerMinuteOf[plan], ...keys }) => ({
+).transform(({ plan = 'pro', requestsPerMinute = planLimits[plan], ...keys }) => ({
   ...keys,
   requestsPerMinute,
 }));

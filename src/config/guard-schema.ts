@@ -1,14 +1,13 @@
 // Keys of `guard:`, also in overrides: shape, description and written default. docs/guard.md explains them.
 import { defaultPolicy, literalProfile, maxStatsDays, type Policy, type Ppm } from '../core/policy.ts';
-import { duration, numeric, share, truth, whole } from '../world/schema/scalars.ts';
+import { duration, durationText, numeric, share, shareText, truth, whole } from '../world/schema/scalars.ts';
 import { oneOf, optional, section } from '../world/schema/section.ts';
 
 const policy: Policy = defaultPolicy;
-const percent = (ppm: Ppm) => `${ppm / 10_000}%`;
 const wholePpm: Ppm = 1_000_000;
 
 const limit = (mode: keyof Policy['limitsPpm']) =>
-  optional(share(1, wholePpm), percent(policy.limitsPpm[mode]), `Bounce limit of mode ${mode}.`);
+  optional(share(1, wholePpm), shareText(policy.limitsPpm[mode]), `Bounce limit of mode ${mode}.`);
 
 type WrittenKeys = Readonly<Record<string, unknown>>;
 
@@ -50,7 +49,7 @@ export const guardSchema = section(
     emergency: optional(
       section({
         minBounces: optional(whole(1, 1_000), policy.emergency.minBounces, 'The minimum number of bounces.'),
-        ratePpm: optional(share(1, wholePpm), percent(policy.emergency.ratePpm), 'The minimum bounce rate.'),
+        ratePpm: optional(share(1, wholePpm), shareText(policy.emergency.ratePpm), 'The minimum bounce rate.'),
         days: optional(whole(1, 7), policy.emergency.days, 'Days that count together, today included.'),
       }),
       undefined,
@@ -87,13 +86,17 @@ export const guardSchema = section(
         {
           sharePpm: optional(
             share(1, wholePpm),
-            percent(policy.breaker.sharePpm),
+            shareText(policy.breaker.sharePpm),
             'Share of the running mailboxes at which it trips.',
           ),
           minMailboxes: optional(whole(1, 10_000), policy.breaker.minMailboxes, 'It never trips below this number.'),
           maxMailboxes: optional(whole(1, 10_000), policy.breaker.maxMailboxes, 'It always trips at this number.'),
           minDomains: optional(whole(1, 1_000), policy.breaker.minDomains, 'The minimum number of sending domains.'),
-          windowMs: optional(duration(60_000), '60m', 'The time within which actions count.'),
+          windowMs: optional(
+            duration(60_000),
+            durationText(policy.breaker.windowMs),
+            'The time within which actions count.',
+          ),
         },
         ascending('min_mailboxes', 'max_mailboxes'),
       ),
@@ -112,7 +115,7 @@ export const guardSchema = section(
     ),
     nearLimitPpm: optional(
       share(1, wholePpm),
-      percent(policy.nearLimitPpm),
+      shareText(policy.nearLimitPpm),
       'Share of the limit from which a mailbox is near it.',
     ),
   },

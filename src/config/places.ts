@@ -3,6 +3,7 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { isLoopback } from '../core/egress.ts';
+import { keyPlanNames } from '../core/recipe.ts';
 import { type PostgresPlace, pathOf, type StorePlace } from '../core/store-failure.ts';
 import { dayMs } from '../core/time.ts';
 import type { Problem } from '../world/schema/problem.ts';
@@ -15,6 +16,7 @@ const besideName = 'warmwarden-postgres';
 const usualPort = 5432;
 const usualDirectory = './data';
 
+const postgresForm = 'postgres://USER@HOST:5432/DATABASE';
 const isPostgres = (url: string) => /^postgres(ql)?:/.test(url);
 
 export const storeSchema = section(
@@ -26,7 +28,7 @@ export const storeSchema = section(
           if (message) refuseValue(context, message);
         }),
         'sqlite:./data/warmwarden.db',
-        'sqlite: and a path relative to this file, or postgres://USER@HOST:5432/DATABASE. Give SQLite a folder of its own: Warmwarden closes the folder to other users.',
+        `sqlite: and a path relative to this file, or ${postgresForm}. Give SQLite a folder of its own: Warmwarden closes the folder to other users.`,
       ),
     ),
     password: secret(optional(z.string().min(1), undefined, 'The password of the PostgreSQL user.')),
@@ -60,12 +62,12 @@ type CheckedStore = z.output<typeof storeSchema>;
 
 function sqliteComplaint(url: string): string | null {
   if (/^sqlite:(:memory:|\/\/)/.test(url)) return 'must be sqlite: and the path of a file';
-  return /^sqlite:./.test(url) ? null : 'must be sqlite: and the path of a file, or postgres://USER@HOST:5432/DATABASE';
+  return /^sqlite:./.test(url) ? null : `must be sqlite: and the path of a file, or ${postgresForm}`;
 }
 
 /** Mistake in a PostgreSQL URL, or null. Quotes nothing, since the URL may contain a password. */
 function postgresComplaint(url: string): string | null {
-  const wanted = 'must be postgres://USER@HOST:5432/DATABASE';
+  const wanted = `must be ${postgresForm}`;
   if (!URL.canParse(url)) return `${wanted}; a password with characters such as @ or / needs store.password instead`;
   const { hostname, username, password, pathname, search, hash } = new URL(url);
   if ([username, password, pathname].some((part) => !isDecodable(part)))
@@ -89,7 +91,7 @@ export function placeOf(store: CheckedStore, folder: string): StorePlace {
 
 /** Database at an address from outside the configuration, or a string that says what is wrong with it. */
 export function placeAt(url: string): PostgresPlace | string {
-  if (!isPostgres(url)) return 'must be postgres://USER@HOST:5432/DATABASE';
+  if (!isPostgres(url)) return `must be ${postgresForm}`;
   const wrong = postgresComplaint(url);
   const isHere = wrong === null && isLoopback(new URL(url).hostname);
   return wrong ?? postgresPlace({ url, tls: isHere ? 'off' : 'verify-full' }, '.');
@@ -114,7 +116,7 @@ const recipeKey = section({
   sha256: secret(
     tokenDigest('--recipe-key').describe('Its SHA-256 in hex, as `warmwarden token new NAME --recipe-key` prints it.'),
   ),
-  plan: oneOf(['pro', 'cloud', 'agency']).describe('Requests a minute: 60, 600 or 6,000.'),
+  plan: oneOf(keyPlanNames).describe('Requests a minute: 60, 600 or 6,000.'),
   role: oneOf(['viewer', 'operator']).describe('An operator may also apply recipes.'),
 });
 export const recipes = section({

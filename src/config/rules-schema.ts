@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { severities } from '../core/alert.ts';
 import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
 import { defaultRuleSettings, type RuleSettings } from '../core/rule-settings.ts';
-import { duration, pattern, share, truth, whole } from '../world/schema/scalars.ts';
+import { duration, pattern, share, shareText, truth, whole } from '../world/schema/scalars.ts';
 import { keyed, oneOf, section } from '../world/schema/section.ts';
 
 const defaults = defaultRuleSettings;
@@ -66,7 +66,7 @@ const special = {
       ...plain('reputation_low'),
       inboxBelowPpm: keyed(
         share(1, 950_000),
-        `${defaults.reputationLow.inboxBelowPpm / 10_000}%`,
+        shareText(defaults.reputationLow.inboxBelowPpm),
         'Fires below this share of emails in the inbox, within seven days. Ends 5 points above.',
       ),
       minMails: keyed(

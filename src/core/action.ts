@@ -1,6 +1,6 @@
 // A change at the mailbox API that the guard or a person wants, from the plan to its outcome.
 import type { WarmupMode } from './policy.ts';
-import { type EpochMs, hourMs, minuteMs } from './time.ts';
+import { type EpochMs, hourMs, minuteMs, throttledWaitMs } from './time.ts';
 import type { RunState, Verdict } from './verdict.ts';
 
 /** Actions of the guard itself. `restore` leads back from recovery to the mode before. */
@@ -96,7 +96,6 @@ export function actionUnder<Any extends Action>(action: Any, account: string): A
 const retryAfterMs: readonly number[] = [1, 5, 15, 60].map((minutes) => minutes * minuteMs);
 /** A refusal is tried again hourly while the breach stands. A key without write permission is one cause. */
 const retryRefusedAfterMs = hourMs;
-const throttledWaitMs = minuteMs;
 const longestRetryMs = Math.max(retryRefusedAfterMs, ...retryAfterMs);
 
 export interface Unsuccessful {

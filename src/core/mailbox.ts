@@ -77,14 +77,18 @@ export function isCalled(name: string, mailbox: MailboxName): boolean {
   );
 }
 
-/** A name to type in a shell: with its account, and by its id if a shell would split the address. */
-export function typedName({ account, id, email }: MailboxName): string {
-  return mailboxKey(account, /^[\w.+@-]+$/.test(email) ? email : id);
+function isShellWord(text: string): boolean {
+  return /^[\w.+@/-]+$/.test(text);
 }
 
 /** Quotes untrusted text as one word of a shell. */
 export function shellWord(text: string): string {
-  return /^[\w.+@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return isShellWord(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** A name to type in a shell: with its account, and by its id if a shell would split the address. */
+export function typedName({ account, id, email }: MailboxName): string {
+  return shellWord(mailboxKey(account, isShellWord(email) ? email : id));
 }
 
 export function namedMailbox(
@@ -134,21 +138,27 @@ export function mailboxUnder(mailbox: MailboxState, account: string): MailboxSta
 
 export type MailboxName = Pick<MailboxState, 'account' | 'id' | 'email'>;
 
-/** The states, which are the same words in metrics, JSON and recipes, with labels that fit a row of 80 columns. */
-export const stateWords = {
-  ok: 'OK',
-  near_limit: 'Near limit',
-  over_limit: 'Over limit',
-  held: 'Held',
-  recovering: 'Recovering',
-  paused_by_guard: 'Paused by Warmwarden',
-  paused_by_others: 'Paused by others',
-  not_running: 'Not running',
-  no_warmup: 'No warm-up',
-  not_judged: 'Not judged',
+/**
+ * The states, which are the same words in metrics, JSON and recipes. label: fits a row of 80 columns. counted: follows a
+ * number of mailboxes. urgency: highest for states that wait for a person, then for those that can't be judged, that
+ * were contained, that are near a limit.
+ */
+export const stateTable = {
+  ok: { label: 'OK', counted: 'OK', urgency: 0 },
+  near_limit: { label: 'Near limit', counted: 'near the limit', urgency: 4 },
+  over_limit: { label: 'Over limit', counted: 'over the limit and not acted on', urgency: 6 },
+  held: { label: 'Held', counted: 'over the limit and held', urgency: 9 },
+  recovering: { label: 'Recovering', counted: 'recovering', urgency: 5 },
+  paused_by_guard: { label: 'Paused by Warmwarden', counted: 'paused by Warmwarden', urgency: 7 },
+  paused_by_others: { label: 'Paused by others', counted: 'paused by others', urgency: 3 },
+  not_running: { label: 'Not running', counted: 'not running', urgency: 2 },
+  no_warmup: { label: 'No warm-up', counted: 'without a warm-up', urgency: 1 },
+  not_judged: { label: 'Not judged', counted: 'not judged', urgency: 8 },
 } as const;
-export type GuardState = keyof typeof stateWords;
-export const guardStates = Object.keys(stateWords) as [GuardState, ...GuardState[]];
+export type GuardState = keyof typeof stateTable;
+export const guardStates = Object.keys(stateTable) as [GuardState, ...GuardState[]];
+/** States, the most urgent first. */
+export const urgentStates = guardStates.toSorted((a, b) => stateTable[b].urgency - stateTable[a].urgency);
 
 /** Latest answer of GET /v1/health. A failed request changes nothing. */
 export interface ApiHealth {

@@ -1,6 +1,6 @@
 // The guard's settings for one mailbox (docs/configuration.md). Shares in ppm keep comparisons in integers.
 import type { MailboxEntry, Observed, WarmupAnswer } from './answers.ts';
-import { addDays, type EpochMs, type IsoDate, utcDate } from './time.ts';
+import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from './time.ts';
 
 /** The warm-up modes of the mailbox API, from gentle to brisk, and the mode for damaged reputations. */
 export const warmupModes = ['slow', 'balanced', 'aggressive', 'recovery'] as const;
@@ -8,6 +8,14 @@ export type WarmupMode = (typeof warmupModes)[number];
 
 /** Emails a day, by the mailbox API's document, warm-up modes. */
 export const maxPerDay: Readonly<Record<WarmupMode, number>> = { slow: 20, balanced: 40, aggressive: 80, recovery: 15 };
+
+/** Time within which a mode that Warmwarden set changes the daily limit. A later change is by others. */
+export const modeEffectMs = dayMs;
+
+/** Limits of the mailbox API's plans, requests a minute, by its document. */
+export const planLimits = { pro: 100, enterprise: 500 } as const;
+type Plan = keyof typeof planLimits;
+export const planNames = Object.keys(planLimits) as [Plan, ...Plan[]];
 
 /** Largest target daily limit of any mode, emails a day. */
 export const largestLimit = 1_000;

@@ -1,6 +1,11 @@
 // Recipes, which are saved questions about the fleet, and their runs.
 import type { EpochMs } from './time.ts';
 
+/** Requests a minute of a recipe key, by its plan. */
+export const keyPlans = { pro: 60, cloud: 600, agency: 6_000 } as const;
+export type KeyPlan = keyof typeof keyPlans;
+export const keyPlanNames = Object.keys(keyPlans) as [KeyPlan, ...KeyPlan[]];
+
 /** Whole numbers beyond 2^53 and blobs come as text. */
 export type Cell = string | number | null;
 /** Untrusted data, such as addresses and error texts. */

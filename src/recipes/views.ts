@@ -1,4 +1,6 @@
 // Views that a recipe may ask: stable, and all that it sees of the store. docs/recipe-views.md is made of this.
+import { guardStates } from '../core/mailbox.ts';
+import { onePercentPpm } from '../core/policy.ts';
 
 interface ViewColumn {
   readonly name: string;
@@ -19,7 +21,7 @@ const column = (name: string, about: string, sql: string): ViewColumn => ({ name
 const iso = (ms: string) =>
   `strftime('%Y-%m-%dT%H:%M:%S', (${ms}) / 1000, 'unixepoch') || printf('.%03dZ', (${ms}) % 1000)`;
 const time = (name: string, about: string, ms: string): ViewColumn => column(name, about, iso(ms));
-const percentOfPpm = (ppm: string) => `(${ppm}) / 10000.0`;
+const percentOfPpm = (ppm: string) => `(${ppm}) * 1.0 / ${onePercentPpm}`;
 const ratePercent = (sent: string, bounced: string) =>
   `CASE WHEN (${sent}) > 0 THEN (${bounced}) * 100.0 / (${sent}) END`;
 /** NULL where there is no answer, which differs from an answer that says neither. */
@@ -59,7 +61,7 @@ const mailboxes: RecipeView = {
     column('status', "the status of the mailbox, in the API's words", newest('$.status', 'e', 'd')),
     column(
       'state',
-      'ok, near_limit, over_limit, held, recovering, paused_by_guard, paused_by_others, not_running, no_warmup or not_judged',
+      `${guardStates.slice(0, -1).join(', ')} or ${guardStates.at(-1)}`,
       'guard_state(m.account, m.mailbox_id, v.verdict, v.until, m.memory, e.answer, d.answer, s.observed_at)',
     ),
     column('mode', 'the warm-up mode', "w.answer ->> '$.mode'"),

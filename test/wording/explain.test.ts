@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { GuardActionKind } from '../../src/core/action.ts';
 import type { IncidentMailbox } from '../../src/core/incident.ts';
+import { typedName } from '../../src/core/mailbox.ts';
 import { reasons } from '../../src/core/verdict.ts';
 import { explainVerdict, undoText } from '../../src/core/wording/explain.ts';
 import { worstFirst } from '../../src/core/wording/incidents.ts';
@@ -54,6 +55,14 @@ test('each action of the guard has a command that undoes it', () => {
   );
   expect(undo('recovery', 'slow')).toContain('`warmwarden mode acme/bob@acme.example slow`');
   expect(undo('pause', 'slow')).toContain('`warmwarden resume acme/bob@acme.example`');
+});
+
+test('a name to type is one word of a shell, by the id if the address is none', () => {
+  const typed = (id: string, email: string) => typedName({ account: 'acme', id, email });
+  expect(typed('m1', 'bob@acme.example')).toBe('acme/bob@acme.example');
+  expect(typed('m1', 'b/ob@acme.example')).toBe('acme/b/ob@acme.example');
+  expect(typed('m1', "o'hara@acme.example")).toBe('acme/m1');
+  expect(typed('m$(1)', "o'hara@acme.example")).toBe("'acme/m$(1)'");
 });
 
 test('members of an incident with one address are listed in the order of their accounts', () => {

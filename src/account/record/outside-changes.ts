@@ -11,13 +11,10 @@ import {
 } from '../../core/answers.ts';
 import { type StatusWords, stateByVerdict, wordState } from '../../core/guard/run-state.ts';
 import type { Change, ChangedThing, MailboxState } from '../../core/mailbox.ts';
-import { isWarmupMode, type Policy } from '../../core/policy.ts';
+import { isWarmupMode, modeEffectMs, type Policy } from '../../core/policy.ts';
 import { dayMs, type EpochMs, hourMs } from '../../core/time.ts';
 import { counted } from '../../core/wording/phrases.ts';
 import type { Observation } from './observe.ts';
-
-/** A change of the limit within this time after Warmwarden set a mode counts as its effect. */
-const effectWithinMs = dayMs;
 
 interface Pair {
   readonly what: ChangedThing;
@@ -55,7 +52,7 @@ function between<Answer>(
 
 function warmupPairs(was: WarmupAnswer, is: WarmupAnswer, before: MailboxState, at: EpochMs): readonly Pair[] {
   const limit = (answer: WarmupAnswer) => answer.config.targetDailyLimit?.toString() ?? null;
-  const ownEffect = modesSetAt(before).some((setAt) => at - setAt <= effectWithinMs);
+  const ownEffect = modesSetAt(before).some((setAt) => at - setAt <= modeEffectMs);
   return [
     { what: 'mode', from: was.mode, to: is.mode },
     { what: 'warm-up', from: was.status, to: is.status },

@@ -4,8 +4,8 @@ import type { Route } from '../../core/answers.ts';
 import { dailyRows, inboxRatio, lastDays, sumOf } from '../../core/daily-counts.ts';
 import { saysDisconnected } from '../../core/guard/run-state.ts';
 import { type MailboxState, typedName } from '../../core/mailbox.ts';
-import { isWarmupMode, limitsOn, maxPerDay, onePercentPpm } from '../../core/policy.ts';
-import { addDays, dayMs, hourMs, type IsoDate, utcDate } from '../../core/time.ts';
+import { isWarmupMode, limitsOn, maxPerDay, modeEffectMs, onePercentPpm, percent } from '../../core/policy.ts';
+import { addDays, dayMs, type IsoDate, utcDate } from '../../core/time.ts';
 import { explainVerdict, sentence } from '../../core/wording/explain.ts';
 import { counted, momentText, onDatesText, percentText } from '../../core/wording/phrases.ts';
 import { ageNumber, type Condition, condition, type MailboxContext, type RulesAfter, subjectOf } from '../condition.ts';
@@ -179,8 +179,8 @@ function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxContext): Co
     ],
     ended: () => [`${mailbox.email}: ${share()} of emails reach the inbox again`, reached()],
     numbers: () => ({
-      inbox_percent: ppm === null ? null : ppm / onePercentPpm,
-      below_percent: belowPpm / onePercentPpm,
+      inbox_percent: ppm === null ? null : percent(ppm),
+      below_percent: percent(belowPpm),
       delivered,
     }),
   });
@@ -217,8 +217,6 @@ function between(isBad: boolean, isGood: boolean): Condition['active'] {
 
 // contested and recovery_without_effect
 
-/** Time within which recovery mode lowers the daily limit to its maximum. */
-const effectWithinMs = 24 * hourMs;
 const overdueAfterMs = 45 * dayMs;
 
 /** Two outside reversals within a day: the guard does not enter a quarrel. */
@@ -240,7 +238,7 @@ function recoveryWithoutEffect(mailbox: MailboxState, { now, command, rules }: M
   const claim = mailbox.memory?.claim;
   const limit = mailbox.warmup?.answer.dailyLimit ?? null;
   const most = maxPerDay.recovery;
-  const ripe = claim?.kind === 'recovery' && now - claim.since >= effectWithinMs;
+  const ripe = claim?.kind === 'recovery' && now - claim.since >= modeEffectMs;
   const name = typedName(mailbox);
   return condition(subjectOf('recovery_without_effect', mailbox, 'daily limit'), {
     active: !ripe ? false : limit === null ? 'unknown' : limit > most,

@@ -2,7 +2,7 @@
 import type { Action } from '../action.ts';
 import type { AlertFacts } from '../alert.ts';
 import { typedName } from '../mailbox.ts';
-import { isWarmupMode, onePercentPpm, ratePpm } from '../policy.ts';
+import { isWarmupMode, percent, ratePpm } from '../policy.ts';
 import { type EpochMs, utcDate } from '../time.ts';
 import type { Reason, Verdict, VerdictAction } from '../verdict.ts';
 import {
@@ -181,8 +181,8 @@ export function verdictNumbers(verdict: Verdict): AlertFacts['numbers'] {
   return {
     sent: counts.sent,
     bounced: counts.bounced,
-    rate_percent: rate === null ? null : Number((rate / onePercentPpm).toFixed(maxRateDigits)),
-    limit_percent: verdict.limitPpm === null ? null : verdict.limitPpm / onePercentPpm,
+    rate_percent: rate === null ? null : Number(percent(rate).toFixed(maxRateDigits)),
+    limit_percent: verdict.limitPpm === null ? null : percent(verdict.limitPpm),
     window_from: verdict.emergency?.from ?? verdict.windowFrom,
     window_to: verdict.windowTo,
     mode: verdict.mode,

@@ -1,14 +1,9 @@
 // Sentences about the age of the data and slow accounts.
 import type { Route } from '../answers.ts';
 import type { AccountState, Forecast, SweepProgress } from '../mailbox.ts';
+import { planLimits } from '../policy.ts';
 import { dayMs, type EpochMs } from '../time.ts';
 import { counted, momentText, numberText, roughSpanText, spanText, timeText } from './phrases.ts';
-
-/** Limits of the API's plans (api/mailbox-api.md section 8). */
-const plans = [
-  ['pro', 100],
-  ['enterprise', 500],
-] as const;
 
 const nothingGuarded =
   'No mailbox of this account is guarded: its mailbox list is empty, or mailboxes.include and mailboxes.exclude select none';
@@ -59,7 +54,7 @@ export function mendText({ mend, isHeldBack, narrow }: Forecast): string {
   if (mend === null) return '';
   if (isHeldBack)
     return 'Most of the time the API answers 429 (too many requests), although Warmwarden stays within its rate limit. Find out what else uses the key, or correct plan or requests_per_minute.';
-  const plan = plans.find(([, limit]) => limit >= mend.requestsPerMinute);
+  const plan = Object.entries(planLimits).find(([, limit]) => limit >= mend.requestsPerMinute);
   const byPlan = plan
     ? `A key with ${counted(mend.requestsPerMinute, 'request')} a minute would be enough (plan ${plan[0]}: ${plan[1]})`
     : `It would take ${counted(mend.requestsPerMinute, 'request')} a minute, more than any plan gives one key: spread the mailboxes over several accounts`;

@@ -1,7 +1,7 @@
 // Words for the guard's states, in the terminal, on the page, and in the documents.
 
 import type { Action, Person } from '../action.ts';
-import { type AccountState, type Change, type GuardState, type MailboxState, stateWords } from '../mailbox.ts';
+import { type AccountState, type Change, type GuardState, type MailboxState, stateTable } from '../mailbox.ts';
 import type { Claim, Verdict, VerdictAction } from '../verdict.ts';
 import { rateText, sentence } from './explain.ts';
 import { betweenText, momentText } from './phrases.ts';
@@ -80,7 +80,7 @@ export function stateText(
   state: GuardState,
   verdict: { readonly sent: number; readonly days: number; readonly isEmergency: boolean } | null,
 ): string {
-  if (state === 'held' && verdict?.isEmergency) return `${stateWords.held}, emergency`;
-  if (state !== 'ok' || verdict?.sent !== 0) return stateWords[state];
+  if (state === 'held' && verdict?.isEmergency) return `${stateTable.held.label}, emergency`;
+  if (state !== 'ok' || verdict?.sent !== 0) return stateTable[state].label;
   return verdict.days === 0 ? 'Counting from tomorrow' : 'No emails counted yet';
 }

@@ -72,6 +72,10 @@ function idOf(fields: JsonFields, names: readonly string[]): string | null {
   return null;
 }
 
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
 /** The list is the answer itself, or the first list under one of the names; null if there is none. */
 function listIn(body: unknown, names: readonly string[]): readonly unknown[] | null {
   if (Array.isArray(body)) return body;
@@ -91,8 +95,7 @@ export function readRecipes(body: unknown): RecipePage | null {
 
 /** Reads the problems that Warmwarden's own service lists: `{broken: [{file, problems: [...]}]}`. */
 function problemsIn(body: unknown): readonly string[] {
-  const broken = listIn(objectOf(body)['broken'], []) ?? [];
-  const said = broken.flatMap((one) => listIn(objectOf(one)['problems'], []) ?? []);
+  const said = listOf(objectOf(body)['broken']).flatMap((one) => listOf(objectOf(one)['problems']));
   return said.filter((sentence) => typeof sentence === 'string').map(quote);
 }
 

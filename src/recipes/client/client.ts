@@ -11,7 +11,7 @@ import {
 import { type Failure, failed, malformed, type Result, saysMore } from '../../api/http/failure.ts';
 import { Redactor } from '../../api/http/redactor.ts';
 import { directly, type Egress, isEscaped } from '../../core/egress.ts';
-import { minuteMs, secondMs } from '../../core/time.ts';
+import { secondMs, throttledWaitMs } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
 import { objectOf, type RecipePage, type RunRecord, readRecipes, readRun, refusalIn } from './answers.ts';
 
@@ -229,8 +229,6 @@ function runFromLocation(headers: AnswerHeaders): RunRecord | null {
 /** Each next wait is twice as long. At the longest a run takes 12 of the 60 requests of the smallest plan. */
 const firstWaitMs = 250;
 const longestWaitMs = 5 * secondMs;
-/** Wait after a 429 without Retry-After: to the end of the minute (docs/faults.md H10). */
-const throttledWaitMs = minuteMs;
 /** Number of 404s in a row that mean that a run does not exist: a service may know a new run only a moment later. */
 const missingTries = 4;
 

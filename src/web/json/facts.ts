@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Action } from '../../core/action.ts';
 import type { DecisionDay, RecordedDecision } from '../../core/decision.ts';
 import { type Change, guardStates, type SweepProgress } from '../../core/mailbox.ts';
+import { percent } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { reasons, type Verdict, verdictActions } from '../../core/verdict.ts';
 import { changeSentence } from '../../core/wording/causes.ts';
@@ -191,7 +192,7 @@ function verdictFacts(verdict: Verdict, explain: Explain) {
   return {
     ...verdict,
     ratePercent: sent > 0 ? (bounced * 100) / sent : null,
-    limitPercent: limitPpm === null ? null : limitPpm / 10_000,
+    limitPercent: limitPpm === null ? null : percent(limitPpm),
     dataAgeSeconds: verdict.dataAgeMs / 1_000,
     explanation: explain(verdict),
   };

@@ -181,7 +181,7 @@ export const mailboxesRoute = fleetRoute({
   description: 'Also the headline, the accounts, the channels and the latest actions.',
   query,
   shape: fleetAnswer,
-  read: async (parts: PictureParts, { limit, cursor: after, ...filter }) => {
+  read: async (parts: PictureParts & Pick<RouteParts, 'explain'>, { limit, cursor: after, ...filter }) => {
     const { fleet, explain } = parts;
     const picture = pictureOf(parts);
     const { headline, firing, accounts, sweeps, now, command, zone } = picture;

@@ -10,7 +10,8 @@ import {
   guardStates,
   healthScoreOf,
   type MailboxState,
-  stateWords,
+  stateTable,
+  urgentStates,
 } from '../../core/mailbox.ts';
 import { type Policy, type Ppm, ratePpm } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
@@ -38,21 +39,8 @@ export interface MailboxRow {
   readonly alerts: readonly Alert[];
 }
 
-/** States, worst first: those that wait for a person, that can't be judged, that were contained, that are near a limit. */
-export const stateOrder: readonly GuardState[] = [
-  'held',
-  'not_judged',
-  'paused_by_guard',
-  'over_limit',
-  'recovering',
-  'near_limit',
-  'paused_by_others',
-  'not_running',
-  'no_warmup',
-  'ok',
-];
 /** Rank before all other mailboxes, whatever their alerts. */
-const heldEmergency = -1 - gravities.critical * stateOrder.length;
+const heldEmergency = -1 - gravities.critical * urgentStates.length;
 
 /** Data by which all mailboxes are counted, filtered and sorted. Rows are built only for the shown ones. */
 export interface RankedMailbox {
@@ -96,7 +84,7 @@ function isHeldEmergency(state: GuardState, verdict: Verdict | null): boolean {
 
 export function urgencyWith(state: GuardState, alerts: readonly Alert[]): number {
   const gravest = Math.max(0, ...alerts.map(({ severity }) => gravities[severity]));
-  return stateOrder.indexOf(state) - gravest * stateOrder.length;
+  return urgentStates.indexOf(state) - gravest * urgentStates.length;
 }
 
 function rateOf(verdict: Verdict): Ppm | null {
@@ -226,7 +214,7 @@ export function selectMailboxes(ranked: readonly RankedMailbox[], selection: Sel
 
 function hasWord({ mailbox, state }: RankedMailbox, word: string): boolean {
   const { email, account, id, warmup } = mailbox;
-  const texts = [visibleText(email), account, id, state, stateWords[state], warmup?.answer.mode ?? ''];
+  const texts = [visibleText(email), account, id, state, stateTable[state].label, warmup?.answer.mode ?? ''];
   return texts.some((text) => text.toLowerCase().includes(word));
 }
 
@@ -252,7 +240,7 @@ export function rankedOf({ fleet, world, policyOf }: RankingParts): readonly Ran
   );
 }
 
-export type PictureParts = RankingParts & Pick<RouteParts, 'ready' | 'explain' | 'timeZone'>;
+export type PictureParts = RankingParts & Pick<RouteParts, 'ready' | 'timeZone'>;
 export type Picture = ReturnType<typeof pictureOf>;
 
 export function pictureOf(parts: PictureParts) {

@@ -4,7 +4,14 @@ import type { Action } from '../../core/action.ts';
 import type { Alert } from '../../core/alert.ts';
 import type { Guarding } from '../../core/guarding.ts';
 import type { Incident } from '../../core/incident.ts';
-import { type AccountState, type GuardState, mailboxKey, type SweepProgress } from '../../core/mailbox.ts';
+import {
+  type AccountState,
+  type GuardState,
+  mailboxKey,
+  type SweepProgress,
+  stateTable,
+  urgentStates,
+} from '../../core/mailbox.ts';
 import type { StoreFailure } from '../../core/store-failure.ts';
 import { dayMs, type EpochMs } from '../../core/time.ts';
 import { sentence as sentenceOf } from '../../core/wording/explain.ts';
@@ -371,25 +378,18 @@ function unguardedText({ accounts }: Pick<HeadlineFacts, 'accounts'>): string {
 
 /** Sentence such as `1 mailbox paused by Warmwarden, 9 OK.`. An unreadable mailbox is never OK. */
 function stateSentence({ counts, okWhenRead }: Pick<HeadlineFacts, 'counts' | 'okWhenRead'>): string {
-  const others = stateParts.map(([state, what]) => [counts[state], what] as const);
-  const parts = [...others, [counts.ok - okWhenRead, 'OK'] as const, [okWhenRead, 'OK when last read'] as const];
+  const troubled = urgentStates.filter((state) => state !== 'ok');
+  const others = troubled.map((state) => [counts[state], stateTable[state].counted] as const);
+  const parts = [
+    ...others,
+    [counts.ok - okWhenRead, stateTable.ok.counted] as const,
+    [okWhenRead, 'OK when last read'] as const,
+  ];
   const words = parts
     .filter(([count]) => count > 0)
     .map(([count, what], index) => `${index === 0 ? mailboxes(count) : numberText(count)} ${what}`);
   return `${words.join(', ')}.`;
 }
-
-const stateParts: readonly (readonly [GuardState, string])[] = [
-  ['held', 'over the limit and held'],
-  ['paused_by_guard', 'paused by Warmwarden'],
-  ['recovering', 'recovering'],
-  ['not_judged', 'not judged'],
-  ['over_limit', 'over the limit and not acted on'],
-  ['near_limit', 'near the limit'],
-  ['paused_by_others', 'paused by others'],
-  ['not_running', 'not running'],
-  ['no_warmup', 'without a warm-up'],
-];
 
 /** Says when Warmwarden acts on held mailboxes if no person decides. `holds`: alerts of the circuit breaker. */
 export function unattendedText(holds: readonly Alert[], zone: string): string {

@@ -1,7 +1,7 @@
 // The status page: problems, past actions with their reasons, advice; then the whole fleet.
 import { html } from 'hono/html';
 import { neededNoChange } from '../../core/action.ts';
-import { type GuardState, guardStates, stateWords } from '../../core/mailbox.ts';
+import { type GuardState, guardStates, stateTable } from '../../core/mailbox.ts';
 import { mailboxPath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, numberText } from '../../core/wording/phrases.ts';
@@ -177,7 +177,7 @@ function stateLinks(selection: Selection, { counts }: Picture): Markup {
   const narrowed =
     domain &&
     html`<li><a class="chip" href="${pathTo('/', { ...selection, domain: undefined, page: undefined })}" aria-label="Every domain, not only ${text(domain)}">${text(domain)} ×</a></li>`;
-  return html`<nav aria-label="Filter by state"><ul class="chips">${link(undefined, 'All', all)}${present.map((state) => link(state, stateWords[state], counts[state]))}${narrowed}</ul></nav>`;
+  return html`<nav aria-label="Filter by state"><ul class="chips">${link(undefined, 'All', all)}${present.map((state) => link(state, stateTable[state].label, counts[state]))}${narrowed}</ul></nav>`;
 }
 
 const columns: readonly (readonly [string, Sorting?, ('ascending' | 'descending')?])[] = [

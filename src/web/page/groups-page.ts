@@ -1,8 +1,8 @@
 // The fleet by account, domain, provider or tag: one row per group; groups that need a person come first.
 import { html } from 'hono/html';
+import { urgentStates } from '../../core/mailbox.ts';
 import { counted, numberText, percentText } from '../../core/wording/phrases.ts';
 import { groupParameters } from '../json/fleet.ts';
-import { stateOrder } from '../overview/fleet.ts';
 import { type Group, type Grouping, groupings, readGroups, usualGrouping } from '../overview/groups.ts';
 import { breakable, cardTable, cell, chip, type Markup, muted, pathTo, stateBadge } from './parts/elements.ts';
 import { place } from './place.ts';
@@ -30,7 +30,7 @@ ${left > 0 && html`<p class="muted">${counted(left, 'more group is', 'more group
 
 function groupRow(by: Grouping, group: Group): Markup {
   const { name, mailboxes, states, alerts, sent, bounced } = group;
-  const badges = stateOrder
+  const badges = urgentStates
     .filter((state) => states.has(state))
     .map((state) => html`<span class="line">${stateBadge(state, null)} ${numberText(states.get(state) ?? 0)}</span> `);
   const rate = html`${numberText(bounced)} of ${numberText(sent)} = <b>${percentText((bounced * 1e6) / sent)}</b>`;

@@ -2,7 +2,7 @@
 import { type Context, Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import { z } from 'zod';
-import type { Cell, Row, RowPage } from '../../core/recipe.ts';
+import { type Cell, type KeyPlan, keyPlans, type Row, type RowPage } from '../../core/recipe.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
 import { readRequest } from '../../operations/command-requests.ts';
 import type { RecipeRunner } from '../../recipes/runner.ts';
@@ -243,7 +243,7 @@ function addGate(app: Hono, { callerOf, world }: RecipeRouteParts, wrongTokens: 
     }
     c.set('caller', caller);
     if (caller.plan === null) return next();
-    const limit = requestsPerMinute[caller.plan];
+    const limit = keyPlans[caller.plan];
     const { remaining, waitSeconds } = rates.take(caller.name, limit, world.clock.monotonic());
     c.header('X-RateLimit-Limit', String(limit));
     c.header('X-RateLimit-Remaining', String(remaining));
@@ -274,10 +274,6 @@ async function runRequestOf(c: Context): Promise<z.output<typeof runRequestShape
     wrong: `The request cannot be read: ${request.wrong}. It takes {"parameters": {...}, "apply": true or false, "plan": the id of a dry run}.`,
   };
 }
-
-/** Requests per minute by plan (api/recipe-run-interface.md section 8). */
-const requestsPerMinute = { pro: 60, cloud: 600, agency: 6_000 } as const;
-export type KeyPlan = keyof typeof requestsPerMinute;
 
 // Rows of a run as text: CSV (RFC 4180) in which a spreadsheet computes nothing, or JSON of the recipe API.
 

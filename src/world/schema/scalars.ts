@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
 import { isLoopback, type Network } from '../../core/egress.ts';
-import type { Ppm } from '../../core/policy.ts';
+import { onePercentPpm, type Ppm, percent } from '../../core/policy.ts';
 import { commandName } from '../command-name.ts';
 import { cronSchedule } from '../schedule.ts';
 
@@ -27,12 +27,18 @@ function readShare(text: string): Ppm | string {
   if (!parts) return `"${text}" is not a share: write it with %, such as 10% or 0.5%`;
   const decimals = parts[2] ?? '';
   if (decimals.length > 4) return `"${text}" has more than 4 decimals`;
-  return Number(parts[1]) * 10_000 + Number(decimals.padEnd(4, '0'));
+  return Number(parts[1]) * onePercentPpm + Number(decimals.padEnd(4, '0'));
 }
 
-function durationText(ms: number): string {
+/** `90s`, as the file would write it. */
+export function durationText(ms: number): string {
   const [unit, unitMs] = Object.entries(millisecondsOf).findLast(([, one]) => ms % one === 0) ?? ['ms', 1];
   return `${ms / unitMs}${unit}`;
+}
+
+/** `0.5%`, as the file would write it. */
+export function shareText(ppm: Ppm): string {
+  return `${percent(ppm)}%`;
 }
 
 export function duration(minMs = 0, maxMs = maxDurationMs) {
@@ -57,7 +63,7 @@ export function share(min: Ppm, max: Ppm) {
   return quantity('a share', shareHint, (text) => {
     const ppm = readShare(text);
     if (typeof ppm === 'string' || (ppm >= min && ppm <= max)) return ppm;
-    return `"${text}" is not between ${min / 10_000}% and ${max / 10_000}%`;
+    return `"${text}" is not between ${shareText(min)} and ${shareText(max)}`;
   });
 }
 
