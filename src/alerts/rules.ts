@@ -8,12 +8,12 @@ import { findingRules } from './rules/finding-rules.ts';
 import { mailboxRules } from './rules/mailbox-rules.ts';
 import { staleRules } from './rules/stale-rule.ts';
 
-const files = [bounceRules, staleRules, mailboxRules, findingRules];
+const ruleLists = [bounceRules, staleRules, mailboxRules, findingRules];
 
 export function conditionsAfter(
   answered: Route | 'time',
   mailbox: MailboxState,
   context: MailboxContext,
 ): readonly Condition[] {
-  return files.flatMap((rules) => rules[answered] ?? []).map((rule) => rule(mailbox, context, answered));
+  return ruleLists.flatMap((rules) => rules[answered] ?? []).map((rule) => rule(mailbox, context, answered));
 }

@@ -2,9 +2,9 @@
 // H13).
 //
 //   state        begins with                                          ends
-//   kind waits   a second 429 of a kind of request, or one of a kind  after Retry-After, else after 1, 2, 4, 8, 15 min
-//                that has a limit of its own
-//   key waits    the first 429 of a kind                              after Retry-After, at most a minute
+//   kind waits   each 429 of a kind of request                        after Retry-After; else after a minute, and
+//                                                                     after 2, 4, 8, 15 min if the kind alone is refused
+//   key waits    the first 429 of a kind without a limit of its own   after Retry-After, at most a minute
 //                429s of two kinds with no read between them          after Retry-After, else after a minute
 //   key pauses   five failures in a row, or a second 503 that says    after up to 30 s, or as long as the 503 says
 //                how long

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { cliJsonText, cliText } from './cli.ts';
 import { configurationText } from './configuration.ts';
 import { editorSchemaText } from './editor-schema.ts';
+import { exampleText } from './example.ts';
 import { httpApiText, openApiText } from './http-api.ts';
 import { licensesText } from './licenses.ts';
 import { messagesText } from './messages.ts';
@@ -15,6 +16,7 @@ export async function generated(): Promise<ReadonlyMap<string, string>> {
   const at = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
   return new Map([
     [at('config.schema.json'), editorSchemaText()],
+    [at('config.example.yaml'), exampleText()],
     [at('docs/configuration.md'), configurationText()],
     [at('docs/runbooks.md'), runbooksText()],
     [at('docs/cli.md'), await cliText()],

@@ -39,7 +39,7 @@ export interface Part {
   readonly days: LimitedDays | null;
 }
 
-/** A running mailbox with an older newest row is stale. */
+/** Age at which a day without rows ends the windows, too. */
 const quietDays = 2;
 
 export class Pool<Of extends Part = Part> {
@@ -74,7 +74,7 @@ export class Pool<Of extends Part = Part> {
     return this.parts.filter(({ days }) => days?.days.some((day) => day.date >= from && day[what] > 0)).length;
   }
 
-  /** Last day of the windows: the newest with rows, at most two days ago. */
+  /** Last day of the windows: the newest with rows, or two days ago if that is later. */
   lastDay(now: EpochMs): IsoDate | null {
     const [newest, earliest] = [this.#dates().reduce((a, b) => (a > b ? a : b), ''), addDays(utcDate(now), -quietDays)];
     if (newest === '') return null;
@@ -117,14 +117,14 @@ function stretchOf(domain: Pool, now: EpochMs, isIt: (sum: PooledSum, from: IsoD
 
 export function domainExcess(domain: Pool, now: EpochMs): DomainExcess | null {
   // An unknown mailbox may be a third one with bounces.
-  const mailboxes = domain.of('counted') + domain.of('unknown');
-  if (mailboxes < fewestBouncing) return null;
+  const known = domain.of('counted') + domain.of('unknown');
+  if (known < fewestBouncing) return null;
   const excess = stretchOf(
     domain,
     now,
     ({ bounced, allowed }, from) =>
       (bounced - bouncesBeyondLimits) * 1e6 >= allowed &&
-      domain.since(from, 'bounced') >= Math.min(mailboxes, mostBouncing),
+      domain.since(from, 'bounced') >= Math.min(known, mostBouncing),
   );
   if (!excess) return null;
   const { from } = excess;

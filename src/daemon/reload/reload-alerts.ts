@@ -58,7 +58,7 @@ export class ReloadAlerts {
   /** The last channels, `gone`, get the message before they are removed. */
   async channelsGone(reload: Reloaded, gone: readonly string[], file: string): Promise<void> {
     const removed = channelsRemoved({ channels: gone, file, by: reload.by, at: reload.at }, this.#words(reload.after));
-    const lost = tune([...this.#lostBy(reload), removed], reload.after.alerts.rules);
+    const lost = [...this.#lostBy(reload), ...tune([removed], reload.after.alerts.rules)];
     this.#lost = [...this.#lost, ...lost.map((condition) => ({ ...condition, ...atOnce }))];
     await this.#attempt();
   }

@@ -33,7 +33,7 @@ export const gravities: Readonly<Record<Severity, number>> = { info: 0, warning:
 
 export const isFiring = ({ status }: Alert) => status === 'firing';
 
-/** Sorts by severity, then by urgency of the rule (the circuit breaker before the mailboxes that it holds), then by age. */
+/** Sorts by severity, then by urgency of the rule (the circuit breaker before the mailboxes that it holds), the newest first. */
 export function gravestFirst(a: Alert, b: Alert): number {
   return (
     gravities[b.severity] - gravities[a.severity] ||

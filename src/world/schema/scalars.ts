@@ -32,6 +32,7 @@ function readShare(text: string): Ppm | string {
 
 /** `90s`, as the file would write it. */
 export function durationText(ms: number): string {
+  if (ms === 0) return '0s';
   const [unit, unitMs] = Object.entries(millisecondsOf).findLast(([, one]) => ms % one === 0) ?? ['ms', 1];
   return `${ms / unitMs}${unit}`;
 }
