@@ -47,7 +47,12 @@ const aboutNoMailbox = { account: noAccount, mailboxId: null } as const;
 
 /** The alert of the circuit breaker. */
 function breakerAlert(accounts: readonly string[], numbers: Record<string, string | number> = {}) {
-  const facts = { title: 'held', sentences: [], numbers, accounts: [...accounts] };
+  const facts = {
+    title: 'held',
+    sentences: ['If you do nothing: x', '`warmwarden breaker apply`'],
+    numbers,
+    accounts: [...accounts],
+  };
   return alert({ rule: 'guard_held', severity: 'critical', ...aboutNoMailbox, facts });
 }
 
@@ -70,7 +75,7 @@ function unjudgedFleet(): Fleet {
 const worseThanUnjudged: Readonly<Record<string, Pick<Headline, 'put' | 'says'>>> = {
   'that an account is down': {
     put: (fleet) => fleet.putAccount(account('northwind', failing(60))),
-    says: 'API down: no request of account northwind has succeeded for 60\u00a0min. 3 mailboxes not judged.',
+    says: 'NOT GUARDED (API down): no request of account northwind has succeeded for 60\u00a0min. 3 mailboxes not judged.',
   },
   'that a critical alert fires': {
     put: (fleet) => fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', mailboxId: null })),
@@ -103,13 +108,13 @@ const headlines: readonly Headline[] = [
   {
     name: 'says that nothing is known, and for how long, when no account answers',
     put: (fleet) => fleet.putAccount(account('acme', { ...failing(12), lastFailure: 'connection refused' })),
-    says: 'API down: no request of account acme has succeeded for 12\u00a0min.',
+    says: 'NOT GUARDED (API down): no request of account acme has succeeded for 12\u00a0min.',
     body: ['class="headline unknown"', ' Connection refused.</p>'],
   },
   {
     name: 'names an account of which no mailbox is guarded, and both causes that there can be',
     put: (fleet) => fleet.putAccount(account('northwind', { forecast: forecast({ mailboxes: 0 }) })),
-    says: 'All 3 mailboxes are OK.',
+    says: 'NOT GUARDED: northwind has no guarded mailbox. All 3 mailboxes are OK.',
     body: [
       'class="headline unknown"',
       '>No mailbox of northwind is guarded: the mailbox list is empty, or the configuration selects no mailbox in it.',
@@ -127,7 +132,7 @@ const headlines: readonly Headline[] = [
   {
     name: 'names what cannot be read, and calls nothing OK, when an account does not answer',
     put: (fleet) => fleet.putAccount(account('northwind', failing(12))),
-    says: 'API down: no request of account northwind has succeeded for 12\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
+    says: 'NOT GUARDED (API down): no request of account northwind has succeeded for 12\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
   },
   {
     name: 'says that an account is not guarded also while another one does not answer',
@@ -135,7 +140,7 @@ const headlines: readonly Headline[] = [
       fleet.putAccount(account('acme', { unjudged: { since: now, detail: 'not on your plan' } }));
       fleet.putAccount(account('northwind', failing(12)));
     },
-    says: 'NOT GUARDED: no mailbox of acme can be judged. API down: no request of account northwind has succeeded for 12\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
+    says: 'NOT GUARDED: no mailbox of acme can be judged. NOT GUARDED (API down): no request of account northwind has succeeded for 12\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
     body: ['The API of acme answers, but not what Warmwarden judges by: Not on your plan. Warmwarden cannot guard the'],
   },
   {
@@ -155,13 +160,13 @@ const headlines: readonly Headline[] = [
       for (const [name, minutes] of Object.entries({ northwind: 12, oliver: 7 }))
         fleet.putAccount(account(name, failing(minutes)));
     },
-    says: 'API down: no request of 2 of 3 accounts has succeeded for 7\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
+    says: 'NOT GUARDED (API down): no request of 2 of 3 accounts has succeeded for 7\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
     body: ['Warmwarden cannot guard the mailboxes of northwind, oliver while their API is down.'],
   },
   {
     name: 'calls an API that rejects every key that it is asked with not down',
     put: (fleet) => fleet.putAccount(account('acme', { ...failing(1), keyRejected: true })),
-    says: 'Key rejected: no request of account acme has succeeded for 1\u00a0min.',
+    says: 'NOT GUARDED (key rejected): no request of account acme has succeeded for 1\u00a0min.',
   },
   {
     name: 'counts no mailbox of an account that is starting as OK',
@@ -177,6 +182,24 @@ const headlines: readonly Headline[] = [
     },
     says: 'NOT GUARDED: northwind has stopped until the next restart. All 3 mailboxes were below their bounce limits when last read.',
     body: ['class="headline alarm"', '>Warmwarden cannot guard the mailboxes of northwind until it is restarted.'],
+  },
+  {
+    name: 'says that an account with a stopped loop is not guarded also while no API answers',
+    put: (fleet) => {
+      fleet.putAccount(account('acme', failing(12)));
+      fleet.putGuarding([{ account: 'acme', startingSince: now, hasStopped: true }]);
+    },
+    says: 'NOT GUARDED: acme has stopped until the next restart. NOT GUARDED (API down): no request of account acme has succeeded for 12\u00a0min.',
+    body: ['class="headline alarm"', '>Warmwarden cannot guard the mailboxes of acme until it is restarted.'],
+  },
+  {
+    name: 'calls a mailbox without a counted email not OK',
+    put: (fleet) => {
+      putVerdict(fleet, 'm1', { sent: 0, bounced: 0, windowDays: 0 });
+      putVerdict(fleet, 'm2', { sent: 0, bounced: 0, windowDays: 7 });
+    },
+    says: '1 mailbox counting from tomorrow, 1 without a counted email yet, 1 OK.',
+    body: ['class="headline calm"'],
   },
   {
     name: 'counts the held mailboxes',
@@ -301,16 +324,19 @@ test('the page of a mailbox that the circuit breaker holds says until when, in t
   fleet.putAlert(breakerAlert(['acme', 'beta'], { acts_from: '2026-03-10T15:04:00.000Z', held: 3, pauses: 3 }));
   const shown = await read(fleet, '/mailboxes/acme/m1', { timeZone: () => 'Europe/Berlin' });
   expect(shown).toContain(
-    'If you do nothing, Warmwarden acts from 10 March 16:04 Europe/Berlin, if fresh data still shows the breach. To pause only this mailbox now: <code>warmwarden pause',
+    'If you do nothing, Warmwarden acts from 10 March 16:04 Europe/Berlin, if fresh data still shows the breach.</p>',
   );
   expect(shown).toContain(
-    '<a class="do" href="/breaker?do=apply">Pause these 3 mailboxes now</a> <a class="do" href="/breaker?do=discard">Wrong data: do not act</a> <a class="do" href="/mailboxes?mailbox=acme%2Fm1&amp;do=pause">Pause</a>',
+    '<a class="do" href="/breaker?do=apply">Pause these 3 mailboxes now</a> <a class="do" href="/breaker?do=discard">Wrong data: do not act</a> <a class="do" href="/mailboxes?mailbox=acme%2Fm1&amp;do=pause">Pause only this mailbox now</a>',
   );
   expect(shown).toContain('id="alert-guard_held');
   const listed = JSON.parse(await read(fleet, '/api/fleet')).mailboxes[0];
   expect([listed.id, listed.alerts]).toEqual(['m1', ['guard_held']]);
-  // The alert says what to do, and the page does not say it again.
-  expect(shown).not.toMatch(/breaker apply|whole fleet/);
+  // The summary says what to do, and the alert does not say it again.
+  expect(shown.match(/If you do nothing|breaker apply|breaker\?do=apply/g)).toEqual([
+    'If you do nothing',
+    'breaker?do=apply',
+  ]);
   expect(await read(fleet, '/mailboxes/acme/m2')).not.toContain('alert-guard_held');
 });
 
@@ -350,7 +376,9 @@ it('every page begins with what makes it old or without effect', async (fleet) =
   }
   fleet.putStoreFailure(null);
   fleet.putAccount(account('acme', failing(12)));
-  expect(await above('/silences')).toContain('API down: no request of account acme has succeeded for 12\u00a0min.');
+  expect(await above('/silences')).toContain(
+    'NOT GUARDED (API down): no request of account acme has succeeded for 12\u00a0min.',
+  );
   const other = calmFleet();
   other.putWritesOff({ ...off, scope: ofMailbox });
   expect(await read(other, '/mailboxes/acme/m1')).toContain(
@@ -433,7 +461,7 @@ describe('while a first sweep goes on', () => {
 test.each([
   [{}, '', ''],
   [{ keyWrites: false }, 'read-only key', 'so Warmwarden does NOT act on a breach of this mailbox.'],
-  [{ ...failing(1), keyWrites: false }, 'API down', 'No request of account acme has succeeded'],
+  [{ ...failing(1), keyWrites: false }, 'API down', 'NOT GUARDED: no request of account acme has succeeded'],
   [{ ...failing(1), keyRejected: true }, 'key rejected', ''],
 ])('a row and the page of a mailbox say why Warmwarden cannot read or act: %s', async (changes, words, said) => {
   const fleet = calmFleet();

@@ -75,12 +75,20 @@ function newestOf({ actions, changes }: Pick<PausedFacts, 'actions' | 'changes'>
   return { done, change: change && (!done || change.at > done.plannedAt) ? change : null };
 }
 
-/** State in words. What is OK without a counted email says so: it may be that nothing is counted yet. */
+/** Returns why nothing is judged of a mailbox without a breach, or null if something is: no day counts yet, or no email. */
+export function uncountedBy(state: GuardState, { sent, days }: { readonly sent: number; readonly days: number }) {
+  if (state !== 'ok' || sent > 0) return null;
+  return days === 0 ? 'tomorrow' : 'noEmails';
+}
+
+const uncountedWords = { tomorrow: 'Counting from tomorrow', noEmails: 'No emails counted yet' } as const;
+
+/** State in words. What is OK without a counted email says so. */
 export function stateText(
   state: GuardState,
   verdict: { readonly sent: number; readonly days: number; readonly isEmergency: boolean } | null,
 ): string {
   if (state === 'held' && verdict?.isEmergency) return `${stateTable.held.label}, emergency`;
-  if (state !== 'ok' || verdict?.sent !== 0) return stateTable[state].label;
-  return verdict.days === 0 ? 'Counting from tomorrow' : 'No emails counted yet';
+  const uncounted = verdict && uncountedBy(state, verdict);
+  return uncounted ? uncountedWords[uncounted] : stateTable[state].label;
 }

@@ -17,6 +17,7 @@ import { type Policy, type Ppm, ratePpm } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
+import { uncountedBy } from '../../core/wording/states.ts';
 import { compareKeys, type Key, means, oneOf, pageNumbered, type Query, upTo, whole } from '../query.ts';
 import type { PolicyOf, RouteParts, Tags } from '../route-parts.ts';
 import { FiringAlerts, gravestFirst, gravities, isFiring, WideAlerts } from './alerts.ts';
@@ -153,11 +154,15 @@ function totalsOf(ranked: readonly RankedMailbox[], fleet: Fleet) {
   const counts = Object.fromEntries(guardStates.map((state) => [state, 0])) as Record<GuardState, number>;
   const providers = new Set<string>();
   const unreadNow = fleet.unreadAccounts();
+  const uncounted = { tomorrow: 0, noEmails: 0 };
   let [okWhenRead, unread, firstSeenAt, oldestStatsAt] = [0, 0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const { mailbox, state } of ranked) {
     const { account, entry, stats } = mailbox;
     counts[state] += 1;
+    const verdict = mailbox.verdict?.answer;
+    const by = verdict ? uncountedBy(state, { sent: verdict.sent, days: verdict.windowDays }) : null;
     if (state === 'ok' && unreadNow.has(account)) okWhenRead += 1;
+    else if (by) uncounted[by] += 1;
     if (entry.answer.provider !== null) providers.add(entry.answer.provider);
     firstSeenAt = Math.min(firstSeenAt, mailbox.firstSeenAt);
     if (stats) oldestStatsAt = Math.min(oldestStatsAt, stats.at);
@@ -167,6 +172,7 @@ function totalsOf(ranked: readonly RankedMailbox[], fleet: Fleet) {
   return {
     counts,
     okWhenRead,
+    uncounted,
     providers,
     firstSeenAt: orNull(firstSeenAt),
     oldestStatsAt: orNull(oldestStatsAt),

@@ -23,10 +23,19 @@ import type { FiringAlerts } from './alerts.ts';
 
 export type StateCounts = Readonly<Record<GuardState, number>>;
 
+export interface Uncounted {
+  /** Number of mailboxes whose emails count from the next full day on. */
+  readonly tomorrow: number;
+  /** Number of mailboxes that have sent nothing on the days that count. */
+  readonly noEmails: number;
+}
+
 export interface HeadlineFacts {
   readonly counts: StateCounts;
   /** Number of `ok` mailboxes that were OK when last read: their account can't be read or is not polled at present. */
   readonly okWhenRead: number;
+  /** `ok` mailboxes whose account is read and that have no counted email: they are not called OK. */
+  readonly uncounted: Uncounted;
   readonly accounts: readonly AccountState[];
   readonly firing: FiringAlerts;
   readonly incidents: readonly Incident[];
@@ -65,7 +74,7 @@ export function headlineOf(facts: HeadlineFacts): Headline {
   );
 }
 
-export type LeadFacts = Pick<HeadlineFacts, 'storeFailure' | 'accounts' | 'writesOff' | 'now'>;
+export type LeadFacts = Pick<HeadlineFacts, 'storeFailure' | 'accounts' | 'guarding' | 'writesOff' | 'now'>;
 
 /** Facts that make the content of every page outdated or ineffective, most severe first. */
 export function leadsOf(facts: LeadFacts): readonly Pick<Headline, 'sentence' | 'advice'>[] {
@@ -96,18 +105,21 @@ function startingHeadline(facts: HeadlineFacts): Headline | null {
   };
 }
 
-function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'now'>): Headline | null {
+function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'guarding' | 'now'>): Headline | null {
   const failing = failingOf(facts);
   if (failing.length === 0 || failing.length < facts.accounts.length) return null;
   const rejected = failing.filter(({ keyRejected }) => keyRejected);
   const cause = failing.find((account) => account.lastFailure !== null)?.lastFailure;
+  const stopped = stoppedOf(facts);
+  const isStopped = stopped.length > 0;
+  const advice =
+    rejected.length > 0
+      ? `The API rejects the key of ${namesIn(rejected)}. ${replaceKey}`
+      : `The data shown is the last that could be read.${cause ? ` The last failure: ${cause}` : ''}`;
   return {
-    tone: 'unknown',
-    sentence: outageSentence(facts),
-    advice:
-      rejected.length > 0
-        ? `The API rejects the key of ${namesIn(rejected)}. ${replaceKey}`
-        : `The data shown is the last that could be read.${cause ? ` The last failure: ${cause}` : ''}`,
+    tone: isStopped ? 'alarm' : 'unknown',
+    sentence: [isStopped && stoppedSentence(stopped), outageSentence(facts)].filter(Boolean).join(' '),
+    advice: [isStopped && stoppedAdvice(stopped), advice].filter(Boolean).join(' '),
   };
 }
 
@@ -124,6 +136,14 @@ function stoppedOf({ guarding }: Pick<HeadlineFacts, 'guarding'>): readonly Pick
   return guarding.flatMap(({ account, hasStopped }) => (hasStopped ? [{ name: account }] : []));
 }
 
+function stoppedSentence(stopped: readonly Pick<AccountState, 'name'>[]): string {
+  return `NOT GUARDED: ${namesIn(stopped)} ${stopped.length === 1 ? 'has' : 'have'} stopped until the next restart.`;
+}
+
+function stoppedAdvice(stopped: readonly Pick<AccountState, 'name'>[]): string {
+  return `${blind} ${namesIn(stopped)} until it is restarted. Restart it; the log has the error.`;
+}
+
 function failingOf({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly AccountState[] {
   return accounts.filter((account) => account.failingSince !== null);
 }
@@ -138,8 +158,8 @@ function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now
   const who =
     failing.length === 1 ? `account ${failing[0]?.name}` : `${count} of ${counted(accounts.length, 'account')}`;
   const rejected = failing.filter(({ keyRejected }) => keyRejected).length;
-  const what = rejected === 0 ? 'API down' : rejected === failing.length ? 'Key rejected' : 'API down or key rejected';
-  return `${what}: no request of ${who} has succeeded for ${duration(now - since)}.`;
+  const what = rejected === 0 ? 'API down' : rejected === failing.length ? 'key rejected' : 'API down or key rejected';
+  return `NOT GUARDED (${what}): no request of ${who} has succeeded for ${duration(now - since)}.`;
 }
 
 /** Accounts whose API answers, but not what Warmwarden judges by. */
@@ -218,18 +238,21 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   const unlisted = accounts.reduce((sum, account) => sum + account.unlisted.length, 0);
   const [incident] = incidents;
   const short = accounts.filter((one) => !isEmpty(one) && isListShort(one, firing));
+  const empty = accounts.filter(isEmpty);
   const unjudged = unjudgedOf(facts);
   const isPartial = short.length + unjudged.length > 0;
   const isPast = isDown || starting.length + stopped.length > 0 || isPartial;
-  const okWhenRead = isPartial ? counts.ok : facts.okWhenRead;
+  const { tomorrow, noEmails } = facts.uncounted;
+  const isCounted = tomorrow + noEmails === 0;
+  const okWhenRead = isPartial ? counts.ok - tomorrow - noEmails : facts.okWhenRead;
   const parts = [
-    stopped.length > 0 &&
-      `NOT GUARDED: ${namesIn(stopped)} ${stopped.length === 1 ? 'has' : 'have'} stopped until the next restart.`,
+    stopped.length > 0 && stoppedSentence(stopped),
     unjudged.length > 0 && `NOT GUARDED: no mailbox of ${namesIn(unjudged)} can be judged.`,
+    empty.length > 0 && `NOT GUARDED: ${namesIn(empty)} ${empty.length === 1 ? 'has' : 'have'} no guarded mailbox.`,
+    isDown && outageSentence(facts),
     unlisted > 0 &&
       `NOT GUARDED: ${counted(unlisted, 'mailbox', 'mailboxes')} that the configuration includes ${unlisted === 1 ? 'is' : 'are'} not in the mailbox list.`,
     short.length > 0 && `NOT FULLY GUARDED: the mailbox list of ${namesIn(short)} is incomplete.`,
-    isDown && outageSentence(facts),
     starting.length === 1 && `Account ${starting[0]} is starting: its mailbox list has not been read yet.`,
     starting.length > 1 &&
       `${counted(starting.length, 'account')} are starting: their mailbox list has not been read yet.`,
@@ -239,7 +262,9 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
     facts.sweeps.length > 0 && `${sweepsText(facts.sweeps, { now, zone })}.`,
     total > 0 &&
       (facts.sweeps.length === 0 || counts.not_judged < total) &&
-      (counts.ok === total ? allFine(total, critical, isPast) : stateSentence({ counts, okWhenRead })),
+      (counts.ok === total && isCounted
+        ? allFine(total, critical, isPast)
+        : stateSentence({ counts, okWhenRead, uncounted: facts.uncounted })),
   ];
   return {
     tone: toneOf(facts, critical),
@@ -348,7 +373,7 @@ function accountsAdvice({ accounts, guarding }: HeadlineFacts): readonly string[
   const down = failing.filter(({ keyRejected }) => !keyRejected);
   const readOnly = accounts.filter(({ keyWrites }) => keyWrites === false);
   return [
-    stopped.length > 0 && `${blind} ${namesIn(stopped)} until it is restarted. Restart it; the log has the error.`,
+    stopped.length > 0 && stoppedAdvice(stopped),
     cause?.unjudged &&
       `The API of ${cause.name} answers, but not what Warmwarden judges by: ${sentenceOf(cause.unjudged.detail)}`,
     down.length > 0 && `${blind} ${namesIn(down)} while their API is down. Their last failure is below.`,
@@ -376,14 +401,20 @@ function unguardedText({ accounts }: Pick<HeadlineFacts, 'accounts'>): string {
   return `${empty.length > 0 ? nothing : ''}${lacking.length > 0 ? spelling : ''}`;
 }
 
-/** Sentence such as `1 mailbox paused by Warmwarden, 9 OK.`. An unreadable mailbox is never OK. */
-function stateSentence({ counts, okWhenRead }: Pick<HeadlineFacts, 'counts' | 'okWhenRead'>): string {
+/** Sentence such as `1 mailbox paused by Warmwarden, 9 OK.`. A mailbox that is unreadable or uncounted is never OK. */
+function stateSentence({
+  counts,
+  okWhenRead,
+  uncounted: { tomorrow, noEmails },
+}: Pick<HeadlineFacts, 'counts' | 'okWhenRead' | 'uncounted'>): string {
   const troubled = urgentStates.filter((state) => state !== 'ok');
   const others = troubled.map((state) => [counts[state], stateTable[state].counted] as const);
-  const parts = [
+  const parts: readonly (readonly [number, string])[] = [
     ...others,
-    [counts.ok - okWhenRead, stateTable.ok.counted] as const,
-    [okWhenRead, 'OK when last read'] as const,
+    [tomorrow, 'counting from tomorrow'],
+    [noEmails, 'without a counted email yet'],
+    [counts.ok - okWhenRead - tomorrow - noEmails, stateTable.ok.counted],
+    [okWhenRead, 'OK when last read'],
   ];
   const words = parts
     .filter(([count]) => count > 0)

@@ -1,6 +1,7 @@
 // Page of a mailbox: the verdict in a sentence, advice, a chart of the days, the checks, and every decision.
 import { html } from 'hono/html';
 import { type Action, neededNoChange } from '../../core/action.ts';
+import type { Alert } from '../../core/alert.ts';
 import { dailyRows } from '../../core/daily-counts.ts';
 import type { RecordedDecision } from '../../core/decision.ts';
 import { isDisconnected } from '../../core/guard/run-state.ts';
@@ -90,7 +91,7 @@ export const mailboxPlace = place(
       ...{ actions, changes, alerts: row.alerts },
     });
     const silences = fleet.silences(now);
-    const alerts = row.alerts.map((alert) => alertItem(alert, { now, silences }));
+    const alerts = row.alerts.map((alert) => alertItem(alert, { now, silences }, isHold(alert)));
     const done = actions
       .filter((action) => !neededNoChange(action))
       .map((action) => actionItem({ action, explain, now, link: false }));
@@ -116,13 +117,13 @@ function summary(facts: MailboxFacts): Markup {
   const { row, now } = facts;
   const { mailbox, verdict, state, alerts } = row;
   const about = new URLSearchParams({ mailbox: mailboxKey(mailbox.account, mailbox.id) });
-  const hold = alerts.find(({ rule }) => rule === 'guard_held');
+  const hold = alerts.find(isHold);
   return html`<section class="headline ${tones[state] ?? 'calm'}" aria-label="Summary">
 <p class="line">${stateBadge(state, verdict)} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
 <h1 class="address">${breakable(row.label)}</h1>
 <p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(whyOf(facts, verdict))}</p>
 <p class="advice">${prose(mailboxAdvice(row, facts))}</p>
-${state === 'held' && html`<p class="line">${hold ? heldLinks(hold) : ''} ${doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause')}</p>`}
+${state === 'held' && html`<p class="line">${hold ? heldLinks(hold) : ''} ${doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause only this mailbox now')}</p>`}
 ${accountNote(facts)}
 ${stopNote(facts)}
 ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}
@@ -130,12 +131,16 @@ ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warnin
 </section>`;
 }
 
+function isHold({ rule }: Alert): boolean {
+  return rule === 'guard_held';
+}
+
 function accountNote({ fleet, row: { mailbox }, now }: MailboxFacts): Markup | '' {
   const account = fleet.account(mailbox.account);
   if (!account) return '';
   const { name, failingSince, lastFailure, keyWrites } = account;
   if (failingSince !== null)
-    return html`<p class="bad">No request of account ${text(name)} has succeeded ${lasting(failingSince, now)}: this page shows what was read before. ${lastFailure !== null && text(sentence(lastFailure))}</p>`;
+    return html`<p class="bad">NOT GUARDED: no request of account ${text(name)} has succeeded ${lasting(failingSince, now)}: this page shows what was read before. ${lastFailure !== null && text(sentence(lastFailure))}</p>`;
   return keyWrites === false
     ? html`<p class="bad">The API key of account ${text(name)} is read-only, so Warmwarden does NOT act on a breach of this mailbox.</p>`
     : '';
@@ -277,11 +282,10 @@ function mailboxAdvice(
   const sent = mailbox.action?.state;
   if (state === 'held' && (sent === 'refused' || sent === 'unconfirmed'))
     return 'The last action has not taken effect. Look at the mailbox in the mailbox app and make the change below yourself.';
-  const hold = alerts.find(({ rule }) => rule === 'guard_held');
+  const hold = alerts.find(isHold);
   const pauseNow = `\`${words.command} pause ${typedName(mailbox)}\``;
   // The links below carry the actions out or drop them.
-  if (state === 'held' && hold)
-    return `${unattendedText([hold], words.zone)} To pause only this mailbox now: ${pauseNow}.`;
+  if (state === 'held' && hold) return unattendedText([hold], words.zone);
   switch (state) {
     case 'held':
       return verdict?.reason === 'first_sight'

@@ -69,7 +69,7 @@ function accountItem(account: AccountState, { fleet, ...reading }: AccountsPanel
   );
   return html`<li>
 <p class="line"><strong>${text(name)}</strong> <span class="badge ${tone}">${word}</span></p>
-${failingSince !== null && html`<p class="bad">No request has succeeded ${lasting(failingSince, now)}. ${lastFailure !== null && text(sentence(lastFailure))}</p>`}
+${failingSince !== null && html`<p class="bad">NOT GUARDED: no request has succeeded ${lasting(failingSince, now)}. ${lastFailure !== null && text(sentence(lastFailure))}</p>`}
 ${unjudged && html`<p class="bad">NOT GUARDED: ${noneJudged}. ${text(sentence(unjudged.detail))}</p>`}
 ${keyNote(account, fleet.lastWrites().get(name) ?? null, now)}
 ${unlisted.length > 0 && html`<p class="bad">NOT GUARDED: the configuration includes ${text(firstText(unlisted, mailboxesNamed))}, but the mailbox list does not have ${them}.</p>`}
@@ -158,7 +158,10 @@ ${left > 0 ? html`<p class="muted">${counted(left, 'more mailbox is', 'more mail
 export function bannerOf({ fleet, world }: Pick<RouteParts, 'fleet' | 'world'>): Markup | string {
   const now = world.clock.now();
   const { storeFailure } = fleet;
-  const leads = leadsOf({ storeFailure, accounts: [...fleet.accounts()], writesOff: fleet.writesOff(now), now });
+  const leads = leadsOf({
+    ...{ storeFailure, accounts: [...fleet.accounts()], guarding: fleet.guarding() },
+    ...{ writesOff: fleet.writesOff(now), now },
+  });
   if (leads.length === 0) return '';
   return html`<div class="banner wrap" id="banner" role="status">${leads.map(
     ({ sentence, advice }) => html`<p><a href="/">${text(sentence)}</a> ${prose(advice)}</p>`,

@@ -91,13 +91,14 @@ interface ListTime {
   readonly silences: readonly Silence[];
 }
 
-export function alertItem(alert: Alert, { now, silences }: ListTime): Markup {
+/** `isBrief`: the title alone, because the page already says what to do, with its links. */
+export function alertItem(alert: Alert, { now, silences }: ListTime, isBrief = false): Markup {
   const silence = silenceOf(alert, silences);
   return html`<li id="alert-${alert.fingerprint}" class="${alert.severity}">
 <p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${lasting(alert.since, now)}</span> ${silence ? html`<span class="badge none">silenced</span> <span class="muted">until ${moment(silence.until)} by ${text(silence.by)}</span>` : ''} ${runbookLink(alert)}</p>
-${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
+${!isBrief && alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
 ${silence ? html`<p class="muted">Silenced because: ${text(silence.reason)}</p>` : ''}
-${alert.status === 'firing' ? alertCommands(alert, silence) : ''}</li>`;
+${alert.status === 'firing' && !isBrief ? alertCommands(alert, silence) : ''}</li>`;
 }
 
 /** Entry of a group of alerts of one rule, with a link to the list with each alert. */
