@@ -22,7 +22,11 @@ export function readRequest<Shape extends z.ZodType>(
 
 /** Ten years: an end far beyond that is no longer a valid date. */
 const longestSeconds = (10 * 365 * dayMs) / secondMs;
-const seconds = z.number().positive().max(longestSeconds);
+/** A millisecond at least, instead of "more than 0": generators of Go clients cannot read an exclusive minimum. */
+const seconds = z
+  .number()
+  .min(1 / secondMs)
+  .max(longestSeconds);
 const maxLetters = 1_000;
 const text = z.string().max(maxLetters);
 const globs = z.array(text).optional();

@@ -74,7 +74,7 @@ test.each([
   // A mistyped key must not act.
   ['pause', '{"mailbox":"m","dryrun":true}', 'dryrun: unknown key.'],
   ['pause', `{"mailbox":"${'m'.repeat(1_001)}"}`, 'mailbox: is longer than 1000 characters.'],
-  ['undo', '{"since_seconds":0}', 'since_seconds: must be more than 0.'],
+  ['undo', '{"since_seconds":0}', 'since_seconds: must be at least 0.001.'],
   ['mode', '{"mailbox":"m"}', 'mode: is missing.'],
 ])('what is wrong with a request for %s is said in plain words: %s', async (name, body, words) => {
   const { asked, operate } = noting();

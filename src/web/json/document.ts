@@ -57,7 +57,8 @@ export function openApiDocument({ version, server }: DocumentParts) {
   return JSON.parse(text.replace(/\[([^\]]*)\]\(#[^)]*\)/g, '$1')) as typeof document;
 }
 
-const about = `Names are in snake_case, times are ISO 8601 in UTC, and unknown values are null. Fields may be added to answers.
+const about = `Names are in snake_case, times are ISO 8601 in UTC, and unknown values are null. Fields may be added to answers, and words
+to the enums of answers: a client must read a word that it does not know.
 A query parameter that is wrong, unknown or given twice is refused with 400. Bodies may be up to 64 KiB,
 the address and the headers up to 16 KiB. The headers must arrive within 10 seconds, the whole request within 30;
 Warmwarden closes slower connections up to 5 seconds later. Answers are gzipped for clients that accept it.
@@ -169,10 +170,14 @@ function parametersOf({ names = {}, query = {} }: Described): readonly Described
   });
   const inQuery = Object.entries(query).map(([name, { schema, required = false, meaning = '' }]) => {
     const isList = schema['type'] === 'array' && { style: 'form', explode: false };
-    return { name, in: 'query' as const, required, schema, description: meaning, ...isList };
+    const named = name === 'operation' ? { ...schema, ...nameForOgen } : schema;
+    return { name, in: 'query' as const, required, schema: named, description: meaning, ...isList };
   });
   return [...inPath, ...inQuery];
 }
+
+/** Ogen calls a parameter `operation` of listHistory ListHistoryOperation, as it calls the name of the route. */
+const nameForOgen = { 'x-ogen-name': 'HistoryOperation' };
 
 export function templateOf({ route }: Described): string {
   return route.replace(/:(\w+)/g, '{$1}');
@@ -186,4 +191,36 @@ function tidy(schema: Schema, io: 'input' | 'output'): void {
   delete schema['readOnly'];
   if (schema['propertyNames']) delete schema['required'];
   if (io === 'output' && schema['additionalProperties'] === false) delete schema['additionalProperties'];
+  for (const [word, write] of Object.entries(portable)) if (word in schema) write(schema, io);
+}
+
+/** Rewrites of words of JSON Schema that generators of clients fail at. The result means the same. */
+const portable: Readonly<Record<string, (schema: Schema, io: 'input' | 'output') => void>> = {
+  /** openapi-python-client refuses `const` beside another type. */
+  const(schema) {
+    schema['enum'] = [schema['const']];
+    delete schema['const'];
+  },
+  /** Generators of Go clients read one type of a schema, beside null. */
+  type(schema) {
+    const { type } = schema;
+    if (type === 'number') schema['format'] = 'double';
+    if (!Array.isArray(type) || type.filter((one) => one !== 'null').length < 2) return;
+    schema['anyOf'] = type.map((one) => (one === 'number' ? { type: one, format: 'double' } : { type: one }));
+    delete schema['type'];
+  },
+  /** openapi-typescript makes a property with a default mandatory, also in a body. */
+  default(schema, io) {
+    if (io === 'output') return;
+    addSentence(schema, `When left out: ${JSON.stringify(schema['default'])}.`);
+    delete schema['default'];
+  },
+  enum(schema, io) {
+    if (io === 'output' && Array.isArray(schema['enum'])) addSentence(schema, 'Words may be added.');
+  },
+};
+
+function addSentence(schema: Schema, sentence: string): void {
+  const { description } = schema;
+  schema['description'] = typeof description === 'string' ? `${description} ${sentence}` : sentence;
 }
