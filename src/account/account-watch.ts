@@ -6,7 +6,7 @@ import { type MailboxRoute, mailboxRoutes } from '../api/poll/poll.ts';
 import { PollQueue } from '../api/poll/queue.ts';
 import type { Action } from '../core/action.ts';
 import type { MeasuredRoute, Route } from '../core/answers.ts';
-import { turnEveryMs } from '../core/guarding.ts';
+import { turnEveryMs } from '../core/fleet/fleet.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import { daysNeeded, type Ppm } from '../core/policy.ts';
 import { dayMs, type EpochMs, minuteMs, secondMs } from '../core/time.ts';

@@ -10,7 +10,7 @@ import { loadPart, loadPlaces, type Places, usualStore } from '../config/places.
 import { checkPart, readSource } from '../config/source.ts';
 import type { StorePlace } from '../core/store-failure.ts';
 import { socketPathOf } from '../operations/socket.ts';
-import { commandName } from '../world/command-name.ts';
+import { commandName } from '../world/program.ts';
 import { formatProblem, type Problem } from '../world/schema/problem.ts';
 import { section } from '../world/schema/section.ts';
 import { CommandError } from './errors.ts';

@@ -10,7 +10,7 @@ import type { OperationBody, OperationName } from '../operations/command-request
 import { socketPathOf } from '../operations/socket.ts';
 import { livingHolder, starterOf } from '../store/file/lock.ts';
 import { asItsUser } from '../store/file/place.ts';
-import { commandName } from '../world/command-name.ts';
+import { commandName } from '../world/program.ts';
 import { systemClock } from '../world/world.ts';
 import { findDaemon } from './configuration.ts';
 import { CommandError, type ErrorKind } from './errors.ts';

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { Command } from 'commander';
 import { loadConfig } from '../config/load.ts';
-import { commandName } from '../world/command-name.ts';
+import { commandName } from '../world/program.ts';
 import { configurationError, editorSchema } from './configuration.ts';
 import { CommandError } from './errors.ts';
 import { configVariable } from './options.ts';

@@ -1,7 +1,6 @@
 // The command line: every command, its help, and the exit code.
 import { Command, Help, type HelpConfiguration } from 'commander';
-import { commandName } from '../world/command-name.ts';
-import { version } from '../world/version.ts';
+import { commandName, version } from '../world/program.ts';
 import { exitMeanings, showError } from './errors.ts';
 import type { operationCommands } from './operations.ts';
 import { helpEntry, watchOutputs } from './terminal.ts';

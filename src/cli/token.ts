@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { keyPlanNames } from '../core/recipe.ts';
-import { commandName } from '../world/command-name.ts';
+import { commandName } from '../world/program.ts';
 import { CommandError } from './errors.ts';
 import { type JsonOptions, jsonOption, printJson } from './options.ts';
 

@@ -12,7 +12,7 @@ export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
 /** Wait after a 429 without Retry-After: the length of the usual window of a rate limit (docs/faults.md H10). */
-export const throttledWaitMs = minuteMs;
+export const throttledWaitMs = 60 * secondMs;
 
 /** A moment in the future means that the clock was set back: it returns Infinity, so that no wait lasts until then. */
 export function elapsedMs(since: EpochMs, now: EpochMs): number {

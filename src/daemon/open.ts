@@ -14,7 +14,7 @@ import { type OpenRecipes, openRecipes } from '../recipes/open.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
 import { Loops, type Teardowns } from '../world/loop.ts';
-import { version } from '../world/version.ts';
+import { version } from '../world/program.ts';
 import type { World } from '../world/world.ts';
 import { fleetOf, notGuardedAnyMore } from './picture.ts';
 import type { Startup } from './readiness.ts';

@@ -10,7 +10,7 @@ import { watchWrites } from '../operations/writes.ts';
 import { jsonAnswer } from '../web/json/json-routes.ts';
 import { createRecipeRoutes } from '../web/recipes/recipe-routes.ts';
 import { startLoops, type Teardowns } from '../world/loop.ts';
-import { version } from '../world/version.ts';
+import { version } from '../world/program.ts';
 import type { Guarded } from './guard.ts';
 import type { DaemonRooms } from './open.ts';
 import type { Startup } from './readiness.ts';

@@ -1,8 +1,7 @@
 // Readiness for `/readyz`: whether Warmwarden itself works. An API that fails does not count: not_guarded reports it.
 import { crashFingerprint, unheardSince } from '../alerts/rules/daemon-rules.ts';
 import { noAccount } from '../core/alert.ts';
-import type { Fleet } from '../core/fleet/fleet.ts';
-import { startText } from '../core/guarding.ts';
+import { type Fleet, startText } from '../core/fleet/fleet.ts';
 import type { Operate } from '../core/operator-command.ts';
 import { storeTitle } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';

@@ -5,7 +5,7 @@ import { failed } from '../operations/plan.ts';
 import { startCommandSocket } from '../operations/socket.ts';
 import { type StandbyState, standbyText, startStandbyServer } from '../web/server.ts';
 import { Teardowns } from '../world/loop.ts';
-import { version } from '../world/version.ts';
+import { version } from '../world/program.ts';
 import type { World } from '../world/world.ts';
 
 export class Standby {

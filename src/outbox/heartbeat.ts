@@ -3,7 +3,7 @@
 import { unheardSince } from '../alerts/rules/daemon-rules.ts';
 import { type PingTarget, pingOf } from '../channels/post.ts';
 import { noAccount } from '../core/alert.ts';
-import { startText } from '../core/guarding.ts';
+import { startText } from '../core/fleet/fleet.ts';
 import { storeTitle } from '../core/store-failure.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
 import { answered, failedAgain, type ReceiverState, untried } from './channel-outbox.ts';

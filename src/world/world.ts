@@ -1,8 +1,8 @@
 // The outside world, which tests and the demo replace. Only this file uses the current time, timers and Math.random.
 import { createRequire } from 'node:module';
 import { type Logger, type LoggerOptions, pino } from 'pino';
-import { commandName } from './command-name.ts';
 import { Output, type Patience, writerTo } from './output.ts';
+import { commandName } from './program.ts';
 
 /** Structured log, pino's interface: `log.info({account}, 'sentence')`. */
 export type Log = Logger;

@@ -8,7 +8,7 @@ import { connectionFailure, examineDaemon, type SeenDaemon } from '../../src/cli
 import { shapes } from '../../src/cli/shapes/shapes.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { Store } from '../../src/store/store.ts';
-import { version } from '../../src/world/version.ts';
+import { version } from '../../src/world/program.ts';
 import { systemClock } from '../../src/world/world.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';

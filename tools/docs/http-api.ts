@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describedRoutes, openApiDocument, templateOf } from '../../src/web/json/document.ts';
 import { refusals } from '../../src/web/refusals.ts';
-import { version } from '../../src/world/version.ts';
+import { version } from '../../src/world/program.ts';
 
 /** `{{...}}` stands for what is made here. */
 const template = readFileSync(new URL('http-api-template.md', import.meta.url), 'utf8');

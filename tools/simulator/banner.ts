@@ -1,7 +1,7 @@
 // What `warmwarden simulator` says at its start: where it is, how to guard it, and how to let something go wrong.
 
 import { counted } from '../../src/core/wording/phrases.ts';
-import { commandName } from '../../src/world/command-name.ts';
+import { commandName } from '../../src/world/program.ts';
 import { type Habits, habitTexts } from './habits.ts';
 import type { SimulatedKey } from './keys.ts';
 import { matchesAddress } from './pattern.ts';

@@ -10,7 +10,7 @@ import { type JsonOptions, jsonOption, printJson, wholeNumber } from '../../src/
 import { afterParent } from '../../src/cli/run/process.ts';
 import { goOnWithoutOutputs, helpEntry } from '../../src/cli/terminal.ts';
 import { proxiesIn } from '../../src/core/egress.ts';
-import { commandName } from '../../src/world/command-name.ts';
+import { commandName } from '../../src/world/program.ts';
 import { type Clock, standardOutput, systemClock, worldOn } from '../../src/world/world.ts';
 import { fleetOf } from './agency-fleet.ts';
 import { banner } from './banner.ts';

@@ -18,7 +18,7 @@ import { explainVerdict } from '../../src/core/wording/explain.ts';
 import { counted, spanText } from '../../src/core/wording/phrases.ts';
 import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
 import type { ConfigSource } from '../../src/daemon/reload/reloader.ts';
-import { commandName } from '../../src/world/command-name.ts';
+import { commandName } from '../../src/world/program.ts';
 import { formatProblem } from '../../src/world/schema/problem.ts';
 import { type Clock, standardOutput, type World, worldOn } from '../../src/world/world.ts';
 import { demoKey } from './keys.ts';

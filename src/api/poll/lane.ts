@@ -1,6 +1,6 @@
 // Lane through which all requests of an account start: polls by one or in batches, actions one by one and before them.
 
-import { turnEveryMs } from '../../core/guarding.ts';
+import { turnEveryMs } from '../../core/fleet/fleet.ts';
 import { minuteMs, secondMs } from '../../core/time.ts';
 import { type Bell, type Clock, createBell, nextTurn } from '../../world/world.ts';
 import type { Budget } from '../budget.ts';

@@ -12,7 +12,7 @@ import { skewOf } from '../../store/lease.ts';
 import { Ledger } from '../../store/ledger.ts';
 
 import type { Content, Examination } from '../../store/postgres/examination.ts';
-import { commandName } from '../../world/command-name.ts';
+import { commandName } from '../../world/program.ts';
 import { systemClock } from '../../world/world.ts';
 import { bytesText } from '../terminal.ts';
 import { type Examined, reporter } from './examined.ts';

@@ -2,11 +2,10 @@
 import type { Action } from '../action.ts';
 import type { Alert, AlertChanges, Silence } from '../alert.ts';
 import { type BreakerState, closedBreaker } from '../guard/breaker.ts';
-import type { Guarding } from '../guarding.ts';
 import type { Incident } from '../incident.ts';
 import { type AccountState, isUnread, type MailboxName, type MailboxState, type SweepProgress } from '../mailbox.ts';
 import type { StoreFailure } from '../store-failure.ts';
-import { type EpochMs, hourMs } from '../time.ts';
+import { type EpochMs, hourMs, secondMs } from '../time.ts';
 import { visibleText } from '../wording/phrases.ts';
 import { isOff, scopeKey, scopesOver, type WritesOff } from '../write-scope.ts';
 
@@ -329,4 +328,23 @@ export class Fleet {
     this.#revision += 1;
     this.#sweeps.delete(account);
   }
+}
+
+// The loops of the accounts: their longest wait, and those that do not run yet or any more.
+
+/** Longest wait of an account's loops. */
+export const turnEveryMs = 15 * secondMs;
+
+export interface Guarding {
+  readonly account: string;
+  /** Time since which its loops should run, or null while all do. */
+  readonly startingSince: EpochMs | null;
+  /** True if a loop has stopped, which only a restart of the process starts again. */
+  readonly hasStopped?: true;
+}
+
+/** Description of an account whose loops should run. */
+export function startText({ account, hasStopped }: Guarding): string {
+  if (hasStopped) return `account ${account} has stopped: it is not guarded until the next restart`;
+  return `account ${account} is starting`;
 }

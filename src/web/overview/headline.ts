@@ -2,7 +2,7 @@
 
 import type { Action } from '../../core/action.ts';
 import type { Alert } from '../../core/alert.ts';
-import type { Guarding } from '../../core/guarding.ts';
+import type { Guarding } from '../../core/fleet/fleet.ts';
 import type { Incident } from '../../core/incident.ts';
 import {
   type AccountState,

@@ -1,12 +1,13 @@
 // The status page: problems, past actions with their reasons, advice; then the whole fleet.
 import { html } from 'hono/html';
 import { neededNoChange } from '../../core/action.ts';
-import { type GuardState, guardStates, stateTable } from '../../core/mailbox.ts';
+import { type GuardState, guardStates, stateTable, urgentStates } from '../../core/mailbox.ts';
 import { mailboxPath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { counted, numberText } from '../../core/wording/phrases.ts';
+import { counted, numberText, percentText } from '../../core/wording/phrases.ts';
 import { accountTrouble, factsOf, pausedBy } from '../../core/wording/states.ts';
 import { scopeText } from '../../core/write-scope.ts';
+import { groupParameters } from '../json/fleet.ts';
 import {
   type MailboxRow,
   type Picture,
@@ -16,6 +17,7 @@ import {
   type Sorting,
   selectPage,
 } from '../overview/fleet.ts';
+import { type Group, type Grouping, groupings, readGroups, usualGrouping } from '../overview/groups.ts';
 import { isEmpty } from '../overview/headline.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { accountsPanel, channelsPanel, incidentsPanel } from './parts/account-panels.ts';
@@ -231,4 +233,45 @@ function dnsCell(dns: MailboxRow['dns']): Markup {
   const failing = dns.failing.map((name) => name.toUpperCase()).join(', ');
   if (failing) return html`<strong class="bad">${failing} failing</strong>`;
   return dns.inconclusive.length > 0 ? muted('unclear') : html`<span class="good">passing</span>`;
+}
+
+// The fleet by account, domain, provider or tag.
+
+/** Largest number of groups on the page: if each mailbox has its own domain, the full page would be megabytes. */
+const groupsShown = 200;
+
+export const groupsPlace = place('/groups', groupParameters, (parts, { by = usualGrouping }) => {
+  const groups = readGroups(parts, by);
+  const rows = groups.slice(0, groupsShown).map((group) => groupRow(by, group));
+  const left = groups.length - rows.length;
+  const links = groupings.map((one) => chip({ path: `/groups?by=${one}`, word: `By ${one}`, isChosen: one === by }));
+  const headings = ['Group', 'Mailboxes', 'States', 'Alerts', 'Bounce rate'].map(
+    (heading) => html`<th role="columnheader" scope="col">${heading}</th>`,
+  );
+  const body = html`<h1>The fleet by ${by}</h1>
+<nav aria-label="Group by"><ul class="chips">${links}</ul></nav>
+<section class="panel fleet groups" aria-label="Groups">
+<p class="muted">${counted(groups.length, by)}, the ones that need attention first.${by === 'tag' && ' Tags are set in the configuration: accounts[].tags and overrides[].tags.'}</p>
+${cardTable('groups', 'Groups', headings, rows)}
+${left > 0 && html`<p class="muted">${counted(left, 'more group is', 'more groups are')} not shown.</p>`}
+</section>`;
+  return { title: `The fleet by ${by} · Warmwarden`, body };
+});
+
+function groupRow(by: Grouping, group: Group): Markup {
+  const { name, mailboxes, states, alerts, sent, bounced } = group;
+  const badges = urgentStates
+    .filter((state) => states.has(state))
+    .map((state) => html`<span class="line">${stateBadge(state, null)} ${numberText(states.get(state) ?? 0)}</span> `);
+  const rate = html`${numberText(bounced)} of ${numberText(sent)} = <b>${percentText((bounced * 1e6) / sent)}</b>`;
+  const link =
+    name === null ? muted(`no ${by}`) : html`<a href="${pathTo('/', { [by]: name })}">${breakable(name)}</a>`;
+  const unread = html`<span class="bad">no mailbox list read yet</span>`;
+  return html`<tr role="row" id="${by}-${encodeURIComponent(name ?? ' ')}">
+<th role="rowheader" scope="row">${link}</th>
+${cell('Mailboxes', mailboxes === null ? 'unknown' : numberText(mailboxes), 'number')}
+${cell('States', mailboxes === null ? unread : html`<span class="line">${badges}</span>`, 'states')}
+${cell('Alerts', alerts === 0 ? 'none' : html`<strong class="bad">${numberText(alerts)}</strong>`, 'number')}
+${cell('Bounce rate', sent === 0 ? muted('–') : rate, 'number')}
+</tr>`;
 }

@@ -6,7 +6,7 @@ import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
 import { isLoopback, type Network } from '../../core/egress.ts';
 import { onePercentPpm, type Ppm, percent } from '../../core/policy.ts';
-import { commandName } from '../command-name.ts';
+import { commandName } from '../program.ts';
 import { cronSchedule } from '../schedule.ts';
 
 const millisecondsOf = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

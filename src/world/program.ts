@@ -1,5 +1,5 @@
-// Name under which this program was started, so that a command in a message runs as printed.
-import { realpathSync } from 'node:fs';
+// Name and version of this program. The name is the one under which it was started, so that a command in a message runs as printed.
+import { readFileSync, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shellWord } from '../core/mailbox.ts';
@@ -45,3 +45,8 @@ function shellPath(path: string, cwd: string): string {
 }
 
 export const commandName = commandNameOf(process);
+
+// Version of this Warmwarden, from package.json.
+
+/** package.json is one folder above both src and dist. */
+export const version: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { commandNameOf, type Started } from '../src/world/command-name.ts';
+import { commandNameOf, type Started } from '../src/world/program.ts';
 import { folderOfFile } from './support/new-folder.ts';
 import { bin, root } from './support/process.ts';
 
