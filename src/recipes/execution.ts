@@ -2,7 +2,7 @@
 import { type MailboxState, mailboxKey } from '../core/mailbox.ts';
 import { errorText } from '../core/nearest.ts';
 import { type CommandOutcome, type Operate, succeeded } from '../core/operator-command.ts';
-import type { Cell, NamedThing, Row, Run } from '../core/recipe.ts';
+import type { Cell, NamedThing, ParameterType, Row, Run } from '../core/recipe.ts';
 import type { StorePlace } from '../core/store-failure.ts';
 import { secondMs } from '../core/time.ts';
 import { withoutFolders } from '../core/wording/phrases.ts';
@@ -118,9 +118,12 @@ async function unknownName(context: ExecutingRun, parts: ExecutionParts): Promis
   return null;
 }
 
+/** Types whose values SQLite has as INTEGER. */
+const wholeTypes: readonly ParameterType[] = ['integer', 'boolean'];
+
 function ask(
   { parameters, ...asked }: Pick<SelectRequest, 'select' | 'maxRows' | 'onRows'> & Pick<Run, 'parameters'>,
-  { signal }: ExecutingRun,
+  { signal, definition }: ExecutingRun,
   { place, facts: factsNow, limits }: ExecutionParts,
 ): Promise<SelectEnd> {
   const facts = factsNow();
@@ -128,7 +131,8 @@ function ask(
   for (const [name, value] of Object.entries(parameters))
     known[name] = typeof value === 'boolean' ? Number(value) : value;
   const within = { maxBytes: limits.bytes, timeLimitMs: limits.selectMs };
-  return runSelect({ ...asked, ...within, place, facts, signal, parameters: known });
+  const integers = definition.recipe.parameters.filter(({ type }) => wholeTypes.includes(type)).map(({ name }) => name);
+  return runSelect({ ...asked, ...within, place, facts, signal, parameters: known, integers });
 }
 
 /** Stores an outcome before the next row begins. Plans are stored in larger steps. */

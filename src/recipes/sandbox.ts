@@ -17,6 +17,7 @@ import type { Verdict } from '../core/verdict.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { pausedText } from '../core/wording/states.ts';
 import type { TableRead } from '../store/postgres/reading.ts';
+import type { SelectJob } from './select.ts';
 import { baseTables, views } from './views.ts';
 
 export interface ProgramFacts {
@@ -83,7 +84,21 @@ function fill(
   rows: readonly (readonly unknown[])[],
 ): void {
   const insert = database.prepare(`INSERT INTO "${schema}".${table} VALUES (${columns.map(() => '?').join(', ')})`);
-  for (const row of rows) insert.run(...(row as readonly SQLInputValue[]));
+  for (const row of rows) insert.run(...row.map(bound));
+}
+
+/** Whole numbers as BigInt: SQLite takes every number of JavaScript for REAL, so 7 / 3 would be 2.33 and 3 || '' be 3.0. */
+function bound(value: unknown): SQLInputValue {
+  return (Number.isSafeInteger(value) ? BigInt(value as number) : value) as SQLInputValue;
+}
+
+/** Values of a SELECT's parameters. `integers` names those that are whole numbers; all other numbers are REAL. */
+export function boundParameters({
+  parameters,
+  integers,
+}: Pick<SelectJob, 'parameters' | 'integers'>): Record<string, SQLInputValue> {
+  const values = Object.entries(parameters);
+  return Object.fromEntries(values.map(([name, value]) => [name, integers.includes(name) ? bound(value) : value]));
 }
 
 /** Leaves out random names and the path of the store. */
@@ -157,11 +172,11 @@ function guard(database: DatabaseSync, schema: string, inner: (view: string) => 
 }
 
 function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
-  const pure = { deterministic: true };
-  database.function('now_ms', pure, () => facts.now);
+  const pure = { deterministic: true, useBigIntArguments: true };
+  database.function('now_ms', pure, () => BigInt(Math.round(facts.now)));
   database.function('domain_of', pure, (email) => domainOf(String(email)));
   database.function('is_called', pure, (name, account, id, email) =>
-    isCalled(String(name), { account: String(account), id: String(id), email: String(email) }) ? 1 : 0,
+    isCalled(String(name), { account: String(account), id: String(id), email: String(email) }) ? 1n : 0n,
   );
   database.function('day_rows', pure, (answer) => {
     const stats = read<StatsAnswer>('day_rows', answer);

@@ -1,6 +1,6 @@
 // Child process that runs one SELECT: reads its job from stdin, writes rows to stdout, may be killed at any time.
 import { readFileSync, writeSync } from 'node:fs';
-import { sandboxFor, sayable } from './sandbox.ts';
+import { boundParameters, sandboxFor, sayable } from './sandbox.ts';
 import type { SelectJob } from './select.ts';
 
 const rowsAChunk = 200;
@@ -29,7 +29,8 @@ function cell(value: unknown): string | number | null {
   return value as string | number | null;
 }
 
-async function run({ place, select, parameters, facts, maxRows, maxBytes }: SelectJob): Promise<void> {
+async function run(job: SelectJob): Promise<void> {
+  const { place, select, facts, maxRows, maxBytes } = job;
   const sandbox = await sandboxFor(place, select, facts);
   const statement = sandbox.prepare(select);
   statement.setReadBigInts(true);
@@ -44,7 +45,7 @@ async function run({ place, select, parameters, facts, maxRows, maxBytes }: Sele
     [chunk, letters] = [[], 0];
   };
   let truncated = false;
-  for (const values of statement.iterate(parameters) as Iterable<unknown>) {
+  for (const values of statement.iterate(boundParameters(job)) as Iterable<unknown>) {
     const row = JSON.stringify((values as unknown[]).map(cell));
     bytes += row.length;
     if (row.length > maxRowLetters) throw new Error(`a row is larger than ${maxRowLetters / 1024} KiB`);

@@ -13,6 +13,8 @@ export interface SelectJob {
   readonly select: string;
   /** Names are without the colon. */
   readonly parameters: Readonly<Record<string, Cell>>;
+  /** Names of the parameters that are whole numbers: INTEGER in SQLite. */
+  readonly integers: readonly string[];
   readonly facts: ProgramFacts;
   readonly maxRows: number;
   readonly maxBytes: number;

@@ -84,7 +84,7 @@ const mailboxes: RecipeView = {
     time('first_seen_at', 'when it was first listed', 'm.first_seen_at'),
     time('listed_at', 'when it was listed last', 'e.observed_at'),
     time('stats_at', 'when its counts were read', 's.observed_at'),
-    column('stats_age_minutes', 'minutes since then', '(now_ms() - s.observed_at) / 60000'),
+    column('stats_age_minutes', 'minutes since then', '(now_ms() - s.observed_at) / 60000.0'),
     time('warmup_at', 'when its warm-up was read', 'w.observed_at'),
     time('detail_at', 'when its connection was read', 'd.observed_at'),
     time('dns_at', 'when its DNS was read', 'n.observed_at'),

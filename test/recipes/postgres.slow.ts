@@ -65,6 +65,7 @@ async function rowsOf(place: StorePlace, select: string, parameters = {}) {
     place,
     select,
     parameters: { now: new Date(now).toISOString(), ...parameters },
+    integers: Object.keys(parameters),
     facts: { now, nearLimitPpm: { usual: 800_000, others: {} } },
     maxRows: 1_000,
     maxBytes: 1_000_000,

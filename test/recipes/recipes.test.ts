@@ -134,6 +134,21 @@ const recipe = (id: string, select: string) =>
   );
 const fourth = "VALUES ('m1'), ('m2'), ('m3'), ('m4')";
 
+test('a parameter of type integer is whole in SQLite, one of type number is not', async () => {
+  const place = join(folder, 'typed.db');
+  new DatabaseSync(place).exec('CREATE TABLE meta (key)');
+  writeFileSync(
+    join(folder, 'typed.yaml'),
+    'id: typed\ntitle: t\ndescription: d\nparameters: {n: {type: integer, description: d}, x: {type: number, description: d}}\n' +
+      "select: SELECT 7 / :n AS whole, 7 / :x AS part, 'top ' || :n AS text, typeof(now_ms()) AS now\n",
+  );
+  const runner = recipeRunner(stillWorld(), { folder, place });
+  const run = await endedRun(runner, (await startedRun(runner, { recipe: 'typed', parameters: { n: 3, x: 3 } })).id);
+  const page = await runner.rows(run.id, { offset: 0, limit: 10 });
+  expect('rows' in page && page.rows).toEqual([{ whole: 2, part: 7 / 3, text: 'top 3', now: 'integer' }]);
+  await runner.close();
+});
+
 test('an applied run changes the mailboxes that its dry run planned to change, and no others', async () => {
   const place = join(folder, 'empty.db');
   new DatabaseSync(place).exec('CREATE TABLE meta (key)');

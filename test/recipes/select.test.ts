@@ -29,6 +29,7 @@ async function ask(select: string, changes: Partial<SelectRequest> = {}) {
     place: path,
     select,
     parameters: { now: new Date(now).toISOString() },
+    integers: [],
     facts: { now, nearLimitPpm: { usual: 800_000, others: {} } },
     maxRows: 1_000,
     maxBytes: 1_000_000,

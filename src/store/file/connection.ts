@@ -31,8 +31,12 @@ const busyTimeoutMs = 250;
 /** Small pages: SQLite writes whole pages, and a changed answer is one row of less than a kilobyte among thousands. */
 const pageBytes = 1_024;
 
-/** Removes the letter NUL, which PostgreSQL does not accept: the store may be copied there. */
+/**
+ * Removes the letter NUL, which PostgreSQL does not accept: the store may be copied there. Whole numbers are INTEGER, as
+ * there: SQLite takes every number of JavaScript for REAL.
+ */
 function storable(parameter: unknown): SQLInputValue {
+  if (Number.isSafeInteger(parameter)) return BigInt(parameter as number);
   return (typeof parameter === 'string' ? withoutNul(parameter) : parameter) as SQLInputValue;
 }
 
