@@ -14,7 +14,7 @@ import { type EpochMs, minuteMs } from '../core/time.ts';
 import { actionText } from '../core/wording/explain.ts';
 import { doneTexts, incidentTitle } from '../core/wording/incidents.ts';
 import { counted, timeText } from '../core/wording/phrases.ts';
-import { cronSchedule, type Schedule } from '../world/schedule.ts';
+import { cronSchedule, isSameLocalMinute, type Schedule } from '../world/schedule.ts';
 import { alertFor, type PartContext } from './client-part.ts';
 import { deliveryId } from './delivery-of.ts';
 import type { RecordingParts } from './outbox-store.ts';
@@ -144,7 +144,7 @@ export class Digester {
     this.#until ??= await this.#parts.store.outbox.digestedUntil();
     // The period of the first digest begins when digests were first configured.
     if (this.#until === null) await this.#record([], now);
-    else if (this.#isDue(schedule, this.#until, now) && !sameMinute(this.#until, now, settings.timeZone)) {
+    else if (this.#isDue(schedule, this.#until, now) && !isSameLocalMinute(this.#until, now, settings.timeZone)) {
       await this.#record(await this.#deliveries(settings, this.#until, now), now);
     }
     this.#askedUntil = now;
@@ -177,10 +177,4 @@ export class Digester {
     this.#until = until;
     if (deliveries.length > 0) this.#parts.recorded();
   }
-}
-
-/** True within one minute of local time: an hour that occurs twice has one digest. */
-function sameMinute(one: EpochMs, other: EpochMs, timeZone: string): boolean {
-  const format = new Intl.DateTimeFormat('en', { timeZone, dateStyle: 'short', timeStyle: 'short' });
-  return format.format(one) === format.format(other);
 }

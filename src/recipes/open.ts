@@ -8,7 +8,7 @@ import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
 import { momentText } from '../core/wording/phrases.ts';
 import type { RunLedger } from '../store/runs.ts';
 import type { Loop, Loops } from '../world/loop.ts';
-import { cronSchedule } from '../world/schedule.ts';
+import { cronSchedule, isSameLocalMinute } from '../world/schedule.ts';
 import type { World } from '../world/world.ts';
 import { type Catalogue, readCatalogue } from './catalogue.ts';
 import { type CommandAccess, usualLimits } from './execution.ts';
@@ -89,6 +89,9 @@ function scheduling(
     const now = clock.now();
     const due = cronSchedule(cron, timeZone).newestRun(since, now);
     if (due === null) return now;
+    // On the night when clocks go back, an hour occurs twice and has one run.
+    const last = await lastScheduled(id);
+    if (last !== undefined && due - last > minuteMs && isSameLocalMinute(last, due, timeZone)) return now;
     const request = { recipe: id, apply, by: scheduleName } as const;
     if (apply && operation !== null && now - due > lateChangeMs) {
       log.warn({ recipe: id, due: new Date(due).toISOString() }, 'a scheduled change was missed, and is not made late');

@@ -31,6 +31,12 @@ export function cronSchedule(expression: string, timeZone = 'UTC'): Schedule {
   return schedule;
 }
 
+/** Returns true for a minute of local time that occurs twice, on the night when clocks go back, and within any minute. */
+export function isSameLocalMinute(one: number, other: number, timeZone: string): boolean {
+  const format = new Intl.DateTimeFormat('en', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  return format.format(one) === format.format(other);
+}
+
 /** Returns null for an expression that has at most one of day of the month and day of the week. */
 export function bothDaysDoubt(expression: string): string | null {
   const [weekday = '*', , day = '*'] = expression.trim().split(/\s+/).reverse();

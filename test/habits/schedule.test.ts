@@ -109,6 +109,18 @@ test('a recipe that is added is not due before it was there', async () => {
   expect(await runsOf(stage, 'late')).toHaveLength(1);
 });
 
+test('an hour that occurs twice, when clocks go back, has one run', async () => {
+  await using api = await OtherApi.start();
+  await using stage = await begin(api);
+  await stage.awayUntil(at('2026-10-24T22:00'));
+  writeFileSync(
+    join(stage.folder, 'recipes', 'nightly.yaml'),
+    'id: nightly\ntitle: t\ndescription: d\nselect: SELECT 1 AS one\nschedule: {cron: "30 2 * * *", time_zone: Europe/Berlin}\n',
+  );
+  await stage.run(5 * hourMs);
+  expect((await runsOf(stage, 'nightly')).map(({ created_at: run }) => run.slice(0, 16))).toEqual(['2026-10-25T00:30']);
+});
+
 test('check warns of a day of the month beside a day of the week', () => {
   using workplace = new Workplace();
   const alerts = {
