@@ -11,13 +11,13 @@ import { guardStateOf } from '../core/guard/run-state.ts';
 import { type Change, domainOf, isCalled, mailboxKey } from '../core/mailbox.ts';
 import { errorText } from '../core/nearest.ts';
 import type { Ppm } from '../core/policy.ts';
+import type { Cell } from '../core/recipe.ts';
 import type { PostgresPlace, StorePlace } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { pausedText } from '../core/wording/states.ts';
 import type { TableRead } from '../store/postgres/reading.ts';
-import type { SelectJob } from './select.ts';
 import { baseTables, views } from './views.ts';
 
 export interface ProgramFacts {
@@ -93,10 +93,10 @@ function bound(value: unknown): SQLInputValue {
 }
 
 /** Values of a SELECT's parameters. `integers` names those that are whole numbers; all other numbers are REAL. */
-export function boundParameters({
-  parameters,
-  integers,
-}: Pick<SelectJob, 'parameters' | 'integers'>): Record<string, SQLInputValue> {
+export function boundParameters(
+  parameters: Readonly<Record<string, Cell>>,
+  integers: readonly string[],
+): Record<string, SQLInputValue> {
   const values = Object.entries(parameters);
   return Object.fromEntries(values.map(([name, value]) => [name, integers.includes(name) ? bound(value) : value]));
 }

@@ -29,8 +29,7 @@ function cell(value: unknown): string | number | null {
   return value as string | number | null;
 }
 
-async function run(job: SelectJob): Promise<void> {
-  const { place, select, facts, maxRows, maxBytes } = job;
+async function run({ place, select, parameters, integers, facts, maxRows, maxBytes }: SelectJob): Promise<void> {
   const sandbox = await sandboxFor(place, select, facts);
   const statement = sandbox.prepare(select);
   statement.setReadBigInts(true);
@@ -45,7 +44,7 @@ async function run(job: SelectJob): Promise<void> {
     [chunk, letters] = [[], 0];
   };
   let truncated = false;
-  for (const values of statement.iterate(boundParameters(job)) as Iterable<unknown>) {
+  for (const values of statement.iterate(boundParameters(parameters, integers)) as Iterable<unknown>) {
     const row = JSON.stringify((values as unknown[]).map(cell));
     bytes += row.length;
     if (row.length > maxRowLetters) throw new Error(`a row is larger than ${maxRowLetters / 1024} KiB`);
