@@ -38,6 +38,8 @@ export interface MessageText {
 /** Maximum number of alerts, or sections of a notice, that one message shows; the others are counted. */
 const maxItems = 20;
 const maxNoticeLines = 15;
+/** Longest sentence that may stand above a list: it takes room from the list. */
+const maxShared = 300;
 
 export function messageText(message: GroupMessage, people: ForPeople): MessageText {
   const { transitions, account, rule, severity, kind, at } = message;
@@ -48,7 +50,11 @@ export function messageText(message: GroupMessage, people: ForPeople): MessageTe
   const about = { headline: messageTitle(message), tone: kind === 'resolved' ? kind : severity, links, foot };
   const [only, ...others] = transitions;
   if (message.incident === null && only && others.length === 0) {
-    const lead = [...only.alert.facts.sentences, timesText(only, zone)];
+    const { sentences } = only.alert.facts;
+    const times = timesText(only, zone);
+    const isRepeated =
+      only.kind !== 'resolved' && [...sentences, foot].some((text) => text.includes(momentOf(only, zone)));
+    const lead = isRepeated ? sentences : [...sentences, times];
     return visible({ ...about, lead, items: [], more: 0 });
   }
   const { incident } = message;
@@ -59,8 +65,9 @@ export function messageText(message: GroupMessage, people: ForPeople): MessageTe
 function alertList(message: GroupMessage, zone: string) {
   const { transitions, rule } = message;
   const campaigns = transitions.some(isPause) ? [campaignsUntouched] : [];
-  const lead = [...(rule === null ? [countsText(message)] : []), ...campaigns];
-  const items = transitions.slice(0, maxItems).map((transition) => itemOf(transition, zone));
+  const shared = sharedSentences(transitions);
+  const lead = [...(rule === null ? [countsText(message)] : []), ...campaigns, ...shared];
+  const items = transitions.slice(0, maxItems).map((transition) => itemOf(transition, zone, shared));
   return { lead, items, count: transitions.length };
 }
 
@@ -77,12 +84,22 @@ function incidentList(
   return { lead: [...sentences, ...counts], items, count: Math.max(memberCount, items.length) };
 }
 
-function itemOf(transition: Transition, zone: string): MessageItem {
+/** Sentences of every alert, such as an advice: they stand once, above the list. */
+function sharedSentences(transitions: readonly Transition[]): readonly string[] {
+  const [first, ...others] = transitions.map(({ alert }) =>
+    alert.rule === 'guard_acted' ? [] : alert.facts.sentences,
+  );
+  const isShared = (text: string) => text.length <= maxShared && others.every((sentences) => sentences.includes(text));
+  return others.length === 0 ? [] : (first ?? []).filter(isShared);
+}
+
+function itemOf(transition: Transition, zone: string, shared: readonly string[]): MessageItem {
   const { alert } = transition;
   const { title } = alert.facts;
   // An action among others has only its counts and the way back.
   const isShort = alert.rule === 'guard_acted';
-  const sentences = alert.facts.sentences.filter((text, index) => !isShort || index === 0 || command.test(text));
+  const own = alert.facts.sentences.filter((text) => !shared.includes(text));
+  const sentences = own.filter((text, index) => !isShort || index === 0 || command.test(text));
   return {
     head: `${transition.brief ? `${briefLead}: ` : leads[transition.kind]}${title}`,
     sentences,
@@ -134,9 +151,14 @@ const leads: Readonly<Record<Transition['kind'], string>> = {
   resolved: 'Resolved: ',
 };
 
-function timesText({ kind, alert }: Transition, zone: string): string {
-  if (kind === 'event') return momentText(alert.since, zone);
-  return kind === 'resolved' ? endedText(alert, zone) : `Since ${momentText(alert.since, zone)}`;
+function timesText(transition: Transition, zone: string): string {
+  const { kind, alert } = transition;
+  if (kind === 'resolved') return endedText(alert, zone);
+  return kind === 'event' ? momentOf(transition, zone) : `Since ${momentOf(transition, zone)}`;
+}
+
+function momentOf({ alert }: Transition, zone: string): string {
+  return momentText(alert.since, zone);
 }
 
 function endedText({ since, resolvedAt }: Alert, zone: string): string {
@@ -197,7 +219,9 @@ export function messageTitle(message: GroupMessage): string {
   }
   const ended = transitions.filter((transition) => transition.kind === 'resolved').length;
   const note = ended > 0 && kind !== 'resolved' ? `, ${ended} of them resolved` : '';
-  return `${lead}: ${whose}${groupName(rule, transitions)} (${transitions.length}${note})${unstable}`;
+  // The name of actions has their number.
+  const count = rule === 'guard_acted' ? note : ` (${transitions.length}${note})`;
+  return `${lead}: ${whose}${groupName(rule, transitions)}${count}${unstable}`;
 }
 
 /** Returns a text such as `DNS failing (2) · stale statistics (30, 4 resolved)`. */

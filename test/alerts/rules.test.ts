@@ -35,8 +35,8 @@ test('a confirmed switch tells the counts, what was done, and how to take it bac
       '4 bounces in 260 emails from 14 to 20 March: 1.54%, over the balanced limit of 1%.',
       'Warmwarden switched it to recovery mode at 10:02 UTC, confirmed after 0.4 s.',
       'Based on counts read on 20 March 10:01 UTC.',
-      'You do not have to change the mode back. Warmwarden sets it to balanced by itself after at least 7 days and enough emails without a bounce.',
-      'To undo this: `warmwarden mode acme/bob@acme.example balanced`, or set the mode in the mailbox app.',
+      'Nothing to do now: Warmwarden sets it to balanced again after at least 7 days and enough emails without a bounce.',
+      'To undo this: `warmwarden mode acme/bob@acme.example balanced`, or in the mailbox app.',
     ],
     numbers: expect.objectContaining({
       sent: 260,
@@ -60,7 +60,7 @@ test('a pause is critical and says that campaigns go on; an emergency shows its 
   const alert = actedEvent(sampleAction({ kind: 'pause', verdict }), sampleMailbox(), sampleContext())?.alert;
   expect(alert?.severity).toBe('critical');
   expect(alert?.facts.sentences[0]).toBe('5 bounces in 12 emails since 19 March: 41.67%.');
-  expect(alert?.facts.sentences.join(' ')).toContain('Warmwarden does not touch campaign sending');
+  expect(alert?.facts.sentences.join(' ')).toContain('Campaigns keep sending');
   expect(alert?.facts.numbers).toMatchObject({ sent: 12, bounced: 5, window_from: '2026-03-19' });
 });
 

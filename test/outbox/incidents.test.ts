@@ -34,7 +34,7 @@ test('a provider that rejects emails of 16 mailboxes: it begins, it grows once, 
     'Warmwarden paused the warm-up of 1 mailbox.',
     'Also seen: reputation low (1).',
     'Read the bounce messages of one mailbox, and check the sending rules and the status page of google.',
-    'Warmwarden does not touch campaign sending: stop that yourself if it should stop too.',
+    'Campaigns keep sending: Warmwarden pauses the warm-up alone.',
   ]);
   expect(began?.message.incident?.worst[0]?.line).toMatch(
     /^acme\/box0@g3\.example: 4 bounces in 260 emails, warm-up paused/,

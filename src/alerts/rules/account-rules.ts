@@ -70,6 +70,11 @@ function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
   });
 }
 
+/** A failure ends with what to check, which stands once in a message: in its last sentence. */
+function withoutAdvice(failure: string): string {
+  return failure.replace(/; check .*$/, '');
+}
+
 function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailure }: AccountState): Condition {
   const isAccepted = rejections === 0 && lastSuccessAt !== null && failingSince === null;
   return condition(accountSubject('not_guarded', name, 'key rejected'), {
@@ -77,8 +82,8 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
     active: rejections >= rejectionsUntilFiring ? true : isAccepted ? false : 'unknown',
     firing: () => [
       notGuarded(name, 'its API key is rejected'),
-      lastFailure && sentence(lastFailure),
-      'Put a valid key with read and write permission into api_key, and reload the configuration. Other accounts are not affected.',
+      lastFailure && sentence(withoutAdvice(lastFailure)),
+      'Put a valid key with read and write permission into api_key, and reload the configuration.',
     ],
     ended: () => [`${name}: the key is accepted again`],
   });
@@ -109,8 +114,8 @@ function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condi
     firing: () => [
       notGuarded(name, 'no mailbox can be judged'),
       `The API answers, but not what Warmwarden judges the mailboxes of account ${name} by. It has not done so since ${momentText(since, zone)}.`,
-      unjudged && sentence(unjudged.detail),
-      `Ask the provider about it, and what the plan and the key of account ${name} allow.`,
+      unjudged && sentence(withoutAdvice(unjudged.detail)),
+      `Ask the warm-up service what the plan and the key of account ${name} allow.`,
     ],
     ended: () => [`${name}: the mailboxes can be judged again`],
   });
@@ -124,7 +129,7 @@ function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condi
       `${name}: the mailbox API reports "${status}"`,
       `The health check of the mailbox API of account ${name} reports the status "${status}" instead of "ok".`,
       'Warmwarden continues as usual: it judges and acts on what the API answers.',
-      "Check the provider's status page. If the figures of the API look wrong, switch writes off until they are right.",
+      'Check the status page of the warm-up service. If the figures of the API look wrong, switch writes off until they are right.',
     ],
     ended: () => [`${name}: the mailbox API reports "ok" again`],
     numbers: () => ({ status }),
@@ -144,7 +149,7 @@ function listUnread({ name, listFailing, lastSuccessAt }: AccountState, now: Epo
       `Warmwarden has not been able to read the mailbox list of account ${name} since ${momentText(since, zone)}, although the API answers other requests.`,
       listFailing && sentence(listFailing.detail),
       'Warmwarden continues to guard the mailboxes that it knows. It does not see new ones.',
-      "Check the provider's status page, or ask the provider why GET /v1/mailboxes fails.",
+      'Ask the warm-up service why GET /v1/mailboxes fails.',
     ],
     ended: () => [`${name}: the mailbox list can be read again`],
   });

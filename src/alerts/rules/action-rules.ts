@@ -144,7 +144,7 @@ function actionWords(action: Action, context: ActionContext): Words {
     overdue ? `Warmwarden tries again until it can send it. ${advice}` : failed && (next || advice),
     kind === 'pause' && campaignsUntouched,
     wayBackText(action, policy),
-    undoText(action, command),
+    state === 'confirmed' && undoText(action, command),
   ];
 }
 
@@ -155,7 +155,7 @@ function overdueText(action: Action, zone: string): string {
 function wayBackText({ kind, state, before: { mode } }: Action, { restore }: Policy): string {
   if (kind !== 'recovery' || state !== 'confirmed' || !isWarmupMode(mode) || mode === 'recovery') return '';
   return restore.enabled
-    ? `You do not have to change the mode back. Warmwarden sets it to ${mode} by itself after at least ${counted(restore.days, 'day')} and enough emails without a bounce.`
+    ? `Nothing to do now: Warmwarden sets it to ${mode} again after at least ${counted(restore.days, 'day')} and enough emails without a bounce.`
     : 'Warmwarden does not change the mode back by itself, because guard.restore.enabled is false.';
 }
 

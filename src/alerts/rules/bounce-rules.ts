@@ -5,7 +5,7 @@ import { type MailboxState, typedName } from '../../core/mailbox.ts';
 import { isBlind, isIdle, lacksCounts, type Reason, type Verdict } from '../../core/verdict.ts';
 import { bounceKinds, causeSentences } from '../../core/wording/causes.ts';
 import { countsReadText, explainVerdict, rateText, verdictNumbers } from '../../core/wording/explain.ts';
-import { allowedText, bouncesText, countedOf, datesText, percentText } from '../../core/wording/phrases.ts';
+import { bouncesText, countedOf, datesText, percentText } from '../../core/wording/phrases.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
 import {
   type Condition,
@@ -52,7 +52,7 @@ export function countsMissing(account: string, mailboxes: Iterable<MailboxState>
       `${account}: the counts of ${shown} cannot be judged`,
       `The counts of ${shown} are missing, or contradict themselves or what the API showed before.`,
       'Until the API shows them again, these mailboxes are not guarded: Warmwarden does not act on their bounces.',
-      'Look at the statistics in the mailbox app, and ask the provider of the API about them.',
+      'Look at the statistics in the mailbox app, and ask the warm-up service about them.',
     ],
     ended: () => [`${account}: bounces can be judged again`],
     numbers: () => ({ mailboxes: lacking, running }),
@@ -283,9 +283,9 @@ function burstActive(verdict: Verdict | undefined): Condition['active'] {
 }
 
 function burstSentences(verdict: Verdict, burst: NonNullable<Verdict['burst']>): readonly string[] {
-  const { sent, from } = burst;
+  const { sent, bounced, from } = burst;
   return [
-    `${bouncesText(burst)} since ${datesText(from, from)}; the bounce limit allows ${allowedText((verdict.limitPpm ?? 0) * sent)}.`,
+    `${bouncesText(burst)} since ${datesText(from, from)}: ${percentText((bounced * 1e6) / sent)}, over the limit of ${percentText(verdict.limitPpm ?? 0)}.`,
     `The whole window is not a breach: ${explainVerdict(verdict)}`,
   ];
 }

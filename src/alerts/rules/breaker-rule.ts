@@ -84,9 +84,12 @@ export function closedTitle(name: string): string {
 }
 
 function namesText(ranked: readonly BreakerEntry[], verdictOf: (entry: BreakerEntry) => Verdict | undefined): string {
+  const isOne = new Set(ranked.map(({ account }) => account)).size === 1;
   const named = ranked.map((entry) => {
-    const facts = [entry.account, entry.emergency && 'emergency', countsAndRate(verdictOf(entry))].filter(Boolean);
-    return `${entry.email} (${facts.join(', ')})`;
+    const facts = [isOne ? '' : entry.account, entry.emergency && 'emergency', countsAndRate(verdictOf(entry))].filter(
+      Boolean,
+    );
+    return facts.length === 0 ? entry.email : `${entry.email} (${facts.join(', ')})`;
   });
   return firstText(named, namedMailboxes);
 }

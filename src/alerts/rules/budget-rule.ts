@@ -69,7 +69,7 @@ export function budgetTooSmall(account: AccountState, sweep: SweepProgress | und
 function adviceOf(account: AccountState): string {
   const { forecast } = account;
   if (isSlowed(account) || forecast === null)
-    return 'Ask the provider of the API for the limit of the key, or correct plan or requests_per_minute.';
+    return 'Ask the warm-up service for the limit of the key, or correct plan or requests_per_minute.';
   return isNarrow(forecast) ? narrowAdvice : mendText(forecast);
 }
 

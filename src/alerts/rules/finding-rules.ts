@@ -86,12 +86,12 @@ function dnsFailing(mailbox: MailboxState, context: MailboxContext): Condition {
         ? `${domain}: ${listText(failing.map((name) => `${nameOf(name)} is ${says(name)}`))}`
         : `${domain}: ${listText(failing.map(nameOf))} ${failing.length === 1 ? 'does' : 'do'} not pass`,
       ...(dns ? failing.map((name) => recordText(name, dns)) : []),
-      `This affects ${mailboxesText([mailbox, ...others])}. Emails from this domain may land in spam until its DNS is repaired.`,
-      `Compare the DNS records of ${domain} with what the mail provider asks for.`,
+      `This affects ${mailboxesText([mailbox, ...others])}. Emails from this domain may land in spam until its DNS is repaired. Warmwarden changed nothing.`,
+      `Compare the DNS records of ${domain} with what the mailbox provider asks for.`,
       unlisted.length > 0 &&
         `Warmwarden does not know ${listText([...new Set(unlisted.map(says))])}: put ${new Set(unlisted.map(says)).size === 1 ? 'it' : 'each'} into one of the lists of api.dns_words.`,
     ],
-    ended: () => [`${domain}: SPF, DKIM and DMARC pass again`, `All three records of ${domain} pass.`],
+    ended: () => [`${domain}: SPF, DKIM and DMARC pass again`],
     numbers: () => ({
       ...Object.fromEntries(dnsRecords.map((name) => [`${name}_status`, dns?.records[name].status ?? null])),
       checked_at: dns?.checkedAt ?? null,
@@ -175,10 +175,7 @@ function blacklisted(mailbox: MailboxState, context: MailboxContext): Condition 
       major.length > 0 && `The lists that matter most to receivers: ${listText(major.slice(0, listsNamed))}.`,
       `${mailboxesText([mailbox, ...others])} ${others.length === 0 ? 'sends' : 'send'} from it. Find out why it was listed before you ask the lists to remove it.`,
     ],
-    ended: () => [
-      `${object}: no longer on a blacklist`,
-      `Two checks in a row did not find ${object} on any blacklist that counts.`,
-    ],
+    ended: () => [`${object}: no longer on a blacklist`, 'Two checks in a row found it on no blacklist that counts.'],
     numbers: () => ({
       lists_found: answer?.found ?? null,
       lists_checked: answer?.checked ?? null,

@@ -31,11 +31,11 @@ function mailboxDisconnected(mailbox: MailboxState, { now }: MailboxContext, ans
     observations: 2,
     firing: () => [
       `${email}: disconnected`,
-      `The mailbox app has lost its connection to ${email}, so it neither sends nor receives.`,
+      `The mailbox app has lost its connection to ${email}, so it neither sends nor receives. Warmwarden changed nothing.`,
       error && `The error: ${sentence(error)}`,
       `Its status is ${status ?? 'not shown'}. Connect it again in the mailbox app.`,
     ],
-    ended: () => [`${email}: connected again`, `${email} is connected. Its status is ${status ?? 'not shown'}.`],
+    ended: () => [`${email}: connected again`, `Its status is ${status ?? 'not shown'}.`],
     numbers: () => ({
       status,
       connection_error: error,
@@ -145,11 +145,11 @@ function excessSentences(
     isOver(sent, most) ? `the maximum of its mode, which is ${most} a day` : '',
   ].filter((text) => text !== '');
   const name = typedName(mailbox);
-  const lower = isWarmupMode(mode) ? ` Or lower the daily limit: \`${command} limit ${name} ${maxPerDay[mode]}\`.` : '';
+  const lower = isWarmupMode(mode) ? ` To lower its daily limit: \`${command} limit ${name} ${maxPerDay[mode]}\`.` : '';
   return [
     `It sent ${counted(sent, 'email')} ${onDatesText(date, date)}. That is more than ${over.join(', and more than ')}.`,
-    'Warmwarden changed nothing because of this.',
-    `Find out what sends from the mailbox.${lower} To stop the warm-up, pause it: \`${command} pause ${name}\`.`,
+    'Warmwarden changed nothing.',
+    `Find out what sends from the mailbox.${lower}`,
   ];
 }
 
@@ -175,7 +175,7 @@ function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxContext): Co
     firing: () => [
       `${mailbox.email}: only ${share()} of emails reach the inbox`,
       reached(),
-      'Warmwarden changed nothing because of this. Check what the mailbox sends and to whom, and check the DNS of its domain.',
+      'Warmwarden changed nothing. Check what the mailbox sends and to whom, and check the DNS of its domain.',
     ],
     ended: () => [`${mailbox.email}: ${share()} of emails reach the inbox again`, reached()],
     numbers: () => ({
@@ -200,8 +200,8 @@ function healthScoreDrop(mailbox: MailboxState, { rules, now }: MailboxContext):
     active: drop === null ? 'unknown' : between(drop >= points, drop <= points - hysteresisPoints),
     firing: () => [
       `${mailbox.email}: health score fell from ${best} to ${score}`,
-      `The API's health score was ${best} within the last ${days} days and is ${score} now. It fell by ${counted(Number(drop?.toFixed(2)), 'point')}; the threshold is ${points}.`,
-      'Warmwarden changed nothing because of this. Check the bounces, placement, DNS and blacklists of the mailbox.',
+      `It fell by ${counted(Number(drop?.toFixed(2)), 'point')} within ${days} days. The threshold is ${points}.`,
+      'Warmwarden changed nothing. Check the bounces, placement, DNS and blacklists of the mailbox.',
     ],
     ended: () => [
       `${mailbox.email}: health score is ${score ?? 'not shown'} again`,

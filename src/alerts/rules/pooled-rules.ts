@@ -86,9 +86,8 @@ function isDomainOver(finding: DomainFinding): Condition['active'] {
 
 function excessTexts(finding: DomainFinding, excess: DomainExcess, now: EpochMs): readonly string[] {
   const shares = finding.worst().map(({ email, bounced, sent }) => `${email} (${bounced} of ${sent})`);
-  const since = `of ${counted(excess.mailboxes, 'mailbox', 'mailboxes')} since ${datesText(excess.from, excess.from)}`;
   return [
-    `${windowText(excess, since)}; their bounce limits allow ${allowedText(excess.allowed)}.`,
+    `These are the counts since ${datesText(excess.from, excess.from)}. The bounce limits allow ${allowedText(excess.allowed)} bounces.`,
     `Most bounces in that time: ${listText(shares)}.`,
     unknownText(finding),
     ageText(finding, now),
@@ -119,7 +118,7 @@ export function accountShiftAlert(finding: ShiftFinding, now: EpochMs): Conditio
     firing: () => [
       `${account}: the bounce rate of the account is far above usual`,
       ...compared,
-      shift && `The bounces are on ${counted(shift.domains, 'domain')}: check the data or the provider.`,
+      shift && `The bounces are on ${counted(shift.domains, 'domain')}: check the data, then the warm-up service.`,
       unknownText(finding),
       ageText(finding, now),
       'Nothing was changed: Warmwarden judges each mailbox alone.',

@@ -158,7 +158,7 @@ function measurementStale(
       `Until a fresh check arrives, Warmwarden does not notice ${unseen}.`,
       isUnread
         ? 'The log has the reason why the polls failed.'
-        : 'Run the check in the mailbox app. If it stays out of date, ask the provider.',
+        : 'Run the check in the mailbox app. If it stays out of date, ask the warm-up service.',
     ],
     ended: () => [
       `${email}: the ${name} is up to date again`,

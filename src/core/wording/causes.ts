@@ -74,7 +74,7 @@ export function changeSentence({ what, from, to, since, at }: Change, zone: stri
     case 'mode':
     case 'warm-up':
     case 'target_daily_limit':
-      return `Its ${what.replaceAll('_', ' ')} changed from ${from} to ${to} ${when}. Warmwarden did not change it.`;
+      return `Others changed its ${what.replaceAll('_', ' ')} from ${from} to ${to} ${when}.`;
     case 'connection':
       return to === 'connected' ? `Its connection was restored ${when}.` : `Its connection failed ${when}: ${to}.`;
     case 'listing':

@@ -238,14 +238,13 @@ export function undoText(action: Action, command: string): string {
   const { account, email, mailboxId, before } = action;
   const name = typedName({ account, id: mailboxId, email });
   if (action.kind === 'pause') {
-    return `To undo this: \`${command} resume ${name}\`, or resume the warm-up in the mailbox app.`;
+    return `Clean its recipient list, then resume it: \`${command} resume ${name}\`, or in the mailbox app.`;
   }
-  return `To undo this: \`${command} mode ${name} ${before.mode ?? 'MODE'}\`, or set the mode in the mailbox app.`;
+  return `To undo this: \`${command} mode ${name} ${before.mode ?? 'MODE'}\`, or in the mailbox app.`;
 }
 
 /** A pause stops the warm-up only; a person woken at night must know this. */
-export const campaignsUntouched =
-  'Warmwarden does not touch campaign sending: stop that yourself if it should stop too.';
+export const campaignsUntouched = 'Campaigns keep sending: Warmwarden pauses the warm-up alone.';
 
 /** Adds a full stop and a capital. */
 export function sentence(text: string): string {

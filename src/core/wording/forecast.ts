@@ -31,8 +31,7 @@ const kindWords: Readonly<Record<Route, string>> = {
   blacklist: 'blacklists',
 };
 
-export const narrowAdvice =
-  'Choose a slower cadence for it in poll, or ask the provider of the API for a higher limit.';
+export const narrowAdvice = 'Choose a slower cadence for it in poll, or ask the warm-up service for a higher limit.';
 
 /** Kinds with too few requests, or an empty text. */
 export function narrowText({ narrow }: Pick<Forecast, 'narrow'>): string {

@@ -296,7 +296,7 @@ function mailboxAdvice(
         return 'Warmwarden has read newer statistics, but not the warm-up, so it has not judged them yet. The sentence above is about older ones.';
       return 'The guard cannot judge it, so Warmwarden does nothing. The sentence above says what is missing.';
     case 'paused_by_guard':
-      return 'The warm-up stays paused until a person resumes it. First find out where the bounces come from. Warmwarden does not touch campaign sending.';
+      return 'The warm-up stays paused until a person resumes it. First find out where the bounces come from. Campaigns keep sending.';
     case 'recovering':
       return `${nothing}${needing === 0 ? ': the' : '. The'} mailbox sends less, and the bounce limit of recovery mode applies. If its emails keep bouncing, Warmwarden pauses its warm-up.`;
     case 'over_limit':

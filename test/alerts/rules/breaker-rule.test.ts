@@ -32,7 +32,7 @@ const said = (...given: Parameters<typeof of>) => of(...given).sentences.join(' 
 const acted = (number: number) => entry(number, { held: false });
 
 describe('an open breaker', () => {
-  test('fires at once, for the API and not for a mailbox, and names the ten worst with their accounts', () => {
+  test('fires at once, for the API and not for a mailbox, and names the ten worst', () => {
     const condition = guardHeld(open(54), about);
     const subject = { rule: 'guard_held', account: '', mailboxId: null, email: null, object: 'https://api.example' };
     expect(condition).toMatchObject({ subject, severity: 'critical', active: true, forMs: 0, since: start });
@@ -40,7 +40,7 @@ describe('an open breaker', () => {
     expect(condition.facts.numbers).toMatchObject({ held: 54, domains: 3 });
     expect(condition.facts.title).toContain('NO ACTION on 54 mailboxes: decide by 20 March 11:02 UTC');
     const named = condition.facts.sentences.find((text) => text.startsWith('NO ACTION TAKEN'));
-    expect(named).toContain('m53@c.example (acme), m52@b.example (acme)');
+    expect(named).toContain('m53@c.example, m52@b.example');
     expect(named).toContain('and 44 more');
     expect(named).not.toContain('m43@');
   });
@@ -87,7 +87,7 @@ describe('an open breaker', () => {
     const verdictOf = ({ key }: BreakerEntry) => counts.get(key);
     const text = said([entry(0), entry(1), entry(2, { emergency: true })], { verdictOf });
     expect(text).toContain(
-      'on: m2@c.example (acme, emergency, 8 bounces in 26 emails: 30.77%), m1@b.example (acme, 11 bounces in 162 emails: 6.79%), m0@a.example (acme).',
+      'on: m2@c.example (emergency, 8 bounces in 26 emails: 30.77%), m1@b.example (11 bounces in 162 emails: 6.79%), m0@a.example.',
     );
     expect(text).toContain('the worst alone: `warmwarden pause acme/m2@c.example`.');
   });
@@ -137,9 +137,7 @@ describe('emergencies that a breaker holds', () => {
   test('are counted in the title, and named before what is worse by its rate', () => {
     const { title, sentences } = guardHeld(holding(12, 2), about).facts;
     expect(title).toContain('NO ACTION on 12 mailboxes, 2 of them in an emergency: decide');
-    expect(sentences.join(' ')).toContain(
-      'on: m1@b.example (acme, emergency), m0@a.example (acme, emergency), m11@c.example (acme), ',
-    );
+    expect(sentences.join(' ')).toContain('on: m1@b.example (emergency), m0@a.example (emergency), m11@c.example, ');
   });
 
   test('are each announced, the first at once, also where the number has not doubled or another one is gone', () => {

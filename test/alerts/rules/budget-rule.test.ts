@@ -63,7 +63,7 @@ test('below half of the plan it is a warning, whether the cadence fits or not, w
   expect(facts.sentences[0]).toBe(
     'The API says that it allows 40 requests a minute (X-RateLimit-Limit); the configuration says 100.',
   );
-  expect(facts.sentences.at(-1)).toMatch(/^Ask the provider .* plan or requests_per_minute\.$/);
+  expect(facts.sentences.at(-1)).toMatch(/^Ask the warm-up service .* plan or requests_per_minute\.$/);
   // Before the first list, too.
   expect(budgetTooSmall({ ...slow, forecast: null }, undefined, 0)).toMatchObject({
     active: true,

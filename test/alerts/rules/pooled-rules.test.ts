@@ -44,7 +44,7 @@ describe('shared_bounces of a domain', () => {
       title: 'acme.example: 9 bounces in 290 emails of 5 mailboxes, over their limits',
     });
     expect(facts.sentences.slice(0, 4)).toEqual([
-      '9 bounces in 290 emails of 5 mailboxes since 19 March; their bounce limits allow 5.8.',
+      'These are the counts since 19 March. The bounce limits allow 5.8 bounces.',
       'Most bounces in that time: a@acme.example (4 of 60) and b@acme.example (3 of 58).',
       '1 mailbox is not counted, because its data is missing, unreadable or too old.',
       'None of these counts is older than 30 min.',
@@ -109,7 +109,7 @@ describe('shared_bounces of an account', () => {
     expect(facts.sentences.slice(0, 4)).toEqual([
       '74 bounces in 18,400 emails from 19 to 20 March: 0.4%.',
       '515 bounces in 257,600 emails in the 28 days before: 0.2%.',
-      'The bounces are on 61 domains: check the data or the provider.',
+      'The bounces are on 61 domains: check the data, then the warm-up service.',
       '2 mailboxes are not counted, because their data is missing, unreadable or too old.',
     ]);
     expect(facts.numbers).toMatchObject({ bounced: 74, sent_before: 257_600, bounced_before: 515, domains: 61 });
