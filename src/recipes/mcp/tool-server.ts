@@ -3,6 +3,7 @@
 import { type Readable, Transform, type TransformCallback, type Writable } from 'node:stream';
 import {
   type CallToolResult,
+  type JSONRPCMessage,
   ProtocolError,
   ProtocolErrorCode,
   Server,
@@ -17,6 +18,7 @@ import type { World } from '../../world/world.ts';
 import type { RecipeEntry, RunRecord } from '../client/answers.ts';
 import { followRun, hasEnded, type RecipeApi, type RunPage, type ServiceRecipes } from '../client/client.ts';
 import { cancelShape, defaultRows, followShape, type toolAnswerShape } from '../shapes.ts';
+import { plainError, readableLine, withoutNulls } from './tolerance.ts';
 import {
   cancelTool,
   dataNote,
@@ -48,18 +50,26 @@ interface ToolRows {
   readonly cursorAfter: (taken: number) => string | null;
 }
 
+interface RunCircumstances {
+  /** True if the recipe can act. */
+  readonly acts: boolean;
+  /** Sentence on whether a daemon guards; null if the service is elsewhere. */
+  readonly guard: string | null;
+  readonly cancelling?: boolean;
+}
+
 /** `page` is null for a run that goes on, or whose rows nobody asked for. */
 export function runResult(
   run: RunRecord,
   page: ToolRows | null,
-  { acts, cancelling }: { readonly acts: boolean; readonly cancelling?: boolean },
+  { acts, guard, cancelling }: RunCircumstances,
 ): CallToolResult {
   const rows = packed(page?.rows ?? []);
   const cursor = page?.cursorAfter(rows.length) ?? null;
   const error =
     run.error ?? (run.state === 'unknown' && run.stateSaid !== null ? `its status is ${run.stateSaid}` : null);
   const structured: z.input<typeof toolAnswerShape> = {
-    note: cancelling ? cancelNoteOf(run) : noteOf(run, page, acts),
+    note: [cancelling ? cancelNoteOf(run) : noteOf(run, page, acts), guard].filter(Boolean).join(' '),
     run_id: run.id,
     ...(run.recipe !== null && { recipe: inertText(run.recipe, maxSaidCharacters) }),
     status: run.state,
@@ -122,6 +132,8 @@ export interface ToolService {
   readonly foreign: boolean;
   /** Rejects with a sentence while the service does not answer. */
   readonly reach?: () => Promise<unknown>;
+  /** Sentence on whether the daemon guards. */
+  readonly guard?: () => Promise<string>;
 }
 
 interface ToolServerOptions {
@@ -169,7 +181,7 @@ class BoundedLines extends Transform {
     const fits = this.#bytes <= maxLineBytes;
     this.#pieces = fits ? [...this.#pieces, piece] : [];
     if (piece.at(-1) !== lineBreak) return;
-    if (fits) this.push(Buffer.concat(this.#pieces));
+    if (fits) this.push(readableLine(Buffer.concat(this.#pieces)));
     else this.#refuse();
     this.#pieces = [];
     this.#bytes = 0;
@@ -182,6 +194,14 @@ const lineTooLong = `${JSON.stringify({
   id: null,
   error: { code: -32_600, message: `The line is longer than ${maxLineBytes / 1024 / 1024} MiB and was not read.` },
 })}\n`;
+
+class PlainTransport extends StdioServerTransport {
+  override send(message: JSONRPCMessage): Promise<void> {
+    if (!('error' in message)) return super.send(message);
+    const { error } = message;
+    return super.send({ ...message, error: { ...error, message: plainError(error.message) } });
+  }
+}
 
 interface Wire {
   readonly input: Readable;
@@ -206,7 +226,7 @@ export function serveTools(wire: Wire, options: ToolServerOptions, world: World)
   });
   // The SDK listens once for each answer that waits to be read; Node.js would call that a leak.
   wire.output.setMaxListeners(0);
-  const transport = new StdioServerTransport(input, wire.output);
+  const transport = new PlainTransport(input, wire.output);
   // The library's own message fills a screen.
   const onerror = ({ name, message }: Error) =>
     options.note(name === 'ZodError' ? 'a message that is not JSON-RPC was ignored' : message);
@@ -324,10 +344,10 @@ class ToolSession {
     const recipe = await this.#recipeOf(name);
     if (!recipe)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}: list the tools again.`);
-    const { apply = false, ...others } = given;
+    const { apply = false, ...others } = withoutNulls(given);
     const acts = operationOf(recipe) !== null;
     if (acts && typeof apply !== 'boolean') return refusedResult(['apply must be true or false.']);
-    const asked = { recipe: recipe.id, parameters: acts ? others : given, apply: acts && apply === true };
+    const asked = { recipe: recipe.id, parameters: acts ? others : withoutNulls(given), apply: acts && apply === true };
     const triggered = await this.#options.service.api.trigger(asked);
     switch (triggered.kind) {
       case 'started':
@@ -352,7 +372,7 @@ class ToolSession {
   async #cancel(run: string): Promise<CallToolResult> {
     const cancelled = await this.#options.service.api.cancel(run);
     if ('said' in cancelled) return refusedResult([cancelled.said]);
-    return runResult(cancelled, null, { acts: await this.#acts(cancelled), cancelling: true });
+    return runResult(cancelled, null, { ...(await this.#circumstancesOf(cancelled)), cancelling: true });
   }
 
   /** A run of this very call (`isOurs`) ends with the call. */
@@ -370,12 +390,17 @@ class ToolSession {
     if (signal.aborted && isOurs) await api.cancel(run);
     if (followed.kind === 'lost') return refusedResult([followed.failure.detail]);
     if (followed.kind === 'unfinished') {
-      if (followed.run) return runResult(followed.run, null, { acts: await this.#acts(followed.run) });
+      if (followed.run) return runResult(followed.run, null, await this.#circumstancesOf(followed.run));
       return refusedResult([`The run ${run} was started, but it could not be read: ${followed.detail}`]);
     }
     const read = from.page === '' ? { ok: true as const, value: followed.page } : await api.run(run, from.page);
     if (!read.ok) return refusedResult([read.failure.detail]);
-    return runResult(read.value.run, rowsFrom(read.value, from, limit), { acts: await this.#acts(read.value.run) });
+    return runResult(read.value.run, rowsFrom(read.value, from, limit), await this.#circumstancesOf(read.value.run));
+  }
+
+  async #circumstancesOf(run: RunRecord): Promise<RunCircumstances> {
+    const guard = (await this.#options.service.guard?.().catch(errorText)) ?? null;
+    return { acts: await this.#acts(run), guard };
   }
 
   /** True if the recipe of a run can act, as far as the service says. */
@@ -392,8 +417,12 @@ async function withArguments<Shape extends z.ZodType>(
   given: Arguments,
   answer: (asked: z.output<Shape>) => Promise<CallToolResult>,
 ): Promise<CallToolResult> {
-  const { success, data, error } = shape.safeParse(given);
-  return success ? answer(data) : refusedResult(error.issues.map(({ message }) => message));
+  const { success, data, error } = shape.safeParse(withoutNulls(given));
+  return success ? answer(data) : refusedResult(error.issues.map(sentenceOfIssue));
+}
+
+function sentenceOfIssue(issue: z.core.$ZodIssue): string {
+  return issue.code === 'unrecognized_keys' ? `There is no parameter ${issue.keys.join(', ')}.` : issue.message;
 }
 
 /** Place where rows go on: `skip` rows into the page at this address, which is empty for the first page. */
@@ -404,7 +433,7 @@ interface RowPlace {
 
 /** Returns null if the text is no cursor of this run. */
 function readCursor(run: string, cursor: string | undefined): RowPlace | null {
-  if (cursor === undefined) return { skip: 0, page: '' };
+  if (cursor === undefined || cursor === '') return { skip: 0, page: '' };
   const parts = /^(\d{1,12})@(\/runs\/([^/?#]+)(?:\?[^#]*)?)?$/.exec(cursor);
   // The address came back through the assistant: it must be one of this run.
   if (!parts || (parts[3] !== undefined && parts[3] !== encodeURIComponent(run))) return null;
