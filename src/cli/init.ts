@@ -1,6 +1,6 @@
 // `warmwarden init`: writes a first configuration, and the secrets in it into files of their own.
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { Command } from 'commander';
@@ -50,18 +50,22 @@ async function init(options: InitOptions): Promise<void> {
   const answers = process.stdin.isTTY === true ? await questions(options) : withoutTerminal(options);
   const beside = (name: string) => join(dirname(file), name);
   const [keyFile, channelFile] = [beside('api_key'), beside('channel_url')];
+  const isSecret = (path: string) => path === keyFile || path === channelFile;
   const files = [
     ...(answers.key === null ? [] : [{ path: keyFile, text: `${answers.key}\n` }]),
     ...(answers.channel === '' ? [] : [{ path: channelFile, text: `${answers.channel}\n` }]),
     { path: file, text: starterText(options, answers) },
   ];
+  // An editor finds it there also after both were copied to another machine.
+  const schemaFile = beside(basename(editorSchema));
+  if (!existsSync(schemaFile)) files.push({ path: schemaFile, text: readFileSync(editorSchema, 'utf8') });
   const inTheWay = files.find(({ path }) => existsSync(path));
   if (inTheWay) throw new CommandError('usage', `${inTheWay.path} exists already. Move it, or name another --config.`);
   const { keyEnv } = options;
   const written: string[] = [];
   try {
     for (const { path, text } of files) {
-      writeFileSync(path, text, { flag: 'wx', mode: path === file ? 0o644 : 0o600 });
+      writeFileSync(path, text, { flag: 'wx', mode: isSecret(path) ? 0o600 : 0o644 });
       written.push(path);
     }
     const loaded = loadConfig(file, { ...(keyEnv !== undefined && { [keyEnv]: keyOfLater }), ...process.env });
@@ -70,9 +74,9 @@ async function init(options: InitOptions): Promise<void> {
     for (const path of written) rmSync(path);
     throw error;
   }
-  const secrets = files.filter(({ path }) => path !== file).map(({ path }) => `${path} (mode 0600)`);
+  const secrets = files.filter(({ path }) => isSecret(path)).map(({ path }) => `${path} (mode 0600)`);
   printLines([
-    `Written: ${[file, ...secrets].join(', ')}.`,
+    `Written: ${[file, ...secrets].join(', ')}, and for editors ${schemaFile}.`,
     ...(keyEnv !== undefined && !process.env[keyEnv]
       ? [`Put the API key into the environment variable ${keyEnv}.`]
       : []),
@@ -132,8 +136,8 @@ function starterText({ account, keyEnv, keyFile }: InitOptions, { baseUrl, chann
       ? `api_key_file: ${JSON.stringify(keyFile === undefined ? './api_key' : resolve(keyFile))}`
       : `api_key: \${${keyEnv}}`;
   const lines = [
-    `# yaml-language-server: $schema=${editorSchema}`,
-    '# Every other key and its default: config.example.yaml beside that schema.',
+    `# yaml-language-server: $schema=./${basename(editorSchema)}`,
+    `# Every other key and its default: ${join(dirname(editorSchema), 'config.example.yaml')}`,
     'accounts:',
     `  - name: ${JSON.stringify(account)}`,
     `    base_url: ${JSON.stringify(baseUrl)}`,

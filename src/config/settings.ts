@@ -40,6 +40,8 @@ export function fileShape(): FileShape {
       const needed = jsonSchema.required?.filter((key) => !secretKeys.has(key));
       if (needed?.length === 0) delete jsonSchema.required;
       else if (needed) jsonSchema.required = needed;
+      // Not a format of JSON Schema: validators stop at it. The pattern beside it says the same.
+      if ((jsonSchema.format as string | undefined) === 'includes') delete jsonSchema.format;
       const written = z.globalRegistry.get(zodSchema)?.['default'];
       if (written !== undefined) jsonSchema.default = written as never;
     },

@@ -17,9 +17,13 @@ const settings = async () => {
 test('on a terminal it asks; the key and the webhook are in files that only their owner reads', async () => {
   workInEmptyFolder();
   const { code, stdout, stderr } = await commandLine(['init'], ['https://mailboxes.example.com', key, slack]);
-  expect([code, lines().length, readdirSync('.').sort()]).toEqual([0, 12, ['api_key', 'channel_url', 'config.yaml']]);
-  expect(lines()[0]).toMatch(/^# yaml-language-server: \$schema=.*config\.schema\.json$/);
-  expect(existsSync(lines()[0]?.replace(/.*schema=/, '') ?? '')).toBe(true);
+  expect([code, lines().length, readdirSync('.').sort()]).toEqual([
+    0,
+    12,
+    ['api_key', 'channel_url', 'config.schema.json', 'config.yaml'],
+  ]);
+  expect(lines()[0]).toBe('# yaml-language-server: $schema=./config.schema.json');
+  expect(existsSync(lines()[1]?.replace(/.*: /, '') ?? '')).toBe(true);
   expect(['api_key', 'channel_url'].map((file) => [lines(file), statSync(file).mode & 0o777])).toEqual([
     [[key], 0o600],
     [[slack], 0o600],
@@ -37,7 +41,7 @@ test('without a terminal it takes options, and says which where they lack', asyn
   expect(readdirSync('.')).toEqual([]);
   const { code, stdout } = await commandLine(['init', ...base, '--key-env', 'MAILBOX_KEY']);
   expect([code, stdout]).toEqual([0, expect.stringContaining('environment variable MAILBOX_KEY')]);
-  expect(readdirSync('.')).toEqual(['config.yaml']);
+  expect(readdirSync('.').sort()).toEqual(['config.schema.json', 'config.yaml']);
   vi.stubEnv('MAILBOX_KEY', key);
   expect((await settings()).code).toBe(0);
   vi.unstubAllEnvs();

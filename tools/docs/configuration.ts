@@ -21,7 +21,8 @@ warmwarden check --mailbox ADDRESS   # the guard settings of one mailbox
 - Where the kind is \`text/file\`, the key with \`_file\` names a file instead: \`api_key_file: secrets/acme\`. The path is relative to the configuration.
   Warmwarden uses a replaced file within seconds.
 - The configuration may have 1 MiB, a secret or a recipe 64 KiB. All must be regular files, or symbolic links to them.
-- Editors check the file with [config.schema.json](../config.schema.json), which the first line of the example names.
+- Editors check the file with [config.schema.json](../config.schema.json), which the first line of the example names. Copy it beside
+  your file; \`init\` does.
 
 ## Changing it while the daemon runs
 

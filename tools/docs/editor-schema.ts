@@ -15,11 +15,16 @@ export function editorSchemaText(): string {
 const substituted: FileShape = { type: 'string', pattern: '\\$\\{' };
 
 function lenient(shape: FileShape): FileShape {
-  const { properties, items, anyOf, oneOf } = shape;
+  const { properties, items, anyOf, oneOf, required = [] } = shape;
   const inner: FileShape = {
     ...shape,
     ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, lenient(value)])),
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([key, value]) => {
+          const one = lenient(value);
+          return [key, required.includes(key) ? one : orEmpty(one)];
+        }),
+      ),
     }),
     ...(items && { items: lenient(items) }),
     // The forms of a channel share keys, so more than one may fit while it is being written.
@@ -27,11 +32,19 @@ function lenient(shape: FileShape): FileShape {
   };
   if (oneOf) return without(inner, 'oneOf');
   const strict = shape.enum || shape.pattern || shape.type === 'integer' || shape.type === 'boolean';
-  if (!strict) return inner;
-  const { description, default: written, title, ...rest } = inner;
-  const notified = { description, default: written, title };
-  const kept = Object.fromEntries(Object.entries(notified).filter(([, value]) => value !== undefined));
-  return { ...kept, anyOf: [rest, substituted] };
+  return strict ? either(inner, substituted) : inner;
+}
+
+/** A key without a value counts as absent. */
+function orEmpty(shape: FileShape): FileShape {
+  if (shape.anyOf) return { ...shape, anyOf: [...shape.anyOf, { type: 'null' }] };
+  return shape.type === undefined ? shape : either(shape, { type: 'null' });
+}
+
+/** One shape or the other. What an editor shows stays outside. */
+function either({ description, default: written, title, ...rest }: FileShape, other: FileShape): FileShape {
+  const shown = Object.entries({ description, default: written, title }).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(shown), anyOf: [rest, other] };
 }
 
 function without(shape: FileShape, key: keyof FileShape): FileShape {
