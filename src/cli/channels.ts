@@ -59,7 +59,9 @@ async function tryOut(name: string, { config: file, json = false }: ConfigOption
   if (asked === null) throw unknownChannel(name, alerts.channels);
   const result = await asked;
   const tookMs = Math.round(world.clock.monotonic() - began);
-  const messages = [...saidOf(name, result, spanText(tookMs)), ...bodyOf(result)];
+  const address = settings ?? heartbeat;
+  const host = address && 'url' in address && typeof address.url === 'string' ? hostOf(address.url) : '';
+  const messages = [...saidOf(name, result, { took: spanText(tookMs), host }), ...bodyOf(result)];
   const good = result.kind === 'sent';
   if (!good) process.exitCode = exitFailed;
   const status = result.answer?.status ?? null;
@@ -99,14 +101,23 @@ function testOf(channel: Channel, { clock }: World): Promise<SendResult> {
   return channel.send(delivery, signal);
 }
 
-function saidOf(name: string, result: SendResult, took: string): readonly string[] {
+/** The host alone: the rest of an address may be a secret. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? ` (host ${new URL(url).host})` : '';
+}
+
+function saidOf(
+  name: string,
+  result: SendResult,
+  { took, host }: { readonly took: string; readonly host: string },
+): readonly string[] {
   const { answer } = result;
   const status = answer ? `: ${answer.protocol ?? 'HTTP'} ${answer.status}` : '';
   const outcome = result.kind === 'sent' ? 'succeeded' : 'failed';
   return [
     `The test of ${name === heartbeatArgument ? 'the ' : 'channel '}${name} ${outcome} after ${took}${status}.`,
     ...(result.detail ? [sentence(result.detail)] : []),
-    ...(result.kind === 'sent' || answer ? [] : ['Check its address, and whether this machine can reach it.']),
+    ...(result.kind === 'sent' || answer ? [] : [`Check its address${host}, and whether this machine can reach it.`]),
   ];
 }
 

@@ -8,7 +8,15 @@ import { secondMs } from '../core/time.ts';
 import type { OperationBody, OperationName } from '../operations/command-requests.ts';
 import { userName } from '../operations/socket.ts';
 import { findStore } from './configuration.ts';
-import { addressOf, askDaemon, askFor, type DaemonAddress, type DaemonOptions, withDaemonOptions } from './daemon.ts';
+import {
+  addressOf,
+  askDaemon,
+  askFor,
+  type DaemonAddress,
+  type DaemonOptions,
+  mustAnswer,
+  withDaemonOptions,
+} from './daemon.ts';
 import { CommandError, exitDone } from './errors.ts';
 import { configOption, duration, printJson, wholeNumber } from './options.ts';
 import { printLines } from './terminal.ts';
@@ -43,12 +51,13 @@ export function withChangeOptions(command: Command): Command {
 }
 
 /** Has the daemon carry out an operation: shows the effect, asks, prints the outcome and sets the exit code. */
-export function operate<Name extends OperationName>(
+export async function operate<Name extends OperationName>(
   options: ChangeOptions,
   name: Name,
   body: Omit<OperationBody<Name>, keyof Carried>,
 ): Promise<void> {
-  return change(options, (daemon, carried) => askDaemon(daemon, name, { ...body, ...carried } as OperationBody<Name>));
+  if (!canBeConfirmed(options)) await mustAnswer(addressOf(options));
+  await change(options, (daemon, carried) => askDaemon(daemon, name, { ...body, ...carried } as OperationBody<Name>));
 }
 
 /** Like `operate`, but `send` carries out the operation. */
@@ -79,9 +88,13 @@ function report({ result, messages, counts }: CommandOutcome, json: boolean): vo
   printLines([...messages, ...(result === 'planned' ? ['This was a dry run: nothing was done.'] : [])]);
 }
 
+function canBeConfirmed({ yes = false, dryRun = false }: ConfirmOptions): boolean {
+  return yes || dryRun || process.stdin.isTTY === true;
+}
+
 /** Throws a CommandError if the change can't be confirmed. */
-export function mustBeConfirmed({ yes = false, dryRun = false }: ConfirmOptions): void {
-  if (yes || dryRun || process.stdin.isTTY === true) return;
+export function mustBeConfirmed(options: ConfirmOptions): void {
+  if (canBeConfirmed(options)) return;
   throw new CommandError(
     'confirmation_needed',
     'Nothing was done: there is no terminal to ask on, so add --yes to do it, or --dry-run to see what it would do.',

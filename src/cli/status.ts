@@ -62,12 +62,16 @@ export function statusLines(answer: FleetAnswer, most: number): readonly string[
 
 /** Reasons why mailboxes are not guarded, and channels that take no messages. */
 function troublesOf(answer: FleetAnswer): readonly string[] {
-  const { accounts, channels, not_guarded: notPolled, store_failure: storeFailure } = answer;
+  const { accounts, channels, not_guarded: notPolled, stopped, store_failure: storeFailure } = answer;
   const unlisted = accounts.filter(({ listed, failing_since: since }) => !listed && since === null);
   const starting = new Set([...notPolled, ...unlisted.map(({ name }) => name)]);
   return [
     ...(storeFailure === null ? [] : [`store: ${storeFailure.said}`]),
-    ...[...starting].map((name) => `account ${name}: NOT GUARDED, it is starting or has stopped`),
+    ...[...starting].map((name) =>
+      stopped.includes(name)
+        ? `account ${name}: NOT GUARDED, it has stopped: restart Warmwarden; the log has the error`
+        : `account ${name}: NOT GUARDED yet, it is starting`,
+    ),
     ...accounts.flatMap(accountTroubles),
     ...channels.flatMap(({ name, pending, last_failure: why }) =>
       why === null ? [] : [`channel ${name}: ${pending} waiting, ${why}`],

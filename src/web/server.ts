@@ -87,6 +87,13 @@ function serverFor(fetch: Fetch, tls: TlsFiles | null): Server | TlsServer {
   return createAdaptorServer({ ...app, createServer: createTlsServer, serverOptions }) as TlsServer;
 }
 
+/** Rejects with one sentence if nothing can listen on the address now. */
+export async function mustBeFree({ host, port }: Pick<ServerOptions, 'host' | 'port'>): Promise<void> {
+  const probe = createServer();
+  await listen(probe, host, port);
+  await new Promise((resolve) => probe.close(resolve));
+}
+
 function listen(server: Server | TlsServer, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException) =>

@@ -112,7 +112,7 @@ test('email, PagerDuty, Teams and Discord say what came back, and a wrong passwo
 test('a channel that nobody answers at, and one that does not exist', async () => {
   const dead = await channels('test', 'dead');
   expect(dead.code).toBe(1);
-  expect(dead.stderr).toContain('Check its address');
+  expect(dead.stderr).toMatch(/Check its address \(host [^/]+\), and whether/);
   expect(dead.stderr).toContain('The receiver could not be reached (ECONNREFUSED).');
   const none = await channels('test', 'nobody');
   expect([none.code, none.stderr]).toEqual([

@@ -128,3 +128,12 @@ test.each([
   expect([said.code, said.stderr]).toEqual([code, '']);
   expect(JSON.parse(said.stdout)).toEqual({ error: { code: result, message: 'Why.\nAnd how.' } });
 });
+
+test('without a terminal and without a daemon, the first words are that nothing is guarded', async () => {
+  const folder = newFolder();
+  const file = join(folder, 'config.yaml');
+  const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
+  writeFileSync(file, JSON.stringify({ accounts, store: { url: 'sqlite:./none.db' } }));
+  const { code, stderr } = await commandLine(['pause', 'a@b.example', '--config', file]);
+  expect([code, stderr.split('\n')[0]]).toEqual([1, 'No daemon answers: nothing is guarded.']);
+});

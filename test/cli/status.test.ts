@@ -90,6 +90,7 @@ describe('in words', () => {
     ...{ at, time_zone: 'UTC', headline: 'Look.', advice: 'Look.', tone: 'alarm' },
     ...{
       not_guarded: [],
+      stopped: [],
       store_failure: null,
       accounts: [],
       channels: [],
@@ -107,6 +108,13 @@ describe('in words', () => {
     ...{ listed: true, unlisted: [], guarded_elsewhere: [], first_sweep: null },
   };
   const row = { account: 'acme', name: 'a@a.example', state: 'ok', mode: 'slow', stats_at: since, alerts: [] };
+
+  test('an account that has stopped is told from one that starts', () => {
+    const answer = { ...calm, not_guarded: ['acme', 'beta'], stopped: ['beta'] } as unknown as FleetAnswer;
+    const lines = statusLines(answer, 20).join('\n');
+    expect(lines).toContain('account acme: NOT GUARDED yet, it is starting');
+    expect(lines).toContain('account beta: NOT GUARDED, it has stopped: restart Warmwarden; the log has the error');
+  });
 
   test('the mailboxes that the configuration includes and the list does not have', () => {
     const unlisted = Array.from({ length: 7 }, (_, number) => `m${number}@a.example`);

@@ -1,7 +1,10 @@
 // The daemon in this process, until a signal ends it.
 import { KnownSecrets } from '../../config/hiding.ts';
 import { loadConfig } from '../../config/load.ts';
+import { pathOf } from '../../core/store-failure.ts';
 import { startDaemon } from '../../daemon/daemon.ts';
+import { livingHolder } from '../../store/file/lock.ts';
+import { mustBeFree } from '../../web/server.ts';
 import { formatProblem } from '../../world/schema/problem.ts';
 import { systemClock, type World, worldOn } from '../../world/world.ts';
 import { loadConfigured } from '../configuration.ts';
@@ -18,6 +21,11 @@ export async function guard(file: string, reloadAsked: () => boolean): Promise<v
   const loaded = loadConfigured(file);
   goOnWithoutOutputs();
   const { config } = loaded;
+  // Before the store: a second start by mistake leaves nothing behind.
+  await mustBeFree(config.server).catch((error: unknown) => {
+    // The store names the daemon that holds it, and says since when.
+    if (livingHolder(pathOf(config.store)) === null) throw error;
+  });
   const secrets = new KnownSecrets();
   secrets.learn(loaded.secrets);
   const hiding = worldOn(systemClock(), config.log, (line) => secrets.hide(line));

@@ -161,6 +161,7 @@ export const fleetAnswer = z.strictObject({
   not_guarded: listOf(text).describe(
     'Configured accounts that Warmwarden itself does not poll: `/readyz` says why. At a start, those that it does not poll yet.',
   ),
+  stopped: listOf(text).describe('Those of `not_guarded` that have stopped until the next restart.'),
   accounts: listOf(account),
   channels: listOf(channel),
   store_failure: z
@@ -203,6 +204,7 @@ export const mailboxesRoute = fleetRoute({
       alertsFiring: firing.count(),
       alertGroups: firing.groups.map(({ first, count }) => ({ ...briefly(first), count })),
       notGuarded: fleet.guarding().flatMap(({ account, startingSince }) => (startingSince === null ? [] : [account])),
+      stopped: fleet.guarding().flatMap(({ account, hasStopped }) => (hasStopped ? [account] : [])),
       accounts: accounts.map((state) => ({
         ...accountFacts(state),
         lastWriteAt: lastWrites.get(state.name) ?? null,
