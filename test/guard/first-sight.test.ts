@@ -1,7 +1,6 @@
 // What a mailbox looks like that nobody remembers, that `decide` and the daemon say the same of it, and the modes that it had.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judgeMailbox } from '../../src/account/record/observe.ts';
 import { decideCases } from '../../src/cli/decide.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import { judge, situationOf } from '../../src/core/guard/judge.ts';
@@ -18,16 +17,16 @@ import { defaultPolicy, warmupModes } from '../../src/core/policy.ts';
 import { addDays, dayMs, hourMs, utcDate } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { mailbox } from '../web/example-fleet.ts';
-import { daysUpTo, listedMailbox, now, times, today, warmupAnswer, words } from './samples.ts';
+import { answered, daysUpTo, listedMailbox, now, times, today, warmupAnswer } from './samples.ts';
 import { rowsUpTo } from './situations.ts';
 
 /** The daemon's verdict on one fresh answer. */
 function byDaemon(mode: string, rows: readonly StatsRow[], at: number, memory: GuardMemory | null = null) {
-  const read = { warmup: { at, answer: warmupAnswer(mode, 'active') }, stats: { at, answer: { rows } } };
-  const mailbox = { ...listedMailbox(at), ...read, memory };
-  const judgement = judgeMailbox(mailbox, { policy: defaultPolicy, words, now: at, freshStats: true });
-  if (!judgement?.memory) throw new Error('nothing was judged');
-  return { ...judgement, memory: judgement.memory };
+  const warmup = { at, answer: warmupAnswer(mode, 'active') };
+  const observation = { route: 'stats', observed: { at, answer: { rows } } } as const;
+  const { mailbox, verdict } = answered({ ...listedMailbox(at), warmup, memory }, observation);
+  if (!verdict || !mailbox.memory) throw new Error('nothing was judged');
+  return { verdict, memory: mailbox.memory };
 }
 
 const sixIn97 = daysUpTo(today, [14, 0], [14, 3], [14, 0], [14, 3], [14, 0], [13, 0], [14, 0]);

@@ -1,6 +1,6 @@
 // What the guard remembers of a mailbox, through the same steps that the watch takes: look, judge, remember.
 import { describe, expect, test } from 'vitest';
-import { judgeMailbox, type Observation, observe } from '../../src/account/record/observe.ts';
+import type { Observation } from '../../src/account/record/observe.ts';
 import type { ActionKind, GuardActionKind } from '../../src/core/action.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import {
@@ -14,20 +14,18 @@ import { runStateOf } from '../../src/core/guard/run-state.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays, dayMs, minuteMs } from '../../src/core/time.ts';
 import type { RunState, Verdict } from '../../src/core/verdict.ts';
-import { daysUpTo, listedMailbox, now, row, times, today, warmupAnswer, words } from './samples.ts';
+import { answered, daysUpTo, listedMailbox, now, row, times, today, warmupAnswer, words } from './samples.ts';
 
 const tomorrow = addDays(today, 1);
 
-/** A mailbox that is watched: every answer is judged and remembered, as account/record/recorder.ts does it. */
+/** A mailbox that is watched. */
 function watched() {
   let at = now;
   let mailbox = listedMailbox(at);
   const take = (observation: Observation): Verdict | null => {
-    mailbox = observe(mailbox, observation);
-    const freshStats = observation.route === 'stats';
-    const judged = judgeMailbox(mailbox, { policy: defaultPolicy, words, now: at, freshStats });
-    if (judged) mailbox = { ...mailbox, memory: judged.memory };
-    return judged?.verdict ?? null;
+    const after = answered(mailbox, observation);
+    mailbox = after.mailbox;
+    return after.verdict;
   };
   const look = {
     stats: (rows: readonly StatsRow[] | null) => take({ route: 'stats', observed: { at, answer: { rows } } }),

@@ -1,10 +1,11 @@
 // Rows and situations as the guard's tests need them.
 
-import { newMailbox } from '../../src/account/record/observe.ts';
+import { judgeMailbox, newMailbox, type Observation, observe } from '../../src/account/record/observe.ts';
 import type { StatsRow, WarmupAnswer } from '../../src/core/answers.ts';
 import type { Situation } from '../../src/core/guard/judge.ts';
 import type { StatusWords } from '../../src/core/guard/run-state.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays, type EpochMs, type IsoDate } from '../../src/core/time.ts';
 
 /** The day of the golden cases, a Thursday. */
@@ -62,4 +63,15 @@ export function warmupAnswer(
 export function listedMailbox(at: EpochMs): MailboxState {
   const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };
   return newMailbox('acme', { at, answer: { ...entry, dailyLimit: null, warmupDay: null } });
+}
+
+/** Judges an answer and remembers it, as account/record/recorder.ts does. verdict: null if nothing was judged. */
+export function answered(before: MailboxState, observation: Observation, statusWords = words) {
+  const mailbox = observe(before, observation);
+  const { at } = observation.observed;
+  const freshStats = observation.route === 'stats';
+  const judged = judgeMailbox(mailbox, { policy: defaultPolicy, words: statusWords, now: at, freshStats });
+  if (!judged) return { mailbox, verdict: null };
+  const { verdict, memory } = judged;
+  return { mailbox: { ...mailbox, memory, verdict: { at, answer: verdict } }, verdict };
 }
