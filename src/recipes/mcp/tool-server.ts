@@ -18,7 +18,6 @@ import type { World } from '../../world/world.ts';
 import type { RecipeEntry, RunRecord } from '../client/answers.ts';
 import { followRun, hasEnded, type RecipeApi, type RunPage, type ServiceRecipes } from '../client/client.ts';
 import { cancelShape, defaultRows, followShape, type toolAnswerShape } from '../shapes.ts';
-import { plainError, readableLine, withoutNulls } from './tolerance.ts';
 import {
   cancelTool,
   dataNote,
@@ -26,9 +25,12 @@ import {
   inertRow,
   inertText,
   operationOf,
+  plainError,
+  readableLine,
   recipeTool,
   runTools,
   toolName,
+  withoutNulls,
 } from './tools.ts';
 
 // Tool results: one JSON object, as structured content and as text, inert and of bounded size.
