@@ -119,20 +119,31 @@ function keptUntilOf(found: Iterable<Transition>, timing: GroupTiming): (finding
 
 /** Minimum wait of symptoms of bounces, because an incident may begin that they belong to. */
 const symptomWaitMs = 30 * minuteMs;
+/** Longest wait of a critical event, such as a pause, after the last message of its group. */
+const criticalEventWaitMs = minuteMs;
+
 function groupDueAt(group: string, members: readonly StoredTransition[], timing: GroupTiming): EpochMs {
   const oldest = members.reduce((at, { transition }) => Math.min(at, transition.at), Number.POSITIVE_INFINITY);
   const isSymptom = members.every(({ transition }) => ruleBook[transition.alert.rule].isSymptom);
   const afterWait = dueAt(oldest, Math.max(timing.groupWaitMs, isSymptom ? symptomWaitMs : 0), timing.now);
   // A failed action that was announced already must not delay the news that the key may not write.
   const exempt = members.some(({ transition: { kind, urgent, alert } }) => {
-    return kind === 'event' || urgent || (kind === 'firing' && isReadOnlyKey(alert));
+    return urgent || (kind === 'firing' && isReadOnlyKey(alert));
   });
-  return exempt ? afterWait : Math.max(afterWait, mayNotifyFrom(group, timing));
+  if (exempt) return afterWait;
+  const isCritical = members.some(
+    ({ transition: { kind, alert } }) => kind === 'event' && alert.severity === 'critical',
+  );
+  const intervalMs = Math.min(timing.groupIntervalMs, isCritical ? criticalEventWaitMs : Number.POSITIVE_INFINITY);
+  return Math.max(afterWait, mayNotifyFrom(group, { ...timing, groupIntervalMs: intervalMs }));
 }
 
-export function mayNotifyFrom(group: string, timing: GroupTiming): EpochMs {
-  const last = timing.lastNotified(group);
-  return last === undefined ? Number.NEGATIVE_INFINITY : dueAt(last, timing.groupIntervalMs, timing.now);
+export function mayNotifyFrom(
+  group: string,
+  { lastNotified, groupIntervalMs, now }: Pick<GroupTiming, 'lastNotified' | 'groupIntervalMs' | 'now'>,
+): EpochMs {
+  const last = lastNotified(group);
+  return last === undefined ? Number.NEGATIVE_INFINITY : dueAt(last, groupIntervalMs, now);
 }
 
 function dueAt(since: EpochMs, waitMs: number, now: EpochMs): EpochMs {

@@ -154,7 +154,11 @@ const alerts = section({
     'Which alerts go to which channels. Without routes, every channel except recipes gets warning and critical.',
   ),
   groupWaitMs: keyed(duration(), '30s', 'How long the first message of a group waits for more alerts.'),
-  groupIntervalMs: keyed(duration(1_000), '5m', 'The shortest time between two messages about a group.'),
+  groupIntervalMs: keyed(
+    duration(1_000),
+    '5m',
+    'The shortest time between two messages about a group. A critical event, such as a pause, waits a minute at most.',
+  ),
   repeatIntervalMs: keyed(
     section({
       critical: keyed(durationOrNever(), '4h', 'For critical alerts.'),

@@ -46,14 +46,19 @@ test('a group waits from its oldest transition on, then takes all that came sinc
   });
 });
 
-test('the next message of a group waits for the interval; events do not', () => {
+test('the next message of a group waits for the interval, and a critical event for a minute of it', () => {
   const lastNotified = () => start - minuteMs;
   const now = start + 30 * secondMs;
   expect(due([resolved(sampleAlert(1))], { now, lastNotified })).toEqual({
     groups: [],
     nextDueAt: start + 4 * minuteMs,
   });
-  expect(due([acted()], { now, lastNotified }).groups).toEqual([['acme|guard_acted', 1]]);
+  const pause = { ...acted(), alert: { ...acted().alert, severity: 'critical' } } as const;
+  expect(due([acted()], { now, lastNotified })).toEqual({ groups: [], nextDueAt: start + 4 * minuteMs });
+  expect(due([pause, acted()], { now, lastNotified }).groups).toEqual([['acme|guard_acted', 2]]);
+  expect(due([pause], { now, lastNotified: () => now })).toEqual({ groups: [], nextDueAt: now + minuteMs });
+  const short = { now, lastNotified: () => now - 30 * secondMs, groupIntervalMs: 20 * secondMs };
+  expect(due([pause], short).groups).toEqual([['acme|guard_acted', 1]]);
 });
 
 test('another cause of the same rule does not wait for the interval of the first', () => {

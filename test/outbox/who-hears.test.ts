@@ -223,3 +223,16 @@ test('a pause that begins in the look in which the last one ends has an end of i
   await at.rig.clock.advance(5 * minuteMs);
   expect(at.told().slice(3)).toEqual([ends]);
 });
+
+test('ten pauses, one every 3.5 s, are three messages when the group interval is 30 s, and none is lost', async () => {
+  const waits = { groupWaitMs: secondMs, groupIntervalMs: 30 * secondMs };
+  await using at = await stage({ ...settings, ...waits });
+  for (let number = 0; number < 10; number += 1) {
+    const pause = pauseOf('confirmed');
+    const subject = { mailboxId: `m${number}`, fingerprint: `pause ${number}` };
+    at.rig.commit({ ...pause, at: at.rig.clock.now(), alert: { ...pause.alert, ...subject } });
+    await at.rig.clock.advance(3_500);
+  }
+  await at.rig.clock.advance(minuteMs);
+  expect(at.bodies().map(({ data }) => data.total)).toEqual([1, 8, 1]);
+});
