@@ -72,8 +72,8 @@ test('the circuit breaker is defined with the numbers of the policy', () => {
   expect(sharePpm).toBe(100_000);
   for (const line of definitions)
     for (const said of [
-      'a tenth of the fleet',
-      `at least ${minMailboxes} mailboxes, at most ${maxMailboxes}`,
+      "a tenth of an API's running mailboxes",
+      `at least ${minMailboxes}, at most ${maxMailboxes}`,
       `on ${minDomains} or more domains`,
       `After ${windowMs / minuteMs} minutes, on fresh data, it acts by itself`,
       'emergencies too',

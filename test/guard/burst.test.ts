@@ -50,7 +50,7 @@ test('the alert about a burst says since when, and what the limit allows; it lea
   const conditionOf = (verdict: Verdict) => bounceBurst(judged(verdict), sampleContext());
   const fires = conditionOf(verdictOn('aggressive', days));
   expect(fires).toMatchObject({ active: true, severity: 'warning', observations: 1 });
-  expect(fires.facts.sentences[0]).toBe('4 bounces in 50 emails since 20 March; the bounce limit allows 1.');
+  expect(fires.facts.sentences[0]).toBe('4 bounces in 50 emails since 20 March: 8%, over the limit of 2%.');
   expect(fires.facts.numbers).toMatchObject({ burst_bounced: 4, burst_sent: 50, burst_from: today });
   expect(conditionOf(verdictOn('aggressive', days, 'act')).active).toBe('unknown');
   expect(conditionOf(verdictOn('aggressive', times(7, 80))).active).toBe(false);
