@@ -80,7 +80,12 @@ const emergency: Partial<Verdict> = {
 };
 const clean = { mode: 'balanced', cleanDays: 8, cleanMails: 104, neededDays: 7, neededMails: 100 } as const;
 const few = { reason: 'insufficient_evidence', sent: 85, bounced: 1, bouncesUntilBreach: 1 } as const;
-const burst = { sent: 440, bounced: 4, bouncesUntilBreach: 1, burst: { sent: 50, bounced: 4, from: today, days: 1 } } as const;
+const burst = {
+  sent: 440,
+  bounced: 4,
+  bouncesUntilBreach: 1,
+  burst: { sent: 50, bounced: 4, from: today, days: 1 },
+} as const;
 const held: Partial<Verdict> = { ...breach, action: 'hold' };
 
 function ofAccount(change: Partial<AccountState>, kind: string, now = start) {
@@ -272,7 +277,9 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
     conditionOf('bounce_over_limit', 'stats', withVerdict({ ...few, mode: 'slow', limitPpm: 5_000 })),
     conditionOf('bounce_over_limit', 'stats', withVerdict({ ...few, mode: 'recovery', limitPpm: 3_000 })),
   ],
-  bounce_near_limit: [conditionOf('bounce_near_limit', 'stats', withVerdict({ sent: 440, bounced: 4, bouncesUntilBreach: 1 }))],
+  bounce_near_limit: [
+    conditionOf('bounce_near_limit', 'stats', withVerdict({ sent: 440, bounced: 4, bouncesUntilBreach: 1 })),
+  ],
   bounce_burst: [
     conditionOf('bounce_burst', 'stats', withVerdict(burst)),
     conditionOf('bounce_burst', 'stats', { ...withVerdict(burst), warmup: warmupWith([hard, hard]) }),
