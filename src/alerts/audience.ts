@@ -1,5 +1,5 @@
-// What a channel is told of by name: what its routes name. A channel with a route that names no account, mailbox or domain is told
-// of everything, and so is one whose routes name the whole fleet. Any other channel is a client's. Pure.
+// Decides which names a channel may show: those in its routes. A channel shows all names if one of its routes names no
+// account, mailbox or domain, or if its routes name the whole fleet. Any other channel is a client's. Pure.
 
 import { type Alert, type AlertMatch, accountsOf } from '../core/alert.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
@@ -70,7 +70,7 @@ function clientAudience(matches: readonly AlertMatch[], fleet: KnownFleet): Audi
   return { isClient: () => !seesFleet(), sees, concernOf };
 }
 
-/** Without protection, after a crash or with a failing store no mailbox is guarded as its owner expects. */
+/** Returns true for missing protection, a crash and a failing store: then no mailbox is guarded as its owner expects. */
 function concernsEverybody(alert: Alert): boolean {
   const protection = protectionOf(alert);
   return (

@@ -1,7 +1,9 @@
 // The Discord channel: a webhook with one embed, within Discord's limits, and without mentions. Source:
 // docs.discord.com, "Webhook Resource: Execute Webhook", "Embed Limits" and "Rate Limits": content 2,000 characters,
 // embed description 4,096, footer 2,048, 6,000 in all embeds of a message, 30 messages a minute and channel.
+
 import { z } from 'zod';
+import { fieldsIn } from '../api/http/failure.ts';
 import { section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, hookKeys } from './channel.ts';
@@ -15,7 +17,6 @@ import {
   moreText,
   textWriter,
 } from './message-text.ts';
-import { fieldsIn } from './post.ts';
 
 export const discordSettings = section({
   ...hookKeys,
@@ -101,6 +102,6 @@ function harmless(text: string): string {
 
 /** Discord answers 200 with the message, or JSON with a `code` (10015: no such webhook, 50027: a wrong token). */
 function answerIn(answer: string) {
-  const { code } = fieldsIn(answer);
+  const { code } = fieldsIn(answer) ?? {};
   return { reason: typeof code === 'number' ? `code ${code}` : '' };
 }

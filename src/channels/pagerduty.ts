@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
 import { isPause, pauseFingerprint } from '../alerts/routing.ts';
+import { fieldsIn } from '../api/http/failure.ts';
 import { isCause, noAccount, type Severity, type Transition } from '../core/alert.ts';
 import { type EpochMs, minuteMs, secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
@@ -14,7 +15,7 @@ import { plainHttp, privateAuthority, secret, section } from '../world/schema/se
 import type { Clock } from '../world/world.ts';
 import { type Channel, channelName, type Hook, type SendOutcome, type SendResult } from './channel.ts';
 import { cutText, type ForPeople, messageText, messageTitle, moreText } from './message-text.ts';
-import { failureOf, fieldsIn, postJson, type ReceiverAnswer, resultOf, setupRefused } from './post.ts';
+import { failureOf, postJson, type ReceiverAnswer, resultOf, setupRefused } from './post.ts';
 
 /** Address of the service region US. */
 const usualUrl = 'https://events.pagerduty.com/v2/enqueue';
@@ -196,7 +197,7 @@ function keyOf(identity: string): string {
 function meaningOf(answer: ReceiverAnswer, routingKey: string): SendResult {
   const result = resultOf(answer, 'PagerDuty');
   if (answer.kind === 'failed' || result.kind === 'sent') return result;
-  const { message, errors } = fieldsIn(answer.text);
+  const { message, errors } = fieldsIn(answer.text) ?? {};
   const words = [message, errors].flat().filter((word) => typeof word === 'string');
   const said = visibleText(words.join('; ')).replaceAll(routingKey, '[hidden]');
   const detail = `PagerDuty answered ${answer.status}${said === '' ? '' : ` (${cutText(said, 200)})`}`;

@@ -170,15 +170,6 @@ export function unanswered(detail: string): SendOutcome {
   return { kind: 'unanswered', detail: `${detail}: the message may have arrived, so it counts as sent` };
 }
 
-export function fieldsIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const body: unknown = JSON.parse(text);
-    return typeof body === 'object' && body !== null ? { ...body } : {};
-  } catch {
-    return {};
-  }
-}
-
 // Duration of one attempt to send, in real time, so that no socket hangs for ever under a moved clock.
 
 const sendDeadlineMs = minuteMs;

@@ -1,13 +1,14 @@
 // The Slack channel: an incoming webhook with Block Kit. Source: docs.slack.dev, "Reference: blocks" (header 150
 // characters, section text 3,000, 50 blocks, 10 context elements) and "Button element" (text 75 characters, url 3,000).
+
 import type { ActionsBlock, Button, ContextBlock, HeaderBlock, KnownBlock, SectionBlock } from '@slack/types';
 import { z } from 'zod';
+import { fieldsIn } from '../api/http/failure.ts';
 import { section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, hookKeys } from './channel.ts';
 import { type ChatSettings, chatChannel } from './chat.ts';
 import { type MessageItem, type MessageLink, type MessageText, moreText, textWriter } from './message-text.ts';
-import { fieldsIn } from './post.ts';
 
 export const slackSettings = section({
   ...hookKeys,
@@ -118,7 +119,7 @@ const errorWords = new Set(
 
 function answerIn(answer: string) {
   const text = answer.trim();
-  const { ok, success, error } = fieldsIn(text);
+  const { ok, success, error } = fieldsIn(text) ?? {};
   const word = typeof error === 'string' ? error : text;
   const isError = ok === false || success === false || errorWords.has(text);
   return { reason: /^[a-z_]{1,60}$/.test(word) ? word : '', isError };

@@ -1,13 +1,14 @@
 // The Teams channel: a workflow's webhook (Power Automate) with one Adaptive Card. Source: learn.microsoft.com, "Post a
 // workflow when a webhook request is received in Microsoft Teams" (28 KB a message, four requests a second).
+
 import { z } from 'zod';
+import { fieldsIn } from '../api/http/failure.ts';
 import { refuse, serviceUrl } from '../world/schema/scalars.ts';
 import { secret, section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, hookKeys } from './channel.ts';
 import { type ChatSettings, chatChannel } from './chat.ts';
 import { cutText, fitting, type MessageItem, type MessageText, moreText, plainWriter } from './message-text.ts';
-import { fieldsIn } from './post.ts';
 
 export const teamsSettings = section({
   ...hookKeys,
@@ -117,7 +118,7 @@ function runs(inlines: readonly object[], spacing: 'small' | 'medium' = 'small')
 
 /** A workflow answers 202, or JSON with an `error` that has a `code`, such as WorkflowTriggerIsNotEnabled. */
 function answerIn(answer: string) {
-  const { error } = fieldsIn(answer);
+  const { error } = fieldsIn(answer) ?? {};
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   const reason = /^[A-Za-z]{1,60}$/.test(code) ? code : '';
   return { reason, blamesSetup: reason === 'WorkflowTriggerIsNotEnabled' };

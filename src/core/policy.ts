@@ -14,8 +14,8 @@ export const modeEffectMs = dayMs;
 
 /** Limits of the mailbox API's plans, requests a minute, by its document. */
 export const planLimits = { pro: 100, enterprise: 500 } as const;
-type Plan = keyof typeof planLimits;
-export const planNames = Object.keys(planLimits) as [Plan, ...Plan[]];
+type PlanName = keyof typeof planLimits;
+export const planNames = Object.keys(planLimits) as [PlanName, ...PlanName[]];
 
 /** Largest target daily limit of any mode, emails a day. */
 export const largestLimit = 1_000;

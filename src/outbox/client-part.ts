@@ -82,7 +82,7 @@ function heldPart(
 /** Numbers that are words of Warmwarden. Titles and receivers that page go by them. */
 const plainNumbers = ['action', 'outcome', 'reason'];
 
-/** What an alert says without names. `account`: the account that the channel may know of, or none. */
+/** Returns the alert without names. `account`: the account that the channel may know of, or none. */
 function withheld(alert: Alert, account: string): Alert {
   const { rule, mailboxId, object, facts } = alert;
   const subject = {

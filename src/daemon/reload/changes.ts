@@ -54,7 +54,7 @@ export function impactOf(before: Config, after: Config): Impact {
   };
 }
 
-/** What is left of an account without its rules and its tags. */
+/** Returns the account without its rules and its tags. */
 function connectionOf({ guard: _g, overrides: _o, mailboxes: _m, tags: _t, ...connection }: AccountConfig) {
   return connection;
 }

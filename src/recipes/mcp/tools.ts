@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { fieldsIn } from '../../api/http/failure.ts';
 import { type Operation, operations, type ParameterType, parameterTypes } from '../../core/recipe.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
 import { objectOf, type RecipeEntry } from '../client/answers.ts';
@@ -211,36 +212,22 @@ function inertValue(value: unknown, depth: number): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [inertText(key, 200), inertValue(item, depth + 1)]));
 }
 
-// What clients send and read differently than MCP says. Many models write null for a value that they leave out.
-
-type Fields = Record<string, unknown>;
-
-function fieldsOf(value: unknown): Fields | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null;
-}
+// Differences between MCP and its clients. Many models write null for a value that they leave out.
 
 /** Fields without those that are null. */
-export function withoutNulls(given: Readonly<Fields>): Fields {
+export function withoutNulls(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }
 
 /** The line of a request without null for `params`, or for one of the parameters of the protocol. Other lines stay as they are. */
 export function readableLine(line: Buffer): Buffer {
   if (!line.includes('null')) return line;
-  const message = parsed(line.toString());
+  const message = fieldsIn(line.toString());
   if (message === null || !('method' in message)) return line;
   const { params, ...others } = message;
-  const given = fieldsOf(params);
-  if (params !== null && given === null) return line;
-  return Buffer.from(`${JSON.stringify(given ? { ...others, params: withoutNulls(given) } : others)}\n`);
-}
-
-function parsed(text: string): Fields | null {
-  try {
-    return fieldsOf(JSON.parse(text));
-  } catch {
-    return null;
-  }
+  if (params === null) return Buffer.from(`${JSON.stringify(others)}\n`);
+  if (typeof params !== 'object' || Array.isArray(params)) return line;
+  return Buffer.from(`${JSON.stringify({ ...others, params: withoutNulls({ ...params }) })}\n`);
 }
 
 interface Issue {
@@ -248,7 +235,7 @@ interface Issue {
   readonly message: string;
 }
 
-/** One sentence instead of the JSON of zod's issues, which the SDK puts into its errors. Other texts stay as they are. */
+/** Turns the JSON of zod's issues, which the SDK puts into its errors, into one sentence. Other texts stay as they are. */
 export function plainError(text: string): string {
   const start = text.search(/\[\s*\{/);
   if (start < 0) return text;
