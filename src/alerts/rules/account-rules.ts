@@ -83,7 +83,7 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
     firing: () => [
       notGuarded(name, 'its API key is rejected'),
       lastFailure && sentence(withoutAdvice(lastFailure)),
-      'Put a valid key with read and write permission into api_key, and reload the configuration.',
+      'Put a valid key with read and write permission into the file of api_key_file, or into api_key and reload the configuration.',
     ],
     ended: () => [`${name}: the key is accepted again`],
   });
@@ -96,11 +96,11 @@ export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
     active: keyWrites === null ? 'unknown' : !keyWrites,
     firing: () => [
       `${name}: the API key is read-only, NO ACTION on breaches`,
-      `The API refused changes of account ${name} that are not about one mailbox alone: its key may read, but not write.`,
-      'Warmwarden does NOT ACT on the mailboxes that were refused. It tries every breach once, and again every hour.',
-      'Give the key write permission in the mailbox app, or put another key into the configuration and reload it.',
+      `The API refuses changes of mailboxes: the key of account ${name} can read, but not write.`,
+      'Warmwarden tries each change once, and again every hour.',
+      'Give the key write permission in the mailbox app.',
     ],
-    ended: () => [`${name}: the key may write`],
+    ended: () => [`${name}: the API key can write`],
   });
 }
 
@@ -113,7 +113,7 @@ function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condi
     since,
     firing: () => [
       notGuarded(name, 'no mailbox can be judged'),
-      `The API answers, but not what Warmwarden judges the mailboxes of account ${name} by. It has not done so since ${momentText(since, zone)}.`,
+      `Since ${momentText(since, zone)}, no answer has had the statistics and the warm-up that Warmwarden judges by.`,
       unjudged && sentence(withoutAdvice(unjudged.detail)),
       `Ask the warm-up service what the plan and the key of account ${name} allow.`,
     ],

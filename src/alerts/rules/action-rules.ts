@@ -131,9 +131,13 @@ function actionWords(action: Action, context: ActionContext): Words {
   const zone = context.rules.timeZone;
   const failed = state === 'refused' || state === 'unconfirmed';
   const overdue = isOverdue(action, now);
-  const next = nextTryAt !== null && `Warmwarden tries again on ${momentText(nextTryAt, zone)}.`;
+  const next =
+    nextTryAt === null ? 'That was the last try.' : `Warmwarden tries again on ${momentText(nextTryAt, zone)}.`;
   const change = action.targetMode === null ? 'pause its warm-up' : `set its mode to ${action.targetMode}`;
-  const advice = `Look at the mailbox in the mailbox app and ${change} yourself.`;
+  const advice =
+    failed && nextTryAt !== null
+      ? `If that is too late, ${change} yourself in the mailbox app.`
+      : `Look at the mailbox in the mailbox app and ${change} yourself.`;
   return [
     actionTitle(action),
     kind === 'restore' ? cleanText(verdict) : rateText(verdict),
@@ -141,7 +145,8 @@ function actionWords(action: Action, context: ActionContext): Words {
     repeatText(action, policy),
     overdue ? overdueText(action, zone) : actionText(action, now, zone),
     countsReadText(verdict, action.plannedAt, zone),
-    overdue ? `Warmwarden tries again until it can send it. ${advice}` : failed && (next || advice),
+    overdue ? 'Warmwarden tries again until it can send it.' : failed && next,
+    (overdue || failed) && advice,
     kind === 'pause' && campaignsUntouched,
     wayBackText(action, policy),
     state === 'confirmed' && undoText(action, command),

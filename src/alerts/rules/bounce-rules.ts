@@ -1,12 +1,18 @@
 // Rules that read the verdict: over the limit and not acted on, near the limit, and unable to judge.
 import type { Alert, Severity } from '../../core/alert.ts';
 import type { Route } from '../../core/answers.ts';
-import { type MailboxState, typedName } from '../../core/mailbox.ts';
+import type { MailboxState } from '../../core/mailbox.ts';
 import { isBlind, isIdle, lacksCounts, type Reason, type Verdict } from '../../core/verdict.ts';
 import { bounceKinds, causeSentences } from '../../core/wording/causes.ts';
-import { countsReadText, explainVerdict, rateText, verdictNumbers } from '../../core/wording/explain.ts';
+import {
+  countsReadText,
+  explainVerdict,
+  firstVerdictText,
+  rateText,
+  verdictNumbers,
+} from '../../core/wording/explain.ts';
 import { bouncesText, countedOf, datesText, percentText } from '../../core/wording/phrases.ts';
-import { writesAreOff } from '../../core/write-scope.ts';
+import { stopText, writesOnCommand } from '../../core/write-scope.ts';
 import {
   type Condition,
   condition,
@@ -17,11 +23,11 @@ import {
   subjectOf,
   type Words,
 } from '../condition.ts';
+import { isTooFew } from '../quiet-ends.ts';
+import { contestAdvice } from './mailbox-rules.ts';
 
 const counted = [guardBlind, bounceOverLimit, bounceNearLimit, bounceBurst];
 export const bounceRules: RulesAfter = { stats: counted, warmup: counted };
-
-import { isTooFew } from '../quiet-ends.ts';
 
 /** Share of its threshold below which a near-limit alert ends: 80% becomes 70%. */
 const nearLimitClearShare = 7 / 8;
@@ -51,7 +57,7 @@ export function countsMissing(account: string, mailboxes: Iterable<MailboxState>
     firing: () => [
       `${account}: the counts of ${shown} cannot be judged`,
       `The counts of ${shown} are missing, or contradict themselves or what the API showed before.`,
-      'Until the API shows them again, these mailboxes are not guarded: Warmwarden does not act on their bounces.',
+      'Until the API shows them again, Warmwarden does not guard these mailboxes.',
       'Look at the statistics in the mailbox app, and ask the warm-up service about them.',
     ],
     ended: () => [`${account}: bounces can be judged again`],
@@ -95,7 +101,7 @@ function blindSentences(verdict: Verdict, { warmup }: MailboxState): readonly st
   };
   return [
     explainVerdict(verdict),
-    'Until its bounces can be judged, the mailbox is not guarded: Warmwarden does not act on them.',
+    'Until its bounces can be judged, Warmwarden does not guard the mailbox.',
     advice[verdict.reason] ??
       'Check the mailbox in the mailbox app. Warmwarden continues by itself when the data is valid again.',
   ];
@@ -120,7 +126,7 @@ function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condit
           'You get a message if Warmwarden acts or this gets worse, and none if it ends by itself.',
         ];
       const [title, why, todo] = hindrance
-        ? [notActed, hindrance, adviceText(verdict, mailbox)]
+        ? [notActed, hindrance, adviceText(verdict, mailbox, context)]
         : waitingOf(verdict, mailbox, context);
       return [
         `${mailbox.email}: ${title}`,
@@ -169,7 +175,7 @@ function hindranceOf(verdict: Verdict, context: MailboxContext): string | null {
   if (!wantsAction(verdict) || elsewhere.includes(verdict.reason)) return null;
   if (verdict.reason === 'unknown_status') return 'the status of the warm-up is neither running nor paused.';
   if (!context.policy.enforce) return 'enforcement is off (guard.enforce).';
-  if (context.writesOff) return writesAreOff(context.writesOff, context.command);
+  if (context.writesOff) return stopText(context.writesOff);
   if (!context.mayWrite) return 'the API key is read-only.';
   return verdict.action === 'none' ? 'the configuration asks for an alert only (on_breach).' : null;
 }
@@ -191,14 +197,10 @@ function waitingOf(
       return [
         notActed,
         "somebody reversed Warmwarden's changes twice within a day, so it does not act on this mailbox for now.",
-        `Find out which person or tool changes it. Then let Warmwarden act again: \`${command} contest end ${typedName(mailbox)}\`.`,
+        contestAdvice(mailbox, command),
       ];
     case 'first_sight':
-      return [
-        notActed,
-        'Warmwarden had not seen this mailbox before, so it acts only when the next fresh answer shows the breach again.',
-        adviceText(verdict, mailbox),
-      ];
+      return [notActed, firstVerdictText, 'Set the mode to recovery in the mailbox app, or wait for that answer.'];
     default:
       return [
         'bounces were over the limit, and cannot be judged now',
@@ -208,10 +210,16 @@ function waitingOf(
   }
 }
 
-function adviceText({ reason, wanted }: Verdict, { warmup }: MailboxState): string {
+function adviceText(
+  { reason, wanted }: Verdict,
+  { warmup }: MailboxState,
+  { policy, writesOff, command }: MailboxContext,
+): string {
   if (reason === 'unknown_status') return unknownWordAdvice(warmup?.answer.status ?? null);
   const change = wanted === 'pause' ? 'Pause the warm-up' : 'Set the mode to recovery';
-  return `${change} in the mailbox app, or allow Warmwarden to act.`;
+  const isStopped = policy.enforce && writesOff !== null;
+  const allow = isStopped ? `: \`${writesOnCommand(writesOff.scope, command)}\`` : '';
+  return `${change} in the mailbox app, or allow Warmwarden to act${allow}.`;
 }
 
 function unknownWordAdvice(word: string | null): string {
@@ -264,7 +272,7 @@ export function bounceBurst(mailbox: MailboxState, context: MailboxContext): Con
       ...(verdict && burst ? burstSentences(verdict, burst) : []),
       countsRead(mailbox, context),
       ...bounceKinds(mailbox),
-      'Check what the mailbox has sent since then. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
+      'Check what the mailbox has sent since then.',
     ],
     ended: () => [`${mailbox.email}: the burst of bounces is over`, ...explained(mailbox, context)],
     numbers: () => ({

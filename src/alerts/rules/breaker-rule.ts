@@ -1,16 +1,14 @@
 // guard_held: the breaker holds every action under one base_url. One message lists them.
 import { type Alert, noAccount, type Subject } from '../../core/alert.ts';
 import { type BreakerEntry, type BreakerState, heldEntries } from '../../core/guard/breaker.ts';
-import { idOfKey, typedName } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { countsAndRate } from '../../core/wording/explain.ts';
 import { counted, firstText, listText, momentText } from '../../core/wording/phrases.ts';
-import { everything, type WriteScope, writesOffCommand } from '../../core/write-scope.ts';
 import { accountSubject, type Condition, condition } from '../condition.ts';
 
 /** Maximum mailboxes that the message names; the page lists them all. */
-const namedMailboxes = 10;
+const namedMailboxes = 5;
 const namedAccounts = 3;
 
 /** The subject does not depend on the API's accounts or their order. */
@@ -54,14 +52,13 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
     accounts,
     firing: () => [
       `${name}: NO ACTION on ${mailboxes}${inEmergency}: ${atFirstSight ? 'Warmwarden waits for you' : `decide by ${from}`}`,
-      `Real bounces? \`${command} breaker apply\` ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
-      `Wrong data? \`${command} breaker discard\` drops the actions.`,
+      breachText(breaker, context),
+      `Held: ${namesText(ranked, context.verdictOf)}${others === 0 ? '' : `, and ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       atFirstSight
-        ? 'If you do nothing, Warmwarden does not act: most of these mailboxes are new to it.'
-        : `If you do nothing: from ${from}, Warmwarden acts on the worst first, a tenth of the fleet every 15 minutes, if fresh data still shows the breach.`,
-      `NO ACTION TAKEN on: ${namesText(ranked, context.verdictOf)}${others === 0 ? '' : `, and ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
-      `Since ${momentText(openSince ?? context.now, zone)}: ${breachText(breaker)} That points to a mailbox provider or to bad data.`,
-      `${pauseText(ranked, command)} ${stopText(breaker, accounts, command)}`.trim(),
+        ? 'If you do nothing, Warmwarden does not act: it had judged most of these mailboxes at most twice.'
+        : `If you do nothing, Warmwarden acts from ${from}, if fresh data still shows the breach: on the worst first, and on a tenth of the fleet every 15 minutes.`,
+      `Real bounces: \`${command} breaker apply\` ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
+      `Wrong data: \`${command} breaker discard\` drops the actions.`,
     ],
     ended: () => [closedTitle(name)],
     numbers: () => ({
@@ -94,25 +91,10 @@ function namesText(ranked: readonly BreakerEntry[], verdictOf: (entry: BreakerEn
   return firstText(named, namedMailboxes);
 }
 
-function pauseText([worst]: readonly BreakerEntry[], command: string): string {
-  if (!worst) return '';
-  const { account, key, email } = worst;
-  const name = typedName({ account, id: idOfKey(key), email });
-  return `To pause the worst alone: \`${command} pause ${name}\`.`;
-}
-
 function appliedText(held: number, pauses: number): string {
   if (pauses === 0) return `switches ${held === 1 ? 'it' : `these ${held}`} to recovery mode now`;
   if (pauses === held) return `pauses ${held === 1 ? 'it' : `these ${held}`} now`;
   return `pauses ${pauses} and switches ${held - pauses} to recovery mode now`;
-}
-
-function stopText({ atFirstSight }: BreakerState, accounts: readonly string[], command: string): string {
-  if (atFirstSight) return '';
-  const scopes: readonly WriteScope[] =
-    accounts.length > namedAccounts ? [everything] : accounts.map((account) => ({ kind: 'account', account }));
-  const commands = scopes.map((scope) => `\`${writesOffCommand(scope, command, 'wrong data')}\``);
-  return `To stop all changes while the data is wrong: ${listText(commands)}.`;
 }
 
 /** Each new emergency is news, even if another one was acted on meanwhile. The first one is sent at once. */
@@ -128,14 +110,13 @@ function doublings(held: number): number {
 }
 
 /** Describes all breaches, including those that were acted on before the breaker opened. */
-function breachText({ entries }: BreakerState): string {
+function breachText({ entries, openSince }: BreakerState, { now, zone }: HeldContext): string {
   const domains = new Set(entries.map(({ domain }) => domain)).size;
-  const held = entries.filter((entry) => entry.held).length;
-  const acted = entries.length - held;
-  const breached =
-    entries.length === 1 ? 'has exceeded its bounce limit' : 'have exceeded their bounce limits at the same time';
-  const actedOn = `${acted === 0 ? 'none' : acted} ${acted > 1 ? 'were' : 'was'} acted on`;
-  return `${counted(entries.length, 'mailbox', 'mailboxes')} on ${counted(domains, 'domain')} ${breached}: ${actedOn}, ${held} ${held === 1 ? 'is' : 'are'} held.`;
+  const acted = entries.filter((entry) => !entry.held).length;
+  const all = counted(entries.length, 'mailbox', 'mailboxes');
+  const breached = entries.length === 1 ? 'its bounce limit' : 'their bounce limits at the same time';
+  const split = `Warmwarden acted on ${acted === 0 ? 'none' : acted} of them, and has held ${entries.length - acted} since ${momentText(openSince ?? now, zone)}.`;
+  return `${all} on ${counted(domains, 'domain')} exceeded ${breached}: a mailbox provider or wrong data is the likely cause. ${split}`;
 }
 
 export function apiName(api: string, accounts: readonly string[]): string {

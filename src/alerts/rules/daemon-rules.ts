@@ -151,7 +151,7 @@ export function crashed(crash: Crash | null, zone: string): Condition {
     active: crash !== null,
     firing: () => [
       'Warmwarden ended by itself',
-      crash && `Warmwarden ended at ${momentText(crash.at, zone)}: ${crash.why}.`,
+      crash && `Warmwarden ended on ${momentText(crash.at, zone)}: ${crash.why}.`,
       'It guarded no mailbox until its restart, and lost nothing. If this alert stays, `/readyz` names the accounts that are not guarded. The log has the error: please report it.',
     ],
     ended: () => ['Warmwarden runs again'],

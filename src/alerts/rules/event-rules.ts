@@ -33,7 +33,7 @@ export function changedByOthersEvent(
   const isRaised = nearLimit && changes.some(({ kind }) => kind === 'mode_raised');
   const effect = forgets
     ? 'After a change of the mode, these bounces no longer count: the count starts again on the next full day.'
-    : 'These bounces go on counting, and the higher limit of the new mode applies.';
+    : 'These bounces still count, and the higher limit of the new mode applies.';
   const facts = {
     title: `${email}: ${listText(changes.map(({ kind }) => changeNames[kind]))} by others`,
     sentences: [

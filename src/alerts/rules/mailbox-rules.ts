@@ -135,17 +135,21 @@ function isOver(sent: number, limit: number | null): boolean {
 }
 
 function excessSentences(
-  { date, sent, daily, mode: most }: Excess,
+  { date, sent, daily, mode: inMode }: Excess,
   mailbox: MailboxState,
   command: string,
 ): readonly string[] {
   const mode = mailbox.warmup?.answer.mode ?? null;
   const over = [
     isOver(sent, daily) ? `its daily limit of ${daily}` : '',
-    isOver(sent, most) ? `the maximum of its mode, which is ${most} a day` : '',
+    isOver(sent, inMode) ? `the maximum of its mode, which is ${inMode} a day` : '',
   ].filter((text) => text !== '');
   const name = typedName(mailbox);
-  const lower = isWarmupMode(mode) ? ` To lower its daily limit: \`${command} limit ${name} ${maxPerDay[mode]}\`.` : '';
+  const most = isWarmupMode(mode) ? maxPerDay[mode] : null;
+  const lower =
+    most !== null && (daily === null || daily > most)
+      ? ` To lower its daily limit: \`${command} limit ${name} ${most}\`.`
+      : '';
   return [
     `It sent ${counted(sent, 'email')} ${onDatesText(date, date)}. That is more than ${over.join(', and more than ')}.`,
     'Warmwarden changed nothing.',
@@ -220,18 +224,23 @@ function between(isBad: boolean, isGood: boolean): Condition['active'] {
 const overdueAfterMs = 45 * dayMs;
 
 /** Two outside reversals within a day: the guard does not enter a quarrel. */
-function contested(mailbox: MailboxState): Condition {
+function contested(mailbox: MailboxState, { command }: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   return condition(subjectOf('contested', mailbox), {
     active: verdict ? verdict.reason === 'contested' : 'unknown',
     firing: () => [
-      `${mailbox.email}: somebody reversed Warmwarden's changes`,
+      `${mailbox.email}: somebody reversed Warmwarden's changes, NO ACTION TAKEN`,
       verdict && explainVerdict(verdict),
-      'Find out which person or tool changes it. Warmwarden judges the mailbox again after a day.',
+      'It acts again a day after the first reversal, or when you let it.',
+      contestAdvice(mailbox, command),
     ],
     ended: () => [`${mailbox.email}: no longer contested`],
     numbers: () => claimNumbers(mailbox),
   });
+}
+
+export function contestAdvice(mailbox: MailboxState, command: string): string {
+  return `Find out which person or tool changes it. Then let Warmwarden act again: \`${command} contest end ${typedName(mailbox)}\`.`;
 }
 
 function recoveryWithoutEffect(mailbox: MailboxState, { now, command, rules }: MailboxContext): Condition {
@@ -245,7 +254,7 @@ function recoveryWithoutEffect(mailbox: MailboxState, { now, command, rules }: M
     firing: () => [
       `${mailbox.email}: recovery mode without effect`,
       `It has been in recovery mode since ${momentText(claim?.since ?? now, rules.timeZone)}, but its daily limit is still ${limit} emails, over the ${most} that recovery mode should allow.`,
-      `Lower the daily limit: \`${command} limit ${name} ${most}\`. If that has no effect either, pause the warm-up: \`${command} pause ${name}\`.`,
+      `Lower the daily limit: \`${command} limit ${name} ${most}\`. If that has no effect either, pause the warm-up.`,
     ],
     ended: () => [`${mailbox.email}: recovery mode works, or has ended`],
     numbers: () => claimNumbers(mailbox),

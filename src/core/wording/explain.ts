@@ -26,6 +26,10 @@ export function explainVerdict(verdict: Verdict): string {
   return isUnusual ? `${said} Unusual data: ${warnings.join('; ')}.` : said;
 }
 
+/** The next fresh answer is judged for the second time. */
+export const firstVerdictText =
+  'Warmwarden judges this mailbox for the first time, so it acts only when the next fresh answer shows the breach again.';
+
 const withRate = (text: string) => (verdict: Verdict) => `${rateText(verdict)} ${text}`;
 
 const reasonTexts: Readonly<Record<Reason, string | ((verdict: Verdict) => string)>> = {
@@ -57,9 +61,7 @@ const reasonTexts: Readonly<Record<Reason, string | ((verdict: Verdict) => strin
     `${rateText(verdict)} The status says that the warm-up is ${verdict.run === 'paused' ? 'paused' : 'not running'}, but it sends and bounces.`,
   bounce_rate_over_limit: rateText,
   repeat_offender: withRate('Warmwarden has acted on this mailbox before, and it breached again.'),
-  first_sight: withRate(
-    'Warmwarden had not seen this mailbox before, so it acts only when the next fresh answer shows the breach again.',
-  ),
+  first_sight: withRate(firstVerdictText),
   circuit_breaker: withRate(
     'Too many mailboxes exceeded their bounce limits at once, so the circuit breaker is holding the action.',
   ),
@@ -124,7 +126,7 @@ function insufficientText(verdict: Verdict): string {
     const date = utcDate(verdict.foundUntil);
     return `${rateText(verdict)} When Warmwarden found the mailbox, it was already in recovery mode and over its bounce limit, so earlier bounces do not count as evidence. Until ${datesText(date, date)}, ${counted(left, 'more bounce')} would be a breach.`;
   }
-  return `${rateText(verdict)} That is too few bounces to act on: ${counted(left, 'more bounce')} would be a breach. With \`guard.min_bounces: 1\`, one bounce is enough.`;
+  return `${rateText(verdict)} That is too few bounces to act on: ${counted(left, 'more bounce')} would be a breach.`;
 }
 
 function unknownStatusText(verdict: Verdict): string {

@@ -289,7 +289,7 @@ function mailboxAdvice(
   switch (state) {
     case 'held':
       return verdict?.reason === 'first_sight'
-        ? `${needing === 0 ? 'Nothing to do yet' : nothing}. A mailbox seen for the first time is judged on its last ${counted(verdict.windowDays, 'day')}, and Warmwarden acts when a second answer shows the breach again.`
+        ? `${needing === 0 ? 'Nothing to do yet' : nothing}. The first judgement counts the last ${counted(verdict.windowDays, 'day')}, and Warmwarden acts when a second answer shows the breach again.`
         : `Warmwarden has decided to act, but has not acted yet. To pause the warm-up now: ${pauseNow}.`;
     case 'not_judged':
       if (awaitsJudgement(mailbox))

@@ -44,9 +44,11 @@ const active = (...given: Parameters<typeof conditionAt>) => conditionAt(...give
 describe('contested', () => {
   const held = judged({ action: 'hold', reason: 'contested', wanted: 'pause' });
 
-  test('fires when an action is held because others take ours back, and says what to find out', () => {
+  test('fires when an action is held because others take ours back, and says how to end it', () => {
     expect(conditionAt('contested', held)).toMatchObject({ active: true, forMs: 0, severity: 'warning' });
-    expect(conditionAt('contested', held).facts.sentences.join(' ')).toContain('which person or tool changes it');
+    expect(conditionAt('contested', held).facts.sentences.join(' ')).toContain(
+      '`warmwarden contest end acme/bob@acme.example`',
+    );
   });
 
   test('ends when nothing is held any more, and says nothing before a verdict', () => {
@@ -163,12 +165,14 @@ function overLimit({ rows = [row(today, 31)], limits = watched, readAt = start }
   return sendingOverLimit(mailbox, sampleContext({ now: start }));
 }
 
-test('fires on more emails than the daily limit, with the counts and what to run', () => {
+test('fires on more emails than the daily limit, and offers a lower limit only where there is one', () => {
   const { active: fires, severity, facts } = overLimit();
   expect([fires, severity]).toEqual([true, 'warning']);
   expect(facts.title).toBe('bob@acme.example: sends more emails than allowed');
   expect(facts.sentences[0]).toBe('It sent 31 emails on 20 March. That is more than its daily limit of 30.');
-  expect(facts.sentences.join(' ')).toMatch(/`warmwarden limit \S+ 40`\.$/);
+  expect(facts.sentences.join(' ')).not.toContain('warmwarden limit');
+  const limits = watched.map((one) => ({ ...one, daily: 45 }));
+  expect(overLimit({ rows: [row(today, 46)], limits }).facts.sentences.at(-1)).toMatch(/`warmwarden limit \S+ 40`\.$/);
   expect(facts.numbers).toMatchObject({ date: today, sent: 31, daily_limit: 30, mode_max_per_day: 40 });
 });
 
