@@ -1,18 +1,10 @@
 // Input and output of the rules: the context, and a condition as one answer shows it.
 
-import {
-  type Alert,
-  type AlertFacts,
-  fingerprintOf,
-  type Severity,
-  type Subject,
-  type Transition,
-} from '../core/alert.ts';
-import type { AlertRule } from '../core/alert-rules.ts';
+import { type Alert, type AlertFacts, fingerprintOf, type Subject, type Transition } from '../core/alert.ts';
+import { type AlertRule, defaultRuleSettings, type RuleSettings, type Severity } from '../core/alert-rules.ts';
 import type { MeasuredRoute, Route, StaleMeasurement } from '../core/answers.ts';
 import type { MailboxName, MailboxState } from '../core/mailbox.ts';
 import type { Policy } from '../core/policy.ts';
-import { defaultRuleSettings, type RuleSettings } from '../core/rule-settings.ts';
 import { type EpochMs, secondMs } from '../core/time.ts';
 import type { Others } from '../core/wording/causes.ts';
 import type { WritesOff } from '../core/write-scope.ts';

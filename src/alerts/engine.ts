@@ -13,9 +13,8 @@ import { ruleBook } from '../core/alert-rules.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
 import type { Condition } from './condition.ts';
-import { severer } from './grouping.ts';
+import { endAsTold, severer } from './grouping.ts';
 import type { Routed } from './notifications.ts';
-import { endAsTold } from './quiet-ends.ts';
 
 interface AlertLook {
   readonly changes: { readonly changed: Alert[]; readonly dropped: string[]; readonly transitions: Transition[] };

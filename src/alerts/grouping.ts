@@ -1,13 +1,12 @@
-// Groups transitions that belong together into one message. Pure.
+// Groups transitions that belong together into one message, and decides which ends need none. Pure.
 
-import { type Alert, isCause, type Severity, severities, type Transition } from '../core/alert.ts';
-import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
+import { type Alert, type Announcement, isCause, type Transition } from '../core/alert.ts';
+import { type AlertRule, alertRules, ruleBook, type Severity, severities } from '../core/alert-rules.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../core/time.ts';
 import type { Reason } from '../core/verdict.ts';
 import { counted } from '../core/wording/phrases.ts';
-import { isTooFew } from './quiet-ends.ts';
 
 export interface GroupMessage {
   readonly group: string;
@@ -232,4 +231,46 @@ function actedName(alerts: readonly Pick<Transition, 'alert'>[]): string {
     switched > 0 && `${counted(switched, 'mailbox', 'mailboxes')} switched to recovery mode`,
   ];
   return texts.filter((text) => text !== false).join(', ');
+}
+
+// Ends that have no message for people, because an earlier message announced them. Receivers that track state get these
+// ends all the same.
+
+export function isTooFew({ rule, facts }: Pick<Alert, 'rule' | 'facts'>): boolean {
+  return rule === 'bounce_over_limit' && facts.numbers['reason'] === 'insufficient_evidence';
+}
+
+/** The digest lists these alerts. */
+export function callsForNothing(alert: Alert): boolean {
+  return isTooFew(alert) || ruleBook[alert.rule].isSymptom === true;
+}
+
+/** People who were notified of more than too few bounces are notified of their end. */
+export function endOf(
+  alert: Alert,
+  before: Announcement | undefined,
+  inIncident: boolean,
+): Pick<Announcement, 'quietEnd' | 'onlyInIncident'> {
+  const isQuiet = isTooFew(alert) && (before === undefined || before.quietEnd === 'too_few');
+  const isOnlyThere = inIncident && (before === undefined || before.onlyInIncident === true);
+  return { ...(isQuiet && { quietEnd: 'too_few' }), ...(isOnlyThere && { onlyInIncident: true }) };
+}
+
+/** Returns true if people were notified of too few bounces and the alert is about more by now. */
+export function isMoreThanTold(alert: Alert, { quietEnd }: Announcement): boolean {
+  return quietEnd === 'too_few' && !isTooFew(alert);
+}
+
+export function endAsTold(end: Transition, { quietEnd, onlyInIncident }: Announcement): Transition {
+  return { ...end, ...(quietEnd && { foretold: true }), ...(!onlyInIncident && { alone: true }) };
+}
+
+/** Returns null if the alert needs action, or a channel did not get the incident's last message that named it. */
+export function namedAtTheEnd(
+  alert: Alert,
+  known: Announcement | undefined,
+  readers: readonly string[],
+): Announcement | null {
+  const haveRead = callsForNothing(alert) && known?.channels?.every((channel) => readers.includes(channel));
+  return known && haveRead ? { ...known, quietEnd: 'in_incident' } : null;
 }

@@ -16,8 +16,7 @@ import {
   worstFirst,
 } from '../core/wording/incidents.ts';
 import { counted, listText, momentText, spanText } from '../core/wording/phrases.ts';
-import { worstOf } from './grouping.ts';
-import { callsForNothing } from './quiet-ends.ts';
+import { callsForNothing, worstOf } from './grouping.ts';
 
 export interface IncidentLook {
   readonly now: EpochMs;

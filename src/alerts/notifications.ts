@@ -1,10 +1,20 @@
 // Selects the news and the reminders that people get now. Pure; silences and inhibition come in as `muted`.
-import { type Alert, type Announcement, isCause, type Severity, type Transition } from '../core/alert.ts';
+
+import { type Alert, type Announcement, isCause, type Transition } from '../core/alert.ts';
+import type { Severity } from '../core/alert-rules.ts';
 import type { StoredTransition } from '../core/delivery.ts';
 import { mailboxPath } from '../core/page-links.ts';
 import { dayMs, type EpochMs, elapsedMs } from '../core/time.ts';
-import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
-import { callsForNothing, endAsTold, endOf, isMoreThanTold } from './quiet-ends.ts';
+import {
+  callsForNothing,
+  dueGroups,
+  endAsTold,
+  endOf,
+  type GroupTiming,
+  groupOf,
+  isMoreThanTold,
+  mayNotifyFrom,
+} from './grouping.ts';
 import { isDisarming } from './rules/protection-rule.ts';
 
 export interface NotificationFacts {

@@ -2,7 +2,8 @@
 import { type GroupMessage, groupName } from '../alerts/grouping.ts';
 import { isPause } from '../alerts/routing.ts';
 import { isDisarming } from '../alerts/rules/protection-rule.ts';
-import type { Alert, Severity, Transition } from '../core/alert.ts';
+import type { Alert, Transition } from '../core/alert.ts';
+import type { Severity } from '../core/alert-rules.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import { alertSilencePath, groupSilencePath, mailboxCommandPath, mailboxPath } from '../core/page-links.ts';
 import type { EpochMs } from '../core/time.ts';

@@ -1,6 +1,6 @@
 // `warmwarden alerts list`: the alerts that fire, the most severe first.
 import { Command, Option } from 'commander';
-import { severities } from '../core/alert.ts';
+import { severities } from '../core/alert-rules.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { type AlertsAnswer, maxAlerts } from '../web/json/alerts.ts';
 import { addressOf, askForAll, type DaemonOptions, withDaemonOptions } from './daemon.ts';

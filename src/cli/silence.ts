@@ -1,6 +1,7 @@
 // `warmwarden silence add|list|expire`: mutes messages for a while. The guard goes on.
 import { Command, Option } from 'commander';
-import { matchText, type Severity, severities } from '../core/alert.ts';
+import { matchText } from '../core/alert.ts';
+import { type Severity, severities } from '../core/alert-rules.ts';
 import { secondMs } from '../core/time.ts';
 import type { SilencesAnswer } from '../web/json/alerts.ts';
 import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './daemon.ts';

@@ -3,14 +3,13 @@
 import { Argument, Command } from 'commander';
 import { Turns } from '../account/commit/group-commit.ts';
 import { loadConfig } from '../config/load.ts';
-import type { CommandOutcome } from '../core/operator-command.ts';
-import { defaultRuleSettings } from '../core/rule-settings.ts';
+import { defaultRuleSettings } from '../core/alert-rules.ts';
+import { type CommandOutcome, failed } from '../core/operator-command.ts';
 import { nameOf, pathOf, type StorePlace } from '../core/store-failure.ts';
 import { secondMs } from '../core/time.ts';
 import { fleetOf } from '../daemon/picture.ts';
 import { auditing } from '../operations/audit.ts';
 import { type OperationRequest, runCommand } from '../operations/command-requests.ts';
-import { failed } from '../operations/plan.ts';
 import { socketPathOf } from '../operations/socket.ts';
 import { writesCommand as switchWrites } from '../operations/writes.ts';
 import { HeldStoreError } from '../store/failure.ts';

@@ -1,7 +1,6 @@
 // Mistakes between sections, which no schema of one section can see, and settings that are probably not intended. Pure.
 import { digestChannels, takesDigest } from '../channels/channels.ts';
-import { type Severity, severities } from '../core/alert.ts';
-import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
+import { type AlertRule, alertRules, ruleBook, type Severity, severities } from '../core/alert-rules.ts';
 import { isLoopback } from '../core/egress.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
 import { didYouMean } from '../core/nearest.ts';

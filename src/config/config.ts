@@ -4,7 +4,7 @@
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { type ChannelSettings, channelSettings, digestChannels } from '../channels/channels.ts';
-import { severities } from '../core/alert.ts';
+import { severities } from '../core/alert-rules.ts';
 import { usualDnsWords } from '../core/answers.ts';
 import { type Egress, isLoopback, isProxyUrl } from '../core/egress.ts';
 import { planLimits, planNames } from '../core/policy.ts';

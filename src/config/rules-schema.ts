@@ -1,9 +1,14 @@
-// Keys of `alerts.rules:`, one mapping for each rule, with the defaults of core/rule-settings.ts.
+// Keys of `alerts.rules:`, one mapping for each rule, with the defaults of core/alert-rules.ts.
 
 import { z } from 'zod';
-import { severities } from '../core/alert.ts';
-import { type AlertRule, alertRules, ruleBook } from '../core/alert-rules.ts';
-import { defaultRuleSettings, type RuleSettings } from '../core/rule-settings.ts';
+import {
+  type AlertRule,
+  alertRules,
+  defaultRuleSettings,
+  type RuleSettings,
+  ruleBook,
+  severities,
+} from '../core/alert-rules.ts';
 import { duration, pattern, share, shareText, truth, whole } from '../world/schema/scalars.ts';
 import { keyed, oneOf, section } from '../world/schema/section.ts';
 

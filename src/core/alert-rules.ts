@@ -1,11 +1,15 @@
-// The alert rules, in the order in which alerts of one severity are shown. Their conditions stand in
+// The alert rules with their settings, in the order in which alerts of one severity are shown. Their conditions stand in
 // alerts/rules, their runbooks in runbooks.ts.
 import type { Route } from './answers.ts';
-import { hourMs, minuteMs } from './time.ts';
+import type { Ppm } from './policy.ts';
+import { type EpochMs, hourMs, minuteMs } from './time.ts';
+
+export const severities = ['critical', 'warning', 'info'] as const;
+export type Severity = (typeof severities)[number];
 
 interface RuleEntry {
   readonly name: string;
-  readonly severity: 'critical' | 'warning' | 'info';
+  readonly severity: Severity;
   /** Time that the condition must last; 0 if absent. A cause may have a shorter one, in its condition. */
   readonly forMs?: number;
   /** Marks a state of the API that may change within a minute: its alert can be unstable. */
@@ -14,7 +18,7 @@ interface RuleEntry {
   readonly isSymptom?: true;
   readonly causes?: readonly string[];
   /** Severities that the condition may choose besides the configured one. */
-  readonly otherSeverities?: readonly RuleEntry['severity'][];
+  readonly otherSeverities?: readonly Severity[];
   /** Marks an event, which happens once and has no wait: the name of its `object` in Alertmanager's annotations. */
   readonly event?: string;
   /** Part of an incident that the alerts show. A sender is a domain or IP address that mailboxes send from. */
@@ -216,3 +220,45 @@ export type AlertRule = keyof typeof rules;
 export const ruleBook: Readonly<Record<AlertRule, RuleEntry>> = rules;
 
 export const alertRules = Object.keys(rules) as readonly AlertRule[];
+
+// Settings of the alert rules. docs/configuration.md.
+
+export interface RuleSetting {
+  readonly enabled: boolean;
+  readonly severity: Severity;
+  readonly forMs: EpochMs;
+}
+
+export interface RuleSettings {
+  readonly of: Readonly<Record<AlertRule, RuleSetting>>;
+  readonly acted: { readonly pause: Severity; readonly recovery: Severity };
+  readonly blacklisted: {
+    /** Globs on names of lists with critical listings. */
+    readonly major: readonly string[];
+    readonly ignore: readonly string[];
+    readonly minLists: number;
+  };
+  readonly reputationLow: {
+    /** Inbox rate over the delivered emails of seven days. */
+    readonly inboxBelowPpm: Ppm;
+    readonly minMails: number;
+    readonly scoreDrop: number;
+  };
+  /** Further normal status words, besides those of a warm-up that runs or is paused. */
+  readonly mailboxUnwell: { readonly known: readonly string[] };
+  readonly timeZone: string;
+}
+
+export const defaultRuleSettings: RuleSettings = {
+  of: Object.fromEntries(
+    alertRules.map((rule) => [
+      rule,
+      { enabled: true, severity: ruleBook[rule].severity, forMs: ruleBook[rule].forMs ?? 0 },
+    ]),
+  ) as RuleSettings['of'],
+  acted: { pause: 'critical', recovery: 'warning' },
+  blacklisted: { major: [], ignore: [], minLists: 1 },
+  reputationLow: { inboxBelowPpm: 800_000, minMails: 30, scoreDrop: 15 },
+  mailboxUnwell: { known: ['connected', 'not_started', 'finished', 'completed', 'done', 'pending'] },
+  timeZone: 'UTC',
+};

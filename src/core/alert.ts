@@ -1,10 +1,7 @@
 // Alerts as values, and the transitions that people are notified of.
 
-import { type AlertRule, ruleBook } from './alert-rules.ts';
+import { type AlertRule, ruleBook, type Severity } from './alert-rules.ts';
 import type { EpochMs } from './time.ts';
-
-export const severities = ['critical', 'warning', 'info'] as const;
-export type Severity = (typeof severities)[number];
 
 export interface AlertFacts {
   readonly title: string;

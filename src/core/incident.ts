@@ -1,5 +1,5 @@
 // Incidents: what many mailboxes have in common when they bounce at the same time.
-import type { Severity } from './alert.ts';
+import type { Severity } from './alert-rules.ts';
 import type { Counts } from './policy.ts';
 import type { EpochMs } from './time.ts';
 

@@ -1,5 +1,6 @@
 // Operator commands and their outcomes.
 import type { MailboxName } from './mailbox.ts';
+import { errorText } from './nearest.ts';
 import type { EpochMs } from './time.ts';
 
 export interface Requester {
@@ -34,6 +35,23 @@ export interface CommandOutcome {
 
 export function succeeded({ result }: Pick<CommandOutcome, 'result'>): boolean {
   return result === 'planned' || result === 'done' || result === 'no_change';
+}
+
+export function noChange(...messages: readonly string[]): CommandOutcome {
+  return { result: 'no_change', messages };
+}
+
+export function invalid(...messages: readonly string[]): CommandOutcome {
+  return { result: 'invalid', messages };
+}
+
+export function failed(...messages: readonly string[]): CommandOutcome {
+  return { result: 'failed', messages };
+}
+
+/** Outcome for an error: it is not known what was carried out. */
+export function failure(error: unknown): CommandOutcome {
+  return failed(errorText(error));
 }
 
 /** Carries out the operation `name` for the socket, HTTP, the page and recipes. Refuses in a sentence. */

@@ -1,7 +1,6 @@
 // Runbooks of the alert rules: what happened, what Warmwarden did, what to do. The page, GET /api/runbooks and
 // docs/runbooks.md show them.
-import type { Severity } from './alert.ts';
-import { type AlertRule, ruleBook } from './alert-rules.ts';
+import { type AlertRule, ruleBook, type Severity } from './alert-rules.ts';
 
 /** Cause of a rule, or another case in which its alert differs. */
 interface RunbookCase {

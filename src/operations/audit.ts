@@ -3,9 +3,9 @@
 
 import type { Turns } from '../account/commit/group-commit.ts';
 import { operatorActedEvent } from '../alerts/rules/event-rules.ts';
+import type { RuleSettings } from '../core/alert-rules.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { CommandEnd, CommandEntry, CommandName, CommandOutcome, Requester } from '../core/operator-command.ts';
-import type { RuleSettings } from '../core/rule-settings.ts';
 import { storeTitle } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';
 import type { Store } from '../store/store.ts';

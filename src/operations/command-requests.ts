@@ -1,14 +1,20 @@
-// The operations: what each takes, and the way of a request from its body to its outcome.
+// The operations: what each takes, and the way of a request from its body through its plan to its outcome.
 
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { severities } from '../core/alert.ts';
-import type { CommandName, CommandOutcome, Operate } from '../core/operator-command.ts';
+import { severities } from '../core/alert-rules.ts';
+import {
+  type CommandName,
+  type CommandOutcome,
+  type Confirmation,
+  invalid,
+  type Operate,
+} from '../core/operator-command.ts';
 import { largestLimit, warmupModes } from '../core/policy.ts';
 import { dayMs, secondMs } from '../core/time.ts';
 import { checkAgainst, formatPath } from '../world/schema/problem.ts';
 import { oneOf } from '../world/schema/section.ts';
 import type { Audited } from './audit.ts';
-import { invalid, type Plan, stopsAt } from './plan.ts';
 
 /** Reads a request, or says what is wrong with it: `mailbox: is missing`. */
 export function readRequest<Shape extends z.ZodType>(
@@ -177,3 +183,30 @@ export async function runCommand<Name extends OperationName>(
   const line = { name, command: typed, account, mailboxes };
   return (plan && stopsAt(plan, request)) ?? audited(request, line, carryOut);
 }
+
+// Plans of commands. A dry run shows the plan; an agreement is valid only while the plan is the same.
+
+export interface Plan {
+  readonly effect: readonly string[];
+  /** Exact effect: JSON that differs whenever the effect differs. Omits moments that only move with the clock. */
+  readonly about: unknown;
+  /** Counts by kind, if the sentences name only some. */
+  readonly counts?: Readonly<Record<string, number>>;
+}
+
+/** Characters of a plan's name: enough that no two plans share a name. */
+const nameLetters = 22;
+
+/** Outcome that ends a request here, for a dry run or if the plan is not the agreed one; null to carry on. */
+export function stopsAt(
+  plan: Plan,
+  { dry_run: isDry = false, plan: agreed = null }: Confirmation,
+): CommandOutcome | null {
+  const name = createHash('sha256').update(JSON.stringify(plan.about)).digest('base64url').slice(0, nameLetters);
+  const said = { messages: plan.effect, plan: name, ...(plan.counts && { counts: plan.counts }) };
+  if (isDry) return { result: 'planned', ...said };
+  if (agreed === null || agreed === name) return null;
+  return { result: 'changed', ...said, messages: [changedSince, ...plan.effect] };
+}
+
+const changedSince = 'Nothing was done: the situation has changed since you were asked. Now:';

@@ -4,13 +4,12 @@
 import { contestOver, endContest, endHolds, type HoldsEnd } from '../account/record/breakers.ts';
 import { type BreakerEntry, heldEntries } from '../core/guard/breaker.ts';
 import { accountOfKey, idOfKey, type MailboxState, mailboxKey, namedMailbox } from '../core/mailbox.ts';
-import type { CommandOutcome } from '../core/operator-command.ts';
+import { type CommandOutcome, invalid, noChange } from '../core/operator-command.ts';
 import { counted, firstText } from '../core/wording/phrases.ts';
 import { type WritesOff, writesAreOff } from '../core/write-scope.ts';
 import type { World } from '../world/world.ts';
 import type { CommandRooms } from './audit.ts';
-import type { Command, Commands } from './command-requests.ts';
-import { invalid, noChange, type Plan } from './plan.ts';
+import type { Command, Commands, Plan } from './command-requests.ts';
 
 interface HoldRooms extends CommandRooms {
   readonly judgeAgain: (mailboxes: Iterable<MailboxState>) => Promise<void>;

@@ -6,14 +6,13 @@ import { aboveMaximum, type PersonsChange, refusalOf } from '../account/record/p
 import { type Action, alreadySo, neededNoChange } from '../core/action.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { type MailboxState, namedMailbox, typedName } from '../core/mailbox.ts';
-import type { CommandOutcome, Requester } from '../core/operator-command.ts';
+import { type CommandOutcome, failed, invalid, type Requester } from '../core/operator-command.ts';
 import type { WarmupMode } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';
 import { actionText, campaignsUntouched, rateText } from '../core/wording/explain.ts';
 import { counted, momentText, spanText } from '../core/wording/phrases.ts';
 import type { CommandRooms } from './audit.ts';
 import type { Commands, OperationRequest, ReadyCommand } from './command-requests.ts';
-import { failed, invalid } from './plan.ts';
 
 export type MailboxChange = Omit<PersonsChange, 'by'>;
 export type WatchOf = (account: string) => AccountWatch | undefined;

@@ -6,12 +6,11 @@ import { type AlertMatch, matchText, type Silence } from '../core/alert.ts';
 import { alertRules } from '../core/alert-rules.ts';
 import { fitsGlob, namesMailbox } from '../core/mailbox-pattern.ts';
 import { namesAre, notCalled } from '../core/nearest.ts';
-import type { CommandOutcome } from '../core/operator-command.ts';
+import { type CommandOutcome, invalid } from '../core/operator-command.ts';
 import { type EpochMs, secondMs } from '../core/time.ts';
 import { counted, momentText } from '../core/wording/phrases.ts';
 import type { CommandRooms } from './audit.ts';
 import type { Commands } from './command-requests.ts';
-import { invalid } from './plan.ts';
 
 export function silenceCommands(rooms: CommandRooms): Pick<Commands, 'silence-add' | 'silence-expire'> {
   const { fleet, store, world, rules } = rooms;

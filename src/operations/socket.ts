@@ -4,8 +4,7 @@ import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { userInfo } from 'node:os';
 import { getRequestListener } from '@hono/node-server';
-import { type Operate, succeeded } from '../core/operator-command.ts';
-import { failure } from './plan.ts';
+import { failure, type Operate, succeeded } from '../core/operator-command.ts';
 
 export function socketPathOf(storePath: string): string {
   return `${storePath}.sock`;

@@ -4,7 +4,14 @@
 import { changedSince, mayTakeBack, refusalOf } from '../account/record/persons.ts';
 import type { Action } from '../core/action.ts';
 import { type MailboxKey, type MailboxState, mailboxKey, typedName } from '../core/mailbox.ts';
-import { type CommandOutcome, type CommandResult, type Requester, succeeded } from '../core/operator-command.ts';
+import {
+  type CommandOutcome,
+  type CommandResult,
+  failed,
+  noChange,
+  type Requester,
+  succeeded,
+} from '../core/operator-command.ts';
 import { isWarmupMode } from '../core/policy.ts';
 import { type EpochMs, secondMs } from '../core/time.ts';
 import type { Claim } from '../core/verdict.ts';
@@ -21,7 +28,6 @@ import {
   readOnlyKeys,
   type WatchOf,
 } from './mailbox-commands.ts';
-import { failed, noChange } from './plan.ts';
 
 /** Limit that people set, in emails a day, perhaps in several steps, and the one before the first step. */
 interface SetLimit {

@@ -4,6 +4,7 @@ import { step } from '../alerts/engine.ts';
 import { type WritesEnd, writesOffCondition } from '../alerts/rules/protection-rule.ts';
 import { type MailboxState, namedMailbox } from '../core/mailbox.ts';
 import { namesAre, notCalled } from '../core/nearest.ts';
+import { invalid, noChange } from '../core/operator-command.ts';
 import { secondMs } from '../core/time.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { listText, momentText } from '../core/wording/phrases.ts';
@@ -18,7 +19,6 @@ import {
 } from '../core/write-scope.ts';
 import type { CommandRooms } from './audit.ts';
 import type { Command, OperationRequest } from './command-requests.ts';
-import { invalid, noChange } from './plan.ts';
 
 export interface WritesRooms extends CommandRooms {
   /** True if an account is configured. */

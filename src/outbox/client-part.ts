@@ -2,9 +2,15 @@
 // alert about others without names. Pure.
 
 import { createHash } from 'node:crypto';
-import { type AlertRoute, type Audience, audienceOf, type KnownFleet } from '../alerts/audience.ts';
 import { type GroupMessage, groupName, groupOf, messageOf } from '../alerts/grouping.ts';
-import { isPauseEnd, pauseFingerprint } from '../alerts/routing.ts';
+import {
+  type AlertRoute,
+  type Audience,
+  audienceOf,
+  isPauseEnd,
+  type KnownFleet,
+  pauseFingerprint,
+} from '../alerts/routing.ts';
 import { apiName, closedTitle, guardHeld } from '../alerts/rules/breaker-rule.ts';
 import { protectionOf } from '../alerts/rules/protection-rule.ts';
 import { type Alert, fingerprintOf, noAccount, type Transition } from '../core/alert.ts';

@@ -1,16 +1,15 @@
 // Turns recorded transitions, and alerts that last, into deliveries once their groups have waited long enough.
-import type { AlertRoute } from '../alerts/audience.ts';
+
 import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
 import { isStoodFor } from '../alerts/incidents.ts';
 import { type Notification, notificationsOf, type Routed, withLinks } from '../alerts/notifications.ts';
-import { channelsFor, hasJoined, mutes, pauseEnd } from '../alerts/routing.ts';
+import { type AlertRoute, channelsFor, hasJoined, mutes, pauseEnd } from '../alerts/routing.ts';
 import { isOutage } from '../alerts/rules/account-rules.ts';
 import type { Channel } from '../channels/channel.ts';
-import type { Alert, Announcement, Severity, Transition } from '../core/alert.ts';
-import { ruleBook } from '../core/alert-rules.ts';
+import type { Alert, Announcement, Transition } from '../core/alert.ts';
+import { type RuleSettings, ruleBook, type Severity } from '../core/alert-rules.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
-import type { RuleSettings } from '../core/rule-settings.ts';
 import { dayMs, type EpochMs, minuteMs } from '../core/time.ts';
 import { alertFor, messageFor, type PartContext } from './client-part.ts';
 import { deliveryOf, notificationLogAfter, type RoutedGroup } from './delivery-of.ts';

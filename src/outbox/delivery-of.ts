@@ -2,9 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import type { EarlyStep } from '../alerts/engine.ts';
-import type { GroupMessage } from '../alerts/grouping.ts';
+import { type GroupMessage, namedAtTheEnd } from '../alerts/grouping.ts';
 import { announcementOf, type Routed } from '../alerts/notifications.ts';
-import { namedAtTheEnd } from '../alerts/quiet-ends.ts';
 import { isPause, pauseFingerprint } from '../alerts/routing.ts';
 import type { Channel, Rendered } from '../channels/channel.ts';
 import type { Announcement } from '../core/alert.ts';

@@ -1,10 +1,10 @@
 // The digest: actions since the last one, mailboxes at risk, missing data, and undelivered messages. Pure.
 
-import { type AlertRoute, audienceOf } from '../alerts/audience.ts';
+import { type AlertRoute, audienceOf } from '../alerts/routing.ts';
 import type { Notice } from '../channels/channel.ts';
 import type { Action } from '../core/action.ts';
-import { type Alert, severities } from '../core/alert.ts';
-import { ruleBook } from '../core/alert-rules.ts';
+import type { Alert } from '../core/alert.ts';
+import { ruleBook, severities } from '../core/alert-rules.ts';
 import type { Delivery, NewDelivery } from '../core/delivery.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { Incident, IncidentMailbox } from '../core/incident.ts';

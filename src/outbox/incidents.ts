@@ -1,7 +1,6 @@
 // The incidents of one look: which begin, go on or end, their members, and the messages that are due.
 
 import { createHash } from 'node:crypto';
-import { type AlertRoute, audienceOf } from '../alerts/audience.ts';
 import { type GroupMessage, incidentMessageOf, messageOf } from '../alerts/grouping.ts';
 import { firingOf, type IncidentLook, messageIncident } from '../alerts/incident-message.ts';
 import {
@@ -15,7 +14,7 @@ import {
   withSeverity,
 } from '../alerts/incidents.ts';
 import type { Routed } from '../alerts/notifications.ts';
-import { channelsFor, type RoutedChannel } from '../alerts/routing.ts';
+import { type AlertRoute, audienceOf, channelsFor, type RoutedChannel } from '../alerts/routing.ts';
 import { affectedMailboxes, showsIncident, traitOf } from '../alerts/shared-cause.ts';
 import type { Alert, Transition } from '../core/alert.ts';
 import { type AlertRule, ruleBook } from '../core/alert-rules.ts';

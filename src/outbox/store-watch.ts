@@ -1,16 +1,16 @@
 // Notifies people of the store itself. While the store fails it can't be relied on to record a message, so this one
 // alert is sent without it, repeatedly to each channel until the channel accepts it. Its end is announced like that of
 // any alert, by the next process too: a note beside the store says that people were notified.
-import type { AlertRoute } from '../alerts/audience.ts';
+
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { messageOf } from '../alerts/grouping.ts';
-import { channelsFor } from '../alerts/routing.ts';
+import { type AlertRoute, channelsFor } from '../alerts/routing.ts';
 import { storeFailing, storeFingerprint, withBeginning, worsened } from '../alerts/rules/daemon-rules.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Alert, Transition } from '../core/alert.ts';
+import type { RuleSettings } from '../core/alert-rules.ts';
 import { pendingDelivery } from '../core/delivery.ts';
-import type { RuleSettings } from '../core/rule-settings.ts';
 import type { Loss, StoreFailure } from '../core/store-failure.ts';
 import { hourMs, minuteMs, secondMs } from '../core/time.ts';
 import type { Loops } from '../world/loop.ts';

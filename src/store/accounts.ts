@@ -5,10 +5,17 @@ import { moveEntries } from '../core/guard/breaker.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { changeNames } from './history.ts';
 import { loadWritesOff } from './people.ts';
-import type { AccountMove, AccountsRecord, KnownAccount } from './records.ts';
 import { inPieces, parsed, storedAction, upsert, writeStops } from './rows.ts';
 import type { Db } from './schema/tables.ts';
-import { loadBreakers, writeAction, writeAlerts, writeBreaker } from './writes.ts';
+import {
+  type AccountMove,
+  type AccountsRecord,
+  type KnownAccount,
+  loadBreakers,
+  writeAction,
+  writeAlerts,
+  writeBreaker,
+} from './writes.ts';
 
 const newest = ['mailboxes', 'observations'] as const;
 const history = ['decisions', 'changes', 'actions'] as const;

@@ -1,9 +1,8 @@
-// Interface of a database under the store, implemented by `sqlite.ts` and `postgres.ts`.
+// Interface of a database under the store, implemented by `sqlite.ts` and `postgres.ts`, and its lease.
 import type { StoreFailure, StoreTrouble } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import { NotOursError, refusalOf } from './failure.ts';
 import type { OutageNote } from './file/outage-note.ts';
-import type { Lease } from './lease.ts';
 import type { Db } from './schema/tables.ts';
 
 export type Transact = <Result>(work: (trx: Db) => Promise<Result>) => Promise<Result>;
@@ -101,4 +100,42 @@ export class Gate {
       throw this.#database.forCaller(error);
     }
   }
+}
+
+// The lease of the active process: the right to write to the store and to change mailboxes. A SQLite store belongs to
+// one process. On PostgreSQL one process is active and others stand by (postgres/lease.ts, docs/postgresql.md).
+
+export interface Lease {
+  readonly isShared: boolean;
+  /** True if the previous process ended without releasing the lease: its last POST may still be in progress. */
+  readonly isInherited: boolean;
+  readonly isHeld: boolean;
+  /** True if a POST that starts now ends before another process can take the lease. */
+  mayPost(): boolean;
+  /** Reason why this process can't renew an expired lease, or null if it has the lease. */
+  readonly overdue: Error | null;
+}
+
+export const ownLease: Lease = {
+  isShared: false,
+  isInherited: false,
+  isHeld: true,
+  mayPost: () => true,
+  overdue: null,
+};
+
+/** Longest duration of a POST with its response. */
+export const postMs = 10_000;
+const readBackMs = 15_000;
+/** After a takeover, a mailbox with an open intent is left alone for this long: the POST may still be in progress. */
+export const inheritedWaitMs = postMs + readBackMs;
+const largeSkewMs = 2_000;
+export const longestSkewMs = 30_000;
+
+export type Skew = 'small' | 'large' | 'excessive';
+
+/** `aheadMs`: milliseconds by which the database's clock is ahead of this machine's. */
+export function skewOf(aheadMs: number): Skew {
+  const ms = Math.abs(aheadMs);
+  return ms > longestSkewMs ? 'excessive' : ms > largeSkewMs ? 'large' : 'small';
 }

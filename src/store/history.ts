@@ -2,10 +2,16 @@
 import { type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { AlertChanges } from '../core/alert.ts';
-import { type DecisionDay, goingOn, type HeldSpan, type RecordedDecision } from '../core/decision.ts';
 import type { Change, MailboxName, MailboxState } from '../core/mailbox.ts';
 import type { CommandEnd, CommandEntry, CommandName, Requester } from '../core/operator-command.ts';
-import type { HistoryQuery, MailboxEntries } from '../core/records.ts';
+import {
+  type DecisionDay,
+  goingOn,
+  type HeldSpan,
+  type HistoryQuery,
+  type MailboxEntries,
+  type RecordedDecision,
+} from '../core/records.ts';
 import { dayMs, type EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import type { Gate } from './database.ts';

@@ -11,10 +11,9 @@ import type { WritesOff } from '../core/write-scope.ts';
 import { loadKnownAccounts } from './accounts.ts';
 import { loadIncidents } from './outbox.ts';
 import { loadSilences, loadWritesOff } from './people.ts';
-import type { BreakerRecord } from './records.ts';
 import { inPieces, parsed, type StoredMailbox, storedAction, storedMailbox } from './rows.ts';
 import { addressColumn, type Db } from './schema/tables.ts';
-import { loadBreakers } from './writes.ts';
+import { type BreakerRecord, loadBreakers } from './writes.ts';
 
 export interface StoredPicture {
   readonly mailboxes: readonly MailboxState[];

@@ -3,13 +3,12 @@
 
 import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
-import type { Observed } from '../core/answers.ts';
+import type { Observed, Route } from '../core/answers.ts';
 import type { GuardMemory } from '../core/guard/memory.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { nextTurn } from '../world/world.ts';
 import { DamagedRowError, type RowKey } from './failure.ts';
-import type { StoredRoute } from './records.ts';
 import { type Db, keyOf, type Tables } from './schema/tables.ts';
 
 /** Parses a stored object or list. Throws DamagedRowError. */
@@ -51,6 +50,8 @@ export function storedMailbox({ account, mailbox_id, memory, ...row }: StoredMai
     memory: memory ? parsed<GuardMemory>(memory, 'mailboxes', { account, mailbox_id }) : null,
   } satisfies Partial<MailboxState>;
 }
+
+export type StoredRoute = Exclude<Route, 'health'>;
 
 /** Newest answer of a route, as writeObservations() stores it, or null if none was read. */
 export function observationOf(mailbox: MailboxState, route: StoredRoute): Observed<unknown> | null {

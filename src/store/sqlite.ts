@@ -3,13 +3,12 @@ import { Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
 import type { StoreFailure } from '../core/store-failure.ts';
 import { type EpochMs, minuteMs } from '../core/time.ts';
-import type { Database, FileCare, Transact } from './database.ts';
+import { type Database, type FileCare, ownLease, type Transact } from './database.ts';
 import { DamagedFileError, failureOf, lostWalError, movedError } from './failure.ts';
 import { connect, type FileConnection, type QueryListener, storeError } from './file/connection.ts';
 import { begin, type OutageNote, type StoreBeginning } from './file/outage-note.ts';
 import { identityOf } from './file/place.ts';
 import { type DiskOptions, Wal } from './file/wal.ts';
-import { ownLease } from './lease.ts';
 import { migrate } from './schema/migrations.ts';
 import type { Db } from './schema/tables.ts';
 

@@ -8,22 +8,26 @@ import type { NotifiedOutage, StorePlace, StoreTrouble } from '../core/store-fai
 import type { EpochMs } from '../core/time.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
 import { loadKnownAccounts, moveMailboxes, writeAccounts } from './accounts.ts';
-import { type Database, Gate } from './database.ts';
+import { type Database, Gate, type Lease } from './database.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import { AuditLog, loadEntries } from './history.ts';
-import type { Lease } from './lease.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadWritesOff, StoredSessions, writeSilence, writesOffOver } from './people.ts';
 import { loadDeparted, loadPicture, type MailboxLike, type SameApi, type StoredPicture } from './picture.ts';
 import type { LeaseOptions } from './postgres/lease.ts';
-import type { AccountsRecord, AnswerRecord, BreakerMove, KnownAccount, ListRecord, WritesRecord } from './records.ts';
 import { inPieces, parsed, storedAction, upsert, writeStops } from './rows.ts';
 import { StoredRuns } from './runs.ts';
 import { metaOf, setMeta } from './schema/migrations.ts';
 import { type FileOptions, openSqlite } from './sqlite.ts';
 import { forgettingDuties, type UpkeepDuty, type UpkeepPlan } from './upkeep.ts';
 import {
+  type AccountsRecord,
+  type AnswerRecord,
+  type BreakerMove,
   forgetAnswers,
+  type KnownAccount,
+  type ListRecord,
+  type WritesRecord,
   writeAction,
   writeAlerts,
   writeAnswers,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Action } from '../../src/core/action.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { hourMs } from '../../src/core/time.ts';
-import { inheritedWaitMs } from '../../src/store/lease.ts';
+import { inheritedWaitMs } from '../../src/store/database.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { amelia, calmPoll, type Duty, goOnDuty } from './duty.ts';
 

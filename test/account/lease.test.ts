@@ -1,7 +1,7 @@
 // An account that is this process's only while its lease says so: what is asked, sent and recorded then, and what is not.
 import { expect, test } from 'vitest';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
-import { inheritedWaitMs } from '../../src/store/lease.ts';
+import { inheritedWaitMs } from '../../src/store/database.ts';
 import { amelia, calmPoll, goOnDuty } from './duty.ts';
 
 test('without its lease it asks nothing, and an answer that comes then is not recorded', async () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { unreachedAlerts } from '../../src/config/checks.ts';
 import type { Config, RouteConfig } from '../../src/config/config.ts';
-import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { defaultRuleSettings } from '../../src/core/alert-rules.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import { ConfigFolder } from '../support/config-folder.ts';
 

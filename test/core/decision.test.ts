@@ -1,6 +1,6 @@
 // Which verdicts belong to one span of decisions.
 import { expect, test } from 'vitest';
-import { isSameSpan } from '../../src/core/decision.ts';
+import { isSameSpan } from '../../src/core/records.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { verdictOf } from '../store/records.ts';
 

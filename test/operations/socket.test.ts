@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { failed } from '../../src/operations/plan.ts';
+import { failed } from '../../src/core/operator-command.ts';
 import { socketPathOf, startCommandSocket } from '../../src/operations/socket.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { until } from '../support/until.ts';

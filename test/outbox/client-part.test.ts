@@ -1,8 +1,7 @@
 // What a client's channel reads of an alert that concerns others, too: its own part, a count of the rest, and no name.
 import { expect, test } from 'vitest';
-import type { AlertRoute } from '../../src/alerts/audience.ts';
 import { messageOf } from '../../src/alerts/grouping.ts';
-import { channelsFor, pauseEnd, pauseFingerprint } from '../../src/alerts/routing.ts';
+import { type AlertRoute, channelsFor, pauseEnd, pauseFingerprint } from '../../src/alerts/routing.ts';
 import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
 import {
   accountRemoved,
@@ -11,9 +10,9 @@ import {
   writesOffCondition,
 } from '../../src/alerts/rules/protection-rule.ts';
 import { type Alert, fingerprintOf } from '../../src/core/alert.ts';
+import { defaultRuleSettings } from '../../src/core/alert-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
-import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { alertFor, messageFor } from '../../src/outbox/client-part.ts';
 import { sampleAlert, sampleMailbox, start } from '../alerts/samples.ts';

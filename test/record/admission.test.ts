@@ -1,6 +1,6 @@
 // The breaker is asked before a verdict becomes an action: who gets in its book, and who leaves it.
 import { describe, expect, test } from 'vitest';
-import { askBreaker } from '../../src/account/record/admission.ts';
+import { askBreaker } from '../../src/account/record/after-answer.ts';
 import { type BreakerState, closedBreaker } from '../../src/core/guard/breaker.ts';
 import { judge } from '../../src/core/guard/judge.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';

@@ -1,9 +1,9 @@
 // What a list, a configuration and a person change in a breaker, in the picture and in the store.
 import { expect, test } from 'vitest';
 import { endHolds } from '../../src/account/record/breakers.ts';
+import { defaultRuleSettings } from '../../src/core/alert-rules.ts';
 import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/core/guard/breaker.ts';
 import { noTally } from '../../src/core/records.ts';
-import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { noAlerts, now } from '../store/records.ts';
 import { recording } from './recording.ts';

@@ -6,7 +6,7 @@ import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '.
 import type { GuardMemory } from '../../src/core/guard/memory.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
-import type { AnswerRecord, DecisionRecord } from '../../src/store/records.ts';
+import type { AnswerRecord, DecisionRecord } from '../../src/store/writes.ts';
 import { row } from '../guard/samples.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 

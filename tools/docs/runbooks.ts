@@ -1,8 +1,6 @@
 // docs/runbooks.md: for each rule what happened and what to do.
 
-import { severities } from '../../src/core/alert.ts';
-import { type AlertRule, alertRules, ruleBook } from '../../src/core/alert-rules.ts';
-import { defaultRuleSettings } from '../../src/core/rule-settings.ts';
+import { type AlertRule, alertRules, defaultRuleSettings, ruleBook, severities } from '../../src/core/alert-rules.ts';
 import { runbookOf } from '../../src/core/runbooks.ts';
 
 const head = `# Runbooks

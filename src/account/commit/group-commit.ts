@@ -6,9 +6,9 @@ import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
 import { newcomerAnswers } from '../../core/policy.ts';
 import { type EpochMs, elapsedMs, hourMs, secondMs } from '../../core/time.ts';
-import type { AnswerRecord, DecisionRecord, StoredRoute } from '../../store/records.ts';
-import { mailboxRow, observationOf } from '../../store/rows.ts';
+import { mailboxRow, observationOf, type StoredRoute } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
+import type { AnswerRecord, DecisionRecord } from '../../store/writes.ts';
 import { type Clock, nextTurn, type World } from '../../world/world.ts';
 
 /** Answers that share a commit share its pages and its sync. */

@@ -3,6 +3,7 @@ import { type Condition, tune } from '../../alerts/condition.ts';
 import { step } from '../../alerts/engine.ts';
 import { guardHeld, heldSubject } from '../../alerts/rules/breaker-rule.ts';
 import { fingerprintOf } from '../../core/alert.ts';
+import type { RuleSettings } from '../../core/alert-rules.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import {
   applyHeld,
@@ -14,7 +15,6 @@ import {
 } from '../../core/guard/breaker.ts';
 import { isContested, recentReversals, withoutCounts, withoutReversals } from '../../core/guard/memory.ts';
 import { accountOfKey, aheadMs, idOfKey, type MailboxState } from '../../core/mailbox.ts';
-import type { RuleSettings } from '../../core/rule-settings.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { RecorderRooms } from './guarded-account.ts';
 

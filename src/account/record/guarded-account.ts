@@ -2,7 +2,7 @@
 
 import type { Action } from '../../core/action.ts';
 import type { Transition } from '../../core/alert.ts';
-import { ruleBook } from '../../core/alert-rules.ts';
+import { type RuleSettings, ruleBook } from '../../core/alert-rules.ts';
 import type { MeasuredRoute, Route, StaleMeasurement } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import type { StatusWords } from '../../core/guard/run-state.ts';
@@ -10,7 +10,6 @@ import type { MailboxState } from '../../core/mailbox.ts';
 import type { MailboxPattern } from '../../core/mailbox-pattern.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { Tally } from '../../core/records.ts';
-import type { RuleSettings } from '../../core/rule-settings.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Store } from '../../store/store.ts';
 import type { World } from '../../world/world.ts';

@@ -8,7 +8,7 @@ import type { Fleet } from '../../core/fleet/fleet.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../../core/time.ts';
 import { takenNames } from '../../store/accounts.ts';
-import type { AccountMove, KnownAccount } from '../../store/records.ts';
+import type { AccountMove, KnownAccount } from '../../store/writes.ts';
 
 /** An account without a readable list for this time guards no mailbox that another account can read. */
 const unreadableForMs = 10 * minuteMs;

@@ -16,7 +16,7 @@ import { aheadMs, type MailboxName, type MailboxState, mailboxKey, mailboxUnder 
 import { idlePatterns } from '../../core/mailbox-pattern.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
-import type { AccountMove, AnswerRecord } from '../../store/records.ts';
+import type { AccountMove, AnswerRecord } from '../../store/writes.ts';
 import { isMoving, nothingMoved } from '../commit/group-commit.ts';
 import { AccountAlerts, type ListFindings } from './account-alerts.ts';
 import { type AnswerContext, afterAnswer, afterSettlement } from './after-answer.ts';

@@ -1,5 +1,7 @@
 // Rules that read the verdict: over the limit and not acted on, near the limit, and unable to judge.
-import type { Alert, Severity } from '../../core/alert.ts';
+
+import type { Alert } from '../../core/alert.ts';
+import type { Severity } from '../../core/alert-rules.ts';
 import type { Route } from '../../core/answers.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
 import { isBlind, isIdle, lacksCounts, type Reason, type Verdict } from '../../core/verdict.ts';
@@ -23,7 +25,7 @@ import {
   subjectOf,
   type Words,
 } from '../condition.ts';
-import { isTooFew } from '../quiet-ends.ts';
+import { isTooFew } from '../grouping.ts';
 import { contestAdvice } from './mailbox-rules.ts';
 
 const counted = [guardBlind, bounceOverLimit, bounceNearLimit, bounceBurst];

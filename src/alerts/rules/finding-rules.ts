@@ -1,5 +1,6 @@
 // Rules about what mailboxes share: the DNS of a domain, and the blacklists of an IP address.
 import type { Subject } from '../../core/alert.ts';
+import type { RuleSettings } from '../../core/alert-rules.ts';
 import {
   type DnsAnswer,
   type DnsRecordName,
@@ -9,7 +10,6 @@ import {
 } from '../../core/answers.ts';
 import { domainOf, type MailboxState } from '../../core/mailbox.ts';
 import { fitsGlob } from '../../core/mailbox-pattern.ts';
-import type { RuleSettings } from '../../core/rule-settings.ts';
 import { counted, firstText, listText } from '../../core/wording/phrases.ts';
 import {
   accountSubject,

@@ -1,7 +1,7 @@
 // protection_off: a person took protection away. No route and no silence keeps it back, and it is repeated daily.
 
-import { type Alert, type AlertMatch, noAccount, type Silence, type Subject, severities } from '../../core/alert.ts';
-import type { AlertRule } from '../../core/alert-rules.ts';
+import { type Alert, type AlertMatch, noAccount, type Silence, type Subject } from '../../core/alert.ts';
+import { type AlertRule, severities } from '../../core/alert-rules.ts';
 import { fitsGlob } from '../../core/mailbox-pattern.ts';
 import { dayMs, type EpochMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';

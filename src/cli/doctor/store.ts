@@ -6,9 +6,9 @@ import type { Places } from '../../config/places.ts';
 import { nameOf, type PostgresPlace, pathOf, type StorePlace } from '../../core/store-failure.ts';
 import { counted, listText, spanText } from '../../core/wording/phrases.ts';
 import { userName } from '../../operations/socket.ts';
+import { skewOf } from '../../store/database.ts';
 import { StoreError } from '../../store/failure.ts';
 import { lockOf, presenceOf, sizeOf } from '../../store/file/place.ts';
-import { skewOf } from '../../store/lease.ts';
 import { Ledger } from '../../store/ledger.ts';
 
 import type { Content, Examination } from '../../store/postgres/examination.ts';

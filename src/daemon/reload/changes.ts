@@ -15,7 +15,7 @@ import type { EpochMs } from '../../core/time.ts';
 import { counted, firstText } from '../../core/wording/phrases.ts';
 import { decisionWords } from '../../core/wording/states.ts';
 import { takenNames } from '../../store/accounts.ts';
-import type { AccountMove, KnownAccount } from '../../store/records.ts';
+import type { AccountMove, KnownAccount } from '../../store/writes.ts';
 import { showShared } from '../picture.ts';
 import { type Duties, keyOf } from './duties.ts';
 

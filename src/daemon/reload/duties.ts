@@ -18,7 +18,7 @@ import {
 import { routes } from '../../core/answers.ts';
 import { errorText } from '../../core/nearest.ts';
 import type { AccountLedger } from '../../core/records.ts';
-import { inheritedWaitMs } from '../../store/lease.ts';
+import { inheritedWaitMs } from '../../store/database.ts';
 import { cronSchedule } from '../../world/schedule.ts';
 import { notGuardedAnyMore } from '../picture.ts';
 

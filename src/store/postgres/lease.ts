@@ -5,11 +5,29 @@
 import { sql } from 'kysely';
 import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
 import { type Bell, type Clock, createBell, type Log } from '../../world/world.ts';
+import { type Lease, longestSkewMs, postMs, skewOf } from '../database.ts';
 import { HeldStoreError, StoreError } from '../failure.ts';
-import { type Lease, leaseLeftMs, leaseMs, longestSkewMs, type Moment, postMs, skewOf } from '../lease.ts';
 import type { Db } from '../schema/tables.ts';
 import { nowMs } from './connection.ts';
 import { forCaller } from './failure.ts';
+
+/** Time after the active process sent its last acknowledged heartbeat. A standby waits as long. */
+const leaseMs = 15_000;
+/** A larger difference between two readings means that the machine slept, or that the clock was set. */
+const toleratedJumpMs = 2_000;
+
+interface Moment {
+  /** Monotonic clock: never jumps, and stops while the machine sleeps. */
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
+/** `sent`: the time at which the last acknowledged heartbeat was sent, not that of its response. */
+function leaseLeftMs(sent: Moment, now: Moment): number {
+  const passed = now.monotonic - sent.monotonic;
+  const jumped = Math.abs(now.wall - sent.wall - passed) > toleratedJumpMs;
+  return jumped ? 0 : leaseMs - passed;
+}
 
 const beatEveryMs = 3_000;
 const lookEveryMs = 500;

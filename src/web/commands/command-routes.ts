@@ -1,7 +1,7 @@
 // Operator commands on the page. A GET with `do` shows the effect of a command; only the POST of that form runs it.
 import { randomUUID } from 'node:crypto';
 import type { Context, Hono } from 'hono';
-import { failure } from '../../operations/plan.ts';
+import { failure } from '../../core/operator-command.ts';
 import { systemClock } from '../../world/world.ts';
 import { byOf, framed, visitorOf } from '../access/access.ts';
 import { formTokenFor, ownFormOf } from '../access/sessions.ts';

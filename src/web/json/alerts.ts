@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { silenceOf } from '../../alerts/routing.ts';
-import { type Alert, accountsOf, severities } from '../../core/alert.ts';
-import { alertRules } from '../../core/alert-rules.ts';
+import { type Alert, accountsOf } from '../../core/alert.ts';
+import { alertRules, severities } from '../../core/alert-rules.ts';
 import { type ListedDelivery, publicState } from '../../core/delivery.ts';
 import { type Incident, type IncidentMailbox, memberStates, sharedAttributes } from '../../core/incident.ts';
 import { runbookOf } from '../../core/runbooks.ts';

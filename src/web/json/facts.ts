@@ -1,9 +1,9 @@
 // Facts that several answers have in common: the schema of each, and how it is read. Unknown values are null.
 import { z } from 'zod';
 import type { Action } from '../../core/action.ts';
-import type { DecisionDay, RecordedDecision } from '../../core/decision.ts';
 import { type Change, guardStates, type SweepProgress } from '../../core/mailbox.ts';
 import { percent } from '../../core/policy.ts';
+import type { DecisionDay, RecordedDecision } from '../../core/records.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { reasons, type Verdict, verdictActions } from '../../core/verdict.ts';
 import { changeSentence } from '../../core/wording/causes.ts';

@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { silenceOf } from '../../alerts/routing.ts';
-import { type Alert, severities } from '../../core/alert.ts';
-import { alertRules } from '../../core/alert-rules.ts';
+import type { Alert } from '../../core/alert.ts';
+import { alertRules, severities } from '../../core/alert-rules.ts';
 import { type AccountState, type GuardState, guardStates } from '../../core/mailbox.ts';
 import { type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
 import {

@@ -1,8 +1,13 @@
 // POST /api/operations/NAME and POST /-/reload: the operations of the daemon's socket, for a token with the role operator.
 import { z } from 'zod';
-import { type CommandOutcome, type CommandResult, commandResults, succeeded } from '../../core/operator-command.ts';
+import {
+  type CommandOutcome,
+  type CommandResult,
+  commandResults,
+  failure,
+  succeeded,
+} from '../../core/operator-command.ts';
 import { type OperationName, operationNames, operationShapes } from '../../operations/command-requests.ts';
-import { failure } from '../../operations/plan.ts';
 import { jsonOf } from '../../world/schema/json.ts';
 import { operatorOf, reloaderOf } from '../access/auth.ts';
 import { isFromAnyPage } from '../access/sessions.ts';

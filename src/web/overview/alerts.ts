@@ -1,7 +1,7 @@
 // Alerts for pages and the API: firing alerts in groups, and past alerts.
 import { concerns, domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
-import { type Alert, accountsOf, isCause, type Severity, severities } from '../../core/alert.ts';
-import { alertRules, ruleBook } from '../../core/alert-rules.ts';
+import { type Alert, accountsOf, isCause } from '../../core/alert.ts';
+import { alertRules, ruleBook, type Severity, severities } from '../../core/alert-rules.ts';
 import { domainOf, isCalled, type MailboxState } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { means, oneOf, type Query, upTo } from '../query.ts';

@@ -1,8 +1,8 @@
 // The fleet per day: emails sent and bounced, actions, and held mailboxes. The sums are cached for a minute.
 import { dailyRows } from '../../core/daily-counts.ts';
-import type { HeldSpan } from '../../core/decision.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { mailboxKey } from '../../core/mailbox.ts';
+import type { HeldSpan } from '../../core/records.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, minuteMs, utcDate } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
 import { orNull, type RouteParts, type TrendDay } from '../route-parts.ts';

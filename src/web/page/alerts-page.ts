@@ -1,7 +1,8 @@
 // The alerts page: firing alerts, most severe first; past alerts; the newest messages. Also the page of the silences.
 import { html } from 'hono/html';
 import { mutes } from '../../alerts/routing.ts';
-import { matchText, severities } from '../../core/alert.ts';
+import { matchText } from '../../core/alert.ts';
+import { severities } from '../../core/alert-rules.ts';
 import { silenceExpirePath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, duration } from '../../core/wording/phrases.ts';

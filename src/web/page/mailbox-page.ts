@@ -3,7 +3,6 @@ import { html } from 'hono/html';
 import { type Action, neededNoChange } from '../../core/action.ts';
 import type { Alert } from '../../core/alert.ts';
 import { dailyRows } from '../../core/daily-counts.ts';
-import type { RecordedDecision } from '../../core/decision.ts';
 import { isDisconnected } from '../../core/guard/run-state.ts';
 import {
   awaitsJudgement,
@@ -17,7 +16,7 @@ import {
 } from '../../core/mailbox.ts';
 import { mailboxCommandPath, mailboxPath } from '../../core/page-links.ts';
 import type { Ppm } from '../../core/policy.ts';
-import type { MailboxEntries } from '../../core/records.ts';
+import type { MailboxEntries, RecordedDecision } from '../../core/records.ts';
 import { dayMs, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { sentence } from '../../core/wording/explain.ts';

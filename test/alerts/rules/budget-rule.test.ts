@@ -1,6 +1,6 @@
 // budget_too_small: what it says, and when it knows nothing.
 import { expect, test } from 'vitest';
-import { budgetTooSmall } from '../../../src/alerts/rules/budget-rule.ts';
+import { budgetTooSmall } from '../../../src/alerts/rules/account-rules.ts';
 import type { Forecast } from '../../../src/core/mailbox.ts';
 import { hourMs, minuteMs } from '../../../src/core/time.ts';
 import { forecast, account as sampleAccount } from '../../web/example-fleet.ts';

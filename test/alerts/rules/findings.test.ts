@@ -5,10 +5,9 @@ import { tune } from '../../../src/alerts/condition.ts';
 import { step } from '../../../src/alerts/engine.ts';
 import { configMatchesNothing } from '../../../src/alerts/rules/daemon-rules.ts';
 import { conditionsAfter } from '../../../src/alerts/rules.ts';
-import type { AlertRule } from '../../../src/core/alert-rules.ts';
+import { type AlertRule, defaultRuleSettings } from '../../../src/core/alert-rules.ts';
 import type { BlacklistAnswer, Route, StatsRow } from '../../../src/core/answers.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
-import { defaultRuleSettings } from '../../../src/core/rule-settings.ts';
 import { addDays, dayMs, type EpochMs, hourMs, minuteMs, utcDate } from '../../../src/core/time.ts';
 import type { Verdict } from '../../../src/core/verdict.ts';
 import {

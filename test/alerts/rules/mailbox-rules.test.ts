@@ -4,13 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { tune } from '../../../src/alerts/condition.ts';
 import { actedEvent } from '../../../src/alerts/rules/action-rules.ts';
 import { sendingOverLimit } from '../../../src/alerts/rules/mailbox-rules.ts';
-import type { Severity } from '../../../src/core/alert.ts';
-import type { AlertRule } from '../../../src/core/alert-rules.ts';
+import { type AlertRule, defaultRuleSettings, type Severity } from '../../../src/core/alert-rules.ts';
 import type { RecentBounce, StatsRow, WarmupAnswer } from '../../../src/core/answers.ts';
 import type { GuardMemory } from '../../../src/core/guard/memory.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
 import type { RecentLimits } from '../../../src/core/policy.ts';
-import { defaultRuleSettings } from '../../../src/core/rule-settings.ts';
 import { dayMs, hourMs } from '../../../src/core/time.ts';
 import type { Claim } from '../../../src/core/verdict.ts';
 import {

@@ -10,7 +10,7 @@ import {
   type ShiftFinding,
 } from '../../../src/alerts/rules/pooled-rules.ts';
 import type { Alert } from '../../../src/core/alert.ts';
-import { defaultRuleSettings } from '../../../src/core/rule-settings.ts';
+import { defaultRuleSettings } from '../../../src/core/alert-rules.ts';
 import { minuteMs } from '../../../src/core/time.ts';
 import { start } from '../samples.ts';
 

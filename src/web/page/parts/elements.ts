@@ -1,7 +1,7 @@
 // Small pieces of markup that all pages share: times, state words, links, safe text.
 
 import { html } from 'hono/html';
-import type { Severity } from '../../../core/alert.ts';
+import type { Severity } from '../../../core/alert-rules.ts';
 import type { GuardState } from '../../../core/mailbox.ts';
 import type { Ppm } from '../../../core/policy.ts';
 import type { EpochMs } from '../../../core/time.ts';
