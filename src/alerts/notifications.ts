@@ -25,7 +25,7 @@ export interface NotificationFacts {
   /** True if an alert is silenced or explained by another one. The end of an announced alert is told regardless. */
   readonly muted: (alert: Alert) => boolean;
   readonly wanted: (alert: Alert) => boolean;
-  /** Returns true if an announced alert came to concern an account whose channel was not notified of it. */
+  /** Returns true if an announced alert came to concern a channel that was not notified of it. */
   readonly joined: (alert: Alert) => boolean;
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   readonly timing: GroupTiming;
@@ -105,13 +105,15 @@ function sayAgain(facts: NotificationFacts): readonly { readonly group: string; 
   const due = new Set<string>();
   const again = facts.firing.flatMap((alert) => {
     const group = groupOf(alert);
-    if (isOfIncident(alert, facts)) return [];
+    // A channel that a hold comes to concern is told at once: after its update, the incident is silent until its end.
+    const isNewSomewhere = joined(alert);
+    if (isOfIncident(alert, facts) && !isNewSomewhere) return [];
     if (waiting.has(alert.fingerprint) || muted(alert) || mayNotifyFrom(group, timing) > timing.now) return [];
     const say = (kind: Transition['kind']) => [{ group, transition: { kind, at: timing.now, alert } }];
     const known = announced.get(alert.fingerprint);
     if (!known || (known.channels?.length === 0 && wanted(alert))) return say('firing');
     if (callsForNothing(alert)) return [];
-    if (isMoreThanTold(alert, known) || joined(alert)) return say('worsened');
+    if (isMoreThanTold(alert, known) || isNewSomewhere) return say('worsened');
     if (isDue(alert, known, facts)) due.add(group);
     return say('reminder');
   });

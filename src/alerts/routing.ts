@@ -9,8 +9,10 @@ import {
   type Silence,
   type Transition,
 } from '../core/alert.ts';
+import { ruleBook } from '../core/alert-rules.ts';
 import type { ChannelState, Fleet } from '../core/fleet/fleet.ts';
-import { domainOf, type MailboxName, type MailboxState } from '../core/mailbox.ts';
+import { heldEntries } from '../core/guard/breaker.ts';
+import { domainOf, idOfKey, type MailboxName, type MailboxState } from '../core/mailbox.ts';
 import { fitsGlob, namesMailbox } from '../core/mailbox-pattern.ts';
 import type { EpochMs } from '../core/time.ts';
 import { isDisarming, protectionOf } from './rules/protection-rule.ts';
@@ -106,10 +108,10 @@ function wants({ match }: AlertRoute, alert: Alert): boolean {
   return matches(alert, accountsOf(alert).length === 0 ? rest : match, 'one');
 }
 
-/** Returns true if an alert about several accounts came to concern one whose channel was not notified. */
+/** Returns true if held actions came to concern a channel that was not notified of the hold. */
 export function hasJoined(alert: Alert, announcement: Announcement | undefined, wanted: readonly string[]): boolean {
   const known = announcement?.channels;
-  return accountsOf(alert).length > 1 && known != null && wanted.some((channel) => !known.includes(channel));
+  return ruleBook[alert.rule].shows === 'hold' && known != null && wanted.some((channel) => !known.includes(channel));
 }
 
 // Pauses by Warmwarden for channels that page: an event never resolves, but its page ends when the mailbox runs again,
@@ -176,7 +178,7 @@ export interface Audience {
   concernOf(alert: Alert): Concern;
 }
 
-export type KnownFleet = Pick<Fleet, 'accounts' | 'mailboxesOf'>;
+export type KnownFleet = Pick<Fleet, 'accounts' | 'mailboxesOf' | 'breaker'>;
 
 const everybody: Audience = { isClient: () => false, sees: () => true, concernOf: () => 'all' };
 
@@ -216,6 +218,8 @@ function clientAudience(matches: readonly AlertMatch[], fleet: KnownFleet): Audi
     const accounts = accountsOf(alert);
     if (accounts.length === 0) return seesFleet() ? 'all' : concernsEverybody(alert) ? 'part' : 'none';
     if (accounts.every(seesAll)) return 'all';
+    const held = ruleBook[alert.rule].shows === 'hold' ? heldEntries(fleet.breaker(alert.object ?? '')) : [];
+    if (held.length > 0) return held.some((one) => sees({ ...one, id: idOfKey(one.key) })) ? 'part' : 'none';
     if (mailboxId !== null || email !== null)
       return sees({ account, id: mailboxId ?? '', email: email ?? '' }) ? 'all' : 'none';
     if (seesDomain(alert)) return 'all';

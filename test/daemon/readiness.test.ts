@@ -19,7 +19,7 @@ test('says since when the store fails, with which error, and what to do', () => 
 
 test('says while an account is starting why the process before ended', () => {
   const fleet = new Fleet();
-  const sentence = 'Warmwarden ended at 3 November 09:00 UTC: account acme: its time loop has been stuck for a minute.';
+  const sentence = 'Warmwarden ended on 3 November 09:00 UTC: account acme: its time loop has been stuck for a minute.';
   fleet.putAlert(
     alert({ rule: 'crashed', account: noAccount, facts: { title: '', sentences: [sentence], numbers: {} } }),
   );

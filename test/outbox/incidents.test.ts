@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { graveAlerts } from '../../src/alerts/incidents.ts';
 import { traitOf } from '../../src/alerts/shared-cause.ts';
+import { accountOfKey, domainOf, idOfKey } from '../../src/core/mailbox.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { acted, invalid, policyBlock } from '../alerts/incident-samples.ts';
 import { firing, sampleAlert } from '../alerts/samples.ts';
@@ -187,6 +188,44 @@ test("a channel for one account reads of that account's mailboxes only", async (
   expect(acme?.message.transitions.every(({ alert }) => alert.account === 'acme')).toBe(true);
 });
 
+test.each([
+  ['accounts', (client: string) => ({ account: [client] }), ['acme', 'other']],
+  ['domains', (client: string) => ({ domain: [client === 'acme' ? 'g0.example' : 'g1.example'] }), ['acme', 'acme']],
+] as const)(
+  'clients by %s: one whose first mailbox is held after the one update reads its name',
+  async (_, match, accounts) => {
+    const clients = ['acme', 'other'];
+    const mailboxes = [...agency(), ...agency('other')];
+    const routes = clients.map((client) => ({ match: match(client), channels: [client] }));
+    const at = collectorRig({ mailboxes, names: clients, settings: { routes } });
+    for (const account of clients) {
+      for (const id of ['g0-0', 'g1-0', 'g2-0', 'g3-0']) {
+        const after = acted(mailboxOf(at, id, account), at.now());
+        at.put(after.mailbox);
+        at.commit(after.event);
+      }
+    }
+    await at.run(10 * minuteMs);
+    const holds = (numbers: readonly number[]) => {
+      const keys = numbers.map((number) => `${accounts[number]}/g${number}-0`);
+      hold(at, keys);
+      const alert = held(keys);
+      return { ...alert, facts: { ...alert.facts, accounts: [...new Set(numbers.map((one) => accounts[one] ?? ''))] } };
+    };
+    at.fire(holds([0]));
+    await at.run(hourMs);
+    expect(at.fleet.incidents()[0]?.announced).toMatchObject({ updated: true, channels: clients });
+    expect(JSON.stringify(at.sent.filter(({ channel }) => channel === 'other'))).not.toContain('guard_held');
+    at.fleet.putAlert(holds([0, 1]));
+    const after = await at.run(10 * minuteMs);
+    const ofOther = after.filter(({ channel }) => channel === 'other');
+    expect(ofOther).toMatchObject([{ kind: 'worsened', rule: 'guard_held' }]);
+    expect(ofOther[0]?.message.transitions[0]?.alert.facts.sentences.join(' ')).toMatch(/Held: box0@g1\.example/);
+    await at.run(hourMs);
+    expect(at.sent.filter(({ rule, channel }) => rule === 'guard_held' && channel === 'other')).toHaveLength(1);
+  },
+);
+
 test('a mailbox in its first hour belongs to no incident: what is found need not have begun', async () => {
   const mailboxes = agency().map((mailbox) => ({ ...mailbox, firstSeenAt: midnight + 9.5 * hourMs }));
   const at = collectorRig({ mailboxes });
@@ -272,10 +311,11 @@ const held = (mailboxes: readonly string[], emergencies = 0) => {
   return sampleAlert(0, { ...subject, severity: 'critical', facts: { title: 'held', sentences: [], numbers } });
 };
 
-function hold(at: Rig, ids: readonly string[]): void {
-  const entries = ids.map((id) => {
-    const about = { key: `acme/${id}`, account: 'acme', email: `${id}@a.example`, domain: 'a.example', at: at.now() };
-    return { ...about, held: true, firstSight: false, weight: 1 };
+function hold(at: Rig, keys: readonly string[]): void {
+  const entries = keys.map((key) => {
+    const { account, email } = mailboxOf(at, idOfKey(key), accountOfKey(key));
+    const seen = { at: at.now(), held: true, firstSight: false, weight: 1 };
+    return { key, account, email, domain: domainOf(email), ...seen };
   });
   at.fleet.putBreaker(api, { openSince: at.now(), atFirstSight: false, entries, trickle: [], approved: [] });
 }
@@ -289,7 +329,7 @@ test('a symptom that joins is no update by itself: what is held is, and emergenc
   at.fire(sampleAlert(0, { ...subject, rule: 'shared_bounces', firingAt: at.now() }));
   await at.run(10 * minuteMs);
   expect(ofIncidents(at)).toHaveLength(1);
-  hold(at, ['g0-0']);
+  hold(at, ['acme/g0-0']);
   at.fire(held(['g0-0']));
   await at.run(2 * minuteMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5', 'grew google 5']);
@@ -297,7 +337,7 @@ test('a symptom that joins is no update by itself: what is held is, and emergenc
   at.commit({ ...firing(held(['g0-0'], 1), at.now()), kind: 'worsened', urgent: true });
   expect(await at.run(minuteMs)).toMatchObject([{ kind: 'worsened', rule: 'guard_held', message: { incident: null } }]);
   // What it comes to hold of others is no part of it: people are reminded of all that is held.
-  hold(at, ['g0-0', 'm0-0']);
+  hold(at, ['acme/g0-0', 'acme/m0-0']);
   await at.run(4 * hourMs);
   expect(at.sent.at(-1)).toMatchObject({ kind: 'reminder', rule: 'guard_held', message: { incident: null } });
 });
