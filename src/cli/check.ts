@@ -48,8 +48,8 @@ function settingsJson(settings: readonly Setting[]) {
 
 function placeOf(from: Origin) {
   if (!('line' in from)) return {};
-  const { line, column } = from;
-  return from.kind === 'environment' ? { line, column, written: from.written } : { line, column };
+  const { kind: _, ...place } = from;
+  return place;
 }
 
 function sharedSteps(a: Path, b: Path): number {

@@ -1,13 +1,13 @@
 // Configuration of a command: all of it, one section, or only its places. A problem becomes the error that ends the
 // command.
 import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type AlertsConfig, alertsWithProxy, type GuardSettings } from '../config/config.ts';
 import { guardSchema } from '../config/guard-schema.ts';
+import { readSource } from '../config/include.ts';
 import { loadConfig, proxiesOf, type ValidConfig, withEgress } from '../config/load.ts';
 import { loadPart, loadPlaces, type Places, usualStore } from '../config/places.ts';
-import { checkPart, readSource } from '../config/source.ts';
+import { checkPart } from '../config/source.ts';
 import type { StorePlace } from '../core/store-failure.ts';
 import { socketPathOf } from '../operations/socket.ts';
 import { commandName } from '../world/program.ts';
@@ -85,8 +85,7 @@ export function guardOf(file: string): GuardSettings {
   // In a file without accounts, a key other than guard is a mistake.
   const written = tree['accounts'] === undefined ? tree : { guard: tree['guard'] ?? {} };
   const schema = section({ guard: guardSchema });
-  const folder = dirname(resolve(file));
-  const part = checkPart({ source, written, schema, environment: process.env, folder });
+  const part = checkPart({ source, written, schema, environment: process.env });
   if ('problems' in part) throw problemsError(file, part.problems);
   return part.checked.guard;
 }

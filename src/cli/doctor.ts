@@ -70,13 +70,7 @@ async function examine(file: string, loaded: LoadedConfig): Promise<DoctorFindin
     versions(),
     ...(await configuration(file, loaded)),
     ...examineFiles({
-      config: file,
-      secrets: loaded.ok
-        ? loaded
-            .settings()
-            .filter(isReadable)
-            .map(({ path }) => formatPath(path))
-        : [],
+      configs: configFiles(file, loaded),
       secretFiles: loaded.ok ? [...loaded.secretFiles.keys()] : [],
       recipesFolder: places.ok ? places.recipesFolder : null,
       store: place,
@@ -91,6 +85,17 @@ async function examine(file: string, loaded: LoadedConfig): Promise<DoctorFindin
     checks: hidden(checks, loaded),
     exitCode: loaded.ok ? Math.max(store.exitCode, otherwise) : errorKinds.configuration.exitCode,
   };
+}
+
+/** The configuration file and those that it includes, each with the names of the settings whose secrets it holds. */
+function configFiles(file: string, loaded: LoadedConfig) {
+  if (!loaded.ok) return [{ file, secrets: [] }];
+  const readable = loaded.settings().filter(isReadable);
+  const holder = ({ from }: Setting) => ('file' in from ? from.file : undefined) ?? file;
+  return [file, ...loaded.included].map((one) => {
+    const held = readable.filter((setting) => holder(setting) === one);
+    return { file: one, secrets: held.map(({ path }) => formatPath(path)) };
+  });
 }
 
 function versions(): Examined {

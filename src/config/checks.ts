@@ -51,7 +51,13 @@ function sharedKeys(accounts: readonly RawMapping[]): Finding[] {
     const other = accounts[first]?.['name'];
     const whose = typeof other === 'string' ? `account ${other}` : `accounts[${first}]`;
     return [
-      finding(['accounts', index, 'api_key'], `is also the key of ${whose}: together they would exceed its rate limit`),
+      {
+        ...finding(
+          ['accounts', index, 'api_key'],
+          `is also the key of ${whose}: together they would exceed its rate limit`,
+        ),
+        other: ['accounts', first, 'api_key'],
+      },
     ];
   });
 }
@@ -65,9 +71,8 @@ function repeats(holders: readonly RawMapping[], path: Path): Finding[] {
   return holders.flatMap((holder, index) => {
     const first = holders.findIndex((other) => other['name'] === holder['name']);
     if (typeof holder['name'] !== 'string' || first === index) return [];
-    return [
-      finding([...path, index, 'name'], `"${holder['name']}" is also the name of ${formatPath([...path, first])}`),
-    ];
+    const message = `"${holder['name']}" is also the name of ${formatPath([...path, first])}`;
+    return [{ ...finding([...path, index, 'name'], message), other: [...path, first, 'name'] }];
   });
 }
 

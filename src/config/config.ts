@@ -326,6 +326,11 @@ const proxyKey = secret(
 export const alertsWithProxy = section({ alerts: alertsKey, proxy: proxyKey });
 
 export const configSchema = section({
+  include: optional(
+    wordOrWords(z.string().min(1)),
+    undefined,
+    'Other files with more of the configuration: a glob relative to this file, such as conf.d/*.yaml, or a list.',
+  ),
   accounts: z.array(account).min(1, 'has no account: there is nothing to guard').describe('One API key each.'),
   poll: keyed(poll, {}, 'When each kind of data is due at the latest.'),
   guard: keyed(guardSchema, {}, 'When to act, and how.'),

@@ -1,14 +1,13 @@
 // Reads the configuration file and the environment, and returns a Config, or every problem at once.
-import { dirname, resolve } from 'node:path';
 import { noProxies, type Proxies, proxiesIn } from '../core/egress.ts';
-import type { SourceDocument } from '../world/schema/document.ts';
 import { type Finding, formatPath, type Path, type Problem } from '../world/schema/problem.ts';
 import { doubts, inconsistencies } from './checks.ts';
 import { type AlertsConfig, type CheckedFile, type Config, configSchema } from './config.ts';
 import { maybeSecretAt } from './hiding.ts';
-import { placeOf } from './places.ts';
+import { type ConfigTree, readSource } from './include.ts';
+import { placeOf, recipesIn } from './places.ts';
 import { type Origin, type Setting, settingsOf } from './settings.ts';
-import { checkPart, type Environment, placeFindings, readSource, type Substitution } from './source.ts';
+import { checkPart, type Environment, placeFindings, type Substitution } from './source.ts';
 
 export interface ValidConfig {
   readonly ok: true;
@@ -17,6 +16,8 @@ export interface ValidConfig {
   /** Configuration for people: in the form of the file, with origins, without secrets. */
   readonly settings: () => readonly Setting[];
   readonly secrets: readonly string[];
+  /** Files that the configuration includes. */
+  readonly included: readonly string[];
   /** Contents of the files of secrets, as they were read, by absolute path. */
   readonly secretFiles: ReadonlyMap<string, string>;
 }
@@ -31,16 +32,15 @@ export function loadConfig(
 ): LoadedConfig {
   const source = readSource(path);
   if (!('tree' in source)) return { ok: false, problems: source };
-  const folder = dirname(resolve(path));
   const asked = new Set<string>(sections ?? Object.keys(source.tree).map((key) => key.replace(/_file$/, '')));
   const written = Object.fromEntries(
     Object.entries(source.tree).filter(([key]) => asked.has(key.replace(/_file$/, ''))),
   );
-  const part = checkPart({ source, written, schema: configSchema, environment, folder, rules: inconsistencies });
+  const part = checkPart({ source, written, schema: configSchema, environment, rules: inconsistencies });
   if ('problems' in part) return { ok: false, problems: part.problems };
   const { checked, substitution } = part;
   const { tree, secrets } = substitution;
-  const config = inPlace(checked, folder, environment);
+  const config = inPlace(checked, source, environment);
   const cut = source.cut.filter((path) => asked.has(String(path[0])) && maybeSecretAt(path));
   return {
     ok: true,
@@ -57,18 +57,19 @@ export function loadConfig(
     ),
     settings: () => settingsOf({ tree, secrets, originOf: (path) => originOf(path, source, substitution) }),
     secrets,
+    included: source.included,
     secretFiles: new Map([...substitution.readFrom.values()].map(({ file, contents }) => [file, contents])),
   };
 }
 
-function inPlace({ guard, proxy, ...file }: CheckedFile, folder: string, environment: Environment): Config {
+function inPlace({ guard, proxy, ...file }: CheckedFile, source: ConfigTree, environment: Environment): Config {
   const proxies = proxiesOf(proxy, environment);
   return {
     ...file,
     accounts: file.accounts.map((account) => ({ ...account, guard, egress: { proxies, ca: account.ca } })),
     alerts: withEgress(file.alerts, proxies),
-    store: placeOf(file.store, folder),
-    recipes: { ...file.recipes, directory: resolve(folder, file.recipes.directory) },
+    store: placeOf(file.store, source),
+    recipes: { ...file.recipes, directory: recipesIn(file.recipes, source) },
   };
 }
 
@@ -99,11 +100,11 @@ function unusableProxies(written: string | undefined, environment: Environment):
 const maybeCutByComment =
   'ends at a #, which begins a comment: if the # is part of the value, put the value in quotes; if not, write a space after it';
 
-function originOf(path: Path, source: SourceDocument, { substituted, readFrom }: Substitution): Origin {
+function originOf(path: Path, source: ConfigTree, { substituted, readFrom }: Substitution): Origin {
   const name = formatPath(path);
   const secret = readFrom.get(name);
-  if (secret) return { kind: 'secret_file', ...source.placeOf(secret.path, 'value') };
-  const place = source.placeOf(path, 'value');
+  const { path: _, ...place } = source.placeOf(secret?.path ?? path, 'value');
+  if (secret) return { kind: 'secret_file', ...place };
   const origin = substituted.get(name);
   return origin ? { kind: 'environment', written: origin.written, ...place } : { kind: 'file', ...place };
 }

@@ -9,7 +9,8 @@ import { dayMs } from '../core/time.ts';
 import type { Problem } from '../world/schema/problem.ts';
 import { duration, label, refuse as refuseValue, tokenDigest } from '../world/schema/scalars.ts';
 import { keyed, oneOf, optional, secret, section } from '../world/schema/section.ts';
-import { checkPart, type Environment, readSource } from './source.ts';
+import { type ConfigTree, readSource } from './include.ts';
+import { checkPart, type Environment } from './source.ts';
 
 /** Prefix of the files beside a PostgreSQL store, in store.directory. */
 const besideName = 'warmwarden-postgres';
@@ -85,8 +86,12 @@ function isDecodable(part: string): boolean {
   }
 }
 
-export function placeOf(store: CheckedStore, folder: string): StorePlace {
-  return isPostgres(store.url) ? postgresPlace(store, folder) : resolve(folder, store.url.slice('sqlite:'.length));
+/** Relative paths begin in the folder of the file that has the key. */
+type Folders = Pick<ConfigTree, 'folderOf'>;
+
+export function placeOf(store: CheckedStore, { folderOf }: Folders): StorePlace {
+  if (isPostgres(store.url)) return postgresPlace(store, folderOf(['store', 'directory']));
+  return resolve(folderOf(['store', 'url']), store.url.slice('sqlite:'.length));
 }
 
 /** Database at an address from outside the configuration, or a string that says what is wrong with it. */
@@ -126,6 +131,10 @@ export const recipes = section({
 
 const kept = () => duration(dayMs, 3_650 * dayMs);
 
+export function recipesIn({ directory }: z.output<typeof recipes>, { folderOf }: Folders): string {
+  return resolve(folderOf(['recipes', 'directory']), directory);
+}
+
 export const retention = section({
   decisionsMs: keyed(kept(), '400d', 'Decisions. The newest on each mailbox is always kept.'),
   deliveriesMs: keyed(kept(), '90d', 'Sent messages. Pending and undelivered ones are always kept.'),
@@ -151,19 +160,20 @@ const placesSchema = section({ store: keyed(storeSchema, {}, ''), recipes: keyed
 export function loadPlaces(path: string, environment: Environment): Places {
   const part = loadPart(path, environment, placesSchema, ['store', 'recipes']);
   if ('problems' in part) return { ok: false, problems: part.problems };
-  const { checked, tree, folder } = part;
+  const { checked, source } = part;
   return {
     ok: true,
-    store: placeOf(checked.store, folder),
-    recipesFolder: resolve(folder, checked.recipes.directory),
-    accountNames: namesIn(tree),
+    store: placeOf(checked.store, source),
+    recipesFolder: recipesIn(checked.recipes, source),
+    accountNames: namesIn(source.tree),
   };
 }
 
 export function usualStore(path: string): string {
-  return pathOf(placeOf(storeSchema.parse({}), dirname(resolve(path))));
+  return pathOf(placeOf(storeSchema.parse({}), { folderOf: () => dirname(resolve(path)) }));
 }
 
+/** Problems in the rest of the files do not count. */
 export function loadPart<Schema extends z.ZodType>(
   path: string,
   environment: Environment,
@@ -172,10 +182,9 @@ export function loadPart<Schema extends z.ZodType>(
 ) {
   const source = readSource(path);
   if (!('tree' in source)) return { problems: source };
-  const folder = dirname(resolve(path));
   const written = Object.fromEntries(Object.entries(source.tree).filter(([key]) => keys.includes(key)));
-  const part = checkPart({ source: { ...source, findings: [] }, written, schema, environment, folder });
-  return 'problems' in part ? part : { checked: part.checked, tree: source.tree, folder };
+  const part = checkPart({ source: { ...source, findings: [], unreadable: [] }, written, schema, environment });
+  return 'problems' in part ? part : { checked: part.checked, source };
 }
 
 function namesIn(tree: { readonly accounts?: unknown }): readonly string[] {

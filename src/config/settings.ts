@@ -53,13 +53,19 @@ export function variantsOf(shape: FileShape): readonly FileShape[] {
   return shape.anyOf ?? shape.oneOf ?? [shape];
 }
 
-/** Origin of a value. `line` and `column` are a place in the configuration file. */
+interface OriginPlace {
+  /** File that the configuration includes; absent for the configuration file itself. */
+  readonly file?: string;
+  readonly line: number;
+  readonly column: number;
+}
+
 export type Origin =
   | { readonly kind: 'default' | 'profile' }
   /** Name of the key beside it that is higher. */
   | { readonly kind: 'raised'; readonly to: string }
-  | { readonly kind: 'file' | 'secret_file'; readonly line: number; readonly column: number }
-  | { readonly kind: 'environment'; readonly written: string; readonly line: number; readonly column: number };
+  | ({ readonly kind: 'file' | 'secret_file' } & OriginPlace)
+  | ({ readonly kind: 'environment'; readonly written: string } & OriginPlace);
 
 export interface Setting {
   readonly path: Path;
@@ -143,12 +149,16 @@ export function originText(from: Origin): string {
     case 'raised':
       return `raised to ${from.to}`;
     case 'file':
-      return `line ${from.line}`;
+      return lineText(from);
     case 'secret_file':
-      return `line ${from.line}, from the file that it names`;
+      return `${lineText(from)}, from the file that it names`;
     case 'environment':
-      return `line ${from.line}, from ${from.written}`;
+      return `${lineText(from)}, from ${from.written}`;
   }
+}
+
+function lineText({ file, line }: OriginPlace): string {
+  return file === undefined ? `line ${line}` : `${file}:${line}`;
 }
 
 export function valueText(value: unknown): string {

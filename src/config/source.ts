@@ -1,31 +1,11 @@
-// The configuration file as a tree, with values from the environment and the files of secrets, and the places of
-// problems in it.
+// Values of the configuration that come from the environment and from files of secrets, and the places of problems.
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { readDocument, type SourceDocument } from '../world/schema/document.ts';
 import { byPlace, checkAgainst, type Finding, formatPath, type Path, type Problem } from '../world/schema/problem.ts';
 import { secretKeys } from '../world/schema/section.ts';
 import { readSmallFile } from '../world/schema/small-file.ts';
 import { hideSecrets, secretsIn } from './hiding.ts';
-
-type ConfigTree = SourceDocument & { readonly tree: object };
-
-export function readSource(path: string): ConfigTree | readonly Problem[] {
-  const read = readSmallFile(path);
-  if ('failure' in read) return [atTop(`the file can't be read: ${read.failure}`)];
-  const source = readDocument(read.text);
-  if (!('tree' in source)) return source.map((problem) => hideSecrets(problem, []));
-  const { tree } = source;
-  if (tree === null || tree === undefined) return [atTop('the file is empty')];
-  if (typeof tree !== 'object' || Array.isArray(tree)) {
-    return [atTop('the file must be a mapping of keys')];
-  }
-  return { ...source, tree };
-}
-
-function atTop(message: string): Problem {
-  return { line: 1, column: 1, path: '', message };
-}
+import type { ConfigTree } from './include.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -48,8 +28,8 @@ const maxSecretFileBytes = 65_536;
 /** Message that does not quote the name, since a password may begin with $. */
 const needsBraces = `an environment variable needs braces: write \${NAME}, not $NAME`;
 
-/** Makes a new tree with the values. Relative `_file` paths begin in `folder`. */
-function substitute(tree: unknown, environment: Environment, folder: string): Substitution {
+/** Makes a new tree with the values. Relative `_file` paths begin in the folder of the file that holds them. */
+function substitute(tree: unknown, environment: Environment, { folderOf }: Pick<ConfigTree, 'folderOf'>): Substitution {
   const findings: Finding[] = [];
   const substituted = new Map<string, { written: string; value: string }>();
   const unbraced = new Map<string, Finding>();
@@ -78,7 +58,7 @@ function substitute(tree: unknown, environment: Environment, folder: string): Su
     const complain = (message: string) => findings.push({ path, at: 'value', message });
     if (map[key] !== undefined) return complain(`write either ${key} or ${key}_file, not both`);
     if (typeof name !== 'string') return;
-    const file = resolve(folder, name);
+    const file = resolve(folderOf(path), name);
     const read = readSecretFile(file);
     // The name of the file is not quoted, since people paste the secret itself there.
     if ('failure' in read) return complain(`the file ${read.failure}`);
@@ -116,11 +96,10 @@ function readSecretFile(path: string): { text: string; contents: string } | { fa
 }
 
 interface PartToCheck<Schema> {
-  readonly source: SourceDocument;
+  readonly source: ConfigTree;
   readonly written: object;
   readonly schema: Schema;
   readonly environment: Environment;
-  readonly folder: string;
   /** Rules between sections. They see the original tree, even where the schema refuses it. */
   readonly rules?: (tree: unknown) => readonly Finding[];
 }
@@ -133,8 +112,10 @@ interface CheckedPart<Checked> {
 export function checkPart<Schema extends z.ZodType>(
   part: PartToCheck<Schema>,
 ): CheckedPart<z.output<Schema>> | { readonly problems: readonly Problem[] } {
-  const { source, written, schema, environment, folder, rules = () => [] } = part;
-  const substitution = substitute(written, environment, folder);
+  const { source, written, schema, environment, rules = () => [] } = part;
+  // A part may seem to be missing only because its file can't be read.
+  if (source.unreadable.length > 0) return { problems: source.unreadable };
+  const substitution = substitute(written, environment, source);
   const { tree } = substitution;
   const { findings, checked } = checkAgainst(schema, tree);
   const unread = [...source.findings, ...substitution.findings];
@@ -162,8 +143,12 @@ export function placeFindings(
       const path = formatPath(finding.path);
       const from = readFrom.get(path)?.path ?? finding.path;
       const origin = substituted.get(path);
-      const message = origin ? named(finding.message, origin) : (unbraced.get(path) ?? finding).message;
-      return hideSecrets({ ...source.placeOf(from, finding.at), path: formatPath(from), message }, secrets);
+      const said = origin ? named(finding.message, origin) : (unbraced.get(path) ?? finding).message;
+      const place = source.placeOf(from, finding.at);
+      const other = finding.other && source.placeOf(finding.other, 'value');
+      const isElsewhere = other && other.file !== place.file;
+      const message = isElsewhere ? `${said} (${other.file ?? source.file}:${other.line}:${other.column})` : said;
+      return hideSecrets({ ...place, message }, secrets);
     })
     .sort(byPlace)
     .filter((problem) => {

@@ -24,6 +24,33 @@ warmwarden check --mailbox ADDRESS   # the guard settings of one mailbox
 - Editors check the file with [config.schema.json](../config.schema.json), which the first line of the example names. Copy it beside
   your file; \`init\` does.
 
+## Several files
+
+\`\`\`yaml
+# config.yaml
+include: conf.d/*.yaml
+
+# conf.d/north.yaml
+x-vip: &vip {tags: [vip], guard: {enforce: false}}
+accounts:
+  - name: north
+    base_url: https://mailboxes.example.com
+    api_key_file: ../secrets/north
+    overrides:
+      - {<<: *vip, match: "*@vip.north.example"}
+alerts:
+  channels:
+    - {name: north, type: slack, url_file: ../secrets/north-slack}
+  routes:
+    - {match: {account: north}, channels: [north]}
+\`\`\`
+
+- Files are merged in the order of their names, or of a list of patterns. A pattern without a file is a mistake.
+- Lists are joined: accounts, channels, routes, overrides. Accounts of the same name become one.
+- Any other key may be in one file only. A conflict names both places.
+- Relative paths begin in the folder of the file that has them. An included file can't include others.
+- Top-level keys that begin with \`x-\` are ignored. Merge keys (\`<<\`) work within one file.
+
 ## Changing it while the daemon runs
 
 \`\`\`sh

@@ -6,9 +6,28 @@ export function editorSchemaText(): string {
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Warmwarden',
-    ...lenient(fileShape()),
+    ...lenient(forParts(fileShape())),
   };
   return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+/**
+ * The schema also fits a file that another one includes: it needs no account, and an account of it may only add to one
+ * that another file describes.
+ */
+function forParts(shape: FileShape): FileShape & { readonly patternProperties: unknown } {
+  const { required: _, properties: { ...properties } = {}, ...rest } = shape;
+  const { accounts = {} } = properties;
+  const { required = [], ...item } = accounts.items ?? {};
+  const whole = required.filter((key) => key !== 'name');
+  const more = ['overrides', 'tags', 'mailboxes'];
+  // Strict validators want each required key described beside the list.
+  const forms = [whole, ...more.map((key) => [key])].map((keys) => ({
+    properties: Object.fromEntries(keys.map((key) => [key, {}])),
+    required: keys,
+  }));
+  const items = { ...item, required: ['name'], anyOf: forms };
+  return { ...rest, properties: { ...properties, accounts: { ...accounts, items } }, patternProperties: { '^x-': {} } };
 }
 
 /** What ${NAME} stands for is known at run time only: a string with it is right for a number and a word, too. */

@@ -180,10 +180,14 @@ const everybodyWrites = 0o002;
 /** Permissions of everybody but the owner. */
 const others = 0o077;
 
-interface Files {
-  readonly config: string;
-  /** Names of the settings whose secret is in the configuration file itself. */
+interface ConfigFile {
+  readonly file: string;
+  /** Names of the settings whose secret is in the file itself. */
   readonly secrets: readonly string[];
+}
+
+interface Files {
+  readonly configs: readonly ConfigFile[];
   readonly secretFiles: readonly string[];
   readonly recipesFolder: string | null;
   readonly store: StorePlace | null;
@@ -191,7 +195,7 @@ interface Files {
 
 export function examineFiles(files: Files): readonly Examined[] {
   const wrong = [
-    ...configFile(files),
+    ...files.configs.flatMap(configFile),
     ...files.secretFiles.flatMap(secretFile),
     ...(files.recipesFolder === null ? [] : recipesFolder(files.recipesFolder)),
     ...(files.store === null ? [] : storeFiles(files.store)),
@@ -208,7 +212,7 @@ export function isReadersGain(secret: string | null): boolean {
   return password !== '' || search !== '' || !(isDatabase || (username === '' && pathname.length <= 1));
 }
 
-function configFile({ config, secrets }: Files): readonly Examined[] {
+function configFile({ file: config, secrets }: ConfigFile): readonly Examined[] {
   const mode = modeOf(config);
   if (mode & everybodyWrites)
     return [permission('problem', `Every user can change ${config}: run \`chmod o-w ${config}\`.`)];

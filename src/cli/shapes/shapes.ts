@@ -11,8 +11,9 @@ import { doctorParts, doctorResults } from '../doctor/examined.ts';
 import { type ErrorKind, errorKinds } from '../errors.ts';
 
 const place = { line: count, column: count };
+const includedFile = text.optional().describe('An included file; absent for the configuration file itself.');
 const problem = z
-  .strictObject({ ...place, path: text, message: text })
+  .strictObject({ file: includedFile, ...place, path: text, message: text })
   .meta({ id: 'problem', description: 'What is wrong in a configuration file, and where.' });
 
 const setting = z
@@ -22,6 +23,7 @@ const setting = z
     from: z.enum(['default', 'profile', 'raised', 'file', 'secret_file', 'environment']),
     line: count.optional(),
     column: count.optional(),
+    file: includedFile,
     written: text.optional().describe('How the file names the environment variable.'),
   })
   .meta({ id: 'setting', description: 'A setting in force, with where its value came from.' });

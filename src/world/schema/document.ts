@@ -160,6 +160,28 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
   const cut: Path[] = [];
   let nodes = 0;
   const target = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
+  const merged = new Map<YAMLMap, readonly Pair[]>();
+  /** Pairs of a mapping with those that its merge keys add. Its own win, then those of the first mapping merged. */
+  const pairsOf = (map: YAMLMap, path: Path): readonly Pair[] => {
+    const own = map.items.filter((pair) => !isMergeKey(pair));
+    if (own.length === map.items.length) return own;
+    const known = merged.get(map);
+    if (known) return known;
+    // A mapping that merges itself adds nothing.
+    merged.set(map, own);
+    const added = new Map<string, Pair>();
+    for (const { value } of map.items.filter(isMergeKey)) {
+      const node = target(value);
+      for (const base of isSeq(node) ? node.items.map(target) : [node]) {
+        if (!isMap(base)) findings.push({ path: [...path, mergeKey], at: 'key', message: mergesNoMapping });
+        else for (const pair of pairsOf(base, path)) if (!added.has(keyOf(pair))) added.set(keyOf(pair), pair);
+      }
+    }
+    for (const pair of own) added.delete(keyOf(pair));
+    const pairs = [...own, ...added.values()];
+    merged.set(map, pairs);
+    return pairs;
+  };
   const read = (written: unknown, path: Path): unknown => {
     const node = target(written);
     if (node === undefined) findings.push({ path, at: 'value', message: namesNoAnchor });
@@ -174,7 +196,7 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
   };
   const readMap = (map: YAMLMap, path: Path): unknown => {
     const entries = new Map<string, unknown>();
-    for (const pair of map.items) {
+    for (const pair of pairsOf(map, path)) {
       const key = keyOf(pair);
       // {name:acme} is the key "name:acme", which may hold a secret, so the finding names only the part before the
       // colon.
@@ -193,8 +215,15 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
     tree: read(document.contents, []),
     findings,
     cut,
-    placeOf: (path, at) => place(offsetOf(document.contents, path, at, target)),
+    placeOf: (path, at) => place(offsetOf(document.contents, path, at, { target, pairsOf })),
   };
+}
+
+const mergeKey = '<<';
+const mergesNoMapping = 'must name the anchor of a mapping, as in <<: *base';
+
+function isMergeKey({ key }: Pair): boolean {
+  return isScalar(key) && key.type === 'PLAIN' && key.value === mergeKey;
 }
 
 function parsed(text: string, lineCounter: LineCounter) {
@@ -222,7 +251,12 @@ function keyOf(pair: Pair): string {
   return isScalar(pair.key) ? String(pair.key.value) : String(pair.key);
 }
 
-function offsetOf(root: unknown, path: Path, at: 'value' | 'key', target: (node: unknown) => unknown): number {
+interface Nodes {
+  readonly target: (node: unknown) => unknown;
+  readonly pairsOf: (map: YAMLMap, path: Path) => readonly Pair[];
+}
+
+function offsetOf(root: unknown, path: Path, at: 'value' | 'key', { target, pairsOf }: Nodes): number {
   let node = target(root);
   let offset = startOf(root) ?? 0;
   for (const [depth, step] of path.entries()) {
@@ -230,7 +264,8 @@ function offsetOf(root: unknown, path: Path, at: 'value' | 'key', target: (node:
     let value: unknown;
     if (isMap(node)) {
       // A repeated key resolves to its last occurrence, because its finding points there.
-      const pair = node.items.findLast((item) => keyOf(item) === step);
+      const pairs = step === mergeKey ? node.items : pairsOf(node, path);
+      const pair = pairs.findLast((item) => keyOf(item) === step);
       if (!pair) return offset;
       const empty = !pair.value || (isScalar(pair.value) && pair.value.value === null);
       if (last && (at === 'key' || empty)) return startOf(pair.key) ?? offset;

@@ -11,9 +11,13 @@ export interface Finding {
   readonly message: string;
   /** `key` if the key itself is the mistake (unknown or repeated). */
   readonly at: 'value' | 'key';
+  /** Path of the other value that a conflict is about. Its place is named if it is in another file. */
+  readonly other?: Path;
 }
 
 export interface Problem {
+  /** File that the configuration includes; absent for the configuration file itself. */
+  readonly file?: string;
   /** Line, counted from 1. Line and column are 1 if the file has no such place. */
   readonly line: number;
   readonly column: number;
@@ -24,7 +28,7 @@ export interface Problem {
 
 /** Returns a line such as `config.yaml:6:16 alerts.channels[0].url: is missing`. */
 export function formatProblem(file: string, problem: Problem): string {
-  const place = `${file}:${problem.line}:${problem.column}`;
+  const place = `${problem.file ?? file}:${problem.line}:${problem.column}`;
   return problem.path === '' ? `${place} ${problem.message}` : `${place} ${problem.path}: ${problem.message}`;
 }
 
@@ -36,7 +40,8 @@ export function formatPath(path: Path): string {
 }
 
 export function byPlace(a: Problem, b: Problem): number {
-  return a.line - b.line || a.column - b.column || a.path.localeCompare(b.path);
+  const byFile = (a.file ?? '').localeCompare(b.file ?? '');
+  return byFile || a.line - b.line || a.column - b.column || a.path.localeCompare(b.path);
 }
 
 // Translates zod's issues into findings, one per mistake.

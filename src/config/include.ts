@@ -1,0 +1,165 @@
+// One tree of the configuration file and the files that its key `include` names. Mappings merge key by key, and lists
+// follow one another in the order of the files. Any other value stands in one file only.
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { readDocument, type SourceDocument } from '../world/schema/document.ts';
+import { byPlace, type Finding, formatPath, type Path, type Problem } from '../world/schema/problem.ts';
+import { filesMatching, readSmallFile } from '../world/schema/small-file.ts';
+import { hideSecrets } from './hiding.ts';
+
+type Branch = Readonly<Record<string, unknown>>;
+type Place = Omit<Problem, 'message'>;
+
+export interface ConfigTree extends Pick<SourceDocument, 'findings' | 'cut'> {
+  /** The configuration file, as the user named it. */
+  readonly file: string;
+  readonly included: readonly string[];
+  readonly tree: Branch;
+  /** Problems of included files that could not be merged. */
+  readonly unreadable: readonly Problem[];
+  /** Place in the file that holds the value, with the path in that file. */
+  placeOf(path: Path, at: Finding['at']): Place;
+  /** Absolute folder of the file that holds the value. */
+  folderOf(path: Path): string;
+}
+
+/** One file. `file` is null for the configuration file itself. */
+interface Part extends SourceDocument {
+  readonly tree: Branch;
+  readonly file: string | null;
+  readonly folder: string;
+}
+
+export function readSource(path: string): ConfigTree | readonly Problem[] {
+  const main = readPart(path, null);
+  if (!('tree' in main)) return main;
+  const { files, findings } = includedFiles(main, path);
+  const read = files.map((file) => readPart(file, file));
+  const merged = mergeParts(
+    main,
+    read.filter((one) => 'tree' in one),
+  );
+  return {
+    ...merged,
+    file: path,
+    included: files,
+    findings: [...merged.findings, ...findings],
+    unreadable: read.flatMap((one) => ('tree' in one ? includesItself(one) : one)).sort(byPlace),
+  };
+}
+
+/** Omits top-level keys that begin with x-, which hold anchors for the other keys. */
+function readPart(path: string, file: string | null): Part | readonly Problem[] {
+  const named = file === null ? {} : { file };
+  const atTop = (message: string): readonly Problem[] => [{ line: 1, column: 1, path: '', message, ...named }];
+  const read = readSmallFile(path);
+  if ('failure' in read) return atTop(`the file can't be read: ${read.failure}`);
+  const source = readDocument(read.text);
+  if (!('tree' in source)) return source.map((problem) => ({ ...hideSecrets(problem, []), ...named }));
+  const { tree } = source;
+  if (tree === null || tree === undefined) return atTop('the file is empty');
+  if (!isBranch(tree)) return atTop('the file must be a mapping of keys');
+  const keys = Object.entries(tree).filter(([key]) => !key.startsWith('x-'));
+  return { ...source, tree: Object.fromEntries(keys), file, folder: dirname(resolve(path)) };
+}
+
+/** Files that the patterns name, in the order of the patterns, those of one pattern in the order of their names. */
+function includedFiles({ tree: { include = [] }, folder }: Part, path: string) {
+  const findings: Finding[] = [];
+  const patterns: readonly unknown[] = Array.isArray(include) ? include : [include];
+  const files = patterns.flatMap((pattern, index) => {
+    if (typeof pattern !== 'string') return [];
+    const found = filesMatching(pattern, folder);
+    const at = Array.isArray(include) ? ['include', index] : ['include'];
+    if (found.length === 0) findings.push({ path: at, at: 'value', message: 'matches no file' });
+    const others = found.filter((file) => resolve(folder, file) !== resolve(path));
+    return others.map((file) => (isAbsolute(file) ? file : join(dirname(path), file)));
+  });
+  return { files: [...new Set(files)], findings };
+}
+
+function includesItself({ tree, file, placeOf }: Part): readonly Problem[] {
+  if (tree['include'] === undefined || file === null) return [];
+  const message = 'only the configuration file itself can include others';
+  return [{ ...placeOf(['include'], 'key'), file, path: 'include', message }];
+}
+
+type Merged = Omit<ConfigTree, 'file' | 'included' | 'unreadable'>;
+
+function mergeParts(main: Part, parts: readonly Part[]): Merged {
+  const findings: Finding[] = [...main.findings];
+  const cut: Path[] = [...main.cut];
+  /** Values that included files brought, by their paths in the tree. */
+  const origins = new Map<string, { readonly part: Part; readonly path: Path }>();
+  const originOf = (path: Path) => {
+    const found = longestPrefix(path, origins);
+    return found ? { part: found.value.part, path: [...found.value.path, ...found.rest] } : { part: main, path };
+  };
+  const placeOf = (path: Path, at: Finding['at']): Place => {
+    const origin = originOf(path);
+    const { file, placeOf: placeIn } = origin.part;
+    return { ...placeIn(origin.path, at), path: formatPath(origin.path), ...(file !== null && { file }) };
+  };
+  let tree: Branch = main.tree;
+  for (const part of parts) {
+    /** Paths in the tree, by the paths in the part. */
+    const moved = new Map<string, Path>();
+    const merge = (base: unknown, value: unknown, at: Path, path: Path): unknown => {
+      moved.set(formatPath(path), at);
+      if (base === undefined) {
+        origins.set(formatPath(at), { part, path });
+        return value;
+      }
+      if (isBranch(base) && isBranch(value)) {
+        const added = Object.entries(value).map(([key, inner]) => {
+          return [key, merge(base[key], inner, [...at, key], [...path, key])] as const;
+        });
+        return { ...base, ...Object.fromEntries(added) };
+      }
+      if (Array.isArray(base) && Array.isArray(value)) return mergeLists(base, value, at, path);
+      if (!isAccountName(at)) {
+        const { line, column } = part.placeOf(path, 'value');
+        const message = `is also in ${part.file}:${line}:${column}: write it in one file only`;
+        findings.push({ path: at, at: 'value', message });
+      }
+      return base;
+    };
+    const mergeLists = (base: readonly unknown[], value: readonly unknown[], at: Path, path: Path): unknown => {
+      const list = [...base];
+      for (const [index, item] of value.entries()) {
+        // An account may have its overrides in another file.
+        const same = at.join() === 'accounts' ? base.findIndex((one) => haveSameName(one, item)) : -1;
+        const to = same < 0 ? list.length : same;
+        list[to] = merge(list[to], item, [...at, to], [...path, index]);
+      }
+      return list;
+    };
+    const inTree = (path: Path): Path => {
+      const found = longestPrefix(path, moved);
+      return found ? [...found.value, ...found.rest] : path;
+    };
+    tree = merge(tree, part.tree, [], []) as Branch;
+    findings.push(...part.findings.map((finding) => ({ ...finding, path: inTree(finding.path) })));
+    cut.push(...part.cut.map(inTree));
+  }
+  return { tree, findings, cut, placeOf, folderOf: (path) => originOf(path).part.folder };
+}
+
+function longestPrefix<Value>(path: Path, values: ReadonlyMap<string, Value>) {
+  for (let length = path.length; length >= 0; length--) {
+    const value = values.get(formatPath(path.slice(0, length)));
+    if (value !== undefined) return { value, rest: path.slice(length) };
+  }
+  return null;
+}
+
+function isAccountName(path: Path): boolean {
+  return path.length === 3 && path[0] === 'accounts' && path[2] === 'name';
+}
+
+function haveSameName(one: unknown, other: unknown): boolean {
+  return isBranch(one) && isBranch(other) && one['name'] !== undefined && one['name'] === other['name'];
+}
+
+function isBranch(value: unknown): value is Branch {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
