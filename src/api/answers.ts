@@ -21,21 +21,14 @@ import {
 } from '../core/answers.ts';
 import { isWarmupMode } from '../core/policy.ts';
 import { isIsoDate } from '../core/time.ts';
+import { fieldsOf, isObject, type JsonFields } from '../world/schema/json.ts';
 import { failed, jsonText, malformed, quote, type Result, saysMore } from './http/failure.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
-const noFields: Fields = {};
-
-/** Returns no fields for any value but a record (a list, PHP's empty object `[]`). */
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : noFields;
-}
 
 /** Sentences about doubtful values by field: numbers that are none, and listings that contradict themselves (S1, S5). */
 type Doubts = Map<string, string>;
 
 /** Reads a number, or a plain decimal text such as "98.50" (S1, T2). `place`: beginning of the field's name. */
-function numberIn(fields: Fields, name: string, doubts: Doubts, place = ''): number | null {
+function numberIn(fields: JsonFields, name: string, doubts: Doubts, place = ''): number | null {
   const value = fields[name];
   if (value === null || value === undefined) return null;
   const number = typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
@@ -70,11 +63,8 @@ function readFlag(value: unknown): boolean | null {
 /** Reads JSON of a checked shape, or returns null if the answer is malformed. */
 export type Reader<Answer> = (body: unknown, doubts?: Doubts) => Answer | null;
 
-function reader<Answer>(read: (fields: Fields, doubts: Doubts) => Answer | null): Reader<Answer> {
-  return (body, doubts = new Map()) => {
-    const fields = fieldsOf(body);
-    return fields === noFields ? null : read(fields, doubts);
-  };
+function reader<Answer>(read: (fields: JsonFields, doubts: Doubts) => Answer | null): Reader<Answer> {
+  return (body, doubts = new Map()) => (isObject(body) ? read(body, doubts) : null);
 }
 
 const readHealth: Reader<HealthAnswer> = reader((body) => {
@@ -98,7 +88,11 @@ function readEntry(raw: unknown, doubts: Doubts): MailboxEntry | null {
   };
 }
 
-function momentIn<Name extends string>(fields: Fields, field: string, name: Name): { readonly [Key in Name]?: number } {
+function momentIn<Name extends string>(
+  fields: JsonFields,
+  field: string,
+  name: Name,
+): { readonly [Key in Name]?: number } {
   const at = momentOf(fields[field]);
   return at === null ? {} : ({ [name]: at } as { readonly [Key in Name]?: number });
 }
@@ -112,7 +106,7 @@ function momentOf(value: unknown): number | null {
 const pathWords: readonly string[] = ['.', '..'];
 
 /** Reads an id, a text or a number. Returns null if it is missing or can be neither requested nor stored. */
-function readId({ id }: Fields): string | null {
+function readId({ id }: JsonFields): string | null {
   const known = typeof id === 'number' && Number.isFinite(id) ? String(id) : id;
   if (!isName(known) || pathWords.includes(known)) return null;
   return known.isWellFormed() && !known.includes('\0') ? known : null;
@@ -135,7 +129,7 @@ export const readMailboxes: Reader<MailboxList> = reader((body, doubts) => {
   return { mailboxes: [...byId.values()], truncated: unreadable || saysMore(body, mailboxes.length) };
 });
 
-function readConnection(body: Fields): Pick<MailboxDetail, 'connection' | 'connectionError'> {
+function readConnection(body: JsonFields): Pick<MailboxDetail, 'connection' | 'connectionError'> {
   if (!('connection_error' in body)) return { connection: 'unclear', connectionError: null };
   const value = body['connection_error'];
   if (isNoError(value)) return { connection: 'connected', connectionError: null };
@@ -169,7 +163,7 @@ export const readDetail: Reader<MailboxDetail> = reader((body, doubts) => {
 
 const maxRecentMails = 200;
 
-function bouncesOf(mails: readonly Fields[]): readonly RecentBounce[] {
+function bouncesOf(mails: readonly JsonFields[]): readonly RecentBounce[] {
   const bounces: RecentBounce[] = [];
   for (const mail of mails) {
     const [type, category] = [readText(mail['bounce_type']), readText(mail['bounce_category'])];
@@ -184,7 +178,7 @@ const noFolder = ['', 'none', 'unknown', 'pending', 'not_found'];
 const waitingWords = ['scheduled', 'queued', 'pending', 'waiting'];
 
 /** Leaves out unreadable fields, as no decision rests on them. */
-function recentEmailsOf(mails: readonly Fields[]): RecentEmails {
+function recentEmailsOf(mails: readonly JsonFields[]): RecentEmails {
   let [placed, inSpam, waitingSince, lastSentAt] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const mail of mails) {
     const folder = wordOf(mail['landed_in']);
@@ -217,9 +211,9 @@ export const readWarmup: Reader<WarmupAnswer> = reader((body, doubts) => {
   return isUnsaid ? null : warmupOf(body, doubts);
 });
 
-export const absentWarmup: WarmupAnswer = { ...warmupOf(noFields, new Map()), isAbsent: true };
+export const absentWarmup: WarmupAnswer = { ...warmupOf({}, new Map()), isAbsent: true };
 
-function warmupOf(body: Fields, doubts: Doubts): WarmupAnswer {
+function warmupOf(body: JsonFields, doubts: Doubts): WarmupAnswer {
   const config = fieldsOf(body['config']);
   const { recent_emails: recent } = body;
   const mails = Array.isArray(recent) ? Array.from(recent.slice(0, maxRecentMails), fieldsOf) : [];
@@ -365,22 +359,19 @@ export function interpret<Kind extends RequestKind>(
   if (!json.ok) return without(json);
   const body = json.value;
   const quoted = () => quote(jsonText(body));
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return without(malformed(status, `the body is not a JSON object: ${quoted()}`));
-  }
-  const fields = body as Readonly<Record<string, unknown>>;
-  if (fields['error'] || fields['success'] === false) {
+  if (!isObject(body)) return without(malformed(status, `the body is not a JSON object: ${quoted()}`));
+  if (body['error'] || body['success'] === false) {
     const detail = `HTTP ${status}, but it says: ${quoted()}`;
     return without(failed({ kind: 'refused', status, detail, retryAfterMs: null }));
   }
-  if (!isAbout(fields[about === 'mailbox' ? 'id' : 'mailbox_id'], mailboxId)) {
+  if (!isAbout(body[about === 'mailbox' ? 'id' : 'mailbox_id'], mailboxId)) {
     return without(malformed(status, 'the answer is about another mailbox'));
   }
   const read = about === 'dns' && dnsWords ? dnsReader(dnsWords) : readers[about];
   const doubts: Doubts = new Map();
   const answer = read(nextPage ? { ...body, has_more: true } : body, doubts) as AnswerTo<Kind> | null;
   if (answer === null) return without(malformed(status, `the body is not what the document describes: ${quoted()}`));
-  return { result: { ok: true, value: answer }, doubts, days: daysIn(fields['period']) };
+  return { result: { ok: true, value: answer }, doubts, days: daysIn(body['period']) };
 }
 
 function daysIn(period: unknown): number | null {

@@ -1,36 +1,36 @@
 // Mistakes between sections, which no schema of one section can see, and settings that are probably not intended. Pure.
+
 import { digestChannels, takesDigest } from '../channels/channels.ts';
 import { type AlertRule, alertRules, ruleBook, type Severity, severities } from '../core/alert-rules.ts';
 import { isLoopback } from '../core/egress.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { bothDaysDoubt } from '../world/schedule.ts';
+import { fieldsOf, type JsonFields } from '../world/schema/json.ts';
 import { type Finding, formatPath, type Path } from '../world/schema/problem.ts';
 import { type Config, keyPrefix, type RouteConfig } from './config.ts';
 
 // Mistakes. They read the unchecked tree, so that they are found even if something else is wrong.
 
-type RawMapping = Readonly<Record<string, unknown>>;
-
 export function inconsistencies(tree: unknown): Finding[] {
-  const root = mapping(tree);
-  const alerts = mapping(root['alerts']);
+  const root = fieldsOf(tree);
+  const alerts = fieldsOf(root['alerts']);
   const channels = mappings(alerts['channels']);
   return [
     ...sharedKeys(mappings(root['accounts'])),
     ...repeats(mappings(root['accounts']), ['accounts']),
     ...repeats(channels, ['alerts', 'channels']),
-    ...repeats(mappings(mapping(root['recipes'])['api_keys']), ['recipes', 'api_keys']),
+    ...repeats(mappings(fieldsOf(root['recipes'])['api_keys']), ['recipes', 'api_keys']),
     ...ofChannelNames(alerts, channels),
   ];
 }
 
 /** Names of channels that do not exist, or can't send the digest: Alertmanager and recipes have no use for it. */
-function ofChannelNames(alerts: RawMapping, channels: readonly RawMapping[]): Finding[] {
+function ofChannelNames(alerts: JsonFields, channels: readonly JsonFields[]): Finding[] {
   const names = namesOf(channels);
-  const digest = mapping(alerts['digest']);
-  const routes = mappings(alerts['routes']).map((route, index): [Path, RawMapping] => [['routes', index], route]);
-  return [...routes, [['digest'], digest] as [Path, RawMapping]].flatMap(([holder, { channels: named }]) =>
+  const digest = fieldsOf(alerts['digest']);
+  const routes = mappings(alerts['routes']).map((route, index): [Path, JsonFields] => [['routes', index], route]);
+  return [...routes, [['digest'], digest] as [Path, JsonFields]].flatMap(([holder, { channels: named }]) =>
     strings(named).flatMap((name, index) => {
       const path = ['alerts', ...holder, 'channels', index];
       const channel = channels.find((one) => one['name'] === name);
@@ -42,7 +42,7 @@ function ofChannelNames(alerts: RawMapping, channels: readonly RawMapping[]): Fi
 }
 
 /** Two ledgers for one key would exceed its rate limit together. */
-function sharedKeys(accounts: readonly RawMapping[]): Finding[] {
+function sharedKeys(accounts: readonly JsonFields[]): Finding[] {
   return accounts.flatMap((account, index) => {
     const first = accounts.findIndex(
       (other) => other['api_key'] === account['api_key'] && hostOf(other) === hostOf(account),
@@ -63,11 +63,11 @@ function sharedKeys(accounts: readonly RawMapping[]): Finding[] {
 }
 
 /** Host of an account's API. Another host is another API, with a rate limit of its own. */
-function hostOf({ base_url: url }: RawMapping): unknown {
+function hostOf({ base_url: url }: JsonFields): unknown {
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : url;
 }
 
-function repeats(holders: readonly RawMapping[], path: Path): Finding[] {
+function repeats(holders: readonly JsonFields[], path: Path): Finding[] {
   return holders.flatMap((holder, index) => {
     const first = holders.findIndex((other) => other['name'] === holder['name']);
     if (typeof holder['name'] !== 'string' || first === index) return [];
@@ -80,20 +80,16 @@ function finding(path: Path, message: string): Finding {
   return { path, at: 'value', message };
 }
 
-function mapping(value: unknown): RawMapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as RawMapping) : {};
-}
-
 /** Keeps the places of the items; empty if the value is not a list. */
-function mappings(value: unknown): readonly RawMapping[] {
-  return Array.isArray(value) ? value.map(mapping) : [];
+function mappings(value: unknown): readonly JsonFields[] {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
 }
 
 function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map((item) => (typeof item === 'string' ? item : '')) : [];
 }
 
-function namesOf(holders: readonly RawMapping[]): readonly string[] {
+function namesOf(holders: readonly JsonFields[]): readonly string[] {
   return holders.map((holder) => (typeof holder['name'] === 'string' ? holder['name'] : ''));
 }
 

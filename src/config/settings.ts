@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { defaultPolicy, literalProfile } from '../core/policy.ts';
+import { isObject } from '../world/schema/json.ts';
 import { formatPath, type Path } from '../world/schema/problem.ts';
 import { secretKeys } from '../world/schema/section.ts';
 import { configSchema } from './config.ts';
@@ -83,8 +84,6 @@ interface SettingsSource {
   readonly originOf: (path: Path) => Origin;
 }
 
-type FileMapping = Readonly<Record<string, unknown>>;
-
 export function settingsOf(source: SettingsSource): readonly Setting[] {
   const found: Setting[] = [];
   const add = (path: Path, value: unknown, from: Origin) => {
@@ -94,7 +93,7 @@ export function settingsOf(source: SettingsSource): readonly Setting[] {
   };
   const walk = (shape: FileShape, value: unknown, path: Path, inOverride: boolean): void => {
     const variant = variantFor(shape, value);
-    if (isMapping(value) && variant.properties) {
+    if (isObject(value) && variant.properties) {
       for (const [key, inner] of Object.entries(variant.properties)) {
         const here = [...path, key];
         const plain = inOverride || (path[2] === 'overrides' && key === 'guard');
@@ -102,7 +101,7 @@ export function settingsOf(source: SettingsSource): readonly Setting[] {
         if (value[key] !== undefined) walk(inner, value[key], here, plain);
         else if (!plain && !isReplaced) unwritten(inner, here);
       }
-    } else if (Array.isArray(value) && value.some(isMapping) && variant.items) {
+    } else if (Array.isArray(value) && value.some(isObject) && variant.items) {
       for (const [index, item] of value.entries()) walk(variant.items, item, [...path, index], inOverride);
     } else add(path, value, source.originOf(path));
   };
@@ -163,7 +162,7 @@ function lineText({ file, line }: OriginPlace): string {
 
 export function valueText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
-  if (isMapping(value)) return JSON.stringify(value);
+  if (isObject(value)) return JSON.stringify(value);
   if (typeof value !== 'string') return String(value);
   const bare = /^[A-Za-z0-9_./@%:+-]+$/.test(value) && !/^(true|false|null|[\d.]+)$|^[-:]|:$/.test(value);
   return bare ? value : JSON.stringify(value);
@@ -186,7 +185,7 @@ function byName(settings: readonly Setting[]): ReadonlyMap<string, Setting> {
 function variantFor(shape: FileShape, value: unknown): FileShape {
   const variants = variantsOf(shape);
   if (Array.isArray(value)) return variants.find(({ items }) => items) ?? shape;
-  if (!isMapping(value)) return shape;
+  if (!isObject(value)) return shape;
   const fits = ({ properties }: FileShape) =>
     properties !== undefined && (properties['type']?.const ?? value['type']) === value['type'];
   return variants.find(fits) ?? shape;
@@ -228,8 +227,4 @@ const profileValues: Readonly<Record<string, { readonly measured: unknown; reado
 function hideDeep(value: unknown, secrets: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => hideDeep(item, secrets));
   return typeof value === 'string' ? hideIn(value, secrets) : value;
-}
-
-function isMapping(value: unknown): value is FileMapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -12,10 +12,13 @@ export function rowsBetween(rows: readonly DailyRow[], from: IsoDate, to: IsoDat
   return rows.filter((row) => row.date >= from && row.date <= to);
 }
 
-/** Rows of the last days, up to the day on which the guard's window ends. */
-export function lastDays(stats: StatsAnswer | undefined, now: EpochMs, days: number): readonly DailyRow[] {
+/** Days over which rates are pooled. */
+export const weekDays = 7;
+
+/** Rows of the last seven days, up to the day on which the guard's window ends. */
+export function lastWeek(stats: StatsAnswer | undefined, now: EpochMs): readonly DailyRow[] {
   const { days: rows, anchor } = readDays(stats?.rows ?? [], now);
-  return anchor === null ? [] : rowsBetween(rows, addDays(anchor, 1 - days), anchor);
+  return anchor === null ? [] : rowsBetween(rows, addDays(anchor, 1 - weekDays), anchor);
 }
 
 /** Sum of a count, or null without rows or if a count is invalid. */

@@ -37,8 +37,8 @@ type PendingDelivery = DeliveryIn<'pending', null, null, null>;
 /** State of an attempt without a recorded outcome, which must not be repeated blindly. */
 type BegunDelivery = DeliveryIn<'begun', null, EpochMs, null>;
 type AcceptedDelivery = DeliveryIn<'accepted', null, null, string>;
-/** dead: given up, visible, kept. replaced: a reminder in whose place a newer one was sent. */
-type SettledDelivery = DeliveryIn<'sent' | 'dead' | 'replaced', EpochMs, null, string | null>;
+/** undelivered: given up, visible, kept. replaced: a reminder in whose place a newer one was sent. */
+type SettledDelivery = DeliveryIn<'sent' | 'undelivered' | 'replaced', EpochMs, null, string | null>;
 
 /** `pendingDelivery` makes one; `deliveryAfter` alone brings it from one state into another. */
 export type Delivery = PendingDelivery | BegunDelivery | AcceptedDelivery | SettledDelivery;
@@ -99,7 +99,7 @@ export function deliveryAfter(delivery: Delivery, event: DeliveryEvent): Deliver
   const { state } = delivery;
   const { kind, at } = event;
   if (kind === 'begun' && state === 'pending') return { ...delivery, state: 'begun', begunAt: at };
-  if (kind === 'resent' && state === 'dead') return { ...delivery, ...untried(at) };
+  if (kind === 'resent' && state === 'undelivered') return { ...delivery, ...untried(at) };
   if (kind === 'replaced' && state === 'pending')
     return { ...delivery, state: 'replaced', detail: event.detail, nextAttemptAt: at, settledAt: at };
   const isAttempt = kind !== 'begun' && kind !== 'resent' && kind !== 'replaced';
@@ -115,7 +115,7 @@ function settled(delivery: Unsettled, event: AttemptSettlement): Unsettled | Set
   }
   const tried = { attempts: delivery.attempts + 1, begunAt: null, detail };
   if (event.kind !== 'failed') {
-    const state = event.kind === 'sent' ? 'sent' : 'dead';
+    const { kind: state } = event;
     return { ...delivery, ...tried, state, nextAttemptAt: at, settledAt: at };
   }
   const { nextAttemptAt } = event;

@@ -1,7 +1,7 @@
 // Metric series of one mailbox, as a pure function of its state. Unknown values give no sample.
 
 import { dnsRecords, measuredAt } from '../core/answers.ts';
-import { dailyRows, inboxCount, inboxRatio, lastDays, rowsBetween, sumOf } from '../core/daily-counts.ts';
+import { dailyRows, inboxCount, inboxRatio, lastWeek, rowsBetween, sumOf } from '../core/daily-counts.ts';
 import type { DailyRow } from '../core/guard/rows.ts';
 import {
   dailyLimitOf,
@@ -27,8 +27,6 @@ interface SeriesLook {
   readonly window: readonly DailyRow[] | null;
   readonly week: readonly DailyRow[];
 }
-
-const ratioDays = 7;
 
 type SampleValue = number | null | undefined;
 
@@ -242,7 +240,7 @@ export function mailboxValues(mailbox: MailboxState, state: GuardState, now: Epo
   const rows = dailyRows(mailbox.stats?.answer, now);
   const [from, to] = [verdict?.windowFrom, verdict?.windowTo];
   const window = from && to ? rowsBetween(rows, from, to) : null;
-  const look = { mailbox, state, verdict, window, week: lastDays(mailbox.stats?.answer, now, ratioDays) };
+  const look = { mailbox, state, verdict, window, week: lastWeek(mailbox.stats?.answer, now) };
   return valuesOfSeries.map((value) => value(look) ?? Number.NaN);
 }
 

@@ -37,7 +37,7 @@ interface Stage {
 
 /** Opens the store at `path` read-only; without a path, empty tables to check a SELECT against. */
 export function openSandbox(path: string | null, facts: ProgramFacts): DatabaseSync {
-  return guarded(path === null ? emptyStage() : stageOf(path), facts);
+  return withViews(path === null ? emptyStage() : stageOf(path), facts);
 }
 
 /** Throws the error of SQLite, and StoreError if PostgreSQL can't be read. */
@@ -52,7 +52,7 @@ async function copied(place: PostgresPlace, select: string, facts: ProgramFacts)
   stage.database.exec('BEGIN');
   await readSnapshot(place, readsOf(select), ({ table, columns }, rows) => fill(stage, table, columns, rows));
   stage.database.exec(`COMMIT; ${indexes.map((index) => index.replaceAll('@', `"${stage.schema}".`)).join('; ')}`);
-  return guarded(stage, facts);
+  return withViews(stage, facts);
 }
 
 const indexes = [
@@ -131,7 +131,8 @@ function stageOf(path: string): Stage {
   return stage;
 }
 
-function guarded({ database, schema }: Stage, facts: ProgramFacts): DatabaseSync {
+/** Adds the functions and views of a SELECT, and permits nothing else. */
+function withViews({ database, schema }: Stage, facts: ProgramFacts): DatabaseSync {
   const inner = (view: string) => `${schema}_${view}`;
   addFunctions(database, facts);
   for (const { name, columns, from } of views) {
@@ -142,7 +143,7 @@ function guarded({ database, schema }: Stage, facts: ProgramFacts): DatabaseSync
     );
   }
   database.exec('PRAGMA query_only = ON');
-  guard(database, schema, inner);
+  restrict(database, schema, inner);
   return database;
 }
 
@@ -150,7 +151,7 @@ function guarded({ database, schema }: Stage, facts: ProgramFacts): DatabaseSync
 const systemTable = /^(sqlite|pragma|dbstat|fts|rtree|geopoly)/i;
 
 /** Permits only the inner views to read tables, and everything else to read views. */
-function guard(database: DatabaseSync, schema: string, inner: (view: string) => string): void {
+function restrict(database: DatabaseSync, schema: string, inner: (view: string) => string): void {
   const tables = database.prepare(`SELECT name FROM "${schema}".sqlite_schema`).all();
   const hidden = new Set(tables.map(({ name }) => String(name)).filter((name) => !Object.hasOwn(baseTables, name)));
   const innerViews = new Set(views.map(({ name }) => inner(name)));

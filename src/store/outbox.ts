@@ -102,10 +102,10 @@ export class StoredOutbox {
 
   undelivered({ channel, delivery }: WhichUndelivered): Promise<readonly GivenUpMessage[]> {
     return this.#gate.read((db) => {
-      let dead = db.selectFrom('deliveries').select(['id', 'channel']).where('state', '=', 'dead');
-      if (channel !== null) dead = dead.where('channel', '=', channel);
-      if (delivery !== null) dead = dead.where('id', '=', delivery);
-      return dead.orderBy('channel').orderBy('sequence').execute();
+      let undelivered = db.selectFrom('deliveries').select(['id', 'channel']).where('state', '=', 'undelivered');
+      if (channel !== null) undelivered = undelivered.where('channel', '=', channel);
+      if (delivery !== null) undelivered = undelivered.where('id', '=', delivery);
+      return undelivered.orderBy('channel').orderBy('sequence').execute();
     });
   }
 
@@ -114,16 +114,20 @@ export class StoredOutbox {
     return this.#gate.write(async (trx) => {
       const channels: string[] = [];
       await inPieces(wanted, async (ids) => {
-        const dead = trx.selectFrom('deliveries').select('id').where('id', 'in', ids).where('state', '=', 'dead');
-        for (const { id } of await dead.execute())
+        const undelivered = trx
+          .selectFrom('deliveries')
+          .select('id')
+          .where('id', 'in', ids)
+          .where('state', '=', 'undelivered');
+        for (const { id } of await undelivered.execute())
           channels.push(await moveDelivery(trx, id, { kind: 'resent', at: now }));
       });
       return [...Map.groupBy(channels, String)].map(([channel, all]) => ({ channel, count: all.length }));
     });
   }
 
-  /** Backlog of every channel with pending messages, or with messages given up since `deadSince`, configured or not. */
-  outboxState(deadSince: EpochMs): Promise<readonly OutboxCount[]> {
+  /** Backlog of every channel with pending messages, or with messages given up since `since`, configured or not. */
+  outboxState(since: EpochMs): Promise<readonly OutboxCount[]> {
     return this.#gate.read(async (db) => {
       const rows = await db
         .selectFrom('deliveries')
@@ -136,19 +140,20 @@ export class StoredOutbox {
         .where((where) =>
           where.or([
             where('state', '=', 'pending'),
-            where.and([where('state', '=', 'dead'), where('settled_at', '>=', deadSince)]),
+            where.and([where('state', '=', 'undelivered'), where('settled_at', '>=', since)]),
           ]),
         )
         .groupBy(['channel', 'state'])
         .execute();
       return [...new Set(rows.map(({ channel }) => channel))].map((channel) => {
-        const of = (state: 'pending' | 'dead') => rows.find((row) => row.channel === channel && row.state === state);
+        const of = (state: 'pending' | 'undelivered') =>
+          rows.find((row) => row.channel === channel && row.state === state);
         const pending = of('pending');
         return {
           channel,
           pending: Number(pending?.count ?? 0),
           oldestPendingAt: pending?.oldest ?? null,
-          undelivered: Number(of('dead')?.count ?? 0),
+          undelivered: Number(of('undelivered')?.count ?? 0),
         };
       });
     });
@@ -194,7 +199,7 @@ export class StoredOutbox {
       const undelivered = await db
         .selectFrom('deliveries')
         .select(deliveryColumns)
-        .where('state', '=', 'dead')
+        .where('state', '=', 'undelivered')
         .where('settled_at', '>=', since)
         .orderBy('settled_at')
         .limit(maxDigested)

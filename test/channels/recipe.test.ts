@@ -51,7 +51,7 @@ test('a trigger whose answer was lost may have started a run, and is never sent 
   rig.commit(firing(sampleAlert(1)));
   await rig.clock.advance(2 * hourMs);
   expect(posts(host)).toBe(1);
-  expect(rig.store.deliveries()[0]).toMatchObject({ state: 'dead', attempts: 1 });
+  expect(rig.store.deliveries()[0]).toMatchObject({ state: 'undelivered', attempts: 1 });
   expect(rig.store.deliveries()[0]?.detail).toContain(
     'a run of at-risk may have started, so Warmwarden does not start it again',
   );
@@ -78,7 +78,7 @@ test('a trigger that a killed daemon had begun is not sent again; a run that it 
   expect(posts(host)).toBe(0);
   expect(host.of('GET', /run-7$/)).toHaveLength(1);
   expect(store.deliveries().map(({ state, detail }) => [state, detail])).toEqual([
-    ['dead', 'Warmwarden ended while it was sending; it may have arrived, so Warmwarden does not send it again'],
+    ['undelivered', 'Warmwarden ended while it was sending; it may have arrived, so Warmwarden does not send it again'],
     ['sent', 'run run-1 succeeded with 1 row'],
   ]);
 });
@@ -105,7 +105,10 @@ test('a run that failed is given up and says why, and one without an end is let 
   await using rig = fixWith(host);
   rig.commit(firing(sampleAlert(1)));
   await rig.clock.advance(minuteMs);
-  expect(rig.store.deliveries()[0]).toMatchObject({ state: 'dead', detail: 'run run-1 failed: no such mailbox' });
+  expect(rig.store.deliveries()[0]).toMatchObject({
+    state: 'undelivered',
+    detail: 'run run-1 failed: no such mailbox',
+  });
   host.run = () => ({ status: 200, body: { id: 'run-1', status: 'pondering' } });
   rig.commit(firing(sampleAlert(2)));
   await rig.clock.advance(2 * hourMs);

@@ -1,7 +1,7 @@
 // One row a day, whatever order an answer is in.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { dailyRows, lastDays } from '../../src/core/daily-counts.ts';
+import { dailyRows, lastWeek } from '../../src/core/daily-counts.ts';
 import { addDays } from '../../src/core/time.ts';
 import { now, row, today } from '../web/example-fleet.ts';
 
@@ -22,5 +22,5 @@ test('rows that need nothing put right are read as they are, and as the same in 
 test('a week ends with the newest day that counts: a blank row for tomorrow takes no day away', () => {
   const week = [0, -1, -2, -3, -4, -5, -6].map((back) => row(addDays(today, back), { sent: 1 }));
   const blank = row(addDays(today, 1), { sent: 0, bounced: 0, delivered: null });
-  expect(lastDays({ rows: [...week, blank] }, now, 7)).toEqual(week.toReversed());
+  expect(lastWeek({ rows: [...week, blank] }, now)).toEqual(week.toReversed());
 });

@@ -25,13 +25,13 @@ const leadsTo: Readonly<Record<DeliveryState, Partial<Record<DeliveryEvent['kind
     accepted: 'accepted',
     failed: 'pending',
     sent: 'sent',
-    undelivered: 'dead',
+    undelivered: 'undelivered',
     replaced: 'replaced',
   },
-  begun: { accepted: 'accepted', failed: 'pending', sent: 'sent', undelivered: 'dead' },
-  accepted: { accepted: 'accepted', failed: 'accepted', sent: 'sent', undelivered: 'dead' },
+  begun: { accepted: 'accepted', failed: 'pending', sent: 'sent', undelivered: 'undelivered' },
+  accepted: { accepted: 'accepted', failed: 'accepted', sent: 'sent', undelivered: 'undelivered' },
   sent: {},
-  dead: { resent: 'pending' },
+  undelivered: { resent: 'pending' },
   replaced: {},
 };
 
@@ -41,7 +41,13 @@ const inState = {
   begun: sampleDelivery({ state: 'begun', begunAt: start, attempts: 2 }),
   accepted: sampleDelivery({ state: 'accepted', receipt: 'r1', attempts: 2 }),
   sent: sampleDelivery({ state: 'sent', settledAt: start, receipt: 'r1', attempts: 2 }),
-  dead: sampleDelivery({ state: 'dead', settledAt: start, receipt: 'r1', attempts: 2, detail: 'earlier' }),
+  undelivered: sampleDelivery({
+    state: 'undelivered',
+    settledAt: start,
+    receipt: 'r1',
+    attempts: 2,
+    detail: 'earlier',
+  }),
   replaced: sampleDelivery({ state: 'replaced', settledAt: start, attempts: 2 }),
 } as const satisfies Record<DeliveryState, unknown>;
 
@@ -61,8 +67,8 @@ describe('a delivery that is', () => {
   });
 });
 
-test('what the store and people know of it: pending, sent, dead, or replaced', () => {
-  const known = ['pending', 'pending', 'pending', 'sent', 'dead', 'replaced'];
+test('what the store and people know of it: pending, sent, undelivered, or replaced', () => {
+  const known = ['pending', 'pending', 'pending', 'sent', 'undelivered', 'replaced'];
   expect(states.map((state) => publicState(inState[state]))).toEqual(known);
 });
 
@@ -90,6 +96,10 @@ describe('the fields that go with the state', () => {
 
   test('what is sent once more starts over, and still says why it was given up', () => {
     const anew = { attempts: 0, nextAttemptAt: at, settledAt: null, begunAt: null, receipt: null, detail: 'earlier' };
-    expect(deliveryAfter(inState.dead, events.resent)).toEqual({ ...inState.dead, state: 'pending', ...anew });
+    expect(deliveryAfter(inState.undelivered, events.resent)).toEqual({
+      ...inState.undelivered,
+      state: 'pending',
+      ...anew,
+    });
   });
 });

@@ -56,7 +56,7 @@ eachKind('%s: what a receiver wants no more is undelivered, visible, and sent wh
   await rig.clock.advance(hourMs);
   rig.commit(resolved(alert(1), rig.clock.now()));
   await rig.clock.advance(dayMs + 3 * hourMs);
-  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['dead', 'dead']);
+  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['undelivered', 'undelivered']);
   expect([...rig.fleet.channels()][0]).toMatchObject({ undelivered: 2, failingSince: expect.any(Number) });
   const asked = outside.attempts();
   await rig.clock.advance(hourMs);

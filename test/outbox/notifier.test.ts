@@ -102,7 +102,7 @@ it('410 for a day: all of it is visible, and a person can have it sent again', a
   await rig.clock.advance(minuteMs);
   expect([receiver.received.length, rig.states()]).toEqual([1, ['pending', 'pending', 'pending']]);
   await rig.clock.advance(26 * hourMs);
-  const dead = { state: 'dead', detail: 'the receiver answered 410: it accepts no more messages' };
+  const dead = { state: 'undelivered', detail: 'the receiver answered 410: it accepts no more messages' };
   expect(rig.store.deliveries()).toMatchObject([dead, dead, dead]);
   expect(rig.tallied.filter((line) => line === 'hook undelivered')).toHaveLength(3);
   expect([...rig.fleet.channels()][0]).toMatchObject({ pending: 0, undelivered: 3, failingSince: expect.any(Number) });
@@ -114,7 +114,7 @@ it('410 for a day: all of it is visible, and a person can have it sent again', a
   const plan = planned.plan ?? '';
   const [one] = rig.store.deliveries();
   const other = await resend(undelivered, { channel: 'hook', delivery: one?.id ?? '', plan });
-  expect([other.result, rig.states()[0]]).toEqual(['changed', 'dead']);
+  expect([other.result, rig.states()[0]]).toEqual(['changed', 'undelivered']);
   expect(await resend(undelivered, { channel: 'hook', plan })).toMatchObject({ result: 'done' });
   expect(await resend(undelivered, { channel: 'hook' })).toMatchObject({ result: 'no_change' });
   await rig.clock.advance(minuteMs);
@@ -133,7 +133,7 @@ test('of many messages that the set-up of a receiver keeps back, none is pending
   }
   await at.rig.clock.advance(25 * hourMs);
   expect(at.rig.states().length).toBeGreaterThan(40);
-  expect(new Set(at.rig.states())).toEqual(new Set(['dead']));
+  expect(new Set(at.rig.states())).toEqual(new Set(['undelivered']));
 });
 
 it('what the receiver blames on the request is given up after five attempts, and the next message goes on meanwhile', async (at) => {
@@ -144,7 +144,7 @@ it('what the receiver blames on the request is given up after five attempts, and
   expect(at.rig.states()).toEqual(['pending', 'sent']);
   await at.rig.clock.advance(hourMs);
   expect(at.rig.store.deliveries()).toMatchObject([
-    { state: 'dead', attempts: 5 },
+    { state: 'undelivered', attempts: 5 },
     { state: 'sent', attempts: 1 },
   ]);
   expect(at.rig.logged.filter((line) => line.includes('A message is undelivered'))).toHaveLength(1);
@@ -227,7 +227,12 @@ test('while a channel fails, a reminder waits and is given up as if no newer one
   at.rig.commit(firing(sampleAlert(1)));
   await at.rig.clock.advance(4 * dayMs);
   const count = (wanted: string) => at.rig.states().filter((state) => state === wanted).length;
-  expect([count('replaced'), count('sent'), count('dead') > 12, count('pending') < 8]).toEqual([0, 0, true, true]);
+  expect([count('replaced'), count('sent'), count('undelivered') > 12, count('pending') < 8]).toEqual([
+    0,
+    0,
+    true,
+    true,
+  ]);
   at.receiver.answer = status(200);
   at.receiver.received.length = 0;
   await at.rig.clock.advance(20 * minuteMs);

@@ -43,7 +43,7 @@ test('a wait is never shorter than the receiver asked for', () => {
 
 test('a day ends a delivery that was really tried, and not one that slept with the machine', () => {
   const attempt = { outcome: failed, refusals: 0, random: 0.5, now: now + dayMs };
-  expect(after({ ...attempt, delivery: { ...delivery, attempts: 4 } }).state).toBe('dead');
+  expect(after({ ...attempt, delivery: { ...delivery, attempts: 4 } }).state).toBe('undelivered');
   expect(after({ ...attempt, delivery: { ...delivery, attempts: 3 } }).state).toBe('pending');
   expect(after({ ...attempt, now: attempt.now - 1, delivery: { ...delivery, attempts: 500 } }).state).toBe('pending');
 });
@@ -52,14 +52,14 @@ test('what the receiver blames on the request is tried five times over twenty mi
   const outcome = { kind: 'refused', detail: 'no', retryAfterMs: null } as const;
   const settled = [1, 2, 3, 4, 5].map((refusals) => {
     const { state, nextAttemptAt } = after({ delivery, outcome, refusals, random: 0, now });
-    return [state, state === 'dead' ? null : (nextAttemptAt - now) / secondMs];
+    return [state, state === 'undelivered' ? null : (nextAttemptAt - now) / secondMs];
   });
   expect(settled).toEqual([
     ['pending', 15],
     ['pending', 60],
     ['pending', 240],
     ['pending', 900],
-    ['dead', null],
+    ['undelivered', null],
   ]);
 });
 

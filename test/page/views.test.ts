@@ -29,7 +29,7 @@ test('the alerts are shown with their runbook and what mutes them', async () => 
   fleet.putAlert(disconnected);
   const match = { rule: ['mailbox_*'] };
   fleet.putSilence({ id: 's1', match, by: 'anna', reason: '<moving>', from: now - hourMs, until: now + hourMs });
-  const deliveries = async () => [delivery('d1'), delivery('d2', { channel: 'hook', state: 'dead' })];
+  const deliveries = async () => [delivery('d1'), delivery('d2', { channel: 'hook', state: 'undelivered' })];
   const ended = { ...alert({ rule: 'not_guarded' }), status: 'resolved' as const };
   const transitions = async () => [{ id: 1, transition: { kind: 'resolved' as const, at: now - dayMs, alert: ended } }];
   const body = await read(fleet, '/alerts', { deliveries, transitions });

@@ -478,7 +478,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const recent = await store.outbox.recentDeliveries(10);
       expect(recent.map(({ id, state, detail }) => [id, state, detail])).toEqual([
         ['c', 'pending', null],
-        ['b', 'dead', 'HTTP 410'],
+        ['b', 'undelivered', 'HTTP 410'],
         ['a', 'sent', null],
       ]);
     });

@@ -164,6 +164,23 @@ describe('the lease', () => {
     await Promise.all([first.close(), second.close()]);
   });
 
+  test('a standby waits through an outage of PostgreSQL, and follows afterwards', async () => {
+    const place = await postgres.database();
+    await using proxy = await CuttingProxy.before(place);
+    const first = await join(place, 'first');
+    const seen: (Error | null)[] = [];
+    const second = join(proxy.place, 'second', { standingBy: (_, failure) => void seen.push(failure) });
+    await until('the second to stand by', () => seen.length > 0);
+    proxy.close();
+    await Promise.race([second, until('the second to fail twice', () => seen.filter((one) => one !== null).length > 1)]);
+    expect(seen.at(-1)?.message).toContain('Start PostgreSQL or repair the network');
+    proxy.open();
+    await first.close();
+    const active = await second;
+    await note(active);
+    await active.close();
+  });
+
   it('a write that PostgreSQL lost ends the process', async (place) => {
     const lost: string[] = [];
     const store = await join(place, 'first', { lost: (why) => void lost.push(why) });

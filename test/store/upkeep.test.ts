@@ -101,7 +101,7 @@ const stays = [
   ...[action('recent', 'nobody', 'confirmed', 1_829), observation('here', 'dns'), observation('late', 'mailboxes')],
   // Young, or the newest of a mailbox.
   ...[decision(1, 'late', 400), decision(3, 'here', 39), change(2, 39)],
-  ...[delivery('pending', 'pending', 400), delivery('dead', 'dead', 400), delivery('young', 'sent', 9)],
+  ...[delivery('pending', 'pending', 400), delivery('undelivered', 'undelivered', 400), delivery('young', 'sent', 9)],
   ...[transition(1, 400, 0), transition(3, 9, 1), command(1, 4_000, null), command(3, 1_829, 'done')],
   silence('in force', -1),
 ];

@@ -1,7 +1,7 @@
 // Rules of one mailbox besides its bounces.
 
 import type { Route } from '../../core/answers.ts';
-import { dailyRows, inboxRatio, lastDays, sumOf } from '../../core/daily-counts.ts';
+import { dailyRows, inboxRatio, lastWeek, sumOf, weekDays } from '../../core/daily-counts.ts';
 import { saysDisconnected } from '../../core/guard/run-state.ts';
 import { type MailboxState, typedName } from '../../core/mailbox.ts';
 import { isWarmupMode, limitsOn, maxPerDay, modeEffectMs, onePercentPpm, percent } from '../../core/policy.ts';
@@ -159,14 +159,13 @@ function excessSentences(
 
 // reputation_low
 
-const days = 7;
 /** Points by which a value must recover beyond its threshold before the alert ends. */
 const hysteresisPoints = 5;
 
 /** The share of delivered emails that reached the inbox, pooled over seven days. */
 function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxContext): Condition {
   const { inboxBelowPpm: belowPpm, minMails } = rules.reputationLow;
-  const rows = lastDays(mailbox.stats?.answer, now, days);
+  const rows = lastWeek(mailbox.stats?.answer, now);
   const ratio = inboxRatio(rows);
   const delivered = sumOf(rows, 'delivered') ?? 0;
   const ppm = ratio === null || delivered < minMails ? null : Math.round(ratio * 1e6);
@@ -194,7 +193,7 @@ function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxContext): Co
 function healthScoreDrop(mailbox: MailboxState, { rules, now }: MailboxContext): Condition {
   const { scoreDrop: points } = rules.reputationLow;
   const score = mailbox.entry.answer.healthScore;
-  const from = addDays(utcDate(now), 1 - days);
+  const from = addDays(utcDate(now), 1 - weekDays);
   const scores = dailyRows(mailbox.stats?.answer, now).flatMap(({ date, healthScore }) =>
     date >= from && typeof healthScore === 'number' ? healthScore : [],
   );
@@ -204,12 +203,12 @@ function healthScoreDrop(mailbox: MailboxState, { rules, now }: MailboxContext):
     active: drop === null ? 'unknown' : between(drop >= points, drop <= points - hysteresisPoints),
     firing: () => [
       `${mailbox.email}: health score fell from ${best} to ${score}`,
-      `It fell by ${counted(Number(drop?.toFixed(2)), 'point')} within ${days} days. The threshold is ${points}.`,
+      `It fell by ${counted(Number(drop?.toFixed(2)), 'point')} within ${weekDays} days. The threshold is ${points}.`,
       'Warmwarden changed nothing. Check the bounces, placement, DNS and blacklists of the mailbox.',
     ],
     ended: () => [
       `${mailbox.email}: health score is ${score ?? 'not shown'} again`,
-      `The health score is at most ${counted(points - hysteresisPoints, 'point')} below the best of the last ${days} days.`,
+      `The health score is at most ${counted(points - hysteresisPoints, 'point')} below the best of the last ${weekDays} days.`,
     ],
     numbers: () => ({ health_score: score, best_of_seven_days: best }),
   });

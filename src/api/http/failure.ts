@@ -1,4 +1,5 @@
 // Failures of an HTTP API as values: a closed set of kinds, with a sentence for people.
+import { fieldsOf, type JsonFields } from '../../world/schema/json.ts';
 import type { Redactor } from './redactor.ts';
 
 /**
@@ -60,13 +61,11 @@ export function jsonText(value: unknown): string {
   }
 }
 
-type RawFields = Readonly<Record<string, unknown>>;
-
 /** Returns the fields of a JSON object, or null for any other text, such as a proxy's page (docs/faults.md H1, H3). */
-export function fieldsIn(text: string, parse: (text: string) => unknown = JSON.parse): RawFields | null {
+export function fieldsIn(text: string, parse: (text: string) => unknown = JSON.parse): JsonFields | null {
   try {
     const body = parse(text);
-    return typeof body === 'object' && body !== null ? (body as RawFields) : null;
+    return typeof body === 'object' && body !== null ? (body as JsonFields) : null;
   } catch {
     return null;
   }
@@ -157,10 +156,9 @@ const pagesNames = ['pages', 'total_pages', 'last_page'];
 const holders = ['meta', 'pagination', 'paging', 'links'];
 
 /** `held`: number of entries that came, readable or not. */
-export function saysMore(body: RawFields, held: number): boolean {
+export function saysMore(body: JsonFields, held: number): boolean {
   return [body, ...holders.map((name) => body[name])].some((one) => {
-    if (typeof one !== 'object' || one === null) return false;
-    const fields = one as RawFields;
+    const fields = fieldsOf(one);
     return (
       nextNames.some((name) => Boolean(fields[name])) ||
       fields['has_more'] === true ||
@@ -172,7 +170,7 @@ export function saysMore(body: RawFields, held: number): boolean {
 }
 
 /** Reads also numbers in texts. Returns 0 if there is none. */
-function largest(fields: RawFields, names: readonly string[]): number {
+function largest(fields: JsonFields, names: readonly string[]): number {
   const numbers = names.map((name) => fields[name]).filter((one) => ['number', 'string'].includes(typeof one));
   return Math.max(0, ...numbers.map(Number).filter(Number.isFinite));
 }

@@ -34,7 +34,8 @@ type PollUrgency = (typeof urgencies)[number];
 interface Job {
   readonly poll: { readonly route: MailboxRoute; readonly mailboxId: string };
   readonly mailbox: QueuedMailbox;
-  readAt: number | null;
+  /** Start of the newest answered poll on the monotonic clock, or null before the first. */
+  lastReadAt: number | null;
   isUnderWay: boolean;
   /** Poll beside the cadence. */
   asked: { readonly dueAt: number; readonly urgency: PollUrgency } | null;
@@ -149,9 +150,9 @@ export class PollQueue {
       const poll = { route, mailboxId };
       const at = isJudgedRoute(route) ? undefined : lastRead[route];
       const isUnderWay = this.#underWay.has(pollKey(poll));
-      const readAt = at === undefined ? null : Math.min(at, now);
+      const lastReadAt = at === undefined ? null : Math.min(at, now);
       this.#idleUntil[route] = Number.NEGATIVE_INFINITY;
-      this.#jobs[route].set(mailboxId, { poll, mailbox, readAt, isUnderWay, asked: null });
+      this.#jobs[route].set(mailboxId, { poll, mailbox, lastReadAt, isUnderWay, asked: null });
     }
   }
 
@@ -220,7 +221,7 @@ export class PollQueue {
     if (!job || startedAt === undefined) return;
     job.isUnderWay = false;
     this.#idleUntil[job.poll.route] = Number.NEGATIVE_INFINITY;
-    job.readAt = startedAt;
+    job.lastReadAt = startedAt;
   }
 
   /** Returns null if no poll is foreseen. */
@@ -236,9 +237,9 @@ export class PollQueue {
     for (const route of mailboxRoutes) {
       if (this.#isIdle(route, now)) offer(this.#idleUntil[route]);
       else
-        for (const { readAt, asked } of this.#jobs[route].values()) {
+        for (const { lastReadAt, asked } of this.#jobs[route].values()) {
           if (asked) offer(asked.dueAt);
-          if (route === 'stats' && readAt !== null && this.#readsEarly) offer(readAt + this.#options.earlyMs);
+          if (route === 'stats' && lastReadAt !== null && this.#readsEarly) offer(lastReadAt + this.#options.earlyMs);
         }
     }
     return Number.isFinite(next) ? next : null;
@@ -247,8 +248,8 @@ export class PollQueue {
   backlog(now: number): { readonly length: number; readonly oldestDueAt: number | null } {
     const dueAts = accountRoutes.map((route) => this.#account[route].dueAt ?? Number.POSITIVE_INFINITY);
     for (const route of mailboxRoutes)
-      for (const { mailbox, readAt, isUnderWay, asked } of this.#jobs[route].values()) {
-        const run = readAt === null ? mailbox.joinedAt : this.#runs[route].find((at) => at > readAt);
+      for (const { mailbox, lastReadAt, isUnderWay, asked } of this.#jobs[route].values()) {
+        const run = lastReadAt === null ? mailbox.joinedAt : this.#runs[route].find((at) => at > lastReadAt);
         if (!isUnderWay)
           dueAts.push(Math.min(asked?.dueAt ?? Number.POSITIVE_INFINITY, run ?? Number.POSITIVE_INFINITY));
       }
@@ -269,23 +270,23 @@ export class PollQueue {
       const run = this.#runs[route].at(-1) ?? 0;
       const isJudged = isJudgedRoute(route);
       for (const job of this.#jobs[route].values()) {
-        const { mailbox, readAt, isUnderWay } = job;
+        const { mailbox, lastReadAt, isUnderWay } = job;
         if (isUnderWay) continue;
         const asked = job.asked !== null && job.asked.dueAt <= now ? job.asked : null;
-        if (asked || readAt === null || readAt < run) idleUntil = now;
+        if (asked || lastReadAt === null || lastReadAt < run) idleUntil = now;
         else if (job.asked) idleUntil = Math.min(idleUntil, job.asked.dueAt);
-        if (route === 'stats' && readAt !== null) {
-          oldestStats.offer(job, readAt);
-          if (readAt <= restedAt) riskiest.offer(job, readAt + turnMs.stats / shareOf(mailbox, meanWeight));
+        if (route === 'stats' && lastReadAt !== null) {
+          oldestStats.offer(job, lastReadAt);
+          if (lastReadAt <= restedAt) riskiest.offer(job, lastReadAt + turnMs.stats / shareOf(mailbox, meanWeight));
         }
         if (asked?.urgency === 'urgent') urgent.offer(job, asked.dueAt);
-        else if (readAt === null && isJudged) judging.offer(job, this.#sweepRank(job, now));
+        else if (lastReadAt === null && isJudged) judging.offer(job, this.#sweepRank(job, now));
         // A poll that failed in the first sweep has no other place yet.
         else if (asked && (asked.urgency === 'soon' || !this.#isSwept)) soon.offer(job, asked.dueAt);
-        else if (readAt === null) details.offer(job, mailbox.number);
+        else if (lastReadAt === null) details.offer(job, mailbox.number);
         else {
           // A failed poll is due again, behind mailboxes that have waited longer.
-          const since = asked ? Math.min(readAt, run - 1) : readAt;
+          const since = asked ? Math.min(lastReadAt, run - 1) : lastReadAt;
           if (since < run) due[route].offer(job, since);
         }
       }
@@ -406,6 +407,6 @@ export class PollQueue {
 
 /** True if the first reading of one of these polls has not begun. */
 function isUnread(jobs: Iterable<Job>): boolean {
-  for (const { readAt, isUnderWay } of jobs) if (readAt === null && !isUnderWay) return true;
+  for (const { lastReadAt, isUnderWay } of jobs) if (lastReadAt === null && !isUnderWay) return true;
   return false;
 }

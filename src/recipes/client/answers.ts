@@ -1,6 +1,7 @@
 // Reads the answers of a recipe service. Its document shows almost no field: only ids are needed.
 import { jsonText, quote } from '../../api/http/failure.ts';
 import { type RunStatus, runStatuses } from '../../core/recipe.ts';
+import { fieldsOf, type JsonFields } from '../../world/schema/json.ts';
 
 export interface RecipeEntry {
   readonly id: string;
@@ -53,12 +54,6 @@ function stateOf(said: string | null): RecordState {
   return runStatuses.find((state) => wordsOf[state].includes(word)) ?? 'unknown';
 }
 
-type JsonFields = Readonly<Record<string, unknown>>;
-
-export function objectOf(value: unknown): JsonFields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonFields) : {};
-}
-
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
@@ -79,7 +74,7 @@ function listOf(value: unknown): readonly unknown[] {
 /** The list is the answer itself, or the first list under one of the names; null if there is none. */
 function listIn(body: unknown, names: readonly string[]): readonly unknown[] | null {
   if (Array.isArray(body)) return body;
-  const fields = objectOf(body);
+  const fields = fieldsOf(body);
   const name = names.find((one) => Array.isArray(fields[one]));
   return name === undefined ? null : (fields[name] as readonly unknown[]);
 }
@@ -95,12 +90,12 @@ export function readRecipes(body: unknown): RecipePage | null {
 
 /** Reads the problems that Warmwarden's own service lists: `{broken: [{file, problems: [...]}]}`. */
 function problemsIn(body: unknown): readonly string[] {
-  const said = listOf(objectOf(body)['broken']).flatMap((one) => listOf(objectOf(one)['problems']));
+  const said = listOf(fieldsOf(body)['broken']).flatMap((one) => listOf(fieldsOf(one)['problems']));
   return said.filter((sentence) => typeof sentence === 'string').map(quote);
 }
 
 function readRecipe(raw: unknown): RecipeEntry | null {
-  const fields = objectOf(raw);
+  const fields = fieldsOf(raw);
   const id = textOf(raw) ?? idOf(fields, ['id', 'recipe_id']);
   if (id === null) return null;
   const said = fields['operation'];
@@ -115,8 +110,8 @@ function readRecipe(raw: unknown): RecipeEntry | null {
 
 /** Reads a run at the top of the answer, or inside `run` or `data`; null if there is none. */
 export function readRun(body: unknown): RunRecord | null {
-  const top = objectOf(body);
-  const inside = [top['run'], top['data']].map(objectOf).find((fields) => Object.keys(fields).length > 0) ?? {};
+  const top = fieldsOf(body);
+  const inside = [top['run'], top['data']].map(fieldsOf).find((fields) => Object.keys(fields).length > 0) ?? {};
   const fields: JsonFields = { ...top, ...inside };
   const run = top['run'];
   const id = idOf(inside, ['id', 'run_id']) ?? idOf(top, ['run_id', 'id']) ?? textOf(run);
@@ -139,18 +134,18 @@ export function readRun(body: unknown): RunRecord | null {
 
 function rowsIn(fields: JsonFields): readonly unknown[] | null {
   const names = ['rows', 'output_rows', 'output', 'result', 'results', 'data'];
-  return listIn(fields, names) ?? listIn(objectOf(fields['output'] ?? fields['result']), names);
+  return listIn(fields, names) ?? listIn(fieldsOf(fields['output'] ?? fields['result']), names);
 }
 
 function errorIn(error: unknown): string | null {
   if (error === null || error === undefined || error === false || error === '') return null;
-  const message = textOf(objectOf(error)['message']);
+  const message = textOf(fieldsOf(error)['message']);
   return quote(textOf(error) ?? message ?? jsonText(error));
 }
 
 /** Finds an error in an answer with status 200 (docs/faults.md H4), or null. */
 export function refusalIn(body: unknown): string | null {
-  const fields = objectOf(body);
+  const fields = fieldsOf(body);
   const refused = Boolean(fields['error']) || fields['success'] === false;
   return refused ? quote(typeof fields['error'] === 'string' ? fields['error'] : jsonText(body)) : null;
 }

@@ -12,8 +12,9 @@ import { type Failure, failed, malformed, type Result, saysMore } from '../../ap
 import { Redactor } from '../../api/http/redactor.ts';
 import { directly, type Egress, isEscaped } from '../../core/egress.ts';
 import { secondMs, throttledWaitMs } from '../../core/time.ts';
+import { fieldsOf } from '../../world/schema/json.ts';
 import type { World } from '../../world/world.ts';
-import { objectOf, type RecipePage, type RunRecord, readRecipes, readRun, refusalIn } from './answers.ts';
+import { type RecipePage, type RunRecord, readRecipes, readRun, refusalIn } from './answers.ts';
 
 const maxPages = 50;
 const noRoute: readonly number[] = [404, 405, 501];
@@ -85,7 +86,7 @@ export class RecipeApi {
       pages.push(page);
       path = this.#nextOf(path, got.value);
       const held = pages.reduce((sum, { entries }) => sum + entries, 0);
-      truncated = path === null ? saysMore(objectOf(got.value.body), held) : pages.length >= maxPages;
+      truncated = path === null ? saysMore(fieldsOf(got.value.body), held) : pages.length >= maxPages;
     }
     const byId = new Map(pages.flatMap(({ recipes }) => recipes.map((entry) => [entry.id, entry])));
     const unreadable = pages.reduce((sum, page) => sum + page.unreadable, 0);
@@ -126,7 +127,7 @@ export class RecipeApi {
     const path = `/runs/${encodeURIComponent(id)}`;
     const got = await this.#get(page ?? path, signal);
     if (!got.ok) return got;
-    const run = readRun({ id, ...objectOf(got.value.body) });
+    const run = readRun({ id, ...fieldsOf(got.value.body) });
     const refusal = refusalIn(got.value.body);
     if (run && (run.stateSaid !== null || run.rows !== null)) {
       return { ok: true, value: { run, nextPage: this.#nextOf(page ?? path, got.value) } };
@@ -192,7 +193,7 @@ export class RecipeApi {
   /** Next page after the answer to a request for `path`. No address outside the base address gets the key. */
   #nextOf(path: string, { headers, body }: ReadAnswer): string | null {
     const link = /<([^>]*)>\s*;[^,]*\brel="?next\b/i.exec(String(headers['link'] ?? ''))?.[1];
-    const said = objectOf(body)['next'];
+    const said = fieldsOf(body)['next'];
     const target = link ?? (typeof said === 'string' && /^(https?:|\/|\?)/.test(said) ? said : undefined);
     if (target === undefined || !URL.canParse(target, `${this.#baseUrl}${path}`)) return null;
     const { href } = new URL(target, `${this.#baseUrl}${path}`);

@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { fieldsIn } from '../../api/http/failure.ts';
 import { type Operation, operations, type ParameterType, parameterTypes } from '../../core/recipe.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
-import { objectOf, type RecipeEntry } from '../client/answers.ts';
+import { fieldsOf, isObject } from '../../world/schema/json.ts';
+import type { RecipeEntry } from '../client/answers.ts';
 import { cancelShape, followShape, toolAnswerShape } from '../shapes.ts';
 
 export const followTool = 'get_run';
@@ -153,10 +154,10 @@ const parameterName = /^[\w.-]{1,64}$/;
 
 /** Anything but a JSON Schema makes a schema without properties, so that the tool is still offered. The service refuses unknown keys. */
 function inputSchemaOf(parameters: unknown): InputSchema {
-  const schema = objectOf(parameters);
-  const all = Object.entries(objectOf(schema['properties']));
+  const schema = fieldsOf(parameters);
+  const all = Object.entries(fieldsOf(schema['properties']));
   const named = all.slice(0, maxParameters).filter(([name]) => parameterName.test(name));
-  const properties = Object.fromEntries(named.map(([name, one]) => [name, propertyOf(objectOf(one))]));
+  const properties = Object.fromEntries(named.map(([name, one]) => [name, propertyOf(fieldsOf(one))]));
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   return {
     type: 'object',
@@ -199,8 +200,7 @@ export function inertText(text: string, maxCharacters = maxTextCharacters): stri
 /** Anything but an object becomes the field `value`. */
 export function inertRow(row: unknown): Readonly<Record<string, unknown>> {
   const value = inertValue(row, 0);
-  const object = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return object ? (value as Record<string, unknown>) : { value };
+  return isObject(value) ? value : { value };
 }
 
 function inertValue(value: unknown, depth: number): unknown {
@@ -226,8 +226,8 @@ export function readableLine(line: Buffer): Buffer {
   if (message === null || !('method' in message)) return line;
   const { params, ...others } = message;
   if (params === null) return Buffer.from(`${JSON.stringify(others)}\n`);
-  if (typeof params !== 'object' || Array.isArray(params)) return line;
-  return Buffer.from(`${JSON.stringify({ ...others, params: withoutNulls({ ...params }) })}\n`);
+  if (!isObject(params)) return line;
+  return Buffer.from(`${JSON.stringify({ ...others, params: withoutNulls(params) })}\n`);
 }
 
 interface Issue {

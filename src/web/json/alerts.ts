@@ -67,9 +67,9 @@ const delivery = z
     channel: text,
     title: text,
     state: z
-      .enum(['pending', 'sent', 'dead', 'replaced'])
+      .enum(['pending', 'sent', 'undelivered', 'replaced'])
       .describe(
-        'dead: Warmwarden gave up; `channels resend` sends it again. replaced: a reminder in whose place a newer one was sent.',
+        'undelivered: Warmwarden gave up; `channels resend` sends it again. replaced: a reminder in whose place a newer one was sent.',
       ),
     attempts: count,
     created_at: moment,

@@ -1,4 +1,5 @@
 // POST /api/operations/NAME and POST /-/reload: the operations of the daemon's socket, for a token with the role operator.
+
 import { z } from 'zod';
 import {
   type CommandOutcome,
@@ -8,7 +9,7 @@ import {
   succeeded,
 } from '../../core/operator-command.ts';
 import { type OperationName, operationNames, operationShapes } from '../../operations/command-requests.ts';
-import { jsonOf } from '../../world/schema/json.ts';
+import { isObject, jsonOf } from '../../world/schema/json.ts';
 import { operatorOf, reloaderOf } from '../access/auth.ts';
 import { isFromAnyPage } from '../access/sessions.ts';
 import { means, oneOf } from '../query.ts';
@@ -98,7 +99,7 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
       if (text === null) return refuse(c, 'too_large', `The request is larger than ${maxBodyBytes / 1_024} KiB.`);
       const body = parsed(text);
       if (body === undefined) return refuse(c, 'bad_request', 'The body is not JSON. Send a JSON object.');
-      if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      if (!isObject(body)) {
         return refuse(c, 'bad_request', 'The body is JSON, but not an object. Send a JSON object.');
       }
       const open = operate();

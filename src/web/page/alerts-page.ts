@@ -118,13 +118,13 @@ function pastItem({ kind, at, alert }: PastAlert, now: EpochMs): Markup {
 async function messagesPanel({ world, deliveries }: RouteParts) {
   const now = world.clock.now();
   const newest = await orNull(world, () => deliveries(deliveriesShown));
-  const dead = newest?.some(({ state }) => state === 'dead');
+  const undelivered = newest?.some(({ state }) => state === 'undelivered');
   const list = newest && html`<ul class="plain">${newest.map((delivery) => deliveryItem(delivery, now))}</ul>`;
   return panel(
     'messages',
     'Newest messages',
     html`${newest === null && html`<p class="bad">Warmwarden cannot read the list of messages at the moment. The log says why.</p>`}
-${dead && html`<p class="muted">Send undelivered messages again: <code>${world.command} channels resend CHANNEL</code></p>`}
+${undelivered && html`<p class="muted">Send undelivered messages again: <code>${world.command} channels resend CHANNEL</code></p>`}
 ${newest?.length === 0 ? html`<p class="muted">There are no messages yet.</p>` : list}`,
   );
 }

@@ -1,5 +1,18 @@
-// Encodes a value as the JSON of its schema: camelCase and epoch milliseconds become snake_case and ISO 8601.
+// Objects of JSON: their fields, and a value encoded by its schema.
 import { z } from 'zod';
+
+export type JsonFields = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonFields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Fields of an object. Any other value has none, also a list, which is PHP's empty object. */
+export function fieldsOf(value: unknown): JsonFields {
+  return isObject(value) ? value : {};
+}
+
+// Encoding: camelCase and epoch milliseconds become snake_case and ISO 8601.
 
 type CamelName<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelName<Tail>>}` : Name;
 

@@ -75,12 +75,12 @@ const deliveryWords: Readonly<
   pending: { word: 'waiting', tone: 'waiting' },
   sent: { word: 'sent', tone: 'confirmed' },
   replaced: { word: 'replaced', tone: 'waiting' },
-  dead: { word: 'undelivered', tone: 'critical' },
+  undelivered: { word: 'undelivered', tone: 'critical' },
 };
 
 export function deliveryItem(delivery: ListedDelivery, now: EpochMs): Markup {
   const { word, tone } = deliveryWords[publicState(delivery)];
-  return html`<li id="delivery-${delivery.id}"><p class="line"><span class="badge ${tone}">${word}</span> ${text(delivery.title)}${publicState(delivery) === 'dead' ? doLink(resendPath({ delivery: delivery.id }), 'Send again') : ''}</p>
+  return html`<li id="delivery-${delivery.id}"><p class="line"><span class="badge ${tone}">${word}</span> ${text(delivery.title)}${publicState(delivery) === 'undelivered' ? doLink(resendPath({ delivery: delivery.id }), 'Send again') : ''}</p>
 <p class="muted">${text(delivery.channel)}, ${ago(delivery.settledAt ?? delivery.createdAt, now)}${delivery.detail ? `: ${text(delivery.detail)}` : ''}</p></li>`;
 }
 
