@@ -2,18 +2,18 @@
 // follow one another in the order of the files. Any other value stands in one file only.
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { readDocument, type SourceDocument } from '../world/schema/document.ts';
+import { isObject, type JsonFields } from '../world/schema/json.ts';
 import { byPlace, type Finding, formatPath, type Path, type Problem } from '../world/schema/problem.ts';
 import { filesMatching, readSmallFile } from '../world/schema/small-file.ts';
 import { hideSecrets } from './hiding.ts';
 
-type Branch = Readonly<Record<string, unknown>>;
 type Place = Omit<Problem, 'message'>;
 
 export interface ConfigTree extends Pick<SourceDocument, 'findings' | 'cut'> {
   /** The configuration file, as the user named it. */
   readonly file: string;
   readonly included: readonly string[];
-  readonly tree: Branch;
+  readonly tree: JsonFields;
   /** Problems of included files that could not be merged. */
   readonly unreadable: readonly Problem[];
   /** Place in the file that holds the value, with the path in that file. */
@@ -24,7 +24,7 @@ export interface ConfigTree extends Pick<SourceDocument, 'findings' | 'cut'> {
 
 /** One file. `file` is null for the configuration file itself. */
 interface Part extends SourceDocument {
-  readonly tree: Branch;
+  readonly tree: JsonFields;
   readonly file: string | null;
   readonly folder: string;
 }
@@ -57,7 +57,7 @@ function readPart(path: string, file: string | null): Part | readonly Problem[] 
   if (!('tree' in source)) return source.map((problem) => ({ ...hideSecrets(problem, []), ...named }));
   const { tree } = source;
   if (tree === null || tree === undefined) return atTop('the file is empty');
-  if (!isBranch(tree)) return atTop('the file must be a mapping of keys');
+  if (!isObject(tree)) return atTop('the file must be a mapping of keys');
   const keys = Object.entries(tree).filter(([key]) => !key.startsWith('x-'));
   return { ...source, tree: Object.fromEntries(keys), file, folder: dirname(resolve(path)) };
 }
@@ -99,7 +99,7 @@ function mergeParts(main: Part, parts: readonly Part[]): Merged {
     const { file, placeOf: placeIn } = origin.part;
     return { ...placeIn(origin.path, at), path: formatPath(origin.path), ...(file !== null && { file }) };
   };
-  let tree: Branch = main.tree;
+  let tree: JsonFields = main.tree;
   for (const part of parts) {
     /** Paths in the tree, by the paths in the part. */
     const moved = new Map<string, Path>();
@@ -109,7 +109,7 @@ function mergeParts(main: Part, parts: readonly Part[]): Merged {
         origins.set(formatPath(at), { part, path });
         return value;
       }
-      if (isBranch(base) && isBranch(value)) {
+      if (isObject(base) && isObject(value)) {
         const added = Object.entries(value).map(([key, inner]) => {
           return [key, merge(base[key], inner, [...at, key], [...path, key])] as const;
         });
@@ -137,7 +137,7 @@ function mergeParts(main: Part, parts: readonly Part[]): Merged {
       const found = longestPrefix(path, moved);
       return found ? [...found.value, ...found.rest] : path;
     };
-    tree = merge(tree, part.tree, [], []) as Branch;
+    tree = merge(tree, part.tree, [], []) as JsonFields;
     findings.push(...part.findings.map((finding) => ({ ...finding, path: inTree(finding.path) })));
     cut.push(...part.cut.map(inTree));
   }
@@ -157,9 +157,5 @@ function isAccountName(path: Path): boolean {
 }
 
 function haveSameName(one: unknown, other: unknown): boolean {
-  return isBranch(one) && isBranch(other) && one['name'] !== undefined && one['name'] === other['name'];
-}
-
-function isBranch(value: unknown): value is Branch {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject(one) && isObject(other) && one['name'] !== undefined && one['name'] === other['name'];
 }

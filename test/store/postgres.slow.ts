@@ -172,7 +172,10 @@ describe('the lease', () => {
     const second = join(proxy.place, 'second', { standingBy: (_, failure) => void seen.push(failure) });
     await until('the second to stand by', () => seen.length > 0);
     proxy.close();
-    await Promise.race([second, until('the second to fail twice', () => seen.filter((one) => one !== null).length > 1)]);
+    await Promise.race([
+      second,
+      until('the second to fail twice', () => seen.filter((one) => one !== null).length > 1),
+    ]);
     expect(seen.at(-1)?.message).toContain('Start PostgreSQL or repair the network');
     proxy.open();
     await first.close();

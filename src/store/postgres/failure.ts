@@ -46,7 +46,7 @@ const isInternal = (error: unknown) => codeOf(error) === 'XX000';
 export const leavesDoubt = (error: unknown) => isAway(error) || isInternal(error);
 
 /** True for failures with a temporary cause: connection, failover, lock, slow statement, too many connections. */
-const mayPass = (error: unknown) =>
+export const mayPass = (error: unknown) =>
   isAway(error) || isInternal(error) || /^(25006|25P0[34]|40|53300|55P03|57014)/.test(codeOf(error) ?? '');
 
 const tlsCode = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/;

@@ -9,7 +9,7 @@ import { type Lease, longestSkewMs, postMs, skewOf } from '../database.ts';
 import { HeldStoreError, StoreError } from '../failure.ts';
 import type { Db } from '../schema/tables.ts';
 import { nowMs } from './connection.ts';
-import { forCaller } from './failure.ts';
+import { forCaller, mayPass } from './failure.ts';
 
 /** Time after the active process sent its last acknowledged heartbeat. A standby waits as long. */
 const leaseMs = 15_000;
@@ -152,15 +152,19 @@ export class PostgresLease implements Lease {
       throw new HeldStoreError(nameOf(this.#place), living?.name ?? 'another process');
   }
 
-  /** Takes the lease if it was released, or if the heartbeat did not change for the whole deadline. */
+  /**
+   * Takes the lease if it was released, or if the heartbeat did not change for the whole deadline. Waits through an
+   * outage of the database.
+   */
   async #standBy(options: LeaseOptions): Promise<void> {
     const { clock, log, name, standingBy } = options;
     let active = 'another process';
     let seen = null as { readonly beat: string; readonly since: number } | null;
+    let failure = null as Error | null;
     for (;;) {
-      let failure: Error | null = null;
       try {
         const row = await this.#look(options);
+        failure = null;
         const beat = `${row.fence} ${row.beat}`;
         if (seen?.beat !== beat) seen = { beat, since: clock.monotonic() };
         const isSilent = clock.monotonic() - seen.since >= leaseMs;
@@ -168,9 +172,10 @@ export class PostgresLease implements Lease {
         active = row.holder ?? active;
         if ((row.holder === null || isSilent) && (await this.#seize(row, options))) return;
       } catch (error) {
-        if (error instanceof StoreError) throw error;
+        if (error instanceof StoreError && !mayPass(error)) throw error;
+        const earlier = failure?.message;
         failure = error instanceof Error ? error : new Error(String(error));
-        log.error({ err: error, name }, 'the lease could not be read or taken');
+        if (failure.message !== earlier) log.error({ err: error, name }, 'the lease could not be read or taken');
         // During an outage of the database, the active process can't send heartbeats either.
         seen = null;
       }
