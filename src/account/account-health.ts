@@ -147,7 +147,7 @@ export class AccountHealth {
     if (this.#saidOf.size > 0 && this.#saidOf.delete(pollKey(poll)))
       this.#sayOfOne('answered', poll, (fields) => log.info(fields, 'answered again'));
     if (isJudged) this.publish();
-    if (isOver) log.info({ account: was.name }, 'the mailbox API answers again');
+    if (isOver) log.info({ account: was.name }, 'the API answers again');
     if (was.failingSince === null) return false;
     this.publish();
     return true;

@@ -1,7 +1,7 @@
 // Makes the polls of an account: sends requests, has the answers recorded, and starts what follows from them.
 
 import { absentWarmup } from '../api/answers.ts';
-import type { MailboxApi } from '../api/client.ts';
+import type { ApiClient } from '../api/client.ts';
 import type { Failure, Result } from '../api/http/failure.ts';
 import type { Lane } from '../api/poll/lane.ts';
 import { isJudgedRoute, judgedRoutes, type MailboxRoute, type Poll } from '../api/poll/poll.ts';
@@ -25,7 +25,7 @@ interface Absence {
 }
 
 export interface WatchRooms extends RecorderRooms {
-  readonly api: MailboxApi;
+  readonly api: ApiClient;
 }
 
 interface PollerParts {

@@ -1,4 +1,4 @@
-// HTTP client of the mailbox API: one per account, with one connection pool and one budget. Failures are values.
+// HTTP client of the API of the warm-up service: one per account, with one connection pool and one budget. Failures are values.
 import type {
   BlacklistAnswer,
   DnsAnswer,
@@ -73,7 +73,7 @@ function bodyOf(change: WarmupWrite): object {
 export type Answered<Answer> = Promise<Result<Observed<Answer>>>;
 
 /** Client of one account. The caller of a request takes a slot of `budget` before it. */
-export class MailboxApi {
+export class ApiClient {
   readonly budget: Budget;
   readonly #options: ClientOptions;
   readonly #world: World;

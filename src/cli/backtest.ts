@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { takeSlot } from '../api/budget.ts';
-import { type Answered, MailboxApi } from '../api/client.ts';
+import { type Answered, ApiClient } from '../api/client.ts';
 import type { AccountConfig } from '../config/config.ts';
 import { resolvePolicy, selects } from '../config/mailbox-rules.ts';
 import type { GuardActionKind } from '../core/action.ts';
@@ -115,7 +115,7 @@ async function backtestAccount(
   guards: readonly ComparedGuard[],
   reading: HistoryReading,
 ): Promise<{ readonly mailboxes: readonly Backtested[]; readonly failure: string | null }> {
-  const api = new MailboxApi({ ...account, account: account.name }, reading.world, noTally);
+  const api = new ApiClient({ ...account, account: account.name }, reading.world, noTally);
   const said = (failure: string) => `account ${account.name}: ${failure}`;
   try {
     const list = await ask(api, reading.world, 'mailboxes', () => api.mailboxes());
@@ -137,7 +137,7 @@ async function backtestAccount(
 }
 
 async function readPast(
-  api: MailboxApi,
+  api: ApiClient,
   { world, days }: HistoryReading,
   id: string,
 ): Promise<Past | { failure: string }> {
@@ -152,7 +152,7 @@ async function readPast(
 }
 
 /** Sends one request in its slot of the budget. Retries a failure that may be temporary. */
-async function ask<Answer>(api: MailboxApi, world: World, kind: Route, send: () => Answered<Answer>): Answered<Answer> {
+async function ask<Answer>(api: ApiClient, world: World, kind: Route, send: () => Answered<Answer>): Answered<Answer> {
   for (let attempt = 1; ; attempt += 1) {
     await takeSlot(api.budget, kind, world.clock);
     const result = await send();

@@ -33,10 +33,12 @@ interface StarterAnswers {
 
 export function initCommand(): Command {
   return new Command('init')
-    .description('write a first configuration: asks for the mailbox API, its key and a channel; overwrites nothing')
+    .description(
+      'write a first configuration: asks for the API of the warm-up service, its key and a channel; overwrites nothing',
+    )
     .option('--config <file>', 'the file to write', process.env[configVariable] || 'config.yaml')
     .option('--account <name>', 'a name for the account', 'main')
-    .option('--base-url <url>', 'the address of the mailbox API, without /v1')
+    .option('--base-url <url>', 'the address of the API of the warm-up service, without /v1')
     .option('--key-env <name>', 'the environment variable that holds the API key')
     .option('--key-file <file>', 'a file that holds the API key')
     .option('--channel <url>', 'where alerts go: a webhook of Slack, Teams or Discord')
@@ -89,7 +91,7 @@ function withoutTerminal({ baseUrl, keyEnv, keyFile, channel = '' }: InitOptions
   if (baseUrl === undefined || (keyEnv === undefined && keyFile === undefined))
     throw new CommandError(
       'usage',
-      `There is no terminal to ask on: add --base-url, and --key-env or --key-file. For example: ${commandName} init --base-url https://mailboxes.example.com --key-env MAILBOX_API_KEY --channel https://hooks.slack.com/services/...`,
+      `There is no terminal to ask on: add --base-url, and --key-env or --key-file. For example: ${commandName} init --base-url https://mailboxes.example.com --key-env WARMUP_API_KEY --channel https://hooks.slack.com/services/...`,
     );
   return { baseUrl, key: null, channel };
 }
@@ -115,7 +117,7 @@ async function questions({ baseUrl, keyEnv, keyFile, channel }: InitOptions): Pr
   try {
     const hasKey = keyEnv !== undefined || keyFile !== undefined;
     return {
-      baseUrl: baseUrl ?? (await ask('Address of the mailbox API, without /v1: ', false)),
+      baseUrl: baseUrl ?? (await ask('Address of the API of the warm-up service, without /v1: ', false)),
       key: hasKey ? null : await ask('API key, with read and write permission (not shown): ', true),
       channel:
         channel ?? (await ask('Webhook for alerts, of Slack, Teams or Discord (not shown; empty for none): ', true)),

@@ -152,7 +152,7 @@ export const operationCommands = {
   undo: () =>
     withChangeOptions(new Command('undo'))
       .description(
-        'undo what Warmwarden did by itself, and daily limits set with `limit`, except where others have changed them since',
+        'undo what Warmwarden did by itself, and daily limits set with `limit`, unless others have changed them since',
       )
       .requiredOption('--since <duration>', 'how far back, for example 1h', duration)
       .action((options: ChangeOptions & { readonly since: number }) =>
@@ -165,7 +165,7 @@ export const operationCommands = {
       )
       .addCommand(
         withChangeOptions(new Command('apply'))
-          .description('carry out the held actions, except where writes are off')
+          .description('carry out the held actions where writes are on')
           .action((options: ChangeOptions) => operate(options, 'breaker-apply', {})),
       )
       .addCommand(

@@ -67,8 +67,8 @@ export type GuardOverride = z.output<typeof override>;
 const account = section(
   {
     name: label().describe('Its name in logs, metrics and alerts.'),
-    baseUrl: apiUrl.describe('The address of the mailbox API, without /v1.'),
-    apiKey: secret(apiKey.describe('The key of the mailbox API. It must be able to read and write.')),
+    baseUrl: apiUrl.describe('The address of the API of the warm-up service, without /v1.'),
+    apiKey: secret(apiKey.describe('The key of the API of the warm-up service. It must be able to read and write.')),
     plan: optional(oneOf(planNames), 'pro', 'The rate limit: 100 requests a minute, or 500.'),
     requestsPerMinute: optional(whole(1, 100_000), undefined, 'The rate limit as a number, instead of plan.'),
     headroomPpm: keyed(share(0, 900_000), '3%', 'Share of the rate limit for your other tools.'),

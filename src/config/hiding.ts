@@ -6,7 +6,7 @@ import { secretKeys } from '../world/schema/section.ts';
 export const hiddenMark = '[hidden]';
 /** Shortest secret: a shorter value is not secret, and hiding it would blot out ordinary words. */
 const minSecretLetters = 6;
-/** Key of the mailbox API. */
+/** Key of the API. */
 const apiKeyShape = /\bsk_live_[A-Za-z0-9+/=_-]{4,}/;
 /** Pattern of values that look like a secret in any place. */
 const shapes = new RegExp([apiKeyShape, ...channelSecrets].map(({ source }) => source).join('|'), 'g');

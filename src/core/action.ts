@@ -1,4 +1,4 @@
-// A change at the mailbox API that the guard or a person wants, from the plan to its outcome.
+// A change at the API that the guard or a person wants, from the plan to its outcome.
 import type { WarmupMode } from './policy.ts';
 import { type EpochMs, hourMs, minuteMs, throttledWaitMs } from './time.ts';
 import type { RunState, Verdict } from './verdict.ts';
@@ -75,7 +75,7 @@ type FailedAction = ActionIn<'refused' | 'unconfirmed', EpochMs, EpochMs, EpochM
 /** Given up before a POST, the first or a further one: the mailbox had changed, or the verdict no longer stood. */
 type DroppedAction = ActionIn<'dropped', EpochMs | null, EpochMs, null>;
 
-/** A change at the mailbox API by the guard or a person. `actionAfter` alone changes its state. */
+/** A change at the API by the guard or a person. `actionAfter` alone changes its state. */
 export type Action = PlannedAction | OpenAction | ConfirmedAction | FailedAction | DroppedAction;
 export type ActionState = Action['state'];
 export type PendingAction = PlannedAction | FailedAction;

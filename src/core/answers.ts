@@ -1,4 +1,4 @@
-// Checked answers of the mailbox API, a type for each. null means "not known", never 0 or "healthy". Source:
+// Checked answers of the API, a type for each. null means "not known", never 0 or "healthy". Source:
 // api/mailbox-api.md section 2; fields that it calls "not shown" are kept raw.
 import type { EpochMs, IsoDate } from './time.ts';
 

@@ -2,17 +2,17 @@
 import type { MailboxEntry, Observed, WarmupAnswer } from './answers.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from './time.ts';
 
-/** The warm-up modes of the mailbox API, from gentle to brisk, and the mode for damaged reputations. */
+/** The warm-up modes of the API, from gentle to brisk, and the mode for damaged reputations. */
 export const warmupModes = ['slow', 'balanced', 'aggressive', 'recovery'] as const;
 export type WarmupMode = (typeof warmupModes)[number];
 
-/** Emails a day, by the mailbox API's document, warm-up modes. */
+/** Emails a day, by the API's document, warm-up modes. */
 export const maxPerDay: Readonly<Record<WarmupMode, number>> = { slow: 20, balanced: 40, aggressive: 80, recovery: 15 };
 
 /** Time within which a mode that Warmwarden set changes the daily limit. A later change is by others. */
 export const modeEffectMs = dayMs;
 
-/** Limits of the mailbox API's plans, requests a minute, by its document. */
+/** Limits of the API's plans, requests a minute, by its document. */
 export const planLimits = { pro: 100, enterprise: 500 } as const;
 type PlanName = keyof typeof planLimits;
 export const planNames = Object.keys(planLimits) as [PlanName, ...PlanName[]];

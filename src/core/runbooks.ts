@@ -44,7 +44,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         cause: 'mailbox list',
         means:
           'The list lost over a fifth of its mailboxes, or says that it is incomplete. Warmwarden watches the known ones, and treats none as removed for an hour.',
-        todo: 'Check in the mailbox app whether the mailboxes are there and whether the key can see them.',
+        todo: 'Check in the warm-up service whether the mailboxes are there and whether the key can see them.',
       },
       {
         cause: 'mailbox list',
@@ -60,13 +60,13 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       },
     ],
     done: 'Warmwarden changes nothing on data that it does not have, and retries at growing intervals. Other accounts are not affected.',
-    todo: 'Until it is over, watch the bounces of the account in the mailbox app, and pause mailboxes there.',
+    todo: 'Until it is over, watch the bounces of the account in the warm-up service, and pause mailboxes there.',
   },
   crashed: {
     means:
       'Warmwarden ended, because a part of it failed or hung: the polling of an account for a minute, or a task such as sending messages for 3 minutes. That is a bug.',
     done: 'systemd, Kubernetes or Warmwarden itself started it again, and it continues where it stopped. If some accounts stop again, it guards the others, and tries these every hour. The alert ends after 5 minutes in which it guards every account.',
-    todo: 'Report the error in the log before "Warmwarden ends". If the alert stays, `/readyz` names the unguarded accounts: watch their bounces in the mailbox app.',
+    todo: 'Report the error in the log before "Warmwarden ends". If the alert stays, `/readyz` names the unguarded accounts: watch their bounces in the warm-up service.',
   },
   guard_acted: {
     means: 'A mailbox bounced too much. Warmwarden changed it, and read the change back.',
@@ -101,7 +101,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     means:
       'Many mailboxes need an action at once: a mailbox provider or wrong data is the likely cause. The circuit breaker holds all further actions under this API, emergencies too. Another message follows at 2, 4, 8 and so on held mailboxes, and for each emergency.',
     done: 'Nothing on the held mailboxes. From the time in the message, on fresh data, Warmwarden acts on the worst first, on a tenth of the fleet every 15 minutes. If it had judged most of these mailboxes at most twice, it waits for you.',
-    todo: 'Compare the counts in the message with the mailbox app. Real bounces: `warmwarden breaker apply`. Wrong data: `warmwarden breaker discard`, then only new bounces count. One mailbox alone: `warmwarden pause MAILBOX`. While the data stays wrong: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
+    todo: 'Compare the counts in the message with those in the warm-up service. Real bounces: `warmwarden breaker apply`. Wrong data: `warmwarden breaker discard`, then only new bounces count. One mailbox alone: `warmwarden pause MAILBOX`. While the data stays wrong: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
   },
   protection_off: {
     means:
@@ -170,7 +170,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
           'For 5 minutes it could not be sent: the request before it failed, or had to wait for the rate limit. Warmwarden keeps trying.',
       },
     ],
-    todo: 'Make the change yourself in the mailbox app. The alert ends when Warmwarden reads the change, or that no action is needed.',
+    todo: 'Make the change yourself in the warm-up service. The alert ends when Warmwarden reads the change, or that no action is needed.',
   },
   guard_blind: {
     means:
@@ -184,12 +184,12 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       {
         cause: 'status against counts',
         means: 'The status says that it does not run, although its emails bounce.',
-        todo: 'Pause it in the mailbox app, or correct `api.status_words`.',
+        todo: 'Pause it in the warm-up service, or correct `api.status_words`.',
       },
       {
         cause: 'counts make no sense',
         means: 'Its counts are invalid, or none of its emails count.',
-        todo: 'Compare the statistics in the mailbox app with the message.',
+        todo: 'Compare the statistics in the warm-up service with the message.',
       },
       {
         cause: 'counts missing',
@@ -209,11 +209,11 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       'A mailbox is over its bounce limit, and Warmwarden does not act. The alert ends when the rate is within the limit, or when Warmwarden acts. `warmwarden alerts list --details` shows the reason of now.',
     cases: [
       {
-        cause: 'may not act',
+        cause: 'no action',
         severity: 'critical',
         means:
           'Enforcement or writes are off, the key is read-only, `on_breach` is alert, or the status is unknown. The message says NO ACTION TAKEN.',
-        todo: 'Switch the mailbox to recovery mode, or pause it, in the mailbox app. Or allow it: `warmwarden writes on`, `guard.enforce: true`, a key that may write.',
+        todo: 'Switch the mailbox to recovery mode, or pause it, in the warm-up service. Or allow it: `warmwarden writes on`, `guard.enforce: true`, a key that can write.',
       },
       {
         cause: 'too few, in recovery mode',
@@ -248,33 +248,33 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
           'In 2 days its bounce rate was twice that of the 28 days before, with 12 bounces more than usual, on 5 domains. It ends below 1.5 times.',
       },
     ],
-    todo: 'Look for a shared cause: DNS, blacklists, recipient lists, the status page of the warm-up service. Compare the counts with the mailbox app. If they are wrong: `warmwarden writes off --reason TEXT`.',
+    todo: 'Look for a shared cause: DNS, blacklists, recipient lists, the status page of the warm-up service. Compare the counts there. If they are wrong: `warmwarden writes off --reason TEXT`.',
   },
   sending_over_limit: {
     means:
       'On one day a mailbox sent more emails than its daily limit, or than its mode allows (slow 20, balanced 40, aggressive 80, recovery 15). A lowered limit counts from the second day. The alert ends when neither yesterday nor today is over.',
-    todo: 'Find out what sends: another tool, or a limit that somebody raised in the mailbox app. Lower it: `warmwarden limit MAILBOX EMAILS`. If the API ignores its own limit: `warmwarden pause MAILBOX`.',
+    todo: 'Find out what sends: another tool, or a limit that somebody raised in the warm-up service. Lower it: `warmwarden limit MAILBOX EMAILS`. If the API ignores its own limit: `warmwarden pause MAILBOX`.',
   },
   mailbox_unwell: {
     means: 'Two answers in a row show that something is wrong with a mailbox. Warmwarden guards it as usual.',
     cases: [
       {
         cause: 'connection',
-        means: 'The mailbox app lost its connection, so the mailbox neither sends nor receives.',
-        todo: 'Connect it again in the mailbox app. The message has the error.',
+        means: 'The warm-up service lost its connection, so the mailbox neither sends nor receives.',
+        todo: 'Connect it again in the warm-up service. The message has the error.',
       },
       {
         cause: 'status',
         severity: 'warning',
         means: 'Its status is unknown to Warmwarden, such as "suspended".',
-        todo: 'Look at it in the mailbox app. If the status is normal, add the word to `alerts.rules.mailbox_unwell.known`.',
+        todo: 'Look at it in the warm-up service. If the status is normal, add the word to `alerts.rules.mailbox_unwell.known`.',
       },
     ],
   },
   mailbox_missing: {
     means:
       'Two lists in a row lack a mailbox that was listed before, or that the configuration includes by name. Warmwarden does not watch it, and keeps its history. The alert ends when the mailbox is back or no longer included, otherwise after a week.',
-    todo: 'If somebody removed it, do nothing, or remove it from `mailboxes.include`. Otherwise look for it in the mailbox app. If it never was in the list, check its spelling, and whether the key can see it.',
+    todo: 'If somebody removed it, do nothing, or remove it from `mailboxes.include`. Otherwise look for it in the warm-up service. If it never was in the list, check its spelling, and whether the key can see it.',
   },
   dns_failing: {
     means:
@@ -284,7 +284,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         cause: 'known words',
         severity: 'critical',
         means: 'The record fails.',
-        todo: 'Compare the records with what your mail provider asks for. Consider pausing the mailboxes of the domain.',
+        todo: 'Compare the records with what your mailbox provider asks for. Consider pausing the mailboxes of the domain.',
       },
       {
         cause: 'unknown words',
@@ -312,7 +312,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         cause: 'dns, blacklist',
         means:
           'The API made that check more than 4 poll intervals ago (a day), although Warmwarden asked for a new one, or 4 polls failed. The mailbox is guarded.',
-        todo: 'Run the check in the mailbox app. If it stays old, ask the warm-up service, and check DNS and blacklists yourself.',
+        todo: 'Run the check in the warm-up service. If it stays old, ask its support, and check DNS and blacklists yourself.',
       },
     ],
   },

@@ -97,14 +97,14 @@ function createCounters(registry: Registry) {
     ),
     requests: counter(
       'api_requests',
-      'Requests to the mailbox API; code is the HTTP status, or the kind of failure when there was none.',
+      'Requests to the API of the warm-up service; code is the HTTP status, or the kind of failure when there was none.',
       'account',
       'route',
       'code',
     ),
     durations: new Histogram({
       name: `${prefix}api_request_duration_seconds`,
-      help: 'How long requests to the mailbox API took, seconds.',
+      help: 'How long requests to the API of the warm-up service took, seconds.',
       labelNames: ['account', 'route', 'code'],
       buckets: durationBuckets,
       registers,

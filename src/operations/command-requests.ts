@@ -56,7 +56,7 @@ const mailbox = text.describe('An address, an id or ACCOUNT/ADDRESS.');
 export const operationShapes = {
   'breaker-apply': z.strictObject(confirmed).meta({
     title: 'Carry out held actions',
-    description: 'Carries out the actions that the circuit breakers hold, except where writes are off.',
+    description: 'Carries out the actions that the circuit breakers hold, where writes are on.',
   }),
   'breaker-discard': z.strictObject(confirmed).meta({
     title: 'Drop held actions',
@@ -90,7 +90,7 @@ export const operationShapes = {
   undo: z.strictObject({ ...confirmed, since_seconds: seconds.describe('How far back.') }).meta({
     title: 'Undo what Warmwarden did',
     description:
-      'Undoes what Warmwarden did by itself lately, and daily limits that people set through it, except where others have changed them since.',
+      'Undoes what Warmwarden did by itself lately, and daily limits that people set through it, unless others have changed them since.',
   }),
   writes: z
     .strictObject({

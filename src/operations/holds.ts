@@ -165,7 +165,7 @@ function discardedTexts(mailboxes: number, { command }: World): readonly string[
   return [`${dropped} See \`${command} status\`.`];
 }
 
-const heldNothing = 'The circuit breaker is closed. It was holding no action.';
+const heldNothing = 'The circuit breaker holds no action.';
 
 function keysOf(entries: readonly BreakerEntry[]): readonly string[] {
   return entries.map(({ key }) => key);
@@ -185,7 +185,7 @@ export function appliedTexts({ fleet, world }: HoldView, keys: readonly string[]
   const status = `See \`${world.command} status\`.`;
   if (stops.every((off) => off === null))
     return [`Warmwarden now acts on ${counted(stops.length, 'mailbox', 'mailboxes')}. ${status}`];
-  return [`The circuit breaker is closed. ${status}`, ...stopTexts(stops, world)];
+  return [`The held actions are approved. ${status}`, ...stopTexts(stops, world)];
 }
 
 /** Emergency stops over these mailboxes. */

@@ -106,7 +106,7 @@ export function effectOf(state: MailboxState, change: MailboxChange): string {
     case 'resume':
       return `Warmwarden will resume the warm-up of ${mailbox}. ${whyText(state)}${evidenceText(null)}`;
     case 'limit':
-      return `Warmwarden will set the target daily limit of ${mailbox} from ${targetLimitOf(state) ?? 'an unknown number'} to ${emailsText(change)}. The mode and the evidence of the guard stay as they are.`;
+      return `Warmwarden will set the target daily limit of ${mailbox} from ${targetLimitOf(state) ?? 'an unknown number'} to ${emailsText(change)}. The mode stays as it is, and so do the emails that count.`;
     default:
       return `Warmwarden will set the mode of ${mailbox} to ${change.targetMode}. ${whyText(state)}${evidenceText(change.targetMode)}`;
   }

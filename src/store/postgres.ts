@@ -175,7 +175,7 @@ function inFolder<Result>(folder: string, work: () => Result): Result {
   } catch (error) {
     const why = errorText(error);
     throw new StoreError(
-      `The folder ${folder} can't be used: ${why}. Set store.directory to a folder that Warmwarden may write to.`,
+      `The folder ${folder} can't be used: ${why}. Set store.directory to a folder that Warmwarden can write to.`,
     );
   }
 }

@@ -89,7 +89,7 @@ test('a list that fails while everything else is answered is one line, and its e
   expect(said().map(({ msg }) => msg)).toEqual([expect.stringContaining(html.detail)]);
   answer('mailboxes', list);
   answer('mailboxes', list);
-  expect(said().map(({ msg }) => msg)).toEqual(['the mailbox API answers again']);
+  expect(said().map(({ msg }) => msg)).toEqual(['the API answers again']);
   fail('mailboxes', html, list);
   expect(said()).toHaveLength(1);
 });

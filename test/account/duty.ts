@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { AccountWatch } from '../../src/account/account-watch.ts';
 import { GroupCommit, Turns } from '../../src/account/commit/group-commit.ts';
-import { MailboxApi } from '../../src/api/client.ts';
+import { ApiClient } from '../../src/api/client.ts';
 import type { Action } from '../../src/core/action.ts';
 import type { Alert, Transition } from '../../src/core/alert.ts';
 import { type AlertRule, defaultRuleSettings, type RuleSettings } from '../../src/core/alert-rules.ts';
@@ -137,7 +137,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
     for (const action of picture.actions) fleet.putAction(action);
     const tally = { ...noTally, request: (count: RequestCount) => void counted.push(count) };
     const client = { account: 'agency', baseUrl: between.url, apiKey };
-    const api = new MailboxApi({ ...client, requestsPerMinute, headroomPpm }, daemonsWorld, tally);
+    const api = new ApiClient({ ...client, requestsPerMinute, headroomPpm }, daemonsWorld, tally);
     const schedules = Object.fromEntries(
       Object.entries({ ...usualPoll, ...poll }).map(([route, expression]) => [route, cronSchedule(expression)]),
     ) as Record<Route, ReturnType<typeof cronSchedule>>;

@@ -131,6 +131,6 @@ test('when all were read, it says that second looks are waited for', async () =>
     read: 12,
   };
   expect(sweepText({ ...progress, doneAt: start + minuteMs }, { now: start, zone: 'UTC' })).toBe(
-    'First sweep of acme: all 12 mailboxes read, second looks done in about 1 min (10:03 UTC)',
+    'First sweep of acme: all 12 mailboxes read, second readings done in about 1 min (10:03 UTC)',
   );
 });

@@ -36,7 +36,7 @@ test('a confirmed switch tells the counts, what was done, and how to take it bac
       'Warmwarden switched it to recovery mode at 10:02 UTC, confirmed after 0.4 s.',
       'Based on counts read on 20 March 10:01 UTC.',
       'Nothing to do now: Warmwarden sets it to balanced again after at least 7 days and enough emails without a bounce.',
-      'To undo this: `warmwarden mode acme/bob@acme.example balanced`, or in the mailbox app.',
+      'To undo this: `warmwarden mode acme/bob@acme.example balanced`, or in the warm-up service.',
     ],
     numbers: expect.objectContaining({
       sent: 260,

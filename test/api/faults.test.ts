@@ -1,7 +1,7 @@
 // Every row T, H and S of docs/faults.md that the client decides: the simulator's fault by the same name, and what is made of it.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { MailboxApi } from '../../src/api/client.ts';
+import type { ApiClient } from '../../src/api/client.ts';
 import { systemClock } from '../../src/world/world.ts';
 import type { FaultRule } from '../../tools/simulator/fault.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
@@ -10,7 +10,7 @@ import { clientOf } from './scripted-server.ts';
 
 type Route = 'mailboxes' | 'mailbox' | 'warmup' | 'stats' | 'dns' | 'blacklist';
 
-const questions: Record<Route, (api: MailboxApi, id: string) => Promise<unknown>> = {
+const questions: Record<Route, (api: ApiClient, id: string) => Promise<unknown>> = {
   mailboxes: (api) => api.mailboxes(),
   mailbox: (api, id) => api.mailbox(id),
   warmup: (api, id) => api.warmup(id),

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
-import { type ClientOptions, MailboxApi } from '../../src/api/client.ts';
+import { ApiClient, type ClientOptions } from '../../src/api/client.ts';
 import type { RequestCount } from '../../src/core/mailbox.ts';
 import { noTally } from '../../src/core/records.ts';
 import type { Clock } from '../../src/world/world.ts';
@@ -56,7 +56,7 @@ export function clientOf<On extends Clock = MovedClock>(
   const log = pino({ level: 'info' }, { write: (line: string) => void said.push(JSON.parse(line).msg) });
   const world = { clock, random: () => 0.5, log, command: 'warmwarden' };
   const usual = { account: 'acme', baseUrl: url, apiKey: key, requestsPerMinute: 100, headroomPpm: 100_000 };
-  const api = new MailboxApi({ ...usual, ...options }, world, tally);
+  const api = new ApiClient({ ...usual, ...options }, world, tally);
   const end = async () => {
     await api.close();
     expectNoSleepers(clock);

@@ -110,7 +110,7 @@ test('a command is never cut: half of one might run, and do something else', () 
 
 test('of several actions each has its whole command, and the words before it make room', () => {
   const undo = (number: number) =>
-    `To undo this: \`warmwarden mode acme/bob${number}@acme.example balanced\`, or in the mailbox app.`;
+    `To undo this: \`warmwarden mode acme/bob${number}@acme.example balanced\`, or in the warm-up service.`;
   const why = 'Bounces went over the limit, and that is told at length. '.repeat(8);
   for (const count of [2, 20]) {
     const acted = Array.from({ length: count }, (_, number) => {
@@ -125,7 +125,7 @@ test('of several actions each has its whole command, and the words before it mak
     expect(sections).toHaveLength(count);
     for (const { text } of sections) {
       expect(text?.text).toMatch(
-        /To undo this: 'warmwarden mode acme\/bob\d+@acme\.example balanced', or in the mailbox app\./,
+        /To undo this: 'warmwarden mode acme\/bob\d+@acme\.example balanced', or in the warm-up service\./,
       );
       if (count === 2) expect(text?.text).toContain('And more of ');
     }

@@ -95,7 +95,7 @@ test('an API that does not answer is said once: its clock is not blamed', async 
   expect([code, of('api')[0], of('clock')]).toEqual([
     1,
     'problem: Account acme: FAILED: GET /v1/mailboxes: http://127.0.0.1:9: the connection was refused: check base_url, and whether the API is up.',
-    ['skipped: The mailbox API of account acme did not answer with the time.'],
+    ['skipped: The API of account acme did not answer with the time.'],
   ]);
 });
 
@@ -139,7 +139,7 @@ test('what the daemon knows of the right to write stands beside the API, and not
     return checks.flatMap(({ result, message }) => (/\bwrites?\b/.test(message) ? [`${result}: ${message}`] : []));
   };
   const of = (name: string) => expect.stringMatching(`^problem: Account ${name} refuses writes, so .*: give its key`);
-  const unknown = (which: string) => expect.stringContaining(`skipped: Whether ${which} may write is not known yet`);
+  const unknown = (which: string) => expect.stringContaining(`skipped: Whether ${which} can write is not known yet`);
   const wrote = (name: string) => `ok: Account ${name}: the API let a write of the daemon through.`;
   expect(await writing({})).toEqual([unknown('a key')]);
   expect(await writing({ beta: false })).toEqual([of('beta'), unknown('any other key')]);

@@ -1,10 +1,10 @@
 // An API that echoes the key in a success brought it onto the page, into metrics, alerts, recipes and the store.
 import { describe, expect, test } from 'vitest';
-import type { MailboxApi } from '../../src/api/client.ts';
+import type { ApiClient } from '../../src/api/client.ts';
 import { Redactor } from '../../src/api/http/redactor.ts';
 import { answer, askScripted, key, type Script } from '../api/scripted-server.ts';
 
-async function ask<Value>(script: Script, what: (api: MailboxApi) => Promise<Value>): Promise<string> {
+async function ask<Value>(script: Script, what: (api: ApiClient) => Promise<Value>): Promise<string> {
   await using client = await askScripted(script);
   return JSON.stringify([await what(client.api), client.said]);
 }
@@ -18,11 +18,11 @@ const split = `${'x'.repeat(180)} ${key}`;
 
 const ok = (body: object) => answer(200, body);
 const error = (text: unknown) => ok({ id: 'a', connection_error: text });
-const mailbox = (api: MailboxApi) => api.mailbox('a');
-const warmup = (api: MailboxApi) => api.warmup('a');
-const blacklist = (api: MailboxApi) => api.blacklist('a');
+const mailbox = (api: ApiClient) => api.mailbox('a');
+const warmup = (api: ApiClient) => api.warmup('a');
+const blacklist = (api: ApiClient) => api.blacklist('a');
 
-test.each<[string, Script, (api: MailboxApi) => Promise<unknown>]>([
+test.each<[string, Script, (api: ApiClient) => Promise<unknown>]>([
   ['a connection error as an object', error({ [key]: key }), mailbox],
   ['a text that is cut within the key', error(split), mailbox],
   ['a status', ok({ mailboxes: [{ id: 'a', email: 'a@b.example', status: key }] }), (api) => api.mailboxes()],

@@ -1,4 +1,4 @@
-// The daemon as a process against a mailbox API that this project's client and simulator know nothing of: what it writes,
+// The daemon as a process against a warm-up service that this project's client and simulator know nothing of: what it writes,
 // what it tells, what it shows, and when it keeps its hands off.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage } from '../support/guarded.ts';

@@ -48,7 +48,7 @@ test('H21: a health check that is not ok is announced after five minutes, with i
   await stage.run(4 * minuteMs);
   expect(stage.notified('api_unwell')).toEqual(['firing']);
   const [alert] = stage.told('api_unwell');
-  expect(alert).toMatchObject({ severity: 'warning', title: 'agency: the mailbox API reports "degraded"' });
+  expect(alert).toMatchObject({ severity: 'warning', title: 'agency: the API reports "degraded"' });
   await trouble(stage.simulator.url, 'well');
   await stage.run(10 * minuteMs);
   expect(stage.notified('api_unwell')).toEqual(['firing', 'resolved']);

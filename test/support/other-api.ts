@@ -1,4 +1,4 @@
-// Another mailbox API: written from api/mailbox-api.md alone, without a line of src. In memory, on loopback, on the real
+// Another warm-up service: written from api/mailbox-api.md alone, without a line of src. In memory, on loopback, on the real
 // clock or on one that a test moves, strict about what it is asked. A test moves its mailboxes by hand and puts faults in front of its answers.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

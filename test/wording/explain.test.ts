@@ -51,7 +51,7 @@ test('each action of the guard has a command that undoes it', () => {
     return undoText(sampleAction({ kind, targetMode: null, before }), 'warmwarden');
   };
   expect(undo('restore', 'recovery')).toBe(
-    'To undo this: `warmwarden mode acme/bob@acme.example recovery`, or in the mailbox app.',
+    'To undo this: `warmwarden mode acme/bob@acme.example recovery`, or in the warm-up service.',
   );
   expect(undo('recovery', 'slow')).toContain('`warmwarden mode acme/bob@acme.example slow`');
   expect(undo('pause', 'slow')).toContain('`warmwarden resume acme/bob@acme.example`');

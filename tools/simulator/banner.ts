@@ -31,7 +31,7 @@ const smallFleet = 20;
 export function banner(running: Running): string {
   const { url, keys, scenario, seed, mailboxes } = running;
   return `
-The simulated mailbox API is listening on ${url}
+The simulated warm-up service is listening on ${url}
 
   API key    ${keys.map(keyText).join(`\n${' '.repeat(13)}`)}
   scenario   ${scenario.name}: ${scenario.summary}

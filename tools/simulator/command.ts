@@ -1,4 +1,4 @@
-// `warmwarden simulator`: simulates the mailbox API until it is stopped; `simulator breach MAILBOX` and similar
+// `warmwarden simulator`: simulates the warm-up service until it is stopped; `simulator breach MAILBOX` and similar
 // commands cause trouble in it.
 
 import { readFileSync } from 'node:fs';
@@ -67,7 +67,7 @@ ${Object.values(scenarios)
 export function simulatorCommand(): Command {
   const names = Object.keys(scenarios);
   const command = new Command('simulator')
-    .description('serve a simulated mailbox API over a simulated fleet; let something go wrong in it')
+    .description('serve a simulated warm-up service over a simulated fleet; let something go wrong in it')
     .option('--port <port>', 'port to listen on, 0 for any', wholeNumber(0, 65_535), 7030)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .addOption(new Option('--scenario <name>', 'what happens to the fleet').choices(names).default('calm'))

@@ -175,7 +175,7 @@ Times are in UTC, on the clock of the fleet.
 
   status page   ${coloured('cyan', `${page}/`)}
   metrics       ${coloured('cyan', `${page}/metrics`)}
-  mailbox API   ${coloured('cyan', `${simulator}/v1/health`)}
+  API           ${coloured('cyan', `${simulator}/v1/health`)}
   API key       ${demoKey}
 
 In another terminal:

@@ -54,7 +54,7 @@ export class Mailbox {
   #running = true;
   /** The day of the last change of mode or resume; null when there was none. */
   #changedOn: number | null = null;
-  /** The vendor's own pause that holds it; null when nobody or somebody else does. */
+  /** A pause of the warm-up service itself that holds it; null when nobody or somebody else does. */
   #heldBy: Affliction | null = null;
   #at: number;
   #today: DayRow;
@@ -147,11 +147,11 @@ export class Mailbox {
       const midnight = (this.#today.day + 1) * dayMs;
       const mail = this.#plan[this.#sentOfPlan] ?? Number.POSITIVE_INFINITY;
       const late = this.#lateBounces[0]?.at ?? Number.POSITIVE_INFINITY;
-      const turn = this.#vendorsTurn();
+      const turn = this.#servicesTurn();
       const next = Math.min(midnight, mail, late, turn?.at ?? Number.POSITIVE_INFINITY);
       if (next > until) break;
       this.#at = next;
-      if (next === turn?.at) this.#vendorTurns(turn.affliction);
+      if (next === turn?.at) this.#serviceTurns(turn.affliction);
       else if (next === late) this.#receiveLateBounce();
       else if (next === midnight) this.#beginDay();
       else this.#send();
@@ -213,20 +213,20 @@ export class Mailbox {
     return this.afflictions.filter((affliction) => at >= affliction.from && at < affliction.until);
   }
 
-  /** When the vendor's own protection pauses or resumes next. */
-  #vendorsTurn(): { readonly at: number; readonly affliction: Affliction } | null {
+  /** When the warm-up service's own protection pauses or resumes next. */
+  #servicesTurn(): { readonly at: number; readonly affliction: Affliction } | null {
     if (this.#heldBy) return { at: Math.max(this.#heldBy.until, this.#at), affliction: this.#heldBy };
     for (const affliction of this.afflictions) {
-      if (affliction.incident.kind !== 'vendor_pause' || affliction.emails > 0) continue;
+      if (affliction.incident.kind !== 'service_pause' || affliction.emails > 0) continue;
       return { at: Math.max(affliction.from, this.#at), affliction };
     }
     return null;
   }
 
-  #vendorTurns(affliction: Affliction): void {
+  #serviceTurns(affliction: Affliction): void {
     const begins = this.#heldBy === null;
     affliction.emails += 1;
-    // What somebody else paused before is not the vendor's to resume.
+    // What somebody else paused before is not the warm-up service's to resume.
     const turned = this.#setRunning(!begins);
     this.#heldBy = begins && turned ? affliction : null;
   }

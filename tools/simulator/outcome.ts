@@ -9,7 +9,7 @@ export interface Affliction {
   readonly from: number;
   /** Infinity when it never ends. */
   until: number;
-  /** Emails that it met so far; of a vendor's pause, how often it turned. */
+  /** Emails that it met so far; of a pause of the warm-up service, how often it turned. */
   emails: number;
 }
 

@@ -66,7 +66,7 @@ const incident = z.discriminatedUnion('kind', [
   z.strictObject({ ...happening, kind: z.literal('dns'), records: z.array(z.enum(['spf', 'dkim', 'dmarc'])).min(1) }),
   z.strictObject({ ...happening, kind: z.literal('listing'), lists: z.array(z.string()).min(1) }),
   z.strictObject({ ...happening, kind: z.literal('disconnect'), error: z.string().min(1) }),
-  z.strictObject({ ...happening, kind: z.literal('vendor_pause') }),
+  z.strictObject({ ...happening, kind: z.literal('service_pause') }),
   z.strictObject({ ...happening, kind: z.literal('reconnect') }),
 ]);
 

@@ -39,7 +39,7 @@ export type Incident =
   /** The service can't log in: nothing is sent, and the detail shows `error`. */
   | (Happening & { readonly kind: 'disconnect'; readonly error: string })
   /** The service itself pauses the warm-up, and resumes it at the end; what people do meanwhile stands. */
-  | (Happening & { readonly kind: 'vendor_pause' })
+  | (Happening & { readonly kind: 'service_pause' })
   /** Somebody takes the mailbox out and connects it again: from then on it has another id and no history. */
   | (Happening & { readonly kind: 'reconnect' });
 

@@ -94,14 +94,14 @@ const quietWeekend: Scenario = {
   incidents: [],
 };
 
-const vendorPause: Scenario = {
-  name: 'vendor-pause',
+const servicePause: Scenario = {
+  name: 'service-pause',
   summary: 'The service itself pauses two mailboxes from 10 to 15, one of them in the middle of a bounce storm.',
   fleet: agencyFleet,
   incidents: [
-    { kind: 'vendor_pause', mailbox: 'amelia.ward@northbeam.example', from: at(10), until: at(15) },
+    { kind: 'service_pause', mailbox: 'amelia.ward@northbeam.example', from: at(10), until: at(15) },
     { kind: 'bounce', mailbox: 'amelia.ward@northbeam.example', rate: 0.5, from: at(9.75), until: at(12) },
-    { kind: 'vendor_pause', mailbox: 'oliver.hart@northbeam.example', from: at(10), until: at(15) },
+    { kind: 'service_pause', mailbox: 'oliver.hart@northbeam.example', from: at(10), until: at(15) },
   ],
 };
 
@@ -132,7 +132,7 @@ export const scenarios = {
   listings: listingWave,
   disconnections,
   'quiet-weekend': quietWeekend,
-  'vendor-pause': vendorPause,
+  'service-pause': servicePause,
   year,
 } as const;
 

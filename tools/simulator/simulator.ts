@@ -1,4 +1,4 @@
-// The mailbox API, simulated: a seeded fleet on a clock, served over HTTP as the API's document says.
+// The warm-up service, simulated: a seeded fleet on a clock, served over HTTP as the API's document says.
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock, World } from '../../src/world/world.ts';

@@ -94,19 +94,19 @@ const happen: Readonly<Record<AimedKind, Happen>> = {
   pause: (fleet, { email, running }) => {
     if (!running) return `The warm-up of ${email} was paused already.`;
     fleet.pause(email);
-    return `The warm-up of ${email} was paused, as a person does it in the mailbox app.`;
+    return `The warm-up of ${email} was paused, as a person does it in the warm-up service.`;
   },
   'raise-mode': (fleet, { email, config: { mode } }) => {
     const brisker = gentleToBrisk[gentleToBrisk.indexOf(mode) + 1];
     if (!brisker) return `${email} is in ${mode} mode already. There is none above it.`;
     fleet.setMode(email, brisker);
-    return `The mode of ${email} was raised from ${mode} to ${brisker}, as a person does it in the mailbox app.`;
+    return `The mode of ${email} was raised from ${mode} to ${brisker}, as a person does it in the warm-up service.`;
   },
   'raise-limit': (fleet, { email, config }) => {
     const { max } = modeRamps[config.mode];
     const targetDailyLimit = max + aboveMaximum;
     fleet.configure(email, { targetDailyLimit });
-    return `The target daily limit of ${email} was set from ${targetLimit(config)} to ${targetDailyLimit} emails, as a person does it in the mailbox app. Its mode, ${config.mode}, allows ${max}.`;
+    return `The target daily limit of ${email} was set from ${targetLimit(config)} to ${targetDailyLimit} emails, as a person does it in the warm-up service. Its mode, ${config.mode}, allows ${max}.`;
   },
 };
 

@@ -57,13 +57,13 @@ export const troubleCommands: readonly TroubleCommand[] = [
   {
     kind: 'pause',
     target: 'mailbox',
-    description: 'pause the warm-up of a mailbox, as a person does in the mailbox app',
+    description: 'pause the warm-up of a mailbox, as a person does in the warm-up service',
     seen: [nextWarmup],
   },
   {
     kind: 'raise-mode',
     target: 'mailbox',
-    description: 'set a mailbox to the next faster mode, as a person does in the mailbox app',
+    description: 'set a mailbox to the next faster mode, as a person does in the warm-up service',
     seen: [nextWarmup],
   },
   {

@@ -1,6 +1,6 @@
 // Requests of an action, and its conditions by the present state: the look before its POST, the POST of an open intent,
 // and the read-backs after it.
-import type { MailboxApi } from '../../api/client.ts';
+import type { ApiClient } from '../../api/client.ts';
 import type { Failure } from '../../api/http/failure.ts';
 import type { Lane } from '../../api/poll/lane.ts';
 import type { Poll } from '../../api/poll/poll.ts';
@@ -18,7 +18,7 @@ import type { Recorder } from '../record/recorder.ts';
 
 export interface ActorRooms {
   readonly world: World;
-  readonly api: MailboxApi;
+  readonly api: ApiClient;
   readonly lane: Lane;
   readonly fleet: Fleet;
   readonly recorder: Recorder;

@@ -58,13 +58,13 @@ function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
     active: isUnknown ? 'unknown' : down,
     since,
     firing: () => [
-      notGuarded(name, 'the mailbox API does not answer'),
+      notGuarded(name, 'the API does not answer'),
       `All requests of account ${name} have failed since ${momentText(since, zone)}.`,
       lastFailure && `The last failure: ${sentence(lastFailure)}`,
       'Warmwarden decides nothing and changes nothing on this account until the API answers again.',
       'Check whether the API is up, and base_url of the account.',
     ],
-    ended: () => [`${name}: the mailbox API answers again`],
+    ended: () => [`${name}: the API answers again`],
     numbers: () => ({
       failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
       last_success: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString(),
@@ -100,7 +100,7 @@ export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
       `${name}: the API key is read-only, NO ACTION on breaches`,
       `The API refuses changes of mailboxes: the key of account ${name} can read, but not write.`,
       'Warmwarden tries each change once, and again every hour.',
-      'Give the key write permission in the mailbox app.',
+      'Give the key write permission in the warm-up service.',
     ],
     ended: () => [`${name}: the API key can write`],
   });
@@ -128,12 +128,12 @@ function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condi
   return condition(accountSubject('api_unwell', name, 'status'), {
     active: health === 'unknown' ? 'unknown' : health === 'other',
     firing: () => [
-      `${name}: the mailbox API reports "${status}"`,
-      `The health check of the mailbox API of account ${name} reports the status "${status}" instead of "ok".`,
+      `${name}: the API reports "${status}"`,
+      `The health check of the API of account ${name} reports the status "${status}" instead of "ok".`,
       'Warmwarden continues as usual: it judges and acts on what the API answers.',
       'Check the status page of the warm-up service. If the figures of the API look wrong, switch writes off until they are right.',
     ],
-    ended: () => [`${name}: the mailbox API reports "ok" again`],
+    ended: () => [`${name}: the API reports "ok" again`],
     numbers: () => ({ status }),
   });
 }
@@ -164,7 +164,7 @@ function clockOff({ name, apiHealth: { clockAheadMs } }: AccountState): Conditio
     active: clockAheadMs === null ? 'unknown' : Math.abs(aheadMs) > clocksDifferMs,
     firing: () => [
       `${name}: clocks differ by ${span}`,
-      `The clock of this machine is ${span} ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of the mailbox API of account ${name}.`,
+      `The clock of this machine is ${span} ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of the API of account ${name}.`,
       'Near midnight UTC, Warmwarden may treat the wrong day of the statistics as today. Times in its messages may be wrong.',
       'Synchronize the clock of this machine (`timedatectl` shows whether it is synchronized). If it is, the clock of the API is wrong.',
     ],
@@ -209,7 +209,7 @@ function shortageWords(account: string, shortage: ListShortage | null): Words {
       notGuarded(account, isEmpty ? 'its mailbox list is empty' : 'the configuration selects no mailbox'),
       `The mailbox list of account ${account} ${isEmpty ? 'is empty' : `has ${counted(listed, 'mailbox', 'mailboxes')}, but the configuration selects none`}, so Warmwarden guards no mailbox there.`,
       isEmpty
-        ? 'Check in the mailbox app whether the account has mailboxes and whether the key can see them.'
+        ? 'Check in the warm-up service whether the account has mailboxes and whether the key can see them.'
         : 'Check mailboxes.include and mailboxes.exclude of the account.',
     ];
   }
@@ -224,7 +224,7 @@ function shortageWords(account: string, shortage: ListShortage | null): Words {
     `${account}: the mailbox list is suddenly short`,
     `The mailbox list of account ${account} lacks ${counted(missing.length, 'mailbox', 'mailboxes')} that ${missing.length === 1 ? 'was' : 'were'} in it before: ${firstText(names, namesShown)}.`,
     'Warmwarden keeps watching the missing mailboxes. If the list stays short for an hour, it treats them as removed.',
-    'Check in the mailbox app whether the mailboxes are there and whether the key can still see them.',
+    'Check in the warm-up service whether the mailboxes are there and whether the key can still see them.',
   ];
 }
 
@@ -236,7 +236,7 @@ export function mailboxMissing(mailbox: MailboxName, missing: boolean): Conditio
     firing: () => [
       `${email}: no longer in the mailbox list`,
       `${email} is missing from the newest mailbox lists of account ${account}, so Warmwarden no longer watches it.`,
-      'If somebody removed it on purpose, do nothing. Otherwise connect it again in the mailbox app.',
+      'If somebody removed it on purpose, do nothing. Otherwise connect it again in the warm-up service.',
     ],
     ended: () => [`${email}: back in the mailbox list`],
   });

@@ -136,8 +136,8 @@ function actionWords(action: Action, context: ActionContext): Words {
   const change = action.targetMode === null ? 'pause its warm-up' : `set its mode to ${action.targetMode}`;
   const advice =
     failed && nextTryAt !== null
-      ? `If that is too late, ${change} yourself in the mailbox app.`
-      : `Look at the mailbox in the mailbox app and ${change} yourself.`;
+      ? `If that is too late, ${change} yourself in the warm-up service.`
+      : `Look at the mailbox in the warm-up service and ${change} yourself.`;
   return [
     actionTitle(action),
     kind === 'restore' ? cleanText(verdict) : rateText(verdict),

@@ -60,7 +60,7 @@ export function countsMissing(account: string, mailboxes: Iterable<MailboxState>
       `${account}: the counts of ${shown} cannot be judged`,
       `The counts of ${shown} are missing, or contradict themselves or what the API showed before.`,
       'Until the API shows them again, Warmwarden does not guard these mailboxes.',
-      'Look at the statistics in the mailbox app, and ask the warm-up service about them.',
+      'Look at the statistics in the warm-up service, and ask its support.',
     ],
     ended: () => [`${account}: bounces can be judged again`],
     numbers: () => ({ mailboxes: lacking, running }),
@@ -94,18 +94,18 @@ function blindSentences(verdict: Verdict, { warmup }: MailboxState): readonly st
       `The status says ${word}, but it sends and bounces.`,
       rateText(verdict),
       'Warmwarden does not act on these bounces.',
-      'If the warm-up runs, pause it in the mailbox app, or correct api.status_words.',
+      'If the warm-up runs, pause it in the warm-up service, or correct api.status_words.',
     ];
   const advice: Partial<Record<Reason, string>> = {
     unknown_status: unknownWordAdvice(word),
-    unknown_mode: 'Set one of the modes slow, balanced, aggressive or recovery in the mailbox app.',
+    unknown_mode: 'Set one of the modes slow, balanced, aggressive or recovery in the warm-up service.',
     no_evidence: 'Find out what keeps changing the mode or the status of the mailbox.',
   };
   return [
     explainVerdict(verdict),
     'Until its bounces can be judged, Warmwarden does not guard the mailbox.',
     advice[verdict.reason] ??
-      'Check the mailbox in the mailbox app. Warmwarden continues by itself when the data is valid again.',
+      'Check the mailbox in the warm-up service. Warmwarden continues by itself when the data is valid again.',
   ];
 }
 
@@ -202,12 +202,12 @@ function waitingOf(
         contestAdvice(mailbox, command),
       ];
     case 'first_sight':
-      return [notActed, firstVerdictText, 'Set the mode to recovery in the mailbox app, or wait for that answer.'];
+      return [notActed, firstVerdictText, 'Set the mode to recovery in the warm-up service, or wait for that answer.'];
     default:
       return [
         'bounces were over the limit, and cannot be judged now',
         explainVerdict(verdict),
-        'Check the mailbox in the mailbox app. This alert ends when Warmwarden acts, or reads that the bounces are under the limit.',
+        'Check the mailbox in the warm-up service. This alert ends when Warmwarden acts, or reads that the bounces are under the limit.',
       ];
   }
 }
@@ -221,13 +221,13 @@ function adviceText(
   const change = wanted === 'pause' ? 'Pause the warm-up' : 'Set the mode to recovery';
   const isStopped = policy.enforce && writesOff !== null;
   const allow = isStopped ? `: \`${writesOnCommand(writesOff.scope, command)}\`` : '';
-  return `${change} in the mailbox app, or allow Warmwarden to act${allow}.`;
+  return `${change} in the warm-up service, or allow Warmwarden to act${allow}.`;
 }
 
 function unknownWordAdvice(word: string | null): string {
   return word === null
-    ? 'The API shows no status. Check the warm-up in the mailbox app, and pause it there if the bounces are real.'
-    : `The status is "${word}". Say in api.status_words whether that word means running or paused, or pause the warm-up in the mailbox app.`;
+    ? 'The API shows no status. Check the warm-up in the warm-up service, and pause it there if the bounces are real.'
+    : `The status is "${word}". Say in api.status_words whether that word means running or paused, or pause the warm-up in the warm-up service.`;
 }
 
 function overLimitEnd(verdict: Verdict | undefined): string {

@@ -77,7 +77,7 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
 
 /** `name`: the accounts with the API, or the API alone. */
 export function closedTitle(name: string): string {
-  return `${name}: the circuit breaker is closed again`;
+  return `${name}: the circuit breaker holds no action any more`;
 }
 
 function namesText(ranked: readonly BreakerEntry[], verdictOf: (entry: BreakerEntry) => Verdict | undefined): string {

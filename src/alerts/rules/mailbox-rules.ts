@@ -31,9 +31,9 @@ function mailboxDisconnected(mailbox: MailboxState, { now }: MailboxContext, ans
     observations: 2,
     firing: () => [
       `${email}: disconnected`,
-      `The mailbox app has lost its connection to ${email}, so it neither sends nor receives. Warmwarden changed nothing.`,
+      `The warm-up service has lost its connection to ${email}, so it neither sends nor receives. Warmwarden changed nothing.`,
       error && `The error: ${sentence(error)}`,
-      `Its status is ${status ?? 'not shown'}. Connect it again in the mailbox app.`,
+      `Its status is ${status ?? 'not shown'}. Connect it again in the warm-up service.`,
     ],
     ended: () => [`${email}: connected again`, `Its status is ${status ?? 'not shown'}.`],
     numbers: () => ({
@@ -72,7 +72,7 @@ function mailboxStatusUnknown(mailbox: MailboxState, context: MailboxContext, an
       `${email}: unknown mailbox status "${here}"`,
       `The API reports the status "${here}" for ${email}. Warmwarden does not know what it means.`,
       'Warmwarden guards the mailbox as usual: it goes by the status of the warm-up.',
-      'Look at the mailbox in the mailbox app. If the status is normal, add the word to alerts.rules.mailbox_unwell.known.',
+      'Look at the mailbox in the warm-up service. If the status is normal, add the word to alerts.rules.mailbox_unwell.known.',
     ],
     ended: () => [`${email}: the mailbox status is ${here ?? 'not shown'}`],
     numbers: () => ({ status: here ?? null }),

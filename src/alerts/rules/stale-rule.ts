@@ -67,7 +67,7 @@ function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
               ? `Warmwarden has not read the warm-up since it first saw the mailbox on ${moment(firstSeenAt)}.`
               : `Warmwarden last judged the mailbox on ${moment(verdict.at)}. It has not read the warm-up since ${moment(warmup?.at ?? firstSeenAt)}.`,
             'Warmwarden needs the mode from the warm-up to know the bounce limit. Until it has read the warm-up, the mailbox is not guarded.',
-            'Check whether the mailbox API answers requests for the warm-up of this mailbox. The log has the last failure.',
+            'Check whether the API answers requests for the warm-up of this mailbox. The log has the last failure.',
           ]
         : [
             `${email}: stale statistics`,
@@ -80,7 +80,7 @@ function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
               : still !== null &&
                 `The counts do not change: the warm-up runs, but the API has counted no email since ${still}, for two whole days on which the mailbox sends.`,
             'Warmwarden decides nothing on old data: the mailbox is not guarded until fresh statistics arrive.',
-            'Check whether the mailbox API is up and whether the mailbox still sends.',
+            'Check whether the API is up and whether the mailbox still sends.',
           ],
     ended: () => [
       `${email}: statistics are fresh again`,
@@ -158,7 +158,7 @@ function measurementStale(
       `Until a fresh check arrives, Warmwarden does not notice ${unseen}.`,
       isUnread
         ? 'The log has the reason why the polls failed.'
-        : 'Run the check in the mailbox app. If it stays out of date, ask the warm-up service.',
+        : 'Run the check in the warm-up service. If it stays out of date, ask its support.',
     ],
     ended: () => [
       `${email}: the ${name} is up to date again`,

@@ -1,7 +1,7 @@
 // The doctor's view of the accounts: whether each API answers, which mailboxes it would guard, and how old the data
 // gets. Reads only.
 import { type Budget, takeSlot } from '../../api/budget.ts';
-import { type Answered, MailboxApi } from '../../api/client.ts';
+import { type Answered, ApiClient } from '../../api/client.ts';
 import type { Failure, Result } from '../../api/http/failure.ts';
 import { forecastOf, type Gaps, gapsOf, ownLimitsOf } from '../../api/poll/forecast.ts';
 import { cutText } from '../../api/stats-days.ts';
@@ -116,7 +116,7 @@ async function askAccount(account: AccountConfig, asking: Asking): Promise<Asked
     ...{ name: account.name, baseUrl: account.baseUrl, health: 'not asked', failure: null, listed: [], selected: [] },
     ...{ idleRules: [], refused: [], cut: null, clockAheadMs: null, forecast: null },
   };
-  const client = new MailboxApi({ ...account, account: account.name }, world, noTally);
+  const client = new ApiClient({ ...account, account: account.name }, world, noTally);
   const inTurn: InTurn = async (kind, ask) => {
     await takeSlot(client.budget, kind, world.clock);
     return ask();
@@ -151,7 +151,7 @@ type InTurn = <Answer>(kind: Route, ask: () => Answered<Answer>) => Answered<Ans
 
 /** Requests each kind of answer once. A mailbox without a warm-up shows nothing, so the next one is tried. */
 async function tryKinds(
-  client: MailboxApi,
+  client: ApiClient,
   account: AccountConfig,
   selected: readonly ListedMailbox[],
   inTurn: InTurn,
@@ -193,7 +193,7 @@ function forecast(own: Budget, mailboxes: number, { config, gaps }: Asking): For
 function reasonOf({ kind, status, detail }: Failure): string {
   if (kind === 'unauthorized') return `the key is rejected (${detail}): check api_key`;
   if (status === 403)
-    return `the key may not read (${detail}): check its read permission, and that the plan has API access`;
+    return `the key cannot read (${detail}): check its read permission, and that the plan has API access`;
   if (status === null) return `${detail}: check base_url, and whether the API is up`;
   return detail;
 }
@@ -254,7 +254,7 @@ function writingOf(accounts: readonly AskedAccount[], seen: SeenDaemon | null): 
   if (known.length === answering.length) return known;
   const which = known.length > 0 ? 'any other key' : 'a key';
   const why = 'is not known yet, and cannot be checked without writing: the first action shows it (alert not_guarded)';
-  return [...known, api('skipped', `Whether ${which} may write ${why}.`)];
+  return [...known, api('skipped', `Whether ${which} can write ${why}.`)];
 }
 
 function budgetOf({ name, forecast, selected }: AskedAccount, elsewhere: number): Examined {
@@ -273,14 +273,14 @@ const simulatedClock = clock(
 function clockOf({ name, failure, clockAheadMs }: AskedAccount): Examined {
   if (clockAheadMs === null) {
     const why = failure === null ? 'does not report the time' : 'did not answer with the time';
-    return clock('skipped', `The mailbox API of account ${name} ${why}.`);
+    return clock('skipped', `The API of account ${name} ${why}.`);
   }
   if (Math.abs(clockAheadMs) <= clocksDifferMs)
-    return clock('ok', `The clock of this machine agrees with the mailbox API of account ${name}.`);
+    return clock('ok', `The clock of this machine agrees with the API of account ${name}.`);
   const span = spanText(Math.abs(clockAheadMs));
   const where = clockAheadMs > 0 ? 'ahead of' : 'behind';
   return clock(
     'warning',
-    `The clock of this machine is ${span} ${where} the clock of the mailbox API of account ${name}. Synchronize it (\`timedatectl\` shows whether it is synchronized).`,
+    `The clock of this machine is ${span} ${where} the clock of the API of account ${name}. Synchronize it (\`timedatectl\` shows whether it is synchronized).`,
   );
 }

@@ -56,7 +56,7 @@ const reasonTexts: Readonly<Record<Reason, string | ((verdict: Verdict) => strin
   contradicting_counts: contradictionText,
   missing_counts: missingText,
   no_evidence:
-    'The mailbox has sent on two days or more, but none of these emails count as evidence, so its bounces cannot be judged.',
+    'The mailbox has sent on two days or more, but none of these emails count, so its bounces cannot be judged.',
   word_against_counts: (verdict) =>
     `${rateText(verdict)} The status says that the warm-up is ${verdict.run === 'paused' ? 'paused' : 'not running'}, but it sends and bounces.`,
   bounce_rate_over_limit: rateText,
@@ -124,7 +124,7 @@ function insufficientText(verdict: Verdict): string {
   const left = Math.max(1, verdict.bouncesUntilBreach ?? 1);
   if (verdict.foundUntil) {
     const date = utcDate(verdict.foundUntil);
-    return `${rateText(verdict)} When Warmwarden found the mailbox, it was already in recovery mode and over its bounce limit, so earlier bounces do not count as evidence. Until ${datesText(date, date)}, ${counted(left, 'more bounce')} would be a breach.`;
+    return `${rateText(verdict)} When Warmwarden found the mailbox, it was already in recovery mode and over its bounce limit, so earlier bounces do not count. Until ${datesText(date, date)}, ${counted(left, 'more bounce')} would be a breach.`;
   }
   return `${rateText(verdict)} That is too few bounces to act on: ${counted(left, 'more bounce')} would be a breach.`;
 }
@@ -240,9 +240,9 @@ export function undoText(action: Action, command: string): string {
   const { account, email, mailboxId, before } = action;
   const name = typedName({ account, id: mailboxId, email });
   if (action.kind === 'pause') {
-    return `Clean its recipient list, then resume it: \`${command} resume ${name}\`, or in the mailbox app.`;
+    return `Clean its recipient list, then resume it: \`${command} resume ${name}\`, or in the warm-up service.`;
   }
-  return `To undo this: \`${command} mode ${name} ${before.mode ?? 'MODE'}\`, or in the mailbox app.`;
+  return `To undo this: \`${command} mode ${name} ${before.mode ?? 'MODE'}\`, or in the warm-up service.`;
 }
 
 /** A pause stops the warm-up only; a person woken at night must know this. */

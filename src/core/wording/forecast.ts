@@ -71,7 +71,7 @@ export function sweepText({ account, mailboxes, read, doneAt }: SweepProgress, {
   const allRead = read === mailboxes && mailboxes > 0;
   // Breaches must be seen twice.
   const counts = allRead
-    ? `${mailboxes === 1 ? '' : 'all '}${all} read, second looks`
+    ? `${mailboxes === 1 ? '' : 'all '}${all} read, second readings`
     : `${numberText(read)} of ${all} read,`;
   return `First sweep of ${account}: ${counts} ${doneText(doneAt, { now, zone })}`;
 }

@@ -4,7 +4,7 @@ import { AccountWatch, type AccountWatchOptions } from '../../account/account-wa
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../../account/record/breakers.ts';
 import type { ConfiguredPatterns, OtherAccounts, RecorderRooms } from '../../account/record/guarded-account.ts';
 import { type Budget, isLedger } from '../../api/budget.ts';
-import { MailboxApi } from '../../api/client.ts';
+import { ApiClient } from '../../api/client.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
 import {
   expectedNames,
@@ -24,7 +24,7 @@ import { notGuardedAnyMore } from '../picture.ts';
 
 interface Duty {
   readonly watch: AccountWatch;
-  readonly api: MailboxApi;
+  readonly api: ApiClient;
   readonly key: string;
 }
 
@@ -208,12 +208,12 @@ export class Duties {
     };
   }
 
-  #watch(account: AccountConfig): { readonly watch: AccountWatch; readonly api: MailboxApi } {
+  #watch(account: AccountConfig): { readonly watch: AccountWatch; readonly api: ApiClient } {
     const { poll, api: answers } = this.#live.config;
     const { lease } = this.#rooms.store;
     const openWaitMs = lease.isInherited ? inheritedWaitMs : 0;
     const client = { ...account, account: account.name, dnsWords: answers.dnsWords };
-    const api = new MailboxApi(client, this.#rooms.world, this.#rooms.tally);
+    const api = new ApiClient(client, this.#rooms.world, this.#rooms.tally);
     const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(poll[route])]));
     // A retiring account that is no longer configured keeps its last rules.
     const now = () => this.#live.account(account.name) ?? account;

@@ -120,7 +120,7 @@ const incident = z
     cause: z
       .strictObject({ attribute: z.enum(sharedAttributes), value: text })
       .describe('What the mailboxes have in common, such as the provider google.'),
-    bounce_kind: text.nullable().describe('In the words of the mailbox API.'),
+    bounce_kind: text.nullable().describe('In the words of the API.'),
     severity: z.enum(severities),
     began_at: moment,
     ended_at: moment.nullable().describe('null: it is open.'),

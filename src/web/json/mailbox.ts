@@ -40,7 +40,7 @@ function observed<Shape extends z.ZodRawShape>(shape: Shape) {
 }
 
 const dnsRecord = z.strictObject({
-  status: word.describe('In the words of the mailbox API.'),
+  status: word.describe('In the words of the API.'),
   pass: z.boolean().nullable().describe('null: inconclusive.'),
   record: word.describe('The record as published.'),
 });

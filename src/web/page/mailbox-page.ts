@@ -280,7 +280,7 @@ function mailboxAdvice(
   const nothing = needing === 0 ? 'Nothing to do' : `Read the ${needing === 1 ? 'alert' : 'alerts'} below`;
   const sent = mailbox.action?.state;
   if (state === 'held' && (sent === 'refused' || sent === 'unconfirmed'))
-    return 'The last action has not taken effect. Look at the mailbox in the mailbox app and make the change below yourself.';
+    return 'The last action has not taken effect. Look at the mailbox in the warm-up service and make the change below yourself.';
   const hold = alerts.find(isHold);
   const pauseNow = `\`${words.command} pause ${typedName(mailbox)}\``;
   // The links below carry the actions out or drop them.
@@ -306,10 +306,10 @@ function mailboxAdvice(
       return `The guard did not pause it, so Warmwarden leaves it paused. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
     case 'not_running':
       if (isDisconnected(mailbox))
-        return 'The mailbox app has lost its connection to the mailbox, so it neither sends nor receives. Connect it again in the mailbox app.';
+        return 'The warm-up service has lost its connection to the mailbox, so it neither sends nor receives. Connect it again in the warm-up service.';
       return `Its warm-up is finished or has not started. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
     case 'no_warmup':
-      return `The mailbox app does not warm it up. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
+      return `The warm-up service does not warm it up. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
     case 'ok':
       return needing === 0 ? 'Nothing to do.' : `${nothing}: ${needing === 1 ? 'it says' : 'each says'} what to do.`;
   }

@@ -65,7 +65,7 @@ export const budgetPlace = place('/budget', { page: whole(1) }, ({ fleet, world,
   });
   const none = html`<p class="muted">No account is configured.</p>`;
   const body = html`<h1>Request budget</h1>
-<p class="muted">Every request to the mailbox API counts against the rate limit of its key. Warmwarden reads the mailboxes at risk first, and the rest as often as the rate limit allows.</p>
+<p class="muted">Every request to the API counts against the rate limit of its key. Warmwarden reads the mailboxes at risk first, and the rest as often as the rate limit allows.</p>
 ${panels.length === 0 ? none : html`${panels}${pageLinks(shown, (target) => `/budget?page=${target}`)}`}`;
   return { title: 'Budget · Warmwarden', body };
 });

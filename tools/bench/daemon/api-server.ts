@@ -1,4 +1,4 @@
-// A child of the benchmarks of the whole daemon: the mailbox API over a fleet that goes on sending. It counts what each asker reads.
+// A child of the benchmarks of the whole daemon: the API over a fleet that goes on sending. It counts what each asker reads.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Route } from '../../../src/core/answers.ts';

@@ -1,4 +1,4 @@
-// The mailbox API of the benchmarks, in a process of its own: what it answered to each asker, and what happens to its fleet.
+// The API of the benchmarks, in a process of its own: what it answered to each asker, and what happens to its fleet.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -91,7 +91,7 @@ function keyNote({ keyWrites }: AccountState, lastWriteAt: EpochMs | null, now: 
   if (keyWrites === false)
     return html`<p class="bad">The API key is read-only, so Warmwarden does NOT act on breaches.</p>`;
   return lastWriteAt === null
-    ? html`<p class="muted">Whether the key may write is not known yet: the first action shows it.</p>`
+    ? html`<p class="muted">Whether the key can write is not known yet: the first action shows it.</p>`
     : html`<p class="muted">Warmwarden last changed a mailbox of this account ${ago(lastWriteAt, now)}. The next action shows whether the key may still write.</p>`;
 }
 
