@@ -105,6 +105,7 @@ function mergeParts(main: Part, parts: readonly Part[]): Merged {
     const moved = new Map<string, Path>();
     const merge = (base: unknown, value: unknown, at: Path, path: Path): unknown => {
       moved.set(formatPath(path), at);
+      if (value === undefined && base !== undefined) return base;
       if (base === undefined) {
         origins.set(formatPath(at), { part, path });
         return value;

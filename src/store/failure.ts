@@ -69,10 +69,11 @@ export class DamagedRowError extends StoreError {
 const locked = [5, 15];
 const readOnly = [3, 8, 14, 23];
 const ioError = 10;
-/** SQLite's codes for a missing table, a malformed page, and a file that is no database. */
+/** SQLite's codes for a malformed page, and for a file that is no database. */
 const corrupt = 11;
-const noDatabase = 26;
-const damage = [1, corrupt, noDatabase];
+const damage = [corrupt, 26];
+/** SQLite's code for a statement that it can't run: a mistake of Warmwarden, or a table that somebody deleted. */
+const notRun = 1;
 const full = 13;
 /** Extended result code: the disk has no space for the index of the WAL. */
 const fullForIndex = 4874;
@@ -107,7 +108,11 @@ export class LostWritesError extends StoreError {
 }
 
 export function isDamage(error: unknown): boolean {
-  return [corrupt, noDatabase].includes(codeOf(error) ?? 0);
+  return damage.includes(codeOf(error) ?? 0);
+}
+
+function isPartMissing(error: unknown): boolean {
+  return codeOf(error) === notRun && /^no such (table|column)|has no column/.test(errorText(error));
 }
 
 export function failureOf(file: string, error: unknown): StoreFailure {
@@ -115,7 +120,7 @@ export function failureOf(file: string, error: unknown): StoreFailure {
   if (error instanceof DamagedRowError) return { said, remedy: deletionOf(file, error), lasting: true };
   const code = codeOf(error);
   const isLost = error instanceof LostWritesError;
-  const lasting = isLost || damage.includes(code ?? 0);
+  const lasting = isLost || isDamage(error) || isPartMissing(error);
   const mayPass = locked.includes(code ?? 0);
   const remedy = remedyOf(file, code, error);
   return { said, remedy, lasting, ...(mayPass && { mayPass }), ...(isLost && { endsProcess: true }) };
@@ -128,7 +133,9 @@ function remedyOf(file: string, code: number | null, error: unknown): string {
   if (code === ioError) return `Check the disk of ${file}: reading or writing it fails.`;
   if (readOnly.includes(code ?? 0))
     return `Make ${file} and its folder ${dirname(file)} writable for Warmwarden's user.`;
-  if (damage.includes(code ?? 0)) return damaged(file);
+  if (isDamage(error)) return damaged(file);
+  if (isPartMissing(error))
+    return `A part of ${file} was deleted: stop Warmwarden, put a backup in its place, and start Warmwarden again. A start without the file begins with an empty store.`;
   return `Check ${file} and its folder ${dirname(file)}; the log has the cause.`;
 }
 

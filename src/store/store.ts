@@ -173,8 +173,13 @@ export class Store {
     await this.#gate.write((trx) => writeAlerts(trx, changes));
   }
 
-  async recordBreaker({ breaker, alerts }: { breaker: BreakerMove | null; alerts: AlertChanges }): Promise<void> {
+  /** `mailboxes`: those whose counts a person dropped with the held actions. */
+  async recordBreaker(
+    { breaker, alerts }: { breaker: BreakerMove | null; alerts: AlertChanges },
+    mailboxes: readonly MailboxState[] = [],
+  ): Promise<void> {
     await this.#gate.write(async (trx) => {
+      await writeMailboxes(trx, mailboxes);
       if (breaker) await writeBreaker(trx, breaker);
       await writeAlerts(trx, alerts);
     });

@@ -70,8 +70,14 @@ export function refusalJson<Word extends RefusalWord>(error: Word, message: stri
   return { status, body: { error, message } } as const;
 }
 
+/** Refusals that end by themselves after a short wait. Others name a wait of their own. */
+const waitsHelp: readonly RefusalWord[] = ['busy', 'share_used', 'starting'];
+const waitSeconds = '5';
+
+/** Sets Retry-After if a short wait helps. */
 export function refuse(c: Context, error: RefusalWord, message: string) {
   const { status, title } = refusals[error];
+  if (waitsHelp.includes(error)) c.header('Retry-After', waitSeconds);
   return wantsPage(c) ? c.html(noticePage(title, message), status) : c.json({ error, message }, status);
 }
 
@@ -79,11 +85,7 @@ export function wantsPage(c: Context): boolean {
   return !/^\/(api|v1)\//.test(c.req.path) && (c.req.header('accept') ?? '').includes('text/html');
 }
 
-const waitForRoom = '5';
-
-/** Refuses a run, or a request for one. Sets Retry-After if waiting helps. */
 export function refuseRecipe(c: Context, { refused, said }: RecipeRefusal) {
-  if (refused === 'busy' || refused === 'share_used') c.header('Retry-After', waitForRoom);
   return refuse(c, refused, said.join(' '));
 }
 

@@ -49,6 +49,7 @@ test.each(Object.entries(written))('the daemon takes it, too: %s', (_, text) => 
 
 test.each([
   ['an unknown key', `accounts: [${account}]\nguards: {}\n`],
+  ['a mistyped key without a value', `accounts: [${account}]\nguard:\n  min_bouces:\n`],
   ['a wrong word', `accounts: [${account}]\nguard: {profile: mild}\n`],
   ['a required key without a value', 'accounts: [{name: , base_url: "https://mailboxes.example.com", api_key: k}]\n'],
 ])('%s is not valid, and the daemon refuses it', (_, text) => {

@@ -112,6 +112,16 @@ const headlines: readonly Headline[] = [
     body: ['class="headline unknown"', ' Connection refused.</p>'],
   },
   {
+    name: 'counts a critical alert about something else also when no account answers',
+    put: (fleet) => {
+      fleet.putAccount(account('acme', failing(12)));
+      fleet.putAlert(alert({ rule: 'not_guarded', severity: 'critical', object: 'api down', mailboxId: null }));
+      fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', mailboxId: null }));
+    },
+    says: 'NOT GUARDED (API down): no request of account acme has succeeded for 12\u00a0min. 1 critical alert.',
+    body: ['class="headline alarm"', ' Start with the critical alert below.</p>'],
+  },
+  {
     name: 'names an account of which no mailbox is guarded, and both causes that there can be',
     put: (fleet) => fleet.putAccount(account('northwind', { forecast: forecast({ mailboxes: 0 }) })),
     says: 'NOT GUARDED: northwind has no guarded mailbox. All 3 mailboxes are OK.',

@@ -3,9 +3,11 @@ import { expect, test } from 'vitest';
 import { endHolds } from '../../src/account/record/breakers.ts';
 import { defaultRuleSettings } from '../../src/core/alert-rules.ts';
 import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/core/guard/breaker.ts';
+import type { MailboxState } from '../../src/core/mailbox.ts';
 import { noTally } from '../../src/core/records.ts';
 import { hourMs } from '../../src/core/time.ts';
-import { noAlerts, now } from '../store/records.ts';
+import type { Store } from '../../src/store/store.ts';
+import { memory, noAlerts, now } from '../store/records.ts';
 import { recording } from './recording.ts';
 
 const api = 'https://api.example';
@@ -51,4 +53,22 @@ test('what a person agreed to apply is nothing that was held since, and all of i
   expect(await endHolds(stage.rooms, settings, { end: 'apply', agreed: null })).toEqual(['acme/m2', 'other/m9']);
   const approved = { ...closedBreaker, approved: ['acme/m2', 'other/m9'] };
   expect(await stage.both()).toEqual([approved, approved]);
+});
+
+test('a discard that cannot be recorded forgets no count and drops no hold', async () => {
+  await using stage = await begin();
+  const { fleet, store } = stage;
+  const held = { ...(stage.mailbox('m2') ?? expect.fail()), memory };
+  await store.recordMailbox(held);
+  fleet.putMailbox(held);
+  const full = () => Promise.reject(new Error('the disk is full'));
+  const failing = { recordMailbox: (one: MailboxState) => store.recordMailbox(one), recordBreaker: full };
+  const rooms = { ...stage.rooms, store: failing as unknown as Store };
+  const before = await stage.both();
+  await expect(endHolds(rooms, settings, { end: 'discard', agreed: null })).rejects.toThrow('full');
+  expect([await stage.both(), stage.mailbox('m2')?.memory]).toEqual([before, memory]);
+  await endHolds(stage.rooms, settings, { end: 'discard', agreed: null });
+  const { mailboxes } = await store.loadPicture();
+  expect(mailboxes.find(({ id }) => id === 'm2')?.memory).toEqual(stage.mailbox('m2')?.memory);
+  expect(stage.mailbox('m2')?.memory).not.toEqual(memory);
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { failureOf } from '../../src/store/failure.ts';
 import { backUp } from '../../src/store/file/backup.ts';
 import { Store } from '../../src/store/store.ts';
 import { oliver, stormOf } from '../account/duty.ts';
@@ -254,5 +255,32 @@ describe('a damaged row', () => {
     database.close();
     const said = String(await store.loadPicture().catch((error: unknown) => error));
     expect(said).toMatch(/a row of the table silences can't be read .* and delete the row\.$/);
+  });
+});
+
+describe('an error of SQLite itself', () => {
+  const failureOfCode = (errcode: number, said: string) =>
+    failureOf('/var/store.db', Object.assign(new Error(said), { errcode }));
+
+  test.each([
+    [11, 'database disk image is malformed'],
+    [26, 'file is not a database'],
+  ])('with code %d is damage, and lasts', (code, said) => {
+    const remedy = expect.stringContaining('/var/store.db is damaged');
+    expect(failureOfCode(code, said)).toMatchObject({ lasting: true, remedy });
+  });
+
+  test('with code 1 is none: nobody replaces a sound store', () => {
+    const within = failureOfCode(1, 'cannot start a transaction within a transaction');
+    expect([within.lasting, within.remedy]).toEqual([
+      false,
+      'Check /var/store.db and its folder /var; the log has the cause.',
+    ]);
+  });
+
+  test('about a table that is gone lasts, and is not called damage', () => {
+    const gone = failureOfCode(1, 'no such table: observations');
+    expect(gone.lasting).toBe(true);
+    expect(gone.remedy).toMatch(/^A part of \/var\/store\.db was deleted: stop Warmwarden, put a backup in its place/);
   });
 });

@@ -86,6 +86,17 @@ test.each([
   expect([`${answer.status} ${message ?? messages?.join(' ')}`, asked]).toEqual([`${unread}${words}`, []]);
 });
 
+test('a request during the start is refused with the time to wait', async () => {
+  await using server = await serve(new Fleet(), { auth: () => auth, operate: () => null });
+  const headers = { authorization: 'Bearer secret-of-anna', 'content-type': 'application/json' };
+  const answer = await fetch(`${server.url}/api/operations/pause`, {
+    method: 'POST',
+    headers,
+    body: '{"mailbox":"m"}',
+  });
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+});
+
 test('a huge body to an operator’s route is refused after 64 KiB, in a sentence', async () => {
   await using server = await serve(new Fleet(), { auth: () => auth });
   let sent = 0;

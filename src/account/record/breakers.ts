@@ -44,8 +44,13 @@ export function heldCondition(
   return guardHeld(state, { api, windowMs, alert, now, command, zone: rules.timeZone, verdictOf });
 }
 
-/** Records and shows the state of a breaker, with its alert. To be called within a turn. */
-async function moveBreaker(rooms: BreakerRooms, state: BreakerState, settings: BreakerSettings): Promise<void> {
+/** Records and shows the state of a breaker, with its alert and changed mailboxes. To be called within a turn. */
+async function moveBreaker(
+  rooms: BreakerRooms,
+  state: BreakerState,
+  settings: BreakerSettings,
+  mailboxes: readonly MailboxState[] = [],
+): Promise<void> {
   const { fleet, store, world, onTransitions } = rooms;
   const { api, rules } = settings;
   const now = world.clock.now();
@@ -53,7 +58,9 @@ async function moveBreaker(rooms: BreakerRooms, state: BreakerState, settings: B
   const conditions = tune([heldCondition({ fleet, command: world.command }, state, settings, now)], rules);
   const alerts = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
   const breaker = state === before ? null : { api, state, before };
-  if (breaker || alerts.changed.length + alerts.dropped.length > 0) await store.recordBreaker({ breaker, alerts });
+  if (breaker || alerts.changed.length + alerts.dropped.length + mailboxes.length > 0)
+    await store.recordBreaker({ breaker, alerts }, mailboxes);
+  for (const mailbox of mailboxes) fleet.putMailbox(mailbox);
   fleet.putBreaker(api, state);
   fleet.putAlerts(alerts);
   if (alerts.transitions.length > 0) onTransitions();
@@ -103,21 +110,26 @@ export function endHolds(
     const held = heldEntries(before).map(({ key }) => key);
     if (before.openSince === null) return [];
     if (agreed && !sameKeys(held, agreed)) return null;
-    if (end === 'discard') for (const key of held) await discardCounts(rooms, key);
-    await moveBreaker(rooms, end === 'apply' ? applyHeld(before) : discardHeld(before), settings);
+    if (end === 'apply') await moveBreaker(rooms, applyHeld(before), settings);
+    else
+      await moveBreaker(
+        rooms,
+        discardHeld(before),
+        settings,
+        held.flatMap((key) => withoutItsCounts(rooms, key) ?? []),
+      );
     return held;
   });
 }
 
-async function discardCounts({ fleet, store, world }: BreakerRooms, key: string): Promise<void> {
+/** Returns null for a mailbox that was never judged. */
+function withoutItsCounts({ fleet, world }: BreakerRooms, key: string): MailboxState | null {
   const account = accountOfKey(key);
   const before = fleet.mailbox(account, idOfKey(key));
-  if (!before?.memory) return;
+  if (!before?.memory) return null;
   const apiAheadMs = aheadMs(fleet.account(account));
   const rows = before.stats?.answer.rows ?? null;
-  const after = { ...before, memory: withoutCounts(before.memory, { rows, now: world.clock.now(), apiAheadMs }) };
-  await store.recordMailbox(after);
-  fleet.putMailbox(after);
+  return { ...before, memory: withoutCounts(before.memory, { rows, now: world.clock.now(), apiAheadMs }) };
 }
 
 export function contestOver({ memory }: MailboxState, now: EpochMs) {

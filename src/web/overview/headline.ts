@@ -1,5 +1,6 @@
 // The headline of the page and of /api/fleet: it says whether anything is wrong and whether a person must act.
 
+import { isOutage } from '../../alerts/rules/account-rules.ts';
 import type { Action } from '../../core/action.ts';
 import type { Alert } from '../../core/alert.ts';
 import type { Guarding } from '../../core/fleet/fleet.ts';
@@ -67,7 +68,7 @@ export function headlineOf(facts: HeadlineFacts): Headline {
   return (
     storeHeadline(facts) ??
     startingHeadline(facts) ??
-    apiDownHeadline(facts) ??
+    apiDownHeadline(facts, otherCriticals(facts)) ??
     unknownHeadline(facts) ??
     writesOffHeadline(facts) ??
     fleetHeadline(facts)
@@ -105,7 +106,13 @@ function startingHeadline(facts: HeadlineFacts): Headline | null {
   };
 }
 
-function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'guarding' | 'now'>): Headline | null {
+/** Number of critical alerts besides those about the outages themselves. */
+function otherCriticals({ firing }: HeadlineFacts): number {
+  return firing.all.filter((alert) => alert.severity === 'critical' && !isOutage(alert)).length;
+}
+
+/** `critical`: number of critical alerts that the headline counts as well. */
+function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'guarding' | 'now'>, critical = 0): Headline | null {
   const failing = failingOf(facts);
   if (failing.length === 0 || failing.length < facts.accounts.length) return null;
   const rejected = failing.filter(({ keyRejected }) => keyRejected);
@@ -117,10 +124,22 @@ function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'guarding' | 'n
       ? `The API rejects the key of ${namesIn(rejected)}. ${replaceKey}`
       : `The data shown is the last that could be read.${cause ? ` The last failure: ${cause}` : ''}`;
   return {
-    tone: isStopped ? 'alarm' : 'unknown',
-    sentence: [isStopped && stoppedSentence(stopped), outageSentence(facts)].filter(Boolean).join(' '),
-    advice: [isStopped && stoppedAdvice(stopped), advice].filter(Boolean).join(' '),
+    tone: isStopped || critical > 0 ? 'alarm' : 'unknown',
+    sentence: [isStopped && stoppedSentence(stopped), outageSentence(facts), criticalSentence(critical)]
+      .filter(Boolean)
+      .join(' '),
+    advice: [isStopped && stoppedAdvice(stopped), advice, critical > 0 && startWith(critical)]
+      .filter(Boolean)
+      .join(' '),
   };
+}
+
+function criticalSentence(critical: number): string | false {
+  return critical > 0 && `${counted(critical, 'critical alert')}.`;
+}
+
+function startWith(critical: number): string {
+  return `Start with the critical ${critical === 1 ? 'alert' : 'alerts'} below.`;
 }
 
 /** Accounts that are starting. The present state of their mailboxes is unknown, so none of them counts as fine. */
@@ -258,7 +277,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
       `${counted(starting.length, 'account')} are starting: their mailbox list has not been read yet.`,
     incident && incidents.length === 1 && `${incidentTitle(incident, incident.members, zone)}.`,
     incidents.length > 1 && `${counted(incidents.length, 'incident')}.`,
-    critical > 0 && `${counted(critical, 'critical alert')}.`,
+    criticalSentence(critical),
     facts.sweeps.length > 0 && `${sweepsText(facts.sweeps, { now, zone })}.`,
     total > 0 &&
       (facts.sweeps.length === 0 || counts.not_judged < total) &&
@@ -318,7 +337,7 @@ function stuckActions({ recentActions, now }: HeadlineFacts): readonly Action[] 
 function adviceOf(facts: HeadlineFacts, critical: number): string {
   const { counts, firing, sweeps, command } = facts;
   const stuck = stuckActions(facts).length;
-  const start = `Start with the critical ${critical === 1 ? 'alert' : 'alerts'} below.`;
+  const start = startWith(critical);
   const unguarded = unguardedText(facts);
   const warned = firing.count('warning');
   // Warnings are omitted after `unguarded`, because one of them may be about these accounts.

@@ -208,7 +208,8 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
       if (entries.has(key)) findings.push({ path: [...path, key], at: 'key', message: 'this key appears twice' });
       entries.set(key, read(pair.value, [...path, key]));
     }
-    return Object.fromEntries([...entries].filter(([, value]) => value !== null));
+    // An empty value stands for the default. Its key stays, so that the schema refuses an unknown one.
+    return Object.fromEntries([...entries].map(([key, value]) => [key, value ?? undefined]));
   };
 
   return {
