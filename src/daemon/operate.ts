@@ -14,8 +14,7 @@ import { version } from '../world/program.ts';
 import type { Guarded } from './guard.ts';
 import type { DaemonRooms } from './open.ts';
 import type { Startup } from './readiness.ts';
-import { type ConfigSource, Reloader } from './reload/reloader.ts';
-import { SecretRotation } from './reload/secret-rotation.ts';
+import { type ConfigSource, Reloader, SecretRotation } from './reload/reloader.ts';
 import type { Served } from './serve.ts';
 
 interface OperateParts {

@@ -1,9 +1,9 @@
 // Mailboxes, verdicts and actions that the tests of alerts and messages begin with.
 
+import { conditionsAfter } from '../../src/account/record/account-alerts.ts';
 import { newMailbox } from '../../src/account/record/observe.ts';
 import type { Condition, MailboxContext } from '../../src/alerts/condition.ts';
 import { elapse, step } from '../../src/alerts/engine.ts';
-import { conditionsAfter } from '../../src/alerts/rules.ts';
 import type { Action } from '../../src/core/action.ts';
 import type { Alert, AlertChanges, Transition } from '../../src/core/alert.ts';
 import { defaultRuleSettings } from '../../src/core/alert-rules.ts';

@@ -256,3 +256,11 @@ test('the schema for editors takes an included file, and the example of the docu
     { tags: ['vip'], guard: { enforce: false } },
   ]);
 });
+
+test('an empty key of an included file leaves the value of another file, and an unknown empty key is refused', () => {
+  const main = `${account('main')}guard:\n  min_bounces: 4\n`;
+  expect(accepted({ 'a.yaml': 'guard:\n  min_bounces:\n' }, main).ok).toBe(true);
+  expect(said({ 'a.yaml': 'guard:\n  min_bouces:\n' }, main)).toEqual([
+    'conf.d/a.yaml:2:3 guard.min_bouces: unknown key (did you mean min_bounces?)',
+  ]);
+});

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readFiles } from '../../src/daemon/reload/secret-rotation.ts';
+import { readFiles } from '../../src/daemon/reload/reloader.ts';
 import { readCatalogue } from '../../src/recipes/catalogue.ts';
 import { Running, Workplace } from '../support/process.ts';
 

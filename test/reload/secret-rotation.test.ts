@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { CommandOutcome } from '../../src/core/operator-command.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
-import { readFiles, SecretRotation } from '../../src/daemon/reload/secret-rotation.ts';
+import { readFiles, SecretRotation } from '../../src/daemon/reload/reloader.ts';
 import { Loops } from '../../src/world/loop.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { Workplace } from '../support/process.ts';

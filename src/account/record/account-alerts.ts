@@ -10,12 +10,13 @@ import {
   nameUnlisted,
 } from '../../alerts/rules/account-rules.ts';
 import { actedEvent, actionFailedCondition, isOverdue } from '../../alerts/rules/action-rules.ts';
-import { countsMissing } from '../../alerts/rules/bounce-rules.ts';
+import { bounceRules, countsMissing } from '../../alerts/rules/bounce-rules.ts';
 import { heldSubject } from '../../alerts/rules/breaker-rule.ts';
 import { configMatchesNothing, idleSubject } from '../../alerts/rules/daemon-rules.ts';
 import { changedByOthersEvent, manyStoppedEvent } from '../../alerts/rules/event-rules.ts';
-import { isWarmupStale, knownSince } from '../../alerts/rules/stale-rule.ts';
-import { conditionsAfter } from '../../alerts/rules.ts';
+import { findingRules } from '../../alerts/rules/finding-rules.ts';
+import { mailboxRules } from '../../alerts/rules/mailbox-rules.ts';
+import { isWarmupStale, knownSince, staleRules } from '../../alerts/rules/stale-rule.ts';
 import type { Action } from '../../core/action.ts';
 import {
   type Alert,
@@ -318,4 +319,16 @@ function named(
 ): AlertFacts {
   if (id === null || email === null || !facts.title.startsWith(`${email}:`)) return facts;
   return { ...facts, title: `${fleet.nameOf({ account, id, email })}${facts.title.slice(email.length)}` };
+}
+
+// The rules that an answer about a mailbox, or the passing of time, can change. A file of rules exports its own list.
+
+const ruleLists = [bounceRules, staleRules, mailboxRules, findingRules];
+
+export function conditionsAfter(
+  answered: Route | 'time',
+  mailbox: MailboxState,
+  context: MailboxContext,
+): readonly Condition[] {
+  return ruleLists.flatMap((rules) => rules[answered] ?? []).map((rule) => rule(mailbox, context, answered));
 }

@@ -1,10 +1,10 @@
 // Findings about ips and domains, placement, the list and measurements: what fires, clears and says nothing, row by row. One
 // measurement counts once, however often and by however many mailboxes it is read.
 import { expect, test } from 'vitest';
+import { conditionsAfter } from '../../../src/account/record/account-alerts.ts';
 import { tune } from '../../../src/alerts/condition.ts';
 import { step } from '../../../src/alerts/engine.ts';
 import { configMatchesNothing } from '../../../src/alerts/rules/daemon-rules.ts';
-import { conditionsAfter } from '../../../src/alerts/rules.ts';
 import { type AlertRule, defaultRuleSettings } from '../../../src/core/alert-rules.ts';
 import type { BlacklistAnswer, Route, StatsRow } from '../../../src/core/answers.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
