@@ -9,7 +9,16 @@ import { hourMs, minuteMs } from '../core/time.ts';
 import { refuse, serviceUrl } from '../world/schema/scalars.ts';
 import { secret, section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
-import { type Channel, type Hook, hookKeys, type Notice, type SendResult } from './channel.ts';
+import {
+  type Channel,
+  checkCredentials,
+  credentialKeys,
+  type Hook,
+  hookKeys,
+  type Notice,
+  type SendResult,
+  withCredentials,
+} from './channel.ts';
 import { messageTitle } from './message-text.ts';
 import { postJson, resultOf } from './post.ts';
 
@@ -69,11 +78,15 @@ function filled(words: Readonly<Record<string, string | number | null | undefine
   return Object.fromEntries(given);
 }
 
-export const alertmanagerSettings = section({
-  ...hookKeys,
-  url: secret(serverUrl().describe('Where Alertmanager is. Treated as a secret.')),
-  type: z.literal('alertmanager').describe('A Prometheus Alertmanager. Warmwarden adds /api/v2/alerts to url.'),
-});
+export const alertmanagerSettings = section(
+  {
+    ...hookKeys,
+    ...credentialKeys,
+    url: secret(serverUrl().describe('Where Alertmanager is. Treated as a secret.')),
+    type: z.literal('alertmanager').describe('A Prometheus Alertmanager. Warmwarden adds /api/v2/alerts to url.'),
+  },
+  checkCredentials,
+).transform(withCredentials);
 
 /** Refuses an address with a path of the API, which people copy from a curl line. */
 function serverUrl() {

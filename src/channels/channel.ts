@@ -1,12 +1,13 @@
 // A channel renders a message once, and sends the frozen bytes until they are accepted. CONTRIBUTING.md says how to add
 // one.
+import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
 import type { Alert } from '../core/alert.ts';
 import type { Delivery } from '../core/delivery.ts';
 import type { Egress } from '../core/egress.ts';
 import { type EpochMs, hourMs } from '../core/time.ts';
 import { label, serviceUrl } from '../world/schema/scalars.ts';
-import { plainHttp, privateAuthority, secret } from '../world/schema/section.ts';
+import { optional, plainHttp, privateAuthority, secret, secretMap } from '../world/schema/section.ts';
 
 export const channelName = label().describe('Its name in routes.');
 
@@ -17,11 +18,65 @@ export const hookKeys = {
   ca: privateAuthority(),
 };
 
+/** Headers that Warmwarden or HTTP itself writes. */
+const reservedHeaders =
+  /^(host|connection|content-(length|type)|transfer-encoding|expect|keep-alive|te|trailer|upgrade|proxy-.*|webhook-.*)$/i;
+
+const headers = z
+  .record(z.string(), z.string().regex(/^[\t\x20-\x7e]{1,8192}$/, 'must be of ASCII letters, without line breaks'))
+  .superRefine((given, context) => {
+    const complain = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
+    for (const name of Object.keys(given)) {
+      if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) complain(name, 'is not the name of a header');
+      else if (reservedHeaders.test(name)) complain(name, 'is a header that Warmwarden writes itself');
+    }
+  });
+
+/** Keys of a receiver that requires more than its address. */
+export const credentialKeys = {
+  headers: secretMap(headers, 'More headers of each request: {NAME: VALUE}. Values are secrets; NAME_file is a file.'),
+  username: optional(
+    z.string().regex(/^[^:\p{Cc}]+$/u, 'must have no colon and no line breaks'),
+    undefined,
+    'The user name for Basic authentication.',
+  ),
+  password: secret(optional(z.string().min(1), undefined, 'The password for Basic authentication.')),
+};
+
+/** Rule between credentialKeys. */
+export function checkCredentials(
+  keys: Readonly<Record<string, unknown>>,
+  refuseKey: (key: string, message: string) => void,
+) {
+  const { username, password, headers: given } = keys;
+  if (username === undefined && password !== undefined) refuseKey('username', 'is missing beside password');
+  if (username !== undefined && password === undefined)
+    refuseKey('password', 'is missing beside username: write password or password_file');
+  const hasOther = Object.keys((given as object | undefined) ?? {}).some((name) => /^authorization$/i.test(name));
+  if (username !== undefined && hasOther)
+    refuseKey('username', 'is in the way of the header Authorization: write only one of them');
+}
+
+interface Credentials {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly username?: string;
+  readonly password?: string;
+}
+
+/** Settings with the user name and the password in `headers`. */
+export function withCredentials<Settings extends Credentials>({ username, password, ...settings }: Settings) {
+  const basic = Buffer.from(`${username}:${password}`).toString('base64');
+  const headers = { ...settings.headers, ...(username !== undefined && { authorization: `Basic ${basic}` }) };
+  return { ...settings, headers } as Omit<Settings, keyof Credentials> & Pick<Hook, 'headers'>;
+}
+
 export interface Hook {
   readonly name: string;
   /** The address is a secret. */
   readonly url: string;
   readonly egress?: Egress;
+  /** Headers of every request, with secrets. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Limits a receiver's Retry-After: an alert that waits for a day is of no use. */

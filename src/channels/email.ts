@@ -11,7 +11,7 @@ import { isEscaped, isLoopback } from '../core/egress.ts';
 import { minuteMs, secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { refuse, truth } from '../world/schema/scalars.ts';
-import { keyed, privateAuthority, secret, section, wordOrWords } from '../world/schema/section.ts';
+import { keyed, optional, privateAuthority, secret, section, wordOrWords } from '../world/schema/section.ts';
 import { type Channel, channelName, type Hook, type SendOutcome, type SendResult } from './channel.ts';
 import {
   cutText,
@@ -67,12 +67,10 @@ function blamedFor(error: SmtpError): SmtpError {
 function outcomeOf(error: SmtpError, status: number | undefined, said: string): SendOutcome {
   const { code, message = '' } = error;
   if (code === 'EAUTH' && (status === undefined || status >= 500)) {
-    return setupRefused(
-      `the mail server refuses the user name or the password in url (${said || 'no way to sign in'})`,
-    );
+    return setupRefused(`the mail server refuses the user name or the password (${said || 'no way to sign in'})`);
   }
   if (status !== undefined && authenticationCodes.includes(status)) {
-    return setupRefused(`the mail server requires a user name and a password in url, or encryption (${said})`);
+    return setupRefused(`the mail server requires a user name and a password, or encryption (${said})`);
   }
   if (/certificate|altname/i.test(message)) {
     const remedy = 'set ca_file to the certificate of its authority, or use the host name of the certificate in url';
@@ -133,15 +131,33 @@ const sender = z.string().superRefine((value, context) => {
     refuse(context, `"${value}" is not an email address: write alerts@example.com, or Warmwarden <alerts@example.com>`);
 });
 
-export const emailSettings = section({
-  name: channelName,
-  type: z.literal('email').describe('Emails through a mail server (SMTP).'),
-  url: secret(smtpUrl.describe('smtp://USER:PASSWORD@HOST:587 (STARTTLS), or smtps://. Treated as a secret.')),
-  from: sender.describe('The sender: alerts@example.com, or Warmwarden <alerts@example.com>.'),
-  to: wordOrWords(recipient, 50).describe('The receivers: one address, or a list.'),
-  allowPlain: keyed(truth(), false, 'Accept a mail server on another machine without encryption.'),
-  ca: privateAuthority(),
-});
+export const emailSettings = section(
+  {
+    name: channelName,
+    type: z.literal('email').describe('Emails through a mail server (SMTP).'),
+    url: secret(smtpUrl.describe('smtp://USER:PASSWORD@HOST:587 (STARTTLS), or smtps://. Treated as a secret.')),
+    user: optional(z.string().min(1), undefined, 'The user of the mail server, if url has none. Needs no escapes.'),
+    password: secret(optional(z.string().min(1), undefined, 'The password of the user. Needs no escapes.')),
+    from: sender.describe('The sender: alerts@example.com, or Warmwarden <alerts@example.com>.'),
+    to: wordOrWords(recipient, 50).describe('The receivers: one address, or a list.'),
+    allowPlain: keyed(truth(), false, 'Accept a mail server on another machine without encryption.'),
+    ca: privateAuthority(),
+  },
+  ({ url, user, password }, refuseKey) => {
+    if (user === undefined && password !== undefined) refuseKey('user', 'is missing beside password');
+    if (user !== undefined && password === undefined)
+      refuseKey('password', 'is missing beside user: write password or password_file');
+    const isInUrl = typeof url === 'string' && URL.canParse(url) && new URL(url).username !== '';
+    if (user !== undefined && isInUrl) refuseKey('user', 'is in url, too: write it only once');
+  },
+).transform(({ user, password, ...keys }) => ({ ...keys, url: urlWith(keys.url, user, password) }));
+
+function urlWith(url: string, user = '', password = ''): string {
+  if (user === '') return url;
+  const address = new URL(url);
+  [address.username, address.password] = [encodeURIComponent(user), encodeURIComponent(password)];
+  return address.href;
+}
 
 /** User and password in the address of a mail server. */
 export const emailSecret = /\bsmtps?:\/\/[^\s"',@]+@/;

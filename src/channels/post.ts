@@ -32,12 +32,12 @@ export type ReceiverAnswer =
   | { readonly kind: 'failed'; readonly detail: string; readonly isLate: boolean };
 
 export function postJson(
-  { url, egress }: Pick<Hook, 'url' | 'egress'>,
+  { url, egress, headers: own }: Pick<Hook, 'url' | 'egress' | 'headers'>,
   body: string,
   { signal, clock, headers }: PostOptions,
 ): Promise<ReceiverAnswer> {
-  const types = { 'content-type': 'application/json; charset=utf-8', ...headers };
-  return ask({ method: 'POST', url, egress, body, headers: types, signal, now: clock.now() });
+  const all = { 'content-type': 'application/json; charset=utf-8', ...own, ...headers };
+  return ask({ method: 'POST', url, egress, body, headers: all, signal, now: clock.now() });
 }
 
 interface PostOptions {
@@ -137,6 +137,7 @@ function codeOf(error: unknown): string | null {
 /** Statuses that blame the request but only mean "later". */
 const laterStatuses = [408, 425, 429];
 
+const unauthorizedStatus = 401;
 const goneStatus = 410;
 
 /** Any 2xx is a success. `who` begins the sentence of a failure. */
@@ -145,6 +146,8 @@ export function resultOf(answer: ReceiverAnswer, who = 'the receiver'): SendResu
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'sent', answer };
   // Standard Webhooks gives 410 this meaning.
+  if (status === unauthorizedStatus)
+    return { ...setupRefused(`${who} answered 401: it requires other headers, user name or password`), answer };
   if (status === goneStatus) return { ...setupRefused(`${who} answered 410: it accepts no more messages`), answer };
   const redirect = status >= 300 && status < 400 ? ', a redirect, which Warmwarden does not follow' : '';
   return { ...failureOf(answer, `${who} answered ${status}${redirect}`), answer };

@@ -10,7 +10,15 @@ import { refuse } from '../world/schema/scalars.ts';
 import { keyed, oneOf, optional, secret, section } from '../world/schema/section.ts';
 import { type Clock, systemClock } from '../world/world.ts';
 import { alertmanagerBody, alertmanagerNotice } from './alertmanager.ts';
-import { type Channel, type Hook, hookKeys, type Notice } from './channel.ts';
+import {
+  type Channel,
+  checkCredentials,
+  credentialKeys,
+  type Hook,
+  hookKeys,
+  type Notice,
+  withCredentials,
+} from './channel.ts';
 import { messageTitle } from './message-text.ts';
 import { postJson, resultOf } from './post.ts';
 
@@ -31,6 +39,7 @@ const oneOrTwoKeys = z.union(
 export const webhookSettings = section(
   {
     ...hookKeys,
+    ...credentialKeys,
     type: z.literal('webhook').describe('A POST of JSON.'),
     secret: secret(
       optional(
@@ -46,10 +55,11 @@ export const webhookSettings = section(
     ),
   },
   (keys, refuseKey) => {
+    checkCredentials(keys, refuseKey);
     if (keys['format'] !== 'alertmanager' && keys['secret'] === undefined)
       refuseKey('secret', `is missing: write secret or secret_file; ${secretHint}`);
   },
-).transform(({ secret: written = [], ...keys }) => ({ ...keys, secrets: [written].flat() }));
+).transform(({ secret: written = [], ...keys }) => ({ ...withCredentials(keys), secrets: [written].flat() }));
 
 /** Key that signs the messages. */
 export const webhookSecret = /\bwhsec_[A-Za-z0-9+/=_-]{4,}/;

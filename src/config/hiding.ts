@@ -1,7 +1,7 @@
 // The last safeguard: removes secrets from all output, including secrets in the wrong key or in a syntax error.
 import { channelSecrets } from '../channels/channels.ts';
 import type { Path, Problem } from '../world/schema/problem.ts';
-import { secretKeys } from '../world/schema/section.ts';
+import { secretKeys, secretMaps } from '../world/schema/section.ts';
 
 export const hiddenMark = '[hidden]';
 /** Shortest secret: a shorter value is not secret, and hiding it would blot out ordinary words. */
@@ -36,12 +36,15 @@ export function isSecretAt(path: Path, value: unknown): boolean {
   const key = path.at(-1);
   if (path[0] === 'store' && key === 'url' && typeof value === 'string' && hasNoPassword(value)) return false;
   if (isPlainProxy(key, value)) return false;
-  return typeof key === 'string' && secretKeys.has(key);
+  return isSecretKey(path);
 }
 
 export function maybeSecretAt(path: Path): boolean {
-  const key = path.findLast((step) => typeof step === 'string');
-  return key !== undefined && secretKeys.has(key);
+  return isSecretKey(path.slice(0, path.findLastIndex((step) => typeof step === 'string') + 1));
+}
+
+function isSecretKey(path: Path): boolean {
+  return secretKeys.has(String(path.at(-1))) || secretMaps.has(String(path.at(-2)));
 }
 
 /** The first and the last line of a certificate or a key in PEM are no secret. */

@@ -24,6 +24,8 @@ export interface FileShape {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly properties?: Readonly<Record<string, FileShape>>;
+  /** Shape of each value of a mapping whose names the user chooses. */
+  readonly additionalProperties?: FileShape | false;
   readonly required?: readonly string[];
   readonly items?: FileShape;
   readonly anyOf?: readonly FileShape[];
@@ -101,6 +103,9 @@ export function settingsOf(source: SettingsSource): readonly Setting[] {
         if (value[key] !== undefined) walk(inner, value[key], here, plain);
         else if (!plain && !isReplaced) unwritten(inner, here);
       }
+    } else if (isObject(value) && variant.additionalProperties) {
+      for (const [key, inner] of Object.entries(value))
+        walk(variant.additionalProperties, inner, [...path, key], inOverride);
     } else if (Array.isArray(value) && value.some(isObject) && variant.items) {
       for (const [index, item] of value.entries()) walk(variant.items, item, [...path, index], inOverride);
     } else add(path, value, source.originOf(path));

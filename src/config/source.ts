@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { byPlace, checkAgainst, type Finding, formatPath, type Path, type Problem } from '../world/schema/problem.ts';
-import { secretKeys } from '../world/schema/section.ts';
+import { secretKeys, secretMaps } from '../world/schema/section.ts';
 import { readSmallFile } from '../world/schema/small-file.ts';
 import { hideSecrets, secretsIn } from './hiding.ts';
 import type { ConfigTree } from './include.ts';
@@ -42,6 +42,7 @@ function substitute(tree: unknown, environment: Environment, { folderOf }: Pick<
     const entries = Object.entries(value).map(([key, item]): [string, unknown] => [key, walk(item, [...path, key])]);
     const map: Record<string, unknown> = Object.fromEntries(entries);
     for (const key of secretKeys) if (map[`${key}_file`] !== undefined) readSecret(map, key, path);
+    if (secretMaps.has(String(path.at(-1)))) readSecrets(map, path);
     return map;
   };
   const replace = (written: string, path: Path): string => {
@@ -51,6 +52,12 @@ function substitute(tree: unknown, environment: Environment, { folderOf }: Pick<
     for (const message of complaints) findings.push({ path, at: 'value', message });
     substituted.set(formatPath(path), { written, value });
     return value;
+  };
+  const readSecrets = (map: Record<string, unknown>, path: Path) => {
+    for (const key of Object.keys(map).filter((one) => one.endsWith('_file'))) {
+      readSecret(map, key.replace(/_file$/, ''), path);
+      delete map[key];
+    }
   };
   const readSecret = (map: Record<string, unknown>, key: string, parent: Path) => {
     const path = [...parent, `${key}_file`];

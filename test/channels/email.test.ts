@@ -114,7 +114,7 @@ test('a wrong password is about the channel; 4yz is tried again, 5yz blames the 
   expect(wrong).toMatchObject({
     kind: 'failed',
     setup: true,
-    detail: 'the mail server refuses the user name or the password in url (535 5.7.8 Wrong password)',
+    detail: 'the mail server refuses the user name or the password (535 5.7.8 Wrong password)',
   });
   const none = await send(channelTo(server.url('127.0.0.1', null)), one);
   expect(none).toMatchObject({ kind: 'failed', setup: true, detail: expect.stringContaining('requires a user name') });

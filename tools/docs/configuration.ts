@@ -167,7 +167,7 @@ function kindOf(shape: FileShape): string {
   if (shape.enum) return shape.enum.map((word) => `\`${String(word)}\``).join(', ');
   if (shape.anyOf ?? shape.oneOf) return [...new Set(variantsOf(shape).map(kindOf))].join(' or ');
   if (shape.items) return 'list';
-  if (shape.properties) return 'mapping';
+  if (shape.properties ?? shape.additionalProperties) return 'mapping';
   if (shape.type === 'integer') return `${shape.minimum ?? ''}-${shape.maximum ?? ''}`;
   return shape.title ?? { boolean: 'true/false', number: 'number', string: 'text' }[shape.type ?? ''] ?? 'text';
 }

@@ -120,6 +120,7 @@ const wantedKinds: Readonly<Record<string, string>> = {
   boolean: 'true or false',
   array: 'a list',
   object: 'a mapping of keys',
+  record: 'a mapping of keys',
 };
 
 function kindOf(value: unknown): string {

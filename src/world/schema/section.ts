@@ -24,6 +24,7 @@ export function section<const Shape extends z.ZodRawShape>(shape: Shape, rule: S
   const inFile: z.ZodRawShape = Object.fromEntries(
     Object.entries(shape).flatMap(([name, value]) => {
       const key = fileKeyOf(name);
+      if (mapsOfSecrets.has(value)) secretMaps.add(key);
       if (z.globalRegistry.get(value)?.['writeOnly'] !== true) return [[key, value]];
       secretKeys.add(key);
       return [
@@ -117,4 +118,15 @@ export const secretKeys = new Set<string>();
 /** Marks a value that is never shown and that a separate file may hold. `writeOnly` is JSON Schema's word for it. */
 export function secret<Value extends z.ZodType>(value: Value): Value {
   return value.meta({ writeOnly: true });
+}
+
+/** Keys whose values are mappings of secrets. */
+export const secretMaps = new Set<string>();
+const mapsOfSecrets = new WeakSet<z.core.$ZodType>();
+
+/** Mapping of names that the user chooses to secrets. NAME_file names a file that holds one instead. */
+export function secretMap<Entries extends z.ZodType>(entries: Entries, text: string) {
+  const map = optional(entries, undefined, text);
+  mapsOfSecrets.add(map);
+  return map;
 }
