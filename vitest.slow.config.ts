@@ -10,7 +10,6 @@ const users = [
   'test/scenario/demo.slow.ts',
   'test/scenario/mcp.slow.ts',
   'test/scenario/nth-write.slow.ts',
-  'test/scenario/outage.slow.ts',
   'test/scenario/prometheus.slow.ts',
   'test/scenario/secrets.slow.ts',
 ];

@@ -1,8 +1,10 @@
 // docs/log.md against the sources: it has every message of the log, also those that are put together.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseSync, Visitor } from 'rolldown/utils';
 import { expect, test } from 'vitest';
 import { sourceFiles } from './layers.ts';
+import { literalsOf } from './support/literals.ts';
 
 const root = join(import.meta.dirname, '../src');
 const docs = readFileSync(join(import.meta.dirname, '../docs/log.md'), 'utf8');
@@ -26,36 +28,27 @@ const madeElsewhere: Readonly<Record<string, string>> = {
     '`12 mailboxes at 90 requests a minute: the cadence needs 3 a minute, and Warmwarden uses at most 53; ...`',
 };
 
+const logCall = /\blog(?:\.(?:info|warn|error)|\[[^\]]*\])$/;
+
 /** The last argument of each call of the log: the message. */
 function messagesIn(text: string): readonly string[] {
-  const calls = text.matchAll(/\blog(?:\.(?:info|warn|error)|\[[^\]]*\])\(/g);
-  return [...calls].map(({ index, 0: call }) => lastArgument(text.slice(index + call.length)));
-}
-
-/** `text` begins behind the opening bracket of a call. */
-function lastArgument(text: string): string {
-  let depth = 0;
-  let from = 0;
-  let quote = '';
-  for (let at = 0; at < text.length; at += 1) {
-    const letter = text[at] ?? '';
-    if (quote !== '') {
-      if (letter === quote && text[at - 1] !== '\\') quote = '';
-    } else if (`'"\``.includes(letter)) quote = letter;
-    else if ('([{'.includes(letter)) depth += 1;
-    else if (depth === 0 && letter === ')') return text.slice(from, at).trim().replace(/,$/, '');
-    else if (')]}'.includes(letter)) depth -= 1;
-    else if (depth === 0 && letter === ',' && !/^[,\s]*\)/.test(text.slice(at))) from = at + 1;
-  }
-  throw new Error('a call without its end');
+  const found: string[] = [];
+  const { program } = parseSync('source.ts', text);
+  new Visitor({
+    CallExpression: ({ callee, arguments: given }) => {
+      const last = given.at(-1);
+      if (last && logCall.test(text.slice(callee.start, callee.end))) found.push(text.slice(last.start, last.end));
+    },
+  }).visit(program);
+  return found;
 }
 
 /** What of a message is written out: whole literals, and the parts of a template between its values. */
-function writtenIn(message: string): readonly string[] {
-  const plain = [...message.matchAll(/'((?:[^'\\]|\\.)+)'/g)].map(([, literal = '']) => literal);
-  const templates = [...message.matchAll(/`([^`]*)`/g)].flatMap(([, template = '']) => template.split(/\$\{[^}]*\}/));
-  return [...plain, ...templates].map((part) => part.trim()).filter((part) => /[a-z]{3}/i.test(part));
-}
+const writtenIn = (message: string): readonly string[] =>
+  literalsOf(`(${message})`)
+    .flatMap(({ text }) => text.split('…'))
+    .map((part) => part.trim())
+    .filter((part) => /[a-z]{3}/i.test(part));
 
 const files = sourceFiles(root).filter((file) => !file.startsWith('simulator/') && file !== 'world.ts');
 const all = files.flatMap((file) => {

@@ -35,30 +35,6 @@ test('an account lists its own mailboxes, and every body is one that the daemon 
   expect(await api.notified('daemon')).toMatchObject({ unread: 45, polls: { mailboxes: 1, blacklist: 1 } });
 });
 
-/** How many of so many answers differed from the one before. */
-async function changedOf(times: number, ask: () => Promise<string>): Promise<number> {
-  let [changed, last] = [0, await ask()];
-  for (let n = 0; n < times; n += 1) {
-    const body = await ask();
-    if (body !== last) changed += 1;
-    last = body;
-  }
-  return changed;
-}
-
-test.each([
-  ['the statistics of a mailbox', `stats?mailbox_id=${idOf(0)}&days=30`],
-  ['the list of an account, whatever other accounts ask', 'mailboxes'],
-])('three in ten answers to the same question differ from the one before: %s', async (_, path) => {
-  await using api = await BenchApi.start({ ...shape, mailboxesPerAccount: 100 });
-  const changed = await changedOf(200, async () => {
-    await get(api, 'mailboxes', 1);
-    return get(api, path);
-  });
-  expect(changed).toBeGreaterThan(40);
-  expect(changed).toBeLessThan(80);
-});
-
 const script = fileURLToPath(new URL('../../tools/bench/scrape/server.ts', import.meta.url));
 
 async function notified(child: ChildProcess, order?: Order): Promise<unknown> {

@@ -45,8 +45,16 @@ describe('a burst', () => {
   });
 });
 
+const days: readonly DayCounts[] = [...times(6, 80), [50, 4]];
+
+test.each([
+  [{}, { action: 'recovery', reason: 'bounce_rate_over_limit', sent: 50, bounced: 4, windowDays: 1 }],
+  [{ firstSight: true }, { action: 'hold', reason: 'first_sight', wanted: 'recovery', sent: 50, bounced: 4 }],
+])('with burst: act a burst is a breach, with the counts of its days: %j', (change, expected) => {
+  expect(verdictOn('aggressive', days, 'act', change)).toMatchObject(expected);
+});
+
 test('the alert about a burst says since when, and what the limit allows; it leaves a breach to the other rules', () => {
-  const days: readonly DayCounts[] = [...times(6, 80), [50, 4]];
   const conditionOf = (verdict: Verdict) => bounceBurst(judged(verdict), sampleContext());
   const fires = conditionOf(verdictOn('aggressive', days));
   expect(fires).toMatchObject({ active: true, severity: 'warning', observations: 1 });

@@ -3,9 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { askBreaker } from '../../src/account/record/after-answer.ts';
 import { type BreakerState, closedBreaker } from '../../src/core/guard/breaker.ts';
 import { judge } from '../../src/core/guard/judge.ts';
-import { defaultPolicy } from '../../src/core/policy.ts';
+import { defaultPolicy, newcomerAnswers } from '../../src/core/policy.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { listedMailbox, now, situation } from '../guard/samples.ts';
+import { memory } from '../store/records.ts';
 
 const mailbox = listedMailbox(now);
 const held = { key: 'acme/m1', account: 'acme', email: mailbox.email, domain: 'acme.example', weight: 2 };
@@ -15,10 +16,20 @@ const open: BreakerState = {
   entries: [{ ...held, at: now - 1_000, held: true, firstSight: false }],
 };
 
-function ask(verdict: Partial<Verdict>, breaker: BreakerState, mayWrite = true) {
+function ask(verdict: Partial<Verdict>, breaker: BreakerState, mayWrite = true, of = mailbox) {
   const judged = { ...judge(defaultPolicy, situation()), ...verdict };
-  return askBreaker(mailbox, judged, { breaker, policy: defaultPolicy, mayWrite, running: () => 100, now });
+  return askBreaker(of, judged, { breaker, policy: defaultPolicy, mayWrite, running: () => 100, now });
 }
+
+test.each([
+  [0, true],
+  [newcomerAnswers, true],
+  [newcomerAnswers + 1, false],
+])('a mailbox of which %i answers were judged is new to the breaker: %s', (answersJudged, firstSight) => {
+  const known = { ...mailbox, memory: { ...memory, answersJudged } };
+  const { breaker } = ask({ action: 'recovery', reason: 'bounce_rate_over_limit' }, closedBreaker, true, known);
+  expect(breaker.entries).toMatchObject([{ firstSight }]);
+});
 
 describe('a mailbox that the breaker holds', () => {
   test('counts as an emergency once, for as long as it is one', () => {

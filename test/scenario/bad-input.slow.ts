@@ -1,5 +1,5 @@
 // What an operator gets wrong, told by the command itself: one clear sentence, the right exit code, no stack, no key.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { startServer } from '../support/loopback.ts';
 import { OtherApi } from '../support/other-api.ts';
 import { type Running, runDaemon, Workplace } from '../support/process.ts';
@@ -24,14 +24,6 @@ function expectNoSecretNorStack({ output }: Running): void {
   expect(output).not.toContain(hookSecret.slice('whsec_'.length));
   expect(output).not.toMatch(/^\s+at .+:\d+/m);
   expect(output).not.toContain('node:internal');
-}
-
-/** Runs until it ends by itself: its exit code and the lines on stderr. */
-async function runToEnd(config: string): Promise<{ readonly code: number | null; readonly lines: readonly string[] }> {
-  await using daemon = runDaemon(config);
-  const { code } = await daemon.ended;
-  expectNoSecretNorStack(daemon);
-  return { code, lines: daemon.stderr.trimEnd().split('\n') };
 }
 
 /** A server that gives every request the same answer. */
@@ -69,36 +61,4 @@ it('an API that can’t be used is told once for each account, with what to chec
   daemon.kill('SIGTERM');
   expect((await daemon.ended).code).toBe(0);
   expectNoSecretNorStack(daemon);
-});
-
-describe.concurrent('a place that can’t be had', () => {
-  it('is told when the port is taken', async () => {
-    using workplace = new Workplace();
-    await using other = await sayingAlways(200, 'text/plain', '');
-    const address = other.url.replace('http://', '');
-    const { code, lines } = await runToEnd(
-      workplace.configure(configOf('http://127.0.0.1:1', { server: { listen: address } })),
-    );
-    expect(code).toBe(1);
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(new RegExp(`^warmwarden: .*${address}.*in use.*server\\.listen`));
-  });
-
-  it('is told who holds the store, and the holder is not disturbed', async () => {
-    using workplace = new Workplace();
-    await using api = await OtherApi.start();
-    const config = workplace.configure(configOf(api.url));
-    await using first = runDaemon(config);
-    const url = await first.onDuty();
-    const { code, lines } = await runToEnd(config);
-    expect(code).toBe(1);
-    expect(lines).toHaveLength(1);
-    const { pid } = await first.said('on duty');
-    expect(lines[0]).toMatch(new RegExp(`^The store .* in use by process ${pid} on `));
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    await first.killNow();
-    // Free at once, also after kill -9.
-    await using next = runDaemon(config);
-    await next.onDuty();
-  });
 });
