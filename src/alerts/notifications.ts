@@ -1,5 +1,4 @@
 // Selects the news and the reminders that people get now. Pure; silences and inhibition come in as `muted`.
-
 import { type Alert, type Announcement, isCause, type Transition } from '../core/alert.ts';
 import type { Severity } from '../core/alert-rules.ts';
 import type { StoredTransition } from '../core/delivery.ts';

@@ -1,5 +1,4 @@
 // Mistakes between sections, which no schema of one section can see, and settings that are probably not intended. Pure.
-
 import { digestChannels, takesDigest } from '../channels/channels.ts';
 import { type AlertRule, alertRules, ruleBook, type Severity, severities } from '../core/alert-rules.ts';
 import { isLoopback } from '../core/egress.ts';

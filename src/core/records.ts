@@ -1,5 +1,4 @@
 // Records that other rooms exchange with the store.
-
 import type { Action, GuardActionKind, Outcome } from './action.ts';
 import type { Announcement } from './alert.ts';
 import type { StatsRow } from './answers.ts';

@@ -1,6 +1,5 @@
 // Opens the parts that the others need: the store, the picture of the last process, the metrics, the recipes. Until the
 // store opens, a process that stands by answers here.
-
 import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { alertsOfMoves } from '../account/record/guards.ts';

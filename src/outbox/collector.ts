@@ -1,5 +1,4 @@
 // Turns recorded transitions, and alerts that last, into deliveries once their groups have waited long enough.
-
 import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
 import { isStoodFor } from '../alerts/incidents.ts';

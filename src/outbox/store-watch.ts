@@ -1,7 +1,6 @@
 // Notifies people of the store itself. While the store fails it can't be relied on to record a message, so this one
 // alert is sent without it, repeatedly to each channel until the channel accepts it. Its end is announced like that of
 // any alert, by the next process too: a note beside the store says that people were notified.
-
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { messageOf } from '../alerts/grouping.ts';

@@ -1,6 +1,5 @@
 // Records of business events, each stored completely or not at all, and their statements, which run in the caller's
 // transaction.
-
 import { sql } from 'kysely';
 import type { Action } from '../core/action.ts';
 import type { Alert, AlertChanges } from '../core/alert.ts';

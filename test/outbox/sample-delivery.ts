@@ -1,5 +1,4 @@
 // A delivery that waits for its first attempt, or as a test wants it; settings of a notifier under which nothing comes by itself.
-
 import { defaultRuleSettings } from '../../src/core/alert-rules.ts';
 import { type Delivery, pendingDelivery } from '../../src/core/delivery.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';

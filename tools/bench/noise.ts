@@ -1,5 +1,4 @@
 // `npm run bench -- noise`: how many messages people get from 90 days of a healthy agency, and of one that has a bad month.
-
 import type { Alert, Transition } from '../../src/core/alert.ts';
 import type { Severity } from '../../src/core/alert-rules.ts';
 import type { WarmupMode } from '../../src/core/policy.ts';

@@ -1,6 +1,5 @@
 // Rules of an account: the API is up and well, the key is accepted and may write, the mailbox list is complete, and the
 // requests suffice.
-
 import type { Alert } from '../../core/alert.ts';
 import { defaultRuleSettings } from '../../core/alert-rules.ts';
 import type { AccountState, Forecast, MailboxName, MailboxState, SweepProgress } from '../../core/mailbox.ts';

@@ -1,5 +1,4 @@
 // Rules that read the verdict: over the limit and not acted on, near the limit, and unable to judge.
-
 import type { Alert } from '../../core/alert.ts';
 import type { Severity } from '../../core/alert-rules.ts';
 import type { Route } from '../../core/answers.ts';

@@ -1,5 +1,4 @@
 // Reloads: validate and compare first, then stop and start the parts that differ.
-
 import type { Config } from '../../config/config.ts';
 import type { LoadedConfig, ValidConfig } from '../../config/load.ts';
 import type { LiveConfig } from '../../config/mailbox-rules.ts';

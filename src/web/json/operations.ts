@@ -1,5 +1,4 @@
 // POST /api/operations/NAME and POST /-/reload: the operations of the daemon's socket, for a token with the role operator.
-
 import { z } from 'zod';
 import {
   type CommandOutcome,
