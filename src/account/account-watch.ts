@@ -238,7 +238,9 @@ export class AccountWatch {
     if (typeof planned === 'string') return planned;
     await this.#actor.finish(planned, this.#stop.signal);
     // Looked up by id: the guard may have planned another action meanwhile.
-    const ended = this.#rooms.fleet.recentActions().find(({ id }) => id === planned.id);
+    const { fleet } = this.#rooms;
+    const now = fleet.mailbox(mailbox.account, mailbox.id) ?? mailbox;
+    const ended = fleet.actionsOf(now).find(({ id }) => id === planned.id);
     await this.judgeAgain(mailbox.id);
     return ended ?? planned;
   }

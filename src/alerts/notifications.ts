@@ -13,6 +13,7 @@ import {
   groupOf,
   isMoreThanTold,
   mayNotifyFrom,
+  severer,
 } from './grouping.ts';
 import { isDisarming } from './rules/protection-rule.ts';
 
@@ -81,7 +82,8 @@ function newsOfOne(steps: readonly Transition[], { announced, muted }: Notificat
   }
   if (muted(latest.alert)) return null;
   if (latest.kind !== 'firing' && latest.kind !== 'worsened') return latest;
-  const worsened = steps.some(({ kind }) => kind === 'worsened');
+  const isSeverer = known !== undefined && severer(latest.alert.severity, known.severity);
+  const worsened = isSeverer || steps.some(({ kind }) => kind === 'worsened');
   if (known && worsened) return { ...latest, kind: 'worsened' };
   // The alert fires again before every channel got its end.
   if (known && !latest.alert.unstable && !known.closed) return null;

@@ -67,7 +67,7 @@ function reader<Answer>(read: (fields: JsonFields, doubts: Doubts) => Answer | n
   return (body, doubts = new Map()) => (isObject(body) ? read(body, doubts) : null);
 }
 
-const readHealth: Reader<HealthAnswer> = reader((body) => {
+export const readHealth: Reader<HealthAnswer> = reader((body) => {
   const [status, version] = [clipped(readText(body['status'])), clipped(readText(body['version']))];
   return { status, version, timestamp: momentOf(body['timestamp']) };
 });
@@ -97,9 +97,13 @@ function momentIn<Name extends string>(
   return at === null ? {} : ({ [name]: at } as { readonly [Key in Name]?: number });
 }
 
+/** A date or an ISO time without a zone is UTC. Other texts without a zone are unknown: they would be local time. */
 function momentOf(value: unknown): number | null {
-  const at = Date.parse(readText(value) ?? '');
-  return Number.isNaN(at) ? null : at;
+  const text = readText(value)?.trim() ?? '';
+  const isWithoutZone = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?$/.test(text);
+  const hasZone = /(?:Z|UTC|GMT|[+-]\d\d:?\d\d)$/i.test(text);
+  const at = Date.parse(isWithoutZone ? `${text.replace(' ', 'T').replace(',', '.')}Z` : text);
+  return Number.isNaN(at) || !(isWithoutZone || hasZone) ? null : at;
 }
 
 /** Ids that cannot be part of a URL's path: GET /v1/mailboxes/.. requests /v1/. */

@@ -9,22 +9,16 @@ import {
   ruleBook,
   severities,
 } from '../core/alert-rules.ts';
-import { duration, pattern, share, shareText, truth, whole } from '../world/schema/scalars.ts';
+import { duration, durationText, pattern, share, shareText, truth, whole } from '../world/schema/scalars.ts';
 import { keyed, oneOf, section } from '../world/schema/section.ts';
 
 const defaults = defaultRuleSettings;
-const minuteMs = 60_000;
 
 const enabled = () => keyed(truth(), true, 'false: the rule sends no alerts, and its firing alerts end.');
 const severity = (rule: AlertRule) =>
   keyed(oneOf(severities), defaults.of[rule].severity, 'Its severity; routes can match it.');
 const wait = (rule: AlertRule) =>
   keyed(duration(), durationText(defaults.of[rule].forMs), 'How long the condition must last before the alert fires.');
-
-function durationText(ms: number): string {
-  if (ms === 0) return '0s';
-  return ms % (60 * minuteMs) === 0 ? `${ms / (60 * minuteMs)}h` : `${ms / minuteMs}m`;
-}
 
 /** An event is sent once, so it has no time to wait. */
 const plain = (rule: AlertRule) => {

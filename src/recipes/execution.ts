@@ -69,7 +69,7 @@ export async function executeRun(context: ExecutingRun, parts: ExecutionParts): 
   const end = await world.clock.busy(() =>
     ask({ select: definition.select, parameters: context.run.parameters, maxRows, onRows }, context, parts),
   );
-  const tooMany = `it names more than ${parts.limits.operationRows} mailboxes, so Warmwarden did nothing: narrow it down`;
+  const tooMany = `it names more mailboxes than ${parts.limits.operationRows}, or its rows are too large, so Warmwarden did nothing: narrow it down`;
   const found = rows.length + context.run.rowCount > 0;
   const failed =
     end.error ??

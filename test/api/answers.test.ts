@@ -1,6 +1,14 @@
 // What the readers make of answers, good and odd. docs/faults.md rows T and S.
-import { expect, test } from 'vitest';
-import { readBlacklist, readDetail, readDns, readMailboxes, readStats, readWarmup } from '../../src/api/answers.ts';
+import { expect, test, vi } from 'vitest';
+import {
+  readBlacklist,
+  readDetail,
+  readDns,
+  readHealth,
+  readMailboxes,
+  readStats,
+  readWarmup,
+} from '../../src/api/answers.ts';
 import { row } from '../guard/samples.ts';
 
 const rowsOf = (...stats: unknown[]) => readStats({ stats })?.rows;
@@ -26,6 +34,18 @@ test.each([
   ['a list', [5], null],
 ])('%s as a number (S1, T2)', (_name, sent, read) => {
   expect(rowsOf({ date: '2026-03-10', sent })?.[0]?.sent).toBe(read);
+});
+
+test.each([
+  ['a time without a zone is UTC', '2026-11-28T18:00:00', '2026-11-28T18:00:00Z'],
+  ['the same with a blank and a fraction', '2026-11-28 18:00:00.5', '2026-11-28T18:00:00.5Z'],
+  ['an offset counts', '2026-11-28T18:00:00+02:00', '2026-11-28T16:00:00Z'],
+  ['another form with a zone', 'Sat, 28 Nov 2026 18:00:00 GMT', '2026-11-28T18:00:00Z'],
+  ['another form without a zone is unknown', 'Nov 28 2026 18:00:00', null],
+])('%s, wherever the daemon runs', (_name, timestamp, read) => {
+  vi.stubEnv('TZ', 'America/New_York');
+  expect(readHealth({ status: 'ok', timestamp })?.timestamp).toBe(read && Date.parse(read));
+  vi.unstubAllEnvs();
 });
 
 test('a list without its array is no empty list (S4)', () => {

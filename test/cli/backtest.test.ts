@@ -194,6 +194,11 @@ test('after a switch fifteen emails a day leave, until a week and 100 clean emai
   expect(replay).toMatchObject({ interventions: 1, daysInRecovery: 8, sendsLost: 8 * 25, bouncesAvoided: 0 });
 });
 
+test('the replay reads as many days as a long restore needs', () => {
+  const patient = { ...defaultPolicy, restore: { ...defaultPolicy.restore, days: 45, cleanVolume: 5 } };
+  expect(story(pastOf(90, { 10: 5 }), patient).map((line) => line.split(' ')[1])).toEqual(['recovery', 'restore']);
+});
+
 test('the old bounces do not fire again, and new ones in recovery end in a pause that stays', () => {
   const past = pastOf(40, { 10: 5, 13: 4, 15: 4, 30: 6 });
   expect(story(past)).toEqual([

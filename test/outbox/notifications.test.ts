@@ -61,6 +61,15 @@ test('one reminder names all of a group that people know of, and ends with the a
   expect(await at.run(3 * hourMs)).toEqual([]);
 });
 
+it('an alert that ends and returns at a higher severity within the interval of its group is told as worse', async (at) => {
+  const mild = sampleAlert(1, { rule: 'bounce_burst' });
+  at.fire(mild);
+  await at.run(minuteMs);
+  at.end(mild);
+  at.fire({ ...mild, severity: 'critical' });
+  expect(await at.run(6 * minuteMs)).toMatchObject([{ kind: 'worsened', alerts: ['worsened m1'] }]);
+});
+
 test('a worsening is told as one, to those whose severity it is now, and the end to all who were told', async () => {
   const routes = [
     { match: { severity: ['warning'] as const }, channels: ['hook'] },

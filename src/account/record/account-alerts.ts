@@ -255,9 +255,14 @@ export class AccountAlerts {
   }
 
   #step(conditions: readonly Condition[], now: EpochMs): AlertChanges {
-    const told = conditions.map((one) => ({ ...one, facts: named(one.facts, one.subject, this.#fleet) }));
+    const fleet = this.#fleet;
     const current = (fingerprint: string) => this.#fleet.alert(fingerprint);
-    return step(tune(told, this.#options.rules()), current, now, (fingerprint) => this.#fleet.endedLately(fingerprint));
+    // The words stay unmade until somebody reads them: most conditions have no alert.
+    const told = tune(conditions, this.#options.rules()).map((one): Condition => {
+      const facts = { get: () => named(one.facts, one.subject, fleet) };
+      return Object.create(one, { facts });
+    });
+    return step(told, current, now, (fingerprint) => fleet.endedLately(fingerprint));
   }
 
   #waitsFor(subject: Subject): boolean {

@@ -6,7 +6,7 @@ import type { Daemon } from '../../daemon/daemon.ts';
 import { systemClock } from '../../world/world.ts';
 import { exitFailed } from '../errors.ts';
 
-export const bySignal = { by: 'SIGHUP', force: false, dryRun: false } as const;
+export const bySignal = { by: 'SIGHUP', force: false } as const;
 
 /** Keeps SIGHUP from ending the process while it starts. The result stops listening, and is true if a SIGHUP came. */
 export function keepReloads(): () => boolean {

@@ -1,15 +1,12 @@
 // The guard over a mailbox's past, day by day.
 import { type GuardActionKind, isGuardActionKind } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
-import { type Counts, maxPerDay, type Policy } from '../policy.ts';
+import { type Counts, daysNeeded, maxPerDay, type Policy } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate } from '../time.ts';
 import type { Verdict } from '../verdict.ts';
 import { judge, situationOf } from './judge.ts';
 import { afterConfirmed, afterSight, firstSight, type GuardMemory, type Sight } from './memory.ts';
 import { countsOf, dayOn, readDays } from './rows.ts';
-
-/** Days that the API is asked for, unless a policy has a longer window. */
-const leastStatsDays = 30;
 
 export interface Past {
   /** Today's mode, for all days: the API does not report earlier ones. */
@@ -110,7 +107,7 @@ function endOfDay(
   date: IsoDate,
 ): { readonly next: ReplayState; readonly verdict: Verdict } {
   const now = Date.parse(`${date}T00:00:00Z`) + dayMs - 1;
-  const asked = addDays(date, 1 - Math.max(leastStatsDays, policy.windowMaxDays));
+  const asked = addDays(date, 1 - daysNeeded(policy));
   const rows = state.rows.filter((row) => row.date === null || row.date >= asked);
   const sight: Sight = { mode: state.mode, run: state.paused ? 'paused' : 'running', rows, now };
   const memory = state.memory ? afterSight(policy, state.memory, sight) : firstSight(policy, sight);

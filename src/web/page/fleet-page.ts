@@ -108,7 +108,7 @@ function since({ fleet }: RouteParts, { accounts, firstSeenAt, oldestStatsAt, un
   const except = blind === 0 ? '' : `, except on ${counted(blind, 'account')} that Warmwarden cannot read now`;
   const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} were never read`;
   const date = new Date(firstSeenAt).toISOString();
-  return html`Guarding ${counted(fleet.mailboxCount(), 'mailbox', 'mailboxes')} on ${guarded} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>${except}. Oldest stats: ${ago(oldestStatsAt ?? now, now)}${never}.`;
+  return html`Guarding ${counted(fleet.mailboxCount(), 'mailbox', 'mailboxes')} on ${guarded} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>${except}. Oldest stats: ${ago(oldestStatsAt, now)}${never}.`;
 }
 
 const shownAtOnce = 6;
