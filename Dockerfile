@@ -33,6 +33,7 @@ COPY --from=build /app/dist ./dist
 COPY config.example.yaml LICENSE ./
 COPY src/bin.js ./src/bin.js
 COPY src/recipes/built-in ./src/recipes/built-in
+COPY src/channels/samples.json ./src/channels/samples.json
 # The command has its name (`docker exec CONTAINER warmwarden status`). The configuration is mounted read-only as
 # /etc/warmwarden/config.yaml; the store that it means by default, ./data/warmwarden.db beside it, lies in the volume.
 RUN ln -s /app/src/bin.js /usr/local/bin/warmwarden \

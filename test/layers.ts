@@ -11,7 +11,17 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   daemon: ['*'],
   web: ['hono', '@hono/node-server', 'zod', 'node:crypto', 'node:http', 'node:https', 'node:net'],
   outbox: ['node:crypto'],
-  channels: ['zod', 'undici', '@slack/types', 'nodemailer', 'node:crypto', 'node:stream'],
+  channels: [
+    'zod',
+    'undici',
+    '@slack/types',
+    'nodemailer',
+    'mustache',
+    'node:crypto',
+    'node:fs',
+    'node:stream',
+    'node:url',
+  ],
   operations: ['zod', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:os'],
   account: [],
   recipes: [

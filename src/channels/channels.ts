@@ -1,14 +1,16 @@
 // The types of channels. A new type is a file of its own, and one line in the table here.
 import { z } from 'zod';
 import type { Egress } from '../core/egress.ts';
-import { notOneOf } from '../world/schema/section.ts';
+import { notOneOf, secretsAmong } from '../world/schema/section.ts';
 import type { World } from '../world/world.ts';
 import { alertmanagerChannel, alertmanagerSettings } from './alertmanager.ts';
-import type { Channel } from './channel.ts';
+import type { Channel, SendResult } from './channel.ts';
 import { discordChannel, discordSecret, discordSettings } from './discord.ts';
 import { emailChannel, emailSecret, emailSettings } from './email.ts';
+import { httpChannel, httpSettings } from './http.ts';
 import type { ForPeople } from './message-text.ts';
 import { pagerdutyChannel, pagerdutySettings } from './pagerduty.ts';
+import { presets } from './presets.ts';
 import { recipeChannel, recipeSettings } from './recipe.ts';
 import { slackChannel, slackSecret, slackSettings } from './slack.ts';
 import { teamsChannel, teamsSecret, teamsSettings } from './teams.ts';
@@ -53,6 +55,8 @@ const types = {
     create: (settings, { clock }) => discordChannel(settings, clock),
     secretShape: discordSecret,
   }),
+  ...presets,
+  http: channelType({ settings: httpSettings, create: (settings, { clock }) => httpChannel(settings, clock) }),
   webhook: channelType({
     settings: webhookSettings,
     create: (settings, { clock }) => webhookChannel(settings, clock),
@@ -65,10 +69,12 @@ const types = {
   }),
   recipe: channelType({ settings: recipeSettings, create: recipeChannel, hasDigest: false }),
 };
+type Traits = Pick<ChannelType<z.ZodType>, 'secretShape' | 'hasDigest'> & { readonly settings: AnySettings };
+const traits: Readonly<Record<string, Traits>> = types;
 type AnySettings = (typeof types)[keyof typeof types]['settings'];
 const typeNames = Object.keys(types);
 /** Patterns of the secrets of every type. */
-export const channelSecrets = Object.values(types).flatMap(({ secretShape }) => secretShape ?? []);
+export const channelSecrets = Object.values(traits).flatMap(({ secretShape }) => secretShape ?? []);
 const [first, ...others] = Object.values(types).map(({ settings }): AnySettings => settings);
 
 export const channelSettings = z.discriminatedUnion('type', [first as AnySettings, ...others], {
@@ -79,12 +85,12 @@ export const channelSettings = z.discriminatedUnion('type', [first as AnySetting
   },
 });
 
-const withDigest = Object.entries(types).flatMap(([name, { hasDigest = true }]) => (hasDigest ? [name] : []));
-/** The channels of takesDigest() in words. */
-export const digestChannels = `${withDigest.join(', ')} (a webhook with format standard)`;
+const withoutDigest = Object.entries(traits).flatMap(([name, { hasDigest = true }]) => (hasDigest ? [] : [name]));
+/** The channels that are not takesDigest(), in words. */
+export const digestless = `${withoutDigest.join(', ')} and a webhook with format alertmanager`;
 
 export function takesDigest({ type, format }: { readonly type?: unknown; readonly format?: unknown }): boolean {
-  return withDigest.some((one) => one === type) && format !== 'alertmanager';
+  return !withoutDigest.some((one) => one === type) && format !== 'alertmanager';
 }
 
 type WithEgress<Of> = Of extends unknown ? Omit<Of, 'allowHttp' | 'ca'> & { readonly egress?: Egress } : never;
@@ -94,7 +100,27 @@ interface ChannelParts extends ForPeople {
   readonly world: World;
 }
 
+/** The channel. What it reports of an answer has none of its secrets, which a receiver may quote. */
 export function createChannel(settings: ChannelSettings, { world, ...people }: ChannelParts): Channel {
   const { create } = types[settings.type] as ChannelType<z.ZodType<ChannelSettings>>;
-  return create({ ...settings, ...people }, world);
+  const channel = create({ ...settings, ...people }, world);
+  const secrets = secretsAmong(settings);
+  return {
+    ...channel,
+    send: async (delivery, signal) => withoutSecrets(await channel.send(delivery, signal), secrets),
+  };
+}
+
+/** A shorter value is no secret: hiding it would blot out ordinary words. */
+const minSecretLetters = 6;
+
+function withoutSecrets(result: SendResult, secrets: readonly string[]): SendResult {
+  const long = secrets.filter(({ length }) => length >= minSecretLetters).sort((a, b) => b.length - a.length);
+  const hide = (text: string) => long.reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text);
+  const { answer } = result;
+  return {
+    ...result,
+    ...(result.detail === undefined ? {} : { detail: hide(result.detail) }),
+    ...(answer === undefined ? {} : { answer: { ...answer, text: hide(answer.text) } }),
+  } as SendResult;
 }

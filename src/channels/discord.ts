@@ -50,7 +50,7 @@ const maxFooter = 500;
 const maxHead = 256;
 /** Maximum length of an item in the description, so that several fit. */
 const maxItem = 1_000;
-const discord = textWriter(escaped, harmless);
+export const discordWriter = textWriter(escaped, harmless);
 const colours = { critical: 0xd92d20, warning: 0xf79009, info: 0x2e90fa, resolved: 0x12b76a } as const;
 
 function payloadOf(text: MessageText): object {
@@ -59,7 +59,7 @@ function payloadOf(text: MessageText): object {
     color: colours[text.tone],
     footer: { text: cutText(text.foot, maxFooter) },
   };
-  const content = discord.text(text.headline, maxContent);
+  const content = discordWriter.text(text.headline, maxContent);
   // A name in a message must not trigger a mention.
   return { content, embeds: [embed], allowed_mentions: { parse: [] } };
 }
@@ -71,7 +71,7 @@ function description(text: MessageText): string {
     (sum, one) => sum + one.length + gap.length,
     0,
   );
-  const lead = discord.lines(text.lead, maxDescription - tail);
+  const lead = discordWriter.lines(text.lead, maxDescription - tail);
   const written = text.items.map(itemText);
   const room = maxDescription - tail - lead.length;
   const { items, left } = fitting({ items: written, more: text.more }, room, (item) => item.length + gap.length);
@@ -79,10 +79,10 @@ function description(text: MessageText): string {
 }
 
 function itemText({ head, sentences, foot, url }: MessageItem): string {
-  const top = head === '' ? '' : `**${discord.text(head, maxHead)}**`;
+  const top = head === '' ? '' : `**${discordWriter.text(head, maxHead)}**`;
   const link = url === null ? '' : linkText({ label: 'Open', url });
-  const bottom = [discord.text(foot, maxHead), link].filter((part) => part !== '').join(' · ');
-  const middle = discord.lines(sentences, maxItem - top.length - bottom.length - 2);
+  const bottom = [discordWriter.text(foot, maxHead), link].filter((part) => part !== '').join(' · ');
+  const middle = discordWriter.lines(sentences, maxItem - top.length - bottom.length - 2);
   return [top, middle, bottom].filter((part) => part !== '').join('\n');
 }
 

@@ -351,3 +351,50 @@ function fittedLines(sentences: readonly string[], max: number, write: WritePiec
   const others = sentences.filter((sentence) => !command.test(sentence)).join('\n');
   return [fittedText(others, room, write), kept].filter((text) => text !== '').join('\n');
 }
+
+// A whole message as lines, for receivers with one text.
+
+/** Markup of a receiver. `write` escapes a text, and cuts it to a number of characters. */
+export interface Markup {
+  readonly write: (text: string, max: number) => string;
+  readonly bold: (written: string) => string;
+  readonly link: (link: Pick<MessageLink, 'label' | 'url'>) => string;
+}
+
+export const plainMarkup: Markup = {
+  write: plainWriter.text,
+  bold: (written) => written,
+  link: ({ label, url }) => `${label}: ${url}`,
+};
+
+/**
+ * Text below the title, of at most `max` bytes of UTF-8, which are never fewer than characters. It is cut at the end of
+ * a line. The links and the foot stay; `hasLinks` is false if the receiver has a place of its own for them.
+ */
+export function bodyText(text: MessageText, max: number, { write, bold, link } = plainMarkup, hasLinks = true): string {
+  const whole = (line: string) => write(line, Number.POSITIVE_INFINITY);
+  const items = text.items.flatMap(({ head, sentences, foot, url }) => {
+    const open = url === null || !hasLinks ? '' : link({ label: 'Open', url });
+    const bottom = [whole(foot), open].filter((part) => part !== '').join(' · ');
+    return ['', head && bold(whole(head)), ...sentences.map(whole), bottom];
+  });
+  const links = hasLinks ? text.links.map(link) : [];
+  const tail = [moreText(text.more) ?? '', whole(text.foot), ...links].filter((line) => line !== '');
+  const lines = [...text.lead.map(whole), ...items];
+  const room = max - 1 - tail.reduce((sum, line) => sum + bytesOfLine(line), 0);
+  const { items: kept, left } = fitting({ items: lines, more: 0 }, room - bytesOfLine(more), bytesOfLine);
+  const [first = ''] = text.lead;
+  const begun = kept.length === 0 && left > 0 ? write(first, Math.floor(room / mostBytesOfUnit) - 1) : null;
+  const shown = left === 0 ? lines : begun === null ? [...kept, more] : [begun];
+  return [...shown, ...tail]
+    .join('\n')
+    .replace(/\n{2,}/g, '\n\n')
+    .trim();
+}
+
+/** Bytes of UTF-8 of a UTF-16 unit, at most. */
+const mostBytesOfUnit = 3;
+
+function bytesOfLine(line: string): number {
+  return Buffer.byteLength(line) + 1;
+}

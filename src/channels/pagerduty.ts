@@ -55,61 +55,89 @@ const maxTriggers = 20;
 const throttledMs = 2 * minuteMs;
 const continueMs = secondMs;
 
-interface PagerDutyEvent {
+export interface PagerDutyEvent {
   readonly event_action: 'trigger' | 'resolve';
   readonly dedup_key: string;
-  readonly payload?: object;
-  readonly links?: readonly object[];
+  readonly payload?: {
+    readonly summary: string;
+    readonly source: string;
+    readonly severity: Severity;
+    readonly timestamp: string;
+    readonly class: string;
+    readonly custom_details: Readonly<Record<string, string>>;
+  };
+  readonly links?: readonly { readonly href: string; readonly text: string }[];
   readonly client?: string;
   readonly client_url?: string;
 }
 
 export function pagerdutyChannel(settings: PagerDutySettings, clock: Clock): Channel {
-  const { name, routingKey } = settings;
-  const post = async (event: PagerDutyEvent, signal: AbortSignal): Promise<SendResult> => {
-    const body = JSON.stringify({ routing_key: routingKey, ...event });
-    return meaningOf(await postJson(settings, body, { signal, clock }), routingKey);
+  const { routingKey } = settings;
+  const pager: Pager<PagerDutyEvent> = {
+    ...{ type: 'pagerduty', who: 'PagerDuty', key: 'routing key' },
+    write: (event) => event,
+    post: async (event, signal) => {
+      const body = JSON.stringify({ routing_key: routingKey, ...event });
+      return meaningOf(await postJson(settings, body, { signal, clock }), routingKey);
+    },
   };
+  return pagerChannel(pager, settings);
+}
+
+/** Service that pages people, and keeps an alert open until it is resolved. */
+interface Pager<Stored> {
+  readonly type: string;
+  readonly who: string;
+  /** Its name for the key that it checks. */
+  readonly key: string;
+  /** Makes the request of an event, without secrets. */
+  readonly write: (event: PagerDutyEvent) => Stored;
+  readonly post: (stored: Stored, signal: AbortSignal) => Promise<SendResult>;
+}
+
+export function pagerChannel<Stored>(pager: Pager<Stored>, settings: ForPeople & Pick<Hook, 'name'>): Channel {
+  const { type, who, key, write, post } = pager;
   return {
-    name,
-    type: 'pagerduty',
+    name: settings.name,
+    type,
     minGapMs: 0,
     keepsOpen: true,
     followsPauses: true,
     render: (message) => {
       const events = eventsOf(message, settings);
-      return events.length === 0 ? null : { payload: JSON.stringify(events), title: messageTitle(message) };
+      return events.length === 0 ? null : { payload: JSON.stringify(events.map(write)), title: messageTitle(message) };
     },
     renderNotice: () => null,
     send: async ({ payload, receipt }, signal) => {
-      const events: readonly PagerDutyEvent[] = JSON.parse(payload);
+      const events: readonly Stored[] = JSON.parse(payload);
       const from = receipt === null ? 0 : Number(receipt);
       for (const [index, event] of events.entries()) {
         if (index < from) continue;
         const result = await post(event, signal);
         if (result.kind === 'sent') continue;
-        return index === from ? result : acceptedUntil(index, events.length, result);
+        return index === from
+          ? result
+          : acceptedUntil(index, `${who} accepted ${index} of ${events.length} events`, result);
       }
       return { kind: 'sent' };
     },
     // The check resolves an alert that does not exist, which pages nobody.
     check: async (signal) => {
-      const result = await post({ event_action: 'resolve', dedup_key: 'warmwarden-test' }, signal);
-      const detail =
-        'PagerDuty accepts the routing key. The test did not page anyone: it resolved an alert that does not exist';
+      const result = await post(write(resolveOf('warmwarden-test')), signal);
+      const detail = `${who} accepts the ${key}. The test did not page anyone: it resolved an alert that does not exist`;
       return result.kind === 'sent' ? { ...result, detail } : result;
     },
   };
 }
 
 /** The next attempt continues after the accepted events. */
-function acceptedUntil(index: number, all: number, { detail, ...result }: SendResult): SendOutcome {
+function acceptedUntil(index: number, accepted: string, { detail, ...result }: SendResult): SendOutcome {
   const asked = 'retryAfterMs' in result ? result.retryAfterMs : null;
   const said = detail === undefined ? '' : `: ${detail}`;
   return {
     kind: 'accepted',
     receipt: String(index),
-    detail: `PagerDuty accepted ${index} of ${all} events${said}`,
+    detail: `${accepted}${said}`,
     againInMs: asked ?? continueMs,
   };
 }

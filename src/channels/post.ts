@@ -16,8 +16,10 @@ const maxAnswerBytes = 4_096;
 /** Time for the body of an answer, which may contain a reason and a time for a retry. */
 const saidWithinMs = 500;
 
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH';
+
 interface ReceiverRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: HttpMethod;
   readonly url: string;
   readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -26,24 +28,25 @@ interface ReceiverRequest {
   readonly now: EpochMs;
 }
 
-/** `isLate`: the whole request was sent, and no answer came in time. */
+/** `mayHaveArrived`: the whole request was sent. `isLate`: it was, and no answer came in time. */
 export type ReceiverAnswer =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
-  | { readonly kind: 'failed'; readonly detail: string; readonly isLate: boolean };
+  | { readonly kind: 'failed'; readonly detail: string; readonly mayHaveArrived: boolean; readonly isLate: boolean };
 
 export function postJson(
   { url, egress, headers: own }: Pick<Hook, 'url' | 'egress' | 'headers'>,
   body: string,
-  { signal, clock, headers }: PostOptions,
+  { signal, clock, headers, method = 'POST' }: PostOptions,
 ): Promise<ReceiverAnswer> {
   const all = { 'content-type': 'application/json; charset=utf-8', ...own, ...headers };
-  return ask({ method: 'POST', url, egress, body, headers: all, signal, now: clock.now() });
+  return ask({ method, url, egress, body, headers: all, signal, now: clock.now() });
 }
 
 interface PostOptions {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly method?: HttpMethod;
 }
 
 /** Waits only for the beginning of an answer that is long or never ends. */
@@ -90,6 +93,7 @@ async function ask(asked: ReceiverRequest): Promise<ReceiverAnswer> {
     return {
       kind: 'failed',
       detail: failureText(error, { signal: asked.signal, proxy, mayHaveArrived }),
+      mayHaveArrived,
       isLate: asked.signal.aborted && mayHaveArrived,
     };
   } finally {

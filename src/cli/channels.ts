@@ -1,9 +1,14 @@
-// `warmwarden channels test|resend`: tests a channel, and resends messages whose delivery was given up.
+// `warmwarden channels test|preview|resend`: tests a channel, shows what it would get, and resends messages whose delivery
+// was given up.
 import { randomUUID } from 'node:crypto';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { groupOf, messageOf } from '../alerts/grouping.ts';
 import type { Channel, Notice, SendResult } from '../channels/channel.ts';
 import { createChannel } from '../channels/channels.ts';
+import { storedSecret } from '../channels/http.ts';
 import { longestOf, pingOf } from '../channels/post.ts';
+import { inOwnWords, sampleAlerts } from '../channels/template.ts';
+import { alertRules } from '../core/alert-rules.ts';
 import { pendingDelivery } from '../core/delivery.ts';
 import { namesAre, notCalled } from '../core/nearest.ts';
 import { secondMs } from '../core/time.ts';
@@ -29,6 +34,13 @@ export function channelsCommand(): Command {
     .addOption(configOption())
     .addOption(jsonOption())
     .action(tryOut);
+  const preview = new Command('preview')
+    .description('show what a channel would get for a rule, with example alerts; nothing is sent')
+    .argument('<rule>', 'the alert rule')
+    .addOption(new Option('--channel <name>', 'the channel').makeOptionMandatory())
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(show);
   const resend = withChangeOptions(new Command('resend'))
     .description('send undelivered messages again, unchanged, through the running daemon')
     .argument('[channel]', 'only the messages of this channel')
@@ -38,8 +50,9 @@ export function channelsCommand(): Command {
       return operate(options, 'channels-resend', which);
     });
   return new Command('channels')
-    .description('test a channel, or send undelivered messages again')
+    .description('test a channel, preview its messages, or send undelivered ones again')
     .addCommand(test)
+    .addCommand(preview)
     .addCommand(resend);
 }
 
@@ -75,6 +88,41 @@ async function tryOut(name: string, { config: file, json = false }: ConfigOption
     });
   else (good ? process.stdout : process.stderr).write(`${messages.join('\n')}\n`);
   await channel?.close?.();
+}
+
+interface PreviewOptions extends ConfigOptions {
+  readonly channel: string;
+}
+
+/** Page of the example alerts. */
+const examplePage = 'https://warmwarden.example';
+
+/** Writes a message about each example alert of the rule. */
+function show(rule: string, { config: file, channel: name, json = false }: PreviewOptions): void {
+  const { channels, templates, rules } = alertsOf(file);
+  const settings = channels.find((one) => one.name === name);
+  if (!settings) throw unknownChannel(name, channels);
+  const samples = Object.entries(sampleAlerts()).find(([of]) => of === rule)?.[1];
+  if (!samples)
+    throw new CommandError('unknown_name', notCalled('rule', rule, alertRules, namesAre('rules', alertRules)));
+  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const timeZone = () => rules.timeZone;
+  const channel = createChannel(settings, { world, pageUrl: examplePage, publicUrl: examplePage, timeZone });
+  const messages = samples.flatMap((sample) => {
+    const alert = inOwnWords(sample, templates, rules.timeZone);
+    const message = messageOf(groupOf(alert), [{ ...sample, alert }], sample.at);
+    const rendered = message && channel.render(message);
+    return rendered ? [{ title: rendered.title, body: shownBody(rendered.payload) }] : [];
+  });
+  if (json) return void printJson('channels preview', { channel: name, rule, messages });
+  const texts = messages.map(({ title, body }) => `${title}\n\n${body}\n`);
+  process.stdout.write(texts.length === 0 ? `${name} gets no message of ${rule}.\n` : texts.join('\n'));
+}
+
+/** JSON on several lines; any other text as it is. */
+function shownBody(payload: string): string {
+  const text = payload.replace(storedSecret, '[hidden]');
+  return text.startsWith('{') || text.startsWith('[') ? JSON.stringify(JSON.parse(text), null, 2) : text;
 }
 
 function unknownChannel(name: string, channels: readonly { readonly name: string }[]): CommandError {

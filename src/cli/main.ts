@@ -124,6 +124,7 @@ const examples = [
   'warmwarden doctor',
   'warmwarden doctor --json | jq \'.checks[] | select(.result == "problem") | .message\'',
   'warmwarden channels test ops',
+  'warmwarden channels preview guard_acted --channel ops',
   'warmwarden channels resend ops --reason "the receiver is back"',
   'warmwarden demo',
   'warmwarden demo --speed 60 --port 8080',

@@ -1,5 +1,5 @@
 // Mistakes between sections, which no schema of one section can see, and settings that are probably not intended. Pure.
-import { digestChannels, takesDigest } from '../channels/channels.ts';
+import { digestless, takesDigest } from '../channels/channels.ts';
 import { type AlertRule, alertRules, ruleBook, type Severity, severities } from '../core/alert-rules.ts';
 import { isLoopback } from '../core/egress.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
@@ -35,7 +35,7 @@ function ofChannelNames(alerts: JsonFields, channels: readonly JsonFields[]): Fi
       const channel = channels.find((one) => one['name'] === name);
       if (!channel) return [finding(path, `there is no channel "${name}"${didYouMean(name, names)}`)];
       if (holder[0] === 'routes' || takesDigest(channel)) return [];
-      return [finding(path, `${name} can't receive the digest: only ${digestChannels} can`)];
+      return [finding(path, `${name} can't receive the digest: ${digestless} have no use for it`)];
     }),
   );
 }

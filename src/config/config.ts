@@ -3,7 +3,8 @@
 // values that depend on the folder of the file or the environment.
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
-import { type ChannelSettings, channelSettings, digestChannels } from '../channels/channels.ts';
+import { type ChannelSettings, channelSettings, digestless } from '../channels/channels.ts';
+import { wordsComplaint } from '../channels/template.ts';
 import { severities } from '../core/alert-rules.ts';
 import { usualDnsWords } from '../core/answers.ts';
 import { type Egress, isLoopback, isProxyUrl } from '../core/egress.ts';
@@ -121,7 +122,7 @@ const poll = section({
 const digest = section({
   at: keyed(cron(), '0 8 * * *', 'When the digest is sent.'),
   timeZone: keyed(timeZone(), 'UTC', 'The time zone of the digest.'),
-  channels: z.array(z.string()).min(1).describe(`Names of channels: ${digestChannels}.`),
+  channels: z.array(z.string()).min(1).describe(`Names of channels. No digest goes to ${digestless}.`),
 });
 const heartbeat = section({
   url: secret(serviceUrl().describe('The address that Warmwarden requests (GET). Treated as a secret.')),
@@ -146,6 +147,20 @@ const route = section({
 
 export type RouteConfig = z.output<typeof route>;
 
+const template = section(
+  {
+    rule: keyed(pattern(), '*', 'A glob on the rule.'),
+    title: optional(z.string(), '{{title}}', 'The title of an alert, as a Mustache template.'),
+    text: optional(z.string(), '{{text}}', 'The text of an alert, as a Mustache template. A line is a sentence.'),
+  },
+  (keys, refuse) => {
+    for (const key of ['title', 'text']) {
+      const wrong = wordsComplaint(keys[key], keys['rule'] ?? '*');
+      if (wrong !== null) refuse(key, wrong);
+    }
+  },
+);
+
 const alerts = section({
   channels: keyed(z.array(channelSettings), [], 'Where alerts are sent.'),
   routes: keyed(
@@ -153,6 +168,7 @@ const alerts = section({
     [],
     'Which alerts go to which channels. Without routes, every channel except recipes gets warning and critical.',
   ),
+  templates: keyed(z.array(template), [], 'Your own title and text of alerts. Later ones win.'),
   groupWaitMs: keyed(duration(), '30s', 'How long the first message of a group waits for more alerts.'),
   groupIntervalMs: keyed(
     duration(1_000),

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { byPlace, checkAgainst, type Finding, formatPath, type Path, type Problem } from '../world/schema/problem.ts';
-import { secretKeys, secretMaps } from '../world/schema/section.ts';
+import { secretKeys, secretMaps, unexpandedKeys } from '../world/schema/section.ts';
 import { readSmallFile } from '../world/schema/small-file.ts';
 import { hideSecrets, secretsIn } from './hiding.ts';
 import type { ConfigTree } from './include.ts';
@@ -47,7 +47,7 @@ function substitute(tree: unknown, environment: Environment, { folderOf }: Pick<
   };
   const replace = (written: string, path: Path): string => {
     if (/^\$[A-Za-z_]\w*$/.test(written)) unbraced.set(formatPath(path), { path, at: 'value', message: needsBraces });
-    if (!written.includes('${')) return written;
+    if (!written.includes('${') || unexpandedKeys.has(String(path.at(-1)))) return written;
     const { value, complaints } = expand(written, environment);
     for (const message of complaints) findings.push({ path, at: 'value', message });
     substituted.set(formatPath(path), { written, value });

@@ -6,6 +6,7 @@ import { type Notification, notificationsOf, type Routed, withLinks } from '../a
 import { type AlertRoute, channelsFor, hasJoined, mutes, pauseEnd } from '../alerts/routing.ts';
 import { isOutage } from '../alerts/rules/account-rules.ts';
 import type { Channel } from '../channels/channel.ts';
+import { type AlertTemplate, inOwnWords } from '../channels/template.ts';
 import type { Alert, Announcement, Transition } from '../core/alert.ts';
 import { type RuleSettings, ruleBook, type Severity } from '../core/alert-rules.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
@@ -27,6 +28,7 @@ export interface NotifySettings {
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   readonly routes: readonly AlertRoute[];
   readonly rules: Pick<RuleSettings, 'timeZone'>;
+  readonly templates: readonly AlertTemplate[];
 }
 
 export interface CollectorParts extends RecordingParts {
@@ -84,9 +86,15 @@ export class Collector {
     return known !== undefined && (known.channels ?? this.#wantedBy(alert)).includes(channel);
   }
 
-  /** The alert as the channel's receiver may read it. */
+  /** The alert as the channel's receiver may read it, with its links and in the configured words. */
   shownTo(channel: string, alert: Alert): Alert {
-    return alertFor(channel, alert, this.#partContext());
+    return this.#worded({ kind: 'firing', at: alert.since, alert: alertFor(channel, alert, this.#partContext()) });
+  }
+
+  #worded(transition: Transition): Alert {
+    const { templates, rules } = this.#parts.settings();
+    const alert = withLinks(transition.alert, this.#parts.pageUrl);
+    return inOwnWords({ ...transition, alert }, templates, rules.timeZone);
   }
 
   #partContext(): PartContext {
@@ -275,10 +283,9 @@ export class Collector {
   }
 
   #deliveryOf(channel: Channel, message: GroupMessage): NewDelivery | null {
-    const { pageUrl, world } = this.#parts;
     const shown = messageFor(channel.name, message, this.#partContext());
-    const transitions = shown.transitions.map((one) => ({ ...one, alert: withLinks(one.alert, pageUrl) }));
-    return deliveryOf(channel, message, { ...shown, transitions }, world.log);
+    const transitions = shown.transitions.map((one) => ({ ...one, alert: this.#worded(one) }));
+    return deliveryOf(channel, message, { ...shown, transitions }, this.#parts.world.log);
   }
 
   #deliveriesOf(groups: readonly Pick<RoutedGroup, 'group' | 'news'>[], now: EpochMs): readonly NewDelivery[] {

@@ -1,6 +1,5 @@
 // Sends one channel's deliveries. A channel that fails delays only its own messages.
 
-import { withLinks } from '../alerts/notifications.ts';
 import { storeFingerprint } from '../alerts/rules/daemon-rules.ts';
 import type { Channel, SendOutcome } from '../channels/channel.ts';
 import { type AttemptPatience, attempt } from '../channels/post.ts';
@@ -27,9 +26,8 @@ export interface SenderParts extends NotifyParts {
   /** Absent without a lease. */
   readonly maySend?: () => boolean;
   readonly alwaysMs?: number;
-  readonly pageUrl: string | null;
   readonly hasNotified: (alert: Alert) => boolean;
-  /** The alert as the channel's receiver may read it. */
+  /** The alert as the channel's receiver may read it, with its links. */
   readonly shown: (alert: Alert) => Alert;
 }
 
@@ -194,11 +192,11 @@ export class Sender {
 
   /** Sends the firing alerts to a receiver that forgets them. A failure is the channel's, and loses no message. */
   async #keepUp(): Promise<void> {
-    const { world, fleet, hasNotified, shown, pageUrl } = this.#parts;
+    const { world, fleet, hasNotified, shown } = this.#parts;
     const { upkeep } = this.#channel;
     if (!upkeep) return;
     const notified = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && hasNotified(alert));
-    const firing = notified.map((alert) => withLinks(shown(alert), pageUrl));
+    const firing = notified.map(shown);
     const outcome = await world.clock.busy(() => this.#guarded((signal) => upkeep.send(firing, signal)));
     this.#upkeepAt = world.clock.monotonic() + (outcome ? upkeep.everyMs : nothingToKeepUpMs);
     if (outcome) this.#onOutcome(outcome, world.random());

@@ -97,7 +97,7 @@ test('email, PagerDuty, Teams and Discord say what came back, and a wrong passwo
   expect([locked.code, locked.stderr]).toEqual([
     1,
     expect.stringContaining(
-      'SMTP 535.\nThe mail server refuses the user name or the password in url (535 5.7.8 Wrong password).\n',
+      'SMTP 535.\nThe mail server refuses the user name or the password (535 5.7.8 Wrong password).\n',
     ),
   ]);
   for (const name of ['chat', 'team', 'pager']) expect([name, (await channels('test', name)).code]).toEqual([name, 0]);

@@ -36,6 +36,7 @@ interface Row {
 }
 
 const mailbox = ['MAILBOX'];
+const ofOps = ['--channel', 'ops'];
 const reason = ['--reason', 'a test'];
 const toPostgres = ['--from', 'sqlite:/nowhere/store.db', '--to', 'postgres://me@127.0.0.1:9/nowhere'];
 const inSimulator = { args: [...mailbox, '--url', 'SIMULATOR'], wrong: [], alone: 1 } as const;
@@ -44,6 +45,7 @@ const table: readonly Row[] = [
   { words: 'check', wrong: ['--mailbox', 'other/nobody@x.example'], alone: 0 },
   { words: 'doctor', alone: 0 },
   { words: 'channels test', args: ['ops'], wrong: ['nobody'], alone: 0 },
+  { words: 'channels preview', args: ['guard_acted', ...ofOps], wrong: ['guard_acting', ...ofOps], alone: 0 },
   { words: 'channels resend', args: ['ops', ...reason], alone: 1, changes: true },
   { words: 'decide', args: ['--mode', 'slow', '--stats', 'STATS'], wrong: ['--mode', 'unheard'], alone: 0 },
   { words: 'backtest', args: ['--days', '3'], wrong: ['--days', '91'], alone: 0 },

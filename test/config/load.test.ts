@@ -282,7 +282,10 @@ test('the key of another certificate is refused, and not quoted', () => {
 test('the keys of secrets are those that the schema marks', () => {
   expect(loadConfig('/no/such/file', {}).ok).toBe(false);
   expect([...secretKeys].toSorted()).toEqual(
-    ['api_key', 'ca', 'cert', 'key', 'password', 'proxy', 'routing_key', 'secret', 'sha256', 'url'].toSorted(),
+    [
+      ...['api_key', 'ca', 'cert', 'critical_url', 'info_url', 'key', 'password', 'proxy', 'routing_key', 'secret'],
+      ...['sha256', 'token', 'topic', 'url', 'user_key', 'warning_url'],
+    ].toSorted(),
   );
 });
 

@@ -21,6 +21,14 @@ export function usualSettings(channels: Parameters<typeof usualRoutes>[0]): Noti
 }
 
 export const quietSettings: NotifierSettings = {
-  ...{ rules: defaultRuleSettings, routes: [], digest: null, heartbeat: null, groupWaitMs: 0, groupIntervalMs: 0 },
+  ...{
+    rules: defaultRuleSettings,
+    routes: [],
+    templates: [],
+    digest: null,
+    heartbeat: null,
+    groupWaitMs: 0,
+    groupIntervalMs: 0,
+  },
   repeatIntervalMs: { critical: null, warning: null, info: null },
 };

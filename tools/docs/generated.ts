@@ -6,7 +6,7 @@ import { editorSchemaText } from './editor-schema.ts';
 import { exampleText } from './example.ts';
 import { httpApiText, openApiText } from './http-api.ts';
 import { licensesText } from './licenses.ts';
-import { messagesText } from './messages.ts';
+import { messagesText, samplesText } from './messages.ts';
 import { prometheusRuleText } from './prometheus-rule.ts';
 import { recipesText, recipeViewsText } from './recipes.ts';
 import { runbooksText } from './runbooks.ts';
@@ -25,6 +25,7 @@ export async function generated(): Promise<ReadonlyMap<string, string>> {
     [at('docs/openapi.json'), openApiText()],
     [at('docs/licenses.md'), licensesText()],
     [at('docs/messages.md'), messagesText()],
+    [at('src/channels/samples.json'), samplesText()],
     [at('docs/recipes.md'), recipesText()],
     [at('docs/recipe-views.md'), recipeViewsText()],
     [at('docs/install/kubernetes/monitoring/prometheus-rule.yaml'), prometheusRuleText()],

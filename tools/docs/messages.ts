@@ -52,6 +52,14 @@ export function messagesText(): string {
   return [head, ...shapes, ...rules].join('\n');
 }
 
+/** The file with sample alerts, for the check of templates and for previews. */
+export function samplesText(): string {
+  const samples = Object.fromEntries(
+    alertRules.map((rule) => [rule, messageSamples[rule].flatMap((sample) => messageAbout(sample).transitions)]),
+  );
+  return `${JSON.stringify(samples, null, 1)}\n`;
+}
+
 const head = `# Messages
 
 <!-- Written by \`npm run docs\`. -->

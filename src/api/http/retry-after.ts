@@ -26,10 +26,12 @@ const bodyFields: Readonly<Record<string, number>> = {
   retry_after_ms: 1,
 };
 
-/** Waits at the top of a JSON body, and inside its `error`. */
+/** Waits at the top of a JSON body, and inside its `error` or (Telegram) its `parameters`. */
 function waitsIn(body: string): readonly number[] {
   const fields = fieldsIn(body);
-  const holders = [fields, fields?.['error']].filter((one) => typeof one === 'object' && one !== null);
+  const holders = [fields, fields?.['error'], fields?.['parameters']].filter(
+    (one) => typeof one === 'object' && one !== null,
+  );
   return (holders as Readonly<Record<string, unknown>>[]).flatMap((holder) =>
     Object.entries(bodyFields).flatMap(([field, unitMs]) => {
       const said = holder[field];

@@ -76,6 +76,14 @@ const channelTest = z.strictObject({
   messages: texts,
 });
 
+const channelPreview = z.strictObject({
+  channel: z.string(),
+  rule: z.string(),
+  messages: z
+    .array(z.strictObject({ title: z.string(), body: z.string().describe('As it is sent, but without secrets.') }))
+    .describe('One for each example alert.'),
+});
+
 const judged = datedVerdict.pick({
   action: true,
   reason: true,
@@ -179,6 +187,7 @@ export const shapes = {
   check,
   doctor,
   'channels test': channelTest,
+  'channels preview': channelPreview,
   'channels resend': outcome,
   decide: verdicts,
   backtest,

@@ -25,6 +25,7 @@ export function section<const Shape extends z.ZodRawShape>(shape: Shape, rule: S
     Object.entries(shape).flatMap(([name, value]) => {
       const key = fileKeyOf(name);
       if (mapsOfSecrets.has(value)) secretMaps.add(key);
+      if (templates.has(value)) unexpandedKeys.add(key);
       if (z.globalRegistry.get(value)?.['writeOnly'] !== true) return [[key, value]];
       secretKeys.add(key);
       return [
@@ -63,8 +64,8 @@ function unknownKey(key: string, known: readonly string[]): string {
 
 function refusePlainHttp(keys: Readonly<Record<string, unknown>>, refuse: Refuse): void {
   if (keys['allow_http'] === true) return;
-  for (const key of ['url', 'base_url']) {
-    const url = keys[key];
+  for (const [key, url] of Object.entries(keys)) {
+    if (!/^(\w+_)?url$/.test(key)) continue;
     if (typeof url === 'string' && isPlainHttpBeyondLoopback(url))
       refuse(key, 'is plain http to another machine: write https, or add allow_http: true next to it');
   }
@@ -103,7 +104,7 @@ export function wordOrWords<Word extends z.ZodType<string>>(word: Word, max = Nu
   });
 }
 
-/** Key `allow_http`. The section's `url` and `base_url` must not be plain http to another machine unless it is true. */
+/** Key `allow_http`. The section's `url` and `NAME_url` must not be plain http to another machine unless it is true. */
 export function plainHttp() {
   return keyed(truth(), false, 'Accept plain http to another machine.');
 }
@@ -129,4 +130,30 @@ export function secretMap<Entries extends z.ZodType>(entries: Entries, text: str
   const map = optional(entries, undefined, text);
   mapsOfSecrets.add(map);
   return map;
+}
+
+/** Keys whose values take nothing from the environment. */
+export const unexpandedKeys = new Set<string>();
+const templates = new WeakSet<z.core.$ZodType>();
+
+/** Marks a template: no secret of the environment becomes a part of a message. */
+export function unexpanded<Value extends z.ZodType>(value: Value): Value {
+  templates.add(value);
+  return value;
+}
+
+/** Secrets among the values of a section, and what stands behind the host in those that are addresses. */
+export function secretsAmong(values: object): readonly string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const key = fileKeyOf(name);
+    const isSecret = secretKeys.has(key) || secretMaps.has(key);
+    const texts = typeof value === 'object' && value !== null ? Object.values(value) : [value];
+    return isSecret ? texts.filter((text) => typeof text === 'string').flatMap(partsOf) : [];
+  });
+}
+
+function partsOf(secret: string): readonly string[] {
+  if (!URL.canParse(secret)) return [secret];
+  const { pathname, search } = new URL(secret);
+  return [secret, `${pathname}${search}`, pathname];
 }

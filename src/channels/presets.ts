@@ -1,0 +1,435 @@
+// Receivers with an API of their own, each with the limits and the answers of its public documents.
+
+import { z } from 'zod';
+import { fieldsIn } from '../api/http/failure.ts';
+import { secondMs } from '../core/time.ts';
+import { visibleText } from '../core/wording/phrases.ts';
+import { baseUrl, refuse, serviceUrl, whole } from '../world/schema/scalars.ts';
+import { optional, secret, section } from '../world/schema/section.ts';
+import type { Clock, World } from '../world/world.ts';
+import { type Channel, hookKeys } from './channel.ts';
+import { type Chat, type ChatSettings, chatChannel } from './chat.ts';
+import { discordWriter } from './discord.ts';
+import { bodyText, cutText, type Markup, type MessageText, plainMarkup, textWriter } from './message-text.ts';
+import { type PagerDutyEvent, pagerChannel } from './pagerduty.ts';
+import { failureOf, postJson, resultOf, setupRefused } from './post.ts';
+
+type Tone = MessageText['tone'];
+type Values<Schema extends z.ZodType> = z.output<Schema> & ChatSettings;
+
+function preset<Schema extends z.ZodType<{ readonly type: string }>>(
+  settings: Schema,
+  chatOf: (settings: Values<Schema>) => Chat,
+) {
+  const create = (values: Values<Schema>, { clock }: Pick<World, 'clock'>) =>
+    chatChannel({ type: values.type, ...chatOf(values) }, values, clock);
+  return { settings, create };
+}
+
+/** Keys of a receiver at a known address, below which the paths of its API are. */
+function keysAt(usual: string | null, description: string) {
+  const address = baseUrl((url) => url);
+  const url = usual === null ? address : address.optional().transform((written = usual) => written);
+  return { ...hookKeys, url: secret(url.describe(description)) };
+}
+
+/** A key or a name that becomes a header, a part of a path, or a field. */
+function word(shape: RegExp, wanted: string, description: string) {
+  return z.string().regex(shape, `must be ${wanted}`).describe(description);
+}
+
+const printable = /^[\x21-\x7e]{1,512}$/;
+
+function token(description: string, shape = printable, wanted = 'a key without spaces and line breaks') {
+  return secret(word(shape, wanted, description));
+}
+
+/** What a receiver says of an error. */
+function said(...words: readonly unknown[]): string {
+  const texts = words.flat().filter((one) => typeof one === 'string');
+  return cutText(visibleText(texts.join('; ').replace(/\s+/g, ' ').trim()), 200);
+}
+
+// Markup. A name must neither ring anybody nor become a link.
+
+function quiet(text: string): string {
+  return text.replaceAll('://', ':\u200b//').replace(/(?<![\w.+-])@(?=\w)/g, '@\u200b');
+}
+
+function isCommand(piece: string): boolean {
+  return piece.length > 2 && piece.startsWith('`');
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
+}
+
+const htmlMarkup: Markup = {
+  write: textWriter(
+    (piece) => (isCommand(piece) ? `<code>${escaped(piece.slice(1, -1))}</code>` : escaped(piece)),
+    quiet,
+  ).text,
+  bold: (written) => `<b>${written}</b>`,
+  link: ({ label, url }) => `<a href="${escaped(url)}">${escaped(label)}</a>`,
+};
+const quietMarkup: Markup = { ...plainMarkup, write: textWriter((piece) => piece, quiet).text };
+const markdown: Markup = {
+  write: (text, max) => discordWriter.text(quiet(text), max),
+  bold: (written) => `**${written}**`,
+  link: ({ label, url }) => `[${label}](<${url}>)`,
+};
+/** Google Chat has no escapes: a broken < is no mention and no link. */
+const googleMarkup: Markup = {
+  write: textWriter(
+    (piece) => piece,
+    (text) => quiet(text).replaceAll('<', '<\u200b'),
+  ).text,
+  bold: (written) => `*${written.replaceAll('*', '')}*`,
+  link: ({ label, url }) => `<${url}|${label}>`,
+};
+
+const maxTitle = 250;
+
+/** Title and text as one. */
+function titled(text: MessageText, max: number, markup: Markup): string {
+  const title = markup.bold(markup.write(text.headline, maxTitle));
+  return `${title}\n\n${bodyText(text, max - Buffer.byteLength(title) - 2, markup)}`;
+}
+
+function pageOf({ links }: MessageText): string | undefined {
+  return links.find(({ name }) => name === 'page_url')?.url;
+}
+
+// The receivers.
+
+/**
+ * https://core.telegram.org/bots/api#sendmessage: 1 to 4,096 characters; 200 with {"ok":true}, 429 with
+ * parameters.retry_after. https://core.telegram.org/bots/faq: 20 messages a minute in a group.
+ */
+const telegram = preset(
+  section({
+    ...keysAt('https://api.telegram.org', 'Your own Bot API server. Default: https://api.telegram.org.'),
+    type: z.literal('telegram').describe('A Telegram bot.'),
+    token: token('The token of the bot.', /^\d+:[\w-]{10,}$/, 'the token of a bot, such as 123456:ABC-DEF'),
+    chatId: z
+      .union([z.string(), z.int().transform(String)])
+      .pipe(z.string().regex(/^(-?\d+|@\w+)$/, 'must be the number of a chat, or @NAME of a channel'))
+      .describe('The chat: a number, or @NAME of a channel.'),
+    thread: optional(whole(1, Number.MAX_SAFE_INTEGER), undefined, 'The topic of a forum.'),
+  }),
+  ({ url, token, chatId, thread }) => ({
+    who: 'Telegram',
+    minGapMs: 3 * secondMs,
+    remedy: 'check token, chat_id and thread, and whether the bot can write there',
+    write: (text) => ({
+      chat_id: chatId,
+      message_thread_id: thread,
+      text: titled(text, 4_096, htmlMarkup),
+      parse_mode: 'HTML',
+      disable_notification: text.tone === 'info',
+      link_preview_options: { is_disabled: true },
+    }),
+    request: () => ({ url: `${url}/bot${token}/sendMessage` }),
+    read: (answer, status) => {
+      const { description } = fieldsIn(answer) ?? {};
+      const reason = said(description);
+      // The answer has the whole message, and may be read in part.
+      const isError = answer !== '' && !/^\s*\{\s*"ok"\s*:\s*true\b/.test(answer);
+      return { reason, isError, blamesSetup: status === 400 && /\bchat\b|thread|topic|rights/i.test(reason) };
+    },
+  }),
+);
+
+/**
+ * https://docs.ntfy.sh/publish/#limitations: 4,096 bytes a message, 60 requests at once and one more each 5 s; #publish-as-json:
+ * priorities 1 to 5.
+ */
+const ntfy = preset(
+  section({
+    ...keysAt('https://ntfy.sh', 'Your own server. Default: https://ntfy.sh.'),
+    type: z.literal('ntfy').describe('A topic of ntfy.'),
+    topic: secret(word(/^[\w-]{1,64}$/, 'up to 64 letters, digits, _ and -', 'The topic. Who knows it reads along.')),
+    token: optional(token('An access token.'), undefined, 'An access token, if the topic needs one.').meta({
+      writeOnly: true,
+    }),
+  }),
+  ({ url, topic, token }) => ({
+    who: 'ntfy',
+    minGapMs: secondMs,
+    remedy: 'check url, topic and token',
+    write: (text) => ({
+      title: cutText(text.headline, maxTitle),
+      message: bodyText(text, 4_096, plainMarkup, false),
+      priority: { critical: 5, warning: 4, info: 2, resolved: 3 }[text.tone],
+      tags: [
+        { critical: 'rotating_light', warning: 'warning', info: 'information_source', resolved: 'white_check_mark' }[
+          text.tone
+        ],
+      ],
+      click: pageOf(text),
+      // At most three: https://docs.ntfy.sh/publish/#action-buttons
+      actions: text.links.slice(0, 3).map(({ label, url: link }) => ({ action: 'view', label, url: link })),
+    }),
+    request: (payload) => ({
+      url: `${url}/`,
+      body: JSON.stringify({ topic, ...JSON.parse(payload) }),
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    }),
+    read: (answer) => ({ reason: said(fieldsIn(answer)?.['error']) }),
+  }),
+);
+
+/**
+ * https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/create: 32,000 bytes a message;
+ * https://developers.google.com/workspace/chat/limits: one message a second and space, then 429.
+ */
+const googleChat = preset(
+  section({
+    ...hookKeys,
+    type: z.literal('google_chat').describe('A webhook of a Google Chat space.'),
+  }),
+  () => ({
+    who: 'Google Chat',
+    minGapMs: secondMs,
+    remedy: 'create a webhook in the settings of the space, and set url to its address',
+    write: (text) => ({ text: titled(text, 32_000, googleMarkup) }),
+    read: (answer) => {
+      const { error } = fieldsIn(answer) ?? {};
+      const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : '';
+      return { reason: said(status), isError: error !== undefined };
+    },
+  }),
+);
+
+/** https://developers.mattermost.com/integrate/webhooks/incoming/: Markdown; a post has up to 16,383 characters. */
+const mattermost = preset(
+  section({ ...hookKeys, type: z.literal('mattermost').describe('An incoming webhook of Mattermost.') }),
+  () => ({
+    who: 'Mattermost',
+    minGapMs: secondMs,
+    remedy: 'add an incoming webhook in Mattermost, and set url to its address',
+    write: (text) => ({ text: titled(text, 16_383, markdown) }),
+    read: (answer) => {
+      const { id, message } = fieldsIn(answer) ?? {};
+      const blamesSetup = /^web\.incoming_webhook\.(invalid|disabled|channel|user|permissions)/.test(String(id));
+      return { reason: said(message), blamesSetup };
+    },
+  }),
+);
+
+/** https://gotify.net/api-docs: POST /message with X-Gotify-Key. https://gotify.net/docs/msgextras: the address of a click. */
+const gotify = preset(
+  section({
+    ...keysAt(null, 'The address of Gotify.'),
+    type: z.literal('gotify').describe('An application of Gotify.'),
+    token: token('The token of the application.'),
+  }),
+  ({ url, token }) => ({
+    who: 'Gotify',
+    minGapMs: 0,
+    remedy: 'check url, and that token is that of an application',
+    write: (text) => ({
+      title: cutText(text.headline, maxTitle),
+      message: bodyText(text, 16_000),
+      priority: { critical: 8, warning: 5, info: 2, resolved: 4 }[text.tone],
+      extras: {
+        'client::display': { contentType: 'text/plain' },
+        ...(pageOf(text) === undefined ? {} : { 'client::notification': { click: { url: pageOf(text) } } }),
+      },
+    }),
+    request: () => ({ url: `${url}/message`, headers: { 'x-gotify-key': token } }),
+    read: (answer) => ({ reason: said(fieldsIn(answer)?.['errorDescription']) }),
+  }),
+);
+
+/**
+ * https://github.com/caronc/apprise-api#api-details: 200; 204 without a configuration under the key; 424 if a service did
+ * not take the message. The type does not raise a priority at ntfy or Gotify, hence an address a severity.
+ */
+const apprise = preset(
+  section({
+    ...hookKeys,
+    type: z.literal('apprise').describe('An Apprise API: https://HOST/notify/KEY.'),
+    criticalUrl: severityUrl('critical'),
+    warningUrl: severityUrl('warning'),
+    infoUrl: severityUrl('info'),
+  }),
+  ({ url, criticalUrl, warningUrl, infoUrl }) => {
+    const urls: Readonly<Record<Tone, string | undefined>> = {
+      critical: criticalUrl,
+      warning: warningUrl,
+      info: infoUrl,
+      resolved: undefined,
+    };
+    return {
+      who: 'Apprise',
+      minGapMs: 0,
+      remedy: 'save a configuration under the key in url',
+      write: (text, source) => ({
+        title: cutText(text.headline, maxTitle),
+        body: bodyText(text, 16_000),
+        type: { critical: 'failure', warning: 'warning', info: 'info', resolved: 'success' }[text.tone],
+        format: 'text',
+        severity: 'severity' in source ? source.severity : 'info',
+      }),
+      request: (payload) => {
+        const { severity, ...body }: { readonly severity: Exclude<Tone, 'resolved'> } = JSON.parse(payload);
+        return { url: urls[severity] ?? url, body: JSON.stringify(body) };
+      },
+      read: (answer, status) => ({
+        reason: status === 204 ? 'nothing is configured under this key' : said(fieldsIn(answer)?.['error']),
+        blamesSetup: status === 204,
+        isTemporary: status === 424,
+      }),
+    };
+  },
+);
+
+function severityUrl(severity: string) {
+  return optional(serviceUrl(), undefined, `The address for severity ${severity}, instead of url.`).meta({
+    writeOnly: true,
+  });
+}
+
+/**
+ * https://pushover.net/api: message 1,024 characters, title 250, url 512; priorities -2 to 2, of which 2 must be
+ * acknowledged; "status":1, or 4xx with errors; 429 when the messages of the month are used up.
+ */
+const pushover = preset(
+  section({
+    ...keysAt('https://api.pushover.net', 'Default: https://api.pushover.net.'),
+    type: z.literal('pushover').describe('Pushover.'),
+    token: token('The token of the application.', /^\w{30}$/, 'a token of 30 letters and digits'),
+    userKey: token('The key of the user or group.', /^\w{30}$/, 'a key of 30 letters and digits'),
+  }),
+  ({ url, token, userKey: user }) => ({
+    who: 'Pushover',
+    minGapMs: secondMs,
+    remedy: 'check token and user_key',
+    write: (text) => ({
+      title: cutText(text.headline, maxTitle),
+      message: bodyText(text, 1_024, plainMarkup, false),
+      priority: { critical: 1, warning: 0, info: -1, resolved: 0 }[text.tone],
+      url: (pageOf(text)?.length ?? 0) > 512 ? undefined : pageOf(text),
+      url_title: 'Open',
+    }),
+    request: (payload) => ({
+      url: `${url}/1/messages.json`,
+      body: JSON.stringify({ token, user, ...JSON.parse(payload) }),
+    }),
+    read: (answer) => {
+      const { status = 1, errors, token: ofToken, user: ofUser } = fieldsIn(answer) ?? {};
+      return { reason: said(errors), isError: status !== 1, blamesSetup: [ofToken, ofUser].includes('invalid') };
+    },
+  }),
+);
+
+/**
+ * https://spec.matrix.org/latest/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid: an event of 65,536
+ * bytes; a repeat with the same transaction id is one event. M_LIMIT_EXCEEDED has retry_after_ms.
+ */
+const matrix = preset(
+  section({
+    ...keysAt(null, 'The address of the homeserver.'),
+    type: z.literal('matrix').describe('A room of Matrix, without encryption.'),
+    room: z
+      .string()
+      .superRefine((room, context) => {
+        if (!room.startsWith('!')) refuse(context, 'must be the id of a room, such as !abc:example.org, not its alias');
+      })
+      .describe('The id of the room.'),
+    token: token('The access token of the user who writes.'),
+  }),
+  ({ url, room, token }) => ({
+    who: 'Matrix',
+    minGapMs: secondMs,
+    remedy: 'check url, room and token, and that the user has joined the room',
+    repeats: 'always',
+    write: (text) => ({
+      msgtype: text.tone === 'info' ? 'm.notice' : 'm.text',
+      body: titled(text, 16_000, quietMarkup),
+      format: 'org.matrix.custom.html',
+      formatted_body: titled(text, 16_000, htmlMarkup).replaceAll('\n', '<br>'),
+      'm.mentions': {},
+    }),
+    request: (_, id) => ({
+      method: 'PUT',
+      url: `${url}/_matrix/client/v3/rooms/${encodeURIComponent(room)}/send/m.room.message/${encodeURIComponent(id)}`,
+      headers: { authorization: `Bearer ${token}` },
+    }),
+    read: (answer) => ({ reason: said(fieldsIn(answer)?.['errcode']) }),
+  }),
+);
+
+/**
+ * https://docs.opsgenie.com/docs/alert-api: message 130 characters, alias 512, description 15,000; 202, 422 for what is
+ * wrong in a request, 429. Jira Service Management has the same API.
+ */
+const opsgenieSettings = section({
+  ...keysAt('https://api.opsgenie.com', 'Default: https://api.opsgenie.com. In the EU: https://api.eu.opsgenie.com.'),
+  type: z.literal('opsgenie').describe('Opsgenie, or a service with its API of alerts.'),
+  apiKey: token('The key of an API integration.'),
+});
+type OpsgenieSettings = Values<typeof opsgenieSettings>;
+
+function opsgenieChannel(settings: OpsgenieSettings, clock: Clock): Channel {
+  const headers = { authorization: `GenieKey ${settings.apiKey}` };
+  return pagerChannel(
+    {
+      ...{ type: 'opsgenie', who: 'Opsgenie', key: 'key' },
+      write: opsgenieRequest,
+      post: async ({ path, body }, signal) => {
+        const url = `${settings.url}/v2/alerts${path}`;
+        const answer = await postJson({ ...settings, url }, JSON.stringify(body), { signal, clock, headers });
+        const result = resultOf(answer, 'Opsgenie');
+        if (answer.kind === 'failed' || result.kind === 'sent') return result;
+        const detail = `Opsgenie answered ${answer.status} (${said(fieldsIn(answer.text)?.['message'])})`;
+        const blamesKey = [401, 403].includes(answer.status);
+        return blamesKey
+          ? { ...setupRefused(`${detail}: check api_key, and url in the EU`), answer }
+          : { ...failureOf(answer, detail), answer };
+      },
+    },
+    settings,
+  );
+}
+
+/** The alias lets Opsgenie count a repeat as the same alert, and close the alert. */
+function opsgenieRequest({ dedup_key: alias, payload, links = [] }: PagerDutyEvent) {
+  const source = 'Warmwarden';
+  if (!payload) return { path: `/${encodeURIComponent(alias)}/close?identifierType=alias`, body: { source } };
+  const { what = '', ...details } = payload.custom_details;
+  const lines = [what, ...links.map(({ href, text }) => `${text}: ${href}`)];
+  const body = {
+    message: cutText(payload.summary, 130),
+    alias,
+    description: cutText(`${payload.summary}\n\n${lines.join('\n')}`, 15_000),
+    priority: { critical: 'P1', warning: 'P3', info: 'P5' }[payload.severity],
+    entity: cutText(payload.source, 512),
+    tags: [payload.class],
+    details,
+    source,
+  };
+  return { path: '', body };
+}
+
+const opsgenie = {
+  settings: opsgenieSettings,
+  create: (settings: OpsgenieSettings, { clock }: Pick<World, 'clock'>) => opsgenieChannel(settings, clock),
+  hasDigest: false as const,
+};
+
+/** By type. */
+export const presets = {
+  telegram,
+  ntfy,
+  google_chat: googleChat,
+  mattermost,
+  gotify,
+  apprise,
+  pushover,
+  opsgenie,
+  matrix,
+};
