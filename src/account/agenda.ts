@@ -116,7 +116,7 @@ function alertsShownBy(mailbox: MailboxState, route: Route, fleet: Pick<Fleet, '
   const rules = alertRules.filter((rule) => ruleBook[rule].seenTwiceBy?.includes(route));
   if (rules.length === 0) return [];
   const { account, id, email, dns, blacklist } = mailbox;
-  const causes = route === 'mailbox' ? ['connection', 'status'] : [route];
+  const causes = [route, ...rules.flatMap((rule) => ruleBook[rule].causes ?? [])];
   const objects = [dns?.answer.domain, domainOf(email), blacklist?.answer.ip].filter((one) => typeof one === 'string');
   const abouts = [
     ...causes.map((object) => ({ mailboxId: id, object })),

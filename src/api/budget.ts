@@ -2,6 +2,7 @@
 // the process wakes up a quarter as often.
 import type { Ppm } from '../core/policy.ts';
 import type { BudgetLedger, Restraint } from '../core/records.ts';
+import { secondMs } from '../core/time.ts';
 import type { Clock } from '../world/world.ts';
 import type { RequestKind } from './answers.ts';
 import { type OwnLimit, SaidLimits } from './limits.ts';
@@ -202,10 +203,14 @@ export function isLedger(stored: Partial<BudgetLedger> | null | undefined): stor
   return [at, limit, ...starts, keyUntil, ...untils, ...ofStops, share, batchesFrom].every(Number.isFinite);
 }
 
+/** Longest wait for the limits of a kind alone. A poll that waits longer would count as hanging. */
+const longestKindWaitMs = 20 * secondMs;
+
 /** Counts the next possible start as taken, and waits for it, or until `signal` aborts. */
 export function takeSlot(budget: Budget, kind: RequestKind, clock: Clock, signal?: AbortSignal): Promise<void> {
   const now = clock.monotonic();
-  const startAt = Math.max(now, budget.nextStartAt(now));
+  const kindOpensAt = Math.min(budget.opensAt(kind), now + longestKindWaitMs);
+  const startAt = Math.max(now, budget.nextStartAt(now), kindOpensAt);
   budget.started(startAt, kind);
   return clock.sleep(startAt - now, signal);
 }

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RequestKind } from '../../src/api/answers.ts';
-import { Budget, type BudgetOptions } from '../../src/api/budget.ts';
+import { Budget, type BudgetOptions, takeSlot } from '../../src/api/budget.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { SlidingWindow } from '../../tools/simulator/rate-limit.ts';
@@ -86,6 +86,27 @@ test('from 200 requests a minute on, four polls start at once at the same rate, 
   const small = [roomyBudget(500, 1), roomyBudget(500, 7)];
   const others = [roomyBudget(199), ...small, roomyBudget(500, null), budgetOf(500, 0)];
   expect(others.map((budget) => polls(budget))).toEqual(others.map(() => oneByOne));
+});
+
+test('a second request of a poll keeps to the limit of its route, up to the wait after which a poll counts as hanging', async () => {
+  for (const [limit, waitsMs] of [
+    [10, 6_000],
+    [1, 20_000],
+  ] as const) {
+    const clock = movedClock(start);
+    const budget = budgetOf(600, 0);
+    say(budget, 'stats', limit);
+    say(budget, 'warmup', 600);
+    budget.started(clock.monotonic(), 'stats');
+    let isOver = false;
+    void takeSlot(budget, 'stats', clock).then(() => {
+      isOver = true;
+    });
+    await clock.advance(waitsMs - 1);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    expect(isOver).toBe(true);
+  }
 });
 
 test('a limit of one route says nothing about room for batches', () => {

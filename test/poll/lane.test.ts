@@ -114,6 +114,18 @@ test('a POST goes before the looks of other actions: one after the other is done
   expect(begun).toEqual(['look x', 'post x', 'look y', 'post y', 'look z', 'post z']);
 });
 
+test('an action that reads statistics keeps to the limit of their route, and other actions do not wait for it', async () => {
+  const { clock, lane, begun, stop, act, budget } = laneOf(0, undefined, 600);
+  budget.noteLimits({ kind: 'stats', limit: 10, remaining: 9, succeeded: true }, 0);
+  budget.noteLimits({ kind: 'warmup', limit: 600, remaining: 500, succeeded: true }, 0);
+  for (const name of ['x', 'y'])
+    void lane.actionSlot(stop.signal, 'stats').then(() => begun.push(`stats ${name} ${clock.monotonic()}`));
+  await clock.advance(1_000);
+  act('look');
+  await clock.advance(10_000);
+  expect(begun).toEqual(['stats x 0', 'look 1000', 'stats y 6000']);
+});
+
 test('a stop starts nothing more, frees who waits for a slot, and ends after the last answer', async () => {
   const { clock, want, lane, begun, stop, ended } = laneOf(5_000);
   for (const id of ['a', 'b']) want(id);

@@ -208,7 +208,7 @@ export class ActionRequests {
   /** Makes one request. Returns true if its answer, or a newer one, was recorded. */
   async #read({ mailboxId }: Action, route: 'warmup' | 'stats', signal: AbortSignal): Promise<boolean> {
     const { api, lane, recorder } = this.#rooms;
-    await lane.actionSlot(signal);
+    await lane.actionSlot(signal, route === 'stats' ? 'stats' : 'look');
     if (signal.aborted) return false;
     const askedAt = recorder.asking();
     const mailbox = this.#mailbox(mailboxId);
