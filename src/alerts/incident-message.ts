@@ -80,15 +80,15 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
     ...doneTexts(members),
     ...own.filter(({ rule }) => ruleBook[rule].shows === 'sender').map(({ facts }) => `${facts.title}.`),
     also && `Also seen: ${also}.`,
-    isAny('held') ? `To carry out the held actions now: \`${look.command} breaker apply\`.` : '',
     incidentAdvice(incident.cause),
     isAny('paused') ? campaignsUntouched : '',
+    isAny('held') ? `Real bounces: \`${look.command} breaker apply\` carries out the held actions.` : '',
+    isAny('held') ? `Wrong data: \`${look.command} breaker discard\` drops them.` : '',
   ].filter((text) => text !== '');
 }
 
-function commonText({ cause, kind }: Incident, members: readonly IncidentMailbox[], look: IncidentLook): string {
+function commonText({ cause }: Incident, members: readonly IncidentMailbox[], look: IncidentLook): string {
   const { spared, others } = look.sharing(cause);
-  const which = kind === null ? '' : `. Kind of bounce: ${kind}`;
   const all =
     members.length === 1
       ? 'What this mailbox shares:'
@@ -98,7 +98,7 @@ function commonText({ cause, kind }: Incident, members: readonly IncidentMailbox
       ? `No other mailbox shares the ${nounOf(cause)}`
       : `${counted(spared, 'other mailbox shares', 'other mailboxes share')} the ${nounOf(cause)} and ${spared === 1 ? 'is' : 'are'} not in this incident`;
   const beyond = others === 0 ? '' : `; ${counted(others, 'mailbox has', 'mailboxes have')} a different one`;
-  return `${all} ${causeText(cause)}${which}. ${rest}${beyond}.`;
+  return `${all} ${causeText(cause)}. ${rest}${beyond}.`;
 }
 
 function nounOf({ attribute }: IncidentCause): string {

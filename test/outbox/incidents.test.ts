@@ -30,7 +30,7 @@ test('a provider that rejects emails of 16 mailboxes: it begins, it grows once, 
   expect(grew?.title).toMatch(/^Worse, critical: Provider google: 16 mailboxes on 5 domains /);
   expect(ended?.title).toMatch(/^Resolved: Provider google: 16 mailboxes/);
   expect(began?.message.incident?.sentences).toEqual([
-    'What all 5 mailboxes share: provider google. Kind of bounce: block (policy_block). 24 other mailboxes share the provider and are not in this incident; 5 mailboxes have a different one.',
+    'What all 5 mailboxes share: provider google. 24 other mailboxes share the provider and are not in this incident; 5 mailboxes have a different one.',
     'Warmwarden switched 4 mailboxes to recovery mode.',
     'Warmwarden paused the warm-up of 1 mailbox.',
     'Also seen: reputation low (1).',

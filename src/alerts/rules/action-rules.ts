@@ -154,7 +154,7 @@ function actionWords(action: Action, context: ActionContext): Words {
 }
 
 function overdueText(action: Action, zone: string): string {
-  return `NO ACTION TAKEN: Warmwarden has not been able to send ${actionNoun(action)} since ${momentText(action.plannedAt, zone)}. Before a change, it reads the warm-up status of the mailbox: this request failed, or had to wait for the rate limit.`;
+  return `NO ACTION TAKEN: Warmwarden has not been able to send ${actionNoun(action)} since ${momentText(action.plannedAt, zone)}. The request before it failed, or had to wait for the rate limit.`;
 }
 
 function wayBackText({ kind, state, before: { mode } }: Action, { restore }: Policy): string {

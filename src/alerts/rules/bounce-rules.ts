@@ -192,7 +192,7 @@ function waitingOf(
       return [
         notActed,
         'too many mailboxes exceeded their bounce limits at once, so the circuit breaker is holding the action.',
-        `Look at the whole fleet. If the bounces are real, carry out the held actions: \`${command} breaker apply\`. If not: \`${command} breaker discard\`.`,
+        `Look at the whole fleet. Real bounces: \`${command} breaker apply\`. Wrong data: \`${command} breaker discard\`.`,
       ];
     case 'contested':
       return [
