@@ -40,6 +40,18 @@ const environment = {
   PAGERDUTY_KEY: 'R0123456789abcdef0123456789abcde',
   WEBHOOK_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
   RECIPE_KEY: 'secret',
+  TELEGRAM_TOKEN: '123456:ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi',
+  NTFY_TOPIC: 'warmwarden',
+  NTFY_TOKEN: 'secret',
+  GOOGLE_CHAT_URL: 'https://chat.googleapis.com/v1/spaces/a/messages?key=k&token=t',
+  MATTERMOST_URL: 'https://mattermost.example.com/hooks/a',
+  GOTIFY_TOKEN: 'secret',
+  PUSHOVER_TOKEN: 'a'.repeat(30),
+  PUSHOVER_USER: 'u'.repeat(30),
+  OPSGENIE_KEY: 'secret',
+  MATRIX_TOKEN: 'secret',
+  SMS_TOKEN: 'secret',
+  SMS_PIN: '1234',
 };
 
 test('the channels, routes, digest and heartbeat of the pages are a configuration', () => {
@@ -52,6 +64,6 @@ test('the channels, routes, digest and heartbeat of the pages are a configuratio
     ...rest,
   ].join('\n');
   const { alerts } = new ConfigFolder().accept(text, environment).config;
-  expect(new Set(alerts.channels.map(({ type }) => type)).size).toBe(8);
+  expect(new Set(alerts.channels.map(({ type }) => type)).size).toBe(18);
   expect([alerts.routes.length, alerts.digest?.channels, alerts.heartbeat !== null]).toEqual([4, ['ops'], true]);
 });
