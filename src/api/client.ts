@@ -1,4 +1,5 @@
 // HTTP client of the API of the warm-up service: one per account, with one connection pool and one budget. Failures are values.
+import type { WarmupSettings } from '../core/action.ts';
 import type {
   BlacklistAnswer,
   DnsAnswer,
@@ -62,12 +63,23 @@ const noSecrets: readonly string[] = [];
 const keyless = { accept: 'application/json' };
 
 /** Change of a warm-up: a word, or a value to be set. */
-export type WarmupWrite = 'pause' | 'resume' | { readonly mode: WarmupMode } | { readonly limit: number };
+export type WarmupWrite =
+  | 'pause'
+  | 'resume'
+  | { readonly mode: WarmupMode }
+  | { readonly limit: number }
+  | { readonly settings: WarmupSettings };
 
 function bodyOf(change: WarmupWrite): object {
   if (typeof change === 'string') return { action: change };
-  const config = 'mode' in change ? { warmup_mode: change.mode } : { target_daily_limit: change.limit };
-  return { action: 'update_config', config };
+  return { action: 'update_config', config: configOf(change) };
+}
+
+function configOf(change: Exclude<WarmupWrite, string>): object {
+  if ('mode' in change) return { warmup_mode: change.mode };
+  if ('limit' in change) return { target_daily_limit: change.limit };
+  const { replyRate, sendWindowStart, sendWindowEnd } = change.settings;
+  return { reply_rate: replyRate, send_window_start: sendWindowStart, send_window_end: sendWindowEnd };
 }
 
 export type Answered<Answer> = Promise<Result<Observed<Answer>>>;

@@ -70,8 +70,19 @@ function headOf({ email, account, mode, claim }: Explanation['mailbox'], is: str
 
 /** Lines of an action: what, by whom, its state; then possible causes, the effect, and the person's words. */
 function actionLines(action: Explanation['actions'][number], when: When): readonly string[] {
-  const { planned_at: at, kind, target_mode: mode, target_limit: limit, by, state, causes, text } = action;
-  const what = kind === 'mode' ? `mode ${mode}` : kind === 'limit' ? `limit ${limit}` : kind;
+  const {
+    planned_at: at,
+    kind,
+    target_mode: mode,
+    target_limit: limit,
+    target_settings: settings,
+    by,
+    state,
+    causes,
+    text,
+  } = action;
+  const target = { mode, limit, set: settings }[kind];
+  const what = target === undefined ? kind : `${kind} ${target}`;
   const why = by && by.reason !== '' ? [sentence(`Reason: ${by.reason}`)] : [];
   const below = [...causes, sentence(text), ...why].map((line) => `  ${line}`);
   return [`${when(at)}: ${what} by ${by?.name ?? 'Warmwarden'}, ${state}`, ...below];

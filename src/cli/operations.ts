@@ -1,11 +1,16 @@
 // Commands that have the daemon change something. Each shows its effect first: it asks on a terminal, and needs --yes
 // without one.
 import { createInterface } from 'node:readline/promises';
-import { Argument, Command, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandOutcome } from '../core/operator-command.ts';
 import { largestLimit, warmupModes } from '../core/policy.ts';
 import { secondMs } from '../core/time.ts';
-import type { OperationBody, OperationName } from '../operations/command-requests.ts';
+import {
+  type OperationBody,
+  type OperationName,
+  settingNames,
+  unknownSetting,
+} from '../operations/command-requests.ts';
 import { userName } from '../operations/socket.ts';
 import { findStore } from './configuration.ts';
 import {
@@ -133,6 +138,17 @@ function operatingOn(name: string, operation: 'pause' | 'resume' | 'contest-end'
   );
 }
 
+type SettingsBody = Pick<OperationBody<'set'>, 'reply_rate' | 'send_window'>;
+
+/** Settings with one more, as it is typed: `reply_rate=30`. */
+function settingIn(typed: string, before: SettingsBody): SettingsBody {
+  const [, name = typed, value = ''] = /^([^=]*)=(.*)$/s.exec(typed) ?? [];
+  if (!settingNames.includes(name)) throw new InvalidArgumentError(`${name}: ${unknownSetting(name)}.`);
+  if (value === '') throw new InvalidArgumentError(`Write ${name}=VALUE.`);
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is named twice.`);
+  return { ...before, [name]: name === 'reply_rate' ? wholeNumber(0, 100)(value) : value };
+}
+
 /** Commands that only have the daemon change something, and the health check of a container. */
 export const operationCommands = {
   pause: () => operatingOn('pause', 'pause', 'pause the warm-up of a mailbox; campaign sending continues'),
@@ -149,10 +165,18 @@ export const operationCommands = {
       .action((mailbox: string, limit: number, options: ChangeOptions) =>
         operate(options, 'limit', { mailbox, limit }),
       ),
+  set: () =>
+    onMailbox('set', 'change settings of a warm-up other than mode and daily limit')
+      .argument('<settings...>', 'such as reply_rate=30 send_window=8-18', (text: string, before?: SettingsBody) =>
+        settingIn(text, before ?? {}),
+      )
+      .action((mailbox: string, settings: SettingsBody, options: ChangeOptions) =>
+        operate(options, 'set', { mailbox, ...settings }),
+      ),
   undo: () =>
     withChangeOptions(new Command('undo'))
       .description(
-        'undo what Warmwarden did by itself, and daily limits set with `limit`, unless others have changed them since',
+        'undo what Warmwarden did by itself, and daily limits and settings changed with `limit` and `set`, unless others have changed them since',
       )
       .requiredOption('--since <duration>', 'how far back, for example 1h', duration)
       .action((options: ChangeOptions & { readonly since: number }) =>

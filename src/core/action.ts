@@ -11,8 +11,44 @@ export function isGuardActionKind(kind: string): kind is GuardActionKind {
   return guardActionKinds.some((one) => one === kind);
 }
 
-/** resume, mode (another warm-up mode) and limit (another target daily limit) are a person's alone. */
-export type ActionKind = GuardActionKind | 'resume' | 'mode' | 'limit';
+/**
+ * resume, mode (another warm-up mode), limit (another target daily limit) and set (other settings) are a person's alone.
+ */
+export type ActionKind = GuardActionKind | 'resume' | 'mode' | 'limit' | 'set';
+
+/** True if the change alters nothing that the guard judges or claims. */
+export function leavesGuardAlone(kind: ActionKind): boolean {
+  return kind === 'limit' || kind === 'set';
+}
+
+/** Settings of a warm-up that `set` changes, percent and hours of the day. */
+export interface WarmupSettings {
+  readonly replyRate?: number;
+  readonly sendWindowStart?: number;
+  readonly sendWindowEnd?: number;
+}
+
+/** True if the warm-up has every one of the settings. */
+export function hasSettings(
+  config: { readonly [Key in keyof WarmupSettings]: number | null },
+  wanted: WarmupSettings,
+): boolean {
+  return Object.entries(wanted).every(([key, value]) => config[key as keyof WarmupSettings] === value);
+}
+
+/** Settings as `set` takes them: `reply_rate=30 send_window=8-18`. An unknown number is a question mark. */
+export function settingsText({
+  replyRate,
+  sendWindowStart,
+  sendWindowEnd,
+}: { readonly [Key in keyof WarmupSettings]: number | null }): string {
+  const said = (name: string, value?: number | null) => (value === undefined ? [] : [`${name}=${value ?? '?'}`]);
+  const hasBoth = sendWindowStart !== undefined && sendWindowEnd !== undefined;
+  const window = hasBoth
+    ? [`send_window=${sendWindowStart ?? '?'}-${sendWindowEnd ?? '?'}`]
+    : [...said('send_window_start', sendWindowStart), ...said('send_window_end', sendWindowEnd)];
+  return [...said('reply_rate', replyRate), ...window].join(' ');
+}
 
 export const outcomes = ['confirmed', 'refused', 'unconfirmed'] as const;
 export type Outcome = (typeof outcomes)[number];
@@ -23,6 +59,7 @@ export interface Before {
   readonly run: RunState;
   /** The target daily limit, emails a day. */
   readonly targetLimit?: number | null;
+  readonly settings?: { readonly [Key in keyof WarmupSettings]: number | null };
 }
 
 export interface Person {
@@ -41,6 +78,7 @@ interface ActionFields {
   readonly by: Person | null;
   readonly targetMode: WarmupMode | null;
   readonly targetLimit?: number;
+  readonly targetSettings?: WarmupSettings;
   readonly verdict: Verdict;
   readonly before: Before;
   /** POSTs sent or about to be sent. All tries are one intervention. */
@@ -54,6 +92,8 @@ interface ActionFields {
   readonly undoes?: string;
   /** The limit that a person takes back. The action is sent only while the mailbox has it. */
   readonly undoesLimit?: number;
+  /** The settings that a person takes back. The action is sent only while the mailbox has them. */
+  readonly undoesSettings?: WarmupSettings;
   /** The guard's action whose place a person's takes. It comes back unless the person's change is read back. */
   readonly displaced?: PendingAction;
 }

@@ -43,7 +43,7 @@ function objectsMatch(alerts: readonly Silenced[]): AlertMatch {
 
 export function mailboxCommandPath(
   mailbox: { readonly account: string; readonly id: string },
-  command: 'pause' | 'resume' | 'mode' | 'limit' | 'contest-end',
+  command: 'pause' | 'resume' | 'mode' | 'limit' | 'set' | 'contest-end',
 ): string {
   const key = mailboxKey(mailbox.account, mailbox.id);
   return `/mailboxes?${new URLSearchParams({ mailbox: key, do: command })}`;

@@ -34,7 +34,7 @@ export interface Parameter {
 }
 
 /** Operations of `do:`, for each row of an applied run. */
-export const operations = ['pause', 'resume', 'mode', 'limit', 'refresh', 'silence'] as const;
+export const operations = ['pause', 'resume', 'mode', 'limit', 'set', 'refresh', 'silence'] as const;
 export type Operation = (typeof operations)[number];
 
 export interface RecipeSchedule {

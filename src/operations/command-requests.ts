@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { severities } from '../core/alert-rules.ts';
+import { didYouMean } from '../core/nearest.ts';
 import {
   type CommandName,
   type CommandOutcome,
@@ -50,6 +51,23 @@ const confirmed = {
   dry_run: z.boolean().default(false).describe('Only say what would be done.'),
   plan: text.nullable().default(null).describe('The `plan` of a dry run: nothing is done when it has changed.'),
 };
+const settings = {
+  reply_rate: z.int().min(0).max(100).optional().describe('Percent.'),
+  send_window: z
+    .string()
+    .regex(/^([01]?[0-9]|2[0-3])-([01]?[0-9]|2[0-4])$/, 'must be two hours of the day, such as 8-18')
+    .optional()
+    .describe('First hour and end of sending, such as 8-18.'),
+};
+/** Names of the settings that `set` takes. */
+export const settingNames = Object.keys(settings);
+
+/** What is wrong with a setting that `set` does not know. */
+export function unknownSetting(name: string): string {
+  const near = didYouMean(name, settingNames);
+  return `unknown setting${near}; known here: ${settingNames.join(', ')}. The commands mode and limit set the mode and the daily limit`;
+}
+
 const mailbox = text.describe('An address, an id or ACCOUNT/ADDRESS.');
 
 /** Body of each operation, with its title and what it does. Refuses an unknown key: a mistyped `dry_run` must not act. */
@@ -87,10 +105,22 @@ export const operationShapes = {
       limit: z.int().min(1).max(largestLimit).describe('Emails a day, at most what the mode allows.'),
     })
     .meta({ title: 'Set the daily limit', description: 'Sets the target daily limit of a mailbox.' }),
+  set: z
+    .strictObject(
+      { ...confirmed, mailbox, ...settings },
+      {
+        error: (issue) =>
+          issue.code === 'unrecognized_keys' ? issue.keys.map((key) => unknownSetting(key)).join('\n') : undefined,
+      },
+    )
+    .meta({
+      title: 'Change other settings',
+      description: 'Changes settings of a warm-up, but neither its mode nor its daily limit.',
+    }),
   undo: z.strictObject({ ...confirmed, since_seconds: seconds.describe('How far back.') }).meta({
     title: 'Undo what Warmwarden did',
     description:
-      'Undoes what Warmwarden did by itself lately, and daily limits that people set through it, unless others have changed them since.',
+      'Undoes what Warmwarden did by itself lately, and daily limits and settings that people changed through it, unless others have changed them since.',
   }),
   writes: z
     .strictObject({

@@ -3,7 +3,15 @@
 
 import type { AccountWatch } from '../account/account-watch.ts';
 import { aboveMaximum, type PersonsChange, refusalOf } from '../account/record/persons.ts';
-import { type Action, alreadySo, neededNoChange } from '../core/action.ts';
+import {
+  type Action,
+  alreadySo,
+  type Before,
+  leavesGuardAlone,
+  neededNoChange,
+  settingsText,
+  type WarmupSettings,
+} from '../core/action.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { type MailboxState, namedMailbox, typedName } from '../core/mailbox.ts';
 import { type CommandOutcome, failed, invalid, type Requester } from '../core/operator-command.ts';
@@ -12,7 +20,7 @@ import type { EpochMs } from '../core/time.ts';
 import { actionText, campaignsUntouched, rateText } from '../core/wording/explain.ts';
 import { counted, momentText, spanText } from '../core/wording/phrases.ts';
 import type { CommandRooms } from './audit.ts';
-import type { Commands, OperationRequest, ReadyCommand } from './command-requests.ts';
+import { type Commands, type OperationRequest, type ReadyCommand, settingNames } from './command-requests.ts';
 
 export type MailboxChange = Omit<PersonsChange, 'by'>;
 export type WatchOf = (account: string) => AccountWatch | undefined;
@@ -31,11 +39,11 @@ export function carryingOut(watchOf: WatchOf, { world, rules }: CommandRooms): C
   };
 }
 
-/** Commands pause, resume, mode, limit and refresh over the accounts of a daemon. */
+/** Commands pause, resume, mode, limit, set and refresh over the accounts of a daemon. */
 export function mailboxCommands(
   watchOf: WatchOf,
   rooms: CommandRooms,
-): Pick<Commands, 'pause' | 'resume' | 'mode' | 'limit' | 'refresh'> {
+): Pick<Commands, 'pause' | 'resume' | 'mode' | 'limit' | 'set' | 'refresh'> {
   const { fleet } = rooms;
   const carryOut = carryingOut(watchOf, rooms);
   const change = (request: OperationRequest<'pause'>, wanted: MailboxChange): ReadyCommand | CommandOutcome => {
@@ -47,13 +55,22 @@ export function mailboxCommands(
     if (tooMuch !== null) return invalid(`${email}: ${tooMuch}. Set a lower daily limit, or another mode first.`);
     const refusal = request.dry_run ? refusalOf(rooms, mailbox, wanted) : null;
     if (refusal !== null) return failed(refusal);
-    const limit = wanted.kind === 'limit' ? [targetLimitOf(mailbox)] : [];
+    const { targetMode, targetLimit, targetSettings } = wanted;
+    const target = targetSettings ? settingsText(targetSettings) : (targetMode ?? targetLimit);
+    const now = targetSettings ? [settingsNow(mailbox, targetSettings)] : [targetLimitOf(mailbox)];
     return {
       plan: {
         effect: [effectOf(mailbox, wanted), ...readOnlyKeys([mailbox], fleet)],
-        about: [account, id, wanted, warmup?.answer.mode, warmup?.answer.status, ...limit],
+        about: [
+          account,
+          id,
+          wanted,
+          warmup?.answer.mode,
+          warmup?.answer.status,
+          ...(leavesGuardAlone(wanted.kind) ? now : []),
+        ],
       },
-      command: [wanted.kind, email, wanted.targetMode ?? wanted.targetLimit].filter((word) => word != null).join(' '),
+      command: [wanted.kind, email, target].filter((word) => word != null).join(' '),
       account,
       mailboxes: [{ account, id, email }],
       carryOut: () => carryOut(mailbox, wanted, request),
@@ -65,6 +82,11 @@ export function mailboxCommands(
       change(request, { kind: 'resume', targetMode: null, ...(undoes !== undefined && { undoes }) }),
     mode: (request) => change(request, { kind: 'mode', targetMode: request.mode }),
     limit: (request) => change(request, { kind: 'limit', targetMode: null, targetLimit: request.limit }),
+    set: (request) => {
+      const targetSettings = settingsIn(request);
+      if (typeof targetSettings === 'string') return invalid(targetSettings);
+      return change(request, { kind: 'set', targetMode: null, targetSettings });
+    },
     refresh(request) {
       const found = namedMailbox(request.mailbox, fleet.mailboxes());
       if ('wrong' in found) return invalid(found.wrong);
@@ -83,6 +105,23 @@ export function mailboxCommands(
 
 function targetLimitOf({ warmup }: MailboxState): number | null {
   return warmup?.answer.config.targetDailyLimit ?? null;
+}
+
+/** Settings of a request, or a sentence about what is wrong with them. */
+function settingsIn({ reply_rate: rate, send_window: window }: OperationRequest<'set'>): WarmupSettings | string {
+  if (rate === undefined && window === undefined) return `Name a setting: ${settingNames.join(', ')}.`;
+  const replyRate = rate === undefined ? {} : { replyRate: rate };
+  if (window === undefined) return replyRate;
+  const [sendWindowStart = 0, sendWindowEnd = 0] = window.split('-').map(Number);
+  if (sendWindowStart === sendWindowEnd) return `The send_window ${window} is empty: both hours are the same.`;
+  return { ...replyRate, sendWindowStart, sendWindowEnd };
+}
+
+/** Text of the present values of settings. */
+function settingsNow({ warmup }: MailboxState, wanted: WarmupSettings): string {
+  const config = warmup?.answer.config;
+  const names = Object.keys(wanted) as (keyof WarmupSettings)[];
+  return settingsText(Object.fromEntries(names.map((name) => [name, config?.[name] ?? null])));
 }
 
 export function readOnlyKeys(mailboxes: readonly MailboxState[], fleet: Pick<Fleet, 'account'>): readonly string[] {
@@ -107,6 +146,8 @@ export function effectOf(state: MailboxState, change: MailboxChange): string {
       return `Warmwarden will resume the warm-up of ${mailbox}. ${whyText(state)}${evidenceText(null)}`;
     case 'limit':
       return `Warmwarden will set the target daily limit of ${mailbox} from ${targetLimitOf(state) ?? 'an unknown number'} to ${emailsText(change)}. The mode stays as it is, and so do the emails that count.`;
+    case 'set':
+      return `Warmwarden will change ${settingsNow(state, change.targetSettings ?? {})} of ${mailbox} to ${settingsText(change.targetSettings ?? {})}. The mode, the daily limit and the emails that count stay as they are.`;
     default:
       return `Warmwarden will set the mode of ${mailbox} to ${change.targetMode}. ${whyText(state)}${evidenceText(change.targetMode)}`;
   }
@@ -149,8 +190,9 @@ function doneText(action: Action, now: EpochMs): string {
   return `Warmwarden ${changedText(action)}. Read back after ${spanText(tookMs)}.`;
 }
 
-function changedText({ kind, targetMode, targetLimit, email, account }: Action): string {
+function changedText({ kind, targetMode, targetLimit, targetSettings, email, account }: Action): string {
   const mailbox = `${email} (account ${account})`;
+  if (targetSettings !== undefined) return `set ${settingsText(targetSettings)} of ${mailbox}`;
   if (targetLimit !== undefined) return `set the target daily limit of ${mailbox} to ${emailsText({ targetLimit })}`;
   if (targetMode !== null) return `set the mode of ${mailbox} to ${targetMode}`;
   return `${kind === 'pause' ? 'paused' : 'resumed'} the warm-up of ${mailbox}`;
@@ -160,18 +202,34 @@ function emailsText({ targetLimit }: Pick<MailboxChange, 'targetLimit'>): string
   return counted(targetLimit ?? 0, 'email');
 }
 
-/** Sentence with the command that restores the earlier limit: the guard does not restore it. */
-function backText({ kind, account, mailboxId: id, email, before: { targetLimit } }: Action, command: string): string[] {
-  if (kind !== 'limit' || typeof targetLimit !== 'number') return [];
-  return [`To undo this: \`${command} limit ${typedName({ account, id, email })} ${targetLimit}\`.`];
+/** Sentence with the command that restores the earlier limit or settings: the guard does not restore them. */
+function backText({ kind, account, mailboxId: id, email, before, targetSettings }: Action, command: string): string[] {
+  const earlier = targetSettings ? earlierSettings(before, targetSettings) : before.targetLimit;
+  if (!leavesGuardAlone(kind) || earlier === null || earlier === undefined) return [];
+  const value = typeof earlier === 'number' ? earlier : settingsText(earlier);
+  return [`To undo this: \`${command} ${kind} ${typedName({ account, id, email })} ${value}\`.`];
+}
+
+/** The settings before a change of them, or null if one is unknown. */
+function earlierSettings({ settings = {} }: Before, changed: WarmupSettings): WarmupSettings | null {
+  const names = Object.keys(changed) as (keyof WarmupSettings)[];
+  const values = names.map((name) => [name, settings[name] ?? null] as const);
+  return values.some(([, value]) => value === null) ? null : Object.fromEntries(values);
 }
 
 /** Sentence about a change that others made to the mailbox between the question and the change. */
-function differenceOf({ kind, before, openedAt }: Action, shown: MailboxState): readonly string[] {
+function differenceOf(action: Action, shown: MailboxState): readonly string[] {
+  const { kind, before, openedAt } = action;
   const { mode, status } = shown.warmup?.answer ?? { mode: null, status: null };
   if (openedAt === null) return [];
   if (before.mode !== mode || before.status !== status)
     return [`Before that, somebody else had changed it to mode ${before.mode}, warm-up ${before.status}.`];
+  const { targetSettings } = action;
+  if (targetSettings) {
+    const found = settingsText(earlierSettings(before, targetSettings) ?? {});
+    if (found === '' || found === settingsNow(shown, targetSettings)) return [];
+    return [`Before that, somebody else had changed it to ${found}.`];
+  }
   if (kind !== 'limit' || before.targetLimit === targetLimitOf(shown)) return [];
   return [`Before that, somebody else had changed its target daily limit to ${before.targetLimit}.`];
 }

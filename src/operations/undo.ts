@@ -1,8 +1,8 @@
-// `undo`: a person takes back Warmwarden's recent changes where its claim still holds, and the limits that were set
+// `undo`: a person takes back Warmwarden's recent changes where its claim still holds, and the limits and settings that were set
 // through it. Later changes by others stay.
 
 import { changedSince, mayTakeBack, refusalOf } from '../account/record/persons.ts';
-import type { Action } from '../core/action.ts';
+import { type Action, leavesGuardAlone } from '../core/action.ts';
 import { type MailboxKey, type MailboxState, mailboxKey, typedName } from '../core/mailbox.ts';
 import {
   type CommandOutcome,
@@ -29,38 +29,56 @@ import {
   type WatchOf,
 } from './mailbox-commands.ts';
 
-/** Limit that people set, in emails a day, perhaps in several steps, and the one before the first step. */
-interface SetLimit {
+/** Number that people set, perhaps in several steps, and the one before the first step. */
+interface SetNumber {
   readonly set: number;
   readonly earlier: number;
   /** Moment at which the last step was read back. */
   readonly at: EpochMs;
 }
 
-/** Limits that were set, by mailbox. `confirmed`: confirmed actions, the oldest first. */
-export function setLimitsIn(confirmed: readonly Action[]): ReadonlyMap<MailboxKey, SetLimit> {
-  const limits = new Map<MailboxKey, SetLimit>();
-  for (const { account, mailboxId, targetLimit: set, undoesLimit, before, settledAt } of confirmed) {
+const settings = ['replyRate', 'sendWindowStart', 'sendWindowEnd'] as const;
+/** Number that people set through Warmwarden, as the API's answer names it. */
+type SetThing = 'targetDailyLimit' | (typeof settings)[number];
+type SetNumbers = Readonly<Record<SetThing, ReadonlyMap<MailboxKey, SetNumber>>>;
+
+/** Numbers that were set, by mailbox. `confirmed`: confirmed actions, the oldest first. */
+export function setNumbersIn(confirmed: readonly Action[], thing: SetThing): ReadonlyMap<MailboxKey, SetNumber> {
+  const numbers = new Map<MailboxKey, SetNumber>();
+  for (const action of confirmed) {
+    const { account, mailboxId, settledAt } = action;
+    const { set, before, isUndo } = stepOf(action, thing);
     if (set === undefined || settledAt === null) continue;
     const key = mailboxKey(account, mailboxId);
-    const last = limits.get(key);
+    const last = numbers.get(key);
     // A change by others between two steps means that only the second step can be taken back.
-    const earlier = last && last.set === before.targetLimit ? last.earlier : before.targetLimit;
-    if (undoesLimit !== undefined || typeof earlier !== 'number') limits.delete(key);
-    else limits.set(key, { set, earlier, at: settledAt });
+    const earlier = last && last.set === before ? last.earlier : before;
+    if (isUndo || typeof earlier !== 'number') numbers.delete(key);
+    else numbers.set(key, { set, earlier, at: settledAt });
   }
-  return limits;
+  return numbers;
 }
 
-/** True if the mailbox has the limit, and nobody changed it away and back in between. */
-export function isInForce({ set, earlier, at }: SetLimit, { warmup, changes }: MailboxState): boolean {
-  const changed = changes.some((change) => change.what === 'target_daily_limit' && change.at > at);
-  return !changed && set !== earlier && warmup?.answer.config.targetDailyLimit === set;
+function stepOf({ targetLimit, targetSettings, before, undoesLimit, undoesSettings }: Action, thing: SetThing) {
+  if (thing === 'targetDailyLimit')
+    return { set: targetLimit, before: before.targetLimit, isUndo: undoesLimit !== undefined };
+  return { set: targetSettings?.[thing], before: before.settings?.[thing], isUndo: undoesSettings !== undefined };
+}
+
+/** True if the mailbox has the number, and nobody changed a limit away and back in between. */
+export function isInForce(
+  { set, earlier, at }: SetNumber,
+  { warmup, changes }: Pick<MailboxState, 'warmup' | 'changes'>,
+  thing: SetThing,
+): boolean {
+  const isLimit = thing === 'targetDailyLimit';
+  const changed = isLimit && changes.some((change) => change.what === 'target_daily_limit' && change.at > at);
+  return !changed && set !== earlier && warmup?.answer.config[thing] === set;
 }
 
 /**
  * Mailbox with the changes that take ours back, in their order: the pause first, then the recovery below it, the limit
- * last, since it belongs to the mode before.
+ * after them, since it belongs to the mode before, and other settings last.
  */
 interface Undoing {
   readonly mailbox: MailboxState;
@@ -77,12 +95,17 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): Command<'und
     const when = momentText(since, rules().timeZone);
     const confirmed = await store.confirmedSince(since);
     // The plan is current: nothing is awaited between here and the first change.
-    const limits = setLimitsIn(confirmed);
+    const numbers: SetNumbers = {
+      targetDailyLimit: setNumbersIn(confirmed, 'targetDailyLimit'),
+      replyRate: setNumbersIn(confirmed, 'replyRate'),
+      sendWindowStart: setNumbersIn(confirmed, 'sendWindowStart'),
+      sendWindowEnd: setNumbersIn(confirmed, 'sendWindowEnd'),
+    };
     const ours = [...fleet.mailboxes()].flatMap((mailbox) => {
-      const steps = stepsBack(mailbox, since, limits);
+      const steps = stepsBack(mailbox, since, numbers);
       return steps.length === 0 ? [] : [{ mailbox, steps }];
     });
-    const left = othersChanged(confirmed, limits, ours);
+    const left = othersChanged(confirmed, numbers, ours);
     if (ours.length === 0) {
       const nothing = `Nothing to undo: no change that Warmwarden made by itself since ${when} is still in force.`;
       return noChange(nothing, ...left);
@@ -108,15 +131,25 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): Command<'und
   };
 }
 
-/** Changes that take back what Warmwarden did to a mailbox since a moment, and the limit that people set. */
-function stepsBack(mailbox: MailboxState, since: EpochMs, limits: ReadonlyMap<MailboxKey, SetLimit>): Undoing['steps'] {
+/** Changes that take back what Warmwarden did to a mailbox since a moment, and the numbers that people set. */
+function stepsBack(mailbox: MailboxState, since: EpochMs, numbers: SetNumbers): Undoing['steps'] {
   const claim = mailbox.memory?.claim ?? null;
   const claims = [claim, claim?.under ?? null].filter((one) => one !== null).filter((one) => one.since >= since);
-  const limit = limits.get(mailboxKey(mailbox.account, mailbox.id));
-  if (!limit || !isInForce(limit, mailbox)) return claims.map(changeBack);
-  const { set, earlier } = limit;
-  const limitBack = { kind: 'limit', targetMode: null, targetLimit: earlier, undoesLimit: set } as const;
-  return [...claims.map(changeBack), limitBack];
+  const inForce = (thing: SetThing) => {
+    const number = numbers[thing].get(mailboxKey(mailbox.account, mailbox.id));
+    return number && isInForce(number, mailbox, thing) ? [{ thing, ...number }] : [];
+  };
+  const limits = inForce('targetDailyLimit').map(({ set, earlier }): MailboxChange => {
+    return { kind: 'limit', targetMode: null, targetLimit: earlier, undoesLimit: set };
+  });
+  const changed = settings.flatMap(inForce);
+  const settingsBack: MailboxChange = {
+    kind: 'set',
+    targetMode: null,
+    targetSettings: Object.fromEntries(changed.map(({ thing, earlier }) => [thing, earlier])),
+    undoesSettings: Object.fromEntries(changed.map(({ thing, set }) => [thing, set])),
+  };
+  return [...claims.map(changeBack), ...limits, ...(changed.length > 0 ? [settingsBack] : [])];
 }
 
 /** Change that takes a claim back, or null if the mode before is not known. */
@@ -126,15 +159,12 @@ function changeBack({ kind, actionId: undoes, previousMode }: Claim): MailboxCha
 }
 
 /** Sentences about our changes that others have changed since. */
-function othersChanged(
-  confirmed: readonly Action[],
-  limits: ReadonlyMap<MailboxKey, SetLimit>,
-  ours: readonly Undoing[],
-): readonly string[] {
+function othersChanged(confirmed: readonly Action[], numbers: SetNumbers, ours: readonly Undoing[]): readonly string[] {
   const stand = new Set(ours.map(({ mailbox: { account, id } }) => mailboxKey(account, id)));
   const ended = confirmed.filter(({ kind, by, account, mailboxId }) => {
     const key = mailboxKey(account, mailboxId);
-    return !stand.has(key) && (kind === 'limit' ? limits.has(key) : !by && kind !== 'restore');
+    const isSet = Object.values(numbers).some((one) => one.has(key));
+    return !stand.has(key) && (leavesGuardAlone(kind) ? isSet : !by && kind !== 'restore');
   });
   return [...new Set(ended.map(({ email }) => `${email}: ${changedSince}.`))];
 }

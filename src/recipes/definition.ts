@@ -80,6 +80,12 @@ const stepSchema = z.discriminatedUnion(
     section({ operation: z.literal(['pause', 'resume', 'refresh']), reason }),
     section({ operation: z.literal('mode'), reason, mode: oneOf(warmupModes) }),
     section({ operation: z.literal('limit'), reason, limit: whole(1, largestLimit) }),
+    section({
+      operation: z.literal('set'),
+      reason,
+      replyRate: optional(whole(0, 100), undefined, 'Percent.'),
+      sendWindow: optional(z.string(), undefined, 'First hour and end of sending, such as 8-18.'),
+    }),
     section({ operation: z.literal('silence'), reason, forMs: duration(60_000) }),
   ],
   {

@@ -198,7 +198,11 @@ export async function performStep(
 
 function operationText(step: RecipeStep): string {
   if (step.operation === 'mode') return `mode ${step.mode}`;
-  return step.operation === 'limit' ? `limit ${step.limit}` : step.operation;
+  if (step.operation === 'limit') return `limit ${step.limit}`;
+  if (step.operation !== 'set') return step.operation;
+  const { replyRate, sendWindow } = step;
+  const rate = replyRate === undefined ? [] : [`reply_rate=${replyRate}`];
+  return ['set', ...rate, ...(sendWindow === undefined ? [] : [`send_window=${sendWindow}`])].join(' ');
 }
 
 const notAgreed = 'It was not part of the dry run that was confirmed, so it is left alone.';
@@ -213,6 +217,10 @@ function perform(
   if (step.operation === 'silence') {
     const match = { account: [account], mailbox: [id] };
     return operate('silence-add', { ...asked, match, for_seconds: step.forMs / secondMs });
+  }
+  if (step.operation === 'set') {
+    const settings = { reply_rate: step.replyRate, send_window: step.sendWindow };
+    return operate('set', { ...asked, mailbox: mailboxKey(account, id), ...settings });
   }
   const { operation, reason: _, ...given } = step;
   // The run may have waited, and a person may have taken the mailbox over meanwhile.

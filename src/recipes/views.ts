@@ -200,7 +200,7 @@ const actions: RecipeView = {
   columns: [
     column('id', 'unique; sorts by time', 'a.id'),
     ...whoIn('a', "a.action ->> '$.email'"),
-    column('kind', 'recovery, pause, restore, resume, mode or limit', "a.action ->> '$.kind'"),
+    column('kind', 'recovery, pause, restore, resume, mode, limit or set', "a.action ->> '$.kind'"),
     column('state', 'planned, open, confirmed, refused, unconfirmed or dropped', 'a.state'),
     column('asked_by', 'the person who requested it; NULL where Warmwarden decided it', "a.action ->> '$.by.name'"),
     column('target_mode', 'the mode that it sets; NULL where it sets none', "a.action ->> '$.targetMode'"),

@@ -64,7 +64,7 @@ describe('a recipe is refused', () => {
     [
       'with an operation that is none',
       `${ask}do: {operation: delete, reason: r}\n`,
-      '5:17 do.operation: "delete" must be pause, resume, mode, limit, refresh or silence',
+      '5:17 do.operation: "delete" must be pause, resume, mode, limit, set, refresh or silence',
     ],
     ['with the operation mode and no mode', `${ask}do: {operation: mode, reason: r}\n`, '5:5 do.mode: is missing'],
     ['with the operation limit and no limit', `${ask}do: {operation: limit, reason: r}\n`, '5:5 do.limit: is missing'],

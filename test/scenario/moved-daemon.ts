@@ -83,7 +83,7 @@ export interface MovedOptions {
 export interface Post {
   readonly at: number;
   readonly email: string;
-  /** pause, resume, the mode that was set, or the target daily limit. */
+  /** pause, resume, the mode that was set, the target daily limit, or other settings as JSON. */
   readonly change: string;
 }
 
@@ -98,6 +98,7 @@ interface Written {
 }
 const limitIn = ({ target_daily_limit: limit }: NonNullable<Written['config']> = {}) =>
   limit === undefined ? null : `limit ${limit}`;
+const settingsIn = (config: object | undefined) => config && JSON.stringify(config);
 
 /** The configuration file as a test changes it. */
 export interface WrittenConfig {
@@ -182,7 +183,11 @@ export async function startMovedDaemon(options: MovedOptions) {
       const { at, body } = request;
       seen.add(request);
       const { mailbox_id: id = '', action = '', config } = body as Written;
-      posts.push({ at, email: emails.get(id) ?? '', change: config?.warmup_mode ?? limitIn(config) ?? action });
+      posts.push({
+        at,
+        email: emails.get(id) ?? '',
+        change: config?.warmup_mode ?? limitIn(config) ?? settingsIn(config) ?? action,
+      });
     }
   };
   /** Moves the clock, and gives the process real time: what is slow on a busy machine must not take hours of the clock. */

@@ -53,7 +53,7 @@ const groups: readonly Group[] = [
   {
     heading: 'Act',
     about: 'Each command shows its effect and asks first.',
-    names: ['pause', 'resume', 'mode', 'limit', 'undo', 'writes', 'breaker', 'contest'],
+    names: ['pause', 'resume', 'mode', 'limit', 'set', 'undo', 'writes', 'breaker', 'contest'],
   },
   {
     heading: 'Silence',

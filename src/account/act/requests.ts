@@ -157,11 +157,12 @@ export class ActionRequests {
     this.#options.onWritten({ mailboxId, accepted });
   }
 
-  #request({ kind, mailboxId, targetMode, targetLimit }: Action) {
+  #request({ kind, mailboxId, targetMode, targetLimit, targetSettings }: Action) {
     const { api } = this.#rooms;
     // The request may wait for a connection before its first byte, and the whole process may be suspended meanwhile.
     const { mayPost } = this.#options.lease;
     if (targetLimit !== undefined) return api.write(mailboxId, { limit: targetLimit }, mayPost);
+    if (targetSettings !== undefined) return api.write(mailboxId, { settings: targetSettings }, mayPost);
     if (targetMode !== null) return api.write(mailboxId, { mode: targetMode }, mayPost);
     return api.write(mailboxId, kind === 'resume' ? 'resume' : 'pause', mayPost);
   }

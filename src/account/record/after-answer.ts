@@ -1,7 +1,7 @@
 // After an answer about one mailbox: it is applied and judged, the breaker is asked (docs/guard.md, "When it does nothing,
 // on purpose"), and the verdict plans or drops actions. Pure.
 
-import { type Action, actionAfter, isGuardActionKind, type OpenAction } from '../../core/action.ts';
+import { type Action, actionAfter, isGuardActionKind, type OpenAction, settingsText } from '../../core/action.ts';
 import type { Observed, WarmupAnswer } from '../../core/answers.ts';
 import { admit, type BreakerState, heldByBreaker, withdraw } from '../../core/guard/breaker.ts';
 import { afterConfirmed, afterOperatorChange, firstSight } from '../../core/guard/memory.ts';
@@ -172,7 +172,11 @@ export function afterSettlement(
   return { mailbox: afterChanges(confirm(before, observed, context), changes), changes };
 }
 
-function readBackText({ targetMode, targetLimit }: Action, { mode, status, config }: WarmupAnswer): string {
+function readBackText(
+  { targetMode, targetLimit, targetSettings }: Action,
+  { mode, status, config }: WarmupAnswer,
+): string {
+  if (targetSettings !== undefined) return settingsText(targetSettings);
   if (targetLimit !== undefined) return `target daily limit ${config.targetDailyLimit}`;
   return targetMode === null ? `status ${status}` : `mode ${mode}`;
 }

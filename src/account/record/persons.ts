@@ -1,6 +1,6 @@
 // A person's change of a mailbox: planned here, carried out by the guard's own actor, recorded with the person's name.
 
-import { type Action, actionAfter, type Person } from '../../core/action.ts';
+import { type Action, actionAfter, hasSettings, leavesGuardAlone, type Person } from '../../core/action.ts';
 import { verdictWithoutCounts } from '../../core/guard/judge.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
 import { isWarmupMode, maxPerDay } from '../../core/policy.ts';
@@ -16,10 +16,11 @@ export const changedSince = 'not changed, because it has been changed or reverse
 
 /** Returns true if the last look still shows what the change takes back, or if it takes nothing back. */
 export function mayTakeBack(
-  { undoes, undoesLimit }: Pick<Action, 'undoes' | 'undoesLimit'>,
+  { undoes, undoesLimit, undoesSettings }: Pick<Action, 'undoes' | 'undoesLimit' | 'undoesSettings'>,
   { memory, warmup }: MailboxState,
 ): boolean {
   if (undoesLimit !== undefined) return warmup?.answer.config.targetDailyLimit === undoesLimit;
+  if (undoesSettings !== undefined) return warmup !== null && hasSettings(warmup.answer.config, undoesSettings);
   if (undoes === undefined) return true;
   const claim = memory?.claim;
   if (claim?.actionId !== undoes) return false;
@@ -38,8 +39,8 @@ export function aboveMaximum(
 }
 
 /**
- * Displaces the guard's planned action, but never a POST that may be in progress. A limit displaces nothing, as it
- * resolves no breach. Returns a sentence if the change cannot be planned.
+ * Displaces the guard's planned action, but never a POST that may be in progress. A limit or another setting displaces
+ * nothing, as it resolves no breach. Returns a sentence if the change cannot be planned.
  */
 export function planForPerson(
   rooms: RecorderRooms,
@@ -102,9 +103,9 @@ export function refusalOf(
 function obstacleTo({ kind }: Pick<WantedChange, 'kind'>, current: Action | null, email: string): string | null {
   if (!isActive(current)) return null;
   const waits = current.state === 'refused' || current.state === 'unconfirmed';
-  if (kind === 'limit' && waits)
+  if (leavesGuardAlone(kind) && waits)
     return `${email}: the last action of Warmwarden has not taken effect. Pause the warm-up or set the mode first.`;
-  if (kind !== 'limit' && !current.by && current.state !== 'open') return null;
+  if (!leavesGuardAlone(kind) && !current.by && current.state !== 'open') return null;
   return `Another change of ${email} is in progress. Try again in a minute.`;
 }
 

@@ -4,6 +4,7 @@ import {
   type Action,
   actionAfter,
   type GuardActionKind,
+  hasSettings,
   type Outcome,
   type PendingAction,
   type PlannedAction,
@@ -34,11 +35,12 @@ export function isPending(action: Action | null): action is PendingAction {
 
 /** A new status word also shows a pause or a resume, unless it means the opposite. */
 export function showsChange(
-  action: Pick<Action, 'kind' | 'targetMode' | 'targetLimit' | 'before'>,
+  action: Pick<Action, 'kind' | 'targetMode' | 'targetLimit' | 'targetSettings' | 'before'>,
   warmup: WarmupAnswer,
   words: StatusWords,
 ): boolean {
   if (action.targetLimit !== undefined) return warmup.config.targetDailyLimit === action.targetLimit;
+  if (action.targetSettings !== undefined) return hasSettings(warmup.config, action.targetSettings);
   if (action.targetMode !== null) return warmup.mode === action.targetMode;
   const [wanted, contrary] =
     action.kind === 'pause' ? (['paused', 'running'] as const) : (['running', 'paused'] as const);
@@ -79,8 +81,9 @@ export function undoesNewer({ id, openedAt }: Action, actions: readonly Action[]
   );
 }
 
-/** Returns true if a change between two looks is the effect of the action. A mode brings its own limit. */
-export function isEffectOf({ what }: Change, { targetMode, targetLimit }: Action): boolean {
+/** Returns true if a change between two looks is the effect of the action. A mode brings its own limit; no look compares settings. */
+export function isEffectOf({ what }: Change, { targetMode, targetLimit, targetSettings }: Action): boolean {
+  if (targetSettings !== undefined) return false;
   if (targetLimit !== undefined) return what === 'target_daily_limit';
   return targetMode === null ? what === 'warm-up' : what === 'mode' || what === 'target_daily_limit';
 }
@@ -121,7 +124,15 @@ export function planAfter({ mailbox, verdict, enforce, now, newId }: Planning): 
 
 export type WantedChange = Pick<
   Action,
-  'kind' | 'targetMode' | 'targetLimit' | 'by' | 'undoes' | 'undoesLimit' | 'displaced'
+  | 'kind'
+  | 'targetMode'
+  | 'targetLimit'
+  | 'targetSettings'
+  | 'by'
+  | 'undoes'
+  | 'undoesLimit'
+  | 'undoesSettings'
+  | 'displaced'
 >;
 
 /** Returns an id that sorts by time. `chance` in [0, 1) makes it unique within a millisecond. */

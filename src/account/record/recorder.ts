@@ -141,7 +141,18 @@ export class Recorder {
       if (!mailbox || !action || action.id !== actionId || !isActive(action) || action.state === 'open') return null;
       const { mode = null, status = null, config } = mailbox.warmup?.answer ?? {};
       const run = mailbox.verdict?.answer.run ?? 'unknown';
-      const before = { mode, status, run, targetLimit: config?.targetDailyLimit ?? null };
+      const settings = config && {
+        replyRate: config.replyRate,
+        sendWindowStart: config.sendWindowStart,
+        sendWindowEnd: config.sendWindowEnd,
+      };
+      const before = {
+        mode,
+        status,
+        run,
+        targetLimit: config?.targetDailyLimit ?? null,
+        ...(settings && { settings }),
+      };
       const open = actionAfter(action, { kind: 'opened', before, at: this.#rooms.world.clock.now() });
       const maySend = this.maySend(action);
       const off = maySend ? await this.#rooms.store.openIntent(open) : null;

@@ -1,6 +1,6 @@
 // Rules of the guard's own actions: guard_acted, restored and guard_action_failed.
 
-import { type Action, type ActionKind, nextTryAfterUnconfirmed } from '../../core/action.ts';
+import { type Action, type ActionKind, leavesGuardAlone, nextTryAfterUnconfirmed } from '../../core/action.ts';
 import type { AlertFacts, Subject, Transition } from '../../core/alert.ts';
 import type { AlertRule } from '../../core/alert-rules.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
@@ -86,8 +86,8 @@ function endOf(
 ): Words | null {
   const { email, kind, by } = action;
   const needless = `${email}: no action is needed now`;
-  // A change of the limit settles nothing that the guard acts on.
-  if (action.state === 'confirmed' && kind !== 'limit') {
+  // A change of the limit or of other settings settles nothing that the guard acts on.
+  if (action.state === 'confirmed' && !leavesGuardAlone(kind)) {
     const done = actionText(action, context.now, context.rules.timeZone);
     if (by) return [needless, done];
     return [`${email}: ${doneWords[kind]} after all`, done, undoText(action, context.command)];
@@ -116,6 +116,7 @@ const doneWords: Readonly<Record<ActionKind, string>> = {
   resume: 'warm-up resumed',
   mode: 'mode set',
   limit: 'daily limit set',
+  set: 'settings changed',
 };
 
 function actionTitle(action: Action): string {

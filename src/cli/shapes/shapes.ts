@@ -202,6 +202,7 @@ export const shapes = {
   resume: outcome,
   mode: outcome,
   limit: outcome,
+  set: outcome,
   undo: outcome,
   'token new': token,
   'recipes list': z.strictObject(recipesShape.shape),

@@ -1,6 +1,6 @@
 // Memory of the guard about a mailbox. docs/guard.md, "After a change".
 
-import type { ActionKind, GuardActionKind } from '../action.ts';
+import { type ActionKind, type GuardActionKind, leavesGuardAlone } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
 import { isWarmupMode, maxStatsDays, type Policy, type RecentLimits } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../time.ts';
@@ -274,10 +274,10 @@ function pausedUnder({ word }: Done, sight: Sight): Pick<GuardMemory, 'pauseWord
 
 /**
  * A person's change through Warmwarden is not claimed and restarts the evidence. A reverted change of ours counts as a
- * reversal. A resume keeps our recovery under our pause. A new daily limit changes neither evidence nor claim.
+ * reversal. A resume keeps our recovery under our pause. A new daily limit, or another setting, changes neither evidence nor claim.
  */
 export function afterOperatorChange(policy: Policy, memory: GuardMemory, done: Done, sight: Sight): GuardMemory {
-  if (done.kind === 'limit') return memory;
+  if (leavesGuardAlone(done.kind)) return memory;
   const { claim } = memory;
   const seen = { ...modesAfter(memory, sight), run: runAfter(memory, done, sight) };
   if (done.kind === 'pause') return { ...memory, ...seen, claim: null, ...pausedUnder(done, sight) };

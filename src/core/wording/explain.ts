@@ -1,5 +1,5 @@
 // Verdicts and actions in sentences, for alerts, the page and `decide`.
-import type { Action } from '../action.ts';
+import { type Action, settingsText } from '../action.ts';
 import type { AlertFacts } from '../alert.ts';
 import { typedName } from '../mailbox.ts';
 import { isWarmupMode, percent, ratePpm } from '../policy.ts';
@@ -220,7 +220,15 @@ export function actionNoun(action: Action): string {
   return namesOf(action).noun;
 }
 
-function namesOf({ kind, targetMode, targetLimit, by }: Action): { readonly done: string; readonly noun: string } {
+function namesOf({ kind, targetMode, targetLimit, targetSettings, by }: Action): {
+  readonly done: string;
+  readonly noun: string;
+} {
+  if (targetSettings !== undefined) {
+    const settings = settingsText(targetSettings);
+    const who = by?.name ?? 'Warmwarden';
+    return { done: `${who} set ${settings}`, noun: `the change to ${settings} that ${who} requested` };
+  }
   if (targetLimit !== undefined) {
     const limit = `limit of ${counted(targetLimit, 'email')} a day`;
     const who = by?.name ?? 'Warmwarden';

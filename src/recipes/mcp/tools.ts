@@ -60,6 +60,7 @@ const hintsOf: Readonly<Record<Operation | 'unknown' | 'none' | 'cancel', Hints>
   resume: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   mode: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   limit: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  set: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   unknown: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
 };
 
@@ -68,6 +69,7 @@ const operationWords: Readonly<Record<Operation, string>> = {
   resume: 'resumes the warm-up of the mailbox in each row, if Warmwarden paused it',
   mode: 'changes the warm-up mode of the mailbox in each row',
   limit: 'changes the target daily limit of the mailbox in each row',
+  set: 'changes settings of the mailbox in each row, but neither its mode nor its daily limit',
   refresh: 'reads all data of the mailbox in each row from the API again',
   silence: 'mutes the alerts of the mailbox in each row',
 };

@@ -60,6 +60,25 @@ const commands: Readonly<Record<string, PageCommand>> = {
     fields: [{ name: 'limit', label: 'Emails a day', value: '', kind: 'number' }],
     body: ({ limit }) => ({ limit: Number(limit) }),
   },
+  '/mailboxes set': {
+    operation: 'set',
+    title: (of) => `Change the settings of ${of}`,
+    button: 'Change the settings',
+    fields: [
+      { name: 'reply_rate', label: 'Reply rate', value: '', kind: 'text', hint: 'Percent. Empty: as it is.' },
+      {
+        name: 'send_window',
+        label: 'Send window',
+        value: '',
+        kind: 'text',
+        hint: 'Hours, such as 8-18. Empty: as it is.',
+      },
+    ],
+    body: (values) => {
+      const { reply_rate: rate, ...window } = filled(values, ['reply_rate', 'send_window']);
+      return { ...window, ...(rate !== undefined && { reply_rate: Number(rate) }) };
+    },
+  },
   '/mailboxes contest-end': {
     operation: 'contest-end',
     title: (of) => `Let Warmwarden act on ${of} again`,

@@ -1,5 +1,6 @@
 // GET /api/mailboxes/ACCOUNT/ID (all that was read of a mailbox) and GET /api/explain (decisions, actions, changes).
 import { z } from 'zod';
+import { settingsText } from '../../core/action.ts';
 import { type MailboxState, namedMailbox } from '../../core/mailbox.ts';
 import type { MailboxEntries } from '../../core/records.ts';
 import type { EpochMs } from '../../core/time.ts';
@@ -163,6 +164,7 @@ const explainedAction = z.strictObject({
   ...actionFields,
   target_mode: text.nullable(),
   target_limit: count.nullable().describe('Emails a day.'),
+  target_settings: text.nullable().describe('As `set` takes them: `reply_rate=30 send_window=8-18`.'),
   by: z
     .strictObject({ name: text, reason: text })
     .nullable()
@@ -187,7 +189,7 @@ export const explainAnswer = z.strictObject({
   more: z.boolean().describe('There are older entries.'),
   decisions: listOf(decision).describe('The newest first.'),
   actions: listOf(explainedAction).describe(
-    'The newest first: an [action](#action) with `target_mode`, `target_limit`, `by`, `causes`, `text`.',
+    'The newest first: an [action](#action) with `target_mode`, `target_limit`, `target_settings`, `by`, `causes`, `text`.',
   ),
   changes: listOf(change).describe('What others changed, the newest first.'),
 });
@@ -256,6 +258,7 @@ function explanationFacts(
     actions: actions.map((one) => ({
       ...actionFacts(one, explainVerdict),
       targetLimit: one.targetLimit ?? null,
+      targetSettings: one.targetSettings ? settingsText(one.targetSettings) : null,
       text: actionText(one, one.plannedAt, zone),
     })),
     changes: changes.map((one) => changeFacts(one, zone)),

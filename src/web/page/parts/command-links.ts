@@ -98,6 +98,7 @@ export function mailboxLinks(mailbox: { readonly account: string; readonly id: s
     doLink(mailboxCommandPath(mailbox, 'resume'), 'Resume'),
     doLink(mailboxCommandPath(mailbox, 'mode'), 'Set the mode'),
     doLink(mailboxCommandPath(mailbox, 'limit'), 'Set the daily limit'),
+    doLink(mailboxCommandPath(mailbox, 'set'), 'Other settings'),
     doLink(silencePath({ account: [account], mailbox: [id] }, silenceLasts), 'Silence 4 h'),
     doLink(writesPath(true, { mailbox: mailboxKey(account, id) }), 'Stop changes'),
   ];

@@ -9,6 +9,7 @@ import {
   alreadySo,
   neededNoChange,
   type Person,
+  settingsText,
 } from '../../../core/action.ts';
 import type { Alert, Silence } from '../../../core/alert.ts';
 import { ruleBook } from '../../../core/alert-rules.ts';
@@ -36,6 +37,7 @@ const kindWords: Readonly<Record<ActionKind, { readonly wanted: string; readonly
   resume: { wanted: 'Resume warm-up', done: 'Resumed warm-up' },
   mode: { wanted: 'Set the mode', done: 'Mode set' },
   limit: { wanted: 'Set the target daily limit', done: 'Target daily limit set' },
+  set: { wanted: 'Set', done: 'Set' },
 };
 
 const stateWords: Readonly<Record<ActionState, { readonly word: string; readonly tone: string }>> = {
@@ -54,7 +56,9 @@ function askedFor({ name, reason }: Person): string {
 
 export function actionItem({ action, explain, now, link }: ActionItemParts): Markup {
   const { word, tone } = neededNoChange(action) ? noChange : stateWords[action.state];
-  const target = action.targetLimit === undefined ? '' : ` to ${counted(action.targetLimit, 'email')}`;
+  const { targetLimit, targetSettings } = action;
+  const limit = targetLimit === undefined ? '' : ` to ${counted(targetLimit, 'email')}`;
+  const target = targetSettings ? ` ${settingsText(targetSettings)}` : limit;
   const what = kindWords[action.kind][action.state === 'confirmed' ? 'done' : 'wanted'] + target;
   const path = mailboxPath({ account: action.account, id: action.mailboxId });
   return html`<li id="action-${action.id}" class="${tone}">
