@@ -24,7 +24,7 @@ const postgres = [
 /** They measure times, or live in tenths of a second: nothing else runs beside them. */
 const alone = ['test/http/large-answers.slow.ts'];
 /** The longest, in this order; all but `nth-write` wait for real time, and leave the processor to the others. */
-const first = ['stopped-process', 'crew-rounds', 'rate-limit', 'scenario/postgres', 'kill-at-every-step', 'nth-write'];
+const first = ['crew-rounds', 'rate-limit', 'scenario/postgres', 'kill-at-every-step', 'nth-write'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

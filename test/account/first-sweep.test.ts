@@ -124,13 +124,8 @@ test('who arrives meanwhile is read with the rest, who leaves is not waited for,
 });
 
 test('when all were read, it says that second looks are waited for', async () => {
-  const progress = {
-    account: 'acme',
-    since: start,
-    mailboxes: 12,
-    read: 12,
-  };
-  expect(sweepText({ ...progress, doneAt: start + minuteMs }, { now: start, zone: 'UTC' })).toBe(
+  const progress = { account: 'acme', since: start, mailboxes: 12, read: 12, doneAt: start + minuteMs };
+  expect(sweepText(progress, { now: start, zone: 'UTC' })).toBe(
     'First sweep of acme: all 12 mailboxes read, second readings done in about 1 min (10:03 UTC)',
   );
 });

@@ -46,11 +46,6 @@ test('the literal rule raises 1.42 alarms on a slow mailbox of 0.1%, as the stud
   expect(ours.interventionsPer90Days).toBeGreaterThan(0);
 });
 
-test('the same seed gives the same figures', () => {
-  const cell = { mode: 'recovery', column: column('dns_day'), mailboxes: 50, seed: 5 } as const;
-  expect(runCell(cell, [defaultPolicy])).toEqual(runCell(cell, [defaultPolicy]));
-});
-
 test('asking the judge only where bounces came or a day began finds the alarms of every single poll', () => {
   for (const mode of warmupModes) {
     for (const { name } of columns) {
@@ -71,19 +66,6 @@ test('a hold that ends without a new bounce is not overlooked', () => {
     const [some, every] = [false, true].map((judgeAll) => alarmsOf({ ...watch, polls: history.sent.length, judgeAll }));
     expect(some?.map(({ poll }) => poll)).toEqual(every?.map(({ poll }) => poll));
   }
-});
-
-test('every email of a block is lost from the onset on, and none before', () => {
-  const history = historyOf('block', 2, 'balanced', 120);
-  const onset = history.onset * 8;
-  expect(sum(history.lost.slice(0, onset))).toBe(0);
-  expect(history.lost.slice(onset)).toEqual(history.sent.slice(onset));
-});
-
-test('a mailbox that nobody stops is missed, and its delay counts as 30 days', () => {
-  const blind = { ...defaultPolicy, minBounces: 1_000, emergency: { ...defaultPolicy.emergency, minBounces: 1_000 } };
-  const [result] = runCell({ mode: 'slow', column: column('3x'), mailboxes: 50, seed: 5 }, [blind]);
-  expect(result).toMatchObject({ kind: 'incident', medianDays: 30, missedShare: 1, pauseFirstShare: 0 });
 });
 
 test('a guard that needs three bounces misses the targets that it should miss', () => {

@@ -230,7 +230,9 @@ describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, sto
     expect(inWords.stderr).not.toMatch(/undefined|\[object|^ {4}at /m);
     const { code, stdout, stderr } = await run([...mistaken, ...yes, '--json'], 'guarded');
     expect([code, stderr]).toEqual([2, '']);
-    expect(['usage', 'unknown_name']).toContain(errorShape.parse(JSON.parse(stdout)).error.code);
+    const { error } = errorShape.parse(JSON.parse(stdout));
+    expect(['usage', 'unknown_name']).toContain(error.code);
+    expect(error.message).not.toMatch(/^error: /);
   });
 
   test('with neither daemon nor store', async () => {

@@ -1,34 +1,19 @@
 // A start whose address is in use leaves nothing behind, and says so in one sentence.
-import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
-import { newFolder } from '../support/new-folder.ts';
-
-const program = new URL('../../src/bin.js', import.meta.url).pathname;
+import { readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { startServer } from '../support/loopback.ts';
+import { runDaemon, Workplace } from '../support/process.ts';
 
 test('a start on an address in use creates no store, and prints one sentence', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  onTestFinished(() => void other.close());
-  const folder = newFolder();
-  const file = join(folder, 'config.json');
-  const listen = `127.0.0.1:${(other.address() as AddressInfo).port}`;
+  using workplace = new Workplace();
+  await using other = await startServer();
+  const listen = `127.0.0.1:${other.port}`;
   const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
-  writeFileSync(file, JSON.stringify({ accounts, server: { listen }, store: { url: 'sqlite:./w.db' } }));
-  const env = { ...process.env, INVOCATION_ID: 'supervised' };
-  const run = promisify(execFile)(process.execPath, [program, 'run', '--config', file], { env });
-  const { code, stdout, stderr } = await run.then(
-    () => expect.fail(),
-    (error: { code: number; stdout: string; stderr: string }) => error,
-  );
-  expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toBe(
+  const config = workplace.configure({ accounts, server: { listen }, store: { url: 'sqlite:./w.db' } });
+  await using daemon = runDaemon(config, { INVOCATION_ID: 'supervised' });
+  expect([await daemon.ended, daemon.stdout]).toEqual([{ code: 1, signal: null }, '']);
+  expect(daemon.stderr).toBe(
     `warmwarden: ${listen} is in use by another process. Stop that process or set another server.listen\n`,
   );
-  expect(readdirSync(folder)).toEqual(['config.json']);
+  expect(readdirSync(workplace.folder)).toEqual(['config.yaml']);
 });

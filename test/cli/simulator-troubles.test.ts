@@ -44,6 +44,12 @@ test('a trouble is told with its counts, and when a daemon can see it', async ()
   expect(stdout).toContain('A daemon sees it when it next reads the statistics of this mailbox.');
 });
 
+test('a trouble without a simulator says how to start one', async () => {
+  const { code, stderr } = await commandLine(['simulator', 'breach', ann.email, '--url', 'http://127.0.0.1:9']);
+  const said = /^No simulator answers at http:\/\/127\.0\.0\.1:9\. Start one with `.* simulator`, or name /;
+  expect([code, stderr]).toEqual([1, expect.stringMatching(said)]);
+});
+
 test('an alert that reaches the simulator is printed line by line, and no control character with it', () => {
   const section = { type: 'section', text: { text: '3 bounces &amp; more\n<http://127.0.0.1:7025/|the page>' } };
   const body = JSON.stringify({ text: 'Warning: a@b.example\u001b[2J', attachments: [{ blocks: [section] }] });

@@ -8,15 +8,6 @@ import { alert } from '../web/example-fleet.ts';
 
 const start = Date.UTC(2026, 10, 3, 9);
 
-test('says since when the store fails, with which error, and what to do', () => {
-  const fleet = new Fleet();
-  const failure = { said: 'the disk is full', remedy: 'Make room on the disk.', lasting: false };
-  fleet.putStoreFailure(failure, start);
-  expect(readinessOf({ fleet, operate: null, zone: 'Europe/Berlin' }).reasons[1]).toBe(
-    'the store is failing (since 3 November 10:00 Europe/Berlin): The disk is full. Make room on the disk.',
-  );
-});
-
 test('says while an account is starting why the process before ended', () => {
   const fleet = new Fleet();
   const sentence = 'Warmwarden ended on 3 November 09:00 UTC: account acme: its time loop has been stuck for a minute.';

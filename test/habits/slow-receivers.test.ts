@@ -270,7 +270,7 @@ test('410 is asked again every five minutes, and what waited is sent', async () 
 test('channel_failing fires within a minute of a 410, and ends when a message is taken', async () => {
   await using at = await goneHook();
   await at.rig.clock.advance(1.5 * minuteMs);
-  expect([...at.rig.fleet.alerts()].map(({ rule, object }) => [rule, object])).toEqual([['channel_failing', 'hook']]);
+  expect([...at.rig.fleet.alerts()]).toMatchObject([{ rule: 'channel_failing', object: 'hook', status: 'firing' }]);
   at.receiver.answer = status(200);
   await at.rig.clock.advance(hourMs + minuteMs);
   expect([...at.rig.fleet.alerts()]).toEqual([]);

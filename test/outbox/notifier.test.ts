@@ -239,7 +239,7 @@ test('while a channel fails, a reminder waits and is given up as if no newer one
   expect([at.receiver.received.length, count('pending')]).toEqual([1, 0]);
 });
 
-test('a redirect, a closed connection and silence are failures, and nothing is sent elsewhere', async () => {
+test('a redirect and a closed connection are failures, and nothing is sent elsewhere', async () => {
   await using elsewhere = await startReceiver();
   await using at = await stage();
   at.receiver.answer = status(307, { location: elsewhere.url });

@@ -95,6 +95,15 @@ test('activity is by everyone, and is narrowed to a person, an operation, a reas
   }
   const none = { commands: async () => [], guardActions: async () => [] };
   expect(textOf(await read(exampleFleet(), '/activity?by=bob', { history: none }))).toContain('Nothing that matches.');
+  const ids = Array.from({ length: 101 }, (_, index) => 200 - index);
+  const commands = async (query: object) => {
+    asked.push(query);
+    return ids.map((id) => ({ ...command, id }));
+  };
+  const many = { history: { ...none, commands } };
+  const [, earlier = ''] = /href="([^"]+)">Earlier/.exec(await read(exampleFleet(), '/activity?by=anna', many)) ?? [];
+  await read(exampleFleet(), earlier.replaceAll('&amp;', '&'), many);
+  expect(asked.at(-1)).toMatchObject({ by: 'anna', before: { at: command.at, id: 101 } });
   expect(await read(exampleFleet(), '/activity?mailbox=nobody', { history })).toContain(
     'No guarded mailbox is called nobody.',
   );

@@ -1,4 +1,5 @@
 // An API that echoes the key in a success brought it onto the page, into metrics, alerts, recipes and the store.
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
 import { Redactor } from '../../src/api/http/redactor.ts';
@@ -49,6 +50,18 @@ describe('a redactor', () => {
   test('takes out every secret that it knows, the longest first, and whatever looks like a key', () => {
     expect(redactor.text(`a ${hook}/long b ${hook} c ${key} d sk_live_of-another, not sk_live_`)).toBe(
       'a [hidden] b [hidden] c [key] d [key], not sk_live_',
+    );
+  });
+
+  test('shows no key and no secret of another part of the configuration, whatever letters they are made of', () => {
+    const secret = fc.string({ minLength: 12, maxLength: 40, unit: 'binary' });
+    const beside = fc.string({ maxLength: 40 });
+    fc.assert(
+      fc.property(secret, secret, beside, beside, (own, other, before, after) => {
+        const shown = new Redactor(own, [other]).text(`${before}${own}${after}${other}${before}`);
+        fc.pre(!`${before}[key]${after}[hidden]${before}`.includes(own));
+        expect(shown).not.toContain(own);
+      }),
     );
   });
 

@@ -1,5 +1,4 @@
-// What begins and ends is told once each: an API that says it is unwell, a mailbox status that nobody knows, and what happens while
-// nobody is on duty.
+// What begins and ends is told once each: an API that says it is unwell, and what happens while nobody is on duty.
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Incident } from '../../tools/simulator/scenario.ts';
@@ -11,30 +10,6 @@ import { poll, settled } from './three-domains.ts';
 
 const calm = { ...scenarios.calm, fleet: stormOf(oliver).fleet };
 const byTheMinute = { health: '* * * * *', mailboxes: '*/5 * * * *', stats: '0 * * * *', warmup: '0 * * * *' };
-const edited = (set: Readonly<Record<string, unknown>>, route: 'mailbox' | 'mailboxes' | 'warmup', mailbox?: string) =>
-  ({ fault: { do: 'edit', edit: { set } }, route, ...(mailbox && { mailbox }) }) as const;
-
-test('a mailbox that is suspended is announced once, and once more when it is not', async () => {
-  await using stage = await startMovedDaemon({
-    scenario: calm,
-    poll: { ...poll, mailboxes: '*/5 * * * *', mailbox: '0 */2 * * *' },
-  });
-  await stage.run(10 * minuteMs);
-  stage.simulator.faults.add(edited({ 'mailboxes.*.status': 'suspended' }, 'mailboxes'));
-  stage.simulator.faults.add(edited({ status: 'suspended' }, 'mailbox'));
-  await stage.run(15 * minuteMs);
-  expect(stage.notified('mailbox_unwell')).toEqual(['firing']);
-  const [notified] = stage.told('mailbox_unwell');
-  expect(notified).toMatchObject({ severity: 'warning', title: `${oliver}: unknown mailbox status "suspended"` });
-  await stage.run(5 * hourMs);
-  await stage.restart();
-  await stage.run(hourMs);
-  const told = (about: string) => stage.notified('mailbox_unwell', about);
-  expect([told('status'), told('connection'), stage.posts]).toEqual([['firing'], [], []]);
-  stage.simulator.faults.clear();
-  await stage.run(15 * minuteMs);
-  expect(stage.notified('mailbox_unwell')).toEqual(['firing', 'resolved']);
-});
 
 test('H21: a health check that is not ok is announced after five minutes, with its word, and resolved', async () => {
   await using stage = await startMovedDaemon({ scenario: calm, poll: byTheMinute });
