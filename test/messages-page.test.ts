@@ -65,5 +65,7 @@ test('the channels, routes, digest and heartbeat of the pages are a configuratio
   ].join('\n');
   const { alerts } = new ConfigFolder().accept(text, environment).config;
   expect(new Set(alerts.channels.map(({ type }) => type)).size).toBe(18);
-  expect([alerts.routes.length, alerts.digest?.channels, alerts.heartbeat !== null]).toEqual([4, ['ops'], true]);
+  expect([alerts.routes.length, alerts.digests.map(({ channels: names }) => names), alerts.heartbeat !== null]).toEqual(
+    [4, [['ops'], ['client-acme']], true],
+  );
 });

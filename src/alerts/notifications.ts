@@ -15,6 +15,7 @@ import {
   mayNotifyFrom,
   severer,
 } from './grouping.ts';
+import { type KnownFleet, traitsOf } from './routing.ts';
 import { isDisarming } from './rules/protection-rule.ts';
 
 export interface NotificationFacts {
@@ -136,6 +137,13 @@ export function withLinks(alert: Alert, pageUrl: string | null): Alert {
   const path = pagePath(alert);
   const links = { ...(path && { page_url: `${pageUrl}${path}` }), runbook_url: `${pageUrl}/runbooks#${alert.rule}` };
   return { ...alert, facts: { ...alert.facts, numbers: { ...alert.facts.numbers, ...links } } };
+}
+
+/** Adds the tags that the alert has now: a reload may change them. */
+export function withTags(alert: Alert, fleet: KnownFleet): Alert {
+  const { account, facts } = alert;
+  const { tags } = traitsOf(alert, account, fleet);
+  return tags.length === 0 || facts.withheld ? alert : { ...alert, facts: { ...facts, tags } };
 }
 
 function pagePath(alert: Alert): string | null {

@@ -18,21 +18,26 @@ import type { EpochMs } from '../core/time.ts';
 import { isDisarming, protectionOf } from './rules/protection-rule.ts';
 
 /** Protection that a person took away is always announced. */
-export function mutes(match: AlertMatch, alert: Alert): boolean {
-  return !isDisarming(alert) && matches(alert, match);
+export function mutes(match: AlertMatch, alert: Alert, fleet: KnownFleet): boolean {
+  return !isDisarming(alert) && matches(alert, match, fleet);
 }
 
 /** Returns the silence that lasts longest, or null if none mutes the alert. */
-export function silenceOf(alert: Alert, silences: readonly Silence[]): Silence | null {
-  const over = silences.filter(({ match }) => mutes(match, alert));
+export function silenceOf(alert: Alert, silences: readonly Silence[], fleet: KnownFleet): Silence | null {
+  const over = silences.filter(({ match }) => mutes(match, alert, fleet));
   return over.reduce<Silence | null>((last, one) => (last && last.until >= one.until ? last : one), null);
 }
 
 /** An alert about several accounts must match a silence with `every` one, so that no other part is muted. */
-export function matches(alert: Alert, match: AlertMatch, accounts: 'every' | 'one' = 'every'): boolean {
+export function matches(
+  alert: Alert,
+  match: AlertMatch,
+  fleet: KnownFleet,
+  accounts: 'every' | 'one' = 'every',
+): boolean {
   return (
     (match.severity === undefined || match.severity.includes(alert.severity)) &&
-    (match.account === undefined || fitsAccounts(match.account, alert, accounts)) &&
+    fitsAccounts(match, alert, fleet, accounts) &&
     (match.rule === undefined || anyGlob(match.rule, alert.rule)) &&
     (match.domain === undefined || isOfDomain(match.domain, alert)) &&
     (match.mailbox === undefined || isOfMailbox(match.mailbox, alert)) &&
@@ -40,12 +45,20 @@ export function matches(alert: Alert, match: AlertMatch, accounts: 'every' | 'on
   );
 }
 
-function fitsAccounts(globs: readonly string[], alert: Alert, accounts: 'every' | 'one'): boolean {
+function fitsAccounts(
+  { account, tag, provider }: AlertMatch,
+  alert: Alert,
+  fleet: KnownFleet,
+  accounts: 'every' | 'one',
+): boolean {
   const concerned = accountsOf(alert);
   const names = concerned.length > 0 ? concerned : [alert.account];
-  return accounts === 'every'
-    ? names.every((name) => anyGlob(globs, name))
-    : names.some((name) => anyGlob(globs, name));
+  const traits = (name: string) => traitsOf(alert, name, fleet);
+  const fits = (name: string) =>
+    fitsAny(account, () => [name]) &&
+    fitsAny(tag, () => traits(name).tags) &&
+    fitsAny(provider, () => traits(name).providers);
+  return accounts === 'every' ? names.every(fits) : names.some(fits);
 }
 
 function anyGlob(globs: readonly string[], name: string): boolean {
@@ -84,7 +97,7 @@ export function channelsFor(
 ): readonly string[] {
   // A failing channel is announced through the others.
   const able = channels.filter(({ name }) => alert.rule !== 'channel_failing' || name !== alert.object);
-  const wanted = new Set(routes.filter((route) => wants(route, alert)).flatMap((route) => route.channels));
+  const wanted = new Set(routes.filter((route) => wants(route, alert, fleet)).flatMap((route) => route.channels));
   const everybody = able.filter((channel) => wanted.has(channel.name) || isReadByPeople(channel));
   const routed = isDisarming(alert) ? able.filter(isReadByPeople) : able.filter(({ name }) => wanted.has(name));
   const concerned = (some: readonly RoutedChannel[]) =>
@@ -102,10 +115,10 @@ function namesOf(channels: readonly RoutedChannel[]): readonly string[] {
   return channels.map(({ name }) => name);
 }
 
-/** An alert about Warmwarden itself has no account, so a route by account must not exclude it. */
-function wants({ match }: AlertRoute, alert: Alert): boolean {
-  const { account: _account, ...rest } = match;
-  return matches(alert, accountsOf(alert).length === 0 ? rest : match, 'one');
+/** An alert about Warmwarden itself has no account, so a route by account or tag must not exclude it. */
+function wants({ match }: AlertRoute, alert: Alert, fleet: KnownFleet): boolean {
+  const { account: _account, tag: _tag, ...rest } = match;
+  return matches(alert, accountsOf(alert).length === 0 ? rest : match, fleet, 'one');
 }
 
 /** Returns true if held actions came to concern a channel that was not notified of the hold. */
@@ -161,7 +174,7 @@ export function pauseEnd({ fingerprint, at: since, severity }: Announcement, fac
 }
 
 // Names that a channel may show: those in its routes. A channel shows all names if one of its routes names no account,
-// mailbox or domain, or if its routes name the whole fleet. Any other channel is a client's.
+// tag, provider, domain or mailbox, or if its routes name the whole fleet. Any other channel is a client's.
 
 export interface AlertRoute {
   readonly match: AlertMatch;
@@ -178,14 +191,24 @@ export interface Audience {
   concernOf(alert: Alert): Concern;
 }
 
-export type KnownFleet = Pick<Fleet, 'accounts' | 'mailboxesOf' | 'breaker'>;
+export type KnownFleet = Pick<Fleet, 'accounts' | 'breaker' | 'mailbox' | 'mailboxesOf' | 'tags'>;
 
 const everybody: Audience = { isClient: () => false, sees: () => true, concernOf: () => 'all' };
 
 export function audienceOf(channel: string, routes: readonly AlertRoute[], fleet: KnownFleet): Audience {
   const matches = routes.filter(({ channels }) => channels.includes(channel)).map(({ match }) => match);
-  const isWide = ({ account, mailbox, domain }: AlertMatch) => [account, mailbox, domain].every(isUnlimited);
+  return audienceIn(matches, fleet);
+}
+
+/** Without a match, it is told of everything. */
+export function audienceIn(matches: readonly AlertMatch[], fleet: KnownFleet): Audience {
+  const isWide = (match: AlertMatch) => isOfAccounts(match) && isUnlimited(match.account) && match.tag === undefined;
   return matches.length === 0 || matches.some(isWide) ? everybody : clientAudience(matches, fleet);
+}
+
+/** True if the match picks whole accounts, or mailboxes by their tags. A mailbox may have no provider and no tag. */
+function isOfAccounts({ mailbox, domain, provider }: AlertMatch): boolean {
+  return isUnlimited(mailbox) && isUnlimited(domain) && provider === undefined;
 }
 
 function clientAudience(matches: readonly AlertMatch[], fleet: KnownFleet): Audience {
@@ -194,11 +217,16 @@ function clientAudience(matches: readonly AlertMatch[], fleet: KnownFleet): Audi
       (match) =>
         fits(match.account, account) &&
         fits(match.domain, domainOf(email)) &&
+        fitsAny(match.tag, () => fleet.tags.of({ account, id, email })) &&
+        fitsAny(match.provider, () => providersOf([fleet.mailbox(account, id)])) &&
         (match.mailbox?.some((pattern) => namesMailbox(pattern, { id, email })) ?? true),
     );
   const seesAll = (account: string) =>
-    matches.some((match) => isUnlimited(match.mailbox) && isUnlimited(match.domain) && fits(match.account, account)) ||
-    seesEvery([...fleet.mailboxesOf(account)]);
+    matches.some(
+      (match) => isOfAccounts(match) && fits(match.account, account) && fitsAny(match.tag, () => tagsOfAll(account)),
+    ) || seesEvery([...fleet.mailboxesOf(account)]);
+  // An override may replace a tag of the account, so those of an account with mailboxes are not known to be of all.
+  const tagsOfAll = (account: string) => (fleet.mailboxesOf(account).next().done ? fleet.tags.ofAccount(account) : []);
   const seesEvery = (mailboxes: readonly MailboxName[]) => mailboxes.length > 0 && mailboxes.every(sees);
   const seesSome = (account: string) => seesAll(account) || [...fleet.mailboxesOf(account)].some(sees);
   const seesFleet = () => {
@@ -207,12 +235,13 @@ function clientAudience(matches: readonly AlertMatch[], fleet: KnownFleet): Audi
   };
   const seesDomain = ({ account, object }: Alert) =>
     matches.some(
-      ({ domain, ...match }) =>
+      ({ domain, tag, ...match }) =>
         domain !== undefined &&
-        isUnlimited(match.mailbox) &&
+        tag === undefined &&
+        isOfAccounts(match) &&
         fits(match.account, account) &&
         fits(domain, object ?? ''),
-    );
+    ) || seesEvery(mailboxesIn(fleet, account, object));
   const concernOf = (alert: Alert): Concern => {
     const { account, mailboxId, email } = alert;
     const accounts = accountsOf(alert);
@@ -234,6 +263,43 @@ function concernsEverybody(alert: Alert): boolean {
   return (
     alert.rule === 'crashed' || alert.rule === 'store_failing' || (protection !== null && protection !== 'account')
   );
+}
+
+interface AlertTraits {
+  readonly tags: readonly string[];
+  readonly providers: readonly string[];
+}
+
+/**
+ * Tags and providers of an alert in one of its accounts: those of its mailbox, the tags that all mailboxes of its domain
+ * share, those of the mailbox that an IP address was seen with, or the tags of the account.
+ */
+export function traitsOf({ mailboxId, email, object, facts }: Alert, account: string, fleet: KnownFleet): AlertTraits {
+  if (mailboxId !== null || email !== null) {
+    const known = fleet.mailbox(account, mailboxId ?? '');
+    const named = { account, id: mailboxId ?? '', email: email ?? known?.email ?? '' };
+    return { tags: fleet.tags.of(named), providers: providersOf([known]) };
+  }
+  const [first, ...others] = mailboxesIn(fleet, account, object);
+  const isShared = (tag: string) => others.every((one) => fleet.tags.of(one).includes(tag));
+  if (first) return { tags: fleet.tags.of(first).filter(isShared), providers: providersOf([first, ...others]) };
+  const { seen_with: address } = facts.numbers;
+  if (typeof address === 'string') return { tags: fleet.tags.of({ account, id: '', email: address }), providers: [] };
+  return { tags: fleet.tags.ofAccount(account), providers: [] };
+}
+
+function mailboxesIn(fleet: KnownFleet, account: string, domain: string | null): readonly MailboxState[] {
+  if (!domain?.includes('.')) return [];
+  return [...fleet.mailboxesOf(account)].filter(({ email }) => domainOf(email) === domain);
+}
+
+function providersOf(mailboxes: readonly (MailboxState | undefined)[]): readonly string[] {
+  return [...new Set(mailboxes.flatMap((one) => one?.entry.answer.provider ?? []))];
+}
+
+/** True if one of the words fits, or there is no limit. */
+function fitsAny(globs: readonly string[] | undefined, words: () => readonly string[]): boolean {
+  return globs === undefined || words().some((word) => fits(globs, word));
 }
 
 function isUnlimited(globs: readonly string[] | undefined): boolean {

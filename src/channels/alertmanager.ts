@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
 import type { Transition } from '../core/alert.ts';
 import { ruleBook } from '../core/alert-rules.ts';
+import { tagLabel, tagParts } from '../core/mailbox.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
 import { refuse, serviceUrl } from '../world/schema/scalars.ts';
 import { secret, section } from '../world/schema/section.ts';
@@ -35,7 +36,7 @@ interface LabelledAlert {
 
 function labelled({ kind, at, alert }: Transition): LabelledAlert {
   const { rule, severity, account, email, mailboxId, object, facts, firingAt, since } = alert;
-  const { title, sentences, numbers } = facts;
+  const { title, sentences, numbers, tags = [] } = facts;
   // The object of an event is one action, command or moment: as a label it would make each event an alert for ever.
   const { event } = ruleBook[rule];
   const { page_url: page } = numbers;
@@ -47,6 +48,7 @@ function labelled({ kind, at, alert }: Transition): LabelledAlert {
       mailbox: email,
       mailbox_id: mailboxId,
       object: event === undefined ? object : null,
+      ...Object.fromEntries(tags.map(tagParts).map(([name, value]) => [tagLabel(name), value])),
     }),
     annotations: filled({
       ...numbers,

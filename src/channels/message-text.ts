@@ -51,7 +51,7 @@ export function messageText(message: GroupMessage, people: ForPeople): MessageTe
   const about = { headline: messageTitle(message), tone: kind === 'resolved' ? kind : severity, links, foot };
   const [only, ...others] = transitions;
   if (message.incident === null && only && others.length === 0) {
-    const { sentences } = only.alert.facts;
+    const sentences = [...only.alert.facts.sentences, ...tagsText(only.alert)];
     const times = timesText(only, zone);
     const isRepeated =
       only.kind !== 'resolved' && [...sentences, foot].some((text) => text.includes(momentOf(only, zone)));
@@ -88,10 +88,15 @@ function incidentList(
 /** Sentences of every alert, such as an advice: they stand once, above the list. */
 function sharedSentences(transitions: readonly Transition[]): readonly string[] {
   const [first, ...others] = transitions.map(({ alert }) =>
-    alert.rule === 'guard_acted' ? [] : alert.facts.sentences,
+    alert.rule === 'guard_acted' ? tagsText(alert) : [...alert.facts.sentences, ...tagsText(alert)],
   );
   const isShared = (text: string) => text.length <= maxShared && others.every((sentences) => sentences.includes(text));
   return others.length === 0 ? [] : (first ?? []).filter(isShared);
+}
+
+/** `Tags: client=north, vip`. */
+function tagsText({ facts: { tags = [] } }: Alert): readonly string[] {
+  return tags.length === 0 ? [] : [`Tags: ${tags.join(', ')}`];
 }
 
 function itemOf(transition: Transition, zone: string, shared: readonly string[]): MessageItem {
@@ -100,7 +105,10 @@ function itemOf(transition: Transition, zone: string, shared: readonly string[])
   // An action among others has only its counts and the way back.
   const isShort = alert.rule === 'guard_acted';
   const own = alert.facts.sentences.filter((text) => !shared.includes(text));
-  const sentences = own.filter((text, index) => !isShort || index === 0 || command.test(text));
+  const sentences = [
+    ...own.filter((text, index) => !isShort || index === 0 || command.test(text)),
+    ...tagsText(alert).filter((text) => !shared.includes(text)),
+  ];
   return {
     head: `${transition.brief ? `${briefLead}: ` : leads[transition.kind]}${title}`,
     sentences,

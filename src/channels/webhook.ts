@@ -174,6 +174,7 @@ function alertBody({ kind, alert }: Transition) {
     mailbox: alert.email,
     mailbox_id: alert.mailboxId,
     object: alert.object,
+    tags: alert.facts.tags ?? [],
     fingerprint: alert.fingerprint,
     title: alert.facts.title,
     sentences: alert.facts.sentences,

@@ -13,6 +13,8 @@ interface AddOptions extends ChangeOptions {
   readonly for: number;
   readonly rule?: string[];
   readonly account?: string[];
+  readonly tag?: string[];
+  readonly provider?: string[];
   readonly mailbox?: string[];
   readonly domain?: string[];
   readonly object?: string[];
@@ -37,15 +39,17 @@ function addCommand(): Command {
     .description('mute the alerts that match all of these options; * matches any text, ? one character')
     .option('--rule <glob...>', 'alert rules, for example "dns_*"')
     .option('--account <glob...>', 'accounts')
-    .option('--mailbox <glob...>', 'addresses, or exact ids')
+    .option('--tag <glob...>', 'tags: "client=*"')
+    .option('--provider <glob...>', 'providers')
+    .option('--mailbox <glob...>', 'addresses, or ids')
     .option('--domain <glob...>', 'sending domains')
     .option('--object <glob...>', 'what else an alert is about: an IP address, a channel, an API, a whole domain')
     .addOption(new Option('--severity <word...>', 'severities').choices([...severities]))
     .requiredOption('--for <duration>', 'how long, for example 2h', duration)
     .requiredOption('--reason <text>', 'why, for your colleagues and the audit log')
     .action((options: AddOptions) => {
-      const { rule, account, mailbox, domain, object, severity } = options;
-      const match = { rule, account, mailbox, domain, object, severity };
+      const { rule, account, tag, provider, mailbox, domain, object, severity } = options;
+      const match = { rule, account, tag, provider, mailbox, domain, object, severity };
       return operate(options, 'silence-add', { match, for_seconds: options.for / secondMs });
     });
 }

@@ -14,21 +14,24 @@ const mailboxesShown = 20;
 
 interface StatusOptions extends DaemonOptions {
   readonly all?: boolean;
+  readonly tag?: string;
 }
 
 export function statusCommand(): Command {
   return withDaemonOptions(new Command('status'))
     .description('show the fleet, the worst first: what is wrong, what was done, how old the data is')
     .option('--all', `show every mailbox, not only the worst ${mailboxesShown}`)
+    .option('--tag <glob>', 'only the mailboxes with this tag')
     .action(status);
 }
 
 async function status(options: StatusOptions): Promise<void> {
-  const { json = false, all = false } = options;
+  const { json = false, all = false, tag } = options;
+  const query = tag === undefined ? {} : { tag };
   const address = addressOf({ ...options, mayBeUsual: true });
   const answer = (await (json || all
-    ? askForAll(address, 'fleet', 'mailboxes')
-    : askFor(address, 'fleet'))) as FleetAnswer;
+    ? askForAll(address, 'fleet', 'mailboxes', query)
+    : askFor(address, 'fleet', query))) as FleetAnswer;
   // The alerts are among the lines, so that an alert that mailboxes are not guarded is no line of its own.
   const isAlarmed = answer.alert_groups.some(({ rule }) => rule === 'not_guarded');
   process.exitCode = troublesOf(answer).length === 0 && !isAlarmed ? exitDone : exitFailed;

@@ -2,12 +2,13 @@
 import { digestless, takesDigest } from '../channels/channels.ts';
 import { type AlertRule, alertRules, ruleBook, type Severity, severities } from '../core/alert-rules.ts';
 import { isLoopback } from '../core/egress.ts';
+import { mergedTags } from '../core/mailbox.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { bothDaysDoubt } from '../world/schedule.ts';
 import { fieldsOf, type JsonFields } from '../world/schema/json.ts';
 import { type Finding, formatPath, type Path } from '../world/schema/problem.ts';
-import { type Config, keyPrefix, type RouteConfig } from './config.ts';
+import { type CheckedFile, type Config, keyPrefix, type RouteConfig } from './config.ts';
 
 // Mistakes. They read the unchecked tree, so that they are found even if something else is wrong.
 
@@ -24,18 +25,19 @@ export function inconsistencies(tree: unknown): Finding[] {
   ];
 }
 
-/** Names of channels that do not exist, or can't send the digest: Alertmanager and recipes have no use for it. */
+/** Names of channels that do not exist, or can't send a digest: Alertmanager and recipes have no use for it. */
 function ofChannelNames(alerts: JsonFields, channels: readonly JsonFields[]): Finding[] {
   const names = namesOf(channels);
-  const digest = fieldsOf(alerts['digest']);
-  const routes = mappings(alerts['routes']).map((route, index): [Path, JsonFields] => [['routes', index], route]);
-  return [...routes, [['digest'], digest] as [Path, JsonFields]].flatMap(([holder, { channels: named }]) =>
+  const holders = ['routes', 'digests'].flatMap((key) =>
+    mappings(alerts[key]).map((one, index): [Path, JsonFields] => [[key, index], one]),
+  );
+  return holders.flatMap(([holder, { channels: named }]) =>
     strings(named).flatMap((name, index) => {
       const path = ['alerts', ...holder, 'channels', index];
       const channel = channels.find((one) => one['name'] === name);
       if (!channel) return [finding(path, `there is no channel "${name}"${didYouMean(name, names)}`)];
       if (holder[0] === 'routes' || takesDigest(channel)) return [];
-      return [finding(path, `${name} can't receive the digest: ${digestless} have no use for it`)];
+      return [finding(path, `${name} can't receive a digest: ${digestless} have no use for it`)];
     }),
   );
 }
@@ -115,7 +117,7 @@ function doubtsOfKeys({ accounts }: Config): Finding[] {
 function doubtsOfSchedules({ poll, alerts }: Config): Finding[] {
   const written: readonly (readonly [Path, unknown])[] = [
     ...Object.entries(poll).map(([key, value]) => [['poll', key], value] as const),
-    [['alerts', 'digest', 'at'], alerts.digest?.at],
+    ...alerts.digests.map(({ at }, index) => [['alerts', 'digests', index, 'at'], at] as const),
   ];
   return written.flatMap(([path, value]) => {
     const message = typeof value === 'string' ? bothDaysDoubt(value) : null;
@@ -123,18 +125,28 @@ function doubtsOfSchedules({ poll, alerts }: Config): Finding[] {
   });
 }
 
-function doubtsOfChannels({ accounts, alerts: { channels, routes }, server }: Config): Finding[] {
+function doubtsOfChannels({ accounts, alerts: { channels, routes, digests }, server }: Config): Finding[] {
   if (channels.length === 0) return [finding(['alerts', 'channels'], 'there is no channel: no alert will be sent')];
   const routed = new Set(routes.flatMap((route) => route.channels));
   const unrouted = channels.flatMap(({ name }, index) =>
     routed.has(name) ? [] : [finding(['alerts', 'channels', index], `no route leads to ${name}: it gets no alerts`)],
   );
   const names = accounts.map(({ name }) => name);
-  const idle = routes.flatMap(({ match }, index) => [
-    ...fitsNothing(match.account, names, ['alerts', 'routes', index, 'match', 'account']),
-    ...fitsNothing(match.rule, alertRules, ['alerts', 'routes', index, 'match', 'rule']),
+  const tags = accounts.flatMap(tagSets).flat();
+  const matches = Object.entries({ routes, digests }).flatMap(([key, holders]) =>
+    holders.map(({ match }: Pick<RouteConfig, 'match'>, index) => ({ match, path: ['alerts', key, index, 'match'] })),
+  );
+  const idle = matches.flatMap(({ match, path }) => [
+    ...fitsNothing(match.account, names, [...path, 'account']),
+    ...fitsNothing(match.tag, tags, [...path, 'tag']),
+    ...fitsNothing(match.rule, alertRules, [...path, 'rule']),
   ]);
   return [...unrouted, ...idle, ...linksForThisMachine(server, channels)];
+}
+
+/** Tags that a mailbox of the account may have: those of the account, and with each override. */
+function tagSets({ tags, overrides }: CheckedFile['accounts'][number]): readonly (readonly string[])[] {
+  return [tags, ...overrides.flatMap((one) => (one.tags.length > 0 ? [mergedTags(tags, one.tags)] : []))];
 }
 
 function fitsNothing(globs: readonly string[] = [], names: readonly string[], path: Path): Finding[] {
@@ -183,10 +195,9 @@ export function unreachedAlerts({ accounts, alerts }: RoutedAlerts): Finding[] {
     return [finding(['alerts', 'channels'], message)];
   }
   const routes = alerts.routes.filter(({ channels }) => channels.some((name) => people.has(name)));
-  const names = accounts.map(({ name }) => name);
   const gaps = severities.map((severity) => {
     const rules = alertRules.filter((rule) => severitiesOf(rule, alerts.rules).includes(severity));
-    const missed = rules.filter((rule) => !reachesAll({ rule, severity }, routes, names));
+    const missed = rules.filter((rule) => !reachesAll({ rule, severity }, routes, accounts));
     return { severity, missed, isWhole: missed.length === rules.length };
   });
   // Info alerts need not reach people, so a gap for info is reported only together with others.
@@ -213,13 +224,21 @@ function severitiesOf(rule: AlertRule, { of, acted, blacklisted }: Config['alert
 function reachesAll(
   { rule, severity }: { readonly rule: AlertRule; readonly severity: Severity },
   routes: readonly RouteConfig[],
-  accounts: readonly string[],
+  accounts: RoutedAlerts['accounts'],
 ): boolean {
   const fits = (globs: readonly string[] | undefined, name: string) =>
     globs === undefined || globs.some((glob) => fitsGlob(glob, name));
   const whole = routes.filter(
     ({ match }) =>
-      (match.severity?.includes(severity) ?? true) && fits(match.rule, rule) && match.mailbox === undefined,
+      (match.severity?.includes(severity) ?? true) &&
+      fits(match.rule, rule) &&
+      [match.mailbox, match.domain, match.provider].every((globs) => globs === undefined),
   );
-  return accounts.every((account) => whole.some(({ match }) => fits(match.account, account)));
+  return accounts.every((account) =>
+    tagSets(account).every((tags) =>
+      whole.some(
+        ({ match }) => fits(match.account, account.name) && (!match.tag || tags.some((tag) => fits(match.tag, tag))),
+      ),
+    ),
+  );
 }

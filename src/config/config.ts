@@ -8,6 +8,7 @@ import { wordsComplaint } from '../channels/template.ts';
 import { severities } from '../core/alert-rules.ts';
 import { usualDnsWords } from '../core/answers.ts';
 import { type Egress, isLoopback, isProxyUrl } from '../core/egress.ts';
+import { tagLabel, tagParts } from '../core/mailbox.ts';
 import { planLimits, planNames } from '../core/policy.ts';
 import type { StorePlace } from '../core/store-failure.ts';
 import {
@@ -56,11 +57,27 @@ const apiUrl = baseUrl((url) => {
   return { wrong: `must not end in /v1, because every path already begins with /v1: write ${wanted}` };
 });
 
-const tags = () => z.array(label()).max(20, 'has more than 20 tags');
+const tag = z.string().superRefine((written, context) => {
+  if (!/^[A-Za-z0-9][\w.-]{0,63}(=[A-Za-z0-9][\w.-]{0,63})?$/.test(written))
+    refuseValue(context, `"${written}" is not a tag: write a word, such as vip, or a key and its value: client=north`);
+});
+/** Output: `vip` or `client=north`, with each name once. */
+const tags = () =>
+  z
+    .union([
+      z.array(tag),
+      z.record(label(), label()).transform((pairs) => Object.entries(pairs).map((pair) => pair.join('='))),
+    ])
+    .superRefine((all, context) => {
+      const names = all.map((one) => tagParts(one)[0]);
+      const twice = names.find((name, index) => names.indexOf(name) !== index);
+      if (twice !== undefined) refuseValue(context, `has ${twice} twice: a mailbox has one value of each tag`);
+      if (all.length > 20) refuseValue(context, 'has more than 20 tags');
+    });
 
 const override = section({
   match: pattern().describe('A glob on the address, or an id.'),
-  tags: optional(tags(), undefined, 'More tags for these mailboxes.'),
+  tags: optional(tags(), undefined, 'More tags. Later values win.'),
   guard: guardSchema.optional().describe('The guard settings that differ.'),
 }).transform(({ match, tags: more = [], guard = {} }) => ({ match, tags: more, guard }));
 export type GuardOverride = z.output<typeof override>;
@@ -73,7 +90,7 @@ const account = section(
     plan: optional(oneOf(planNames), 'pro', 'The rate limit: 100 requests a minute, or 500.'),
     requestsPerMinute: optional(whole(1, 100_000), undefined, 'The rate limit as a number, instead of plan.'),
     headroomPpm: keyed(share(0, 900_000), '3%', 'Share of the rate limit for your other tools.'),
-    tags: keyed(tags(), [], 'Words by which the page groups and finds mailboxes.'),
+    tags: keyed(tags(), [], 'Words, or keys with values: {client: north}.'),
     mailboxes: keyed(
       section({
         include: keyed(z.array(pattern()).min(1), ['*'], 'Globs on the address, or ids.'),
@@ -99,6 +116,18 @@ const account = section(
   requestsPerMinute,
 }));
 
+/** Alertmanager's names of labels have no dots and dashes, so it could not tell some tags apart. */
+function refuseLikeTags(accounts: readonly z.output<typeof account>[], context: z.RefinementCtx): void {
+  const owners = new Map<string, string>();
+  for (const [index, { tags, overrides }] of accounts.entries())
+    for (const [name] of [...tags, ...overrides.flatMap((one) => one.tags)].map(tagParts)) {
+      const owner = owners.get(tagLabel(name)) ?? name;
+      owners.set(tagLabel(name), owner);
+      const message = `its tag "${name}" would be the same label in Alertmanager as "${owner}", ${tagLabel(name)}: rename one`;
+      if (owner !== name) context.addIssue({ code: 'custom', path: [index], message });
+    }
+}
+
 const poll = section({
   health: keyed(cron(), '* * * * *', 'Whether the API answers.'),
   mailboxes: keyed(cron(), '* * * * *', 'The mailbox list: one request for all mailboxes.'),
@@ -119,7 +148,17 @@ const poll = section({
   ),
 });
 
+/** Mailboxes, for a route or a digest. */
+const ofMailboxes = {
+  account: optional(wordOrWords(pattern()), undefined, 'Accounts.'),
+  tag: optional(wordOrWords(pattern()), undefined, 'Tags: client=north.'),
+  provider: optional(wordOrWords(pattern()), undefined, 'Providers.'),
+  domain: optional(wordOrWords(pattern()), undefined, 'Domains.'),
+  mailbox: optional(wordOrWords(pattern()), undefined, 'Addresses.'),
+};
+
 const digest = section({
+  match: keyed(section(ofMailboxes), {}, 'Which mailboxes.'),
   at: keyed(cron(), '0 8 * * *', 'When the digest is sent.'),
   timeZone: keyed(timeZone(), 'UTC', 'The time zone of the digest.'),
   channels: z.array(z.string()).min(1).describe(`Names of channels. No digest goes to ${digestless}.`),
@@ -130,17 +169,15 @@ const heartbeat = section({
   allowHttp: plainHttp(),
 });
 
-/** Route. All given fields of `match` must match, each by any of its words; all but severity are globs. */
 const route = section({
   match: keyed(
     section({
       severity: optional(wordOrWords(oneOf(severities)), undefined, 'One or several severities.'),
-      account: optional(wordOrWords(pattern()), undefined, 'Globs on the account.'),
-      rule: optional(wordOrWords(pattern()), undefined, 'Globs on the rule.'),
-      mailbox: optional(wordOrWords(pattern()), undefined, 'Globs on the address.'),
+      rule: optional(wordOrWords(pattern()), undefined, 'Rules.'),
+      ...ofMailboxes,
     }),
     {},
-    'Which alerts. All keys that you write must match.',
+    'Which alerts: globs. All must match.',
   ),
   channels: z.array(z.string()).min(1).describe('Names of channels.'),
 });
@@ -189,7 +226,7 @@ const alerts = section({
     'UTC',
     'The time zone of messages, commands and page: an IANA name, such as Europe/Berlin.',
   ),
-  digest: orNull(digest, 'A daily summary: actions, risks, what is unknown, and undelivered messages.'),
+  digests: keyed(z.array(digest), [], 'Daily summaries.'),
   heartbeat: orNull(heartbeat, "A dead man's switch: pinged while Warmwarden guards."),
   rules: keyed(rulesSchema, {}, 'Switch, severity, delay and thresholds of each rule.'),
 }).transform(({ routes, timeZone, rules, ...keys }) => ({
@@ -347,7 +384,11 @@ export const configSchema = section({
     undefined,
     'Other files with more of the configuration: a glob relative to this file, such as conf.d/*.yaml, or a list.',
   ),
-  accounts: z.array(account).min(1, 'has no account: there is nothing to guard').describe('One API key each.'),
+  accounts: z
+    .array(account)
+    .min(1, 'has no account: there is nothing to guard')
+    .superRefine(refuseLikeTags)
+    .describe('One API key each.'),
   poll: keyed(poll, {}, 'When each kind of data is due at the latest.'),
   guard: keyed(guardSchema, {}, 'When to act, and how.'),
   api: keyed(api, {}, "How Warmwarden reads the API's answers."),

@@ -1,10 +1,10 @@
 // The configuration in force, and its effect on one mailbox: whether it is guarded, and by which policy.
 
-import type { MailboxState } from '../core/mailbox.ts';
+import { type MailboxState, mergedTags, type Tags } from '../core/mailbox.ts';
 import { type MailboxPattern, namesMailbox } from '../core/mailbox-pattern.ts';
 import { defaultPolicy, literalProfile, type Policy } from '../core/policy.ts';
 import { formatPath, type Path } from '../world/schema/problem.ts';
-import type { AccountConfig, Config, GuardOverride, GuardSettings, RouteConfig } from './config.ts';
+import type { AccountConfig, Config, GuardOverride, GuardSettings } from './config.ts';
 import { profiled, type Setting } from './settings.ts';
 
 export interface ListedMailbox {
@@ -43,9 +43,11 @@ export function patternsOf({ accounts }: Pick<Config, 'accounts'>, name: string)
   ];
 }
 
-export function routePatterns(routes: readonly RouteConfig[]): readonly MailboxPattern[] {
-  return routes.flatMap(({ match }, index) =>
-    (match.mailbox ?? []).map((pattern) => at(['alerts', 'routes', index, 'match', 'mailbox'], pattern)),
+export function routePatterns(alerts: Pick<Config['alerts'], 'routes' | 'digests'>): readonly MailboxPattern[] {
+  return (['routes', 'digests'] as const).flatMap((key) =>
+    alerts[key].flatMap(({ match }, index) =>
+      (match.mailbox ?? []).map((pattern) => at(['alerts', key, index, 'match', 'mailbox'], pattern)),
+    ),
   );
 }
 
@@ -73,9 +75,10 @@ export function resolvePolicy({ guard, overrides }: GuardedByOverrides, mailbox:
 
 export function tagsOf(account: Pick<AccountConfig, 'tags' | 'overrides'>, mailbox: ListedMailbox): readonly string[] {
   const matching = account.overrides.filter(({ match, tags }) => tags.length > 0 && namesMailbox(match, mailbox));
-  return [...new Set([...account.tags, ...matching.flatMap(({ tags }) => tags)])];
+  return matching.length === 0 ? account.tags : mergedTags(account.tags, ...matching.map(({ tags }) => tags));
 }
 
+const noRules = { tags: [], overrides: [] } as const;
 const mappings = ['emergency', 'maxInterventions', 'restore', 'breaker', 'limitsPpm'] as const;
 
 /** Merges `later` over `earlier`, key by key, also inside the mappings. */
@@ -135,6 +138,8 @@ interface InForce {
 /** The configuration in force, which a reload replaces and every loop reads each time. */
 export class LiveConfig {
   #inForce: InForce;
+  /** Tags by mailbox, since routes and silences ask often. */
+  readonly #tags = new Map<string, readonly string[]>();
 
   constructor(inForce: InForce) {
     this.#inForce = inForce;
@@ -142,6 +147,7 @@ export class LiveConfig {
 
   replace(inForce: InForce): void {
     this.#inForce = inForce;
+    this.#tags.clear();
   }
 
   get config(): Config {
@@ -162,15 +168,19 @@ export class LiveConfig {
     return account ? resolvePolicy(account, mailbox) : policyOf({});
   }
 
-  get tags(): readonly string[] {
-    const of = ({ tags, overrides }: AccountConfig) => [...tags, ...overrides.flatMap((override) => override.tags)];
-    return [...new Set(this.config.accounts.flatMap(of))].sort();
-  }
-
-  tagsOf(mailbox: Pick<MailboxState, 'account' | 'email' | 'id'>): readonly string[] {
-    const account = this.account(mailbox.account);
-    return account ? tagsOf(account, mailbox) : [];
-  }
+  readonly tags: Tags = {
+    all: () => {
+      const of = ({ tags, overrides }: AccountConfig) => [...tags, ...overrides.flatMap((override) => override.tags)];
+      return [...new Set(this.config.accounts.flatMap(of))].sort();
+    },
+    of: (mailbox) => {
+      const key = `${mailbox.account}/${mailbox.id}/${mailbox.email}`;
+      const known = this.#tags.get(key) ?? tagsOf(this.account(mailbox.account) ?? noRules, mailbox);
+      this.#tags.set(key, known);
+      return known;
+    },
+    ofAccount: (name) => this.account(name)?.tags ?? [],
+  };
 
   accountsOf(baseUrl: string): readonly string[] {
     return this.config.accounts.filter((account) => account.baseUrl === baseUrl).map(({ name }) => name);

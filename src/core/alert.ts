@@ -9,6 +9,8 @@ export interface AlertFacts {
   readonly numbers: Readonly<Record<string, number | string | null>>;
   /** Accounts that an alert concerns that belongs to none of them alone. */
   readonly accounts?: readonly string[];
+  /** Tags of the subject, in messages only: a reload may change them. */
+  readonly tags?: readonly string[];
   /** Set if the words keep from a client what the alert is about. */
   readonly withheld?: true;
 }
@@ -75,6 +77,9 @@ export interface Transition {
 export interface AlertMatch {
   readonly severity?: readonly Severity[] | undefined;
   readonly account?: readonly string[] | undefined;
+  /** Globs on a tag: `vip`, `client=*`. An alert about an account has the tags of the account. */
+  readonly tag?: readonly string[] | undefined;
+  readonly provider?: readonly string[] | undefined;
   readonly rule?: readonly (AlertRule | string)[] | undefined;
   readonly domain?: readonly string[] | undefined;
   /** Globs on the address, or exact ids. An alert without a mailbox does not fit. */

@@ -138,6 +138,31 @@ export function mailboxUnder(mailbox: MailboxState, account: string): MailboxSta
 
 export type MailboxName = Pick<MailboxState, 'account' | 'id' | 'email'>;
 
+/** Tags by the configuration: each is a word, such as `vip`, or a key and its value, such as `client=north`. */
+export interface Tags {
+  readonly all: () => readonly string[];
+  readonly of: (mailbox: MailboxName) => readonly string[];
+  readonly ofAccount: (account: string) => readonly string[];
+}
+
+export const noTags: Tags = { all: () => [], of: () => [], ofAccount: () => [] };
+
+/** Name and value of a tag. A word has the value `true`. */
+export function tagParts(tag: string): readonly [name: string, value: string] {
+  const [name = tag, value = 'true'] = tag.split('=');
+  return [name, value];
+}
+
+/** Name of its label in Alertmanager: `tag_client`. */
+export function tagLabel(name: string): string {
+  return `tag_${name.replaceAll(/\W/g, '_')}`;
+}
+
+/** Joins lists of tags. A name has one value: that of the latest list. */
+export function mergedTags(...lists: readonly (readonly string[])[]): readonly string[] {
+  return [...new Map(lists.flat().map((tag) => [tagParts(tag)[0], tag])).values()];
+}
+
 /**
  * The states, which are the same words in metrics, JSON and recipes. label: fits a row of 80 columns. counted: follows a
  * number of mailboxes. urgency: highest for states that wait for a person, then for those that can't be judged, that

@@ -62,6 +62,7 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   for (const news of store.news) world.log.info(news);
   for (const warning of store.warnings) world.log.warn(warning);
   const fleet = await loadFleet(store, config, world);
+  fleet.tags = live.tags;
   const metricsSettings = () => metricsSettingsOf(live, fleet, world);
   const metrics = createMetrics({ fleet, version, world, settings: metricsSettings() });
   const loops = new Loops(world);
@@ -114,6 +115,7 @@ export async function endForgotten(
 function metricsSettingsOf(live: LiveConfig, fleet: Fleet, { clock }: World): MetricsSettings {
   return {
     policyOf: (mailbox) => live.policyOf(mailbox),
+    tagsOf: live.tags.of,
     ...live.config.metrics,
     enforcing: (name) =>
       policyOf(live.account(name)?.guard ?? {}).enforce && fleet.writesAllowed(name, null, clock.now()),

@@ -46,7 +46,6 @@ export async function serve(
     entries: store,
     trend: createTrend({ fleet, world, days: store.audit }),
     settings: () => live.settings.map(shownSetting),
-    tags: { all: () => live.tags, of: (mailbox) => live.tagsOf(mailbox) },
     transitions: (limit, before) => store.outbox.recentTransitions(limit, before),
     deliveries: (limit, before) => store.outbox.recentDeliveries(limit, before),
   };

@@ -8,6 +8,7 @@ import { type Family, type Labels, prefix, type Sample } from './exposition.ts';
 
 export interface MetricsSettings {
   readonly policyOf: (mailbox: MailboxState) => Pick<Policy, 'nearLimitPpm' | 'enforce'>;
+  readonly tagsOf: (mailbox: MailboxState) => readonly string[];
   readonly mailboxLabel: 'email' | 'id';
   readonly seriesLimit: number;
   /** True if Warmwarden acts on breaches of this account, unless its mailboxes override that. */

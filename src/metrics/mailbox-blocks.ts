@@ -2,13 +2,13 @@
 // changed: compression is most of the work, and most values stay the same between two scrapes.
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { guardStateOf } from '../core/guard/run-state.ts';
-import type { GuardState, MailboxState } from '../core/mailbox.ts';
+import { type GuardState, type MailboxState, tagParts } from '../core/mailbox.ts';
 import { type EpochMs, utcDate } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { type Clock, createPacer } from '../world/world.ts';
 import { headText, labelText, numberText } from './exposition.ts';
 import type { AccountCounts, MailboxCounts, MetricsSettings } from './fleet-series.ts';
-import { infoGauge, infoLabels, mailboxGauges, mailboxValues, maxSeriesOfMailbox } from './mailbox-series.ts';
+import { infoGauge, infoLabels, mailboxGauges, mailboxValues, maxSeriesOfMailbox, tagGauge } from './mailbox-series.ts';
 import { type Piece, pieceOf } from './scrape-answer.ts';
 
 const sliceMs = 2;
@@ -16,9 +16,11 @@ const sliceMs = 2;
 const blockSize = 256;
 
 /** Heads for both formats: no help has a double quote, which only OpenMetrics escapes. */
-const heads = new Map(mailboxGauges.map((gauge) => [gauge, pieceOf(headText({ ...gauge, type: 'gauge' }, 'text'))]));
+const heads = new Map(
+  [...mailboxGauges, tagGauge].map((gauge) => [gauge, pieceOf(headText({ ...gauge, type: 'gauge' }, 'text'))]),
+);
 /** Series of all mailboxes: a column of each block. */
-const columns = mailboxGauges
+const columns = [...mailboxGauges, tagGauge]
   .flatMap((gauge) => gauge.series.map(({ labels }) => ({ gauge, labels: labelText(labels) })))
   .map((column, index) => ({ ...column, index }));
 type Column = (typeof columns)[number];
@@ -31,6 +33,7 @@ interface SeriesRow {
   /** Labels that name the mailbox, and those that describe it in mailbox_info. */
   readonly identity: string;
   readonly info: string;
+  readonly tags: readonly string[];
   readonly values: readonly number[];
 }
 
@@ -70,7 +73,8 @@ export class MailboxBlocks implements MailboxCounts {
     // A reload may replace the settings and the blocks meanwhile: they hold from the next scrape on.
     const [blocks, settings] = [this.#blocks, this.#settings];
     const rows = await this.#rows(blocks, settings, now);
-    const limit = Math.floor(settings.seriesLimit / maxSeriesOfMailbox);
+    const mostTags = rows.reduce((most, { tags }) => Math.max(most, tags.length), 0);
+    const limit = Math.floor(settings.seriesLimit / (maxSeriesOfMailbox + mostTags));
     this.omitted = Math.max(0, rows.length - limit);
     const pacer = createPacer(sliceMs);
     const shown = rows.slice(0, limit);
@@ -81,7 +85,7 @@ export class MailboxBlocks implements MailboxCounts {
       const next = shown.slice(index * blockSize, (index + 1) * blockSize);
       for (const column of columns) {
         if (next.length === block.rows.length && next.every((row, at) => isSame(row, block.rows[at], column))) continue;
-        const text = next.map((row) => lineOf(row, column)).join('');
+        const text = next.map((row) => linesOf(row, column)).join('');
         block.pieces[column.index] = text === '' ? null : pieceOf(text);
         if (pacer.due()) await pacer.turn();
       }
@@ -113,24 +117,32 @@ export class MailboxBlocks implements MailboxCounts {
   }
 }
 
-function rowOf(mailbox: MailboxState, name: string, { policyOf }: MetricsSettings, now: EpochMs): SeriesRow {
-  const { nearLimitPpm, enforce: enforced } = policyOf(mailbox);
+function rowOf(mailbox: MailboxState, name: string, settings: MetricsSettings, now: EpochMs): SeriesRow {
+  const { nearLimitPpm, enforce: enforced } = settings.policyOf(mailbox);
+  const tags = settings.tagsOf(mailbox);
   const state = guardStateOf(mailbox, nearLimitPpm);
   const identity = labelText({ account: mailbox.account, mailbox: name });
   const info = labelText(infoLabels(mailbox));
-  return { mailbox, name, state, enforced, identity, info, values: mailboxValues(mailbox, state, now) };
+  return { mailbox, name, state, enforced, identity, info, tags, values: mailboxValues(mailbox, state, now) };
 }
 
 function isSame(row: SeriesRow, before: SeriesRow | undefined, { gauge, index }: Column): boolean {
   if (row === before) return true;
-  const hasSameLabels = before?.identity === row.identity && (gauge !== infoGauge || before.info === row.info);
+  if (before?.identity !== row.identity) return false;
+  const hasSameLabels =
+    (gauge !== infoGauge || before.info === row.info) && (gauge !== tagGauge || before.tags === row.tags);
   return hasSameLabels && Object.is(before.values[index], row.values[index]);
 }
 
-function lineOf({ identity, info, values }: SeriesRow, { gauge, labels, index }: Column): string {
+function linesOf({ identity, info, tags, values }: SeriesRow, { gauge, labels, index }: Column): string {
+  const line = (own: string, value: number) => `${gauge.name}{${identity}${own && `,${own}`}} ${numberText(value)}\n`;
+  if (gauge === tagGauge)
+    return tags
+      .map(tagParts)
+      .map(([tag, value]) => line(labelText({ tag, value }), 1))
+      .join('');
   const value = values[index] ?? Number.NaN;
-  const own = gauge === infoGauge ? info : labels;
-  return Number.isNaN(value) ? '' : `${gauge.name}{${identity}${own && `,${own}`}} ${numberText(value)}\n`;
+  return Number.isNaN(value) ? '' : line(gauge === infoGauge ? info : labels, value);
 }
 
 function joined(blocks: readonly Block[]): readonly Piece[] {

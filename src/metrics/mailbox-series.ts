@@ -99,6 +99,13 @@ const readRoutes = ['stats', 'warmup', 'detail', 'dns', 'blacklist'] as const;
 
 export const infoGauge = one('mailbox_info', 'Always 1; labels describe the mailbox.', () => 1);
 
+/** Gauge with a series for each tag of a mailbox. */
+export const tagGauge: MailboxGauge = {
+  ...infoGauge,
+  name: `${prefix}mailbox_tag_info`,
+  help: 'Always 1; labels give a tag of the mailbox and its value, which is true for a word.',
+};
+
 export const mailboxGauges: readonly MailboxGauge[] = [
   infoGauge,
   each(
@@ -229,6 +236,7 @@ export const mailboxGauges: readonly MailboxGauge[] = [
 
 const valuesOfSeries = mailboxGauges.flatMap(({ series }) => series.map(({ value }) => value));
 
+/** Series of a mailbox without tags: each tag is one more. */
 export const maxSeriesOfMailbox = valuesOfSeries.length;
 
 /**

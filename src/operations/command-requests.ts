@@ -40,6 +40,8 @@ const globs = z.array(text).optional();
 const match = z.strictObject({
   severity: z.array(oneOf(severities)).optional(),
   account: globs,
+  tag: globs,
+  provider: globs,
   rule: globs,
   mailbox: globs,
   domain: globs,

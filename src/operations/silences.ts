@@ -21,8 +21,7 @@ export function silenceCommands(rooms: CommandRooms): Pick<Commands, 'silence-ad
   };
   return {
     'silence-add': ({ match, for_seconds: seconds, by, reason }) => {
-      const accounts = [...fleet.accounts()].map(({ name }) => name);
-      const wrong = mistakeIn(match, accounts);
+      const wrong = mistakeIn(match, fleet);
       if (wrong) return invalid(wrong);
       const from = world.clock.now();
       const until = from + seconds * secondMs;
@@ -51,9 +50,9 @@ export function silenceCommands(rooms: CommandRooms): Pick<Commands, 'silence-ad
 }
 
 /** Sentence about a mistake in a match, or null if there is none. */
-function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | null {
+function mistakeIn(match: AlertMatch, fleet: CommandRooms['fleet']): string | null {
   if (Object.values(match).every((words) => words === undefined || words.length === 0))
-    return 'A silence needs at least one of: rule, account, mailbox, domain, object, severity (such as --rule "dns_*").';
+    return 'A silence needs at least one of: rule, account, tag, provider, mailbox, domain, object, severity (such as --rule "dns_*").';
   const unknown = (globs: readonly string[] | undefined, names: readonly string[]) =>
     globs?.find((glob) => !names.some((name) => fitsGlob(glob, name)));
   const rule = unknown(match.rule, alertRules);
@@ -61,12 +60,16 @@ function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | nul
   const rules = alertRules.filter((name) => match.rule?.some((glob) => fitsGlob(glob, name)));
   if (rules.length > 0 && rules.every((name) => isDisarming({ rule: name })))
     return `No silence mutes ${rules.join(' or ')}: people are always notified when protection is off.`;
+  const accounts = [...fleet.accounts()].map(({ name }) => name);
   const account = unknown(match.account, accounts);
-  return account === undefined ? null : notCalled('account', account, accounts, namesAre('accounts', accounts));
+  if (account !== undefined) return notCalled('account', account, accounts, namesAre('accounts', accounts));
+  const tags = fleet.tags.all();
+  const tag = unknown(match.tag, tags);
+  return tag === undefined ? null : notCalled('tag', tag, tags, namesAre('tags', tags));
 }
 
 function effectOf(name: string, { match, until }: Silence, { fleet, rules }: CommandRooms): readonly string[] {
-  const muted = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && mutes(match, alert)).length;
+  const muted = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && mutes(match, alert, fleet)).length;
   const mailboxes = match.mailbox ? [...fleet.mailboxes()] : [];
   const unknown = match.mailbox?.filter((name) => !mailboxes.some((one) => namesMailbox(name, one))) ?? [];
   const mutesActions = match.rule === undefined || match.rule.some((glob) => fitsGlob(glob, 'guard_acted'));

@@ -109,7 +109,7 @@ function withheld(alert: Alert, account: string): Alert {
       title: `${groupName(rule, [{ kind: 'firing', alert }])}, outside the routes of this channel`,
       sentences: [
         `It is about ${account === noAccount ? 'others' : `other mailboxes of account ${account}`}, and no other channel takes it.`,
-        'For its names, add a route without account, mailbox and domain.',
+        'For its names, add a route without account, tag, provider, domain and mailbox.',
       ],
       numbers: Object.fromEntries(numbers),
       withheld: true,

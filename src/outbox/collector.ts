@@ -2,7 +2,7 @@
 import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
 import { isStoodFor } from '../alerts/incidents.ts';
-import { type Notification, notificationsOf, type Routed, withLinks } from '../alerts/notifications.ts';
+import { type Notification, notificationsOf, type Routed, withLinks, withTags } from '../alerts/notifications.ts';
 import { type AlertRoute, channelsFor, hasJoined, mutes, pauseEnd } from '../alerts/routing.ts';
 import { isOutage } from '../alerts/rules/account-rules.ts';
 import type { Channel } from '../channels/channel.ts';
@@ -93,7 +93,7 @@ export class Collector {
 
   #worded(transition: Transition): Alert {
     const { templates, rules } = this.#parts.settings();
-    const alert = withLinks(transition.alert, this.#parts.pageUrl);
+    const alert = withTags(withLinks(transition.alert, this.#parts.pageUrl), this.#parts.fleet);
     return inOwnWords({ ...transition, alert }, templates, rules.timeZone);
   }
 
@@ -197,7 +197,7 @@ export class Collector {
     return (alert) =>
       (ruleBook[alert.rule].isExplainedByOutage === true && now < (this.#explainedUntil.get(alert.account) ?? 0)) ||
       isStoodFor(alert, current) ||
-      silences.some(({ match }) => mutes(match, alert));
+      silences.some(({ match }) => mutes(match, alert, fleet));
   }
 
   #pauseEnds(announced: ReadonlyMap<string, Announcement>, now: EpochMs): readonly Notification[] {
@@ -206,7 +206,7 @@ export class Collector {
     const facts = {
       now,
       mailbox: (account: string, id: string) => fleet.mailbox(account, id),
-      silenced: (alert: Alert) => silences.some(({ match }) => mutes(match, alert)),
+      silenced: (alert: Alert) => silences.some(({ match }) => mutes(match, alert, fleet)),
     };
     const ends = [...announced.values()].map((one) => pauseEnd(one, facts)).filter((end) => end !== null);
     return ends.map((end) => ({ group: groupOf(end.alert), ids: [], news: [end] }));

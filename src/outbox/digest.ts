@@ -1,16 +1,16 @@
-// The digest: actions since the last one, mailboxes at risk, missing data, and undelivered messages. Pure.
+// A digest: actions since the last one, mailboxes at risk, missing data, and undelivered messages. Pure.
 
-import { type AlertRoute, audienceOf } from '../alerts/routing.ts';
+import { type AlertRoute, audienceIn, audienceOf } from '../alerts/routing.ts';
 import type { Notice } from '../channels/channel.ts';
 import type { Action } from '../core/action.ts';
-import type { Alert } from '../core/alert.ts';
+import { type Alert, type AlertMatch, matchText } from '../core/alert.ts';
 import { ruleBook, severities } from '../core/alert-rules.ts';
 import type { Delivery, NewDelivery } from '../core/delivery.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { Incident, IncidentMailbox } from '../core/incident.ts';
-import type { MailboxState } from '../core/mailbox.ts';
+import type { MailboxName, MailboxState } from '../core/mailbox.ts';
 import type { DigestFacts } from '../core/records.ts';
-import { type EpochMs, minuteMs } from '../core/time.ts';
+import { dayMs, type EpochMs, minuteMs } from '../core/time.ts';
 import { actionText } from '../core/wording/explain.ts';
 import { doneTexts, incidentTitle } from '../core/wording/incidents.ts';
 import { counted, timeText } from '../core/wording/phrases.ts';
@@ -20,23 +20,32 @@ import { deliveryId } from './delivery-of.ts';
 import type { RecordingParts } from './outbox-store.ts';
 
 const maxLines = 10;
+const yearMs = 366 * dayMs;
+
+interface DigestReader extends PartContext {
+  readonly fleet: Fleet;
+  readonly channel: string;
+  readonly match: AlertMatch;
+}
 
 /** Makes the message even if there is nothing to report: its arrival shows that the guard works. */
 export function digestOf(
   { actions: done, undelivered }: DigestFacts,
-  { channel, ...context }: PartContext & { readonly fleet: Fleet; readonly channel: string },
+  { channel, match, ...context }: DigestReader,
   { since, now }: { readonly since: EpochMs; readonly now: EpochMs },
 ): Notice {
   const { fleet, routes, zone: timeZone } = context;
-  const { sees, concernOf, ...audience } = audienceOf(channel, routes, fleet);
-  const isClient = audience.isClient();
+  // What the digest is about, within what its channel may be told.
+  const audiences = [audienceIn([match], fleet), audienceOf(channel, routes, fleet)];
+  const sees = (mailbox: MailboxName) => audiences.every((one) => one.sees(mailbox));
+  const isClient = audiences.some((one) => one.isClient());
   const isSeen = ({ mailboxId: id, ...of }: Action | IncidentMailbox) => sees({ ...of, id });
   const isShown = (name: string) => !isClient || name === channel;
   const actions = done.filter(isSeen);
   const mailboxes = [...fleet.mailboxes()].filter(sees);
   const waiting = [...fleet.channels()].filter(({ name, pending }) => pending > 0 && isShown(name));
   const firing = [...fleet.alerts()]
-    .filter((alert) => alert.status === 'firing' && concernOf(alert) !== 'none')
+    .filter((alert) => alert.status === 'firing' && audiences.every((one) => one.concernOf(alert) !== 'none'))
     .map((alert) => alertFor(channel, alert, context))
     .sort(byWeight);
   const blind = firing.filter(({ rule }) => ruleBook[rule].isBlind);
@@ -61,10 +70,11 @@ export function digestOf(
     ...titles(blind),
   ];
   const day = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'long' }).format(now);
+  const about = matchText(match);
   const counts = [`${actions.length} done`, `${risks.length} at risk`, `${blind.length + unjudged} unknown`];
   return {
     name: 'digest',
-    title: `Warmwarden on ${day}: ${[...counts, `${late.length} undelivered`].join(', ')}`,
+    title: `Warmwarden on ${day}${about && ` (${about})`}: ${[...counts, `${late.length} undelivered`].join(', ')}`,
     at: now,
     sections: [
       { heading: 'The fleet', lines: [fleetText(mailboxes)] },
@@ -115,21 +125,24 @@ function byWeight(one: Alert, other: Alert): number {
   return severities.indexOf(one.severity) - severities.indexOf(other.severity) || other.since - one.since;
 }
 
-// Sends the digest at its time, and once after a downtime in which it was due.
+// Sends each digest at its time, and once after a downtime in which it was due. One moment is stored: until it, every
+// digest was sent that was due. A digest begins with its own last run before that moment.
 
 export interface DigestSettings {
+  readonly match: AlertMatch;
   readonly at: string;
   readonly timeZone: string;
   readonly channels: readonly string[];
 }
 
 interface DigesterParts extends RecordingParts {
-  readonly settings: () => { readonly digest: DigestSettings | null; readonly routes: readonly AlertRoute[] };
+  readonly settings: () => { readonly digests: readonly DigestSettings[]; readonly routes: readonly AlertRoute[] };
 }
 
 export class Digester {
   readonly #parts: DigesterParts;
   #until: EpochMs | null = null;
+  #known: readonly DigestSettings[] | null = null;
   #askedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(parts: DigesterParts) {
@@ -137,39 +150,45 @@ export class Digester {
   }
 
   async step(): Promise<number> {
-    const { digest: settings } = this.#parts.settings();
-    if (!settings) return minuteMs;
+    const { digests } = this.#parts.settings();
     const now = this.#parts.world.clock.now();
-    const schedule = cronSchedule(settings.at, settings.timeZone);
     this.#until ??= await this.#parts.store.outbox.digestedUntil();
-    // The period of the first digest begins when digests were first configured.
-    if (this.#until === null) await this.#record([], now);
-    else if (this.#isDue(schedule, this.#until, now) && !isSameLocalMinute(this.#until, now, settings.timeZone)) {
-      await this.#record(await this.#deliveries(settings, this.#until, now), now);
+    const until = this.#until;
+    const due = until === null ? [] : digests.filter((digest) => this.#isDue(digest, until, now));
+    // A digest that a start or a reload adds is not due for the time before.
+    if (due.length > 0 || (digests.length > 0 && digests !== this.#known)) {
+      const deliveries = until === null ? [] : await this.#deliveries(due, until, now);
+      await this.#record(deliveries, now);
     }
+    this.#known = digests;
     this.#askedUntil = now;
-    return schedule.stepMs - (now % schedule.stepMs);
+    const stepMs = Math.min(minuteMs, ...digests.map(({ at, timeZone }) => cronSchedule(at, timeZone).stepMs));
+    return stepMs - (now % stepMs);
   }
 
-  #isDue(schedule: Schedule, until: EpochMs, now: EpochMs): boolean {
+  #isDue({ at, timeZone }: DigestSettings, until: EpochMs, now: EpochMs): boolean {
     // A clock that was set back leaves a checked time in the future.
     const asked = this.#askedUntil > now ? Number.NEGATIVE_INFINITY : this.#askedUntil;
-    return schedule.dueBetween(Math.max(Math.min(until, now), asked), now);
+    const schedule = cronSchedule(at, timeZone);
+    const run = schedule.newestRun(Math.max(Math.min(until, now), asked), now);
+    return run !== null && !isSameLocalMinute(lastRun(schedule, until), run, timeZone);
   }
 
-  async #deliveries(settings: DigestSettings, since: EpochMs, now: EpochMs): Promise<readonly NewDelivery[]> {
+  async #deliveries(due: readonly DigestSettings[], until: EpochMs, now: EpochMs): Promise<readonly NewDelivery[]> {
     const { store, fleet, channels, world } = this.#parts;
-    const { timeZone } = settings;
     const { routes } = this.#parts.settings();
-    const facts = await store.outbox.digestFacts(since);
-    const readers = channels().filter(({ name }) => settings.channels.includes(name));
-    return readers.flatMap((channel) => {
-      const reader = { channel: channel.name, routes, fleet, command: world.command, zone: timeZone };
-      const rendered = channel.renderNotice(digestOf(facts, reader, { since, now }));
-      if (!rendered) return [];
-      const id = deliveryId([channel.name, 'digest', String(now)]);
-      return [{ id, channel: channel.name, group: 'digest', alerts: [], ...rendered }];
-    });
+    const deliveries = new Map<string, NewDelivery>();
+    for (const { match, at, timeZone, channels: names } of due) {
+      const since = lastRun(cronSchedule(at, timeZone), until);
+      const facts = await store.outbox.digestFacts(since);
+      for (const channel of channels().filter(({ name }) => names.includes(name))) {
+        const reader = { channel: channel.name, match, routes, fleet, command: world.command, zone: timeZone };
+        const rendered = channel.renderNotice(digestOf(facts, reader, { since, now }));
+        const id = deliveryId([channel.name, 'digest', matchText(match), String(now)]);
+        if (rendered) deliveries.set(id, { id, channel: channel.name, group: 'digest', alerts: [], ...rendered });
+      }
+    }
+    return [...deliveries.values()];
   }
 
   async #record(deliveries: readonly NewDelivery[], until: EpochMs): Promise<void> {
@@ -177,4 +196,9 @@ export class Digester {
     this.#until = until;
     if (deliveries.length > 0) this.#parts.recorded();
   }
+}
+
+/** Last run before a moment, or the moment itself if there was none in a year. */
+function lastRun(schedule: Schedule, until: EpochMs): EpochMs {
+  return schedule.newestRun(until - yearMs, until) ?? until;
 }

@@ -1,4 +1,4 @@
-// The notify loops: one that makes deliveries, one for each channel that sends them, and those of the digest, the
+// The notify loops: one that makes deliveries, one for each channel that sends them, and those of the digests, the
 // heartbeat and the channels' own health.
 
 import { tune } from '../alerts/condition.ts';
@@ -22,7 +22,7 @@ import { StoreHealth, StoreWatch } from './store-watch.ts';
 
 export interface NotifierSettings extends NotifySettings {
   readonly rules: RuleSettings;
-  readonly digest: DigestSettings | null;
+  readonly digests: readonly DigestSettings[];
   readonly heartbeat: HeartbeatSettings | null;
 }
 
@@ -95,7 +95,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const collecting = loops.create('composing messages', () => collector.step());
   const all = [
     collecting,
-    loops.create('sending the digest', () => digester.step()),
+    loops.create('sending the digests', () => digester.step()),
     loops.create('sending the heartbeat', () => heartbeat.step()),
     loops.every(everyMs, 'watching the channels', () => watchChannels(own, heartbeat.pings)),
     loops.every(everyMs, 'watching the silences', () => watchSilences(own)),
@@ -199,7 +199,7 @@ async function watchChannels(parts: ChannelWatchParts, heartbeat: ReceiverState 
 async function watchSilences(parts: ChannelWatchParts): Promise<void> {
   const { world, fleet, settings } = parts;
   const { rules } = settings();
-  const accounts = [...fleet.accounts()].map(({ name }) => name);
+  const accounts = [...fleet.accounts()].map(({ name }) => ({ name, tags: fleet.tags.ofAccount(name) }));
   const words = { command: world.command, zone: rules.timeZone, accounts };
   const now = world.clock.now();
   await recordConditions(

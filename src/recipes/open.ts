@@ -127,9 +127,13 @@ function scheduling(
 function factsOf(fleet: Fleet, nearLimitPpmOf: (mailbox: MailboxState) => Ppm, now: EpochMs): ProgramFacts {
   const usual = defaultPolicy.nearLimitPpm;
   const others: Record<string, Ppm> = {};
+  const tags: Record<string, readonly string[]> = {};
   for (const mailbox of fleet.mailboxes()) {
+    const key = mailboxKey(mailbox.account, mailbox.id);
     const ppm = nearLimitPpmOf(mailbox);
-    if (ppm !== usual) others[mailboxKey(mailbox.account, mailbox.id)] = ppm;
+    if (ppm !== usual) others[key] = ppm;
+    const own = fleet.tags.of(mailbox);
+    if (own.length > 0) tags[key] = own;
   }
-  return { now, nearLimitPpm: { usual, others } };
+  return { now, nearLimitPpm: { usual, others }, tags };
 }

@@ -8,7 +8,7 @@ import type { MailboxDetail, MailboxEntry, StatsAnswer } from '../core/answers.t
 import { dailyRows } from '../core/daily-counts.ts';
 import type { GuardMemory } from '../core/guard/memory.ts';
 import { guardStateOf } from '../core/guard/run-state.ts';
-import { type Change, domainOf, isCalled, mailboxKey } from '../core/mailbox.ts';
+import { type Change, domainOf, isCalled, mailboxKey, tagParts } from '../core/mailbox.ts';
 import { errorText } from '../core/nearest.ts';
 import type { Ppm } from '../core/policy.ts';
 import type { Cell } from '../core/recipe.ts';
@@ -24,6 +24,8 @@ export interface ProgramFacts {
   readonly now: EpochMs;
   /** Share of the limit from which a mailbox is near it; `others` by `ACCOUNT/ID`. */
   readonly nearLimitPpm: { readonly usual: Ppm; readonly others: Readonly<Record<string, Ppm>> };
+  /** Tags of the mailboxes that have some, by `ACCOUNT/ID`. */
+  readonly tags: Readonly<Record<string, readonly string[]>>;
 }
 
 /** SQLite enforces these, so that a SELECT can't fill the memory. */
@@ -178,6 +180,9 @@ function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
   database.function('domain_of', pure, (email) => domainOf(String(email)));
   database.function('is_called', pure, (name, account, id, email) =>
     isCalled(String(name), { account: String(account), id: String(id), email: String(email) }) ? 1n : 0n,
+  );
+  database.function('tags_of', pure, (account, id) =>
+    JSON.stringify((facts.tags[mailboxKey(String(account), String(id))] ?? []).map(tagParts)),
   );
   database.function('day_rows', pure, (answer) => {
     const stats = read<StatsAnswer>('day_rows', answer);

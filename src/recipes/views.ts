@@ -102,6 +102,17 @@ const mailboxes: RecipeView = {
     WHERE m.left_at IS NULL`,
 };
 
+const mailboxTags: RecipeView = {
+  name: 'mailbox_tags',
+  about: 'One row per guarded mailbox and tag, by the configuration.',
+  columns: [
+    ...who,
+    column('tag', 'its name: vip, or client of client=north', 't.value ->> 0'),
+    column('value', 'its value: north; true for a word', 't.value ->> 1'),
+  ],
+  from: 'FROM @mailboxes m JOIN json_each(tags_of(m.account, m.mailbox_id)) t WHERE m.left_at IS NULL',
+};
+
 const count = (name: string, about: string, path: string) => column(name, about, `r.value ->> '$.${path}'`);
 const dailyStats: RecipeView = {
   name: 'daily_stats',
@@ -262,6 +273,7 @@ const deliveries: RecipeView = {
 
 export const views: readonly RecipeView[] = [
   mailboxes,
+  mailboxTags,
   dailyStats,
   dnsChecks,
   blacklistChecks,

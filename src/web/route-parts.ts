@@ -30,11 +30,6 @@ export interface AccessParts {
 
 export type PolicyOf = (mailbox: MailboxState) => Policy;
 
-export interface Tags {
-  readonly all: () => readonly string[];
-  readonly of: (mailbox: MailboxState) => readonly string[];
-}
-
 export interface ShownSetting {
   /** Name such as `guard.min_bounces` or `accounts[0].name`. */
   readonly name: string;
@@ -76,7 +71,6 @@ export interface RouteParts extends AccessParts {
   readonly policyOf: PolicyOf;
   readonly timeZone: () => string;
   readonly settings: () => readonly ShownSetting[];
-  readonly tags: Tags;
   readonly trend: () => Promise<readonly TrendDay[]>;
   readonly recipes: RecipeRouteParts;
   readonly version: string;

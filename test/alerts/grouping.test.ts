@@ -6,7 +6,7 @@ import { channelsFor, matches } from '../../src/alerts/routing.ts';
 import type { Alert, Transition } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
-import { firing, resolved, sampleAlert, start } from './samples.ts';
+import { firing, resolved, sampleAlert, sampleMailbox, start } from './samples.ts';
 
 const timing: GroupTiming = {
   now: start,
@@ -185,7 +185,60 @@ test.each([
   [own, { account: ['acme'] }, false],
   [own, { rule: ['store_failing'] }, true],
 ])('a silence mutes a hold while all of it is on silenced accounts, and nothing of ours: %#', (alert, match, is) => {
-  expect(matches(alert, match)).toBe(is);
+  expect(matches(alert, match, new Fleet())).toBe(is);
+});
+
+/** Two clients share an account; the domain mixed.example has mailboxes of both. */
+const shared = new Fleet();
+shared.tags = {
+  all: () => [],
+  of: ({ email }) => (/^north|@north/.test(email) ? ['client=north', 'vip'] : ['client=south']),
+  ofAccount: () => ['client=south'],
+};
+for (const [id, email] of [
+  'bob@north.example',
+  'eve@south.example',
+  'north@mixed.example',
+  'eve@mixed.example',
+].entries()) {
+  const { entry, ...one } = sampleMailbox();
+  shared.putMailbox({
+    ...one,
+    id: `m${id}`,
+    email,
+    entry: { ...entry, answer: { ...entry.answer, provider: 'google' } },
+  });
+}
+const north = { mailboxId: 'm0', email: 'bob@north.example' };
+const ofDomain = (object: string) => ({ mailboxId: null, email: null, object });
+const seenAt = { ...ofDomain('192.0.2.1'), facts: { title: '', sentences: [], numbers: { seen_with: north.email } } };
+
+test.each([
+  ['its tag', north, { tag: ['client=north'] }, true],
+  ['one of several globs', north, { tag: ['x', 'CLIENT=N*'] }, true],
+  ['a part of a tag', north, { tag: ['client'] }, false],
+  ['the tag of another mailbox', north, { tag: ['client=south'] }, false],
+  ['its tag and its provider', north, { tag: ['vip'], provider: ['goo*'] }, true],
+  ['another provider', north, { provider: ['outlook'] }, false],
+  ['a provider that is not known', { ...north, mailboxId: 'gone' }, { provider: ['*'] }, false],
+  ['the tag of a mailbox that has left', { ...north, mailboxId: 'gone' }, { tag: ['vip'] }, true],
+  ['what all mailboxes of a domain have', ofDomain('north.example'), { tag: ['vip'] }, true],
+  ['what some mailboxes of a domain have', ofDomain('mixed.example'), { tag: ['vip'] }, false],
+  ['the mailbox that an IP address was seen with', seenAt, { tag: ['vip'] }, true],
+  ['the tag of the account', ofDomain('api down'), { tag: ['client=south'] }, true],
+  ['a provider, of an alert about the account', ofDomain('api down'), { provider: ['*'] }, false],
+  ['a tag, of an alert about Warmwarden', { ...ofDomain('x'), account: '' }, { tag: ['*'] }, true],
+] as const)('an alert is taken by %s', (_, change, match, is) => {
+  const routes = [{ match, channels: ['a'] }];
+  const alert = sampleAlert(1, { severity: 'info', ...(change as Partial<Alert>) });
+  expect(channelsFor(alert, routes, [{ name: 'a', type: 'recipe' }], shared)).toEqual(is ? ['a'] : []);
+});
+
+test('a silence by tag mutes an alert about several accounts only if all of them have it, and nothing of ours', () => {
+  const tags = { ...shared.tags, ofAccount: (name: string) => (name === 'acme' ? ['vip'] : []) };
+  const fleet = Object.assign(new Fleet(), { tags });
+  const mutes = (alert: Alert) => matches(alert, { tag: ['vip'] }, fleet);
+  expect([heldOf('acme'), heldOf('acme', 'beta'), own].map(mutes)).toEqual([true, false, false]);
 });
 
 const wide = { mailboxId: null } as const;

@@ -6,6 +6,7 @@ import { isDisarming } from '../../src/alerts/rules/protection-rule.ts';
 import { linksOf } from '../../src/channels/message-text.ts';
 import type { Alert, AlertMatch } from '../../src/core/alert.ts';
 import { type AlertRule, alertRules, ruleBook } from '../../src/core/alert-rules.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { alertSilencePath } from '../../src/core/page-links.ts';
 import { preparedAt } from '../../src/web/commands/prepared.ts';
 import { firing, sampleAlert } from '../alerts/samples.ts';
@@ -33,6 +34,8 @@ const subjects: readonly Partial<Alert>[] = [
   { ...wide, email: 'gone@acme.example', object: 'gone@acme.example' },
 ];
 
+const fleet = new Fleet();
+
 /** What the form that the link opens asks for. */
 function matchAt(address: string): AlertMatch {
   const { searchParams } = new URL(address, 'http://page.example');
@@ -48,10 +51,10 @@ test.each(alertRules.filter((rule) => !isDisarming({ rule })))('a silence of one
   );
   for (const alert of alerts) {
     const match = matchAt(alertSilencePath(alert, '4h'));
-    expect(alerts.filter((one) => mutes(match, one)).map(({ fingerprint }) => fingerprint)).toEqual([
+    expect(alerts.filter((one) => mutes(match, one, fleet)).map(({ fingerprint }) => fingerprint)).toEqual([
       alert.fingerprint,
     ]);
-    expect(mutes(match, sampleAlert(1, { ...alert, rule: 'store_failing' }))).toBe(rule === 'store_failing');
+    expect(mutes(match, sampleAlert(1, { ...alert, rule: 'store_failing' }), fleet)).toBe(rule === 'store_failing');
   }
 });
 
@@ -61,5 +64,5 @@ test('a silence of what a message names does not mute a domain that it does not 
   const page = { pageUrl: 'https://page.example', publicUrl: 'https://page.example' };
   const links = linksOf(messageWith(named.map((alert) => firing(alert))), page);
   const match = matchAt(links.find(({ name }) => name === 'silence_url')?.url ?? '');
-  expect([...named, of('three.example')].map((alert) => mutes(match, alert))).toEqual([true, true, false]);
+  expect([...named, of('three.example')].map((alert) => mutes(match, alert, fleet))).toEqual([true, true, false]);
 });

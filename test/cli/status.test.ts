@@ -29,12 +29,20 @@ beforeAll(async () => {
   for (let index = 0; index < mailboxes; index += 1)
     fleet.putMailbox(mailbox(`m${index}`, index === 0 ? longName : `m${index}@a.example`));
   fleet.putAlerts({ ...noAlerts, changed: firing });
+  fleet.tags = { ...fleet.tags, of: ({ id }) => (id === 'm7' ? ['client=north'] : []) };
   server = await serve(fleet);
 });
 
 afterAll(() => server[Symbol.asyncDispose]());
 
 const status = (...more: readonly string[]) => commandLine(['status', '--url', server.url, ...more]);
+
+test('--tag lists the mailboxes with that tag alone', async () => {
+  const { stdout } = await status('--tag', 'client=*');
+  expect(stdout.match(/m\d+@a\.example/g)).toEqual(['m7@a.example']);
+  const { total, mailboxes: listed } = JSON.parse((await status('--tag', 'client=north', '--json')).stdout);
+  expect([total, listed.length]).toEqual([1, 1]);
+});
 
 test('1 says that an account cannot be read or written, that it lacks a mailbox, that polling has not started, that the store fails or that a channel does, and nothing else does', async () => {
   const codeOf = async (change: (fleet: Fleet) => void) => {

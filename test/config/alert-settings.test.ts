@@ -13,7 +13,10 @@ const channels = [
 
 function said(routes: readonly RouteConfig[], rules: object = {}): readonly string[] {
   const alerts = { channels, routes, rules: { ...defaultRuleSettings, ...rules } };
-  const accounts = [{ name: 'acme' }, { name: 'beta' }];
+  const accounts = [
+    { name: 'acme', tags: ['client=north'], overrides: [{ tags: ['client=south'] }] },
+    { name: 'beta', tags: [], overrides: [] },
+  ];
   return unreachedAlerts({ accounts, alerts } as unknown as Config).map(({ message }) => message);
 }
 
@@ -28,6 +31,8 @@ test('what everybody writes has no gap, and info is not missed', () => {
       { match: { account: ['b*'] }, channels: ['ops'] },
     ]),
   ).toEqual([]);
+  const tagged = { match: { tag: ['client=*'] }, channels: ['ops'] };
+  expect(said([tagged, { match: { account: ['beta'] }, channels: ['ops'] }])).toEqual([]);
 });
 
 test('a route by mailbox or account leaves the others to nobody', () => {
@@ -39,6 +44,13 @@ test('a route by mailbox or account leaves the others to nobody', () => {
   expect(said([{ match: { mailbox: ['*@d1.example'] }, channels: ['ops'] }])).toEqual(expected);
   expect(said([{ match: { account: ['acme'] }, channels: ['ops'] }])).toEqual(expected);
   expect(said([{ match: { severity: ['critical'] }, channels: ['ops'] }])).toEqual(expected.slice(1));
+  for (const match of [{ tag: ['client=north'] }, { provider: ['*'] }, { domain: ['*'] }])
+    expect(
+      said([
+        { match: { account: ['beta'] }, channels: ['ops'] },
+        { match, channels: ['ops'] },
+      ]),
+    ).toEqual(expected);
 });
 
 test('rules that no route takes, and a route to a recipe alone', () => {

@@ -67,7 +67,7 @@ const keys = keysOf(shape);
 /** Their default says "nothing", and the example shows what a person would write. */
 const shown = new Set(['accounts', 'alerts.channels']);
 /** Sections that nobody has unless they are written: the example shows them in comments. */
-const commented = /^alerts\.(digest\b|heartbeat\b|channels\[\]|templates\[\])/;
+const commented = /^alerts\.(digests\[|heartbeat\b|channels\[\]|templates\[\])/;
 /** Keys of an override are those of guard. */
 const isOverride = (path: string) => path.startsWith('accounts[].overrides[].guard.');
 

@@ -33,7 +33,7 @@ describe('defaults', () => {
     const egress = { proxies: { http: null, https: null, except: [] }, ca: null };
     expect(accepted(account)).toMatchObject({
       accounts: [{ baseUrl: 'https://mailboxes.example', egress, requestsPerMinute: 100, guard: {} }],
-      alerts: { channels: [], routes: [], digest: null, heartbeat: null, rules: defaultRuleSettings },
+      alerts: { channels: [], routes: [], digests: [], heartbeat: null, rules: defaultRuleSettings },
       store: join(folder, 'data/warmwarden.db'),
       server: { ...server, host: '127.0.0.1', port: 7025 },
       api: { dnsWords: usualDnsWords },

@@ -86,12 +86,12 @@ describe('the policy of a mailbox', () => {
   });
 });
 
-test('the tags of a mailbox are those of its account and of every override that matches, each once', () => {
+test('the tags of a mailbox are those of its account and of every override that matches, each name once, the later value', () => {
   const overrides = [
-    { match: '*@vip.example', tags: ['vip', 'client-a'], guard: {} },
-    { match: 'm7', tags: ['slow'], guard: {} },
+    { match: '*@vip.example', tags: ['vip', 'client=a'], guard: {} },
+    { match: 'm7', tags: ['slow', 'client=south'], guard: {} },
   ];
-  const tags = (id: string, email: string) => tagsOf({ tags: ['client-a'], overrides }, { id, email });
-  expect(tags('m7', 'x@vip.example')).toEqual(['client-a', 'vip', 'slow']);
-  expect(tags('m8', 'x@other.example')).toEqual(['client-a']);
+  const tags = (id: string, email: string) => tagsOf({ tags: ['client=a'], overrides }, { id, email });
+  expect(tags('m7', 'x@vip.example')).toEqual(['client=south', 'vip', 'slow']);
+  expect(tags('m8', 'x@other.example')).toEqual(['client=a']);
 });

@@ -125,13 +125,13 @@ test('check warns of a day of the month beside a day of the week', () => {
   using workplace = new Workplace();
   const alerts = {
     channels: [{ name: 'hook', type: 'slack', url: 'https://hooks.slack.com/services/T/B/x' }],
-    digest: { at: '0 8 1 * 1', channels: ['hook'] },
+    digests: [{ at: '0 8 1 * 1', channels: ['hook'] }],
   };
   const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_any', plan: 'pro' }];
   const loaded = loadConfig(workplace.configure({ accounts, poll: { dns: '17 3 1-7 * mon' }, alerts }), {});
   const said = loaded.ok ? loaded.warnings.filter(({ message }) => message.includes('day of the week')) : loaded;
   expect(said).toMatchObject([
     { path: 'poll.dns', message: expect.stringContaining('it runs only on days that are both') },
-    { path: 'alerts.digest.at' },
+    { path: 'alerts.digests[0].at' },
   ]);
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
-import { mailboxGauges } from '../../src/metrics/mailbox-series.ts';
+import { mailboxGauges, maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
 import { systemClock } from '../../src/world/world.ts';
 import { isInstalled } from '../support/debian.ts';
 import { Scrape } from '../support/scrape.ts';
@@ -37,6 +37,21 @@ describe('the series of a mailbox', () => {
     expect(series.value('warmup_mode', { ...of, mode: 'balanced' })).toBe(1);
     expect(series.value('observation_timestamp_seconds', { ...of, route: 'stats' })).toBe((now - 240_000) / 1_000);
     expect(series.value('mailbox_info', of)).toBe(1);
+  });
+
+  test('name its tags, which count for the limit of series', async () => {
+    const fleet = new Fleet();
+    for (const id of ['m1', 'm2']) fleet.putMailbox(bareMailbox(id, `${id}@acme.example`));
+    const tagsOf = ({ id }: { readonly id: string }) => (id === 'm1' ? ['client=north', 'vip'] : []);
+    const tags = (series: Scrape) => series.samples.filter(({ name }) => name === 'warmwarden_mailbox_tag_info');
+    const of = { account: 'acme', mailbox: 'm1@acme.example' };
+    expect(tags(await scrape(fleet, { tagsOf })).map(({ labels, value }) => ({ ...labels, is: value }))).toEqual([
+      { ...of, tag: 'client', value: 'north', is: 1 },
+      { ...of, tag: 'vip', value: 'true', is: 1 },
+    ]);
+    const seriesLimit = 2 * maxSeriesOfMailbox + 3;
+    expect((await scrape(fleet, { tagsOf, seriesLimit })).value('mailboxes_omitted')).toBe(1);
+    expect((await scrape(fleet, { seriesLimit })).value('mailboxes_omitted')).toBe(0);
   });
 
   test('are absent, not 0, while unknown', async () => {

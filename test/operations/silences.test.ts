@@ -67,6 +67,10 @@ test('a silence that fits nothing, or everything, is refused with what there is'
   );
   expect((await ask({ rule: ['x'] })).messages[0]).toMatch(/called x\. The rules are: not_guarded, /);
   expect((await ask({ account: ['acne'] })).messages).toEqual(['No account is called acne (did you mean acme?).']);
+  fleet.tags = { ...fleet.tags, all: () => ['client=north'] };
+  expect((await ask({ tag: ['client=nort'] })).messages).toEqual([
+    'No tag is called client=nort (did you mean client=north?).',
+  ]);
   expect(await ask({ rule: ['protection_*'] })).toEqual({
     result: 'invalid',
     messages: ['No silence mutes protection_off: people are always notified when protection is off.'],
@@ -87,6 +91,17 @@ test('no silence is offered for an emergency stop, which none mutes', () => {
     [true, true],
     [false, false],
   ]);
+});
+
+test('a silence by tag mutes the alerts of its mailboxes', async () => {
+  fleet.tags = {
+    all: () => ['client=north'],
+    of: ({ id }) => (id === 'm1' ? ['client=north'] : []),
+    ofAccount: () => [],
+  };
+  const more = ['--tag', 'client=*', '--provider', '*', '--for', '1h', '--reason', 'a move', '--yes'];
+  expect(await said('add', ...more)).toMatch(/: tag client=\*; provider \*\. It matches no alerts/);
+  expect(await said('add', ...more.toSpliced(2, 2))).toMatch(/: tag client=\*\. It matches 1 alert that is firing now/);
 });
 
 test('a silence says how many it mutes and that it mutes what the guard does too, survives a restart, and ends by its id', async () => {

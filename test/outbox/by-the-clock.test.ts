@@ -7,7 +7,7 @@ import { firing, sampleAction, sampleAlert, sampleMailbox, start } from '../aler
 import { slackFaults } from '../support/slack-limits.ts';
 import { account } from '../web/example-fleet.ts';
 import { type Receiver, startReceiver, status } from './receiver.ts';
-import { hookTo, type Rig, rigWith, slackTo, stage } from './rig.ts';
+import { hookChannel, hookTo, type Rig, rigWith, slackTo, stage } from './rig.ts';
 import { sampleDelivery } from './sample-delivery.ts';
 import { testStore } from './test-store.ts';
 
@@ -83,10 +83,10 @@ test.each<[string, string, (rig: Rig) => void, (rig: Rig) => void]>([
 });
 
 /** `start` is 20 March 2026, 10:02 UTC: 11:02 in Berlin, where summer time begins on 29 March. */
-const digest = { at: '0 8 * * *', timeZone: 'Europe/Berlin', channels: ['hook'] };
+const digest = { match: {}, at: '0 8 * * *', timeZone: 'Europe/Berlin', channels: ['hook'] };
 
 test('comes once a day at its hour, in its time zone, also over the change to summer time', async () => {
-  await using stageOf = await stage({ digest }, { at: Date.parse('2026-03-27T12:00:00Z') });
+  await using stageOf = await stage({ digests: [digest] }, { at: Date.parse('2026-03-27T12:00:00Z') });
   const { rig, receiver } = stageOf;
   await rig.clock.advance(2 * dayMs);
   const hours = receiver.received.map(({ at: of }) => new Date(of).toISOString().slice(8, 16));
@@ -106,7 +106,7 @@ test.each([
   [3 * dayMs, 1],
   [200 * dayMs, 1],
 ])('is caught up once after a downtime, however long, and not when none was missed: %i ms', async (away, caughtUp) => {
-  const settings = { digest: { ...digest, at: '30 8 * * *' } };
+  const settings = { digests: [{ ...digest, at: '30 8 * * *' }] };
   await using at = await stage(settings, { store: await digestedAt(start - away) });
   await at.rig.clock.advance(minuteMs);
   expect(at.rig.states()).toHaveLength(caughtUp);
@@ -115,8 +115,8 @@ test.each([
 test('a weekly one is not taken for missed after days without it', async () => {
   // Monday of the week before.
   const store = await digestedAt(Date.parse('2026-03-16T08:00:00Z'));
-  const weekly = { at: '0 8 * * 1', timeZone: 'UTC', channels: ['hook'] };
-  await using at = await stage({ digest: weekly }, { store, at: Date.parse('2026-03-22T23:00:00Z') });
+  const weekly = { match: {}, at: '0 8 * * 1', timeZone: 'UTC', channels: ['hook'] };
+  await using at = await stage({ digests: [weekly] }, { store, at: Date.parse('2026-03-22T23:00:00Z') });
   await at.rig.clock.advance(hourMs);
   expect(at.rig.states()).toEqual([]);
   await at.rig.clock.advance(9 * hourMs);
@@ -126,7 +126,7 @@ test('a weekly one is not taken for missed after days without it', async () => {
 test('does not come twice in the hour that comes twice', async () => {
   const night = Date.parse('2026-10-25T00:00:00Z');
   const store = await digestedAt(night - 20 * hourMs);
-  await using at = await stage({ digest: { ...digest, at: '30 2 * * *' } }, { store, at: night });
+  await using at = await stage({ digests: [{ ...digest, at: '30 2 * * *' }] }, { store, at: night });
   await at.rig.clock.advance(3 * hourMs);
   const times = store.deliveries().map(({ createdAt }) => new Date(createdAt).toISOString());
   expect(times).toEqual(['2026-10-25T00:30:00.000Z']);
@@ -140,7 +140,7 @@ test('says what was done, what is at risk, what is unknown and what nobody got; 
   const { outbox } = store;
   await outbox.recordDeliveries({ transitionIds: [], deliveries: [failed], now: start });
   await outbox.settleDelivery(failed.id, { kind: 'undelivered', at: start, detail: 'the receiver answered 400' });
-  const settings = { digest: { ...digest, channels: ['ops', 'nobody'] } };
+  const settings = { digests: [{ ...digest, channels: ['ops', 'nobody'] }] };
   await using at = await stage(settings, { store }, (url, clock) => [slackTo(url, clock)]);
   const { rig } = at;
   rig.fleet.putMailbox(sampleMailbox());
@@ -161,7 +161,7 @@ test('says what was done, what is at risk, what is unknown and what nobody got; 
 });
 
 test('lists the incidents that go on and those that ended since the last one', async () => {
-  await using at = await stage({ digest: { ...digest, at: '0 * * * *' } });
+  await using at = await stage({ digests: [{ ...digest, at: '0 * * * *' }] });
   const { rig } = at;
   rig.fleet.putIncident(sampleIncident(16));
   rig.fleet.putIncident(sampleIncident(4, { id: 'inc_over', endedAt: start + minuteMs }));
@@ -174,4 +174,71 @@ test('lists the incidents that go on and those that ended since the last one', a
     ),
     expect.stringMatching(/^ended: Provider google: 4 mailboxes/),
   ]);
+});
+
+/** One for all at 08:00 in Berlin, and one for a client at 09:00; the clock begins at 11:02 there. */
+const ofClient = { ...digest, at: '0 9 * * *', match: { tag: ['client=north'] } };
+const hours = (store: ReturnType<typeof testStore>) =>
+  store.deliveries().flatMap(({ createdAt, title, group }) => {
+    const of = title.includes('(tag client=north)') ? 'north' : 'all';
+    return group === 'digest' ? [`${new Date(createdAt).toISOString().slice(8, 13)} ${of}`] : [];
+  });
+
+test('each digest comes at its own time, once, over restarts and reloads, and tells of its own mailboxes', async () => {
+  const store = testStore();
+  const run = async (
+    digests: readonly (typeof digest)[],
+    work: (at: Awaited<ReturnType<typeof stage>>) => Promise<void>,
+    at = start,
+  ) => {
+    await using staged = await stage({ digests }, { store, at });
+    const { fleet } = staged.rig;
+    fleet.putAccount(account('acme'));
+    for (const [id, email] of [
+      ['m1', 'a@north.example'],
+      ['m2', 'b@south.example'],
+    ] as const)
+      fleet.putMailbox({ ...sampleMailbox(), id, email });
+    fleet.tags = { ...fleet.tags, of: ({ email }) => [`client=${email.slice(2, 7)}`] };
+    fleet.putAlert(sampleAlert(1, { mailboxId: 'm1', email: 'a@north.example' }));
+    fleet.putAlert(sampleAlert(2, { mailboxId: 'm2', email: 'b@south.example' }));
+    await work(staged);
+  };
+  await run([digest, ofClient], async (at) => {
+    await at.rig.clock.advance(22 * hourMs);
+    const [all, north] = at
+      .bodies()
+      .filter(({ type }) => type === 'digest')
+      .map(({ data }) => JSON.stringify(data));
+    expect([all?.includes('2 mailboxes'), north?.includes('1 mailbox'), north?.includes('bob2')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(all).toContain('bob2');
+    // Neither a change of the time to one that has passed nor another digest sends anything at once.
+    await at.rig.reconfigure([hookChannel(at.receiver.url, at.rig.clock)], {
+      digests: [{ ...digest, at: '30 7 * * *' }, { ...digest, match: {} }, ofClient],
+    });
+    await at.rig.clock.advance(hourMs);
+  });
+  expect(hours(store)).toEqual(['21T07 all', '21T08 north']);
+  // A restart after the reload; then a downtime over the times of both.
+  await run([digest, ofClient], (at) => at.rig.clock.advance(hourMs), start + 23 * hourMs);
+  expect(hours(store)).toHaveLength(2);
+  await run([digest, ofClient], (at) => at.rig.clock.advance(minuteMs), start + 48 * hourMs);
+  expect(hours(store).slice(2).toSorted()).toEqual(['22T10 all', '22T10 north']);
+});
+
+test('two digests do not come twice in the hour that comes twice, and one that two sections ask for is one message', async () => {
+  const night = Date.parse('2026-10-25T00:00:00Z');
+  const store = await digestedAt(night - 20 * hourMs);
+  const digests = [
+    { ...digest, at: '30 2 * * *' },
+    { ...digest, at: '30 2 * * *' },
+    { ...ofClient, at: '45 2 * * *' },
+  ];
+  await using at = await stage({ digests }, { store, at: night });
+  await at.rig.clock.advance(3 * hourMs);
+  expect(hours(store)).toEqual(['25T00 all', '25T00 north']);
 });

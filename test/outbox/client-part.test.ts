@@ -1,7 +1,7 @@
 // What a client's channel reads of an alert that concerns others, too: its own part, a count of the rest, and no name.
 import { expect, test } from 'vitest';
 import { messageOf } from '../../src/alerts/grouping.ts';
-import { type AlertRoute, channelsFor, pauseEnd, pauseFingerprint } from '../../src/alerts/routing.ts';
+import { type AlertRoute, audienceOf, channelsFor, pauseEnd, pauseFingerprint } from '../../src/alerts/routing.ts';
 import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
 import {
   accountRemoved,
@@ -13,6 +13,7 @@ import { type Alert, fingerprintOf } from '../../src/core/alert.ts';
 import { defaultRuleSettings } from '../../src/core/alert-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
+import { domainOf } from '../../src/core/mailbox.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { alertFor, messageFor } from '../../src/outbox/client-part.ts';
 import { sampleAlert, sampleMailbox, start } from '../alerts/samples.ts';
@@ -102,6 +103,39 @@ const ofBeta = [
 ];
 const channels = ['alpha', 'beta', 'ops'].map((name) => ({ name, type: 'webhook' }));
 const toldOf = (alert: Alert, names = channels) => channelsFor(alert, routes, names, context.fleet);
+
+/** All clients in one account, told apart by the tags of its overrides. */
+const agency = new Fleet();
+agency.putAccount(account('agency'));
+for (const one of held) agency.putMailbox({ ...sampleMailbox(), ...entry({ ...one, account: 'agency' }) });
+agency.tags = {
+  all: () => [],
+  of: ({ email }) => [`client=${domainOf(email).split('.')[0]}`],
+  ofAccount: () => ['client=alpha'],
+};
+const byTag = ['alpha', 'beta'].map((name) => ({ match: { tag: [`client=${name}`] }, channels: [name] }));
+const ofAgency = { ...context, fleet: agency, routes: byTag };
+
+test.each([
+  ['its mailbox', { mailboxId: 'alpha-0', email: 'bob0@alpha.example' }, 'told'],
+  ["another client's mailbox", { mailboxId: 'beta-0', email: 'bob0@beta.example' }, 'other'],
+  ['its domain', { mailboxId: null, email: null, object: 'alpha.example' }, 'told'],
+  ["another client's domain", { mailboxId: null, email: null, object: 'beta.example' }, 'part'],
+  ['an account with its tag and mailboxes of others', { mailboxId: null, email: null, object: 'api down' }, 'part'],
+])("by a tag, a client's channel is told of %s as it may be", (_, change, expected) => {
+  const facts = { title: 'about beta', sentences: ['beta'], numbers: {} };
+  const alert = sampleAlert(1, { account: 'agency', facts, ...change });
+  const { title, sentences } = alertFor('alpha', alert, ofAgency).facts;
+  expect(title === 'about beta' ? 'told' : sentences[0]?.includes('account agency') ? 'part' : 'other').toBe(expected);
+});
+
+test("a client's channel by provider names the mailboxes of that provider alone", () => {
+  const fleet = fleetOf('alpha');
+  const [one] = fleet.mailboxesOf('alpha');
+  if (one) fleet.putMailbox({ ...one, entry: { ...one.entry, answer: { ...one.entry.answer, provider: 'google' } } });
+  const audience = audienceOf('g', [{ match: { provider: ['google'] }, channels: ['g'] }], fleet);
+  expect([audience.isClient(), ...[...fleet.mailboxes()].map(audience.sees)]).toEqual([true, true, false]);
+});
 
 test.each(everybody)('$facts.title: everybody is told, a client without who and why', (alert) => {
   expect(toldOf(alert)).toEqual(['alpha', 'beta', 'ops']);

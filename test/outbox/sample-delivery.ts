@@ -25,7 +25,7 @@ export const quietSettings: NotifierSettings = {
     rules: defaultRuleSettings,
     routes: [],
     templates: [],
-    digest: null,
+    digests: [],
     heartbeat: null,
     groupWaitMs: 0,
     groupIntervalMs: 0,

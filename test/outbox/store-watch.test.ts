@@ -143,8 +143,8 @@ it('after the process stood still, a lost connection is announced when it lasts 
 test('a digest that a channel did not take is sent while the store fails: it is not the end of an outage', async () => {
   const store = testStore();
   await store.outbox.recordDigest({ deliveries: [], until: start - 24 * hourMs });
-  const digest = { at: '0 8 * * *', timeZone: 'UTC', channels: ['hook'] };
-  await using at = await stage({ digest }, { store });
+  const digest = { match: {}, at: '0 8 * * *', timeZone: 'UTC', channels: ['hook'] };
+  await using at = await stage({ digests: [digest] }, { store });
   const { rig, receiver } = at;
   receiver.answer = status(503);
   await rig.clock.advance(minuteMs);

@@ -16,7 +16,7 @@ import { ending } from '../support/ending.ts';
 import { routingKey, StrictReceiver } from '../support/strict-receivers.ts';
 import { account } from '../web/example-fleet.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { hookChannel, rigWith, stage } from './rig.ts';
+import { hookChannel, rigWith, slackTo, stage } from './rig.ts';
 
 const settings = {
   routes: [{ match: { account: ['acme'] }, channels: ['hook'] }],
@@ -79,12 +79,19 @@ test.each<readonly [string, AlertMatch, boolean]>([
   ['every severity', { severity: ['critical', 'warning', 'info'] }, true],
   ['every account, named', { account: ['acme', 'b*'] }, true],
   ['every mailbox', { mailbox: ['*'] }, true],
+  ['a tag of every account', { tag: ['client=*'] }, true],
+  ['another tag', { tag: ['vip'] }, false],
   ['some rules', { rule: ['dns_*'] }, false],
   ['one account of two', { account: ['acme'] }, false],
   ['every rule of one account', { rule: ['*'], account: ['acme'] }, false],
   ['all but critical', { severity: ['warning', 'info'] }, false],
 ])('%s: a silence over everything or not', (_what, match, all) => {
-  expect(coversEverything(match, ['acme', 'beta'])).toBe(all);
+  expect(
+    coversEverything(
+      match,
+      ['acme', 'beta'].map((name) => ({ name, tags: ['client=north'] })),
+    ),
+  ).toBe(all);
 });
 
 test('what keeps an Alertmanager up to date names no other client either', async () => {
@@ -235,4 +242,34 @@ test('ten pauses, one every 3.5 s, are three messages when the group interval is
   }
   await at.rig.clock.advance(minuteMs);
   expect(at.bodies().map(({ data }) => data.total)).toEqual([1, 8, 1]);
+});
+
+test('messages name the tags: a chat in a line, a webhook in a list, an Alertmanager by labels that stay the same', async () => {
+  const usual = { ...settings, routes: [{ match: {}, channels: ['hook', 'am', 'ops'] }] };
+  await using at = await stage(usual, {}, (url, clock, second) => [
+    hookChannel(url, clock),
+    alertmanagerChannel({ name: 'am', url: second }, clock),
+    slackTo(url, clock),
+  ]);
+  const { fleet, clock } = at.rig;
+  fleet.tags = { ...fleet.tags, of: ({ id }) => (id === 'm1' ? ['client=north', 'eu-west'] : []) };
+  const [tagged, plain] = [sampleAlert(1), sampleAlert(2, { mailboxId: 'm2' })];
+  for (const one of [tagged, plain]) fleet.putAlert(one);
+  at.rig.commit(firing(tagged), firing(plain));
+  await clock.advance(3 * minuteMs);
+  const hook = at.bodies().find(({ data }) => data);
+  expect(hook.data.alerts.map(({ tags }: { tags: readonly string[] }) => tags)).toEqual([
+    ['client=north', 'eu-west'],
+    [],
+  ]);
+  const chat = JSON.stringify(at.bodies().find(({ attachments }) => attachments));
+  expect(chat.split('Tags: client=north, eu-west')).toHaveLength(2);
+  at.rig.commit(resolved(tagged));
+  await clock.advance(3 * minuteMs);
+  const posts = at.second.received.flatMap(({ body }) => JSON.parse(body) as { labels: Record<string, string> }[]);
+  const labels = new Set(
+    posts.filter(({ labels: own }) => own['mailbox_id'] === 'm1').map((one) => JSON.stringify(one.labels)),
+  );
+  expect([...labels]).toEqual([expect.stringMatching(/"tag_client":"north","tag_eu_west":"true"/)]);
+  expect(posts.some(({ labels: own }) => own['mailbox_id'] === 'm2' && 'tag_client' in own)).toBe(false);
 });

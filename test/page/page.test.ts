@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { noAccount } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { noTags, type Tags } from '../../src/core/mailbox.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { everything } from '../../src/core/write-scope.ts';
 import { createTrend } from '../../src/web/overview/trend.ts';
-import type { Tags } from '../../src/web/route-parts.ts';
 import {
   account,
   action,
@@ -531,16 +531,17 @@ describe('the table', () => {
 });
 
 describe('the fleet', () => {
-  const tags: Tags = { all: () => ['vip'], of: ({ id }) => (id === 'm7' || id === 'm1' ? ['vip'] : []) };
+  const tags: Tags = { ...noTags, all: () => ['vip'], of: ({ id }) => (id === 'm7' || id === 'm1' ? ['vip'] : []) };
+  const tagged = () => Object.assign(exampleFleet(), { tags });
   const rowsOf = (body: string) => [...body.matchAll(/<tr role="row" id="row-\w+\/(\w+)"/g)].map(([, id]) => id);
 
   test('is narrowed to an account, a domain, a provider or a tag, and each keeps the others', async () => {
-    const rows = async (query: string) => rowsOf(await read(exampleFleet(), `/?${query}`, { tags }));
+    const rows = async (query: string) => rowsOf(await read(tagged(), `/?${query}`));
     expect(await rows('account=northwind')).toEqual(['m4', 'm3']);
     expect(await rows('domain=northwind.example&state=near_limit')).toEqual(['m3']);
     expect(await rows('tag=vip')).toEqual(['m1', 'm7']);
     expect(await rows('provider=google&tag=vip&q=box')).toEqual(['m7']);
-    const body = await read(exampleFleet(), '/?tag=vip&sort=rate&q=box', { tags });
+    const body = await read(tagged(), '/?tag=vip&sort=rate&q=box');
     expect(body).toContain('<option value="vip" selected>vip</option>');
     expect(body).toContain('href="/?q=box&amp;tag=vip&amp;sort=rate&amp;state=ok"');
   });

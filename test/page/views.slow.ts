@@ -5,6 +5,7 @@ import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { noTags } from '../../src/core/mailbox.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
@@ -65,6 +66,7 @@ const nasty = `<img src=x onerror=alert(1)>"'&\u202e\u0007@acme.example`;
 /** A fleet that has something on every view, written by strangers. */
 async function troubledServer() {
   const fleet = exampleFleet();
+  fleet.tags = { ...noTags, all: () => ['vip'], of: () => ['vip'] };
   const answer = verdict({ action: 'hold', wanted: 'pause', reason: 'circuit_breaker', sent: 50, bounced: 20 });
   const bad = mailbox('<b>"id/..%', nasty, { verdict: { at: now, answer } });
   fleet.putMailbox(bad);
@@ -98,7 +100,6 @@ async function troubledServer() {
     entries: { entriesOf: async () => ({ decisions: [decided], actions: [action('a7', bad)], changes: [change] }) },
     transitions: async () => [{ id: 1, transition: { kind: 'event', at: now, alert: past } }],
     settings: () => [{ name: 'accounts[0].name', value: nasty, from: 'line 2' }],
-    tags: { all: () => ['vip'], of: () => ['vip'] },
   });
 }
 
@@ -196,13 +197,13 @@ function largeFleet(): Fleet {
     const match = { domain: [domainOf(index)] };
     fleet.putSilence({ id: `s${index}`, match, by: 'anna', reason: 'moving', from: now - hourMs, until: now + hourMs });
   }
+  const of = ({ id }: { readonly id: string }) => [`tag${Number(id.slice(1)) % 300}`];
+  fleet.tags = { ...noTags, all: () => Array.from({ length: 300 }, (_, index) => `tag${index}`), of };
   return fleet;
 }
 
-const tagsOf = ({ id }: { readonly id: string }) => [`tag${Number(id.slice(1)) % 300}`];
 const serveLarge = (fleet: Fleet) =>
   serve(fleet, {
-    tags: { all: () => Array.from({ length: 300 }, (_, index) => `tag${index}`), of: tagsOf },
     settings: () =>
       Array.from({ length: 5_000 }, (_, index) => ({
         name: `overrides[${index}].mode`,

@@ -66,7 +66,7 @@ async function rowsOf(place: StorePlace, select: string, parameters = {}) {
     select,
     parameters: { now: new Date(now).toISOString(), ...parameters },
     integers: Object.keys(parameters),
-    facts: { now, nearLimitPpm: { usual: 800_000, others: {} } },
+    facts: { now, nearLimitPpm: { usual: 800_000, others: {} }, tags: {} },
     maxRows: 1_000,
     maxBytes: 1_000_000,
     timeLimitMs: 200_000,

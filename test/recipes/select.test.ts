@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mailboxKey } from '../../src/core/mailbox.ts';
 import { runSelect, type SelectRequest } from '../../src/recipes/select.ts';
 import { baseTables, views } from '../../src/recipes/views.ts';
 import { Store } from '../../src/store/store.ts';
@@ -30,7 +31,7 @@ async function ask(select: string, changes: Partial<SelectRequest> = {}) {
     select,
     parameters: { now: new Date(now).toISOString() },
     integers: [],
-    facts: { now, nearLimitPpm: { usual: 800_000, others: {} } },
+    facts: { now, nearLimitPpm: { usual: 800_000, others: {} }, tags: {} },
     maxRows: 1_000,
     maxBytes: 1_000_000,
     // It ends a test that hangs: the process is nice, and starves on a busy machine.
@@ -50,6 +51,18 @@ describe('a SELECT', () => {
       columns: ['email', 'at'],
       error: null,
     });
+  });
+
+  test('groups the mailboxes by a tag, as the configuration gives it', async () => {
+    const tags = { [mailboxKey(mailbox.account, mailbox.id)]: ['client=north', 'vip'] };
+    const facts = { now, nearLimitPpm: { usual: 0, others: {} }, tags };
+    const select =
+      'SELECT tag, value, count(*) FROM mailboxes JOIN mailbox_tags USING (account, mailbox_id) GROUP BY 1, 2';
+    const rows = [
+      ['client', 'north', 1],
+      ['vip', 'true', 1],
+    ];
+    expect(await ask(select, { facts })).toMatchObject({ rows, error: null });
   });
 
   test.each(views.map(({ name }) => name))('may read every column of the view %s', async (name) => {

@@ -1,4 +1,4 @@
-// An agency's three clients, each with an account and receivers of its own: through a long day none of them reads of another one.
+// An agency's three clients, each with an account, a tag and receivers of its own: through a long day none of them reads of another one.
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { MovedClock } from '../../tools/simulator/moved-clock.ts';
@@ -43,16 +43,25 @@ test('none of three clients ever reads an address, a name or a reason of another
       { name, type: 'webhook', url, secret },
       { name: `${name}-machine`, type: 'webhook', url, format: 'alertmanager' },
       { name: `${name}-chat`, type: 'slack', url: slackUrl },
+      { name: `${name}-tagged`, type: 'webhook', url, secret },
     ];
   });
   const ofClient = (name: string) => [name, `${name}-machine`, `${name}-chat`];
-  const routes = names.map((name) => ({ match: { account: name }, channels: ofClient(name) }));
-  const digest = { at: '0 20 * * *', channels: names.flatMap((name) => [name, `${name}-chat`]) };
+  const routes = names.flatMap((name) => [
+    { match: { account: name }, channels: ofClient(name) },
+    { match: { tag: `client=${name}` }, channels: [`${name}-tagged`] },
+  ]);
+  const at = '0 20 * * *';
+  const digests = [
+    { at, channels: names.flatMap((name) => [name, `${name}-chat`]) },
+    ...names.map((name) => ({ at, match: { tag: `client=${name}` }, channels: [`${name}-tagged`] })),
+  ];
   const clients = Object.fromEntries(names.map((name) => [name, emailsOf(name)]));
-  const alerts = { channels, routes, digest };
+  const alerts = { channels, routes, digests };
   const expectErrors = ['configuration refused'];
   const before = (_simulator: unknown, clock: MovedClock) => clock.advance(2 * hourMs);
-  await using stage = await startMovedDaemon({ scenario, clients, poll, file: { alerts }, before, expectErrors });
+  const options = { scenario, clients, poll, file: { alerts }, before, expectErrors };
+  await using stage = await startMovedDaemon(options);
   const told = (name: Client, part: string) => texts(receivers[name]).filter((text) => text.includes(part)).length;
 
   const acted = (email: string) => stage.mailbox(email).action?.kind;
@@ -90,7 +99,10 @@ test('none of three clients ever reads an address, a name or a reason of another
   expect(told('beta', 'account beta is no longer guarded')).toBeGreaterThan(0);
   await stage.command('breaker-apply', {});
   await stage.run(scenarioStart + 13 * hourMs - stage.clock.now());
-  for (const name of names) expect(told(name, 'Warmwarden on 10 March'), name).toBeGreaterThan(0);
+  for (const name of names) {
+    expect(told(name, 'Warmwarden on 10 March'), name).toBeGreaterThan(0);
+    expect(told(name, `Warmwarden on 10 March (tag client=${name})`), name).toBe(1);
+  }
   for (const name of names) {
     const foreign = new RegExp(names.filter((other) => other !== name).join('|'), 'i');
     expect(

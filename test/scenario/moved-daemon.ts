@@ -61,7 +61,7 @@ export interface MovedOptions {
   readonly habits?: Habits;
   /** The mailboxes of a second account under the same API; all others are the first one's. */
   readonly second?: readonly string[];
-  /** Accounts by name, each with a key of its own and these mailboxes, in place of the usual ones. */
+  /** Accounts by name, each with a key of its own, a tag and these mailboxes, in place of the usual ones. */
   readonly clients?: Readonly<Record<string, readonly string[]>>;
   /** Whether alerts of severity info are told, too. */
   readonly isInfoTold?: true;
@@ -145,8 +145,9 @@ export async function startMovedDaemon(options: MovedOptions) {
   const account = { base_url: other?.url ?? simulator.url, plan: 'enterprise', ...options.account };
   const agency = { name: 'agency', key: other?.addKey() ?? demoKey };
   const owners = clients.length > 0 ? clients : [agency];
-  const accounts = owners.map(({ name, key }) => ({ name, api_key: key, ...account }));
-  if (second.length > 0 || habits) accounts.push({ name: 'second', api_key: secondKey, ...account });
+  const accounts = owners.map(({ name, key }) => ({ name, api_key: key, tags: { client: name }, ...account }));
+  if (second.length > 0 || habits)
+    accounts.push({ name: 'second', api_key: secondKey, tags: { client: 'second' }, ...account });
   const written: WrittenConfig = {
     accounts,
     // Every request is real work for the moved clock: spare ones are not spent here.

@@ -18,7 +18,7 @@ export function recipeRunner(
     catalogue: () => readCatalogue(folder),
     runs: new MemoryRuns(),
     place: '/nowhere/store.db',
-    facts: () => ({ now: world.clock.now(), accounts: [], nearLimitPpm: { usual: 800_000, others: {} } }),
+    facts: () => ({ now: world.clock.now(), accounts: [], nearLimitPpm: { usual: 800_000, others: {} }, tags: {} }),
     commandAccess: () => null,
     limits: usualLimits,
     ...parts,

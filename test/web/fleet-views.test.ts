@@ -2,17 +2,19 @@
 // against the document. The order of the fleet.
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { noTags } from '../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
-import { noTags, rankedOf, type Sorting, selectPage, worstFirst } from '../../src/web/overview/fleet.ts';
+import { rankedOf, type Sorting, selectPage, worstFirst } from '../../src/web/overview/fleet.ts';
 import { sampleIncident } from '../alerts/incident-samples.ts';
 import { account, alert, bareMailbox, exampleFleet, forecast, mailbox, now, verdict } from './example-fleet.ts';
 import { ask, jsonAt, serve, stillWorld } from './running-server.ts';
 
+const tagged = (fleet: Fleet, of: (mailbox: { readonly id: string }) => readonly string[]) =>
+  Object.assign(fleet, { tags: { ...noTags, all: () => ['vip'], of } });
+
 test('/api/groups counts the fleet as the page does, the groups that need attention first', async () => {
-  await using server = await serve(exampleFleet(), {
-    tags: { all: () => ['vip'], of: ({ id }) => (id === 'm1' ? ['vip', 'pilot'] : []) },
-  });
+  await using server = await serve(tagged(exampleFleet(), ({ id }) => (id === 'm1' ? ['vip', 'pilot'] : [])));
   const byAccount = await jsonAt(server, '/api/groups');
   expect(byAccount).toMatchObject({ by: 'account', total: 2, next_cursor: null });
   expect(byAccount.groups.map((one: { name: string }) => one.name)).toEqual(['acme', 'northwind']);
@@ -35,6 +37,10 @@ test('/api/groups counts the fleet as the page does, the groups that need attent
       [null, 11],
     ]),
   );
+  const ids = async (path: string) => (await jsonAt(server, path)).mailboxes.map(({ id }: { id: string }) => id);
+  expect(await ids('/api/fleet?tag=vip')).toEqual(['m1']);
+  expect(await ids('/api/fleet?tag=p*&q=nothing')).toEqual([]);
+  expect((await jsonAt(server, '/api/alerts?tag=vip')).total).toBeLessThan((await jsonAt(server, '/api/alerts')).total);
   expect(await jsonAt(server, '/api/groups?by=colour')).toMatchObject({ status: 400, error: 'bad_request' });
 });
 
@@ -52,7 +58,7 @@ test("/api/groups counts the alerts of a group's domains, ips and accounts once,
   const held = alert({ rule: 'guard_held', account: '', severity: 'critical', object: 'https://api.example' });
   fleet.putAlert({ ...held, facts: { ...held.facts, accounts: ['acme'] } });
   fleet.putAlert(alert({ rule: 'store_failing', account: '', severity: 'critical' }));
-  await using server = await serve(fleet, { tags: { all: () => ['vip'], of: ({ id }) => (id < 'm3' ? ['vip'] : []) } });
+  await using server = await serve(tagged(fleet, ({ id }) => (id < 'm3' ? ['vip'] : [])));
   const counts = async (by: string) => {
     const { groups } = await jsonAt(server, `/api/groups?by=${by}`);
     return groups.map((one: { name: string; alerts_firing: number }) => [one.name, one.alerts_firing]);
@@ -236,6 +242,6 @@ test.each<[Sorting, string]>([
   fleet.putMailbox({ ...read, stats: { at: now, answer: { rows: [] } }, verdict: judged({}) });
   fleet.putMailbox({ ...mailbox('m3', 'b@one.example', { verdict: null, stats: null }), account: 'beta' });
   const ranked = rankedOf({ fleet, world: stillWorld(), policyOf: () => defaultPolicy });
-  const { rows } = selectPage({ ranked }, { sort }, { fleet, tags: noTags });
+  const { rows } = selectPage({ ranked }, { sort }, { fleet });
   expect(rows.map((one) => one.mailbox.id).join(' ')).toBe(order);
 });

@@ -6,7 +6,6 @@ import { defaultPolicy } from '../../src/core/policy.ts';
 import type { MetricsSettings } from '../../src/metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import type { SessionSource } from '../../src/web/access/sessions.ts';
-import { noTags } from '../../src/web/overview/fleet.ts';
 import { createTrend } from '../../src/web/overview/trend.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/web/server.ts';
 import type { World } from '../../src/world/world.ts';
@@ -23,6 +22,7 @@ export const metricsSettings: MetricsSettings = {
   mailboxLabel: 'email',
   seriesLimit: 1_000_000,
   enforcing: () => true,
+  tagsOf: () => [],
 };
 
 export function stillWorld(): World & { readonly clock: MovedClock } {
@@ -74,7 +74,6 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     timeZone: () => 'UTC',
     policyOf: () => defaultPolicy,
     settings: () => [],
-    tags: noTags,
     trend: createTrend({ fleet, world, days: { acted: async () => [], held: async () => [] } }),
     operate: () => null,
     history: { commands: async () => [], guardActions: async () => [] },

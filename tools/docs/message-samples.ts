@@ -250,7 +250,7 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
     enforcementOff({ kind: 'everything' }, reload, words),
     accountRemoved({ account: acme, mailboxes: 40, ...reload }, words),
     channelsRemoved({ channels: ['ops', 'mail'], file: '/etc/warmwarden/config.yaml', ...reload }, words),
-    messagesSilenced([silence], [], { accounts: [acme], ...words })[0],
+    messagesSilenced([silence], [], { accounts: [{ name: acme, tags: [] }], ...words })[0],
   ],
   contested: [conditionOf('contested', 'stats', withVerdict({ ...held, reason: 'contested' }))],
   recovery_without_effect: [

@@ -151,11 +151,16 @@ export function channelsBack(): Condition {
 
 // Silences that mute every message.
 
+interface TaggedAccount {
+  readonly name: string;
+  readonly tags: readonly string[];
+}
+
 /** Includes each ended silence that still has an alert. */
 export function messagesSilenced(
   silences: readonly Silence[],
   alerts: Iterable<Alert>,
-  { accounts, command, zone }: ProtectionWords & { readonly accounts: readonly string[] },
+  { accounts, command, zone }: ProtectionWords & { readonly accounts: readonly TaggedAccount[] },
 ): readonly Condition[] {
   const wide = silences
     .filter(({ match }) => coversEverything(match, accounts))
@@ -179,12 +184,13 @@ export function messagesSilenced(
 }
 
 /** True if the match covers every alert about a mailbox of these accounts. */
-export function coversEverything(match: AlertMatch, accounts: readonly string[]): boolean {
+export function coversEverything(match: AlertMatch, accounts: readonly TaggedAccount[]): boolean {
   const all = (globs: readonly string[] | undefined) => globs === undefined || globs.includes('*');
-  const everyAccount =
-    all(match.account) || accounts.every((name) => match.account?.some((glob) => fitsGlob(glob, name)));
+  const fits = (globs: readonly string[] | undefined, words: readonly string[]) =>
+    globs === undefined || words.some((word) => globs.some((glob) => fitsGlob(glob, word)));
+  const everyAccount = accounts.every(({ name, tags }) => fits(match.account, [name]) && fits(match.tag, tags));
   const everySeverity = severities.every((severity) => match.severity?.includes(severity) ?? true);
-  const everyObject = all(match.domain) && all(match.mailbox) && all(match.object);
+  const everyObject = [match.domain, match.mailbox, match.object].every(all) && match.provider === undefined;
   return everyAccount && everySeverity && all(match.rule) && everyObject;
 }
 

@@ -99,7 +99,7 @@ function overlapsOf(accounts: readonly AskedAccount[]) {
 function idleRoutes({ alerts }: Config, accounts: readonly AskedAccount[]): readonly string[] {
   if (accounts.some(({ failure }) => failure !== null)) return [];
   const known = accounts.flatMap(({ selected }) => selected);
-  return idlePatterns(routePatterns(alerts.routes), known).map(idleText);
+  return idlePatterns(routePatterns(alerts), known).map(idleText);
 }
 
 interface Asking {

@@ -3,7 +3,15 @@ import type { Action } from '../action.ts';
 import type { Alert, AlertChanges, Silence } from '../alert.ts';
 import { type BreakerState, closedBreaker } from '../guard/breaker.ts';
 import type { Incident } from '../incident.ts';
-import { type AccountState, isUnread, type MailboxName, type MailboxState, type SweepProgress } from '../mailbox.ts';
+import {
+  type AccountState,
+  isUnread,
+  type MailboxName,
+  type MailboxState,
+  noTags,
+  type SweepProgress,
+  type Tags,
+} from '../mailbox.ts';
 import type { StoreFailure } from '../store-failure.ts';
 import { type EpochMs, hourMs, secondMs } from '../time.ts';
 import { visibleText } from '../wording/phrases.ts';
@@ -36,6 +44,8 @@ const endedKeptMs = hourMs;
 const addressKey = ({ account, email }: MailboxName) => `${account}/${visibleText(email)}`;
 
 export class Fleet {
+  /** Tags of the configuration in force. */
+  tags: Tags = noTags;
   readonly #accounts = new Map<string, AccountState>();
   readonly #mailboxes = new Map<string, Map<string, MailboxState>>();
   readonly #addresses = new Map<string, number>();

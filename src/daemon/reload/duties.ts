@@ -249,7 +249,7 @@ function patternsIn(config: Config, name: string): ConfiguredPatterns {
   const expected = new Set(account ? expectedNames(account) : []);
   return {
     ofAccount: patternsOf(config, name).filter(({ pattern }) => !expected.has(pattern)),
-    ofRoutes: routePatterns(config.alerts.routes),
+    ofRoutes: routePatterns(config.alerts),
     accounts: config.accounts.map((one) => one.name),
   };
 }

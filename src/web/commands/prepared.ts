@@ -32,6 +32,8 @@ const field = (name: string, label: string, hint?: string): CommandField => {
 const matchers = [
   field('rule', 'Rule', 'Such as dns_failing, or dns_* for all that begin with dns_.'),
   field('account', 'Account'),
+  field('tag', 'Tag', 'Such as vip, client=north, or client=* for all clients.'),
+  field('provider', 'Provider'),
   field('mailbox', 'Mailbox'),
   field('domain', 'Domain'),
   field(

@@ -1,7 +1,7 @@
 // GET /api/alerts, /api/past-alerts, /api/incidents, /api/silences, /api/deliveries and /api/runbooks.
 
 import { z } from 'zod';
-import { silenceOf } from '../../alerts/routing.ts';
+import { matches, silenceOf } from '../../alerts/routing.ts';
 import { type Alert, accountsOf } from '../../core/alert.ts';
 import { alertRules, severities } from '../../core/alert-rules.ts';
 import { type ListedDelivery, publicState } from '../../core/delivery.ts';
@@ -9,6 +9,7 @@ import { type Incident, type IncidentMailbox, memberStates, sharedAttributes } f
 import { runbookOf } from '../../core/runbooks.ts';
 import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../core/wording/incidents.ts';
 import { alertFilters, readPast } from '../overview/alerts.ts';
+import { tagFilter } from '../overview/fleet.ts';
 import { cursorAfter, cursorOf, keyText, limitOf, means, oneOf, pageAfter, pageOf, someOf } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { answerTimeOf, count, listOf, moment, nextCursor, number, text, texts, timeZone } from './facts.ts';
@@ -27,6 +28,8 @@ const silence = z
     match: z.strictObject({
       severity: listOf(z.enum(severities)).optional(),
       account: globs,
+      tag: globs,
+      provider: globs,
       rule: globs,
       domain: globs,
       mailbox: globs,
@@ -226,13 +229,15 @@ export const alertsRoute = fleetRoute({
     cursor: cursorOf(z.int(), z.number(), keyText),
     status: means('Only these.', oneOf('firing', 'pending')),
     severity: means('Only these; several with commas between.', someOf(...severities)),
+    tag: tagFilter,
   },
   shape: alertsAnswer,
-  read: async (parts: Pick<RouteParts, 'fleet' | 'timeZone' | 'world'>, { limit, cursor: after, status, severity }) => {
+  read: async (parts: Pick<RouteParts, 'fleet' | 'timeZone' | 'world'>, { limit, cursor: after, status, ...asked }) => {
     const { fleet } = parts;
+    const match = { severity: asked.severity, ...(asked.tag && { tag: [asked.tag] }) };
     const { now, zone } = answerTimeOf(parts);
     const chosen = [...fleet.alerts()].filter(
-      (one) => (status ?? one.status) === one.status && severity?.includes(one.severity) !== false,
+      (one) => (status ?? one.status) === one.status && matches(one, match, fleet, 'one'),
     );
     const { rows, next } = pageAfter(chosen, alertKey, { after, limit });
     const silences = fleet.silences(now);
@@ -241,7 +246,7 @@ export const alertsRoute = fleetRoute({
       timeZone: zone,
       incidents: openIncidentFacts(fleet.incidents(), zone),
       total: chosen.length,
-      alerts: rows.map((one) => ({ ...alertFacts(one), silenced: silenceOf(one, silences) })),
+      alerts: rows.map((one) => ({ ...alertFacts(one), silenced: silenceOf(one, silences, fleet) })),
       nextCursor: next,
       silences,
     };

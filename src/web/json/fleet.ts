@@ -10,10 +10,10 @@ import {
   countsNow,
   fleetFilters,
   makeRow,
-  noTags,
   type PictureParts,
   pictureOf,
   selectMailboxes,
+  tagFilter,
 } from '../overview/fleet.ts';
 import { type Group, groupings, readGroups, shareOf, usualGrouping } from '../overview/groups.ts';
 import { tones } from '../overview/headline.ts';
@@ -137,6 +137,7 @@ const alertsShown = 20;
 
 const query = {
   ...fleetFilters,
+  tag: tagFilter,
   limit: limitOf('mailboxes', 100),
   cursor: cursorOf(z.number(), z.number(), keyText, keyText, keyText),
 };
@@ -186,10 +187,10 @@ export const mailboxesRoute = fleetRoute({
     const { fleet, explain } = parts;
     const picture = pictureOf(parts);
     const { headline, firing, accounts, sweeps, now, command, zone } = picture;
-    const chosen = selectMailboxes(picture.ranked, filter, noTags);
+    const chosen = selectMailboxes(picture.ranked, filter, fleet);
     const { rows, next } = pageAfter(chosen, ({ key }) => key, { after, limit });
     const silences = fleet.silences(now);
-    const briefly = (one: Alert) => ({ ...one, title: one.facts.title, silenced: silenceOf(one, silences) });
+    const briefly = (one: Alert) => ({ ...one, title: one.facts.title, silenced: silenceOf(one, silences, fleet) });
     const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
     const lastWrites = fleet.lastWrites();
     return {
@@ -272,7 +273,7 @@ export const groupsRoute = fleetRoute({
     next_cursor: nextCursor,
   }),
   read: async (
-    parts: Pick<RouteParts, 'fleet' | 'policyOf' | 'tags' | 'world'>,
+    parts: Pick<RouteParts, 'fleet' | 'policyOf' | 'world'>,
     { by = usualGrouping, limit, cursor: after },
   ) => {
     const groups = await readGroups(parts, by);

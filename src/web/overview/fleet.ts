@@ -13,13 +13,14 @@ import {
   stateTable,
   urgentStates,
 } from '../../core/mailbox.ts';
+import { fitsGlob } from '../../core/mailbox-pattern.ts';
 import { type Policy, type Ppm, ratePpm } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
 import { uncountedBy } from '../../core/wording/states.ts';
 import { compareKeys, type Key, means, oneOf, pageNumbered, type Query, upTo, whole } from '../query.ts';
-import type { PolicyOf, RouteParts, Tags } from '../route-parts.ts';
+import type { PolicyOf, RouteParts } from '../route-parts.ts';
 import { FiringAlerts, gravestFirst, gravities, isFiring, WideAlerts } from './alerts.ts';
 import { type HeadlineFacts, headlineOf, type StateCounts } from './headline.ts';
 
@@ -68,10 +69,11 @@ function rank(
   mailbox: MailboxState,
   { nearLimitPpm }: Policy,
   { alerts, silences }: { readonly alerts: readonly Alert[]; readonly silences: readonly Silence[] },
+  fleet: Fleet,
 ): RankedMailbox {
   const state = guardStateOf(mailbox, nearLimitPpm);
   const verdict = mailbox.verdict?.answer ?? null;
-  const loud = silences.length === 0 ? alerts : alerts.filter((alert) => silenceOf(alert, silences) === null);
+  const loud = silences.length === 0 ? alerts : alerts.filter((alert) => silenceOf(alert, silences, fleet) === null);
   const urgency = isHeldEmergency(state, verdict) ? heldEmergency : urgencyWith(state, loud);
   const rate = verdict && rateOf(verdict);
   const closeness = rate === null || !verdict?.limitPpm ? -1 : rate / verdict.limitPpm;
@@ -184,8 +186,6 @@ export function countsNow({ counts, okWhenRead }: Pick<HeadlineFacts, 'counts' |
   return { ...counts, ok: counts.ok - okWhenRead, not_judged: counts.not_judged + okWhenRead };
 }
 
-export const noTags: Tags = { all: () => [], of: () => [] };
-
 const maxFilterLength = 200;
 
 export const fleetFilters = {
@@ -193,18 +193,20 @@ export const fleetFilters = {
   state: means("One of the guard's states.", oneOf(...guardStates)),
 };
 
+export const tagFilter = means('A glob on a tag: vip, client=north, client=*.', upTo(maxFilterLength));
+
 export const pageParameters = {
   ...fleetFilters,
   page: whole(1),
   account: upTo(maxFilterLength),
   domain: upTo(maxFilterLength),
   provider: upTo(maxFilterLength),
-  tag: upTo(maxFilterLength),
+  tag: tagFilter,
   sort: oneOf(...(Object.keys(orders) as readonly Sorting[])),
 };
 export type Selection = Partial<Query<typeof pageParameters>>;
 
-export function selectMailboxes(ranked: readonly RankedMailbox[], selection: Selection, tags: Tags) {
+export function selectMailboxes(ranked: readonly RankedMailbox[], selection: Selection, { tags }: Pick<Fleet, 'tags'>) {
   const { q = '', state, account, domain, provider, tag } = selection;
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   return ranked.filter(
@@ -213,7 +215,7 @@ export function selectMailboxes(ranked: readonly RankedMailbox[], selection: Sel
       (!account || one.mailbox.account === account) &&
       (!domain || domainOf(one.mailbox.email) === domain) &&
       (!provider || one.mailbox.entry.answer.provider === provider) &&
-      (!tag || tags.of(one.mailbox).includes(tag)) &&
+      (!tag || tags.of(one.mailbox).some((own) => fitsGlob(tag, own))) &&
       words.every((word) => hasWord(one, word)),
   );
 }
@@ -229,9 +231,9 @@ const rowsAPage = 50;
 export function selectPage(
   { ranked }: Pick<Picture, 'ranked'>,
   selection: Selection,
-  { fleet, tags }: Pick<RouteParts, 'fleet' | 'tags'>,
+  { fleet }: Pick<RouteParts, 'fleet'>,
 ) {
-  const chosen = selectMailboxes(ranked, selection, tags).sort(orders[selection.sort ?? 'worst']);
+  const chosen = selectMailboxes(ranked, selection, fleet).sort(orders[selection.sort ?? 'worst']);
   const page = pageNumbered(chosen, selection.page ?? 1, rowsAPage);
   return { ...page, rows: page.rows.map((one) => makeRow(fleet, one)), total: chosen.length };
 }
@@ -242,7 +244,7 @@ export function rankedOf({ fleet, world, policyOf }: RankingParts): readonly Ran
   const wide = new WideAlerts(fleet.wideAlerts());
   const silences = fleet.silences(world.clock.now());
   return [...fleet.mailboxes()].map((mailbox) =>
-    rank(mailbox, policyOf(mailbox), { alerts: alertsOn(fleet, wide, mailbox), silences }),
+    rank(mailbox, policyOf(mailbox), { alerts: alertsOn(fleet, wide, mailbox), silences }, fleet),
   );
 }
 

@@ -1,8 +1,7 @@
 // The fleet by account, domain, provider or tag. Groups that need a person come first.
 import { silenceOf } from '../../alerts/routing.ts';
 import type { Alert } from '../../core/alert.ts';
-import { domainOf, type GuardState, type MailboxState } from '../../core/mailbox.ts';
-import type { RouteParts, Tags } from '../route-parts.ts';
+import { domainOf, type GuardState, type MailboxState, type Tags } from '../../core/mailbox.ts';
 import { WideAlerts } from './alerts.ts';
 import { type RankedMailbox, type RankingParts, rankedOf, urgencyWith } from './fleet.ts';
 
@@ -45,13 +44,11 @@ function newGroup(mailboxes: number | null): Counting {
 
 export const usualGrouping: Grouping = 'account';
 
-type GroupParts = RankingParts & Pick<RouteParts, 'tags'>;
-
-export function readGroups(parts: GroupParts, by: Grouping): readonly Group[] {
-  const { fleet, tags, world } = parts;
+export function readGroups(parts: RankingParts, by: Grouping): readonly Group[] {
+  const { fleet, world } = parts;
   const silences = fleet.silences(world.clock.now());
   const wide = new WideAlerts(fleet.wideAlerts());
-  const isLoud = (alert: Alert) => silences.length === 0 || silenceOf(alert, silences) === null;
+  const isLoud = (alert: Alert) => silences.length === 0 || silenceOf(alert, silences, fleet) === null;
   const unread = fleet.unreadAccounts();
   const groups = new Map<string | null, Counting>();
   const groupOf = (name: string | null, mailboxes: number | null = 0) => {
@@ -65,7 +62,7 @@ export function readGroups(parts: GroupParts, by: Grouping): readonly Group[] {
     const about = wide.about(mailbox);
     const urgency = Math.min(one.urgency, urgencyWith(state, about.filter(isLoud)));
     const firing = [...alerts, ...about];
-    for (const name of namesBy[by](mailbox, tags)) count(groupOf(name), { mailbox, state, firing, urgency });
+    for (const name of namesBy[by](mailbox, fleet.tags)) count(groupOf(name), { mailbox, state, firing, urgency });
   }
   if (by === 'account') {
     for (const name of accountsOf(fleet)) {
@@ -101,6 +98,6 @@ function count(group: Counting, { mailbox, state, firing, urgency }: CountedMail
 }
 
 /** Every configured account, including accounts that were never read. */
-function accountsOf(fleet: GroupParts['fleet']): ReadonlySet<string> {
+function accountsOf(fleet: RankingParts['fleet']): ReadonlySet<string> {
   return new Set([...[...fleet.accounts()].map(({ name }) => name), ...fleet.guarding().map(({ account }) => account)]);
 }

@@ -74,7 +74,7 @@ function firingPanel({ fleet, world }: RouteParts, filter: AlertFilter, page: nu
   const pending = all.filter((alert) => !isFiring(alert)).length;
   const chosen = new FiringAlerts(all, filter);
   const shown = pageNumbered(chosen.groups, page, entriesAPage);
-  const items = shown.rows.map((group) => alertGroupItem(group, filter, { now, silences }));
+  const items = shown.rows.map((group) => alertGroupItem(group, filter, { now, silences, fleet }));
   const none = html`<p class="muted">No alert is firing${isNarrowed(filter) && ' that matches'}.</p>`;
   return panel(
     'firing',
@@ -134,7 +134,7 @@ export const silencesPlace = place('/silences', {}, ({ fleet, world }) => {
   const now = clock.now();
   const firing = [...fleet.alerts()].filter(isFiring);
   const items = fleet.silences(now).map(({ id, match, by, reason, from, until }) => {
-    const muted = firing.filter((alert) => mutes(match, alert)).length;
+    const muted = firing.filter((alert) => mutes(match, alert, fleet)).length;
     return html`<li id="silence-${id}">
 <p class="line"><strong>${text(matchText(match))}</strong> <span>${muted === 0 ? html`<span class="muted">mutes no alert now</span>` : `mutes ${counted(muted, 'firing alert')}`}</span></p>
 <p>${text(by)}: ${text(reason)}</p>

@@ -124,7 +124,7 @@ const alertsShown = 20;
 function alertsPanel({ fleet }: RouteParts, { firing, now }: Picture): Markup {
   const silences = fleet.silences(now);
   const shown = firing.groups.slice(0, alertsShown);
-  const items = shown.map((group) => alertGroupItem(group, {}, { now, silences }));
+  const items = shown.map((group) => alertGroupItem(group, {}, { now, silences, fleet }));
   const left = firing.count() - shown.reduce((sum, { count }) => sum + count, 0);
   const more = html`<p class="muted">${counted(left, 'more alert is', 'more alerts are')} firing, and none is more severe than these: see <a href="/alerts">all alerts</a>.</p>`;
   return panel('alerts', headingWith('Firing alerts', firing.count()), html`${folded(items)}\n${left > 0 && more}`);
@@ -149,7 +149,7 @@ ${page.rows.length === 0 ? none : pageLinks(page, (target) => pathTo('/', { ...s
 
 const providersOffered = 100;
 
-function filterForm({ tags }: RouteParts, { accounts, providers }: Picture, selection: Selection): Markup {
+function filterForm({ fleet }: RouteParts, { accounts, providers }: Picture, selection: Selection): Markup {
   const names = accounts.map(({ name }) => name).sort();
   const offered = [...providers].sort().slice(0, providersOffered);
   const only = (name: 'account' | 'provider' | 'tag', values: readonly string[]) =>
@@ -162,7 +162,7 @@ function filterForm({ tags }: RouteParts, { accounts, providers }: Picture, sele
 <input id="q" name="q" type="search" value="${selection.q}" maxlength="200" placeholder="address, domain, mode …" autocomplete="off" data-key="/" aria-keyshortcuts="/">
 ${only('account', names.length > 1 ? names : [])}
 ${only('provider', offered.length > 1 ? offered : [])}
-${only('tag', tags.all())}
+${only('tag', fleet.tags.all())}
 ${hidden}
 <button type="submit">Show</button>
 </form>`;

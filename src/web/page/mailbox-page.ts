@@ -90,7 +90,7 @@ export const mailboxPlace = place(
       ...{ actions, changes, alerts: row.alerts },
     });
     const silences = fleet.silences(now);
-    const alerts = row.alerts.map((alert) => alertItem(alert, { now, silences }, isHold(alert)));
+    const alerts = row.alerts.map((alert) => alertItem(alert, { now, silences, fleet }, isHold(alert)));
     const done = actions
       .filter((action) => !neededNoChange(action))
       .map((action) => actionItem({ action, explain, now, link: false }));

@@ -11,6 +11,7 @@ import {
 } from '../../../src/alerts/rules/pooled-rules.ts';
 import type { Alert } from '../../../src/core/alert.ts';
 import { defaultRuleSettings } from '../../../src/core/alert-rules.ts';
+import { Fleet } from '../../../src/core/fleet/fleet.ts';
 import { minuteMs } from '../../../src/core/time.ts';
 import { start } from '../samples.ts';
 
@@ -75,7 +76,7 @@ describe('shared_bounces of a domain', () => {
   test('is silenced by its domain or its account, and switched off by its settings', () => {
     const [alert] = step([domainOverLimit(domain(), start)], () => undefined, start).changed;
     expect(alert).toMatchObject({ status: 'firing', account: 'agency', object: 'acme.example', mailboxId: null });
-    const fits = (match: Parameters<typeof matches>[1]) => matches(alert as Alert, match);
+    const fits = (match: Parameters<typeof matches>[1]) => matches(alert as Alert, match, new Fleet());
     expect([fits({ domain: ['acme.*'] }), fits({ domain: ['other.example'] })]).toEqual([true, false]);
     expect([fits({ account: ['agency'] }), fits({ account: ['second'] })]).toEqual([true, false]);
     const rules = {

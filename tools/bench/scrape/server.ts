@@ -33,6 +33,7 @@ async function ours(): Promise<Side> {
     mailboxLabel: 'email',
     seriesLimit: 100_000_000,
     enforcing: () => true,
+    tagsOf: () => [],
   } as const;
   const metrics = createMetrics({ fleet, version: '0.0.0', world, settings });
   const app = new Hono();

@@ -1,7 +1,7 @@
 // List entry of an action of Warmwarden: action, mailbox, outcome, and reason.
 
 import { html } from 'hono/html';
-import { silenceOf } from '../../../alerts/routing.ts';
+import { type KnownFleet, silenceOf } from '../../../alerts/routing.ts';
 import {
   type Action,
   type ActionKind,
@@ -90,14 +90,15 @@ export function deliveryItem(delivery: ListedDelivery, now: EpochMs): Markup {
 
 // List entry of an alert: severity, subject, beginning, advice.
 
-interface ListTime {
+interface ListContext {
   readonly now: EpochMs;
   readonly silences: readonly Silence[];
+  readonly fleet: KnownFleet;
 }
 
 /** `isBrief`: the title alone, because the page already says what to do, with its links. */
-export function alertItem(alert: Alert, { now, silences }: ListTime, isBrief = false): Markup {
-  const silence = silenceOf(alert, silences);
+export function alertItem(alert: Alert, { now, silences, fleet }: ListContext, isBrief = false): Markup {
+  const silence = silenceOf(alert, silences, fleet);
   return html`<li id="alert-${alert.fingerprint}" class="${alert.severity}">
 <p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${lasting(alert.since, now)}</span> ${silence ? html`<span class="badge none">silenced</span> <span class="muted">until ${moment(silence.until)} by ${text(silence.by)}</span>` : ''} ${runbookLink(alert)}</p>
 ${!isBrief && alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
@@ -106,8 +107,12 @@ ${alert.status === 'firing' && !isBrief ? alertCommands(alert, silence) : ''}</l
 }
 
 /** Entry of a group of alerts of one rule, with a link to the list with each alert. */
-export function alertGroupItem({ first, others, count }: AlertGroup, filter: AlertFilter, time: ListTime): Markup {
-  if (count === 1) return alertItem(first, time);
+export function alertGroupItem(
+  { first, others, count }: AlertGroup,
+  filter: AlertFilter,
+  context: ListContext,
+): Markup {
+  if (count === 1) return alertItem(first, context);
   const { rule, severity } = first;
   const path = pathTo('/alerts', { ...filter, severity, rule });
   const left = count - others.length - 1;
