@@ -129,7 +129,8 @@ function missingIn(spans: TemplateSpans, scopes: readonly TemplateView[], all: T
   return spans.flatMap(([type, name, , , inner]) => {
     if (type === 'text' || type === '!' || type === '=') return [];
     const value = variable(name, scopes);
-    if (type === '>' || (value === undefined && variable(name, [all]) === undefined)) return [name];
+    if (type === '>') return [`> ${name}`];
+    if (value === undefined && variable(name, [all]) === undefined) return [name];
     if (type !== '#' && type !== '^') return value === undefined ? [name] : [];
     if (!Array.isArray(inner) || (type === '#' && value === undefined)) return [];
     const first: unknown = Array.isArray(value) ? value[0] : value;

@@ -9,7 +9,7 @@ import { type ChannelKind, channelFor, channelKinds, openOutside } from './outsi
 import { rigWith } from './rig.ts';
 
 /** Cannot tell a message that comes again from another one. */
-const chats: readonly ChannelKind[] = ['slack', 'teams', 'discord'];
+const chats: readonly ChannelKind[] = ['slack', 'teams', 'discord', 'telegram'];
 
 const eachKind = test.each(channelKinds);
 

@@ -1,5 +1,5 @@
 // Every kind of channel with its receiver on loopback, which can be away, want no more, or be silent.
-import { type ChannelSettings, createChannel } from '../../src/channels/channels.ts';
+import { type ChannelSettings, channelSettings, createChannel } from '../../src/channels/channels.ts';
 import type { World } from '../../src/world/world.ts';
 import { people } from '../channels/people.ts';
 import { MailServer } from '../support/mail-server.ts';
@@ -19,7 +19,7 @@ export interface Outside extends AsyncDisposable {
   attempts(): number;
 }
 
-export const channelKinds = ['slack', 'webhook', 'email', 'pagerduty', 'teams', 'discord'] as const;
+export const channelKinds = ['slack', 'webhook', 'http', 'telegram', 'email', 'pagerduty', 'teams', 'discord'] as const;
 export type ChannelKind = (typeof channelKinds)[number];
 
 export const channelFor = ({ settings }: Outside, world: World) => createChannel(settings, { world, ...people });
@@ -28,25 +28,22 @@ const statusOf = { works: 200, away: 503, gone: 410, silent: -1 } as const;
 const smtpAnswerOf = { works: null, away: '421 4.3.2 Away', gone: '550 5.7.1 Gone', silent: 'silence' } as const;
 
 export async function openOutside(kind: ChannelKind, now: () => number): Promise<Outside> {
-  if (kind === 'slack' || kind === 'webhook') return plainOutside(kind, now);
+  if (kind === 'slack' || kind === 'webhook' || kind === 'http' || kind === 'telegram') return plainOutside(kind, now);
   return kind === 'email' ? mailOutside() : strictOutside(kind, now);
 }
 
-async function plainOutside(kind: 'slack' | 'webhook', now: () => number): Promise<Outside> {
+async function plainOutside(kind: 'slack' | 'webhook' | 'http' | 'telegram', now: () => number): Promise<Outside> {
   const receiver = await startReceiver(now);
   let status: number = statusOf.works;
   const good: string[] = [];
   receiver.answer = (response, { headers, body }) => {
     if (status < 0) return;
     if (status === statusOf.works) good.push(`${headers['webhook-id'] ?? ''} ${body}`);
-    response.writeHead(status).end('ok');
+    response.writeHead(status).end('{"ok":true}');
   };
-  const base = { name: kind, url: receiver.url };
+  const own = { slack: {}, http: {}, webhook: { secret }, telegram: { token: '123456:ABC-DEFGHIJ', chat_id: 1 } }[kind];
   return {
-    settings:
-      kind === 'slack'
-        ? { ...base, type: 'slack' }
-        : { ...base, type: 'webhook', secrets: [secret], format: 'standard' },
+    settings: channelSettings.parse({ name: kind, type: kind, url: receiver.url, ...own }) as ChannelSettings,
     mood: (mood) => {
       status = statusOf[mood];
     },
