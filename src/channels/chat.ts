@@ -78,7 +78,10 @@ const setupStatuses = [401, 403, 404, 410];
 /** Status with which a gateway reports that the receiver got the request and did not answer in time. */
 const gatewayTimeout = 504;
 
-function meaningOf(answer: ReceiverAnswer, { who, remedy, read, repeats }: Chat): SendResult {
+export function meaningOf(
+  answer: ReceiverAnswer,
+  { who, remedy, read, repeats }: Pick<Chat, 'who' | 'remedy' | 'read' | 'repeats'>,
+): SendResult {
   const result = resultOf(answer, who);
   if (answer.kind === 'failed') {
     const isUncertain = repeats === 'never' ? answer.mayHaveArrived : answer.isLate;

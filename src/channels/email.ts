@@ -15,6 +15,7 @@ import { keyed, optional, privateAuthority, secret, section, wordOrWords } from 
 import { type Channel, channelName, type Hook, type SendOutcome, type SendResult } from './channel.ts';
 import {
   cutText,
+  escapedHtml,
   type ForPeople,
   fitting,
   type MessageItem,
@@ -323,8 +324,8 @@ function textBody(text: MessageText): string {
 function htmlBody(text: MessageText): string {
   const { items, left } = itemsOf(text);
   const listed = items.map(({ head, words, foot, url }) => {
-    const title = url === null ? escaped(head) : linkText(head || 'Open', url);
-    const small = foot === '' ? '' : `<small>${escaped(foot)}</small>`;
+    const title = url === null ? escapedHtml(head) : linkText(head || 'Open', url);
+    const small = foot === '' ? '' : `<small>${escapedHtml(foot)}</small>`;
     const parts = [`<strong>${title}</strong>`, prose(words), small].filter((part) => part !== '');
     return `<li>${parts.join('<br>')}</li>`;
   });
@@ -332,12 +333,12 @@ function htmlBody(text: MessageText): string {
   const links = text.links.map(({ label, url }) => linkText(label, url)).join(' · ');
   return [
     '<!doctype html><html><head><meta charset="utf-8"></head><body style="font-family:sans-serif">',
-    `<p><strong style="color:${colours[text.tone]}">${escaped(text.headline)}</strong></p>`,
+    `<p><strong style="color:${colours[text.tone]}">${escapedHtml(text.headline)}</strong></p>`,
     ...(text.lead.length === 0 ? [] : [`<p>${prose(plainWriter.lines(text.lead, maxLead))}</p>`]),
     ...(listed.length === 0 ? [] : [`<ul>${listed.join('')}</ul>`]),
-    ...(more === null ? [] : [`<p>${escaped(more)}</p>`]),
+    ...(more === null ? [] : [`<p>${escapedHtml(more)}</p>`]),
     ...(links === '' ? [] : [`<p>${links}</p>`]),
-    `<p><small>${escaped(text.foot)}<br>${signature}</small></p></body></html>`,
+    `<p><small>${escapedHtml(text.foot)}<br>${signature}</small></p></body></html>`,
   ].join('\n');
 }
 
@@ -366,23 +367,11 @@ function indented(text: string): string {
 }
 
 function prose(text: string): string {
-  return escaped(text)
+  return escapedHtml(text)
     .replace(/`([^`\n]*)`/g, '<code>$1</code>')
     .replaceAll('\n', '<br>');
 }
 
 function linkText(label: string, url: string): string {
-  return `<a href="${escaped(url)}">${escaped(label)}</a>`;
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+  return `<a href="${escapedHtml(url)}">${escapedHtml(label)}</a>`;
 }

@@ -8,7 +8,7 @@ import { keyed, oneOf, orNull, secretMap, section, unexpanded } from '../world/s
 import type { Clock } from '../world/world.ts';
 import { type Channel, checkCredentials, credentialKeys, hookKeys, type Notice, withCredentials } from './channel.ts';
 import { type ChatSettings, chatChannel } from './chat.ts';
-import { bodyText, type MessageText, messageText } from './message-text.ts';
+import { bodyText, escapedHtml, type MessageText, messageText } from './message-text.ts';
 import { alertView, filledIn, mergedView, sampleAlerts, type TemplateView, templateComplaint } from './template.ts';
 
 const usualBody =
@@ -154,18 +154,9 @@ function visible(view: TemplateView): TemplateView {
   );
 }
 
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 function escapeFor(contentType: string): (value: unknown) => string {
   if (/json/.test(contentType)) return (value) => JSON.stringify(String(value)).slice(1, -1);
-  if (/html|xml/.test(contentType))
-    return (value) => String(value).replace(/[&<>"']/g, (character) => entities[character] ?? character);
+  if (/html|xml/.test(contentType)) return (value) => escapedHtml(String(value));
   if (/x-www-form-urlencoded/.test(contentType)) return (value) => encodeURIComponent(String(value));
   return String;
 }

@@ -335,6 +335,18 @@ export function textWriter(write: WritePiece, harmless: WritePiece = (text) => t
 
 export const plainWriter = textWriter((piece) => piece);
 
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export function escapedHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+}
+
 /** Cuts to at most `max` UTF-16 units of markup. */
 function fittedText(text: string, max: number, write: WritePiece): string {
   const written = [...text.matchAll(pieces)].map(([piece]) => write(piece));

@@ -2,52 +2,75 @@
 
 import { z } from 'zod';
 import { fieldsIn } from '../api/http/failure.ts';
+import type { Severity } from '../core/alert-rules.ts';
 import { secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
+import { fieldsOf, type JsonFields } from '../world/schema/json.ts';
 import { baseUrl, refuse, serviceUrl, whole } from '../world/schema/scalars.ts';
 import { optional, secret, section } from '../world/schema/section.ts';
-import type { Clock, World } from '../world/world.ts';
-import { type Channel, hookKeys } from './channel.ts';
-import { type Chat, type ChatSettings, chatChannel } from './chat.ts';
+import type { World } from '../world/world.ts';
+import { hookKeys } from './channel.ts';
+import { type Chat, type ChatAnswer, type ChatSettings, chatChannel, meaningOf } from './chat.ts';
 import { discordWriter } from './discord.ts';
-import { bodyText, cutText, type Markup, type MessageText, plainMarkup, textWriter } from './message-text.ts';
+import {
+  bodyText,
+  cutText,
+  escapedHtml,
+  type Markup,
+  type MessageText,
+  plainMarkup,
+  textWriter,
+} from './message-text.ts';
 import { type PagerDutyEvent, pagerChannel } from './pagerduty.ts';
-import { failureOf, postJson, resultOf, setupRefused } from './post.ts';
+import { postJson } from './post.ts';
 
-type Tone = MessageText['tone'];
+/** A chat without the parts that most receivers share. */
+interface Preset extends Omit<Chat, 'minGapMs' | 'read'> {
+  /** A second if absent. */
+  readonly minGapMs?: number;
+  /** What an answer means besides its status. */
+  readonly read?: (fields: JsonFields, status: number, text: string) => Partial<ChatAnswer>;
+}
+
 type Values<Schema extends z.ZodType> = z.output<Schema> & ChatSettings;
 
 function preset<Schema extends z.ZodType<{ readonly type: string }>>(
   settings: Schema,
-  chatOf: (settings: Values<Schema>) => Chat,
+  presetOf: (settings: Values<Schema>) => Preset,
 ) {
-  const create = (values: Values<Schema>, { clock }: Pick<World, 'clock'>) =>
-    chatChannel({ type: values.type, ...chatOf(values) }, values, clock);
+  const create = (values: Values<Schema>, { clock }: Pick<World, 'clock'>) => {
+    const { minGapMs = secondMs, read, ...chat } = presetOf(values);
+    return chatChannel({ ...chat, type: values.type, minGapMs, read: readBy(read) }, values, clock);
+  };
   return { settings, create };
 }
 
-/** Keys of a receiver at a known address, below which the paths of its API are. */
+function readBy(read: Preset['read']): Chat['read'] {
+  return (text, status) => {
+    const fields = fieldsIn(text) ?? {};
+    return { reason: reasonIn(fields), ...read?.(fields, status, text) };
+  };
+}
+
+/** Reason of an error, in the first field that has one. */
+function reasonIn(fields: JsonFields): string {
+  const { description, errorDescription, message, errors, errcode, error } = fields;
+  const words = [description, errorDescription, message, errors, errcode, error, fieldsOf(error)['status']].map((one) =>
+    [one].flat().filter((word) => typeof word === 'string'),
+  );
+  const [first = []] = words.filter(({ length }) => length > 0);
+  return cutText(visibleText(first.join('; ').replace(/\s+/g, ' ').trim()), 200);
+}
+
+/** Keys of a receiver below whose address are the paths of its API. */
 function keysAt(usual: string | null, description: string) {
   const address = baseUrl((url) => url);
   const url = usual === null ? address : address.optional().transform((written = usual) => written);
   return { ...hookKeys, url: secret(url.describe(description)) };
 }
 
-/** A key or a name that becomes a header, a part of a path, or a field. */
-function word(shape: RegExp, wanted: string, description: string) {
-  return z.string().regex(shape, `must be ${wanted}`).describe(description);
-}
-
-const printable = /^[\x21-\x7e]{1,512}$/;
-
-function token(description: string, shape = printable, wanted = 'a key without spaces and line breaks') {
-  return secret(word(shape, wanted, description));
-}
-
-/** What a receiver says of an error. */
-function said(...words: readonly unknown[]): string {
-  const texts = words.flat().filter((one) => typeof one === 'string');
-  return cutText(visibleText(texts.join('; ').replace(/\s+/g, ' ').trim()), 200);
+function token(description: string, shape = /^[\x21-\x7e]{1,512}$/, wanted = 'a key without spaces and line breaks') {
+  return secret(z.string().regex(shape, `must be ${wanted}`).describe(description));
 }
 
 // Markup. A name must neither ring anybody nor become a link.
@@ -56,41 +79,30 @@ function quiet(text: string): string {
   return text.replaceAll('://', ':\u200b//').replace(/(?<![\w.+-])@(?=\w)/g, '@\u200b');
 }
 
-function isCommand(piece: string): boolean {
-  return piece.length > 2 && piece.startsWith('`');
-}
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
-}
-
-const htmlMarkup: Markup = {
-  write: textWriter(
-    (piece) => (isCommand(piece) ? `<code>${escaped(piece.slice(1, -1))}</code>` : escaped(piece)),
-    quiet,
-  ).text,
-  bold: (written) => `<b>${written}</b>`,
-  link: ({ label, url }) => `<a href="${escaped(url)}">${escaped(label)}</a>`,
+/** For Google Chat, which has no escapes: a broken < is neither a mention nor a link. */
+const quietMarkup: Markup = {
+  ...plainMarkup,
+  write: textWriter(String, (text) => quiet(text).replaceAll('<', '<\u200b')).text,
 };
-const quietMarkup: Markup = { ...plainMarkup, write: textWriter((piece) => piece, quiet).text };
+const htmlMarkup: Markup = {
+  write: textWriter((piece) => {
+    const isCommand = piece.length > 2 && piece.startsWith('`');
+    return isCommand ? `<code>${escapedHtml(piece.slice(1, -1))}</code>` : escapedHtml(piece);
+  }, quiet).text,
+  bold: (written) => `<b>${written}</b>`,
+  link: ({ label, url }) => `<a href="${escapedHtml(url)}">${escapedHtml(label)}</a>`,
+};
 const markdown: Markup = {
   write: (text, max) => discordWriter.text(quiet(text), max),
   bold: (written) => `**${written}**`,
   link: ({ label, url }) => `[${label}](<${url}>)`,
 };
-/** Google Chat has no escapes: a broken < is no mention and no link. */
-const googleMarkup: Markup = {
-  write: textWriter(
-    (piece) => piece,
-    (text) => quiet(text).replaceAll('<', '<\u200b'),
-  ).text,
-  bold: (written) => `*${written.replaceAll('*', '')}*`,
-  link: ({ label, url }) => `<${url}|${label}>`,
-};
 
 const maxTitle = 250;
+
+function titleOf({ headline }: MessageText): string {
+  return cutText(headline, maxTitle);
+}
 
 /** Title and text as one. */
 function titled(text: MessageText, max: number, markup: Markup): string {
@@ -132,13 +144,11 @@ const telegram = preset(
       link_preview_options: { is_disabled: true },
     }),
     request: () => ({ url: `${url}/bot${token}/sendMessage` }),
-    read: (answer, status) => {
-      const { description } = fieldsIn(answer) ?? {};
-      const reason = said(description);
+    read: ({ description }, status, answer) => ({
       // The answer has the whole message, and may be read in part.
-      const isError = answer !== '' && !/^\s*\{\s*"ok"\s*:\s*true\b/.test(answer);
-      return { reason, isError, blamesSetup: status === 400 && /\bchat\b|thread|topic|rights/i.test(reason) };
-    },
+      isError: answer !== '' && !/^\s*\{\s*"ok"\s*:\s*true\b/.test(answer),
+      blamesSetup: status === 400 && /\bchat\b|thread|topic|rights/i.test(String(description)),
+    }),
   }),
 );
 
@@ -150,17 +160,14 @@ const ntfy = preset(
   section({
     ...keysAt('https://ntfy.sh', 'Your own server. Default: https://ntfy.sh.'),
     type: z.literal('ntfy').describe('A topic of ntfy.'),
-    topic: secret(word(/^[\w-]{1,64}$/, 'up to 64 letters, digits, _ and -', 'The topic. Who knows it reads along.')),
-    token: optional(token('An access token.'), undefined, 'An access token, if the topic needs one.').meta({
-      writeOnly: true,
-    }),
+    topic: token('The topic. Who knows it reads along.', /^[\w-]{1,64}$/, 'up to 64 letters, digits, _ and -'),
+    token: secret(optional(token('An access token.'), undefined, 'An access token, if the topic needs one.')),
   }),
   ({ url, topic, token }) => ({
     who: 'ntfy',
-    minGapMs: secondMs,
     remedy: 'check url, topic and token',
     write: (text) => ({
-      title: cutText(text.headline, maxTitle),
+      title: titleOf(text),
       message: bodyText(text, 4_096, plainMarkup, false),
       priority: { critical: 5, warning: 4, info: 2, resolved: 3 }[text.tone],
       tags: [
@@ -177,7 +184,6 @@ const ntfy = preset(
       body: JSON.stringify({ topic, ...JSON.parse(payload) }),
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     }),
-    read: (answer) => ({ reason: said(fieldsIn(answer)?.['error']) }),
   }),
 );
 
@@ -192,14 +198,8 @@ const googleChat = preset(
   }),
   () => ({
     who: 'Google Chat',
-    minGapMs: secondMs,
     remedy: 'create a webhook in the settings of the space, and set url to its address',
-    write: (text) => ({ text: titled(text, 32_000, googleMarkup) }),
-    read: (answer) => {
-      const { error } = fieldsIn(answer) ?? {};
-      const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : '';
-      return { reason: said(status), isError: error !== undefined };
-    },
+    write: (text) => ({ text: titled(text, 32_000, quietMarkup) }),
   }),
 );
 
@@ -208,14 +208,11 @@ const mattermost = preset(
   section({ ...hookKeys, type: z.literal('mattermost').describe('An incoming webhook of Mattermost.') }),
   () => ({
     who: 'Mattermost',
-    minGapMs: secondMs,
     remedy: 'add an incoming webhook in Mattermost, and set url to its address',
     write: (text) => ({ text: titled(text, 16_383, markdown) }),
-    read: (answer) => {
-      const { id, message } = fieldsIn(answer) ?? {};
-      const blamesSetup = /^web\.incoming_webhook\.(invalid|disabled|channel|user|permissions)/.test(String(id));
-      return { reason: said(message), blamesSetup };
-    },
+    read: ({ id }) => ({
+      blamesSetup: /^web\.incoming_webhook\.(invalid|disabled|channel|user|permissions)/.test(String(id)),
+    }),
   }),
 );
 
@@ -231,7 +228,7 @@ const gotify = preset(
     minGapMs: 0,
     remedy: 'check url, and that token is that of an application',
     write: (text) => ({
-      title: cutText(text.headline, maxTitle),
+      title: titleOf(text),
       message: bodyText(text, 16_000),
       priority: { critical: 8, warning: 5, info: 2, resolved: 4 }[text.tone],
       extras: {
@@ -240,7 +237,6 @@ const gotify = preset(
       },
     }),
     request: () => ({ url: `${url}/message`, headers: { 'x-gotify-key': token } }),
-    read: (answer) => ({ reason: said(fieldsIn(answer)?.['errorDescription']) }),
   }),
 );
 
@@ -256,41 +252,30 @@ const apprise = preset(
     warningUrl: severityUrl('warning'),
     infoUrl: severityUrl('info'),
   }),
-  ({ url, criticalUrl, warningUrl, infoUrl }) => {
-    const urls: Readonly<Record<Tone, string | undefined>> = {
-      critical: criticalUrl,
-      warning: warningUrl,
-      info: infoUrl,
-      resolved: undefined,
-    };
-    return {
-      who: 'Apprise',
-      minGapMs: 0,
-      remedy: 'save a configuration under the key in url',
-      write: (text, source) => ({
-        title: cutText(text.headline, maxTitle),
-        body: bodyText(text, 16_000),
-        type: { critical: 'failure', warning: 'warning', info: 'info', resolved: 'success' }[text.tone],
-        format: 'text',
-        severity: 'severity' in source ? source.severity : 'info',
-      }),
-      request: (payload) => {
-        const { severity, ...body }: { readonly severity: Exclude<Tone, 'resolved'> } = JSON.parse(payload);
-        return { url: urls[severity] ?? url, body: JSON.stringify(body) };
-      },
-      read: (answer, status) => ({
-        reason: status === 204 ? 'nothing is configured under this key' : said(fieldsIn(answer)?.['error']),
-        blamesSetup: status === 204,
-        isTemporary: status === 424,
-      }),
-    };
-  },
+  ({ url, criticalUrl, warningUrl, infoUrl }) => ({
+    who: 'Apprise',
+    remedy: 'save a configuration under the key in url',
+    write: (text, source) => ({
+      title: titleOf(text),
+      body: bodyText(text, 16_000),
+      type: { critical: 'failure', warning: 'warning', info: 'info', resolved: 'success' }[text.tone],
+      format: 'text',
+      severity: 'severity' in source ? source.severity : 'info',
+    }),
+    request: (payload) => {
+      const { severity, ...body }: { readonly severity: Severity } = JSON.parse(payload);
+      const own = { critical: criticalUrl, warning: warningUrl, info: infoUrl }[severity];
+      return { url: own ?? url, body: JSON.stringify(body) };
+    },
+    read: (_, status) => ({
+      isTemporary: status === 424,
+      ...(status === 204 && { reason: 'nothing is configured under this key', blamesSetup: true }),
+    }),
+  }),
 );
 
 function severityUrl(severity: string) {
-  return optional(serviceUrl(), undefined, `The address for severity ${severity}, instead of url.`).meta({
-    writeOnly: true,
-  });
+  return secret(optional(serviceUrl(), undefined, `The address for severity ${severity}, instead of url.`));
 }
 
 /**
@@ -306,10 +291,9 @@ const pushover = preset(
   }),
   ({ url, token, userKey: user }) => ({
     who: 'Pushover',
-    minGapMs: secondMs,
     remedy: 'check token and user_key',
     write: (text) => ({
-      title: cutText(text.headline, maxTitle),
+      title: titleOf(text),
       message: bodyText(text, 1_024, plainMarkup, false),
       priority: { critical: 1, warning: 0, info: -1, resolved: 0 }[text.tone],
       url: (pageOf(text)?.length ?? 0) > 512 ? undefined : pageOf(text),
@@ -319,10 +303,10 @@ const pushover = preset(
       url: `${url}/1/messages.json`,
       body: JSON.stringify({ token, user, ...JSON.parse(payload) }),
     }),
-    read: (answer) => {
-      const { status = 1, errors, token: ofToken, user: ofUser } = fieldsIn(answer) ?? {};
-      return { reason: said(errors), isError: status !== 1, blamesSetup: [ofToken, ofUser].includes('invalid') };
-    },
+    read: ({ status = 1, token: ofToken, user: ofUser }) => ({
+      isError: status !== 1,
+      blamesSetup: [ofToken, ofUser].includes('invalid'),
+    }),
   }),
 );
 
@@ -344,7 +328,6 @@ const matrix = preset(
   }),
   ({ url, room, token }) => ({
     who: 'Matrix',
-    minGapMs: secondMs,
     remedy: 'check url, room and token, and that the user has joined the room',
     repeats: 'always',
     write: (text) => ({
@@ -359,7 +342,6 @@ const matrix = preset(
       url: `${url}/_matrix/client/v3/rooms/${encodeURIComponent(room)}/send/m.room.message/${encodeURIComponent(id)}`,
       headers: { authorization: `Bearer ${token}` },
     }),
-    read: (answer) => ({ reason: said(fieldsIn(answer)?.['errcode']) }),
   }),
 );
 
@@ -374,38 +356,40 @@ const opsgenieSettings = section({
 });
 type OpsgenieSettings = Values<typeof opsgenieSettings>;
 
-function opsgenieChannel(settings: OpsgenieSettings, clock: Clock): Channel {
-  const headers = { authorization: `GenieKey ${settings.apiKey}` };
-  return pagerChannel(
-    {
-      ...{ type: 'opsgenie', who: 'Opsgenie', key: 'key' },
-      write: opsgenieRequest,
-      post: async ({ path, body }, signal) => {
-        const url = `${settings.url}/v2/alerts${path}`;
-        const answer = await postJson({ ...settings, url }, JSON.stringify(body), { signal, clock, headers });
-        const result = resultOf(answer, 'Opsgenie');
-        if (answer.kind === 'failed' || result.kind === 'sent') return result;
-        const detail = `Opsgenie answered ${answer.status} (${said(fieldsIn(answer.text)?.['message'])})`;
-        const blamesKey = [401, 403].includes(answer.status);
-        return blamesKey
-          ? { ...setupRefused(`${detail}: check api_key, and url in the EU`), answer }
-          : { ...failureOf(answer, detail), answer };
+const opsgenie = {
+  settings: opsgenieSettings,
+  hasDigest: false as const,
+  create: (settings: OpsgenieSettings, { clock }: Pick<World, 'clock'>) => {
+    const headers = { authorization: `GenieKey ${settings.apiKey}` };
+    const remedy = 'check api_key, and url in the EU';
+    const meaning = { who: 'Opsgenie', remedy, read: readBy(undefined), repeats: 'always' } as const;
+    return pagerChannel(
+      {
+        ...{ type: 'opsgenie', who: 'Opsgenie', key: 'key' },
+        write: opsgenieRequest,
+        post: async ({ path, body }, signal) => {
+          const url = `${settings.url}/v2/alerts${path}`;
+          return meaningOf(
+            await postJson({ ...settings, url }, JSON.stringify(body), { signal, clock, headers }),
+            meaning,
+          );
+        },
       },
-    },
-    settings,
-  );
-}
+      settings,
+    );
+  },
+};
 
 /** The alias lets Opsgenie count a repeat as the same alert, and close the alert. */
 function opsgenieRequest({ dedup_key: alias, payload, links = [] }: PagerDutyEvent) {
   const source = 'Warmwarden';
   if (!payload) return { path: `/${encodeURIComponent(alias)}/close?identifierType=alias`, body: { source } };
   const { what = '', ...details } = payload.custom_details;
-  const lines = [what, ...links.map(({ href, text }) => `${text}: ${href}`)];
+  const lines = [payload.summary, '', what, ...links.map(({ href, text }) => `${text}: ${href}`)];
   const body = {
     message: cutText(payload.summary, 130),
     alias,
-    description: cutText(`${payload.summary}\n\n${lines.join('\n')}`, 15_000),
+    description: cutText(lines.join('\n'), 15_000),
     priority: { critical: 'P1', warning: 'P3', info: 'P5' }[payload.severity],
     entity: cutText(payload.source, 512),
     tags: [payload.class],
@@ -414,12 +398,6 @@ function opsgenieRequest({ dedup_key: alias, payload, links = [] }: PagerDutyEve
   };
   return { path: '', body };
 }
-
-const opsgenie = {
-  settings: opsgenieSettings,
-  create: (settings: OpsgenieSettings, { clock }: Pick<World, 'clock'>) => opsgenieChannel(settings, clock),
-  hasDigest: false as const,
-};
 
 /** By type. */
 export const presets = {

@@ -126,7 +126,7 @@ test.each([
 test.each([
   [{ body: '{"t":"{{titel}}"}' }, 'body', 'has an unknown variable "titel" (did you mean title?)'],
   [{ body: '{"t":"{{#title}}"}' }, 'body', "can't be read as a template: Unclosed section"],
-  [{ body: '{"t":"{{> other}}"}' }, 'body', 'has an unknown variable "other"'],
+  [{ body: '{"t":"{{> other}}"}' }, 'body', 'has an unknown variable "> other"'],
   [{ body: '{"t":"{{{text}}}"}' }, 'body', 'does not become JSON when it is filled in'],
   [{ body: '{"t":"{{secrets.kee}}"}', secrets: { key: 'x' } }, 'body', '(did you mean secrets.key?)'],
   [{ body: '{{#alerts}}{{mailbx}}{{/alerts}}' }, 'body', '(did you mean mailbox?)'],
