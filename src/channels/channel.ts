@@ -67,7 +67,7 @@ interface Credentials {
 export function withCredentials<Settings extends Credentials>({ username, password, ...settings }: Settings) {
   const basic = Buffer.from(`${username}:${password}`).toString('base64');
   const headers = { ...settings.headers, ...(username !== undefined && { authorization: `Basic ${basic}` }) };
-  return { ...settings, headers } as Omit<Settings, keyof Credentials> & Pick<Hook, 'headers'>;
+  return { ...settings, headers } as Omit<Settings, 'username' | 'password' | 'headers'> & Pick<Hook, 'headers'>;
 }
 
 export interface Hook {

@@ -406,7 +406,7 @@ export function bodyText(text: MessageText, max: number, { write, bold, link } =
   const [first = ''] = text.lead;
   const begun = kept.length === 0 && left > 0 ? write(first, Math.floor(room / mostBytesOfUnit) - 1) : null;
   const shown = left === 0 ? lines : begun === null ? [...kept, more] : [begun];
-  return [...shown, ...tail]
+  return [...shown, '', ...tail]
     .join('\n')
     .replace(/\n{2,}/g, '\n\n')
     .trim();
