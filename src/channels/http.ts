@@ -143,7 +143,7 @@ function messageView(text: MessageText, source: GroupMessage | Notice, maxLength
   };
 }
 
-/** Most alerts of a body: a list of all could have half a gigabyte. */
+/** Maximum number of alerts in a body: a list of all could have half a gigabyte. */
 const maxAlerts = 500;
 const noAlert: TemplateView = { sentences: [], mailbox: '', domain: '', numbers: {}, since: '' };
 

@@ -88,7 +88,7 @@ export function pagerdutyChannel(settings: PagerDutySettings, clock: Clock): Cha
 interface Pager<Stored> {
   readonly type: string;
   readonly who: string;
-  /** Its name for the key that it checks. */
+  /** Name of the key that a check tests. */
   readonly key: string;
   /** Makes the request of an event, without secrets. */
   readonly write: (event: PagerDutyEvent) => Stored;

@@ -28,7 +28,7 @@ import { postJson } from './post.ts';
 interface Preset extends Omit<Chat, 'minGapMs' | 'read'> {
   /** A second if absent. */
   readonly minGapMs?: number;
-  /** What an answer means besides its status. */
+  /** Returns the meaning of an answer, besides that of its status. */
   readonly read?: (fields: JsonFields, status: number, text: string) => Partial<ChatAnswer>;
 }
 
@@ -79,7 +79,7 @@ function quiet(text: string): string {
   return text.replaceAll('://', ':\u200b//').replace(/(?<![\w.+-])@(?=\w)/g, '@\u200b');
 }
 
-/** For Google Chat, which has no escapes: a broken < is neither a mention nor a link. */
+/** Google Chat has no escapes: a broken < is neither a mention nor a link. */
 const quietMarkup: Markup = {
   ...plainMarkup,
   write: textWriter(String, (text) => quiet(text).replaceAll('<', '<\u200b')).text,
@@ -176,7 +176,7 @@ const ntfy = preset(
         ],
       ],
       click: pageOf(text),
-      // At most three: https://docs.ntfy.sh/publish/#action-buttons
+      // ntfy shows at most three: https://docs.ntfy.sh/publish/#action-buttons
       actions: text.links.slice(0, 3).map(({ label, url: link }) => ({ action: 'view', label, url: link })),
     }),
     request: (payload) => ({
@@ -399,7 +399,7 @@ function opsgenieRequest({ dedup_key: alias, payload, links = [] }: PagerDutyEve
   return { path: '', body };
 }
 
-/** By type. */
+/** Receivers by type. */
 export const presets = {
   telegram,
   ntfy,
