@@ -170,19 +170,19 @@ export class AccountHealth {
 
   /** An answer about one mailbox counts for that mailbox, any other failure for the account. */
   failed(failure: Failure, poll: Poll): void {
+    if (isList(poll)) this.#noteListFailure(failure);
     if (!this.#speaksForAccount(failure, poll)) {
       this.#unread.failed(failure, poll);
       this.#sayOnce(failure, poll);
       return;
     }
     const was = this.#state;
-    const { clock, log } = this.#parts.world;
+    const { log } = this.#parts.world;
     const said = failureText(failure, was.listed);
     this.#state = {
       ...was,
       failingSince: was.failingSince ?? this.#failingSince(),
       lastFailure: said,
-      ...(isList(poll) && { listFailing: { since: was.listFailing?.since ?? clock.now(), detail: said } }),
       keyRejected: was.keyRejected || rejectsKey(failure),
       rejections: was.rejections + (rejectsKey(failure) ? 1 : 0),
     };
@@ -192,6 +192,13 @@ export class AccountHealth {
     this.#saidOfAccount = what;
     log.error({ account: was.name, failure: failure.kind, status: failure.status }, said);
     this.publish();
+  }
+
+  /** Also of a 429 that concerns the list alone: without a list, nothing of the account is polled. */
+  #noteListFailure(failure: Failure): void {
+    const { listFailing, listed } = this.#state;
+    const since = listFailing?.since ?? this.#parts.world.clock.now();
+    this.#state = { ...this.#state, listFailing: { since, detail: failureText(failure, listed) } };
   }
 
   listNotRecorded(error: unknown): void {

@@ -39,7 +39,7 @@ const rules = {
     severity: 'critical',
     forMs: 3 * minuteMs,
     comesAndGoes: true,
-    causes: ['api down', 'key rejected', 'key read-only', 'mailbox list', 'nothing judged'],
+    causes: ['api down', 'key rejected', 'key read-only', 'list unread', 'mailbox list', 'nothing judged'],
     otherSeverities: ['warning'],
     isBlind: true,
     isToldAtOnce: true,

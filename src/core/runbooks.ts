@@ -41,6 +41,11 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         todo: 'Give the key write permission. Warmwarden notices it within an hour, or after a `reload`.',
       },
       {
+        cause: 'list unread',
+        means: 'Since the start, the API has refused the mailbox list.',
+        todo: 'Ask the warm-up service why.',
+      },
+      {
         cause: 'mailbox list',
         means:
           'The list lost over a fifth of its mailboxes, or says that it is incomplete. Warmwarden watches the known ones, and treats none as removed for an hour.',
@@ -56,11 +61,11 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         cause: 'nothing judged',
         means:
           'The API answers, but no mailbox can be judged: the statistics or the warm-up of all are refused, missing or too old, for 3 minutes after a start, otherwise for half an hour.',
-        todo: 'Ask the warm-up service about it, and what the plan and the key allow.',
+        todo: 'Ask the warm-up service what the plan and the key allow.',
       },
     ],
-    done: 'Warmwarden changes nothing on data that it does not have, and retries at growing intervals. Other accounts are not affected.',
-    todo: 'Until it is over, watch the bounces of the account in the warm-up service, and pause mailboxes there.',
+    done: 'Warmwarden changes nothing without data, and retries at growing intervals. Other accounts are not affected.',
+    todo: 'Until then, watch the bounces of the account in the warm-up service, and pause mailboxes there.',
   },
   crashed: {
     means:

@@ -1,12 +1,13 @@
 // Readiness for `/readyz`: whether Warmwarden itself works. An API that fails does not count: not_guarded reports it.
 import { crashFingerprint, unheardSince } from '../alerts/rules/daemon-rules.ts';
 import { noAccount } from '../core/alert.ts';
-import { type Fleet, startText } from '../core/fleet/fleet.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import { notGuardedBy, ownTroubles } from '../core/not-guarded.ts';
 import type { Operate } from '../core/operator-command.ts';
 import { storeTitle } from '../core/store-failure.ts';
+import type { EpochMs } from '../core/time.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { momentText, withoutFolders } from '../core/wording/phrases.ts';
-import { noneJudged } from '../core/wording/states.ts';
 import type { Readiness } from '../web/route-parts.ts';
 
 /** Page and recipes start before the operator commands, and get them from here. */
@@ -19,6 +20,7 @@ interface Sources extends Pick<Startup, 'operate'> {
   readonly fleet: Fleet;
   /** IANA name. */
   readonly zone: string;
+  readonly now: EpochMs;
 }
 
 /** docs/operating.md says who notices each of the causes. */
@@ -31,11 +33,10 @@ export const causes = {
     const about = withoutFolders(`${sentence(storeFailure.said)} ${storeFailure.remedy}`);
     return [`${storeTitle}${since}: ${about}`];
   },
-  account: ({ fleet, zone }) =>
-    fleet.guarding().flatMap((one) => {
-      if (one.startingSince === null) return [];
-      return [`${startText(one)} (since ${momentText(one.startingSince, zone)})`];
-    }),
+  accounts: ({ fleet, zone, now }) =>
+    ownTroubles(notGuardedBy(fleet, now)).map(({ sentence: said, since }) =>
+      since === null ? said : `${said} (since ${momentText(since, zone)})`,
+    ),
   crash: ({ fleet, operate }) => {
     const isStarting = !operate || fleet.guarding().some(({ startingSince }) => startingSince !== null);
     const crash = fleet.alert(crashFingerprint);
@@ -49,22 +50,6 @@ export const causes = {
     );
     return [`no channel has accepted a message since ${momentText(since, zone)}: ${failures.join('; ')}`];
   },
-  judging: ({ fleet, zone }) =>
-    [...fleet.accounts()].flatMap(({ name, unjudged, failingSince }) =>
-      unjudged && failingSince === null
-        ? [
-            `account ${name} has not been guarded since ${momentText(unjudged.since, zone)}: ${noneJudged} (${unjudged.detail})`,
-          ]
-        : [],
-    ),
-  lists: ({ fleet, zone }) =>
-    [...fleet.accounts()].flatMap(({ name, listUnrecorded: failure }) =>
-      failure
-        ? [
-            `account ${name} has not been fully guarded since ${momentText(failure.since, zone)}: its mailbox list can't be recorded (${withoutFolders(failure.detail)}). The log has the error.`,
-          ]
-        : [],
-    ),
 } satisfies Record<string, (sources: Sources) => readonly string[]>;
 
 export function readinessOf(sources: Sources): Readiness {

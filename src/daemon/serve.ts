@@ -34,7 +34,7 @@ export async function serve(
 ): Promise<Served> {
   const { world, live, store, fleet, metrics, recipes } = opened;
   const timeZone = () => live.config.alerts.rules.timeZone;
-  const ready = () => readinessOf({ fleet, operate: startup.operate, zone: timeZone() });
+  const ready = () => readinessOf({ fleet, operate: startup.operate, zone: timeZone(), now: world.clock.now() });
   const answers: AnswerParts = {
     fleet,
     world,

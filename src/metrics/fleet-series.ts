@@ -2,6 +2,7 @@
 
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { type AccountState, type GuardState, guardStates, type MailboxState } from '../core/mailbox.ts';
+import { notGuardedBy, ownTroubles } from '../core/not-guarded.ts';
 import type { Policy } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';
 import { type Family, type Labels, prefix, type Sample } from './exposition.ts';
@@ -46,6 +47,7 @@ export function fleetFamilies(
 ): readonly Family[] {
   const { settings, now } = daemon;
   const accounts = [...fleet.accounts()];
+  const unguarded = new Set(ownTroubles(notGuardedBy(fleet, now)).map(({ account }) => account));
   const channels = [...fleet.channels()];
   const one = (name: string, help: string, value: number, labels: Labels = {}) =>
     gauge(name, help, [{ labels, value }]);
@@ -121,10 +123,8 @@ export function fleetFamilies(
     // Covers also accounts that were never polled.
     gauge(
       'account_guarded',
-      '1 while Warmwarden polls the account, 0 when it has not polled it for a minute. An API that fails or rejects the key shows in warmwarden_api_up.',
-      fleet
-        .guarding()
-        .map(({ account, startingSince }) => ({ labels: { account }, value: Number(startingSince === null) })),
+      '1 while Warmwarden guards the account, 0 when /readyz says why not. An API that fails or rejects the key shows in warmwarden_api_up.',
+      fleet.guarding().map(({ account }) => ({ labels: { account }, value: Number(!unguarded.has(account)) })),
     ),
     // Every API's breaker enters the fleet's state at the daemon's start.
     gauge(

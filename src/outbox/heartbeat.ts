@@ -3,7 +3,7 @@
 import { unheardSince } from '../alerts/rules/daemon-rules.ts';
 import { type PingTarget, pingOf } from '../channels/post.ts';
 import { noAccount } from '../core/alert.ts';
-import { startText } from '../core/fleet/fleet.ts';
+import { notGuardedBy, ownTroubles } from '../core/not-guarded.ts';
 import { storeTitle } from '../core/store-failure.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../core/time.ts';
 import { answered, failedAgain, type ReceiverState, untried } from './channel-outbox.ts';
@@ -78,7 +78,7 @@ export class Heartbeat {
       ...(unheardSince(fleet.channels(), fleet.alertsOf(noAccount)) === null ? [] : ['no channel accepts messages']),
       ...stuck.map(({ channel }) => `messages for ${channel} are stuck`),
       ...(polled ? [] : ['no account has been polled lately']),
-      ...fleet.guarding().flatMap((one) => (one.startingSince === null ? [] : [startText(one)])),
+      ...ownTroubles(notGuardedBy(fleet, now)).map(({ sentence }) => sentence),
     ];
   }
 

@@ -266,14 +266,14 @@ test('not_guarded counts from the first failure, for three minutes; before any a
 });
 
 test('the title of each cause of not_guarded says that mailboxes are not guarded, or not acted on', () => {
-  const failing = { failingSince: start, rejections: 2, keyRejected: true, keyWrites: false };
+  const failing = { failingSince: start, rejections: 2, keyRejected: true, keyWrites: false, listed: false };
   const listed = { listed: 0, missing: [] };
   const told = [
     ...accountConditions({ ...account('acme'), ...failing }, start, 'UTC'),
     ...[true, false].map((truncated) => mailboxListShort('acme', { ...listed, truncated })),
   ];
   const titles = told.filter(({ subject }) => subject.rule === 'not_guarded').map(({ facts }) => facts.title);
-  expect(titles.length).toBe(6);
+  expect(titles.length).toBe(7);
   for (const title of titles) expect(title).toMatch(/^(account )?acme\b.*(NOT GUARDED|NO ACTION)/);
 });
 

@@ -17,10 +17,10 @@ test('says while an account is starting why the process before ended', () => {
   fleet.putGuarding([{ account: 'acme', startingSince: start }]);
   const operate: Operate = async () => ({ result: 'done', messages: [] });
   const reasons = ['account acme is starting (since 3 November 09:00 UTC)', sentence];
-  expect(readinessOf({ fleet, operate, zone: 'UTC' })).toEqual({ ready: false, reasons });
+  expect(readinessOf({ fleet, operate, zone: 'UTC', now: start })).toEqual({ ready: false, reasons });
   fleet.putGuarding([{ account: 'acme', startingSince: start, hasStopped: true }]);
   const stopped = 'account acme has stopped: it is not guarded until the next restart (since 3 November 09:00 UTC)';
-  expect(readinessOf({ fleet, operate, zone: 'UTC' }).reasons).toEqual([stopped, sentence]);
+  expect(readinessOf({ fleet, operate, zone: 'UTC', now: start }).reasons).toEqual([stopped, sentence]);
   fleet.putGuarding([{ account: 'acme', startingSince: null }]);
-  expect(readinessOf({ fleet, operate, zone: 'UTC' })).toEqual({ ready: true, reasons: [] });
+  expect(readinessOf({ fleet, operate, zone: 'UTC', now: start })).toEqual({ ready: true, reasons: [] });
 });

@@ -52,7 +52,7 @@ it('readiness names the files of a store that fails without their folders', () =
   const fleet = new Fleet();
   const failure = { ...movedError('/srv/ww/store.db'), said: movedError('/srv/ww/store.db').message, lasting: true };
   fleet.putStoreFailure(failure, now);
-  const [, store = ''] = readinessOf({ fleet, operate: null, zone: 'UTC' }).reasons;
+  const [, store = ''] = readinessOf({ fleet, operate: null, zone: 'UTC', now: 0 }).reasons;
   expect(store).toMatch(/: store\.db was deleted or replaced .* Move the original store\.db back with `mv`/);
   expect(store).not.toContain('/srv');
 });

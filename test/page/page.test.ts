@@ -180,14 +180,14 @@ const headlines: readonly Headline[] = [
   },
   {
     name: 'counts no mailbox of an account that is starting as OK',
-    put: (fleet) => fleet.putAccount(account('northwind', { listed: false, lastSuccessAt: null })),
+    put: (fleet) => fleet.putAccount(account('northwind', { listed: false, lastSuccessAt: null, watchedSince: now })),
     says: 'Account northwind is starting: its mailbox list has not been read yet. All 3 mailboxes were below their bounce limits when last read.',
     body: ['class="headline unknown"', 'Wait a moment.'],
   },
   {
     name: 'says that an account with a stopped loop is not guarded, not that it is starting',
     put: (fleet) => {
-      fleet.putAccount(account('northwind', { listed: false, lastSuccessAt: null }));
+      fleet.putAccount(account('northwind', { listed: false, lastSuccessAt: null, watchedSince: now }));
       fleet.putGuarding([{ account: 'northwind', startingSince: now, hasStopped: true }]);
     },
     says: 'NOT GUARDED: northwind has stopped until the next restart. All 3 mailboxes were below their bounce limits when last read.',
@@ -399,7 +399,7 @@ it('every page begins with what makes it old or without effect', async (fleet) =
 
 test('the headline does not say fine before the first list was read', async () => {
   const fleet = new Fleet();
-  fleet.putAccount(account('acme', { listed: false, lastSuccessAt: null }));
+  fleet.putAccount(account('acme', { listed: false, lastSuccessAt: null, watchedSince: now }));
   const reasons = ['the mailboxes of acme'];
   const body = await read(fleet, '/', { ready: () => ({ ready: false, reasons }) });
   expect(headline(body)).toBe('Starting: Warmwarden has not read a mailbox list yet.');

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { notGuardedCauses } from '../../src/core/not-guarded.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import { causes } from '../../src/daemon/readiness.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
@@ -48,12 +49,17 @@ test('each cause is here and in docs/operating.md; a start has only its end to w
   const documented = new Map<string, string>([['start', 'The first sweep has not started']]);
   for (const { cause, documented: words } of [store, channels]) documented.set(cause, words);
   // Their cases: test/scenario/crash.test.ts.
-  documented.set('account', 'An account is starting');
+  documented.set('accounts', 'An account is starting');
   documented.set('crash', 'Warmwarden ended');
-  // Its case: test/habits/days.test.ts.
-  documented.set('judging', 'No mailbox can be judged');
-  // Its case: test/habits/damaged-store.test.ts.
-  documented.set('lists', 'A mailbox list cannot be recorded');
   expect([...documented.keys()].toSorted()).toEqual(Object.keys(causes).toSorted());
-  for (const words of documented.values()) expect(docs).toContain(`- **${words}**: `);
+  // Their cases: test/scenario/crash.test.ts, and green-means-guarded, days and damaged-store in test/habits.
+  const ofAccounts = {
+    ...{ stopped: 'An account has stopped', starting: 'An account is starting' },
+    ...{ 'list unread': "Its mailbox list can't be read", 'nothing judged': 'No mailbox can be judged' },
+    'list unrecorded': 'A mailbox list cannot be recorded',
+  };
+  const own = Object.entries(notGuardedCauses).filter(([, { isOwn }]) => isOwn);
+  expect(Object.keys(ofAccounts).toSorted()).toEqual(own.map(([cause]) => cause).toSorted());
+  for (const words of [...documented.values(), ...Object.values(ofAccounts)])
+    expect(docs).toContain(`- **${words}**: `);
 });

@@ -96,6 +96,7 @@ function ofAccount(change: Partial<AccountState>, kind: string, now = start) {
 
 const down = 'the API does not answer (the connection was refused)';
 const rejected = 'the API refuses the key (HTTP 401: unauthorized); check the api_key of this account';
+const throttled = 'the API reports too many requests (HTTP 429); check plan or requests_per_minute';
 const unreadable = "the API refuses to answer (HTTP 403: forbidden); check the plan and the key's read permission";
 const downSince = (failingSince: number) => ({ failingSince, lastSuccessAt: failingSince - 4_000 });
 const unlisted = { since: start - 4 * minuteMs, detail: 'the API does not answer (HTTP 500 without a text)' };
@@ -227,6 +228,10 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
     ofAccount({ keyWrites: false }, 'key read-only'),
     mailboxListShort(acme, { listed: 6, missing: ['bob', 'eve'].map(named), truncated: false }),
     mailboxListShort(acme, { listed: 0, missing: [], truncated: false }),
+    ofAccount(
+      { listed: false, watchedSince: start - 3 * minuteMs, listFailing: { since: start, detail: throttled } },
+      'list unread',
+    ),
     ofAccount({ unjudged: { since: start - 30 * minuteMs, detail: unreadable } }, 'nothing judged'),
   ],
   crashed: [crashed({ at: start, why: 'account acme: its request loop ended with an error' }, zone)],

@@ -56,7 +56,7 @@ export function mustWait({ fleet, account, accounts }: Omit<Rivals, 'now'>): boo
   const earlier = accounts.slice(0, Math.max(0, accounts.indexOf(account)));
   return earlier.some((name) => {
     const state = fleet.account(name);
-    return state !== undefined && !state.listed && state.failingSince === null;
+    return state !== undefined && !state.listed && state.failingSince === null && !state.listFailing;
   });
 }
 

@@ -3,6 +3,7 @@
 import type { Alert } from '../../core/alert.ts';
 import { defaultRuleSettings } from '../../core/alert-rules.ts';
 import type { AccountState, Forecast, MailboxName, MailboxState, SweepProgress } from '../../core/mailbox.ts';
+import { listUnreadOf } from '../../core/not-guarded.ts';
 import { type EpochMs, elapsedMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { mendText, narrowAdvice, narrowText, slowText, sumText } from '../../core/wording/forecast.ts';
@@ -37,6 +38,7 @@ export function accountConditions(
     keyShared(account, now),
     budgetTooSmall(account, sweep, now),
     apiUnwell(account),
+    listNeverRead(account, now, zone),
     nothingJudged(account, now, zone),
     listUnread(account, now, zone),
     clockOff(account),
@@ -102,6 +104,24 @@ export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
       'Give the key write permission in the warm-up service.',
     ],
     ended: () => [`${name}: the API key can write`],
+  });
+}
+
+/** The list was refused since the start, so nothing is polled. Unknown during an outage, which another cause reports. */
+function listNeverRead(account: AccountState, now: EpochMs, zone: string): Condition {
+  const { name, listed } = account;
+  const failure = listUnreadOf(account, now);
+  const since = failure?.since ?? now;
+  return condition(accountSubject('not_guarded', name, 'list unread'), {
+    active: listed ? false : failure ? true : 'unknown',
+    since,
+    firing: () => [
+      notGuarded(name, "its mailbox list can't be read"),
+      `Warmwarden has not read the mailbox list of account ${name} since ${momentText(since, zone)}, and polls no mailbox without it.`,
+      failure && sentence(withoutAdvice(failure.detail)),
+      'Ask the warm-up service why GET /v1/mailboxes fails.',
+    ],
+    ended: () => [`${name}: the mailbox list can be read`],
   });
 }
 

@@ -14,6 +14,7 @@ import {
   urgentStates,
 } from '../../core/mailbox.ts';
 import { fitsGlob } from '../../core/mailbox-pattern.ts';
+import { notGuardedBy } from '../../core/not-guarded.ts';
 import { type Policy, type Ppm, ratePpm } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
@@ -262,7 +263,7 @@ export function pictureOf(parts: PictureParts) {
     incidents: fleet.incidents().filter(({ endedAt }) => endedAt === null),
     recentActions: fleet.recentActions(),
     ready: ready(),
-    guarding: fleet.guarding(),
+    troubles: notGuardedBy(fleet, now),
     storeFailure: fleet.storeFailure,
     writesOff: fleet.writesOff(now),
     sweeps: [...fleet.sweeps()],

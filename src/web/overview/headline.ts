@@ -3,7 +3,6 @@
 import { isOutage } from '../../alerts/rules/account-rules.ts';
 import type { Action } from '../../core/action.ts';
 import type { Alert } from '../../core/alert.ts';
-import type { Guarding } from '../../core/fleet/fleet.ts';
 import type { Incident } from '../../core/incident.ts';
 import {
   type AccountState,
@@ -13,6 +12,7 @@ import {
   stateTable,
   urgentStates,
 } from '../../core/mailbox.ts';
+import { isEmpty, type NotGuardedCause, notGuardedCauses, type Trouble } from '../../core/not-guarded.ts';
 import type { StoreFailure } from '../../core/store-failure.ts';
 import { dayMs, type EpochMs } from '../../core/time.ts';
 import { sentence as sentenceOf } from '../../core/wording/explain.ts';
@@ -42,7 +42,8 @@ export interface HeadlineFacts {
   readonly incidents: readonly Incident[];
   readonly recentActions: readonly Action[];
   readonly ready: { readonly ready: boolean; readonly reasons: readonly string[] };
-  readonly guarding: readonly Guarding[];
+  /** Why accounts are not guarded. */
+  readonly troubles: readonly Trouble[];
   readonly storeFailure: StoreFailure | null;
   readonly writesOff: readonly WritesOff[];
   readonly sweeps: readonly SweepProgress[];
@@ -75,7 +76,7 @@ export function headlineOf(facts: HeadlineFacts): Headline {
   );
 }
 
-export type LeadFacts = Pick<HeadlineFacts, 'storeFailure' | 'accounts' | 'guarding' | 'writesOff' | 'now'>;
+export type LeadFacts = Pick<HeadlineFacts, 'storeFailure' | 'accounts' | 'troubles' | 'writesOff' | 'now'>;
 
 /** Facts that make the content of every page outdated or ineffective, most severe first. */
 export function leadsOf(facts: LeadFacts): readonly Pick<Headline, 'sentence' | 'advice'>[] {
@@ -95,10 +96,23 @@ function storeHeadline({ storeFailure }: Pick<HeadlineFacts, 'storeFailure'>): H
   );
 }
 
+type Troubles = Pick<HeadlineFacts, 'troubles'>;
+
+/** Troubles of these causes, the worst first. */
+function by({ troubles }: Troubles, ...causes: readonly NotGuardedCause[]): readonly Trouble[] {
+  return troubles.filter(({ cause }) => causes.includes(cause));
+}
+
+const outages = ['key rejected', 'api down'] as const;
+/** Troubles that leave a mailbox without a judgement, while the API does not fail as a whole. */
+const unguardedCauses = ['stopped', 'list unread', 'nothing judged'] as const;
+/** The present state of the mailboxes is unknown, so none of them counts as fine. */
+const starts = ['starting', 'list awaited'] as const;
+
 function startingHeadline(facts: HeadlineFacts): Headline | null {
   const { accounts, ready } = facts;
-  if (accounts.some((account) => account.listed) || stoppedOf(facts).length > 0) return null;
-  if (accounts.some((account) => account.failingSince !== null)) return null;
+  if (accounts.some((account) => account.listed) || by(facts, 'stopped', 'list unread', ...outages).length > 0)
+    return null;
   return {
     tone: 'unknown',
     sentence: 'Starting: Warmwarden has not read a mailbox list yet.',
@@ -112,12 +126,12 @@ function otherCriticals({ firing }: HeadlineFacts): number {
 }
 
 /** `critical`: number of critical alerts that the headline counts as well. */
-function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'guarding' | 'now'>, critical = 0): Headline | null {
-  const failing = failingOf(facts);
+function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'troubles' | 'now'>, critical = 0): Headline | null {
+  const failing = by(facts, ...outages);
   if (failing.length === 0 || failing.length < facts.accounts.length) return null;
-  const rejected = failing.filter(({ keyRejected }) => keyRejected);
-  const cause = failing.find((account) => account.lastFailure !== null)?.lastFailure;
-  const stopped = stoppedOf(facts);
+  const rejected = by(facts, 'key rejected');
+  const cause = failing.find(({ detail }) => detail !== null)?.detail;
+  const stopped = by(facts, 'stopped');
   const isStopped = stopped.length > 0;
   const advice =
     rejected.length > 0
@@ -142,48 +156,26 @@ function startWith(critical: number): string {
   return `Start with the critical ${critical === 1 ? 'alert' : 'alerts'} below.`;
 }
 
-/** Accounts that are starting. The present state of their mailboxes is unknown, so none of them counts as fine. */
-function startingOf({ accounts, guarding }: Pick<HeadlineFacts, 'accounts' | 'guarding'>): readonly string[] {
-  const unlisted = accounts.filter(({ listed, failingSince }) => !listed && failingSince === null);
-  const unpolled = guarding.flatMap(({ account, startingSince }) => (startingSince === null ? [] : [account]));
-  const stopped = new Set(stoppedOf({ guarding }).map(({ name }) => name));
-  return [...new Set([...unlisted.map(({ name }) => name), ...unpolled])].filter((name) => !stopped.has(name));
-}
-
-/** Accounts with a stopped loop: they are not guarded until the next restart. */
-function stoppedOf({ guarding }: Pick<HeadlineFacts, 'guarding'>): readonly Pick<AccountState, 'name'>[] {
-  return guarding.flatMap(({ account, hasStopped }) => (hasStopped ? [{ name: account }] : []));
-}
-
-function stoppedSentence(stopped: readonly Pick<AccountState, 'name'>[]): string {
+function stoppedSentence(stopped: readonly Trouble[]): string {
   return `NOT GUARDED: ${namesIn(stopped)} ${stopped.length === 1 ? 'has' : 'have'} stopped until the next restart.`;
 }
 
-function stoppedAdvice(stopped: readonly Pick<AccountState, 'name'>[]): string {
+function stoppedAdvice(stopped: readonly Trouble[]): string {
   return `${blind} ${namesIn(stopped)} until it is restarted. Restart it; the log has the error.`;
-}
-
-function failingOf({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly AccountState[] {
-  return accounts.filter((account) => account.failingSince !== null);
 }
 
 const replaceKey = 'Put a valid key into the configuration and reload it.';
 
 /** Describes the outage, by the shortest one of several accounts. An API that only rejects keys is not down. */
-function outageSentence({ accounts, now }: Pick<HeadlineFacts, 'accounts' | 'now'>): string {
-  const failing = failingOf({ accounts });
-  const since = Math.max(...failing.map((account) => account.failingSince ?? now));
+function outageSentence({ accounts, troubles, now }: Pick<HeadlineFacts, 'accounts' | 'troubles' | 'now'>): string {
+  const failing = by({ troubles }, ...outages);
+  const since = Math.max(...failing.map((trouble) => trouble.since ?? now));
   const count = failing.length === accounts.length ? 'any' : numberText(failing.length);
   const who =
-    failing.length === 1 ? `account ${failing[0]?.name}` : `${count} of ${counted(accounts.length, 'account')}`;
-  const rejected = failing.filter(({ keyRejected }) => keyRejected).length;
+    failing.length === 1 ? `account ${failing[0]?.account}` : `${count} of ${counted(accounts.length, 'account')}`;
+  const rejected = by({ troubles }, 'key rejected').length;
   const what = rejected === 0 ? 'API down' : rejected === failing.length ? 'key rejected' : 'API down or key rejected';
   return `NOT GUARDED (${what}): no request of ${who} has succeeded for ${duration(now - since)}.`;
-}
-
-/** Accounts whose API answers, but not what Warmwarden judges by. */
-function unjudgedOf({ accounts }: Pick<HeadlineFacts, 'accounts'>): readonly AccountState[] {
-  return accounts.filter(({ unjudged, failingSince }) => unjudged && failingSince === null);
 }
 
 /** Headline while no mailbox is judged, unless the headlines that follow say something worse. */
@@ -192,7 +184,7 @@ function unknownHeadline(facts: HeadlineFacts): Headline | null {
   const total = totalOf(counts);
   if (total === 0 || counts.not_judged < total || sweeps.length + writesOff.length > 0) return null;
   const isAlarm = toneOf(facts, facts.firing.count('critical')) === 'alarm';
-  if (isAlarm || failingOf(facts).length > 0 || unguardedText(facts) !== '') return null;
+  if (isAlarm || by(facts, ...outages).length > 0 || unguardedText(facts) !== '') return null;
   return {
     tone: 'unknown',
     sentence: total === 1 ? 'The one mailbox is not judged.' : `None of the ${mailboxes(total)} is judged.`,
@@ -216,8 +208,7 @@ function writesOffHeadline(facts: HeadlineFacts): Headline | null {
   const advice = `${notActing} ${named.map((off) => stopText(off, facts)).join(' ')}`;
   const isStopped = ({ name }: AccountState) => scopes.some((one) => one.kind === 'account' && one.account === name);
   const everywhere = scopes.some(({ kind }) => kind === 'everything') || accounts.every(isStopped);
-  if (everywhere && unjudgedOf(facts).length + stoppedOf(facts).length === 0)
-    return { tone: 'alarm', sentence, advice };
+  if (everywhere && by(facts, ...unguardedCauses).length === 0) return { tone: 'alarm', sentence, advice };
   const fleet = fleetHeadline(facts);
   const quiet = fleet.tone === 'calm' || fleet.tone === 'acted';
   const waits = facts.counts.paused_by_guard > 0 || facts.firing.count('warning') > 0;
@@ -243,8 +234,9 @@ function stopText({ scope, by, reason, until }: WritesOff, { command, zone }: He
 function fleetHeadline(facts: HeadlineFacts): Headline {
   const { counts, firing, accounts, incidents, now, zone } = facts;
   const total = totalOf(counts);
-  const stopped = stoppedOf(facts);
-  if (total === 0 && stopped.length === 0) {
+  const unrecorded = by(facts, 'list unrecorded');
+  const [stopped, unread, unjudged] = [by(facts, 'stopped'), by(facts, 'list unread'), by(facts, 'nothing judged')];
+  if (total === 0 && by(facts, 'stopped', 'list unread', ...outages).length === 0) {
     return {
       tone: 'unknown',
       sentence: 'There is no mailbox to guard.',
@@ -252,27 +244,28 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
     };
   }
   const critical = firing.count('critical');
-  const isDown = failingOf(facts).length > 0;
-  const starting = startingOf(facts);
+  const isDown = by(facts, ...outages).length > 0;
+  const starting = by(facts, ...starts);
   const unlisted = accounts.reduce((sum, account) => sum + account.unlisted.length, 0);
   const [incident] = incidents;
   const short = accounts.filter((one) => !isEmpty(one) && isListShort(one, firing));
   const empty = accounts.filter(isEmpty);
-  const unjudged = unjudgedOf(facts);
   const isPartial = short.length + unjudged.length > 0;
-  const isPast = isDown || starting.length + stopped.length > 0 || isPartial;
+  const isPast = isDown || starting.length + stopped.length + unread.length > 0 || isPartial;
   const { tomorrow, noEmails } = facts.uncounted;
   const isCounted = tomorrow + noEmails === 0;
   const okWhenRead = isPartial ? counts.ok - tomorrow - noEmails : facts.okWhenRead;
   const parts = [
     stopped.length > 0 && stoppedSentence(stopped),
+    unread.length > 0 && `NOT GUARDED: the mailbox list of ${namesIn(unread)} can't be read.`,
     unjudged.length > 0 && `NOT GUARDED: no mailbox of ${namesIn(unjudged)} can be judged.`,
-    empty.length > 0 && `NOT GUARDED: ${namesIn(empty)} ${empty.length === 1 ? 'has' : 'have'} no guarded mailbox.`,
+    empty.length > 0 && `NOT GUARDED: ${accountsIn(empty)} ${empty.length === 1 ? 'has' : 'have'} no guarded mailbox.`,
     isDown && outageSentence(facts),
     unlisted > 0 &&
       `NOT GUARDED: ${counted(unlisted, 'mailbox', 'mailboxes')} that the configuration includes ${unlisted === 1 ? 'is' : 'are'} not in the mailbox list.`,
-    short.length > 0 && `NOT FULLY GUARDED: the mailbox list of ${namesIn(short)} is incomplete.`,
-    starting.length === 1 && `Account ${starting[0]} is starting: its mailbox list has not been read yet.`,
+    short.length > 0 && `NOT FULLY GUARDED: the mailbox list of ${accountsIn(short)} is incomplete.`,
+    unrecorded.length > 0 && `NOT FULLY GUARDED: the mailbox list of ${namesIn(unrecorded)} can't be recorded.`,
+    starting.length === 1 && `Account ${starting[0]?.account} is starting: its mailbox list has not been read yet.`,
     starting.length > 1 &&
       `${counted(starting.length, 'account')} are starting: their mailbox list has not been read yet.`,
     incident && incidents.length === 1 && `${incidentTitle(incident, incident.members, zone)}.`,
@@ -307,13 +300,10 @@ function allFine(total: number, critical: number, isPast: boolean): string {
 }
 
 function toneOf(facts: HeadlineFacts, critical: number): Tone {
-  const { counts, accounts } = facts;
-  const failed = stuckActions(facts).length + unjudgedOf(facts).length + stoppedOf(facts).length > 0;
-  if (critical > 0 || counts.held > 0 || failed || accounts.some(({ keyWrites }) => keyWrites === false))
-    return 'alarm';
-  const isUnread = failingOf(facts).length + startingOf(facts).length > 0;
-  if (counts.not_judged > 0 || isUnread || accounts.some((one) => isEmpty(one) || one.unlisted.length > 0))
-    return 'unknown';
+  const { counts, troubles } = facts;
+  const isAlarm = troubles.some(({ cause }) => notGuardedCauses[cause].tone === 'alarm');
+  if (critical > 0 || counts.held > 0 || isAlarm || stuckActions(facts).length > 0) return 'alarm';
+  if (counts.not_judged > 0 || troubles.length > 0) return 'unknown';
   return counts.paused_by_guard + counts.recovering > 0 ? 'acted' : 'calm';
 }
 
@@ -370,7 +360,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
       sweeps.length > 0 && counts.not_judged > 0,
       `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${also}`,
     ],
-    [startingOf(facts).length > 0, `Wait a moment.${also}`],
+    [by(facts, ...starts).length > 0, `Wait a moment.${also}`],
     [unguarded !== '', unguarded.trimStart()],
     [also !== '', `Nothing is urgent.${also}`],
     [
@@ -384,17 +374,15 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
 
 const blind = 'Warmwarden cannot guard the mailboxes of';
 
-function accountsAdvice({ accounts, guarding }: HeadlineFacts): readonly string[] {
-  const stopped = stoppedOf({ guarding });
-  const [cause] = unjudgedOf({ accounts });
-  const failing = failingOf({ accounts });
-  const rejected = failing.filter(({ keyRejected }) => keyRejected);
-  const down = failing.filter(({ keyRejected }) => !keyRejected);
-  const readOnly = accounts.filter(({ keyWrites }) => keyWrites === false);
+function accountsAdvice(facts: HeadlineFacts): readonly string[] {
+  const [stopped, unread, down] = [by(facts, 'stopped'), by(facts, 'list unread'), by(facts, 'api down')];
+  const [rejected, readOnly] = [by(facts, 'key rejected'), by(facts, 'key read-only')];
+  const [cause] = by(facts, 'nothing judged');
   return [
     stopped.length > 0 && stoppedAdvice(stopped),
-    cause?.unjudged &&
-      `The API of ${cause.name} answers, but not what Warmwarden judges by: ${sentenceOf(cause.unjudged.detail)}`,
+    ...unread.map(({ account, detail, advice }) => `${blind} ${account}: ${sentenceOf(detail ?? '')} ${advice}`),
+    cause?.detail &&
+      `The API of ${cause.account} answers, but not what Warmwarden judges by: ${sentenceOf(cause.detail)}`,
     down.length > 0 && `${blind} ${namesIn(down)} while their API is down. Their last failure is below.`,
     rejected.length > 0 && `${blind} ${namesIn(rejected)}, because the API rejects the key. ${replaceKey}`,
     readOnly.length > 0 &&
@@ -406,17 +394,12 @@ function mailboxes(count: number): string {
   return counted(count, 'mailbox', 'mailboxes');
 }
 
-/** True if the account's list was read but no mailbox is selected: the configuration may be wrong. */
-export function isEmpty({ listed, forecast }: AccountState): boolean {
-  return listed && forecast?.mailboxes === 0;
-}
-
 /** Advice for accounts without a selected mailbox, or whose list lacks mailboxes; each sentence has a leading space. */
 function unguardedText({ accounts }: Pick<HeadlineFacts, 'accounts'>): string {
   const empty = accounts.filter(isEmpty);
   const lacking = accounts.filter(({ unlisted }) => unlisted.length > 0);
-  const nothing = ` No mailbox of ${namesIn(empty)} is guarded: the mailbox list is empty, or the configuration selects no mailbox in it. Check whether the key can see the mailboxes, and check \`include\` and \`exclude\`.`;
-  const spelling = ` Check the spelling in \`include\` of ${namesIn(lacking)}, and whether ${lacking.length === 1 ? 'its key' : 'their keys'} can see every mailbox.`;
+  const nothing = ` No mailbox of ${accountsIn(empty)} is guarded: the mailbox list is empty, or the configuration selects no mailbox in it. Check whether the key can see the mailboxes, and check \`include\` and \`exclude\`.`;
+  const spelling = ` Check the spelling in \`include\` of ${accountsIn(lacking)}, and whether ${lacking.length === 1 ? 'its key' : 'their keys'} can see every mailbox.`;
   return `${empty.length > 0 ? nothing : ''}${lacking.length > 0 ? spelling : ''}`;
 }
 
@@ -458,7 +441,14 @@ function breakerAdvice(holds: readonly Alert[], { command, zone }: Pick<Headline
 
 const namesShown = 5;
 
-function namesIn(accounts: readonly Pick<AccountState, 'name'>[]): string {
+function namesIn(troubles: readonly Trouble[]): string {
+  return firstText(
+    troubles.map(({ account }) => account),
+    namesShown,
+  );
+}
+
+function accountsIn(accounts: readonly AccountState[]): string {
   return firstText(
     accounts.map(({ name }) => name),
     namesShown,

@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import { neededNoChange } from '../../core/action.ts';
 import { type GuardState, guardStates, stateTable, urgentStates } from '../../core/mailbox.ts';
+import { isEmpty } from '../../core/not-guarded.ts';
 import { mailboxPath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, numberText, percentText } from '../../core/wording/phrases.ts';
@@ -18,7 +19,6 @@ import {
   selectPage,
 } from '../overview/fleet.ts';
 import { type Group, type Grouping, groupings, readGroups, usualGrouping } from '../overview/groups.ts';
-import { isEmpty } from '../overview/headline.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { accountsPanel, channelsPanel, incidentsPanel } from './parts/account-panels.ts';
 import { trendPanel } from './parts/charts.ts';

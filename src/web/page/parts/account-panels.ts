@@ -4,6 +4,7 @@ import { html } from 'hono/html';
 import type { ChannelState, Fleet } from '../../../core/fleet/fleet.ts';
 import type { Incident } from '../../../core/incident.ts';
 import type { AccountState } from '../../../core/mailbox.ts';
+import { notGuardedBy } from '../../../core/not-guarded.ts';
 import { mailboxPath, resendPath } from '../../../core/page-links.ts';
 import type { EpochMs } from '../../../core/time.ts';
 import { sentence } from '../../../core/wording/explain.ts';
@@ -114,7 +115,7 @@ export function channelsPanel(fleet: Fleet, now: EpochMs, command: string): Mark
 }
 
 function channelItem(channel: ChannelState, now: EpochMs, command: string): Markup {
-  const ill = channel.failingSince !== null && (channel.pending > 0 || channel.undelivered > 0);
+  const ill = channel.failingSince !== null;
   const waiting =
     channel.pending === 0
       ? 'No messages are waiting'
@@ -159,7 +160,7 @@ export function bannerOf({ fleet, world }: Pick<RouteParts, 'fleet' | 'world'>):
   const now = world.clock.now();
   const { storeFailure } = fleet;
   const leads = leadsOf({
-    ...{ storeFailure, accounts: [...fleet.accounts()], guarding: fleet.guarding() },
+    ...{ storeFailure, accounts: [...fleet.accounts()], troubles: notGuardedBy(fleet, now) },
     ...{ writesOff: fleet.writesOff(now), now },
   });
   if (leads.length === 0) return '';

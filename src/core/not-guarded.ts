@@ -1,0 +1,146 @@
+// The one list of reasons why an account is not guarded. Readiness, heartbeat, metrics, page, `status` and the rule
+// not_guarded all read it, so that none of them stays green while another is red.
+
+import { type Fleet, type Guarding, startText } from './fleet/fleet.ts';
+import type { AccountState, ReadFailure } from './mailbox.ts';
+import { type EpochMs, elapsedMs, minuteMs } from './time.ts';
+import { firstText, withoutFolders } from './wording/phrases.ts';
+import { noneJudged } from './wording/states.ts';
+
+/** Time after which an account without a mailbox list is no longer starting: nothing of it is polled until then. */
+const listWithinMs = 3 * minuteMs;
+
+const namesShown = 5;
+
+/**
+ * The causes, the worst first. tone: alarm if a person must act at once. isOwn: the API answers, so that warmwarden_api_up
+ * says nothing; `/readyz` fails instead, the heartbeat stops and warmwarden_account_guarded is 0.
+ */
+export const notGuardedCauses = {
+  stopped: { tone: 'alarm', isOwn: true },
+  'key rejected': { tone: 'unknown', isOwn: false },
+  'api down': { tone: 'unknown', isOwn: false },
+  'list unread': { tone: 'alarm', isOwn: true },
+  'nothing judged': { tone: 'alarm', isOwn: true },
+  'list unrecorded': { tone: 'alarm', isOwn: true },
+  'key read-only': { tone: 'alarm', isOwn: false },
+  'no mailbox': { tone: 'unknown', isOwn: false },
+  unlisted: { tone: 'unknown', isOwn: false },
+  starting: { tone: 'unknown', isOwn: true },
+  'list awaited': { tone: 'unknown', isOwn: false },
+} as const satisfies Record<string, { readonly tone: 'alarm' | 'unknown'; readonly isOwn: boolean }>;
+
+export type NotGuardedCause = keyof typeof notGuardedCauses;
+
+export interface Trouble {
+  readonly account: string;
+  readonly cause: NotGuardedCause;
+  /** Start of the cause, or null if it is not known. */
+  readonly since: EpochMs | null;
+  /** What the API or the store said, or null if it said nothing. */
+  readonly detail: string | null;
+  /** `account acme is not guarded: no mailbox can be judged (HTTP 403)`, without a full stop. */
+  readonly sentence: string;
+  readonly advice: string;
+}
+
+type Finding = Omit<Trouble, 'account' | 'cause' | 'sentence'> & { readonly why: string; readonly text?: string };
+
+/** True if the account's list was read but no mailbox is selected: the configuration may be wrong. */
+export function isEmpty({ listed, forecast }: Pick<AccountState, 'listed' | 'forecast'>): boolean {
+  return listed && forecast?.mailboxes === 0;
+}
+
+/** Start and cause of a mailbox list that was never read although the API does not fail, or null. */
+export function listUnreadOf(account: AccountState, now: EpochMs): ReadFailure | null {
+  const { listed, failingSince, watchedSince, listFailing } = account;
+  if (listed || failingSince !== null || elapsedMs(watchedSince, now) < listWithinMs) return null;
+  return { since: watchedSince, detail: listFailing?.detail ?? 'the API has not answered it yet' };
+}
+
+const askService = 'Ask the warm-up service what your plan and key allow.';
+
+/** An account can have several causes at once; the outage of its API hides what only an answer can tell. */
+function findings(state: AccountState, now: EpochMs): Partial<Record<NotGuardedCause, Finding | null>> {
+  const { failingSince, lastFailure, keyRejected, listed, keyWrites, unlisted } = state;
+  const isDown = failingSince !== null;
+  const down = { since: failingSince, detail: lastFailure, why: lastFailure ?? 'no request succeeds' };
+  const listUnread = listUnreadOf(state, now);
+  const unjudged = (!isDown && state.unjudged) || null;
+  const unrecorded = state.listUnrecorded ?? null;
+  const none = { since: null, detail: null };
+  return {
+    'key rejected': isDown && keyRejected ? { ...down, advice: 'Put a valid key into the configuration.' } : null,
+    'api down': isDown && !keyRejected ? { ...down, advice: 'Check whether the API is up, and base_url.' } : null,
+    'list unread': listUnread && {
+      ...listUnread,
+      why: `its mailbox list can't be read (${listUnread.detail})`,
+      advice: 'Ask the warm-up service why GET /v1/mailboxes is refused.',
+    },
+    'nothing judged': unjudged && { ...unjudged, why: `${noneJudged} (${unjudged.detail})`, advice: askService },
+    'list unrecorded': unrecorded && {
+      ...unrecorded,
+      why: `its mailbox list can't be recorded (${withoutFolders(unrecorded.detail)}). The log has the error`,
+      advice: 'New mailboxes are not guarded. The log has the error.',
+    },
+    'key read-only':
+      keyWrites === false
+        ? { ...none, why: 'the API key is read-only, NO ACTION on breaches', advice: 'Replace the key.' }
+        : null,
+    'no mailbox': isEmpty(state)
+      ? {
+          ...none,
+          why: 'it has no guarded mailbox',
+          advice: 'Check `include` and `exclude`, and what the key can see.',
+        }
+      : null,
+    unlisted:
+      unlisted.length > 0
+        ? {
+            ...none,
+            why: `not in the mailbox list: ${firstText(unlisted, namesShown)}`,
+            advice: 'Check the spelling in `include`, and what the key can see.',
+          }
+        : null,
+    'list awaited':
+      listed || isDown || listUnread
+        ? null
+        : { ...none, why: 'it is starting: its mailbox list has not been read yet', advice: 'Wait a moment.' },
+  };
+}
+
+function loopFindings(guarding: Guarding): Partial<Record<NotGuardedCause, Finding>> {
+  const { startingSince, hasStopped } = guarding;
+  if (startingSince === null) return {};
+  const loop = { since: startingSince, detail: null, text: startText(guarding) };
+  if (hasStopped)
+    return {
+      stopped: { ...loop, why: 'it has stopped until the next restart', advice: 'Restart it; the log has the error.' },
+    };
+  return { starting: { ...loop, why: 'it is starting', advice: 'Wait a moment.' } };
+}
+
+/** Returns why accounts are not guarded, or not all of each, the worst cause first. */
+export function notGuardedBy(fleet: Pick<Fleet, 'accounts' | 'guarding'>, now: EpochMs): readonly Trouble[] {
+  const states = new Map([...fleet.accounts()].map((state) => [state.name, state]));
+  const loops = new Map(fleet.guarding().map((guarding) => [guarding.account, guarding]));
+  const found = [...new Set([...states.keys(), ...loops.keys()])].map((account) => {
+    const [state, guarding] = [states.get(account), loops.get(account)];
+    return { account, of: { ...(state && findings(state, now)), ...(guarding && loopFindings(guarding)) } };
+  });
+  return (Object.keys(notGuardedCauses) as NotGuardedCause[]).flatMap((cause) =>
+    found.flatMap(({ account, of }) => {
+      const finding = of[cause];
+      // Without its loops, an account reads no list: one cause tells both.
+      const isOfLoops = (cause === 'list awaited' || cause === 'list unread') && (of.stopped ?? of.starting);
+      if (!finding || isOfLoops) return [];
+      const { since, detail, advice, why, text = `account ${account} is not guarded: ${why}` } = finding;
+      return [{ account, cause, since, detail, advice, sentence: text }];
+    }),
+  );
+}
+
+/** Causes that `/readyz`, the heartbeat and warmwarden_account_guarded tell. */
+export function ownTroubles(troubles: readonly Trouble[]): readonly Trouble[] {
+  return troubles.filter(({ cause }) => notGuardedCauses[cause].isOwn);
+}
