@@ -14,7 +14,7 @@ const dataSource = ['$datasource', ['$', '{datasource}'].join('')];
 
 test('each alert leads to a section that exists', () => {
   const alerts = [...rules('alerts.yaml'), ...rules('mailbox-alerts.yaml')].filter(({ alert }) => alert !== undefined);
-  expect(alerts).toHaveLength(27);
+  expect(alerts).toHaveLength(28);
   for (const { alert, annotations } of alerts) {
     const [, page = '', anchor = ''] =
       /\/blob\/main\/(docs\/[a-z]+\.md)#([a-z_-]+)$/.exec(annotations?.runbook_url ?? '') ?? [];
