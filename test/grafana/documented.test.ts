@@ -14,7 +14,7 @@ test('every metric is documented with its labels, and nothing else is', async ()
   fleet.putBreaker('https://api.example', closedBreaker);
   fleet.putGuarding([{ account: 'acme', startingSince: null }]);
   for (const channel of [...fleet.channels()]) fleet.putChannel({ ...channel, oldestPendingAt: now });
-  const metrics = metricsOf(fleet, stillWorld());
+  const metrics = metricsOf(fleet, stillWorld(), { tagsOf: () => ['client=north'] });
   metrics.tally.request({ account: 'acme', route: 'stats', code: '200' }, 0.1);
   const exposed = new Map<string, string>();
   for (const { name, labels } of new Scrape(await textOf(metrics)).samples) {
