@@ -66,6 +66,6 @@ test('the channels, routes, digest and heartbeat of the pages are a configuratio
   const { alerts } = new ConfigFolder().accept(text, environment).config;
   expect(new Set(alerts.channels.map(({ type }) => type)).size).toBe(18);
   expect([alerts.routes.length, alerts.digests.map(({ channels: names }) => names), alerts.heartbeat !== null]).toEqual(
-    [4, [['ops'], ['client-acme']], true],
+    [5, [['ops'], ['client-acme']], true],
   );
 });

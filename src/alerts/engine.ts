@@ -130,16 +130,20 @@ function begun({ now, endedLately }: AlertLook, alert: Alert): Alert {
   return { ...firing, facts: factsIn(alert.facts, unstable), unstable };
 }
 
-/** Later words restart the count against the alert. People are notified only if it is more severe or clearly worse. */
-function refresh(look: AlertLook, condition: Condition, alert: Alert): void {
+/**
+ * Later words restart the count against the alert. People are notified only if it is more severe or clearly worse, which
+ * ends an acknowledgement.
+ */
+function refresh(look: AlertLook, condition: Condition, { acknowledged, ...alert }: Alert): void {
   const { severity } = condition;
   const isBack = alert.unstable !== undefined && alert.unstable.calm !== null;
   const unstable = isBack ? { times: (alert.unstable?.times ?? 0) + 1, calm: null } : alert.unstable;
   const facts = factsIn(condition.facts, unstable);
   const next = { ...alert, severity, seen: 0, facts, ...(unstable && { unstable }) };
+  const stays = acknowledged && { acknowledged };
   const same = !isBack && alert.seen === 0 && alert.severity === severity && sameFacts(alert.facts, facts);
   if (severer(severity, alert.severity) || condition.worse) tell(look, 'worsened', next, condition);
-  else if (!same) look.changes.changed.push(next);
+  else if (!same) look.changes.changed.push({ ...next, ...stays });
 }
 
 /** Updates the words without counting the observation: it may concern one more mailbox or have another reason. */

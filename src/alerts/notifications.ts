@@ -26,8 +26,8 @@ export interface NotificationFacts {
   /** True if an alert is silenced or explained by another one. The end of an announced alert is told regardless. */
   readonly muted: (alert: Alert) => boolean;
   readonly wanted: (alert: Alert) => boolean;
-  /** Returns true if an announced alert came to concern a channel that was not notified of it. */
-  readonly joined: (alert: Alert) => boolean;
+  /** Returns the kind of the message for channels that an announced alert came to concern, or null if there are none. */
+  readonly joined: (alert: Alert) => 'worsened' | 'firing' | null;
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   readonly timing: GroupTiming;
 }
@@ -107,15 +107,16 @@ function sayAgain(facts: NotificationFacts): readonly { readonly group: string; 
   const due = new Set<string>();
   const again = facts.firing.flatMap((alert) => {
     const group = groupOf(alert);
-    // A channel that a hold comes to concern is told at once: after its update, the incident is silent until its end.
-    const isNewSomewhere = joined(alert);
-    if (isOfIncident(alert, facts) && !isNewSomewhere) return [];
+    // A channel that an alert comes to concern is told at once: after its update, the incident is silent until its end.
+    const news = joined(alert);
+    if (isOfIncident(alert, facts) && !news) return [];
     if (waiting.has(alert.fingerprint) || muted(alert) || mayNotifyFrom(group, timing) > timing.now) return [];
     const say = (kind: Transition['kind']) => [{ group, transition: { kind, at: timing.now, alert } }];
     const known = announced.get(alert.fingerprint);
     if (!known || (known.channels?.length === 0 && wanted(alert))) return say('firing');
+    if (news === 'firing') return [{ group, transition: { kind: news, at: timing.now, alert, escalated: true } }];
     if (callsForNothing(alert)) return [];
-    if (isMoreThanTold(alert, known) || isNewSomewhere) return say('worsened');
+    if (isMoreThanTold(alert, known) || news) return say('worsened');
     if (isDue(alert, known, facts)) due.add(group);
     return say('reminder');
   });
@@ -128,6 +129,7 @@ function isOfIncident(alert: Alert, { timing }: NotificationFacts): boolean {
 }
 
 function isDue(alert: Alert, { at, severity }: Announcement, { repeatIntervalMs, timing }: NotificationFacts): boolean {
+  if (alert.acknowledged && !isDisarming(alert)) return false;
   const interval = isDisarming(alert) ? dayMs : repeatIntervalMs[severity];
   return interval !== null && elapsedMs(at, timing.now) >= interval;
 }
@@ -167,14 +169,15 @@ export interface Telling {
   readonly inIncident: boolean;
 }
 
-/** Returns null if the alert does not go on. */
+/** Returns null if the alert does not go on. An escalation does not delay the reminder of the others. */
 export function announcementOf(
-  { transition: { kind, alert }, to }: Routed,
-  { announced, at, inIncident }: Telling,
+  { transition: { kind, alert, escalated }, to }: Routed,
+  { announced, at: now, inIncident }: Telling,
 ): Announcement | null {
   if (kind === 'resolved' || kind === 'event') return null;
   const { fingerprint, severity } = alert;
   const before = announced.get(fingerprint);
+  const at = escalated && before ? before.at : now;
   const channels = [...new Set([...(before?.channels ?? []), ...to])];
   return { fingerprint, at, severity, channels, ...endOf(alert, before, inIncident) };
 }

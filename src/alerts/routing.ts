@@ -14,7 +14,8 @@ import type { ChannelState, Fleet } from '../core/fleet/fleet.ts';
 import { heldEntries } from '../core/guard/breaker.ts';
 import { domainOf, idOfKey, type MailboxName, type MailboxState } from '../core/mailbox.ts';
 import { fitsGlob, namesMailbox } from '../core/mailbox-pattern.ts';
-import type { EpochMs } from '../core/time.ts';
+import { type EpochMs, elapsedMs } from '../core/time.ts';
+import { spanText } from '../core/wording/phrases.ts';
 import { isDisarming, protectionOf } from './rules/protection-rule.ts';
 
 /** Protection that a person took away is always announced. */
@@ -85,30 +86,43 @@ export function isReadByPeople({ type }: { readonly type: string }): boolean {
 
 export type RoutedChannel = Pick<ChannelState, 'name' | 'type'>;
 
+export interface RoutingFacts {
+  readonly routes: readonly AlertRoute[];
+  readonly channels: readonly RoutedChannel[];
+  readonly fleet: KnownFleet;
+  readonly now: EpochMs;
+}
+
 /**
  * Protection that was taken away goes to every channel that people read, and so does a critical alert whose routes reach
- * no person. A client's channel gets what is about others only if every other channel would miss it, and never as info.
+ * no person now. A client's channel gets what is about others only if every other channel would miss it, and never as
+ * info.
  */
-export function channelsFor(
-  alert: Alert,
-  routes: readonly AlertRoute[],
-  channels: readonly RoutedChannel[],
-  fleet: KnownFleet,
-): readonly string[] {
+export function channelsFor(alert: Alert, { routes, channels, fleet, now }: RoutingFacts): readonly string[] {
   // A failing channel is announced through the others.
   const able = channels.filter(({ name }) => alert.rule !== 'channel_failing' || name !== alert.object);
-  const wanted = new Set(routes.filter((route) => wants(route, alert, fleet)).flatMap((route) => route.channels));
-  const everybody = able.filter((channel) => wanted.has(channel.name) || isReadByPeople(channel));
-  const routed = isDisarming(alert) ? able.filter(isReadByPeople) : able.filter(({ name }) => wanted.has(name));
+  const matching = routes.filter((route) => wants(route, alert, fleet));
+  const due = matching.filter((route) => isDue(route, alert, now));
+  const wanted = able.filter(({ name }) => leadsTo(name, due));
+  const everybody = able.filter((channel) => wanted.includes(channel) || isReadByPeople(channel));
+  const routed = isDisarming(alert) ? able.filter(isReadByPeople) : wanted;
   const concerned = (some: readonly RoutedChannel[]) =>
     some.filter((one) => !isReadByPeople(one) || audienceOf(one.name, routes, fleet).concernOf(alert) !== 'none');
   const choices = {
     critical: [concerned(routed), concerned(everybody), everybody],
     warning: [concerned(routed), routed],
   };
+  // A client's channel does not stand in for one that a delayed route leads to.
+  const isForLater = concerned(able.filter(({ name }) => leadsTo(name, matching))).some(isReadByPeople);
   const choice =
-    alert.severity === 'info' ? concerned(routed) : choices[alert.severity].find((some) => some.some(isReadByPeople));
+    alert.severity === 'info' || (alert.severity === 'warning' && isForLater)
+      ? concerned(routed)
+      : choices[alert.severity].find((some) => some.some(isReadByPeople));
   return namesOf(choice ?? routed);
+}
+
+function leadsTo(channel: string, routes: readonly AlertRoute[]): boolean {
+  return routes.some(({ channels }) => channels.includes(channel));
 }
 
 function namesOf(channels: readonly RoutedChannel[]): readonly string[] {
@@ -121,10 +135,57 @@ function wants({ match }: AlertRoute, alert: Alert, fleet: KnownFleet): boolean 
   return matches(alert, accountsOf(alert).length === 0 ? rest : match, fleet, 'one');
 }
 
-/** Returns true if held actions came to concern a channel that was not notified of the hold. */
-export function hasJoined(alert: Alert, announcement: Announcement | undefined, wanted: readonly string[]): boolean {
+// Escalation: a route with a delay leads to its channels only when an alert has fired for that long.
+
+function delayOf({ unlessResolvedAfterMs, unlessAcknowledgedAfterMs }: AlertRoute): number {
+  return unlessResolvedAfterMs ?? unlessAcknowledgedAfterMs ?? 0;
+}
+
+/** Returns true if the route leads to its channels now. An event does not fire on, so no delayed route takes it. */
+function isDue(route: AlertRoute, alert: Alert, now: EpochMs): boolean {
+  const delay = delayOf(route);
+  if (delay === 0) return true;
+  const { firingAt, resolvedAt, acknowledged, rule } = alert;
+  if (firingAt === null || ruleBook[rule].event !== undefined) return false;
+  if (acknowledged && route.unlessAcknowledgedAfterMs !== undefined) return false;
+  // The beginning of store_failing is announced without the store: its end goes the same ways.
+  const isOver = resolvedAt !== null && rule !== 'store_failing';
+  return !isOver && elapsedMs(firingAt, resolvedAt ?? now) >= delay;
+}
+
+type RoutesNow = Pick<RoutingFacts, 'routes' | 'fleet' | 'now'>;
+
+/** Routes that lead to a channel now, the one with the longest delay first. */
+function dueRoutes(channel: string, alert: Alert, { routes, fleet, now }: RoutesNow): readonly AlertRoute[] {
+  const leading = routes.filter((route) => leadsTo(channel, [route]) && wants(route, alert, fleet));
+  const due = leading.filter((route) => isDue(route, alert, now));
+  return due.sort((a, b) => delayOf(b) - delayOf(a));
+}
+
+/** Sentence for a channel to which only delayed routes lead, or null for any other. */
+export function escalationText(channel: string, alert: Alert, facts: RoutesNow): string | null {
+  const due = dueRoutes(channel, alert, facts);
+  const [last] = due;
+  if (!last || due.some((route) => delayOf(route) === 0)) return null;
+  const lacking = last.unlessResolvedAfterMs === undefined ? 'acknowledged' : 'resolved';
+  return `Not ${lacking} for ${spanText(delayOf(last))}.`;
+}
+
+/**
+ * Kind of the message for channels that an announced alert came to concern, or null if there are none. Held actions that
+ * concern one more account are news for every channel.
+ */
+export function joinedAs(
+  alert: Alert,
+  announcement: Announcement | undefined,
+  wanted: readonly string[],
+  facts: RoutesNow,
+): 'worsened' | 'firing' | null {
   const known = announcement?.channels;
-  return ruleBook[alert.rule].shows === 'hold' && known != null && wanted.some((channel) => !known.includes(channel));
+  const joined = known == null ? [] : wanted.filter((channel) => !known.includes(channel));
+  const late = joined.filter((channel) => dueRoutes(channel, alert, facts).some((route) => delayOf(route) > 0));
+  if (ruleBook[alert.rule].shows === 'hold' && late.length < joined.length) return 'worsened';
+  return late.length > 0 ? 'firing' : null;
 }
 
 // Pauses by Warmwarden for channels that page: an event never resolves, but its page ends when the mailbox runs again,
@@ -179,6 +240,10 @@ export function pauseEnd({ fingerprint, at: since, severity }: Announcement, fac
 export interface AlertRoute {
   readonly match: AlertMatch;
   readonly channels: readonly string[];
+  /** Delay until its channels get an alert that still fires. At most one of the two delays is set. */
+  readonly unlessResolvedAfterMs?: number;
+  /** Delay until its channels get an alert that still fires without an acknowledgement. */
+  readonly unlessAcknowledgedAfterMs?: number;
 }
 
 /** Relation of an alert to what a channel is told of: it is all within it, in part, or not at all. */

@@ -197,7 +197,9 @@ export function unreachedAlerts({ accounts, alerts }: RoutedAlerts): Finding[] {
   const routes = alerts.routes.filter(({ channels }) => channels.some((name) => people.has(name)));
   const gaps = severities.map((severity) => {
     const rules = alertRules.filter((rule) => severitiesOf(rule, alerts.rules).includes(severity));
-    const missed = rules.filter((rule) => !reachesAll({ rule, severity }, routes, accounts));
+    // What is critical must reach people at once.
+    const atOnce = severity === 'critical' ? routes.filter(isImmediate) : routes;
+    const missed = rules.filter((rule) => !reachesAll({ rule, severity }, atOnce, accounts));
     return { severity, missed, isWhole: missed.length === rules.length };
   });
   // Info alerts need not reach people, so a gap for info is reported only together with others.
@@ -211,6 +213,10 @@ export function unreachedAlerts({ accounts, alerts }: RoutedAlerts): Finding[] {
         : 'no channel gets the others';
     return [finding(['alerts', 'routes'], `no route takes all ${severity} alerts${which}: ${then}`)];
   });
+}
+
+function isImmediate({ unlessResolvedAfterMs, unlessAcknowledgedAfterMs }: RouteConfig): boolean {
+  return unlessResolvedAfterMs === undefined && unlessAcknowledgedAfterMs === undefined;
 }
 
 function severitiesOf(rule: AlertRule, { of, acted, blacklisted }: Config['alerts']['rules']): readonly Severity[] {

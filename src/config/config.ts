@@ -169,18 +169,34 @@ const heartbeat = section({
   allowHttp: plainHttp(),
 });
 
-const route = section({
-  match: keyed(
-    section({
-      severity: optional(wordOrWords(oneOf(severities)), undefined, 'One or several severities.'),
-      rule: optional(wordOrWords(pattern()), undefined, 'Rules.'),
-      ...ofMailboxes,
-    }),
-    {},
-    'Which alerts: globs. All must match.',
-  ),
-  channels: z.array(z.string()).min(1).describe('Names of channels.'),
-});
+const route = section(
+  {
+    match: keyed(
+      section({
+        severity: optional(wordOrWords(oneOf(severities)), undefined, 'One or several severities.'),
+        rule: optional(wordOrWords(pattern()), undefined, 'Rules.'),
+        ...ofMailboxes,
+      }),
+      {},
+      'Which alerts: globs. All must match.',
+    ),
+    channels: z.array(z.string()).min(1).describe('Names of channels.'),
+    unlessResolvedAfterMs: optional(
+      duration(1_000),
+      undefined,
+      'Its channels get only alerts that still fire after this time. Never events.',
+    ),
+    unlessAcknowledgedAfterMs: optional(
+      duration(1_000),
+      undefined,
+      'Its channels get only alerts that still fire after this time without an acknowledgement. Never events.',
+    ),
+  },
+  (keys, refuse) => {
+    if (keys['unless_resolved_after'] !== undefined && keys['unless_acknowledged_after'] !== undefined)
+      refuse('unless_acknowledged_after', 'write either unless_resolved_after or unless_acknowledged_after, not both');
+  },
+);
 
 export type RouteConfig = z.output<typeof route>;
 

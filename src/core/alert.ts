@@ -43,6 +43,15 @@ export interface Alert extends Subject {
   readonly facts: AlertFacts;
   /** Set while the condition comes and goes: the alert fires until it has been calm for 30 minutes. */
   readonly unstable?: Unstable;
+  /** Set once a person takes care of it. It ends with the alert, or when the alert gets worse. */
+  readonly acknowledged?: Acknowledgement;
+}
+
+export interface Acknowledgement {
+  readonly by: string;
+  /** Empty if none was given. */
+  readonly reason: string;
+  readonly at: EpochMs;
 }
 
 export interface Unstable {
@@ -61,6 +70,8 @@ export interface Transition {
   readonly alert: Alert;
   /** Marks a transition that does not wait for its group's interval. */
   readonly urgent?: true;
+  /** Marks a firing alert that goes to channels of delayed routes, and to none that was notified of it. */
+  readonly escalated?: true;
   /** True if the first sweep of an unknown fleet found the alert. One message announces all of these. */
   readonly found?: boolean;
   /** True if the alert began and ended after the last notification: its one message is the first and the last. */

@@ -7,6 +7,7 @@ import {
   type AlertRoute,
   type Audience,
   audienceOf,
+  escalationText,
   isPauseEnd,
   type KnownFleet,
   pauseFingerprint,
@@ -17,12 +18,15 @@ import { type Alert, fingerprintOf, noAccount, type Transition } from '../core/a
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { heldEntries } from '../core/guard/breaker.ts';
 import { idOfKey } from '../core/mailbox.ts';
+import type { EpochMs } from '../core/time.ts';
+import { acknowledgedText } from '../core/wording/explain.ts';
 
 export interface PartContext {
   readonly routes: readonly AlertRoute[];
   readonly fleet: KnownFleet & Pick<Fleet, 'breaker' | 'mailbox'>;
   readonly command: string;
   readonly zone: string;
+  readonly now: EpochMs;
 }
 
 /** The same message if its channel may read all of it. */
@@ -43,12 +47,23 @@ export function alertFor(channel: string, alert: Alert, context: PartContext): A
   return partOf(audience, { kind: 'firing', at: alert.since, alert }, context);
 }
 
+/** Adds why the channel is notified late, as the first sentence, and who acknowledged the alert, as the last. */
+export function withStanding(channel: string, { kind, alert }: Transition, context: PartContext): Alert {
+  const { acknowledged: by, facts } = alert;
+  const late = kind === 'firing' || kind === 'worsened' ? escalationText(channel, alert, context) : null;
+  const acknowledged = by ? acknowledgedText(by, context.zone) : null;
+  const sentences = [late, ...facts.sentences, acknowledged].filter((text) => text !== null);
+  return { ...alert, facts: { ...facts, sentences } };
+}
+
 function partOf(audience: Audience, transition: Transition, context: PartContext): Alert {
-  const { alert } = transition;
-  const concern = audience.concernOf(alert);
-  if (concern === 'all') return alert;
+  const concern = audience.concernOf(transition.alert);
+  if (concern === 'all') return transition.alert;
+  // The reason of an acknowledgement may name others.
+  const { acknowledged: _, ...alert } = transition.alert;
   if (concern === 'none') return withheld(alert, noAccount);
-  if (alert.rule === 'guard_held') return heldPart(audience, transition, context) ?? withheld(alert, noAccount);
+  if (alert.rule === 'guard_held')
+    return heldPart(audience, { ...transition, alert }, context) ?? withheld(alert, noAccount);
   return namesOnlyFirst(alert) ? withoutReason(alert) : withheld(alert, alert.account);
 }
 

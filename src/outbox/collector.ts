@@ -3,7 +3,7 @@ import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
 import { isStoodFor } from '../alerts/incidents.ts';
 import { type Notification, notificationsOf, type Routed, withLinks, withTags } from '../alerts/notifications.ts';
-import { type AlertRoute, channelsFor, hasJoined, mutes, pauseEnd } from '../alerts/routing.ts';
+import { type AlertRoute, channelsFor, joinedAs, mutes, pauseEnd, type RoutingFacts } from '../alerts/routing.ts';
 import { isOutage } from '../alerts/rules/account-rules.ts';
 import type { Channel } from '../channels/channel.ts';
 import { type AlertTemplate, inOwnWords } from '../channels/template.ts';
@@ -11,7 +11,7 @@ import type { Alert, Announcement, Transition } from '../core/alert.ts';
 import { type RuleSettings, ruleBook, type Severity } from '../core/alert-rules.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
 import { dayMs, type EpochMs, minuteMs } from '../core/time.ts';
-import { alertFor, messageFor, type PartContext } from './client-part.ts';
+import { alertFor, messageFor, type PartContext, withStanding } from './client-part.ts';
 import { deliveryOf, notificationLogAfter, type RoutedGroup } from './delivery-of.ts';
 import {
   type IncidentNews,
@@ -88,24 +88,33 @@ export class Collector {
 
   /** The alert as the channel's receiver may read it, with its links and in the configured words. */
   shownTo(channel: string, alert: Alert): Alert {
-    return this.#worded({ kind: 'firing', at: alert.since, alert: alertFor(channel, alert, this.#partContext()) });
+    const shown = alertFor(channel, alert, this.#partContext());
+    return this.#worded(channel, { kind: 'firing', at: alert.since, alert: shown });
   }
 
-  #worded(transition: Transition): Alert {
+  #worded(channel: string, transition: Transition): Alert {
     const { templates, rules } = this.#parts.settings();
-    const alert = withTags(withLinks(transition.alert, this.#parts.pageUrl), this.#parts.fleet);
-    return inOwnWords({ ...transition, alert }, templates, rules.timeZone);
+    const linked = {
+      ...transition,
+      alert: withTags(withLinks(transition.alert, this.#parts.pageUrl), this.#parts.fleet),
+    };
+    const alert = inOwnWords(linked, templates, rules.timeZone);
+    return withStanding(channel, { ...transition, alert }, this.#partContext());
   }
 
   #partContext(): PartContext {
     const { fleet, settings, world } = this.#parts;
     const { routes, rules } = settings();
-    return { fleet, routes, command: world.command, zone: rules.timeZone };
+    return { fleet, routes, command: world.command, zone: rules.timeZone, now: world.clock.now() };
+  }
+
+  #routing(): RoutingFacts {
+    const { channels, fleet, settings, world } = this.#parts;
+    return { routes: settings().routes, channels: channels(), fleet, now: world.clock.now() };
   }
 
   #wantedBy(alert: Alert): readonly string[] {
-    const { channels, fleet, settings } = this.#parts;
-    return channelsFor(alert, settings().routes, channels(), fleet);
+    return channelsFor(alert, this.#routing());
   }
 
   async step(): Promise<number> {
@@ -150,7 +159,7 @@ export class Collector {
       firing,
       muted,
       wanted: (alert) => this.#wantedBy(alert).length > 0,
-      joined: (alert) => hasJoined(alert, announced.get(alert.fingerprint), this.#wantedBy(alert)),
+      joined: (alert) => joinedAs(alert, announced.get(alert.fingerprint), this.#wantedBy(alert), this.#routing()),
       repeatIntervalMs,
       timing,
     });
@@ -278,13 +287,14 @@ export class Collector {
     const isEnd = transition.kind === 'resolved' && known;
     const isReopened = transition.kind === 'firing' && closed.length > 0 && !transition.alert.unstable;
     const others = isReopened ? closed : this.#wantedBy(transition.alert);
-    const to = isEnd ? known.filter((name) => !closed.includes(name)) : others;
+    const fresh = transition.escalated ? others.filter((name) => !known?.includes(name)) : others;
+    const to = isEnd ? known.filter((name) => !closed.includes(name)) : fresh;
     return { transition, to };
   }
 
   #deliveryOf(channel: Channel, message: GroupMessage): NewDelivery | null {
     const shown = messageFor(channel.name, message, this.#partContext());
-    const transitions = shown.transitions.map((one) => ({ ...one, alert: this.#worded(one) }));
+    const transitions = shown.transitions.map((one) => ({ ...one, alert: this.#worded(channel.name, one) }));
     return deliveryOf(channel, message, { ...shown, transitions }, this.#parts.world.log);
   }
 

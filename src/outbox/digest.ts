@@ -182,7 +182,7 @@ export class Digester {
       const since = lastRun(cronSchedule(at, timeZone), until);
       const facts = await store.outbox.digestFacts(since);
       for (const channel of channels().filter(({ name }) => names.includes(name))) {
-        const reader = { channel: channel.name, match, routes, fleet, command: world.command, zone: timeZone };
+        const reader = { channel: channel.name, match, routes, fleet, command: world.command, zone: timeZone, now };
         const rendered = channel.renderNotice(digestOf(facts, reader, { since, now }));
         const id = deliveryId([channel.name, 'digest', matchText(match), String(now)]);
         if (rendered) deliveries.set(id, { id, channel: channel.name, group: 'digest', alerts: [], ...rendered });

@@ -200,18 +200,15 @@ const ruleOf: Readonly<Record<MemberState, AlertRule>> = {
 };
 
 /** Mailboxes that a channel's routes allow it to see: a channel for one account sees nothing of another. */
-function visible(
-  channel: string,
-  { members }: Incident,
-  { routes, channels, fleet }: IncidentReaders,
-): readonly IncidentMailbox[] {
-  const { sees } = audienceOf(channel, routes, fleet);
-  const isRouted = (alert: Alert) => channelsFor(alert, routes, channels, fleet).includes(channel);
+function visible(channel: string, { members }: Incident, readers: IncidentReaders): readonly IncidentMailbox[] {
+  const { sees } = audienceOf(channel, readers.routes, readers.fleet);
+  const isRouted = (alert: Alert) => channelsFor(alert, readers).includes(channel);
   return members.filter((member) => sees({ ...member, id: member.mailboxId }) && isRouted(alertOf(member)));
 }
 
+/** It has no `firingAt`: a delayed route leads to single alerts, not to incidents. */
 function alertOf({ account, mailboxId, email, severity, state, since }: IncidentMailbox): Alert {
-  const times = { since, firingAt: since, resolvedAt: null, firesAt: null, seen: 0, status: 'firing' } as const;
+  const times = { since, firingAt: null, resolvedAt: null, firesAt: null, seen: 0, status: 'firing' } as const;
   const facts = { title: '', sentences: [], numbers: {} };
   const rule = ruleOf[state];
   return { rule, account, mailboxId, email, object: null, fingerprint: '', severity, ...times, facts };

@@ -14,7 +14,7 @@ import type { Loss, StoreFailure } from '../core/store-failure.ts';
 import { hourMs, minuteMs, secondMs } from '../core/time.ts';
 import type { Loops } from '../world/loop.ts';
 import { endsWithin, systemClock } from '../world/world.ts';
-import { messageFor } from './client-part.ts';
+import { messageFor, withStanding } from './client-part.ts';
 import { deliveryOf } from './delivery-of.ts';
 import type { NotifyParts, RecordingParts } from './outbox-store.ts';
 import { guardedAttempt } from './sender.ts';
@@ -260,7 +260,8 @@ export class StoreWatch {
     const { channels, settings, world, fleet } = this.#parts;
     const now = world.clock.monotonic();
     const all = channels();
-    const wanted = channelsFor(transition.alert, settings().routes, all, fleet);
+    const { routes } = settings();
+    const wanted = channelsFor(transition.alert, { routes, channels: all, fleet, now: world.clock.now() });
     const open = all.filter(
       ({ name }) =>
         wanted.includes(name) &&
@@ -280,8 +281,11 @@ export class StoreWatch {
     const { log, clock, command } = world;
     const { routes, rules } = settings();
     const message = messageOf('store', [transition], transition.at);
-    const context = { fleet, routes, command, zone: rules.timeZone };
-    const delivery = message && deliveryOf(channel, message, messageFor(name, message, context), log);
+    const context = { fleet, routes, command, zone: rules.timeZone, now: clock.now() };
+    if (!message) return void this.#settled.add(name);
+    const part = messageFor(name, message, context);
+    const transitions = part.transitions.map((one) => ({ ...one, alert: withStanding(name, one, context) }));
+    const delivery = deliveryOf(channel, message, { ...part, transitions }, log);
     if (!delivery) return void this.#settled.add(name);
     const pending = pendingDelivery(delivery, transition.at);
     const patience = { mayGoOn: () => !this.#isEnding, alwaysMs: 0 };

@@ -149,7 +149,9 @@ test.each([
   ['another account', { email: 'a@vip.example', account: 'other' }, several, []],
   ['no mailbox', { email: null, mailboxId: null }, several, []],
 ])('%s', (_, change, routes, names) => {
-  expect(channelsFor(sampleAlert(1, change as Partial<Alert>), routes, channels, new Fleet())).toEqual(names);
+  expect(
+    channelsFor(sampleAlert(1, change as Partial<Alert>), { routes, channels, fleet: new Fleet(), now: start }),
+  ).toEqual(names);
 });
 
 /** What the breaker of an API holds of these accounts. */
@@ -175,7 +177,9 @@ test.each([
   ['the other alerts of its account only', sampleAlert(1, { account: 'beta' }), 'b'],
 ])('a route by account takes %s', (_, alert, names) => {
   const named = ['a', 'b', 'g'].map((name) => ({ name, type: 'slack' }));
-  expect(channelsFor(alert, byAccount, named, new Fleet()).join(' ')).toBe(names);
+  expect(channelsFor(alert, { routes: byAccount, channels: named, fleet: new Fleet(), now: start }).join(' ')).toBe(
+    names,
+  );
 });
 
 test.each([
@@ -231,7 +235,8 @@ test.each([
 ] as const)('an alert is taken by %s', (_, change, match, is) => {
   const routes = [{ match, channels: ['a'] }];
   const alert = sampleAlert(1, { severity: 'info', ...(change as Partial<Alert>) });
-  expect(channelsFor(alert, routes, [{ name: 'a', type: 'recipe' }], shared)).toEqual(is ? ['a'] : []);
+  const channels = [{ name: 'a', type: 'recipe' }];
+  expect(channelsFor(alert, { routes, channels, fleet: shared, now: start })).toEqual(is ? ['a'] : []);
 });
 
 test('a silence by tag mutes an alert about several accounts only if all of them have it, and nothing of ours', () => {

@@ -51,6 +51,8 @@ test('a route by mailbox or account leaves the others to nobody', () => {
         { match, channels: ['ops'] },
       ]),
     ).toEqual(expected);
+  const late = { match: {}, channels: ['ops'], unlessResolvedAfterMs: minuteMs };
+  expect([said([late]), said([usual, late])]).toEqual([expected.slice(0, 1), []]);
 });
 
 test('rules that no route takes, and a route to a recipe alone', () => {

@@ -20,7 +20,7 @@ import { sampleAlert, sampleMailbox, start } from '../alerts/samples.ts';
 import { account } from '../web/example-fleet.ts';
 
 const api = 'https://api.example';
-const words = { command: 'warmwarden', zone: 'UTC' };
+const words = { command: 'warmwarden', zone: 'UTC', now: start };
 const mailbox = (of: string, number: number) => ({
   account: of,
   id: `${of}-${number}`,
@@ -68,7 +68,7 @@ const alertOf = ({ subject, severity, facts }: ReturnType<typeof guardHeld>): Al
   return { ...subject, fingerprint: fingerprintOf(subject), severity, facts, ...times };
 };
 const hold = alertOf(
-  guardHeld(breaker, { api, alert: undefined, windowMs: hourMs, now: start, verdictOf: () => undefined, ...words }),
+  guardHeld(breaker, { api, alert: undefined, windowMs: hourMs, verdictOf: () => undefined, ...words }),
 );
 
 test('of a hold a channel gets its own mailboxes by name, and a count of the others', () => {
@@ -102,7 +102,8 @@ const ofBeta = [
   sampleAlert(1, { account: 'beta', email: 'bob0@beta.example', mailboxId: 'beta-0', severity: 'critical' }),
 ];
 const channels = ['alpha', 'beta', 'ops'].map((name) => ({ name, type: 'webhook' }));
-const toldOf = (alert: Alert, names = channels) => channelsFor(alert, routes, names, context.fleet);
+const toldOf = (alert: Alert, names = channels) =>
+  channelsFor(alert, { routes, channels: names, fleet: context.fleet, now: start });
 
 /** All clients in one account, told apart by the tags of its overrides. */
 const agency = new Fleet();

@@ -31,6 +31,27 @@ it('is told once to each channel while it lasts, stands on the page, and its end
   expect(at.bodies()).toHaveLength(2);
 });
 
+test('a delayed route gets it without the store, with the delay, and its end', async () => {
+  const routes = [
+    { match: {}, channels: ['hook'] },
+    { match: {}, channels: ['boss'], unlessAcknowledgedAfterMs: 30 * minuteMs },
+  ];
+  await using at = await stage({ routes }, {}, (url, clock, second) => [
+    hookChannel(url, clock),
+    hookChannel(second, clock, 'boss'),
+  ]);
+  const told = () => at.second.received.map(({ body }) => JSON.parse(body).type);
+  at.rig.store.broken = full();
+  await at.rig.clock.advance(29 * minuteMs);
+  expect([at.bodies().length, told()]).toEqual([1, []]);
+  await at.rig.clock.advance(2 * minuteMs);
+  expect([at.bodies().length, told()]).toEqual([1, ['alerts.firing']]);
+  expect(at.second.received[0]?.body).toContain('Not acknowledged for 30 min.');
+  at.rig.store.broken = null;
+  await at.rig.clock.advance(2 * minuteMs);
+  expect([at.bodies().length, told()]).toEqual([2, ['alerts.firing', 'alerts.resolved']]);
+});
+
 it('one write that fails is enough, whoever made it; it is shown, and its end is told, once nothing has failed for half a minute', async (at) => {
   const { rig } = at;
   await rig.clock.advance(10 * secondMs);

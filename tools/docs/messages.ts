@@ -137,7 +137,7 @@ function digest(): Notice {
     if (sample && !('kind' in sample)) fleet.putAlert(firing(sample).alert);
   }
   const actions = [sampleAction(), sampleAction({ id: 'a2', kind: 'pause', email: 'eve@acme.example' })];
-  const reader = { channel: 'ops', match: {}, routes: [], fleet, command: 'warmwarden', zone: 'UTC' };
+  const reader = { channel: 'ops', match: {}, routes: [], fleet, command: 'warmwarden', zone: 'UTC', now: start };
   return digestOf({ actions, undelivered: [] }, reader, { since: start - dayMs, now: start });
 }
 

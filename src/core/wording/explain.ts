@@ -1,6 +1,6 @@
 // Verdicts and actions in sentences, for alerts, the page and `decide`.
 import { type Action, settingsText } from '../action.ts';
-import type { AlertFacts } from '../alert.ts';
+import type { Acknowledgement, AlertFacts } from '../alert.ts';
 import { typedName } from '../mailbox.ts';
 import { isWarmupMode, percent, ratePpm } from '../policy.ts';
 import { type EpochMs, utcDate } from '../time.ts';
@@ -260,4 +260,9 @@ export const campaignsUntouched = 'Campaigns keep sending: Warmwarden pauses the
 export function sentence(text: string): string {
   const trimmed = text.trim();
   return capital(/[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`);
+}
+
+/** `Acknowledged by anna on 20 March 11:02 UTC: the provider knows.` `zone`: an IANA name. */
+export function acknowledgedText({ by, reason, at }: Acknowledgement, zone: string): string {
+  return sentence(`Acknowledged by ${by} on ${momentText(at, zone)}${reason === '' ? '' : `: ${reason}`}`);
 }
