@@ -205,7 +205,7 @@ test('each digest comes at its own time, once, over restarts and reloads, and te
     await work(staged);
   };
   await run([digest, ofClient], async (at) => {
-    await at.rig.clock.advance(22 * hourMs);
+    await at.rig.clock.advance(23 * hourMs);
     const [all, north] = at
       .bodies()
       .filter(({ type }) => type === 'digest')
@@ -218,13 +218,13 @@ test('each digest comes at its own time, once, over restarts and reloads, and te
     expect(all).toContain('bob2');
     // Neither a change of the time to one that has passed nor another digest sends anything at once.
     await at.rig.reconfigure([hookChannel(at.receiver.url, at.rig.clock)], {
-      digests: [{ ...digest, at: '30 7 * * *' }, { ...digest, match: {} }, ofClient],
+      digests: [{ ...digest, at: '30 9 * * *' }, { ...digest, match: {} }, ofClient],
     });
     await at.rig.clock.advance(hourMs);
   });
   expect(hours(store)).toEqual(['21T07 all', '21T08 north']);
   // A restart after the reload; then a downtime over the times of both.
-  await run([digest, ofClient], (at) => at.rig.clock.advance(hourMs), start + 23 * hourMs);
+  await run([{ ...digest, at: '30 9 * * *' }, ofClient], (at) => at.rig.clock.advance(hourMs), start + 24 * hourMs);
   expect(hours(store)).toHaveLength(2);
   await run([digest, ofClient], (at) => at.rig.clock.advance(minuteMs), start + 48 * hourMs);
   expect(hours(store).slice(2).toSorted()).toEqual(['22T10 all', '22T10 north']);
