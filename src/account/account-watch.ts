@@ -246,6 +246,12 @@ export class AccountWatch {
   }
 
   /** Requests fresh data soon. Returns the times of measurements that wait because one was made recently. */
+  /** Resolves to true when `connect` may start one request, behind the actions; to false if the loop ends. */
+  async connectSlot(): Promise<boolean> {
+    await this.#lane.actionSlot(this.#stop.signal, 'connect');
+    return !this.#stop.signal.aborted;
+  }
+
   refresh(mailboxId: string): readonly { readonly route: MeasuredRoute; readonly at: EpochMs }[] {
     const later = this.#agenda.refresh(mailboxId);
     this.#lane.wake();

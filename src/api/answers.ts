@@ -326,6 +326,11 @@ export const readBlacklist: Reader<BlacklistAnswer> = reader((body, doubts) => {
 
 // Interpretation of a 2xx answer, which may be an error in disguise or about another mailbox (H2, H4, H5).
 
+/** Mailbox that the API connected. `id` is null if the answer names none. */
+interface ConnectedMailbox {
+  readonly id: string | null;
+}
+
 const readers = {
   health: readHealth,
   mailboxes: readMailboxes,
@@ -336,6 +341,7 @@ const readers = {
   blacklist: readBlacklist,
   /** A success only means that the API accepted the request: it is read back. */
   warmup_write: (): true => true,
+  mailbox_write: reader((body): ConnectedMailbox => ({ id: readId(body) })),
 } as const;
 
 export type RequestKind = keyof typeof readers;

@@ -54,11 +54,15 @@ interface Call<Kind extends RequestKind> {
   readonly mayLeave?: (() => boolean) | undefined;
   readonly mailboxId?: string;
   readonly days?: number | undefined;
+  /** Secrets of the request alone, which a text of its answer may hold. */
+  readonly passwords?: readonly string[];
 }
 
 /** Evidence window of a usual policy. */
 const usualDays = 30;
 
+/** A shorter password is hardly a secret, and hiding it would blot out ordinary words. */
+const leastPasswordLetters = 4;
 const noSecrets: readonly string[] = [];
 const keyless = { accept: 'application/json' };
 
@@ -80,6 +84,19 @@ function configOf(change: Exclude<WarmupWrite, string>): object {
   if ('limit' in change) return { target_daily_limit: change.limit };
   const { replyRate, sendWindowStart, sendWindowEnd } = change.settings;
   return { reply_rate: replyRate, send_window_start: sendWindowStart, send_window_end: sendWindowEnd };
+}
+
+/** Mailbox to be connected, with its passwords. */
+export interface NewMailbox {
+  readonly email: string;
+  readonly smtpHost: string;
+  readonly smtpPort: number;
+  readonly smtpUser: string;
+  readonly smtpPass: string;
+  readonly imapHost: string;
+  readonly imapPort: number;
+  readonly imapUser: string;
+  readonly imapPass: string;
 }
 
 export type Answered<Answer> = Promise<Result<Observed<Answer>>>;
@@ -157,6 +174,24 @@ export class ApiClient {
     return this.#call({ route: 'warmup_write', method: 'POST', path: '/v1/warmup', body, mailboxId: id, mayLeave });
   }
 
+  /** Connects a mailbox, which starts its warm-up. No text of the answer holds its passwords. */
+  connect(mailbox: NewMailbox): Answered<AnswerTo<'mailbox_write'>> {
+    const { email, smtpHost, smtpPort, smtpUser, smtpPass, imapHost, imapPort, imapUser, imapPass } = mailbox;
+    const body = {
+      email,
+      smtp_host: smtpHost,
+      smtp_port: smtpPort,
+      smtp_user: smtpUser,
+      smtp_pass: smtpPass,
+      imap_host: imapHost,
+      imap_port: imapPort,
+      imap_user: imapUser,
+      imap_pass: imapPass,
+    };
+    const passwords = [smtpPass, imapPass];
+    return this.#call({ route: 'mailbox_write', method: 'POST', path: '/v1/mailboxes', body, passwords });
+  }
+
   /** Aborts the polls in progress. Writes continue. */
   stopPolls(): void {
     this.#stopping.abort();
@@ -194,8 +229,9 @@ export class ApiClient {
   }
 
   #exchange<Kind extends RequestKind>(call: Call<Kind>): Promise<Exchange<AnswerTo<Kind>>> {
-    const redactor = this.#redactor();
-    const { baseUrl, deadlines } = this.#options;
+    const { baseUrl, deadlines, apiKey } = this.#options;
+    const { passwords } = call;
+    const redactor = passwords ? new Redactor(apiKey, passwords, leastPasswordLetters) : this.#redactor();
     const { method, path, body, mayLeave } = call;
     const ask: Ask = {
       method,

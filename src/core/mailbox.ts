@@ -245,7 +245,7 @@ export function isUnread({ failingSince, listed }: Pick<AccountState, 'failingSi
 /** Count by route and outcome; code is the HTTP status or the kind of failure. */
 export interface RequestCount {
   readonly account: string;
-  readonly route: Route | 'warmup_write';
+  readonly route: Route | 'warmup_write' | 'mailbox_write';
   readonly code: string;
 }
 

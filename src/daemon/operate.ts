@@ -2,6 +2,7 @@
 import { errorText } from '../core/nearest.ts';
 import type { Operate, ReloadRequest } from '../core/operator-command.ts';
 import { pathOf } from '../core/store-failure.ts';
+import { writesAreOff } from '../core/write-scope.ts';
 import { auditing, endInterrupted } from '../operations/audit.ts';
 import { operating } from '../operations/command-requests.ts';
 import { createOperatorCommands, writesRooms } from '../operations/commands.ts';
@@ -71,18 +72,33 @@ async function startCommands(
   return operating(commands, auditing(rooms));
 }
 
+/** Gives the command `connect` a slot of the rate limit for one request, unless the emergency stop is on. */
+async function connectSlot(account: string, { duties, rooms: { fleet, world } }: Guarded) {
+  const refused = (message: string) => ({ status: 409, body: { message } });
+  const watch = duties.watches.find((one) => one.account === account);
+  if (!watch) return refused(`This daemon does not guard the account ${account}.`);
+  const off = fleet.writesOffOver(account, '', world.clock.now());
+  if (off) return refused(writesAreOff(off, world.command));
+  const granted = await watch.connectSlot();
+  return granted ? { status: 200, body: { granted } } : refused(`The loop of the account ${account} has ended.`);
+}
+
 /** A daemon without the socket still guards: the log says why there is none. */
 async function openSocket(
   storePath: string,
   answerCommands: Operate,
-  { opened, served }: OperateParts,
+  { opened, served, guarded }: OperateParts,
 ): Promise<CommandSocket | null> {
   const { world, recipes } = opened;
   // The user of the socket owns the process, and may do what the process may.
   const owner = { name: userName(), role: 'operator' as const, plan: null };
   const questions = {
     json: async (name: string, query: URLSearchParams) =>
-      name === 'version' ? { status: 200, body: { version } } : jsonAnswer(name, query, served.answers),
+      name === 'version'
+        ? { status: 200, body: { version } }
+        : name === 'slot'
+          ? connectSlot(query.get('account') ?? '', guarded)
+          : jsonAnswer(name, query, served.answers),
     recipes: createRecipeRoutes({ service: recipes.runner, world, callerOf: () => owner }, null).fetch,
   };
   try {

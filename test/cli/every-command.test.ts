@@ -64,6 +64,7 @@ const table: readonly Row[] = [
     alone: 1,
     changes: true,
   },
+  { words: 'connect', args: ['ROWS', '--dry-run'], wrong: ['nowhere.csv', '--yes'], alone: 0 },
   { words: 'undo', args: ['--since', '1h', ...reason], wrong: [], alone: 1, changes: true },
   { words: 'token new', args: ['bot', '--role', 'viewer'], wrong: ['bot', '--role', 'king'], alone: 0 },
   { words: 'recipes list', alone: 1 },
@@ -114,6 +115,10 @@ beforeAll(async () => {
   await writeNewerStore(join(folder, 'newer.db'));
   writeFileSync(join(folder, 'stats.json'), '{"stats": []}');
   known.set('STATS', join(folder, 'stats.json'));
+  known.set('ROWS', join(folder, 'rows.yaml'));
+  const password = join(folder, 'stats.json');
+  const hosts = { smtp_host: 'a.example', smtp_pass_file: password, imap_host: 'a.example', imap_pass_file: password };
+  writeFileSync(join(folder, 'rows.yaml'), JSON.stringify([{ email: 'new@x.example', ...hosts }]));
   const file = configOf('guarded');
   const load = () => loadConfig(file, {});
   const started = load();

@@ -63,7 +63,7 @@ const groups: readonly Group[] = [
   {
     heading: 'Set up',
     about: 'From the first file to the daily backup.',
-    names: ['init', 'check', 'doctor', 'run', 'reload', 'channels', 'token', 'store', 'mcp'],
+    names: ['init', 'check', 'doctor', 'connect', 'run', 'reload', 'channels', 'token', 'store', 'mcp'],
   },
   {
     heading: 'Try',

@@ -16,10 +16,11 @@ export class Redactor {
   /** Longest first, because one may be the beginning of another. */
   readonly #secrets: readonly string[];
 
-  constructor(own: string | null, others: readonly string[]) {
+  /** `leastLetters`: shorter secrets among the others are left as they are. */
+  constructor(own: string | null, others: readonly string[], leastLetters = minOtherLetters) {
     this.own = own;
     const ours = own !== null && own.length >= minOwnLetters ? [own] : [];
-    const known = new Set([...ours, ...others.filter((secret) => secret.length >= minOtherLetters)]);
+    const known = new Set([...ours, ...others.filter((secret) => secret.length >= leastLetters)]);
     this.#secrets = [...known].sort((a, b) => b.length - a.length);
   }
 

@@ -34,6 +34,7 @@ export class Lane {
     post: { kind: 'warmup_write', waiting: [] as (() => void)[] },
     look: { kind: 'warmup', waiting: [] as (() => void)[] },
     stats: { kind: 'stats', waiting: [] as (() => void)[] },
+    connect: { kind: 'mailbox_write', waiting: [] as (() => void)[] },
   } as const;
   readonly #inFlight = new Set<PollInFlight>();
   /** Unexpected rejection of a poll. */
@@ -53,7 +54,7 @@ export class Lane {
    * Resolves when an action may start one request, ahead of every poll. A POST goes before a look, so that each of many
    * actions is finished before the next starts.
    */
-  actionSlot(signal: AbortSignal, step: 'look' | 'stats' | 'post' = 'look'): Promise<void> {
+  actionSlot(signal: AbortSignal, step: 'look' | 'stats' | 'post' | 'connect' = 'look'): Promise<void> {
     return new Promise((resolve) => {
       if (signal.aborted) return resolve();
       const go = () => {

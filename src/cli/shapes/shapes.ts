@@ -112,6 +112,21 @@ const verdicts = z.union([
   ),
 ]);
 
+const connected = z.strictObject({
+  mailboxes: listOf(
+    z.strictObject({
+      email: text,
+      account: text,
+      outcome: z
+        .enum(['planned', 'connected', 'connected_before', 'failed', 'unknown', 'not_tried'])
+        .describe('`unknown`: no answer came, and the list does not show it (yet).'),
+      id: text.nullable(),
+      detail: text,
+    }),
+  ),
+  failed_file: text.nullable().describe('The rows to try again; null if there are none.'),
+});
+
 export const replayTotals = {
   interventions: count,
   days_in_recovery: count,
@@ -203,6 +218,7 @@ export const shapes = {
   mode: outcome,
   limit: outcome,
   set: outcome,
+  connect: connected,
   undo: outcome,
   'token new': token,
   'recipes list': z.strictObject(recipesShape.shape),

@@ -1,0 +1,309 @@
+// `warmwarden connect`: connects mailboxes of a file to the API, each at most once. It sends the requests itself, so
+// that no password reaches the daemon or its store; a running daemon gives each request its slot of the rate limit.
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { Command } from 'commander';
+import { stringify } from 'yaml';
+import { takeSlot } from '../api/budget.ts';
+import { ApiClient } from '../api/client.ts';
+import type { Failure } from '../api/http/failure.ts';
+import type { AccountConfig } from '../config/config.ts';
+import { noTally } from '../core/records.ts';
+import { minuteMs, secondMs } from '../core/time.ts';
+import { counted, listText } from '../core/wording/phrases.ts';
+import { commandName } from '../world/program.ts';
+import { formatProblem } from '../world/schema/problem.ts';
+import { systemClock, type World, worldOn } from '../world/world.ts';
+import { findStore, loadConfigured } from './configuration.ts';
+import { type MailboxRow, readRows } from './connect-file.ts';
+import { askFor, daemonListens } from './daemon.ts';
+import { CommandError, exitFailed } from './errors.ts';
+import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './operations.ts';
+import { type Answers, type ConfigOptions, configOption, jsonOption, printJson } from './options.ts';
+import { printLines, tableLines } from './terminal.ts';
+
+interface ConnectOptions extends ConfigOptions, ConfirmOptions {
+  readonly account?: string;
+}
+
+type Outcome = Answers['connect']['mailboxes'][number];
+
+export function connectCommand(): Command {
+  return withConfirmOptions(new Command('connect'))
+    .description('connect the mailboxes of a CSV or YAML file to the API, which starts their warm-up')
+    .argument('<file>', 'one row a mailbox; passwords are in the environment or in files')
+    .addOption(configOption())
+    .option('--account <name>', 'the account of rows that name none')
+    .addOption(jsonOption())
+    .action((file: string, options: ConnectOptions) =>
+      connect(file, options, worldOn(systemClock(), { level: 'silent', format: 'json' })),
+    );
+}
+
+/** A POST that left may still arrive within this. */
+const settlesWithinMs = minuteMs;
+/** Waits before the looks in the list after a POST without a clear answer. */
+const lookWaitsMs = [0, 2, 5, 10].map((seconds) => seconds * secondMs);
+const throttledTries = 5;
+const throttledMs = 30 * secondMs;
+/** Requests without an answer after which an account gets no more. */
+const mostUnanswered = 3;
+const mostProblems = 20;
+
+export async function connect(file: string, options: ConnectOptions, world: World): Promise<void> {
+  mustBeConfirmed(options);
+  const { config, secrets } = loadConfigured(options.config, ['accounts', 'proxy']);
+  const rows = rowsOf(file, options, config.accounts);
+  using lock = lockFile(file);
+  await world.clock.sleep(lock.settledAt - world.clock.now());
+  if (!options.dryRun) lock.touch();
+  const store = findStore(options.config);
+  const daemon = (await daemonListens(store)) ? store : null;
+  const slot = async (account: string) => void (daemon && (await askFor(daemon, 'slot', { account })));
+  const outcomes: Outcome[] = [];
+  const byAccount = Map.groupBy(rows, ({ account }) => account);
+  const connecting = [...byAccount].map(([name, theirs]) => {
+    const account = config.accounts.find((one) => one.name === name) as AccountConfig;
+    return new Connecting(account, theirs, { world: { ...world, secrets: () => secrets }, slot, touch: lock.touch });
+  });
+  try {
+    for (const one of connecting) await one.look();
+    const { dryRun = false, yes = false } = options;
+    const effect = connecting.flatMap((one) => one.effect());
+    if (!dryRun && !yes) {
+      if (!(await agrees(effect))) throw declined();
+      for (const one of connecting) await one.look();
+    }
+    for (const one of connecting) outcomes.push(...(dryRun ? one.planned() : await one.connectAll()));
+    const left = dryRun
+      ? []
+      : rows.filter(({ email }) => outcomes.some((one) => one.email === email && isFailure(one)));
+    report(outcomes, keepFailed(file, left), { ...options, effect: dryRun ? effect : [] });
+  } finally {
+    for (const one of connecting) await one.close();
+  }
+}
+
+interface RowOf extends MailboxRow {
+  readonly account: string;
+}
+
+/** Rows with their accounts. Throws a CommandError with the problems of the file. */
+function rowsOf(file: string, { account }: ConnectOptions, accounts: readonly AccountConfig[]): readonly RowOf[] {
+  const read = readRows(file, process.env);
+  if ('problems' in read) {
+    const { problems } = read;
+    const shown = problems.slice(0, mostProblems).map((problem) => formatProblem(file, problem));
+    const more = problems.length > shown.length ? [`and ${problems.length - shown.length} more`] : [];
+    throw new CommandError('usage', [...shown, ...more].join('\n'));
+  }
+  const names = accounts.map(({ name }) => name);
+  const usual = account ?? (names.length === 1 ? names[0] : undefined);
+  return read.rows.map((row) => {
+    const name = row.account ?? usual;
+    if (name !== undefined && names.includes(name)) return { ...row, account: name };
+    const known = `The accounts are ${names.join(', ')}.`;
+    if (name === undefined)
+      throw new CommandError('usage', `${row.email}: add a column account, or --account. ${known}`);
+    throw new CommandError('unknown_name', `${row.email}: there is no account ${name}. ${known}`);
+  });
+}
+
+interface ConnectRooms {
+  readonly world: World;
+  /** Resolves when the running daemon gives a request its slot. */
+  readonly slot: (account: string) => Promise<void>;
+  /** Called before each POST. */
+  readonly touch: () => void;
+}
+
+/** Connects the mailboxes of one account, one after the other. */
+class Connecting {
+  readonly #account: AccountConfig;
+  readonly #rows: readonly RowOf[];
+  readonly #rooms: ConnectRooms;
+  readonly #api: ApiClient;
+  /** Ids by lower-case address. */
+  #listed: ReadonlyMap<string, string> = new Map();
+  #startedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(account: AccountConfig, rows: readonly RowOf[], rooms: ConnectRooms) {
+    this.#account = account;
+    this.#rows = rows;
+    this.#rooms = rooms;
+    this.#api = new ApiClient({ ...account, account: account.name }, rooms.world, noTally);
+  }
+
+  close(): Promise<void> {
+    return this.#api.close();
+  }
+
+  /** Reads the list. Throws a CommandError where absence from the list would prove nothing. */
+  async look(): Promise<void> {
+    const said = (text: string) => new CommandError('failed', `account ${this.#account.name}: ${text}`);
+    const failure = await this.#readList();
+    if (failure !== null) throw said(failure);
+  }
+
+  async #readList(): Promise<string | null> {
+    await this.#slot('mailboxes');
+    const list = await this.#api.mailboxes();
+    if (!list.ok) return list.failure.detail;
+    const { mailboxes, truncated } = list.value.answer;
+    if (truncated) return 'its list of mailboxes is incomplete, so nothing shows which are connected already';
+    this.#listed = new Map(mailboxes.map(({ email, id }) => [email.toLowerCase(), id]));
+    return null;
+  }
+
+  effect(): readonly string[] {
+    const known = this.#rows.filter(({ email }) => this.#idOf(email) !== null).length;
+    const news = this.#rows.length - known;
+    const already =
+      known === 0
+        ? ''
+        : ` ${counted(known, 'mailbox', 'mailboxes')} of the file ${known === 1 ? 'is' : 'are'} connected already.`;
+    return [
+      `Warmwarden will connect ${counted(news, 'mailbox', 'mailboxes')} to the account ${this.#account.name}: their warm-up starts at once.${already}`,
+    ];
+  }
+
+  planned(): readonly Outcome[] {
+    return this.#rows.map((row) => this.#alreadyIn(row) ?? this.#outcome(row, 'planned', ''));
+  }
+
+  async connectAll(): Promise<readonly Outcome[]> {
+    const outcomes: Outcome[] = [];
+    let stopped: string | null = null;
+    let unanswered = 0;
+    for (const row of this.#rows) {
+      const outcome: Outcome =
+        this.#alreadyIn(row) ??
+        (stopped === null ? await this.#connectOne(row) : this.#outcome(row, 'not_tried', stopped));
+      outcomes.push(outcome);
+      unanswered = outcome.outcome === 'unknown' ? unanswered + 1 : 0;
+      if (unanswered === mostUnanswered) stopped = 'the API does not answer';
+      if (outcome.outcome === 'not_tried') stopped = outcome.detail;
+    }
+    return outcomes;
+  }
+
+  /** Sends a POST at most once, unless the API answers 429 and does not list the mailbox. */
+  async #connectOne(row: RowOf): Promise<Outcome> {
+    for (let tries = 1; ; tries += 1) {
+      const refusal = await this.#slot('mailbox_write').then(
+        () => null,
+        (error: unknown) => error,
+      );
+      if (refusal instanceof CommandError) return this.#outcome(row, 'not_tried', refusal.message.split('\n')[0] ?? '');
+      if (refusal !== null) throw refusal;
+      this.#rooms.touch();
+      const { written: _, account: __, smtpUser = row.email, imapUser = row.email, ...rest } = row;
+      const sent = await this.#api.connect({ ...rest, smtpUser, imapUser });
+      if (sent.ok) return this.#outcome(row, 'connected', '', sent.value.answer.id);
+      const { kind, detail, retryAfterMs } = sent.failure;
+      if (kind === 'unauthorized') return this.#outcome(row, 'not_tried', detail);
+      if (kind === 'refused' || kind === 'missing') return this.#outcome(row, 'failed', detail);
+      if (kind === 'throttled') await this.#rooms.world.clock.sleep(retryAfterMs ?? throttledMs);
+      const found = await this.#find(row, sent.failure);
+      if (found.outcome !== 'unknown' || kind !== 'throttled' || tries === throttledTries) return found;
+    }
+  }
+
+  /** Looks in the list after a POST whose answer does not say whether it was carried out. */
+  async #find(row: RowOf, { kind, detail }: Failure): Promise<Outcome> {
+    for (const wait of kind === 'throttled' ? [0] : lookWaitsMs) {
+      await this.#rooms.world.clock.sleep(wait);
+      const failure = await this.#readList();
+      const id = failure === null ? this.#idOf(row.email) : null;
+      if (id !== null) return this.#outcome(row, 'connected', `found in the list after: ${detail}`, id);
+    }
+    return this.#outcome(row, 'unknown', detail);
+  }
+
+  /** Takes at most half of the rate limit, so that a daemon keeps guarding meanwhile. */
+  async #slot(kind: 'mailboxes' | 'mailbox_write'): Promise<void> {
+    const { clock } = this.#rooms.world;
+    const gapMs = (2 * minuteMs) / this.#account.requestsPerMinute;
+    await clock.sleep(this.#startedAt + gapMs - clock.monotonic());
+    this.#startedAt = clock.monotonic();
+    await this.#rooms.slot(this.#account.name);
+    await takeSlot(this.#api.budget, kind, clock);
+  }
+
+  #idOf(email: string): string | null {
+    return this.#listed.get(email.toLowerCase()) ?? null;
+  }
+
+  #alreadyIn(row: RowOf): Outcome | null {
+    const id = this.#idOf(row.email);
+    return id === null ? null : this.#outcome(row, 'connected_before', '', id);
+  }
+
+  #outcome({ email, account }: RowOf, outcome: Outcome['outcome'], detail: string, id: string | null = null): Outcome {
+    return { email, account, outcome, id, detail };
+  }
+}
+
+const failures: readonly Outcome['outcome'][] = ['failed', 'unknown', 'not_tried'];
+
+function isFailure({ outcome }: Outcome): boolean {
+  return failures.includes(outcome);
+}
+
+/** Writes the rows that were not connected beside their file, as they were written, and returns its name. */
+function keepFailed(file: string, left: readonly RowOf[]): string | null {
+  const name = basename(file, extname(file)).replace(/\.failed$/, '');
+  const path = join(dirname(file), `${name}.failed.yaml`);
+  if (left.length === 0) {
+    if (path !== file) rmSync(path, { force: true });
+    return null;
+  }
+  const head = `# These mailboxes were not connected. To try again: ${commandName} connect ${path}\n`;
+  const rows = left.map(({ written, account }) => ({ ...written, account }));
+  writeFileSync(path, head + stringify(rows), { mode: 0o600 });
+  return path;
+}
+
+function report(
+  outcomes: readonly Outcome[],
+  failedFile: string | null,
+  { json = false, effect }: ConnectOptions & { readonly effect: readonly string[] },
+): void {
+  if (outcomes.some(isFailure)) process.exitCode = exitFailed;
+  if (json) return void printJson('connect', { mailboxes: [...outcomes], failed_file: failedFile });
+  const rows = outcomes.map((one) => [one.email, one.account, one.outcome.replaceAll('_', ' '), one.detail]);
+  const counts = [...Map.groupBy(outcomes, ({ outcome }) => outcome)].map(
+    ([word, all]) => `${all.length} ${word.replaceAll('_', ' ')}`,
+  );
+  printLines([
+    ...tableLines({ titles: ['MAILBOX', 'ACCOUNT', 'OUTCOME', 'DETAIL'], rows }),
+    `${listText(counts)}.`,
+    ...(failedFile === null ? [] : [`To try the others again: ${commandName} connect ${failedFile}`]),
+    ...(effect.length > 0 ? [...effect, 'This was a dry run: nothing was done.'] : []),
+  ]);
+}
+
+interface ConnectLock extends Disposable {
+  /** Moment from which the last POST of an earlier run shows in the list. */
+  readonly settledAt: number;
+  readonly touch: () => void;
+}
+
+/** Keeps two runs of a file apart, and remembers the moment of the last POST if this one is killed. */
+function lockFile(file: string): ConnectLock {
+  const path = join(dirname(file), `.${basename(file)}.connecting`);
+  const pid = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
+  if (pid > 0 && pid !== process.pid && isAlive(pid))
+    throw new CommandError('failed', `Process ${pid} connects the mailboxes of ${file} already. Nothing was done.`);
+  const settledAt = existsSync(path) ? statSync(path).mtimeMs + settlesWithinMs : 0;
+  const touch = () => writeFileSync(path, String(process.pid));
+  return { settledAt, touch, [Symbol.dispose]: () => rmSync(path, { force: true }) };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,244 @@
+// `warmwarden connect` against an API of its own that loses answers, refuses, slows down and dies: each mailbox is connected at most
+// once, what failed can be tried again, and no password is anywhere but where it was.
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { readRows } from '../../src/cli/connect-file.ts';
+import { oliver, stormOf } from '../account/duty.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { commandLine } from '../support/command-line.ts';
+import { startServer } from '../support/loopback.ts';
+import { workInEmptyFolder } from '../support/new-folder.ts';
+import { Running } from '../support/process.ts';
+
+interface Created {
+  readonly email: string;
+  readonly smtp_pass: string;
+}
+
+/** The API. What it does with a mailbox is the first word of its address. */
+async function startApi() {
+  const created: Created[] = [];
+  const posts: string[] = [];
+  const unseen = new Set<string>();
+  let lists = 0;
+  const server = await startServer(async (request, response) => {
+    const say = (status: number, body: object) =>
+      response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '0' }).end(JSON.stringify(body));
+    if (request.method === 'GET') {
+      lists += 1;
+      const shown = created.filter(({ email }) => !unseen.has(email));
+      for (const email of unseen) unseen.delete(email);
+      return say(200, { mailboxes: shown.map(({ email }) => ({ id: `id-${email}`, email: email.toUpperCase() })) });
+    }
+    const body = (await json(request)) as Created;
+    const [how] = body.email.split(/[.@]/);
+    posts.push(body.email);
+    const times = posts.filter((email) => email === body.email).length;
+    if (how === 'bad') return say(400, { error: `refused: ${JSON.stringify(body)}` });
+    if (how === 'key') return say(401, { error: 'who are you' });
+    if (how === 'busy' && times === 1) return say(429, { error: 'slow down' });
+    if (how === 'void') return void request.socket.destroy();
+    created.push(body);
+    if (how === 'late') unseen.add(body.email);
+    if (how === 'hang') return;
+    if (how === 'lost' || how === 'late') return void request.socket.destroy();
+    return say(201, { id: `id-${body.email}`, email: body.email, status: 'active', message: JSON.stringify(body) });
+  });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return { url: server.url, created, posts, lists: () => lists };
+}
+
+const passwords = { SMTP: 'hush-smtp-"quoted', IMAP: 'hush' };
+const hosts = 'smtp_host: smtp.example.com, imap_host: imap.example.com';
+const references = `smtp_pass: "\${SMTP}", imap_pass_file: imap`;
+
+async function begin() {
+  workInEmptyFolder();
+  const api = await startApi();
+  const account = `{name: acme, base_url: "${api.url}", api_key: sk_live_1234567890, requests_per_minute: 100000}`;
+  writeFileSync('config.yaml', `accounts: [${account}]\n`);
+  writeFileSync('imap', `${passwords.IMAP}\n`);
+  vi.stubEnv('SMTP', passwords.SMTP);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const write = (...names: readonly string[]) =>
+    writeFileSync('m.yaml', names.map((name) => `- {email: ${name}@x.example, ${hosts}, ${references}}\n`).join(''));
+  const connect = (...more: readonly string[]) =>
+    commandLine(['connect', 'm.yaml', '--config', 'config.yaml', '--yes', ...more]);
+  return { ...api, write, connect };
+}
+
+const outcomesIn = (stdout: string) =>
+  JSON.parse(stdout).mailboxes.map(({ email, outcome }: { email: string; outcome: string }) => [
+    email.split('@')[0],
+    outcome,
+  ]);
+const posted = (posts: readonly string[]) => posts.map((email) => email.split('@')[0]);
+
+test('each mailbox is connected once; what failed is kept with references, and tried again', async () => {
+  const { write, connect, posts, created } = await begin();
+  write('one', 'lost', 'late', 'busy', 'bad', 'void', 'two');
+  const dry = await connect('--dry-run');
+  expect([dry.code, dry.stdout, posts]).toEqual([
+    0,
+    expect.stringContaining('will connect 7 mailboxes to the account acme'),
+    [],
+  ]);
+  const first = await connect('--json');
+  expect([first.code, outcomesIn(first.stdout)]).toEqual([
+    1,
+    [
+      ...[
+        ['one', 'connected'],
+        ['lost', 'connected'],
+        ['late', 'connected'],
+        ['busy', 'connected'],
+      ],
+      ...[
+        ['bad', 'failed'],
+        ['void', 'unknown'],
+        ['two', 'connected'],
+      ],
+    ],
+  ]);
+  expect(posted(posts)).toEqual(['one', 'lost', 'late', 'busy', 'busy', 'bad', 'void', 'two']);
+  expect(created[0]).toEqual({
+    ...{ email: 'one@x.example', smtp_host: 'smtp.example.com', smtp_port: 587, smtp_user: 'one@x.example' },
+    ...{ imap_host: 'imap.example.com', imap_port: 993, imap_user: 'one@x.example' },
+    ...{ smtp_pass: passwords.SMTP, imap_pass: passwords.IMAP },
+  });
+  const again = await connect('--json');
+  expect(
+    outcomesIn(again.stdout)
+      .map(([, outcome]: string[]) => outcome)
+      .sort(),
+  ).toEqual([...Array.from({ length: 5 }, () => 'connected_before'), ...['failed', 'unknown']]);
+  expect(readdirSync('.').sort()).toEqual(['config.yaml', 'imap', 'm.failed.yaml', 'm.yaml']);
+  const rows = readRows('m.failed.yaml', process.env);
+  expect('rows' in rows && rows.rows.map(({ email, account }) => [email, account])).toEqual([
+    ['bad@x.example', 'acme'],
+    ['void@x.example', 'acme'],
+  ]);
+  const files = readdirSync('.')
+    .filter((file) => file !== 'imap')
+    .map((file) => readFileSync(file, 'utf8'));
+  for (const text of [first.stdout, first.stderr, again.stdout, again.stderr, dry.stdout, ...files])
+    expect(text.replaceAll('hush.example', '')).not.toMatch(/hush|aHVzaA/);
+  expect(first.stdout).toContain('[hidden]');
+  writeFileSync(
+    'm.failed.yaml',
+    readFileSync('m.failed.yaml', 'utf8').replace('bad@', 'good@').replace('void@', 'fine@'),
+  );
+  const third = await commandLine(['connect', 'm.failed.yaml', '--config', 'config.yaml', '--yes']);
+  expect([third.code, third.stdout]).toEqual([
+    0,
+    expect.stringMatching(/good@x\.example +acme +connected\n.*2 connected\.\n$/s),
+  ]);
+}, 120_000);
+
+test('a run that was killed with a request on its way connects nothing twice', async () => {
+  const { write, connect, posts } = await begin();
+  write('one', 'hang', 'two');
+  const config = `${process.cwd()}/config.yaml`;
+  const running = new Running(['connect', `${process.cwd()}/m.yaml`, '--config', config, '--yes'], passwords);
+  while (posts.length < 2) await sleep(50);
+  expect((await connect()).stderr).toMatch(/Process \d+ connects the mailboxes of m\.yaml already/);
+  running.child.kill('SIGKILL');
+  await running.ended;
+  const lock = '.m.yaml.connecting';
+  expect([existsSync(lock), existsSync('m.failed.yaml')]).toEqual([true, false]);
+  const begun = Date.now();
+  utimesSync(lock, new Date(), new Date(begun - 58_000));
+  const { code, stdout } = await connect('--json');
+  expect([code, outcomesIn(stdout), Date.now() - begun >= 1_900]).toEqual([
+    0,
+    [
+      ['one', 'connected_before'],
+      ['hang', 'connected_before'],
+      ['two', 'connected'],
+    ],
+    true,
+  ]);
+  expect([posted(posts), existsSync(lock)]).toEqual([['one', 'hang', 'two'], false]);
+}, 120_000);
+
+test('a refused key stops the account, and the rest can be tried again', async () => {
+  const { write, connect, posts } = await begin();
+  write('key', 'one');
+  const { code, stdout } = await connect('--json');
+  expect([code, outcomesIn(stdout), posts.length]).toEqual([
+    1,
+    [
+      ['key', 'not_tried'],
+      ['one', 'not_tried'],
+    ],
+    1,
+  ]);
+});
+
+test('a running daemon gives the slots, and refuses them while writes are off', async () => {
+  const stage = await startMovedDaemon({ scenario: stormOf(oliver) });
+  onTestFinished(() => stage[Symbol.asyncDispose]());
+  vi.stubEnv('PASS', 'hush-of-the-env');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const file = `${stage.folder}/new.csv`;
+  const line = (email: string) => `"${email}",smtp.example.com,\${PASS},imap.example.com,"\${PASS}"\r\n`;
+  writeFileSync(
+    file,
+    `email,smtp_host,smtp_pass,imap_host,imap_pass\r\n${line(oliver.toUpperCase())}${line('new@x.example')}`,
+  );
+  const connect = () => stage.during(commandLine(['connect', file, '--config', stage.file, '--yes', '--json']));
+  await stage.writes(true);
+  expect((await connect()).stdout).toContain('Writes are off');
+  await stage.writes(false);
+  const { stdout } = await connect();
+  expect(JSON.parse(stdout).mailboxes).toMatchObject([{ outcome: 'connected_before' }, { outcome: 'connected' }]);
+  expect(stage.simulator.fleet.find('new@x.example')).toBeDefined();
+  for (const name of readdirSync(stage.folder, { recursive: true, withFileTypes: true }))
+    if (name.isFile()) expect(readFileSync(`${name.parentPath}/${name.name}`)).not.toContain('hush-of-the-env');
+}, 120_000);
+
+const csv = 'email,smtp_host,smtp_pass,imap_host,imap_pass\n';
+test.each<[string, string, readonly string[]]>([
+  [
+    'a.csv',
+    `${csv}a@x.example,h.example,hush,h.example,\${SMTP}\n`,
+    [`2 mailboxes[0].smtp_pass: must be an environment variable, as \${NAME}; or write smtp_pass_file`],
+  ],
+  [
+    'a.yaml',
+    `- {email: a@x.example, ${hosts}, smtp_pass: "\${NONE}", imap_pass: "\${SMTP:-hush}"}\n`,
+    [
+      '1 mailboxes[0].smtp_pass: the environment variable NONE is not set',
+      `1 mailboxes[0].imap_pass: must be an environment variable, as \${NAME}; or write imap_pass_file`,
+    ],
+  ],
+  [
+    'a.csv',
+    `${csv}a@x.example,h.example,\${SMTP},h.example,\${SMTP}\n\n"A@x.example",h.example,\${SMTP},h.example,\${SMTP}\n`,
+    ['4 mailboxes[1].email: is also in mailboxes[0]'],
+  ],
+  ['a.csv', `${csv}a"b@x.example,h\n`, ['2 a quotation mark is in the middle of a cell, or is never closed']],
+  ['a.csv', `${csv}a,b,c,d,e,f\n`, ['2 the row has more cells than the header']],
+  ['a.csv', `emial,${csv}`, ['1 mailboxes: has no row']],
+  ['a.yaml', 'mailboxes: []\n', ['1 the file must be a list of mappings, one a mailbox']],
+  [
+    'a.yaml',
+    `- {email: a, smtp_hosts: b, ${hosts}, smtp_port: 0, ${references}}\n`,
+    [
+      '1 mailboxes[0].email: is not an email address',
+      '1 mailboxes[0].smtp_hosts: unknown key (did you mean smtp_host?)',
+      '1 mailboxes[0].smtp_port: must be at least 1',
+    ],
+  ],
+])('%s with a mistake is refused before any request: %s', (file, text, problems) => {
+  workInEmptyFolder();
+  writeFileSync('imap', 'hush');
+  writeFileSync(file, text);
+  const read = readRows(file, { SMTP: 'hush-smtp' });
+  const said = 'problems' in read ? read.problems : [];
+  expect(said.map(({ line, path, message }) => [line, path && `${path}:`, message].filter(Boolean).join(' '))).toEqual(
+    problems,
+  );
+});
