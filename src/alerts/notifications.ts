@@ -93,7 +93,7 @@ function newsOfOne(steps: readonly Transition[], { announced, muted }: Notificat
 }
 
 /** Updates the alert, which may have grown while the message waited. */
-function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Alert>): Transition {
+export function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Alert>): Transition {
   const now = transition.kind === 'resolved' ? undefined : current.get(transition.alert.fingerprint);
   const isSame = now?.firingAt === transition.alert.firingAt;
   // A message about an unstable alert says that the alert came, so the facts of its calm are not used.

@@ -171,6 +171,21 @@ export function escalationText(channel: string, alert: Alert, facts: RoutesNow):
   return `Not ${lacking} for ${spanText(delayOf(last))}.`;
 }
 
+/** Returns true if each route that leads the alert to the channel is muted. `on`: names of the mute times that are on. */
+export function isMuted(
+  channel: string,
+  alert: Alert,
+  { routes, fleet, now, on }: RoutesNow & { readonly on: ReadonlySet<string> },
+): boolean {
+  if (on.size === 0 || isDisarming(alert)) return false;
+  const leading = routes.filter((route) => leadsTo(channel, [route]) && wants(route, alert, fleet));
+  const isOn = ({ mute = [], muteCritical = false }: AlertRoute) =>
+    (muteCritical || alert.severity !== 'critical') && mute.some((name) => on.has(name));
+  // The end of an alert goes the ways of its beginning, also those with a delay.
+  const due = leading.filter((route) => alert.resolvedAt !== null || isDue(route, alert, now));
+  return due.length > 0 && due.every(isOn);
+}
+
 /**
  * Kind of the message for channels that an announced alert came to concern, or null if there are none. Held actions that
  * concern one more account are news for every channel.
@@ -244,6 +259,9 @@ export interface AlertRoute {
   readonly unlessResolvedAfterMs?: number;
   /** Delay until its channels get an alert that still fires without an acknowledgement. */
   readonly unlessAcknowledgedAfterMs?: number;
+  /** Names of mute times. */
+  readonly mute?: readonly string[];
+  readonly muteCritical?: boolean;
 }
 
 /** Relation of an alert to what a channel is told of: it is all within it, in part, or not at all. */

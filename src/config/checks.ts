@@ -21,7 +21,9 @@ export function inconsistencies(tree: unknown): Finding[] {
     ...repeats(mappings(root['accounts']), ['accounts']),
     ...repeats(channels, ['alerts', 'channels']),
     ...repeats(mappings(fieldsOf(root['recipes'])['api_keys']), ['recipes', 'api_keys']),
+    ...repeats(mappings(alerts['mute_times']), ['alerts', 'mute_times']),
     ...ofChannelNames(alerts, channels),
+    ...ofMuteTimes(alerts),
   ];
 }
 
@@ -38,6 +40,16 @@ function ofChannelNames(alerts: JsonFields, channels: readonly JsonFields[]): Fi
       if (!channel) return [finding(path, `there is no channel "${name}"${didYouMean(name, names)}`)];
       if (holder[0] === 'routes' || takesDigest(channel)) return [];
       return [finding(path, `${name} can't receive a digest: ${digestless} have no use for it`)];
+    }),
+  );
+}
+
+function ofMuteTimes(alerts: JsonFields): Finding[] {
+  const names = namesOf(mappings(alerts['mute_times']));
+  return mappings(alerts['routes']).flatMap(({ mute }, route) =>
+    strings(mute).flatMap((name, index) => {
+      const message = `there is no mute time "${name}"${didYouMean(name, names)}`;
+      return names.includes(name) ? [] : [finding(['alerts', 'routes', route, 'mute', index], message)];
     }),
   );
 }

@@ -11,6 +11,7 @@ import { type Egress, isLoopback, isProxyUrl } from '../core/egress.ts';
 import { tagLabel, tagParts } from '../core/mailbox.ts';
 import { planLimits, planNames } from '../core/policy.ts';
 import type { StorePlace } from '../core/store-failure.ts';
+import { dayMs, mutedUntil, timeOfDayMs, weekdays } from '../core/time.ts';
 import {
   baseUrl,
   cron,
@@ -27,6 +28,7 @@ import {
   share,
   timeZone,
   tokenDigest,
+  truth,
   whole,
 } from '../world/schema/scalars.ts';
 import {
@@ -169,6 +171,32 @@ const heartbeat = section({
   allowHttp: plainHttp(),
 });
 
+const timeOfDay = () =>
+  z
+    .string({ error: 'must be a time of day in quotes, such as "20:00"' })
+    .regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'must be a time of day, such as 20:00')
+    .transform(timeOfDayMs);
+
+const muteTime = section({
+  name: label().describe('Its name in routes.'),
+  timeZone: timeZone().describe('The time zone of its windows: an IANA name, such as Europe/Berlin.'),
+  weekly: z
+    .array(
+      section({
+        days: optional(z.array(oneOf(weekdays)).min(1), undefined, 'The days on which it begins. Default: all.'),
+        fromMs: optional(timeOfDay(), undefined, 'When it begins. Default: 00:00.'),
+        untilMs: optional(timeOfDay(), undefined, 'When it ends: a day later unless it is after from. Default: 24:00.'),
+      }),
+    )
+    .min(1)
+    .describe('Windows of each week.'),
+}).superRefine((mute, context) => {
+  if ((mutedUntil(mute, anyMoment) ?? 0) - anyMoment > 7 * dayMs)
+    refuseValue(context, 'covers the whole week: leave a gap, or no message would ever be sent');
+});
+/** A moment without a change of clocks in the week after it. */
+const anyMoment = Date.UTC(2026, 0, 1);
+
 const route = section(
   {
     match: keyed(
@@ -191,6 +219,12 @@ const route = section(
       undefined,
       'Its channels get only alerts that still fire after this time without an acknowledgement. Never events.',
     ),
+    mute: optional(
+      z.array(z.string()),
+      undefined,
+      'Names of mute times, in which the route sends nothing. What happens then is summed up at the end.',
+    ),
+    muteCritical: optional(truth(), undefined, 'true: the mute times apply to critical alerts, too.'),
   },
   (keys, refuse) => {
     if (keys['unless_resolved_after'] !== undefined && keys['unless_acknowledged_after'] !== undefined)
@@ -222,6 +256,7 @@ const alerts = section({
     'Which alerts go to which channels. Without routes, every channel except recipes gets warning and critical.',
   ),
   templates: keyed(z.array(template), [], 'Your own title and text of alerts. Later ones win.'),
+  muteTimes: keyed(z.array(muteTime), [], 'Hours in which routes send no messages. Warmwarden keeps guarding.'),
   groupWaitMs: keyed(duration(), '30s', 'How long the first message of a group waits for more alerts.'),
   groupIntervalMs: keyed(
     duration(1_000),

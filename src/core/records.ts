@@ -1,9 +1,9 @@
 // Records that other rooms exchange with the store.
 import type { Action, GuardActionKind, Outcome } from './action.ts';
-import type { Announcement } from './alert.ts';
+import type { Alert, Announcement, Transition } from './alert.ts';
 import type { StatsRow } from './answers.ts';
 import type { Delivery, NewDelivery } from './delivery.ts';
-import type { Incident } from './incident.ts';
+import type { Incident, MessageIncident } from './incident.ts';
 import type { Change, MailboxState, RequestCount } from './mailbox.ts';
 import { isOver } from './policy.ts';
 import type { EpochMs, IsoDate } from './time.ts';
@@ -11,6 +11,7 @@ import type { Reason, Verdict, VerdictAction } from './verdict.ts';
 
 export interface NotificationLog {
   readonly announcements: readonly Announcement[];
+  readonly muted: readonly MutedNews[];
   readonly groups: readonly { readonly group: string; readonly at: EpochMs }[];
 }
 
@@ -21,12 +22,34 @@ export interface NotificationLogChanges {
   readonly groups: readonly string[];
 }
 
+export interface MutedPlace {
+  readonly channel: string;
+  /** Fingerprint of the alert, or id of the incident. */
+  readonly about: string;
+}
+
+/** News that a channel gets when its mute time ends: the latest step of an alert, or of an incident. */
+export interface MutedNews extends MutedPlace {
+  /** True if the channel was notified of an earlier step. */
+  readonly isKnown: boolean;
+  readonly transitions: readonly Transition[];
+  readonly incident: MessageIncident | null;
+  /** The incident's mailboxes as alerts. The routes of all alerts here decide when the mute time ends. */
+  readonly members: readonly Alert[];
+}
+
+export interface MutedNewsChanges {
+  readonly kept: readonly MutedNews[];
+  readonly dropped: readonly MutedPlace[];
+}
+
 export interface DeliveryRecord {
   /** Transitions that are settled now, even without a channel. */
   readonly transitionIds: readonly number[];
   readonly deliveries: readonly NewDelivery[];
   readonly notificationLog?: NotificationLogChanges;
   readonly incidents?: readonly Incident[];
+  readonly muted?: MutedNewsChanges;
   readonly now: EpochMs;
 }
 

@@ -2,15 +2,24 @@
 import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
 import { isStoodFor } from '../alerts/incidents.ts';
+import { isUnheard, MuteLook, type WaitingNews, waitingNews } from '../alerts/muted-news.ts';
 import { type Notification, notificationsOf, type Routed, withLinks, withTags } from '../alerts/notifications.ts';
-import { type AlertRoute, channelsFor, joinedAs, mutes, pauseEnd, type RoutingFacts } from '../alerts/routing.ts';
+import {
+  type AlertRoute,
+  channelsFor,
+  isMuted,
+  joinedAs,
+  mutes,
+  pauseEnd,
+  type RoutingFacts,
+} from '../alerts/routing.ts';
 import { isOutage } from '../alerts/rules/account-rules.ts';
 import type { Channel } from '../channels/channel.ts';
 import { type AlertTemplate, inOwnWords } from '../channels/template.ts';
 import type { Alert, Announcement, Transition } from '../core/alert.ts';
 import { type RuleSettings, ruleBook, type Severity } from '../core/alert-rules.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
-import { dayMs, type EpochMs, minuteMs } from '../core/time.ts';
+import { dayMs, type EpochMs, type MuteTime, minuteMs, mutesOn } from '../core/time.ts';
 import { alertFor, messageFor, type PartContext, withStanding } from './client-part.ts';
 import { deliveryOf, notificationLogAfter, type RoutedGroup } from './delivery-of.ts';
 import {
@@ -27,6 +36,7 @@ export interface NotifySettings {
   readonly groupIntervalMs: number;
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   readonly routes: readonly AlertRoute[];
+  readonly muteTimes: readonly MuteTime[];
   readonly rules: Pick<RuleSettings, 'timeZone'>;
   readonly templates: readonly AlertTemplate[];
 }
@@ -56,6 +66,7 @@ const aftermathMs = 30 * minuteMs;
 export class Collector {
   readonly #parts: CollectorParts;
   #announced: Map<string, Announcement> | null = null;
+  #waiting: WaitingNews = new Map();
   #seenAt = Number.POSITIVE_INFINITY;
   readonly #lastNotified = new Map<string, EpochMs>();
   /** End of the aftermath of an account's outage, which explains its old data. */
@@ -83,7 +94,8 @@ export class Collector {
   /** True if people were notified through the channel that the alert fires. False before the first look. */
   hasNotified(channel: string, alert: Alert): boolean {
     const known = this.#announced?.get(alert.fingerprint);
-    return known !== undefined && (known.channels ?? this.#wantedBy(alert)).includes(channel);
+    if (known === undefined || isUnheard(this.#waiting, channel, alert.fingerprint)) return false;
+    return (known.channels ?? this.#wantedBy(alert)).includes(channel);
   }
 
   /** The alert as the channel's receiver may read it, with its links and in the configured words. */
@@ -180,8 +192,9 @@ export class Collector {
 
   async #known(): Promise<Map<string, Announcement>> {
     if (this.#announced) return this.#announced;
-    const { announcements, groups } = await this.#parts.store.outbox.loadNotificationLog();
+    const { announcements, groups, muted } = await this.#parts.store.outbox.loadNotificationLog();
     for (const { group, at } of groups) this.#lastNotified.set(group, at);
+    this.#waiting = waitingNews(muted);
     this.#announced = new Map(announcements.map((one) => [one.fingerprint, one]));
     return this.#announced;
   }
@@ -226,38 +239,46 @@ export class Collector {
     announced: Map<string, Announcement>,
     now: EpochMs,
   ) {
-    const routed: readonly RoutedGroup[] = notifications.map(({ group, news }) => ({
+    const routed = notifications.map(({ group, news }) => ({
       group,
       news: news.map((one) => this.#route(one, announced)),
       inIncident: incidents.all.some(({ id }) => id === group),
     }));
+    const look = this.#lookAtMutes(firing, announced, now);
+    const heard = (news: readonly Routed[]) => news.flatMap((one) => this.#heard(one, look));
     const readers = this.#readers(firing, now);
     const ofIncidents = incidents.all.flatMap((incident) => {
       const news = routed.find(({ group }) => group === incident.id)?.news ?? [];
       return newsOfIncident(incident, news, readers) ?? [];
     });
-    const plain = routed.filter(({ inIncident }) => !inIncident);
+    const plain = routed
+      .filter(({ inIncident }) => !inIncident)
+      .map(({ group, news }) => ({ group, news: heard(news) }))
+      .filter(({ news }) => news.length > 0);
+    const atOnce = early.map((one) => ({ group: groupOf(one.transition.alert), news: heard([one]) }));
     const deliveries = [
-      ...this.#deliveriesOfIncidents(ofIncidents),
+      ...this.#deliveriesOfIncidents(ofIncidents, look),
       ...this.#deliveriesOf(plain, now),
-      ...this.#deliveriesOf(
-        early.map((one) => ({ group: groupOf(one.transition.alert), news: [one] })),
-        now,
-      ),
+      ...this.#deliveriesOf(atOnce, now),
+      ...this.#deliveriesAfterMutes(look, now),
     ];
+    const muted = look.changes();
     const announcedIncidents = new Map(ofIncidents.map(({ incident }) => [incident.id, incident]));
     const changed = incidents.all
       .filter((one) => announcedIncidents.has(one.id) || incidents.changed.includes(one))
       .map((one) => announcedIncidents.get(one.id) ?? one);
-    if (notifications.length === 0 && early.length === 0 && changed.length === 0) return;
+    if (notifications.length === 0 && early.length === 0 && changed.length === 0 && muted === null) return;
+    const sent = new Set(plain.map(({ group }) => group));
+    const groups: readonly RoutedGroup[] = routed.map((one) => ({ ...one, isSent: sent.has(one.group) }));
     const followers = this.#parts.channels().filter(({ followsPauses }) => followsPauses === true);
     const notificationLog = notificationLogAfter(
-      { groups: routed, early, incidents: ofIncidents },
+      { groups, early, incidents: ofIncidents },
       { before: announced, now, followers: followers.map(({ name }) => name) },
     );
     const transitionIds = notifications.flatMap(({ ids }) => ids);
     const record = { transitionIds, deliveries, notificationLog, incidents: changed, now };
-    await this.#parts.store.outbox.recordDeliveries(record);
+    await this.#parts.store.outbox.recordDeliveries(muted ? { ...record, muted } : record);
+    if (muted) this.#waiting = look.after();
     for (const one of notificationLog.announced) announced.set(one.fingerprint, one);
     for (const fingerprint of notificationLog.ended) announced.delete(fingerprint);
     for (const group of notificationLog.groups) this.#lastNotified.set(group, now);
@@ -272,12 +293,53 @@ export class Collector {
     return { now, fleet, apiOf, channels: channels(), routes, firing, ...words };
   }
 
-  #deliveriesOfIncidents(news: readonly IncidentNews[]): readonly NewDelivery[] {
+  #lookAtMutes(firing: readonly Alert[], announced: ReadonlyMap<string, Announcement>, now: EpochMs): MuteLook {
+    const { settings, channels, fleet } = this.#parts;
+    const { routes, muteTimes } = settings();
+    const on = new Set(mutesOn(muteTimes, now).map(({ name }) => name));
+    const look = new MuteLook(this.#waiting, {
+      isMuted: (channel, alert) => isMuted(channel, alert, { routes, fleet, now, on }),
+      isSilenced: this.#mutes(now),
+      isKnown: (name, fingerprint) => {
+        const { channels = [], closed = [] } = announced.get(fingerprint) ?? {};
+        return channels?.includes(name) !== false && !closed.includes(name);
+      },
+      firing: new Map(firing.map((alert) => [alert.fingerprint, alert])),
+    });
+    look.keepOnly(channels().map(({ name }) => name));
+    return look;
+  }
+
+  /** News without the channels that are muted: those with the same step together. */
+  #heard({ transition, to }: Routed, look: MuteLook): readonly Routed[] {
+    const steps = this.#parts.channels().flatMap((channel) => {
+      const step = to.includes(channel.name) ? look.step(channel, transition) : null;
+      return step ? [{ name: channel.name, step }] : [];
+    });
+    const byStep = Map.groupBy(steps, ({ step }) => step);
+    return [...byStep].map(([step, some]) => ({ transition: step, to: some.map(({ name }) => name) }));
+  }
+
+  /** One message for each channel whose mute time is over, beside those about incidents. */
+  #deliveriesAfterMutes(look: MuteLook, now: EpochMs): readonly NewDelivery[] {
+    return this.#parts.channels().flatMap((channel) => {
+      const { incidents, steps } = look.takeDue(channel, now);
+      const [first = manyGroup, ...others] = new Set(steps.map(({ alert }) => groupOf(alert)));
+      const news = steps.map((transition) => ({ transition, to: [channel.name] }));
+      return [
+        ...incidents.flatMap((message) => this.#deliveryOf(channel, message) ?? []),
+        ...this.#deliveriesOf([{ group: others.length === 0 ? first : manyGroup, news }], now),
+      ];
+    });
+  }
+
+  #deliveriesOfIncidents(news: readonly IncidentNews[], look: MuteLook): readonly NewDelivery[] {
     return news
       .flatMap(({ messages }) => messages)
-      .flatMap(({ channel: name, message }) => {
+      .flatMap(({ channel: name, ...report }) => {
         const channel = this.#parts.channels().find((one) => one.name === name);
-        return (channel && this.#deliveryOf(channel, message)) ?? [];
+        const message = channel && look.incident(channel, report);
+        return (message && this.#deliveryOf(channel, message)) ?? [];
       });
   }
 

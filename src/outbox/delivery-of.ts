@@ -64,6 +64,8 @@ export interface RoutedGroup {
   readonly group: string;
   readonly news: readonly Routed[];
   readonly inIncident: boolean;
+  /** True if a channel gets the news now: some may wait for the end of a mute time. */
+  readonly isSent: boolean;
 }
 
 interface LookAnnouncements {
@@ -106,7 +108,7 @@ export function notificationLogAfter(
   // A mailbox may be paused again in the look in which its last pause ends: the new pause is kept in its place.
   const plain = groups.filter(({ inIncident }) => !inIncident);
   for (const { news } of followers.length > 0 ? plain : []) for (const one of news) put(followed(one, followers, now));
-  const sent = plain.flatMap(({ group, news }) => (news.some(({ to }) => to.length > 0) ? [group] : []));
+  const sent = plain.flatMap(({ group, isSent }) => (isSent ? [group] : []));
   const over = [...ended].filter((fingerprint) => !known.has(fingerprint));
   return { announced: [...known.values()], ended: over, groups: sent };
 }

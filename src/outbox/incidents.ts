@@ -1,7 +1,7 @@
 // The incidents of one look: which begin, go on or end, their members, and the messages that are due.
 
 import { createHash } from 'node:crypto';
-import { type GroupMessage, incidentMessageOf, messageOf } from '../alerts/grouping.ts';
+import { incidentMessageOf, messageOf } from '../alerts/grouping.ts';
 import { firingOf, type IncidentLook, messageIncident } from '../alerts/incident-message.ts';
 import {
   adopted,
@@ -13,6 +13,7 @@ import {
   incidentsAfter,
   withSeverity,
 } from '../alerts/incidents.ts';
+import type { IncidentReport } from '../alerts/muted-news.ts';
 import type { Routed } from '../alerts/notifications.ts';
 import { type AlertRoute, audienceOf, channelsFor, type RoutedChannel } from '../alerts/routing.ts';
 import { affectedMailboxes, showsIncident, traitOf } from '../alerts/shared-cause.ts';
@@ -106,7 +107,7 @@ export interface IncidentReaders extends Omit<IncidentLook, 'sharing'> {
 
 export interface IncidentNews {
   readonly incident: Incident;
-  readonly messages: readonly { readonly channel: string; readonly message: GroupMessage }[];
+  readonly messages: readonly (IncidentReport & { readonly channel: string })[];
   readonly outlasting: readonly Alert[];
 }
 
@@ -185,7 +186,8 @@ function messagesTo(
             transitions,
             readers.now,
           );
-    return message ? [{ channel, message }] : [];
+    const isKnown = incident.announced?.channels.includes(channel) ?? false;
+    return message ? [{ channel, message, members: members.map(alertOf), isKnown }] : [];
   });
 }
 

@@ -16,6 +16,8 @@ import type { Incident } from '../core/incident.ts';
 import type {
   DeliveryRecord,
   DigestFacts,
+  MutedNews,
+  MutedNewsChanges,
   NotificationLog,
   NotificationLogChanges,
   OutboxCount,
@@ -63,7 +65,9 @@ export class StoredOutbox {
     return this.#gate.read(async (db) => {
       const announcements = await db.selectFrom('announcements').selectAll().execute();
       const groups = await db.selectFrom('notified_groups').selectAll().execute();
+      const muted = await db.selectFrom('muted_news').selectAll().execute();
       return {
+        muted: muted.map(({ news, ...place }) => parsed<MutedNews>(news, 'muted_news', place)),
         announcements: announcements.map(({ fingerprint, announcement }) =>
           parsed<Announcement>(announcement, 'announcements', { fingerprint }),
         ),
@@ -72,13 +76,21 @@ export class StoredOutbox {
     });
   }
 
-  recordDeliveries({ transitionIds, notificationLog, incidents, deliveries, now }: DeliveryRecord): Promise<void> {
+  recordDeliveries({
+    transitionIds,
+    notificationLog,
+    incidents,
+    muted,
+    deliveries,
+    now,
+  }: DeliveryRecord): Promise<void> {
     return this.#gate.write(async (trx) => {
       await inPieces(transitionIds, (ids) =>
         trx.updateTable('transitions').set({ notified: 1 }).where('id', 'in', ids).execute(),
       );
       if (notificationLog) await writeNotificationLog(trx, notificationLog, now);
       if (incidents) await writeIncidents(trx, incidents);
+      if (muted) await writeMutedNews(trx, muted);
       for (const delivery of deliveries) await insertDelivery(trx, delivery, now);
     });
   }
@@ -281,6 +293,17 @@ async function writeNotificationLog(
   await upsert(trx, 'announcements', announcements);
   const notified = groups.map((group) => ({ group_name: group, notified_at: now }));
   await upsert(trx, 'notified_groups', notified);
+}
+
+async function writeMutedNews(trx: Db, { kept, dropped }: MutedNewsChanges): Promise<void> {
+  for (const [channel, places] of Map.groupBy(dropped, (one) => one.channel)) {
+    const all = places.map(({ about }) => about);
+    await inPieces(all, (some) =>
+      trx.deleteFrom('muted_news').where('channel', '=', channel).where('about', 'in', some).execute(),
+    );
+  }
+  const rows = kept.map((one) => ({ channel: one.channel, about: one.about, news: JSON.stringify(one) }));
+  await upsert(trx, 'muted_news', rows);
 }
 
 const endedLoaded = 50;

@@ -48,7 +48,7 @@ const named = (mailbox: MailboxState, id: string): MailboxState => ({ ...mailbox
 
 interface Options {
   readonly settings?: Partial<NotifySettings>;
-  /** People read every channel but `machine`. */
+  /** People read every channel but `machine`, and `pager` keeps alerts open. */
   readonly names?: readonly string[];
   readonly mailboxes?: readonly MailboxState[];
   /** Where the clock begins. */
@@ -84,6 +84,7 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
     };
     const send = async () => ({ kind: 'sent' }) as const;
     const channel: Channel = { name, type: 'test', minGapMs: 0, renderNotice: () => null, render, send };
+    if (name === 'pager') return { ...channel, keepsOpen: true, followsPauses: true };
     return name === 'machine' ? channel : { ...channel, skipsForetoldEnds: true };
   });
   const inForce: NotifySettings = {
@@ -103,6 +104,8 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
     store,
     sent,
     now: () => clock.now(),
+    hasNotified: (channel: string, alert: Alert) => collector.hasNotified(channel, alert),
+    reload: (change: Partial<NotifySettings>) => Object.assign(inForce, change),
     commit: (...transitions: readonly Transition[]) => {
       for (const { kind, alert } of transitions) if (kind !== 'event') fleet.putAlert(alert);
       store.commit(transitions);

@@ -26,6 +26,7 @@ export const quietSettings: NotifierSettings = {
     routes: [],
     templates: [],
     digests: [],
+    muteTimes: [],
     heartbeat: null,
     groupWaitMs: 0,
     groupIntervalMs: 0,

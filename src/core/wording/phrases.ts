@@ -2,7 +2,7 @@
 import type { Observed, WarmupAnswer } from '../answers.ts';
 import type { MailboxName } from '../mailbox.ts';
 import { type Counts, onePercentPpm, type Ppm } from '../policy.ts';
-import { dayMs, type EpochMs, hourMs, type IsoDate, minuteMs, secondMs } from '../time.ts';
+import { dayMs, type EpochMs, hourMs, type IsoDate, minuteMs, secondMs, wallClock } from '../time.ts';
 
 const monthNames = 'January February March April May June July August September October November December'.split(' ');
 
@@ -83,27 +83,6 @@ export function betweenText(from: EpochMs, to: EpochMs, zone: string): string {
   return first.date === last.date
     ? `between ${dayText(first.date)} ${first.time} and ${timeText(to, zone)}`
     : `between ${momentText(from, zone)} and ${momentText(to, zone)}`;
-}
-
-function wallClock(at: EpochMs, zone: string): { readonly date: IsoDate; readonly time: string } {
-  if (zone === 'UTC') {
-    const written = new Date(at).toISOString();
-    return { date: written.slice(0, 10), time: written.slice(11, 16) };
-  }
-  // Sweden writes dates and times in ISO 8601.
-  const [date = '', time = ''] = formatOf(zone).format(at).split(' ');
-  return { date, time };
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** Cached, because a formatter is slow to create. */
-function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known) return known;
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
-  formats.set(timeZone, format);
-  return format;
 }
 
 /** `0.4 s`, `4 min`, `2 h 5 min`, `3 days` */

@@ -37,6 +37,8 @@ const columns = {
   silences: { id: 'key', until: 'bigint', silence: 'json' },
   transitions: { id: 'serial', at: 'bigint', transition: 'json', notified: 'bigint' },
   announcements: { fingerprint: 'key', announcement: 'json' },
+  // News for channels that are muted (MutedNews). `about`: an alert's fingerprint, or an incident's id.
+  muted_news: { channel: 'key', about: 'key', news: 'json' },
   notified_groups: { group_name: 'key', notified_at: 'bigint' },
   // `delivery` is the message without its payload, which may be half a megabyte.
   deliveries: {

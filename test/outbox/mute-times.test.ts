@@ -1,0 +1,199 @@
+// Mute times: when they are on, what still comes, and the one message at their end.
+import { expect, test } from 'vitest';
+import { dayMs, hourMs, type MuteTime, minuteMs, mutedUntil, weekdays } from '../../src/core/time.ts';
+import { sampleAlert } from '../alerts/samples.ts';
+import { agency, collectorRig, midnight } from './collector-rig.ts';
+
+const hours = (from: number, until: number, days: readonly (typeof weekdays)[number][] = weekdays) => ({
+  ...{ fromMs: from * hourMs, untilMs: until * hourMs, days },
+});
+const nights: MuteTime = { name: 'nights', timeZone: 'UTC', weekly: [hours(20, 7)] };
+const office: MuteTime = {
+  ...{ name: 'off', timeZone: 'Europe/Berlin' },
+  weekly: [hours(20, 7, ['mon', 'tue', 'wed', 'thu', 'fri']), hours(0, 24, ['sat', 'sun'])],
+};
+
+test.each([
+  ['a working day', '2026-03-24T12:00', null],
+  ['an evening', '2026-03-24T19:00', '2026-03-25T06:00'],
+  ['the first minute', '2026-03-24T19:00', '2026-03-25T06:00'],
+  ['the minute before', '2026-03-24T18:59', null],
+  ['the last minute', '2026-03-25T05:59', '2026-03-25T06:00'],
+  ['its end', '2026-03-25T06:00', null],
+  ['Friday night leads into the weekend, whose clocks go forward', '2026-03-27T20:00', '2026-03-29T22:00'],
+  ['the night of Sunday belongs to no day', '2026-03-29T23:00', null],
+  ['the weekend whose clocks go back', '2026-10-24T12:00', '2026-10-25T23:00'],
+])('%s (%s UTC): muted until %s', (_name, at, until) => {
+  const end = mutedUntil(office, Date.parse(`${at}Z`));
+  expect(end === null ? null : new Date(end).toISOString().slice(0, 16)).toBe(until);
+});
+
+test.each([
+  ['forward', '2026-03-28T19:00:00Z', 10],
+  ['back', '2026-10-24T18:00:00Z', 12],
+])('the night on which clocks go %s is as long as it is', (_name, from, length) => {
+  const night = { ...nights, timeZone: 'Europe/Berlin' };
+  expect(mutedUntil(night, Date.parse(from))).toBe(Date.parse(from) + length * hourMs);
+  expect(mutedUntil(night, Date.parse(from) - minuteMs)).toBeNull();
+});
+
+const atNight = midnight - 3 * hourMs;
+const route = { match: {}, mute: ['nights'] };
+
+/** Starts at nine in the evening. The channels are muted at night; `day` is not. */
+function rig(names: readonly string[] = ['ops'], muteCritical = false) {
+  const muted = names.filter((name) => name !== 'day');
+  const routes = [
+    { ...route, channels: muted, muteCritical },
+    { match: {}, channels: names.includes('day') ? ['day'] : [] },
+  ];
+  return collectorRig({ from: atNight, mailboxes: [], names, settings: { routes, muteTimes: [nights] } });
+}
+
+const alert = (number: number, change = {}) => sampleAlert(number, { since: atNight, firingAt: atNight, ...change });
+const critical = { severity: 'critical' } as const;
+const untilMorning = 10 * hourMs + 30 * minuteMs;
+
+test('one message in the morning has the latest step of each alert, and other channels get theirs at once', async () => {
+  const at = rig(['ops', 'day']);
+  at.fire(alert(1), alert(2), alert(3));
+  expect((await at.run(hourMs)).map(({ channel }) => channel)).toEqual(['day']);
+  at.end(alert(2));
+  at.commit({ kind: 'worsened', at: at.now(), alert: alert(3) });
+  at.fire(alert(4, { account: 'other' }));
+  at.restart();
+  expect((await at.run(8 * hourMs)).map(({ channel }) => channel)).not.toContain('ops');
+  const morning = (await at.run(2 * hourMs)).filter(({ channel }) => channel === 'ops');
+  expect(morning).toMatchObject([{ kind: 'firing', total: 4 }]);
+  const kinds = morning[0]?.message.transitions.map(({ kind, brief, alert: { mailboxId } }) => [
+    mailboxId,
+    kind,
+    brief,
+  ]);
+  expect(kinds).toEqual([
+    ['m3', 'firing', undefined],
+    ['m4', 'firing', undefined],
+    ['m1', 'firing', undefined],
+    ['m2', 'resolved', true],
+  ]);
+  at.end(alert(1));
+  expect((await at.run(hourMs)).map(({ channel, kind }) => `${channel} ${kind}`)).toEqual([
+    'ops resolved',
+    'day resolved',
+  ]);
+  expect((await at.store.outbox.loadNotificationLog()).muted).toEqual([]);
+});
+
+test.each([
+  ['critical alerts come at once', critical, false, 1],
+  ['unless the route mutes them', critical, true, 0],
+  ['and no route mutes lost protection', { ...critical, rule: 'protection_off', object: 'writes' }, true, 1],
+  ['whatever its severity', { severity: 'warning', rule: 'protection_off', object: 'writes' }, true, 1],
+])('%s', async (_name, change, muteCritical, sent) => {
+  const at = rig(['ops'], muteCritical);
+  at.fire(alert(1, change));
+  expect(await at.run(2 * hourMs)).toHaveLength(sent);
+  expect((await at.run(untilMorning)).filter(({ kind }) => kind === 'firing')).toHaveLength(1 - sent);
+});
+
+test('an alert that becomes critical comes as new, and not again in the morning', async () => {
+  const at = rig();
+  at.fire(alert(1));
+  await at.run(hourMs);
+  at.commit({ kind: 'worsened', at: at.now(), alert: alert(1, critical) });
+  expect(await at.run(30 * minuteMs)).toMatchObject([{ kind: 'firing' }]);
+  at.fire(alert(2));
+  expect((await at.run(untilMorning)).filter(({ kind }) => kind !== 'reminder')).toMatchObject([
+    { alerts: ['firing m2'] },
+  ]);
+});
+
+test('the end of a known alert waits for people, and closes the page of who is on call', async () => {
+  const at = collectorRig({
+    ...{ from: atNight - 2 * hourMs, mailboxes: [], names: ['ops', 'pager'] },
+    settings: { routes: [{ ...route, channels: ['ops', 'pager'] }], muteTimes: [nights] },
+  });
+  at.fire(alert(1));
+  expect(await at.run(2 * hourMs)).toHaveLength(2);
+  at.end(alert(1));
+  expect(await at.run(2 * hourMs)).toMatchObject([{ channel: 'pager', kind: 'resolved' }]);
+  expect(await at.run(untilMorning)).toMatchObject([{ channel: 'ops', kind: 'resolved' }]);
+});
+
+test('a receiver that tracks state hears neither the beginning nor the end of what passed in the night', async () => {
+  const at = rig(['pager']);
+  at.fire(alert(1), alert(2));
+  await at.run(hourMs);
+  expect(at.hasNotified('pager', alert(1))).toBe(false);
+  at.end(alert(2));
+  expect(await at.run(8 * hourMs)).toEqual([]);
+  expect(await at.run(2 * hourMs)).toMatchObject([{ kind: 'firing', alerts: ['firing m1'] }]);
+  expect(at.hasNotified('pager', alert(1))).toBe(true);
+});
+
+test('reminders do not wait for the morning', async () => {
+  const at = rig(['ops'], true);
+  at.reload({ repeatIntervalMs: { critical: hourMs, warning: null, info: null } });
+  at.fire(alert(1, critical));
+  expect(await at.run(9 * hourMs)).toEqual([]);
+  expect((await at.run(65 * minuteMs)).map(({ kind }) => kind)).toEqual(['firing']);
+});
+
+test('what was silenced meanwhile waits for the end of the silence, too', async () => {
+  const at = rig();
+  at.fire(alert(1));
+  await at.run(hourMs);
+  at.silence({ account: ['acme'] }, 11 * hourMs);
+  expect(await at.run(untilMorning)).toEqual([]);
+  expect(await at.run(hourMs)).toMatchObject([{ alerts: ['firing m1'] }]);
+});
+
+test('a reload without the mute time sends what waits at once', async () => {
+  const at = rig();
+  at.fire(alert(1));
+  expect(await at.run(hourMs)).toEqual([]);
+  at.reload({ muteTimes: [] });
+  expect(await at.run(minuteMs)).toMatchObject([{ alerts: ['firing m1'] }]);
+});
+
+test('a store that fails at the end of the night loses nothing and doubles nothing', async () => {
+  const at = rig();
+  at.fire(alert(1));
+  await at.run(9 * hourMs);
+  at.store.full = new Error('full');
+  await expect(at.run(2 * hourMs)).rejects.toThrow('full');
+  at.store.full = null;
+  at.restart();
+  await at.run(hourMs);
+  expect(at.store.deliveries()).toHaveLength(1);
+});
+
+test('an incident of the night is one message in the morning, with what it became', async () => {
+  const names = ['ops', 'pager'];
+  const routes = [{ ...route, channels: names, muteCritical: true }];
+  const at = collectorRig({
+    from: midnight - 2 * dayMs,
+    mailboxes: agency(),
+    names,
+    settings: { routes, muteTimes: [nights] },
+  });
+  const evening = `
+20:30 recovery g0-0
+20:31 recovery g0-1
+20:32 recovery g0-2
+20:33 recovery g0-3`;
+  await at.play(evening, midnight - dayMs);
+  expect(await at.run(9 * hourMs)).toEqual([]);
+  const morning = await at.run(3 * hourMs);
+  expect(morning.map(({ channel, message }) => [channel, message.incident?.step])).toEqual([
+    ...[
+      ['ops', 'began'],
+      ['ops', undefined],
+    ],
+    ...[
+      ['pager', 'began'],
+      ['pager', undefined],
+    ],
+  ]);
+  expect(morning.map(({ total }) => total)).toEqual([2, 2, 2, 2]);
+});
