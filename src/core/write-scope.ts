@@ -7,6 +7,11 @@ export type WriteScope =
   | { readonly kind: 'account'; readonly account: string }
   | { readonly kind: 'mailbox'; readonly account: string; readonly mailboxId: string; readonly email: string };
 
+/** Place of `enforce: false` in the configuration. */
+export type EnforcementScope =
+  | { readonly kind: 'everything' }
+  | { readonly kind: 'override'; readonly account: string; readonly match: string };
+
 export interface WritesOff {
   readonly scope: WriteScope;
   readonly since: EpochMs;

@@ -27,6 +27,7 @@ import {
   forgetAnswers,
   type KnownAccount,
   type ListRecord,
+  type ProtectionRecord,
   type WritesRecord,
   writeAction,
   writeAlerts,
@@ -38,6 +39,8 @@ import {
 } from './writes.ts';
 
 const outageEnded = 'outage_ended';
+
+const protectionKey = 'protection';
 
 export class Store {
   readonly #database: Database;
@@ -206,6 +209,16 @@ export class Store {
 
   recordAccounts(record: AccountsRecord): Promise<void> {
     return this.#gate.write((trx) => writeAccounts(trx, record));
+  }
+
+  /** Protection at the last record, or null before the first one. */
+  async protection(): Promise<ProtectionRecord | null> {
+    const value = await this.#gate.read((db) => metaOf(db, protectionKey));
+    return value === null ? null : parsed(value, 'meta', { key: protectionKey });
+  }
+
+  recordProtection(record: ProtectionRecord): Promise<void> {
+    return this.#gate.write((trx) => setMeta(trx, protectionKey, JSON.stringify(record)));
   }
 
   writesOff(): Promise<readonly WritesOff[]> {

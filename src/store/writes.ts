@@ -8,7 +8,7 @@ import type { Change, MailboxState } from '../core/mailbox.ts';
 import type { DecisionDay } from '../core/records.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
-import type { WritesOff } from '../core/write-scope.ts';
+import type { EnforcementScope, WritesOff } from '../core/write-scope.ts';
 import { inPieces, lastOfEach, mailboxRow, observationOf, parsed, type StoredRoute, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
@@ -60,6 +60,12 @@ export interface KnownAccount {
   readonly name: string;
   readonly api: string;
   readonly digest: string;
+}
+
+/** Protection whose loss is announced, as the newest recorded configuration had it. */
+export interface ProtectionRecord {
+  readonly enforcementOff: readonly EnforcementScope[];
+  readonly accounts: readonly KnownAccount[];
 }
 
 export interface AccountsRecord {

@@ -6,7 +6,13 @@ import { fitsGlob } from '../../core/mailbox-pattern.ts';
 import { dayMs, type EpochMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { counted, firstText, momentText } from '../../core/wording/phrases.ts';
-import { scopeText, type WriteScope, type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
+import {
+  type EnforcementScope,
+  scopeText,
+  type WriteScope,
+  type WritesOff,
+  writesOnCommand,
+} from '../../core/write-scope.ts';
 import { accountSubject, type Condition, condition, type MailboxContext } from '../condition.ts';
 
 export function isDisarming({ rule }: { readonly rule: AlertRule }): boolean {
@@ -27,8 +33,13 @@ interface ProtectionWords {
 }
 
 interface ByWhom {
-  readonly by: string;
+  /** Person who reloaded, or null if a start found it. */
+  readonly by: string | null;
   readonly at: EpochMs;
+}
+
+function foundText({ by, at }: ByWhom, zone: string): string {
+  return `${by === null ? 'Found at a start' : `Reloaded by ${by}`} on ${momentText(at, zone)}`;
 }
 
 function subjectOf(account: string, object: string | null): Subject {
@@ -39,12 +50,7 @@ function ended(account: string, object: string | null, title: string, accounts?:
   return condition(subjectOf(account, object), { active: false, firing: () => [title], ...(accounts && { accounts }) });
 }
 
-// Enforcement that a reload switched off.
-
-/** Place of `enforce: false` in the configuration. */
-export type EnforcementScope =
-  | { readonly kind: 'everything' }
-  | { readonly kind: 'override'; readonly account: string; readonly match: string };
+// Enforcement that a reload or a restart switched off.
 
 export function enforcementSubject(scope: EnforcementScope): Subject {
   if (scope.kind === 'everything') return subjectOf(noAccount, 'enforcement');
@@ -65,7 +71,7 @@ export function enforcementOff(
     active: true,
     firing: () => [
       `enforcement is OFF for ${enforcementText(scope)}`,
-      `Reloaded by ${by} on ${momentText(at, zone)}: the configuration now says ${place}.`,
+      `${foundText({ by, at }, zone)}: the configuration now says ${place}.`,
       'Warmwarden does not change these mailboxes by itself. It keeps polling and notifies you of what it would have done.',
       `To switch it on: remove ${place}, then run \`${command} reload\`.`,
     ],
@@ -89,7 +95,7 @@ function enforcementText(scope: EnforcementScope): string {
   return scope.match === '*' ? `account ${scope.account}` : `mailboxes of ${scope.account} that match ${scope.match}`;
 }
 
-// Accounts that a reload removed.
+// Accounts that a reload or a restart removed.
 
 /** The account stays away, so longer reminders are useless. docs/decisions/0009. */
 const remindedForMs = 3 * dayMs;
@@ -104,7 +110,7 @@ export function accountRemoved(
     accounts: [account],
     firing: () => [
       `account ${account} is no longer guarded`,
-      `Reloaded by ${by} on ${momentText(at, zone)}: the account is no longer in the configuration. It had ${counted(mailboxes, 'mailbox', 'mailboxes')}.`,
+      `${foundText({ by, at }, zone)}: the account is no longer in the configuration. It had ${counted(mailboxes, 'mailbox', 'mailboxes')}.`,
       'Warmwarden no longer polls the account, does not change its mailboxes, and sends no alerts about it.',
       `If that was not intended: put the account back into the configuration, then run \`${command} reload\`. Otherwise you are reminded daily until ${momentText(until, zone)}.`,
     ],
@@ -137,7 +143,7 @@ export function channelsRemoved(
     active: true,
     firing: () => [
       'no channel is left that can notify you',
-      `Reloaded by ${by} on ${momentText(at, zone)}: ${file} no longer has the ${channels.length === 1 ? 'channel' : 'channels'} ${firstText(channels, channelsNamed)}.`,
+      `${foundText({ by, at }, zone)}: ${file} no longer has the ${channels.length === 1 ? 'channel' : 'channels'} ${firstText(channels, channelsNamed)}.`,
       'Warmwarden keeps guarding the mailboxes, but it can no longer notify you: this is the last message that it sends.',
       `If that was not intended: put alerts.channels back into ${file}, then run \`${command} reload\`.`,
     ],

@@ -1,4 +1,5 @@
-// Alerts about reloads: a refused configuration, and protection that a reload removed (config_wrong, protection_off). A
+// Alerts about reloads: a refused configuration, and protection that a reload or a restart removed (config_wrong,
+// protection_off). A
 // finding that the store can't record at once is recorded by a later look.
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
 import { atOnce, type Condition, tune } from '../../alerts/condition.ts';
@@ -9,7 +10,6 @@ import {
   accountRemoved,
   channelsBack,
   channelsRemoved,
-  type EnforcementScope,
   enforcementOff,
   enforcementOver,
   enforcementSubject,
@@ -20,12 +20,27 @@ import type { Config } from '../../config/config.ts';
 import { type LiveConfig, policyOf } from '../../config/mailbox-rules.ts';
 import { type Alert, bothChanges, fingerprintOf } from '../../core/alert.ts';
 import type { EpochMs } from '../../core/time.ts';
+import type { EnforcementScope } from '../../core/write-scope.ts';
 import { recordAlerts } from '../../outbox/outbox-store.ts';
+import type { ProtectionRecord } from '../../store/writes.ts';
+import { knownAccount } from './changes.ts';
+
+interface RemovedAccount {
+  readonly account: string;
+  readonly mailboxes: number;
+}
+
+interface Loss {
+  readonly was: readonly EnforcementScope[];
+  readonly removed: readonly RemovedAccount[];
+  readonly by: string | null;
+  readonly at: EpochMs;
+}
 
 export interface Reloaded {
   readonly before: Config;
   readonly after: Config;
-  readonly removed: readonly { readonly account: string; readonly mailboxes: number }[];
+  readonly removed: readonly RemovedAccount[];
   readonly by: string;
   readonly at: EpochMs;
 }
@@ -37,10 +52,16 @@ export class ReloadAlerts {
   #problems: readonly string[] = [];
   /** Lost protection that is not recorded yet. */
   #lost: readonly Condition[] = [];
+  /** Configuration whose losses are announced, and recorded with the next look. */
+  #announced: Config;
+  /** True after the comparison with what an earlier process recorded. */
+  #isCompared = false;
+  #recorded = '';
 
   constructor(rooms: RecorderRooms, live: LiveConfig) {
     this.#rooms = rooms;
     this.#live = live;
+    this.#announced = live.config;
   }
 
   /** Shows why a configuration is refused; the newest one is in force if there are no problems. Never rejects. */
@@ -51,15 +72,17 @@ export class ReloadAlerts {
 
   /** Announces what a reload switched off or removed, and never rejects. */
   async reloaded(reload: Reloaded): Promise<void> {
-    this.#lost = [...this.#lost, ...this.#lostBy(reload)];
+    this.#lost = [...this.#lost, ...this.#lostInReload(reload)];
+    this.#announced = reload.after;
     await this.#attempt();
   }
 
   /** The last channels, `gone`, get the message before they are removed. */
   async channelsGone(reload: Reloaded, gone: readonly string[], file: string): Promise<void> {
     const removed = channelsRemoved({ channels: gone, file, by: reload.by, at: reload.at }, this.#words(reload.after));
-    const lost = [...this.#lostBy(reload), ...tune([removed], reload.after.alerts.rules)];
+    const lost = [...this.#lostInReload(reload), ...tune([removed], reload.after.alerts.rules)];
     this.#lost = [...this.#lost, ...lost.map((condition) => ({ ...condition, ...atOnce }))];
+    this.#announced = reload.after;
     await this.#attempt();
   }
 
@@ -67,6 +90,8 @@ export class ReloadAlerts {
   async look(): Promise<void> {
     const { fleet, store, turns, world, onTransitions: recorded } = this.#rooms;
     await turns.take(async () => {
+      if (!this.#isCompared) this.#lost = [...(await this.#lostBeforeStart()), ...this.#lost];
+      this.#isCompared = true;
       const lost = this.#lost;
       const now = world.clock.now();
       const conditions = [...lost, ...this.#conditions(now)];
@@ -75,6 +100,7 @@ export class ReloadAlerts {
       const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
       await recordAlerts({ fleet, store, recorded }, bothChanges(changes, elapse(waiting, now)));
       this.#lost = this.#lost.filter((condition) => !lost.includes(condition));
+      await this.#recordProtection();
     });
   }
 
@@ -102,10 +128,43 @@ export class ReloadAlerts {
     return tune(conditions, config.alerts.rules);
   }
 
-  #lostBy({ before, after, removed, by, at }: Reloaded): readonly Condition[] {
+  /** Only what is announced is recorded: a crash during a reload leaves its losses to the next start. */
+  async #recordProtection(): Promise<void> {
+    const { accounts } = this.#announced;
+    const enforcementOff = [...scopesOff(this.#announced).values()];
+    const record: ProtectionRecord = { enforcementOff, accounts: accounts.map(knownAccount) };
+    const text = JSON.stringify(record);
+    if (text === this.#recorded) return;
+    await this.#rooms.store.recordProtection(record);
+    this.#recorded = text;
+  }
+
+  /** Compares with what the earlier process recorded. A renamed account has its key, and is not removed. */
+  async #lostBeforeStart(): Promise<readonly Condition[]> {
+    const { store, world } = this.#rooms;
+    const before = await store.protection();
+    if (!before) return [];
+    const config = this.#announced;
+    const present = config.accounts.map(knownAccount);
+    const isPresent = ({ name, digest }: ProtectionRecord['accounts'][number]) =>
+      present.some((one) => one.name === name || one.digest === digest);
+    const gone = before.accounts.filter((account) => !isPresent(account)).map(({ name }) => name);
+    const left = gone.length > 0 ? (await store.loadPicture(gone)).mailboxes : [];
+    const removed = gone.map((account) => {
+      return { account, mailboxes: left.filter((mailbox) => mailbox.account === account).length };
+    });
+    return this.#lostBy(config, { was: before.enforcementOff, removed, by: null, at: world.clock.now() });
+  }
+
+  #lostInReload({ before, after, ...reload }: Reloaded): readonly Condition[] {
+    return this.#lostBy(after, { was: [...scopesOff(before).values()], ...reload });
+  }
+
+  /** Losses between two configurations, whether a reload or a restart lies between them. */
+  #lostBy(after: Config, { was, removed, by, at }: Loss): readonly Condition[] {
     const words = this.#words(after);
-    const was = scopesOff(before);
-    const begun = [...scopesOff(after)].filter(([fingerprint]) => !was.has(fingerprint));
+    const known = new Set(was.map((scope) => fingerprintOf(enforcementSubject(scope))));
+    const begun = [...scopesOff(after)].filter(([fingerprint]) => !known.has(fingerprint));
     const conditions = [
       ...begun.map(([, scope]) => enforcementOff(scope, { by, at }, words)),
       ...removed.map((one) => accountRemoved({ ...one, by, at }, words)),

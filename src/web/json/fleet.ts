@@ -162,6 +162,7 @@ export const fleetAnswer = z.strictObject({
   not_guarded: listOf(text).describe(
     'Configured accounts that Warmwarden itself does not poll: `/readyz` says why. At a start, those that it does not poll yet.',
   ),
+  not_enforced: count.describe('Mailboxes that Warmwarden does not act on, because guard.enforce is false for them.'),
   stopped: listOf(text).describe('Those of `not_guarded` that have stopped until the next restart.'),
   accounts: listOf(account),
   channels: listOf(channel),
@@ -205,6 +206,7 @@ export const mailboxesRoute = fleetRoute({
       alertsFiring: firing.count(),
       alertGroups: firing.groups.map(({ first, count }) => ({ ...briefly(first), count })),
       notGuarded: fleet.guarding().flatMap(({ account, startingSince }) => (startingSince === null ? [] : [account])),
+      notEnforced: picture.notEnforced,
       stopped: fleet.guarding().flatMap(({ account, hasStopped }) => (hasStopped ? [account] : [])),
       accounts: accounts.map((state) => ({
         ...accountFacts(state),

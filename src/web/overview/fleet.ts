@@ -264,6 +264,7 @@ export function pictureOf(parts: PictureParts) {
     recentActions: fleet.recentActions(),
     ready: ready(),
     troubles: notGuardedBy(fleet, now),
+    notEnforced: ranked.filter(({ mailbox }) => !parts.policyOf(mailbox).enforce).length,
     storeFailure: fleet.storeFailure,
     writesOff: fleet.writesOff(now),
     sweeps: [...fleet.sweeps()],

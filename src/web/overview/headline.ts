@@ -47,6 +47,8 @@ export interface HeadlineFacts {
   readonly storeFailure: StoreFailure | null;
   readonly writesOff: readonly WritesOff[];
   readonly sweeps: readonly SweepProgress[];
+  /** Number of mailboxes with guard.enforce false. */
+  readonly notEnforced: number;
   readonly now: EpochMs;
   readonly command: string;
   readonly zone: string;
@@ -66,6 +68,21 @@ export interface Headline {
 }
 
 export function headlineOf(facts: HeadlineFacts): Headline {
+  return withEnforcement(facts, guardHeadline(facts));
+}
+
+/** A fleet on whose breaches Warmwarden does not act is not calm. */
+function withEnforcement({ notEnforced, counts }: HeadlineFacts, headline: Headline): Headline {
+  if (notEnforced === 0) return headline;
+  const who = notEnforced === totalOf(counts) ? 'all mailboxes' : mailboxes(notEnforced);
+  return {
+    tone: headline.tone === 'calm' ? 'acted' : headline.tone,
+    sentence: `Enforcement is OFF for ${who}. ${headline.sentence}`,
+    advice: headline.advice,
+  };
+}
+
+function guardHeadline(facts: HeadlineFacts): Headline {
   return (
     storeHeadline(facts) ??
     startingHeadline(facts) ??
