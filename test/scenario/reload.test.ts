@@ -94,6 +94,17 @@ test('one that drops more than a fifth of the mailboxes wants force; an account 
   expect(stage.mailbox(oliver).memory?.answersJudged).toBeGreaterThan(10);
 });
 
+test('a mailbox that a reload excludes leaves at once, not with the next list of the cadence', async () => {
+  await using stage = await begin();
+  await stage.run(minuteMs);
+  const without = (config: WrittenConfig) =>
+    Object.assign(config.accounts[0] ?? {}, { mailboxes: { exclude: [amelia] } });
+  expect((await stage.reload(without, { force: true })).result).toBe('done');
+  await stage.run(10_000);
+  expect([...stage.fleet().mailboxes()].map(({ email }) => email)).not.toContain(amelia);
+  expect(await stage.text('/metrics')).not.toContain(amelia);
+});
+
 test('a dry run says whose verdict would turn, and what needs a restart', async () => {
   await using stage = await begin();
   await stage.run(minuteMs);

@@ -211,6 +211,8 @@ export class Reloader {
     await attempt('the channels could not be changed', () => notifying.reconfigure(config.alerts));
     if (gone.length === 0) await alerts.reloaded(reloaded);
     for (const watch of duties.watches) watch.tryForbiddenAgain();
+    // Mailboxes that the configuration no longer selects leave with the next list.
+    for (const name of impact.changed) duties.watchOf(name)?.askList();
     return troubles;
   }
 
