@@ -702,3 +702,15 @@ test('of 200 accounts it lists those in trouble, counts the others, and stays sm
   expect(ill).toContain('192 more accounts, 22 of them with problems');
   expect(ill).toContain('client-4 and 25 more');
 });
+
+test('a channel that takes messages and never answers is failing, although nothing waits', async () => {
+  const fleet = new Fleet();
+  fleet.putAccount(account('acme'));
+  fleet.putChannel({
+    ...{ name: 'ops', type: 'slack', pending: 0, oldestPendingAt: null, undelivered: 0, lastSuccessAt: null },
+    ...{ failingSince: now, lastFailure: 'no answer came', refusesSetup: false },
+  });
+  const body = await read(fleet, '/');
+  expect(body).toContain('<span class="badge critical">failing</span>');
+  expect(body).toContain('no answer came');
+});
