@@ -87,7 +87,7 @@ function configOf(change: Exclude<WarmupWrite, string>): object {
 }
 
 /** Mailbox to be connected, with its passwords. */
-export interface NewMailbox {
+interface NewMailbox {
   readonly email: string;
   readonly smtpHost: string;
   readonly smtpPort: number;

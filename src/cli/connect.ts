@@ -6,11 +6,10 @@ import { Command } from 'commander';
 import { stringify } from 'yaml';
 import { takeSlot } from '../api/budget.ts';
 import { ApiClient } from '../api/client.ts';
-import type { Failure } from '../api/http/failure.ts';
 import type { AccountConfig } from '../config/config.ts';
 import { noTally } from '../core/records.ts';
 import { minuteMs, secondMs } from '../core/time.ts';
-import { counted, listText } from '../core/wording/phrases.ts';
+import { counted, listText, spanText } from '../core/wording/phrases.ts';
 import { commandName } from '../world/program.ts';
 import { formatProblem } from '../world/schema/problem.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
@@ -55,7 +54,10 @@ export async function connect(file: string, options: ConnectOptions, world: Worl
   const { config, secrets } = loadConfigured(options.config, ['accounts', 'proxy']);
   const rows = rowsOf(file, options, config.accounts);
   using lock = lockFile(file);
-  await world.clock.sleep(lock.settledAt - world.clock.now());
+  const waitMs = lock.settledAt - world.clock.now();
+  if (waitMs > 0)
+    process.stderr.write(`An earlier run was cut off: waiting ${spanText(waitMs)} for its last request.\n`);
+  await world.clock.sleep(waitMs);
   if (!options.dryRun) lock.touch();
   const store = findStore(options.config);
   const daemon = (await daemonListens(store)) ? store : null;
@@ -75,10 +77,9 @@ export async function connect(file: string, options: ConnectOptions, world: Worl
       for (const one of connecting) await one.look();
     }
     for (const one of connecting) outcomes.push(...(dryRun ? one.planned() : await one.connectAll()));
-    const left = dryRun
-      ? []
-      : rows.filter(({ email }) => outcomes.some((one) => one.email === email && isFailure(one)));
-    report(outcomes, keepFailed(file, left), { ...options, effect: dryRun ? effect : [] });
+    const left = rows.filter(({ email }) => outcomes.some((one) => one.email === email && isFailure(one)));
+    const failedFile = dryRun ? null : keepFailed(file, left);
+    report(outcomes, failedFile, { ...options, effect: dryRun ? effect : [] });
   } finally {
     for (const one of connecting) await one.close();
   }
@@ -145,8 +146,10 @@ class Connecting {
     if (failure !== null) throw said(failure);
   }
 
+  /** Returns a sentence if the list can't be read. */
   async #readList(): Promise<string | null> {
-    await this.#slot('mailboxes');
+    const refusal = await this.#slot('mailboxes');
+    if (refusal !== null) return refusal;
     const list = await this.#api.mailboxes();
     if (!list.ok) return list.failure.detail;
     const { mailboxes, truncated } = list.value.answer;
@@ -190,12 +193,8 @@ class Connecting {
   /** Sends a POST at most once, unless the API answers 429 and does not list the mailbox. */
   async #connectOne(row: RowOf): Promise<Outcome> {
     for (let tries = 1; ; tries += 1) {
-      const refusal = await this.#slot('mailbox_write').then(
-        () => null,
-        (error: unknown) => error,
-      );
-      if (refusal instanceof CommandError) return this.#outcome(row, 'not_tried', refusal.message.split('\n')[0] ?? '');
-      if (refusal !== null) throw refusal;
+      const refusal = await this.#slot('mailbox_write');
+      if (refusal !== null) return this.#outcome(row, 'not_tried', refusal);
       this.#rooms.touch();
       const { written: _, account: __, smtpUser = row.email, imapUser = row.email, ...rest } = row;
       const sent = await this.#api.connect({ ...rest, smtpUser, imapUser });
@@ -204,30 +203,44 @@ class Connecting {
       if (kind === 'unauthorized') return this.#outcome(row, 'not_tried', detail);
       if (kind === 'refused' || kind === 'missing') return this.#outcome(row, 'failed', detail);
       if (kind === 'throttled') await this.#rooms.world.clock.sleep(retryAfterMs ?? throttledMs);
-      const found = await this.#find(row, sent.failure);
-      if (found.outcome !== 'unknown' || kind !== 'throttled' || tries === throttledTries) return found;
+      const waits = kind === 'throttled' ? [0] : lookWaitsMs;
+      const found = await this.#find(row.email, waits);
+      if (typeof found === 'string')
+        return this.#outcome(row, 'connected', `found in the list after: ${detail}`, found);
+      const mayRepeat = kind === 'throttled' && found.isAbsent && tries < throttledTries;
+      if (!mayRepeat) return this.#outcome(row, 'unknown', detail);
     }
   }
 
-  /** Looks in the list after a POST whose answer does not say whether it was carried out. */
-  async #find(row: RowOf, { kind, detail }: Failure): Promise<Outcome> {
-    for (const wait of kind === 'throttled' ? [0] : lookWaitsMs) {
+  /** Looks in the list after a POST whose answer does not say whether it was carried out. Returns the id, if it is there. */
+  async #find(email: string, waits: readonly number[]): Promise<string | { readonly isAbsent: boolean }> {
+    let isAbsent = false;
+    for (const wait of waits) {
       await this.#rooms.world.clock.sleep(wait);
-      const failure = await this.#readList();
-      const id = failure === null ? this.#idOf(row.email) : null;
-      if (id !== null) return this.#outcome(row, 'connected', `found in the list after: ${detail}`, id);
+      isAbsent = (await this.#readList()) === null;
+      const id = isAbsent ? this.#idOf(email) : null;
+      if (id !== null) return id;
     }
-    return this.#outcome(row, 'unknown', detail);
+    return { isAbsent };
   }
 
-  /** Takes at most half of the rate limit, so that a daemon keeps guarding meanwhile. */
-  async #slot(kind: 'mailboxes' | 'mailbox_write'): Promise<void> {
+  /**
+   * Takes at most half of the rate limit, so that a daemon keeps guarding meanwhile. Returns a sentence if the daemon
+   * refuses.
+   */
+  async #slot(kind: 'mailboxes' | 'mailbox_write'): Promise<string | null> {
     const { clock } = this.#rooms.world;
     const gapMs = (2 * minuteMs) / this.#account.requestsPerMinute;
     await clock.sleep(this.#startedAt + gapMs - clock.monotonic());
     this.#startedAt = clock.monotonic();
-    await this.#rooms.slot(this.#account.name);
+    try {
+      await this.#rooms.slot(this.#account.name);
+    } catch (error) {
+      if (error instanceof CommandError) return error.message.split('\n')[0] ?? '';
+      throw error;
+    }
     await takeSlot(this.#api.budget, kind, clock);
+    return null;
   }
 
   #idOf(email: string): string | null {

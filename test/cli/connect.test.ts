@@ -27,6 +27,7 @@ async function startApi() {
     const say = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '0' }).end(JSON.stringify(body));
     if (request.method === 'GET') {
+      if (posts.some((email) => email.startsWith('mute'))) return say(500, { error: 'later' });
       lists += 1;
       const shown = created.filter(({ email }) => !unseen.has(email));
       for (const email of unseen) unseen.delete(email);
@@ -38,7 +39,7 @@ async function startApi() {
     const times = posts.filter((email) => email === body.email).length;
     if (how === 'bad') return say(400, { error: `refused: ${JSON.stringify(body)}` });
     if (how === 'key') return say(401, { error: 'who are you' });
-    if (how === 'busy' && times === 1) return say(429, { error: 'slow down' });
+    if (how === 'mute' || (how === 'busy' && times === 1)) return say(429, { error: 'slow down' });
     if (how === 'void') return void request.socket.destroy();
     created.push(body);
     if (how === 'late') unseen.add(body.email);
@@ -126,6 +127,7 @@ test('each mailbox is connected once; what failed is kept with references, and t
   for (const text of [first.stdout, first.stderr, again.stdout, again.stderr, dry.stdout, ...files])
     expect(text.replaceAll('hush.example', '')).not.toMatch(/hush|aHVzaA/);
   expect(first.stdout).toContain('[hidden]');
+  expect([(await connect('--dry-run')).code, existsSync('m.failed.yaml')]).toEqual([0, true]);
   writeFileSync(
     'm.failed.yaml',
     readFileSync('m.failed.yaml', 'utf8').replace('bad@', 'good@').replace('void@', 'fine@'),
@@ -175,6 +177,13 @@ test('a refused key stops the account, and the rest can be tried again', async (
     ],
     1,
   ]);
+});
+
+test('after a 429 that leaves the list unread, nothing is sent again', async () => {
+  const { write, connect, posts } = await begin();
+  write('mute');
+  const { code, stdout } = await connect('--json');
+  expect([code, outcomesIn(stdout), posts.length]).toEqual([1, [['mute', 'unknown']], 1]);
 });
 
 test('a running daemon gives the slots, and refuses them while writes are off', async () => {
