@@ -141,11 +141,14 @@ export function withLinks(alert: Alert, pageUrl: string | null): Alert {
   return { ...alert, facts: { ...alert.facts, numbers: { ...alert.facts.numbers, ...links } } };
 }
 
-/** Adds the tags that the alert has now: a reload may change them. */
+/** Adds the tags and the provider that the alert has now: a reload may change them. */
 export function withTags(alert: Alert, fleet: KnownFleet): Alert {
   const { account, facts } = alert;
-  const { tags } = traitsOf(alert, account, fleet);
-  return tags.length === 0 || facts.withheld ? alert : { ...alert, facts: { ...facts, tags } };
+  if (facts.withheld) return alert;
+  const { tags, providers } = traitsOf(alert, account, fleet);
+  const [provider, ...others] = providers;
+  const isOne = provider !== undefined && others.length === 0;
+  return { ...alert, facts: { ...facts, ...(tags.length > 0 && { tags }), ...(isOne && { provider }) } };
 }
 
 function pagePath(alert: Alert): string | null {

@@ -145,7 +145,10 @@ function messageView(text: MessageText, source: GroupMessage | Notice, maxLength
 
 /** Maximum number of alerts in a body: a list of all could have half a gigabyte. */
 const maxAlerts = 500;
-const noAlert: TemplateView = { sentences: [], mailbox: '', domain: '', numbers: {}, since: '' };
+const noAlert: TemplateView = {
+  ...{ sentences: [], numbers: {}, tags: [], tag: {} },
+  ...{ mailbox: '', domain: '', provider: '', since: '' },
+};
 
 /** Copy whose texts have no control and direction characters. */
 function visible(view: TemplateView): TemplateView {

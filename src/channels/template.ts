@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import Mustache, { type TemplateSpans } from 'mustache';
 import type { Alert, Transition } from '../core/alert.ts';
 import type { AlertRule } from '../core/alert-rules.ts';
-import { domainOf } from '../core/mailbox.ts';
+import { domainOf, tagParts } from '../core/mailbox.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
 import { didYouMean, errorText } from '../core/nearest.ts';
 import { momentText } from '../core/wording/phrases.ts';
@@ -20,7 +20,7 @@ export function filledIn(template: string, view: TemplateView, escaped: (value: 
 
 export function alertView({ kind, alert }: Pick<Transition, 'kind' | 'alert'>, zone: string): TemplateView {
   const { rule, severity, account, email, since, facts } = alert;
-  const { title, sentences, numbers } = facts;
+  const { title, sentences, numbers, tags = [], provider = '' } = facts;
   return {
     title,
     text: sentences.join('\n'),
@@ -31,6 +31,9 @@ export function alertView({ kind, alert }: Pick<Transition, 'kind' | 'alert'>, z
     account,
     mailbox: email ?? '',
     domain: email === null ? '' : domainOf(email),
+    provider,
+    tags,
+    tag: Object.fromEntries(tags.map(tagParts)),
     numbers,
     since: momentText(since, zone),
     url: numbers['page_url'] ?? '',
@@ -140,7 +143,8 @@ function missingIn(spans: TemplateSpans, scopes: readonly TemplateView[], all: T
 
 /** Undefined if no scope has the name. `.` is the item of a list. */
 function variable(name: string, scopes: readonly TemplateView[]): unknown {
-  if (name === '.') return '';
+  // The names of tags are the user's own.
+  if (name === '.' || /^tag\.\w/.test(name)) return '';
   const [first = '', ...rest] = name.split('.');
   const scope = scopes.findLast((one) => Object.hasOwn(one, first));
   const value = rest.reduce<unknown>(

@@ -11,6 +11,8 @@ export interface AlertFacts {
   readonly accounts?: readonly string[];
   /** Tags of the subject, in messages only: a reload may change them. */
   readonly tags?: readonly string[];
+  /** Provider of all its mailboxes, in messages only. */
+  readonly provider?: string;
   /** Set if the words keep from a client what the alert is about. */
   readonly withheld?: true;
 }

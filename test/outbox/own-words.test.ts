@@ -42,6 +42,20 @@ test('an empty template leaves the built-in words, and names are never a templat
   expect(words({ rule: '*', title: '{{title}}' }).title).toBe(facts.title);
 });
 
+test('a template has the tags, one by its name, and the provider of a mailbox that the fleet knows', async () => {
+  const title = '{{tag.client}}/{{#tags}}{{.}} {{/tags}}/{{tag.none}}/{{provider}}';
+  expect(wordsComplaint(title, '*')).toBeNull();
+  const facts = { ...alert(1).facts, tags: ['client=north', 'vip'], provider: 'google' };
+  const own = [{ rule: '*', title }];
+  const worded = inOwnWords({ kind: 'firing', at: 0, alert: { ...alert(1), facts } }, own, 'UTC');
+  expect(worded.facts.title).toBe('north/client=north vip //google');
+  const at = collectorRig({ settings: { templates: [{ rule: '*', title: '{{mailbox}} at {{provider}}.' }] } });
+  const [known] = [...at.fleet.mailboxes()];
+  at.fire(sampleAlert(1, { mailboxId: known?.id ?? '', email: known?.email ?? '', account: known?.account ?? '' }));
+  const [sent] = await at.run(hourMs);
+  expect(sent?.title).toContain(`${known?.email} at google.`);
+});
+
 test('every rule has examples, and the built-in templates and all its own variables are right for them', () => {
   expect(Object.keys(sampleAlerts())).toEqual([...alertRules]);
   for (const [rule, samples] of Object.entries(sampleAlerts())) {
