@@ -58,12 +58,18 @@ test('the channels, routes, digest and heartbeat of the pages are a configuratio
   const channels = blocksOf('channels', 'yaml').filter((text) => text.startsWith('- '));
   const client = '- {name: client-acme, type: slack, url: "https://hooks.slack.com/services/b"}\n';
   const rest = blocksOf('notifications', 'yaml').map((text) => text.replace(/^alerts:\n/, ''));
-  const text = [
-    'accounts: [{name: acme, base_url: "https://api.example", api_key: sk_live_1}]\nalerts:\n  channels:\n',
-    ...[...channels, client].map((one) => one.replace(/^/gm, '    ')),
-    ...rest,
-  ].join('\n');
-  const { alerts } = new ConfigFolder().accept(text, environment).config;
+  const configOf = (blocks: readonly string[]) => {
+    const text = [
+      'accounts: [{name: acme, base_url: "https://api.example", api_key: sk_live_1}]\nalerts:\n  channels:\n',
+      ...[...channels, client].map((one) => one.replace(/^/gm, '    ')),
+      ...blocks,
+    ].join('\n');
+    return new ConfigFolder().accept(text, environment).config;
+  };
+  // The example of mute times has routes of its own.
+  const isOfMuteTimes = (block: string) => block.includes('mute_times:');
+  expect(configOf(rest.filter(isOfMuteTimes)).alerts.routes.map(({ mute }) => mute)).toEqual([['nights']]);
+  const { alerts } = configOf(rest.filter((block) => !isOfMuteTimes(block)));
   expect(new Set(alerts.channels.map(({ type }) => type)).size).toBe(18);
   expect([alerts.routes.length, alerts.digests.map(({ channels: names }) => names), alerts.heartbeat !== null]).toEqual(
     [5, [['ops'], ['client-acme']], true],
