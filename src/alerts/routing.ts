@@ -23,6 +23,12 @@ export function mutes(match: AlertMatch, alert: Alert, fleet: KnownFleet): boole
   return !isDisarming(alert) && matches(alert, match, fleet);
 }
 
+/** Returns true if an acknowledgement would stop messages. The store can't keep one about itself. */
+export function mayAcknowledge(alert: Alert): boolean {
+  const isOpen = alert.status === 'firing' && alert.acknowledged === undefined;
+  return isOpen && !isDisarming(alert) && ruleBook[alert.rule].event === undefined && alert.rule !== 'store_failing';
+}
+
 /** Returns the silence that lasts longest, or null if none mutes the alert. */
 export function silenceOf(alert: Alert, silences: readonly Silence[], fleet: KnownFleet): Silence | null {
   const over = silences.filter(({ match }) => mutes(match, alert, fleet));

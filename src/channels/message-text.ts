@@ -1,11 +1,18 @@
 // A message as plain text. Each channel writes it in its own form and within its own limits. Pure.
 import { type GroupMessage, groupName } from '../alerts/grouping.ts';
-import { isPause } from '../alerts/routing.ts';
+import { isPause, mayAcknowledge } from '../alerts/routing.ts';
 import { isDisarming } from '../alerts/rules/protection-rule.ts';
 import type { Alert, Transition } from '../core/alert.ts';
 import type { Severity } from '../core/alert-rules.ts';
 import type { MessageIncident } from '../core/incident.ts';
-import { alertSilencePath, groupSilencePath, mailboxCommandPath, mailboxPath } from '../core/page-links.ts';
+import {
+  acknowledgePath,
+  alertSilencePath,
+  alertsPath,
+  groupSilencePath,
+  mailboxCommandPath,
+  mailboxPath,
+} from '../core/page-links.ts';
 import type { EpochMs } from '../core/time.ts';
 import { campaignsUntouched } from '../core/wording/explain.ts';
 import { capital, momentText, numberText, spanText, visibleText } from '../core/wording/phrases.ts';
@@ -259,7 +266,7 @@ export interface PageAddresses {
 
 /** `name` distinguishes the links of one message. */
 export interface MessageLink {
-  readonly name: 'page_url' | 'runbook_url' | 'resume_url' | 'silence_url';
+  readonly name: 'page_url' | 'runbook_url' | 'resume_url' | 'ack_url' | 'silence_url';
   readonly label: string;
   readonly url: string;
 }
@@ -272,12 +279,15 @@ export function linksOf(message: GroupMessage, page: PageAddresses): readonly Me
   const { incident, transitions, rule, account } = message;
   if (incident) return linkTo('page_url', 'Open', incident.pageUrl ?? page.pageUrl);
   const silence = (path: string) => preparedLink('silence_url', 'Silence 4 h', path, page);
+  const acknowledge = (path: string) => preparedLink('ack_url', 'Acknowledge', path, page);
+  const isOpen = ({ kind, alert }: Transition) => kind !== 'resolved' && mayAcknowledge(alert) && !alert.facts.withheld;
   const [only, ...others] = transitions;
   if (!only || others.length > 0) {
     const [first, ...more] = transitions.filter(canBeSilenced).map(({ alert }) => alert);
     const isShared = rule !== null && account !== null && first !== undefined;
     return [
       ...linkTo('page_url', 'Open', page.pageUrl),
+      ...(transitions.some(isOpen) ? acknowledge(alertsPath(rule ?? '', account ?? '')) : []),
       ...(isShared ? silence(groupSilencePath([first, ...more], silenceFor)) : []),
     ];
   }
@@ -289,6 +299,7 @@ export function linksOf(message: GroupMessage, page: PageAddresses): readonly Me
     ...(isPause(only) && id !== null && !facts.withheld
       ? preparedLink('resume_url', 'Resume', mailboxCommandPath({ account: of, id }, 'resume'), page)
       : []),
+    ...(isOpen(only) ? acknowledge(acknowledgePath(only.alert)) : []),
     ...(canBeSilenced(only) ? silence(alertSilencePath(only.alert, silenceFor)) : []),
   ];
 }

@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
-import { accountsOf, type Transition } from '../core/alert.ts';
+import { accountsOf, alertId, type Transition } from '../core/alert.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import type { EpochMs } from '../core/time.ts';
 import { refuse } from '../world/schema/scalars.ts';
@@ -175,6 +175,7 @@ function alertBody({ kind, alert }: Transition) {
     mailbox_id: alert.mailboxId,
     object: alert.object,
     tags: alert.facts.tags ?? [],
+    id: alertId(alert),
     fingerprint: alert.fingerprint,
     title: alert.facts.title,
     sentences: alert.facts.sentences,
@@ -182,6 +183,7 @@ function alertBody({ kind, alert }: Transition) {
     since: isoOrNull(alert.since),
     firing_at: isoOrNull(alert.firingAt),
     resolved_at: isoOrNull(alert.resolvedAt),
+    acknowledged: alert.acknowledged ? { ...alert.acknowledged, at: isoOrNull(alert.acknowledged.at) } : null,
   };
 }
 

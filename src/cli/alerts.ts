@@ -5,7 +5,7 @@ import { visibleText } from '../core/wording/phrases.ts';
 import { type AlertsAnswer, maxAlerts } from '../web/json/alerts.ts';
 import { addressOf, askForAll, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { printJson } from './options.ts';
-import { momentIn, printLines, silencedText, tableLines } from './terminal.ts';
+import { acknowledgedIn, momentIn, printLines, silencedText, tableLines } from './terminal.ts';
 
 interface AlertsOptions extends DaemonOptions {
   readonly all?: boolean;
@@ -39,10 +39,11 @@ async function listAlerts(options: AlertsOptions): Promise<void> {
 
 /** Paragraph for each alert: its title, where and since when, and all its sentences. */
 function detailsOf({ alerts, time_zone: zone }: AlertsAnswer): readonly string[] {
-  return alerts.flatMap(({ severity, since, rule, title, status, sentences, silenced }, index) => {
+  return alerts.flatMap(({ severity, since, rule, title, status, sentences, silenced, acknowledged }, index) => {
     const pending = status === 'firing' ? '' : ` (${status})`;
     const said = [`${rule}${pending}, since ${momentIn(zone)(since)}`, ...sentences];
     if (silenced) said.push(`Silenced ${silencedText(silenced, zone)}.`);
+    if (acknowledged) said.push(acknowledgedIn(zone, acknowledged));
     const lines = [`${severity}: ${title}`, ...said.map((text) => `  ${text}`)].map(visibleText);
     return index === 0 ? lines : ['', ...lines];
   });
@@ -56,13 +57,17 @@ function noneText({ all = false, severity = [] }: AlertsOptions): string {
 
 function printAlerts({ alerts, time_zone: zone }: AlertsAnswer): void {
   const anySilenced = alerts.some(({ silenced }) => silenced !== null);
-  const titles = ['SEVERITY', 'SINCE', 'RULE', 'ALERT', ...(anySilenced ? ['SILENCED'] : [])];
-  const rows = alerts.map(({ severity, since, rule, title, status, silenced }) => [
+  const anyAcknowledged = alerts.some(({ acknowledged }) => acknowledged !== null);
+  const more = [...(anySilenced ? ['SILENCED'] : []), ...(anyAcknowledged ? ['ACKNOWLEDGED'] : [])];
+  const titles = ['SEVERITY', 'SINCE', 'RULE', 'ALERT', ...more, 'ID'];
+  const rows = alerts.map(({ severity, since, rule, title, status, silenced, acknowledged, id }) => [
     severity,
     momentIn(zone)(since),
     status === 'firing' ? rule : `${rule} (${status})`,
     title,
     ...(anySilenced ? [silenced ? silencedText(silenced, zone) : 'no'] : []),
+    ...(anyAcknowledged ? [acknowledged ? `by ${acknowledged.by}` : 'no'] : []),
+    id ?? '',
   ]);
   printLines(tableLines({ titles, rows }));
 }

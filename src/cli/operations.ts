@@ -203,6 +203,11 @@ export const operationCommands = {
       .description('let Warmwarden act again on mailboxes where others reversed its changes')
       .addCommand(operatingOn('end', 'contest-end', does));
   },
+  ack: () =>
+    withChangeOptions(new Command('ack'))
+      .description('acknowledge an alert: no reminders and no escalation of it until it ends or gets worse')
+      .argument('<alert>', 'its id, as `alerts list` shows it')
+      .action((alert: string, options: ChangeOptions) => operate(options, 'acknowledge', { alert })),
   reload: () =>
     withChangeOptions(new Command('reload'))
       .description('reload the configuration of the running daemon; a file with problems changes nothing')

@@ -8,7 +8,7 @@ import type { FleetAnswer } from '../web/json/fleet.ts';
 import { addressOf, askFor, askForAll, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { exitDone, exitFailed } from './errors.ts';
 import { printJson } from './options.ts';
-import { coloured, printLines, silencedText, tableLines } from './terminal.ts';
+import { acknowledgedIn, coloured, printLines, silencedText, tableLines } from './terminal.ts';
 
 const mailboxesShown = 20;
 
@@ -107,11 +107,12 @@ function saidBesides({ accounts, incidents, headline }: FleetAnswer): readonly s
 function alertLines({ alert_groups: groups, alerts_firing: firing, time_zone: zone }: FleetAnswer): readonly string[] {
   if (groups.length === 0) return [];
   const named = groups.slice(0, alertsNamed);
-  const lines = named.flatMap(({ rule, severity, title, silenced, count }) => {
+  const lines = named.flatMap(({ rule, severity, title, silenced, acknowledged, count }) => {
     const what = count === 1 ? visibleText(title) : `${counted(count, 'alert')}: ${ruleBook[rule].name}`;
     const line = `${severity.padEnd(8)}  ${what}`;
     const muted = silenced && count === 1 ? [`${' '.repeat(10)}silenced ${silencedText(silenced, zone)}`] : [];
-    return [severity === 'critical' ? coloured('red', line) : line, ...muted];
+    const known = acknowledged && count === 1 ? [`${' '.repeat(10)}${acknowledgedIn(zone, acknowledged)}`] : [];
+    return [severity === 'critical' ? coloured('red', line) : line, ...muted, ...known];
   });
   const more = firing - named.reduce((sum, { count }) => sum + count, 0);
   return [

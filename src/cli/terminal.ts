@@ -1,6 +1,7 @@
 // Output of a command: plain text and tables, the same on a screen and in a pipe but for the colours.
 import { styleText } from 'node:util';
 import { Help } from 'commander';
+import { acknowledgedText } from '../core/wording/explain.ts';
 import { momentText, visibleText } from '../core/wording/phrases.ts';
 import { exitFailed } from './errors.ts';
 
@@ -76,6 +77,14 @@ export function bytesText(bytes: number): string {
 /** Formats `2026-03-20T10:02:00.000Z` as `20 March 11:02 Europe/Berlin`. `zone`: an IANA name. */
 export function momentIn(zone: string): (at: string) => string {
   return (at) => momentText(Date.parse(at), zone);
+}
+
+/** Formats `Acknowledged by anna on 20 March 10:02 UTC: the provider knows.` `zone`: an IANA name. */
+export function acknowledgedIn(
+  zone: string,
+  one: { readonly by: string; readonly reason: string; readonly at: string },
+) {
+  return visibleText(acknowledgedText({ ...one, at: Date.parse(one.at) }, zone));
 }
 
 /** Formats `until 20 March 10:02 UTC by anna`. `zone`: an IANA name. */

@@ -1,5 +1,6 @@
 // Alerts as values, and the transitions that people are notified of.
 
+import { createHash } from 'node:crypto';
 import { type AlertRule, ruleBook, type Severity } from './alert-rules.ts';
 import type { EpochMs } from './time.ts';
 
@@ -140,6 +141,16 @@ export function isCause({ rule, object }: Pick<Subject, 'rule' | 'object'>): boo
 
 export function fingerprintOf(subject: Subject): string {
   return [subject.rule, subject.account, subject.mailboxId ?? '', subject.object ?? ''].join('|');
+}
+
+const idLetters = 10;
+
+/** Id of one firing of the alert, short enough to type. The next firing has another one. */
+export function alertId({ fingerprint, firingAt }: Pick<Alert, 'fingerprint' | 'firingAt'>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([fingerprint, firingAt]))
+    .digest('hex')
+    .slice(0, idLetters);
 }
 
 export function bothChanges(a: AlertChanges, b: AlertChanges): AlertChanges {

@@ -1,5 +1,5 @@
 // Paths of the page. A path with `do` prepares a command; opening it changes nothing.
-import { type Alert, type AlertMatch, isCause, noAccount } from './alert.ts';
+import { type Alert, type AlertMatch, alertId, isCause, noAccount } from './alert.ts';
 import { mailboxKey } from './mailbox.ts';
 
 export function mailboxPath({ account, id }: { readonly account: string; readonly id: string }): string {
@@ -51,6 +51,15 @@ export function mailboxCommandPath(
 
 export function writesPath(off: boolean, scope: { readonly account?: string; readonly mailbox?: string } = {}): string {
   return `/writes?${new URLSearchParams({ ...scope, do: off ? 'off' : 'on' })}`;
+}
+
+export function acknowledgePath(alert: Pick<Alert, 'fingerprint' | 'firingAt'>): string {
+  return `/alerts?${new URLSearchParams({ alert: alertId(alert), do: 'acknowledge' })}`;
+}
+
+/** Page of the alerts of a rule and account, each with its commands. */
+export function alertsPath(rule: string, account: string): string {
+  return `/alerts?${new URLSearchParams({ rule, account })}`;
 }
 
 export function silenceExpirePath(id: string): string {

@@ -143,6 +143,12 @@ export const operationShapes = {
   'silence-expire': z
     .strictObject({ ...confirmed, id: text.describe('The id of the silence.') })
     .meta({ title: 'Expire a silence', description: 'Ends a silence now. Alerts that are still firing are sent.' }),
+  acknowledge: z
+    .strictObject({ ...confirmed, alert: text.describe('The id of a firing alert, or its fingerprint.') })
+    .meta({
+      title: 'Acknowledge an alert',
+      description: 'Stops the reminders of a firing alert, and its escalation, until it ends or gets worse.',
+    }),
   'channels-resend': z
     .strictObject({
       ...confirmed,

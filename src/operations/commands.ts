@@ -11,7 +11,7 @@ import type { CommandRooms } from './audit.ts';
 import type { Command, Commands } from './command-requests.ts';
 import { holdCommands } from './holds.ts';
 import { mailboxCommands } from './mailbox-commands.ts';
-import { silenceCommands } from './silences.ts';
+import { acknowledgeCommand, silenceCommands } from './silences.ts';
 import { undoCommand } from './undo.ts';
 import { type WritesRooms, writesCommand } from './writes.ts';
 
@@ -31,6 +31,7 @@ export function createOperatorCommands(
     ...mailboxCommands(watchOf, rooms),
     undo: undoCommand(watchOf, rooms),
     ...silenceCommands(rooms),
+    acknowledge: acknowledgeCommand(rooms),
     writes: writesCommand(judging),
     ...holdCommands(judging),
     'channels-resend': resendCommand(undelivered),

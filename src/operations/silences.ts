@@ -1,16 +1,18 @@
-// Commands that add a silence and end one before its time. A silence is stored first, then shown in the picture.
+// Commands that add a silence, end one before its time, and acknowledge an alert. Both are stored first, then shown in
+// the picture.
 
 import { mutes } from '../alerts/routing.ts';
 import { isDisarming } from '../alerts/rules/protection-rule.ts';
-import { type AlertMatch, matchText, type Silence } from '../core/alert.ts';
+import { type AlertMatch, alertId, matchText, noAccount, type Silence } from '../core/alert.ts';
 import { alertRules } from '../core/alert-rules.ts';
 import { fitsGlob, namesMailbox } from '../core/mailbox-pattern.ts';
 import { namesAre, notCalled } from '../core/nearest.ts';
-import { type CommandOutcome, invalid } from '../core/operator-command.ts';
+import { type CommandOutcome, invalid, noChange } from '../core/operator-command.ts';
 import { type EpochMs, secondMs } from '../core/time.ts';
+import { acknowledgedText } from '../core/wording/explain.ts';
 import { counted, momentText } from '../core/wording/phrases.ts';
 import type { CommandRooms } from './audit.ts';
-import type { Commands } from './command-requests.ts';
+import type { Command, Commands } from './command-requests.ts';
 
 export function silenceCommands(rooms: CommandRooms): Pick<Commands, 'silence-add' | 'silence-expire'> {
   const { fleet, store, world, rules } = rooms;
@@ -46,6 +48,34 @@ export function silenceCommands(rooms: CommandRooms): Pick<Commands, 'silence-ad
         carryOut: () => record({ ...silence, until: now }, [`Silence ${id} has expired. ${then}`]),
       };
     },
+  };
+}
+
+export function acknowledgeCommand({ fleet, store, world, turns, rules }: CommandRooms): Command<'acknowledge'> {
+  return ({ alert: name, by, reason }) => {
+    const firing = [...fleet.alerts()].filter(({ status }) => status === 'firing');
+    const alert = firing.find((one) => [alertId(one), one.fingerprint].includes(name));
+    if (!alert) return invalid(`No firing alert has the id ${name}. See \`${world.command} alerts list\`.`);
+    const { rule, account, mailboxId, email, facts, acknowledged } = alert;
+    if (acknowledged) return noChange(`${facts.title}. ${acknowledgedText(acknowledged, rules().timeZone)}`);
+    if (rule === 'store_failing') return invalid('The store cannot keep an acknowledgement while it fails.');
+    const effect = isDisarming(alert)
+      ? 'Everybody sees who takes care of it. Its daily reminder stays.'
+      : 'Until it ends or gets worse, Warmwarden sends no reminder, and notifies no channel of a route with unless_acknowledged_after.';
+    return {
+      plan: { effect: [`${facts.title}.`, effect], about: alertId(alert) },
+      command: `ack ${alertId(alert)}: ${facts.title}`,
+      account: account === noAccount ? null : account,
+      mailboxes: mailboxId === null || email === null ? [] : [{ account, id: mailboxId, email }],
+      carryOut: () =>
+        turns.take(async () => {
+          const acknowledgement = { by, reason, at: world.clock.now() };
+          const now = (await store.acknowledge(alert, acknowledgement)) ? fleet.alert(alert.fingerprint) : undefined;
+          if (now?.firingAt !== alert.firingAt) return noChange(`Nothing to acknowledge: ${facts.title} has ended.`);
+          fleet.putAlert({ ...now, acknowledged: acknowledgement });
+          return { result: 'done', messages: [`Acknowledged: ${facts.title}.`, effect] };
+        }),
+    };
   };
 }
 

@@ -1,7 +1,7 @@
 // State that survives a restart: one method per business event, here and on the parts, each in its own transaction
 // (database.ts). The store has no clock: callers pass `now`.
 import type { Action, OpenAction } from '../core/action.ts';
-import type { AlertChanges, Silence } from '../core/alert.ts';
+import type { Acknowledgement, Alert, AlertChanges, Silence } from '../core/alert.ts';
 import type { Change, MailboxState } from '../core/mailbox.ts';
 import type { AccountLedger, MailboxEntries } from '../core/records.ts';
 import type { NotifiedOutage, StorePlace, StoreTrouble } from '../core/store-failure.ts';
@@ -197,6 +197,18 @@ export class Store {
     // The keys are removed from the note, so that a stop that a person ended does not come back with the next start.
     if (record.on.length > 0)
       this.keepStops(this.#note.content.stops.filter(({ scope }) => !record.on.includes(scopeKey(scope))));
+  }
+
+  /** Returns false if the alert has ended, or fires anew. */
+  acknowledge({ fingerprint, firingAt }: Alert, acknowledged: Acknowledgement): Promise<boolean> {
+    return this.#gate.write(async (trx) => {
+      const rows = trx.selectFrom('alerts').select('alert').where('fingerprint', '=', fingerprint);
+      const row = await rows.executeTakeFirst();
+      const stored = row && parsed<Alert>(row.alert, 'alerts', { fingerprint });
+      if (stored?.status !== 'firing' || stored.firingAt !== firingAt) return false;
+      await writeAlerts(trx, { changed: [{ ...stored, acknowledged }], dropped: [], transitions: [] });
+      return true;
+    });
   }
 
   recordSilence(silence: Silence): Promise<void> {

@@ -37,6 +37,17 @@ test('twice: an observation between that says the opposite starts the count over
   expect(kept.notified).toMatchObject([{ kind: 'firing', alert: { since: start + 2, firingAt: start + 3 } }]);
 });
 
+test('an acknowledgement stays while the words change, and ends when the alert is more severe', () => {
+  const kept = keeper();
+  kept.see({ severity: 'warning' }, start);
+  const acknowledged = { by: 'ann', reason: '', at: start + 1 };
+  for (const [name, alert] of kept.alerts) kept.alerts.set(name, { ...alert, acknowledged });
+  kept.see({ severity: 'warning', facts: { ...facts, sentences: ['More.'] } }, start + 2);
+  expect(kept.only()).toMatchObject({ acknowledged, facts: { sentences: ['More.'] } });
+  kept.see({}, start + 3);
+  expect([kept.kinds(), kept.only()?.acknowledged]).toEqual([['firing', 'worsened'], undefined]);
+});
+
 test('resolving takes its observations in a row, and unknown neither counts nor interrupts', () => {
   const kept = keeper();
   kept.see({ clearObservations: 2 }, start);

@@ -81,6 +81,7 @@ test('Teams: links are buttons, and text is in runs, which are read as nothing e
   expect(actions).toEqual([
     { type: 'Action.OpenUrl', title: 'Open', url: `${page}/mailboxes/acme/m1` },
     { type: 'Action.OpenUrl', title: 'What to do', url: `${page}/runbooks#stale_data` },
+    expect.objectContaining({ title: 'Acknowledge' }),
     expect.objectContaining({ title: 'Silence 4 h' }),
   ]);
   expect(JSON.stringify(body)).toContain('"text":"warmwarden resume acme/bob@acme.example","fontType":"monospace"');

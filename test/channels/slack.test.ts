@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { actedEvent } from '../../src/alerts/rules/action-rules.ts';
 import { messageText } from '../../src/channels/message-text.ts';
 import { slackChannel, slackWriter } from '../../src/channels/slack.ts';
-import type { Alert, Transition } from '../../src/core/alert.ts';
+import { type Alert, alertId, type Transition } from '../../src/core/alert.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { firing, resolved, sampleAction, sampleAlert, sampleContext, sampleMailbox, start } from '../alerts/samples.ts';
@@ -175,7 +175,8 @@ test('buttons open the page with the command prepared, when people can reach it'
   const advice = (rule: string) => `What to do ${page}/runbooks#${rule}`;
   const stale = named('bob@acme.example');
   const mute = `Silence 4 h ${page}/silences?rule=stale_data&account=acme&mailbox=bob1%40acme.example&for=4h&do=add`;
-  expect(buttonsOf(firing(stale))).toEqual([open, advice('stale_data'), mute]);
+  const acknowledge = `Acknowledge ${page}/alerts?alert=${alertId(stale)}&do=acknowledge`;
+  expect(buttonsOf(firing(stale))).toEqual([open, advice('stale_data'), acknowledge, mute]);
   expect(buttonsOf(resolved(stale))).toEqual([open, advice('stale_data')]);
   const pauseAt = (outcome: string, action = 'pause') => {
     const links = { action, outcome, runbook_url: `${page}/runbooks#guard_acted` };
@@ -188,6 +189,7 @@ test('buttons open the page with the command prepared, when people can reach it'
   expect(buttonsOf(pauseAt('confirmed', 'recovery'))).toEqual([open, advice('guard_acted')]);
   expect(buttonsOf(firing(stale), firing(sampleAlert(2)))).toEqual([
     `Open ${page}`,
+    `Acknowledge ${page}/alerts?rule=stale_data&account=acme`,
     `Silence 4 h ${page}/silences?rule=stale_data&account=acme&for=4h&do=add`,
   ]);
 });

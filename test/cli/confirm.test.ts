@@ -47,6 +47,7 @@ const changes: readonly (readonly [name: string, ...argv: readonly string[]])[] 
   ['contest-end', 'contest', 'end', 'a@b.example'],
   ['silence-add', 'silence', 'add', '--rule', 'dns_failing', '--for', '1h', '--reason', 'known'],
   ['silence-expire', 'silence', 'expire', 's1'],
+  ['acknowledge', 'ack', 'a1'],
   ['writes', 'writes', 'off', '--reason', 'a look first'],
   ['writes', 'writes', 'on'],
   ['reload', 'reload', '--force'],

@@ -7,10 +7,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { allCommands } from '../../src/cli/main.ts';
 import { errorShape, shapes } from '../../src/cli/shapes/shapes.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { alertId } from '../../src/core/alert.ts';
 import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
 import { Store } from '../../src/store/store.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
+import { sampleAlert } from '../alerts/samples.ts';
 import { type Receiver, startReceiver, status } from '../outbox/receiver.ts';
 import { commandLine } from '../support/command-line.ts';
 import { folderOfFile } from '../support/new-folder.ts';
@@ -21,7 +23,7 @@ import { until } from '../support/until.ts';
 interface Row {
   /** The words of the command. */
   readonly words: string;
-  /** What it takes to do its work. MAILBOX and SILENCE stand for one of the fleet. */
+  /** What it takes to do its work. MAILBOX, SILENCE and ALERT stand for one of the fleet. */
   readonly args?: readonly string[];
   /** What it does not understand; an unknown option without. */
   readonly wrong?: readonly string[];
@@ -51,6 +53,7 @@ const table: readonly Row[] = [
   { words: 'backtest', args: ['--days', '3'], wrong: ['--days', '91'], alone: 0 },
   { words: 'status', alone: 1 },
   { words: 'alerts list', args: ['--all'], wrong: ['--severity', 'grave'], alone: 1 },
+  { words: 'ack', args: ['ALERT', ...reason], wrong: [], alone: 1, changes: true },
   { words: 'explain', args: mailbox, wrong: [...mailbox, '--at', 'yesterday'], alone: 1 },
   { words: 'history', args: ['--guard'], wrong: ['--since', 'long'], alone: 1 },
   { words: 'pause', args: [...mailbox, ...reason], wrong: [], alone: 1, changes: true },
@@ -132,6 +135,8 @@ beforeAll(async () => {
   await run('silence add --rule stale_data --for 1h --yes --reason test', 'guarded');
   const { silences } = JSON.parse((await run('silence list --json', 'guarded')).stdout);
   known.set('SILENCE', silences[0].id);
+  daemon.fleet.putAlert(sampleAlert(1));
+  known.set('ALERT', alertId(sampleAlert(1)));
 });
 
 afterAll(async () => {
@@ -295,6 +300,7 @@ const unknown: readonly (readonly string[])[] = [
   ['writes', 'off', '--account', 'nobody', '--yes', ...reason],
   ['silence', 'add', '--rule', 'nothing', '--for', '1h', '--yes', ...reason],
   ['silence', 'expire', 'nothing', '--yes'],
+  ['ack', 'nothing', '--yes'],
 ];
 
 test.each(unknown)('an unknown name ends with 2: %s %s %s', async (...argv) => {

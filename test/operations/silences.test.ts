@@ -6,14 +6,17 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import { linksOf } from '../../src/channels/message-text.ts';
 import { askDaemon } from '../../src/cli/daemon.ts';
-import type { Alert } from '../../src/core/alert.ts';
+import { type Alert, alertId } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { type CommandSocket, startCommandSocket } from '../../src/operations/socket.ts';
 import { Store } from '../../src/store/store.ts';
-import { silencesRoute } from '../../src/web/json/alerts.ts';
+import { preparedAt } from '../../src/web/commands/prepared.ts';
+import { alertsRoute, silencesRoute } from '../../src/web/json/alerts.ts';
 import { alertCommands } from '../../src/web/page/parts/command-links.ts';
+import { acknowledgedLine } from '../../src/web/page/parts/items.ts';
 import { systemClock } from '../../src/world/world.ts';
-import { sampleAlert } from '../alerts/samples.ts';
+import { firing, sampleAlert } from '../alerts/samples.ts';
+import { messageWith } from '../channels/people.ts';
 import { commandLine } from '../support/command-line.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { silentWorld } from '../support/silent-world.ts';
@@ -122,6 +125,52 @@ test('a silence says how many it mutes and that it mutes what the guard does too
     stdout: '',
     stderr: 'No active silence has the id other. See `warmwarden silence list`.\n',
   });
+});
+
+test('an alert is acknowledged once, by its id, with who and why, and survives a restart; what ended is not', async () => {
+  const alert = sampleAlert(1);
+  const off = sampleAlert(3, { rule: 'protection_off', object: 'writes' });
+  for (const one of [alert, off]) fleet.putAlert(one);
+  await store.recordAlerts({ changed: [alert, off], dropped: [], transitions: [] });
+  const ask = (id: string, more = {}) => askDaemon(path, 'acknowledge', { alert: id, ...asker, ...more });
+  expect(await ask('other')).toMatchObject({ result: 'invalid', messages: [expect.stringContaining('alerts list')] });
+  const dry = await ask(alertId(alert), { dry_run: true });
+  expect([dry.result, fleet.alert(alert.fingerprint)]).toEqual(['planned', alert]);
+  expect((await ask(alertId(alert), { plan: dry.plan })).result).toBe('done');
+  expect((await ask(off.fingerprint)).messages[1]).toContain('Its daily reminder stays.');
+  const { alerts } = await store.loadPicture();
+  expect(alerts).toMatchObject([{ acknowledged: asker }, { acknowledged: asker }]);
+  expect(fleet.alert(alert.fingerprint)?.acknowledged).toEqual(alerts[0]?.acknowledged);
+  const again = await ask(alertId(alert));
+  expect([again.result, again.messages[0]]).toEqual([
+    'no_change',
+    expect.stringMatching(/Acknowledged by ann on .*: the provider moves\.$/),
+  ]);
+  const parts = { fleet, world: silentWorld(), timeZone: () => 'UTC' };
+  const { body } = await alertsRoute.read(parts, new URLSearchParams());
+  expect(body).toMatchObject({ alerts: expect.arrayContaining([expect.objectContaining({ id: alertId(alert) })]) });
+  expect(JSON.stringify(body)).toContain('"acknowledged":{"by":"ann","reason":"the provider moves","at":"');
+  // The second alert is in the picture alone: its end was stored meanwhile.
+  const [, ended] = [...fleet.alerts()];
+  expect(await ask(ended?.fingerprint ?? '')).toMatchObject({ result: 'no_change' });
+  expect(fleet.alert(ended?.fingerprint ?? '')).toEqual(ended);
+});
+
+test('the link of a message prepares the acknowledgement of this firing; an acknowledged or disarming alert has none', () => {
+  const page = { pageUrl: 'https://w.example', publicUrl: 'https://w.example' };
+  const linkOf = (...alerts: readonly Alert[]) =>
+    linksOf(messageWith(alerts.map((one) => firing(one))), page).find(({ name }) => name === 'ack_url')?.url;
+  const alert = sampleAlert(1);
+  const { pathname, searchParams: asked } = new URL(linkOf(alert) ?? '');
+  const prepared = preparedAt({ path: pathname, asked, mailbox: () => undefined });
+  expect(prepared).toMatchObject({ operation: 'acknowledge', requests: [{ body: { alert: alertId(alert) } }] });
+  expect(linkOf(alert, sampleAlert(2))).toBe('https://w.example/alerts?rule=stale_data&account=acme');
+  const acknowledged = { ...alert, acknowledged: { by: 'ann', reason: '', at: 0 } };
+  for (const one of [acknowledged, sampleAlert(3, { rule: 'protection_off', object: 'writes' })]) {
+    expect([linkOf(one), String(alertCommands(one, null)).includes('Acknowledge')]).toEqual([undefined, false]);
+  }
+  expect(String(alertCommands(alert, null))).toContain('do=acknowledge');
+  expect(String(acknowledgedLine(acknowledged))).toContain('by ann');
 });
 
 test('the command line begins one, and wants an end and a reason', async () => {

@@ -1,6 +1,6 @@
 // Commands on the page of a whole daemon: the effect, the confirmation, the outcome that the simulator shows too. Forms: test/web/sessions.test.ts.
 import { expect, test } from 'vitest';
-import { mailboxCommandPath, mailboxPath } from '../../src/core/page-links.ts';
+import { acknowledgePath, mailboxCommandPath, mailboxPath } from '../../src/core/page-links.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { formTokenOf } from '../../src/web/access/sessions.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
@@ -110,7 +110,7 @@ test('nothing is done for another page, another browser, a viewer, without a rea
   expect(stage.made()).toEqual([`${oliver} slow`]);
 });
 
-test('an emergency stop begins and ends, of everything and of a mailbox; a silence is added as the links of messages prepare it', async () => {
+test('an emergency stop begins and ends, of everything and of a mailbox; a silence is added, and an alert acknowledged, as the links of messages prepare it', async () => {
   await using stage = await begin([oliver]);
   const browser = await signedIn(stage);
   const key = `agency/${stage.mailbox(oliver).id}`;
@@ -135,6 +135,14 @@ test('an emergency stop begins and ends, of everything and of a mailbox; a silen
   const match = { rule: ['dns_failing'], account: ['agency'], mailbox: [oliver] };
   expect(stage.fleet().silences(stage.clock.now())).toMatchObject([{ id, by: 'operator', match }]);
   expect(await carryOut(stage, browser, `/silences?do=expire&id=${id}`)).toContain(`Silence ${id} has expired.`);
+
+  const alerts = () => [...stage.fleet().alerts()];
+  const [path = ''] = alerts().map(acknowledgePath);
+  const get = await browser.get(path);
+  expect([get.status, alerts().map(({ acknowledged }) => acknowledged)]).toEqual([200, [undefined]]);
+  expect(await carryOut(stage, browser, path)).toContain('Acknowledged: ');
+  expect(alerts()).toMatchObject([{ acknowledged: { by: 'operator', reason: 'the list is being cleaned' } }]);
+  expect(shownText((await browser.get('/alerts')).text)).toMatch(/acknowledged\n[\s\S]* by operator: the list/);
   const empty = shownText((await browser.get('/silences?do=add')).text);
   expect(empty).toMatch(/Not possible like this[\s\S]*A silence needs at least one of/);
 });

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { actionAfter } from '../../src/core/action.ts';
+import type { Alert } from '../../src/core/alert.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { BudgetLedger, NotificationLogChanges } from '../../src/core/records.ts';
@@ -445,6 +446,18 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         { group: 'a|r', at: now + 5 },
       ]);
       expect((await store.loadPicture()).silences).toEqual([{ ...silence, until: now + 3 }]);
+    });
+
+    it('an acknowledgement changes nothing else of an alert, and none that ended or fires anew', async (opened) => {
+      const alert = { ...alertOf('m1'), status: 'firing', firingAt: now } as const;
+      await opened.store.recordAlerts({ ...noAlerts, changed: [alert] });
+      const acknowledged = { by: 'ann', reason: 'on it', at: now + 1 };
+      const acknowledge = (one: Alert) => opened.store.acknowledge(one, acknowledged);
+      expect(await acknowledge({ ...alert, firingAt: now - 1 })).toBe(false);
+      expect(await acknowledge({ ...alert, fingerprint: 'other' })).toBe(false);
+      expect(await acknowledge({ ...alert, severity: 'info' })).toBe(true);
+      const store = await opened.reopen();
+      expect((await store.loadPicture()).alerts).toEqual([{ ...alert, acknowledged }]);
     });
 
     it('a channel sends in its own order, whatever its neighbour does', async (opened) => {

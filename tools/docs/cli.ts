@@ -58,7 +58,7 @@ const groups: readonly Group[] = [
   {
     heading: 'Silence',
     about: 'A silence mutes messages. Warmwarden continues to guard, and still sends the end of an announced alert.',
-    names: ['silence'],
+    names: ['silence', 'ack'],
   },
   {
     heading: 'Set up',

@@ -227,6 +227,7 @@ export const shapes = {
   'breaker discard': outcome,
   'contest end': outcome,
   writes: outcome,
+  ack: outcome,
   'silence add': outcome,
   'silence list': silencesAnswer.omit({ next_cursor: true }),
   'silence expire': outcome,

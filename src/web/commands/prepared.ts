@@ -8,7 +8,15 @@ import type { OperationName } from '../../operations/command-requests.ts';
 import { readDuration } from '../../world/schema/scalars.ts';
 import type { CommandField, CommandText } from '../page/command-page.ts';
 
-export const commandPaths = ['/mailboxes', '/silences', '/writes', '/breaker', '/activity', '/deliveries'] as const;
+export const commandPaths = [
+  '/mailboxes',
+  '/alerts',
+  '/silences',
+  '/writes',
+  '/breaker',
+  '/activity',
+  '/deliveries',
+] as const;
 
 type Values = Readonly<Record<string, string>>;
 
@@ -109,6 +117,14 @@ const commands: Readonly<Record<string, PageCommand>> = {
     back: '/silences',
     given: ['id'],
     body: ({ id = '' }) => ({ id }),
+  },
+  '/alerts acknowledge': {
+    operation: 'acknowledge',
+    title: () => 'Acknowledge an alert',
+    button: 'Acknowledge',
+    back: '/alerts',
+    given: ['alert'],
+    body: ({ alert = '' }) => ({ alert }),
   },
   '/writes off': {
     operation: 'writes',

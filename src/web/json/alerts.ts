@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { matches, silenceOf } from '../../alerts/routing.ts';
-import { type Alert, accountsOf } from '../../core/alert.ts';
+import { type Alert, accountsOf, alertId } from '../../core/alert.ts';
 import { alertRules, severities } from '../../core/alert-rules.ts';
 import { type ListedDelivery, publicState } from '../../core/delivery.ts';
 import { type Incident, type IncidentMailbox, memberStates, sharedAttributes } from '../../core/incident.ts';
@@ -19,6 +19,11 @@ export const silenced = z
   .strictObject({ by: text, until: moment })
   .nullable()
   .describe('Who silenced it, and until when; null: its messages are sent.');
+
+export const acknowledged = z
+  .strictObject({ by: text, reason: text, at: moment })
+  .nullable()
+  .describe('Who takes care of it; null: it was not acknowledged.');
 
 const globs = texts.optional();
 
@@ -182,6 +187,7 @@ function incidentFacts(one: Incident, zone: string) {
 
 const alert = z
   .strictObject({
+    id: text.nullable().describe('The id of this firing, for `ack`; null: it is pending.'),
     fingerprint: text,
     rule: z.enum(alertRules),
     severity: z.enum(severities),
@@ -193,6 +199,7 @@ const alert = z
     object: text.nullable().describe('What else it is about: a domain, an ip address.'),
     since: moment,
     firing_at: moment.nullable(),
+    acknowledged,
     title: text,
     sentences: texts,
     numbers: z.record(text, z.union([number, text, z.null()])).readonly(),
@@ -200,7 +207,8 @@ const alert = z
   .meta({ id: 'alert', description: 'Something that is wrong.' });
 
 function alertFacts(one: Alert) {
-  return { ...one, ...one.facts, accounts: accountsOf(one) };
+  const id = one.firingAt === null ? null : alertId(one);
+  return { ...one, ...one.facts, id, acknowledged: one.acknowledged ?? null, accounts: accountsOf(one) };
 }
 
 export const maxAlerts = 1_000;

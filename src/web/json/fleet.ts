@@ -19,7 +19,7 @@ import { type Group, groupings, readGroups, shareOf, usualGrouping } from '../ov
 import { tones } from '../overview/headline.ts';
 import { cursorOf, keyText, limitOf, means, oneOf, pageAfter } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { openIncidentFacts, openIncidents, silenced } from './alerts.ts';
+import { acknowledged, openIncidentFacts, openIncidents, silenced } from './alerts.ts';
 import {
   action,
   actionFacts,
@@ -111,6 +111,7 @@ const briefAlert = z.strictObject({
   since: moment,
   title: text,
   silenced,
+  acknowledged,
 });
 
 function writesOffFacts(off: WritesOff, command: string) {
@@ -191,7 +192,10 @@ export const mailboxesRoute = fleetRoute({
     const chosen = selectMailboxes(picture.ranked, filter, fleet);
     const { rows, next } = pageAfter(chosen, ({ key }) => key, { after, limit });
     const silences = fleet.silences(now);
-    const briefly = (one: Alert) => ({ ...one, title: one.facts.title, silenced: silenceOf(one, silences, fleet) });
+    const briefly = (one: Alert) => {
+      const silenced = silenceOf(one, silences, fleet);
+      return { ...one, title: one.facts.title, silenced, acknowledged: one.acknowledged ?? null };
+    };
     const sweepOf = new Map(sweeps.map((sweep) => [sweep.account, sweep]));
     const lastWrites = fleet.lastWrites();
     return {

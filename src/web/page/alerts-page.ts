@@ -28,7 +28,7 @@ import {
   severityBadge,
   text,
 } from './parts/elements.ts';
-import { alertGroupItem, alertTitle, deliveryItem, runbookLink } from './parts/items.ts';
+import { acknowledgedLine, alertGroupItem, alertTitle, deliveryItem, runbookLink } from './parts/items.ts';
 import { place } from './place.ts';
 
 const alertParameters = { ...alertFilters, page: whole(1), before: whole(1, Number.MAX_SAFE_INTEGER) };
@@ -112,7 +112,7 @@ function pastItem({ kind, at, alert }: PastAlert, now: EpochMs): Markup {
   const isOver = kind === 'resolved';
   const lasted = isOver && html` <span class="muted">after ${duration(at - (alert.firingAt ?? alert.since))}</span>`;
   return html`<li class="${isOver ? 'ok' : alert.severity}">
-<p class="line"><span class="badge ${isOver ? 'confirmed' : 'none'}">${isOver ? 'resolved' : 'happened'}</span> ${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${ago(at, now)}</span>${lasted} ${runbookLink(alert)}</p></li>`;
+<p class="line"><span class="badge ${isOver ? 'confirmed' : 'none'}">${isOver ? 'resolved' : 'happened'}</span> ${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${ago(at, now)}</span>${lasted} ${runbookLink(alert)}</p>${acknowledgedLine(alert)}</li>`;
 }
 
 async function messagesPanel({ world, deliveries }: RouteParts) {

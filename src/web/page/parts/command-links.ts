@@ -1,10 +1,12 @@
 // Links that prepare commands, and the selection of mailboxes. Only operators see them.
 
 import { html } from 'hono/html';
+import { mayAcknowledge } from '../../../alerts/routing.ts';
 import { isDisarming, protectionOf } from '../../../alerts/rules/protection-rule.ts';
 import { type Alert, noAccount, type Silence } from '../../../core/alert.ts';
 import { mailboxKey } from '../../../core/mailbox.ts';
 import {
+  acknowledgePath,
   alertSilencePath,
   breakerPath,
   mailboxCommandPath,
@@ -55,7 +57,8 @@ export function alertCommands(alert: Alert, silence: Silence | null): Markup {
   const second = silence
     ? doLink(silenceExpirePath(silence.id), 'Expire the silence')
     : doLink(alertSilencePath(alert, silenceLasts), 'Silence 4 h');
-  return html`<p class="line">${first} ${isDisarming(alert) ? '' : second}</p>`;
+  const acknowledge = mayAcknowledge(alert) ? doLink(acknowledgePath(alert), 'Acknowledge') : '';
+  return html`<p class="line">${first} ${acknowledge} ${isDisarming(alert) ? '' : second}</p>`;
 }
 
 /** Links that carry out or drop what the circuit breaker holds, each with its effect. */

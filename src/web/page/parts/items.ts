@@ -102,8 +102,15 @@ export function alertItem(alert: Alert, { now, silences, fleet }: ListContext, i
   return html`<li id="alert-${alert.fingerprint}" class="${alert.severity}">
 <p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${lasting(alert.since, now)}</span> ${silence ? html`<span class="badge none">silenced</span> <span class="muted">until ${moment(silence.until)} by ${text(silence.by)}</span>` : ''} ${runbookLink(alert)}</p>
 ${!isBrief && alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
+${acknowledgedLine(alert)}
 ${silence ? html`<p class="muted">Silenced because: ${text(silence.reason)}</p>` : ''}
 ${alert.status === 'firing' && !isBrief ? alertCommands(alert, silence) : ''}</li>`;
+}
+
+export function acknowledgedLine({ acknowledged }: Alert): Markup | '' {
+  if (!acknowledged) return '';
+  const { by, reason, at } = acknowledged;
+  return html`<p class="muted"><span class="badge none">acknowledged</span> ${moment(at)} by ${text(by)}${reason && html`: ${text(reason)}`}</p>`;
 }
 
 /** Entry of a group of alerts of one rule, with a link to the list with each alert. */
