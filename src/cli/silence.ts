@@ -1,6 +1,6 @@
 // `warmwarden silence add|list|expire`: mutes messages for a while. The guard goes on.
 import { Command, Option } from 'commander';
-import { matchText } from '../core/alert.ts';
+import { matchText, periods } from '../core/alert.ts';
 import { type Severity, severities } from '../core/alert-rules.ts';
 import { secondMs } from '../core/time.ts';
 import type { SilencesAnswer } from '../web/json/alerts.ts';
@@ -11,6 +11,9 @@ import { momentIn, printLines, tableLines } from './terminal.ts';
 
 interface AddOptions extends ChangeOptions {
   readonly for: number;
+  readonly from?: string;
+  readonly every?: (typeof periods)[number];
+  readonly until?: string;
   readonly rule?: string[];
   readonly account?: string[];
   readonly tag?: string[];
@@ -46,29 +49,36 @@ function addCommand(): Command {
     .option('--object <glob...>', 'what else an alert is about: an IP address, a channel, an API, a whole domain')
     .addOption(new Option('--severity <word...>', 'severities').choices([...severities]))
     .requiredOption('--for <duration>', 'how long, for example 2h', duration)
+    .option('--from <time>', 'when it begins: "2026-12-05 22:00", in alerts.time_zone (default: now)')
+    .addOption(new Option('--every <period>', 'repeat it at the same time of day').choices([...periods]))
+    .option('--until <day>', 'the last day of a repetition (default: until you expire it)')
     .requiredOption('--reason <text>', 'why, for your colleagues and the audit log')
     .action((options: AddOptions) => {
       const { rule, account, tag, provider, mailbox, domain, object, severity } = options;
       const match = { rule, account, tag, provider, mailbox, domain, object, severity };
-      return operate(options, 'silence-add', { match, for_seconds: options.for / secondMs });
+      const { from, every, until } = options;
+      return operate(options, 'silence-add', { match, for_seconds: options.for / secondMs, from, every, until });
     });
 }
 
 function listCommand(): Command {
   return withDaemonOptions(new Command('list'))
-    .description('list the active silences, the next to expire first')
+    .description('list the active and planned silences, and the mute times that are on')
     .action(list);
 }
 
 async function list(options: DaemonOptions): Promise<void> {
   const answer = (await askFor(addressOf(options), 'silences', { limit: mostShown })) as SilencesAnswer;
-  const { time_zone: zone, silences } = answer;
-  if (options.json) return void printJson('silence list', { time_zone: zone, silences });
-  if (silences.length === 0) return void printLines(['No silence is active.']);
-  const rows = silences.map(({ id, match, by, reason, until }) => {
-    return [momentIn(zone)(until), matchText(match), by, reason, id];
-  });
-  printLines(tableLines({ titles: ['UNTIL', 'MATCHES', 'BY', 'REASON', 'ID'], rows }));
+  const { time_zone: zone, at, silences, mute_times: mutes } = answer;
+  if (options.json) return void printJson('silence list', { at, time_zone: zone, silences, mute_times: mutes });
+  const moment = momentIn(zone);
+  const on = mutes.map(({ name, until }) => `Mute time ${name} is on until ${moment(until)}.`);
+  if (silences.length === 0) return void printLines([...on, 'No silence is active.']);
+  const rows = silences.map(({ id, match, by, reason, from, until, repeats }) => [
+    `${from > at ? `next: ${moment(from)} to ` : ''}${moment(until)}${repeats ? `, every ${repeats.every}` : ''}`,
+    ...[matchText(match), by, reason, id],
+  ]);
+  printLines([...on, ...tableLines({ titles: ['UNTIL', 'MATCHES', 'BY', 'REASON', 'ID'], rows })]);
 }
 
 function expireCommand(): Command {

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { type AlertRule, ruleBook, type Severity } from './alert-rules.ts';
-import type { EpochMs } from './time.ts';
+import { addDays, dayOf, type EpochMs, momentAt, timeOfDayMs, wallClock } from './time.ts';
 
 export interface AlertFacts {
   readonly title: string;
@@ -110,6 +110,33 @@ export interface Silence {
   readonly reason: string;
   readonly from: EpochMs;
   readonly until: EpochMs;
+  /** Absent for a silence that occurs once. `from` and `until` are then those of one window. */
+  readonly repeats?: Repetition;
+}
+
+export const periods = ['day', 'week'] as const;
+
+/** Windows that begin at the same time of day by the clock of `timeZone`. None begins at `ends` or later. */
+export interface Repetition {
+  readonly every: (typeof periods)[number];
+  readonly timeZone: string;
+  readonly ends: EpochMs | null;
+}
+
+/** Returns the silence with its window that is in force or next, or null if it is over. */
+export function windowOf(silence: Silence, now: EpochMs): Silence | null {
+  const { from, until, repeats } = silence;
+  if (!repeats || until > now) return until > now ? silence : null;
+  const { every, timeZone, ends } = repeats;
+  const first = wallClock(from, timeZone);
+  const daysBetween = every === 'day' ? 1 : 7;
+  const days = dayOf(wallClock(now, timeZone).date) - dayOf(first.date);
+  // A window is shorter than its period, so the last one that began may still be in force.
+  for (let window = Math.max(0, Math.floor(days / daysBetween) - 1); ; window += 1) {
+    const begin = momentAt(addDays(first.date, window * daysBetween), timeOfDayMs(first.time), timeZone);
+    if (ends !== null && begin >= ends) return null;
+    if (begin + until - from > now) return { ...silence, from: begin, until: begin + until - from };
+  }
 }
 
 export interface Announcement {

@@ -41,6 +41,7 @@ export async function serve(
     ready,
     explain: explainVerdict,
     timeZone,
+    muteTimes: () => live.config.alerts.muteTimes,
     policyOf: (mailbox) => live.policyOf(mailbox),
     history: store.audit,
     entries: store,

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { periods } from '../core/alert.ts';
 import { severities } from '../core/alert-rules.ts';
 import { didYouMean } from '../core/nearest.ts';
 import {
@@ -136,10 +137,19 @@ export const operationShapes = {
       title: 'Start or end the emergency stop',
       description: 'Starts or ends the emergency stop: Warmwarden changes no mailbox of the account, or none at all.',
     }),
-  'silence-add': z.strictObject({ ...confirmed, match, for_seconds: seconds.describe('How long.') }).meta({
-    title: 'Add a silence',
-    description: 'Mutes the messages of the alerts that match. Warmwarden continues to guard.',
-  }),
+  'silence-add': z
+    .strictObject({
+      ...confirmed,
+      match,
+      for_seconds: seconds.describe('How long.'),
+      from: text.optional().describe('Such as 2026-12-05 22:00, in `alerts.time_zone`. Default: now.'),
+      every: oneOf(periods).optional().describe('Repeats it at the same time of day.'),
+      until: text.optional().describe('The last day of a repetition. Default: until a person expires it.'),
+    })
+    .meta({
+      title: 'Add a silence',
+      description: 'Mutes the messages of the alerts that match. Warmwarden continues to guard.',
+    }),
   'silence-expire': z
     .strictObject({ ...confirmed, id: text.describe('The id of the silence.') })
     .meta({ title: 'Expire a silence', description: 'Ends a silence now. Alerts that are still firing are sent.' }),

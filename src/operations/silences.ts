@@ -8,9 +8,9 @@ import { alertRules } from '../core/alert-rules.ts';
 import { fitsGlob, namesMailbox } from '../core/mailbox-pattern.ts';
 import { namesAre, notCalled } from '../core/nearest.ts';
 import { type CommandOutcome, invalid, noChange } from '../core/operator-command.ts';
-import { type EpochMs, secondMs } from '../core/time.ts';
+import { dayMs, type EpochMs, isIsoDate, momentAt, secondMs, timeOfDayMs } from '../core/time.ts';
 import { acknowledgedText } from '../core/wording/explain.ts';
-import { counted, momentText } from '../core/wording/phrases.ts';
+import { counted, silenceTimesText } from '../core/wording/phrases.ts';
 import type { CommandRooms } from './audit.ts';
 import type { Command, Commands } from './command-requests.ts';
 
@@ -22,14 +22,25 @@ export function silenceCommands(rooms: CommandRooms): Pick<Commands, 'silence-ad
     return { result: 'done', messages };
   };
   return {
-    'silence-add': ({ match, for_seconds: seconds, by, reason }) => {
+    'silence-add': ({ match, for_seconds: seconds, from: begins, every, until: last, by, reason }) => {
       const wrong = mistakeIn(match, fleet);
       if (wrong) return invalid(wrong);
-      const from = world.clock.now();
+      const now = world.clock.now();
+      const { timeZone } = rules();
+      const from = begins === undefined ? now : readMoment(begins, timeZone, 0);
+      const ends = last === undefined ? null : readMoment(last, timeZone, dayMs);
+      if (from === null || (last !== undefined && ends === null))
+        return invalid(`"${from === null ? begins : last}" is not a time: write it like 2026-12-05 22:00.`);
+      if (last !== undefined && every === undefined)
+        return invalid('until needs every: it is the end of a repetition.');
+      const repeats = every && { every, timeZone, ends };
       const until = from + seconds * secondMs;
-      const silence = { id: newId(from, world.random()), match, by, reason, from, until };
+      const id = newId(now, world.random());
+      const silence: Silence = { id, match, by, reason, from, until, ...(repeats && { repeats }) };
+      const times = mistakeInTimes(silence, now);
+      if (times) return invalid(times);
       return {
-        plan: { effect: effectOf('The silence', silence, rooms), about: [match, seconds] },
+        plan: { effect: effectOf('The silence', silence, rooms), about: [match, seconds, begins, every, last] },
         command: `silence add ${silence.id}: ${matchText(match)}`,
         carryOut: () => record(silence, effectOf(`Silence ${silence.id}`, silence, rooms)),
       };
@@ -37,15 +48,16 @@ export function silenceCommands(rooms: CommandRooms): Pick<Commands, 'silence-ad
 
     'silence-expire': ({ id }) => {
       const now = world.clock.now();
-      const silence = fleet.silences(now).find((one) => one.id === id);
+      const silence = fleet.knownSilences(now).find((one) => one.id === id);
       if (!silence) return invalid(`No active silence has the id ${id}. See \`${world.command} silence list\`.`);
       const then = 'Within a minute, Warmwarden notifies you of the alerts that are still firing.';
-      const until = momentText(silence.until, rules().timeZone);
-      const effect = `Silence ${id} (${matchText(silence.match)}) will expire now instead of on ${until}. ${then}`;
+      const { repeats: _, ...window } = silence;
+      const times = silenceTimesText(silence, now, rules().timeZone);
+      const effect = `Silence ${id} (${matchText(silence.match)}, ${times}) will expire now. ${then}`;
       return {
         plan: { effect: [effect], about: [id, silence.until] },
         command: `silence expire ${id}`,
-        carryOut: () => record({ ...silence, until: now }, [`Silence ${id} has expired. ${then}`]),
+        carryOut: () => record({ ...window, until: now }, [`Silence ${id} has expired. ${then}`]),
       };
     },
   };
@@ -98,13 +110,33 @@ function mistakeIn(match: AlertMatch, fleet: CommandRooms['fleet']): string | nu
   return tag === undefined ? null : notCalled('tag', tag, tags, namesAre('tags', tags));
 }
 
-function effectOf(name: string, { match, until }: Silence, { fleet, rules }: CommandRooms): readonly string[] {
+/** Reads `2026-12-05 22:00` by the clock of the zone. A day alone is that moment after its beginning. Null if it is neither. */
+function readMoment(text: string, zone: string, ofDayMs: number): EpochMs | null {
+  const [, date = '', time] = /^(\d{4}-\d\d-\d\d)(?:[ T]((?:[01]\d|2[0-3]):[0-5]\d))?$/.exec(text) ?? [];
+  if (!isIsoDate(date)) return null;
+  return momentAt(date, time === undefined ? ofDayMs : timeOfDayMs(time), zone);
+}
+
+/** Sentence about times that make no sense, or null if there is none. */
+function mistakeInTimes({ from, until, repeats }: Silence, now: EpochMs): string | null {
+  if (!repeats) return until <= now ? 'The silence would already be over: write a later from, or a longer for.' : null;
+  const { every, ends } = repeats;
+  if (until - from >= (every === 'day' ? dayMs : 7 * dayMs))
+    return `A silence of every ${every} is shorter than a ${every}.`;
+  return ends !== null && ends <= Math.max(from, now)
+    ? 'The repetition would end before it begins: write a later until.'
+    : null;
+}
+
+function effectOf(name: string, silence: Silence, { fleet, rules, world }: CommandRooms): readonly string[] {
+  const { match } = silence;
+  const times = silenceTimesText(silence, world.clock.now(), rules().timeZone);
   const muted = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && mutes(match, alert, fleet)).length;
   const mailboxes = match.mailbox ? [...fleet.mailboxes()] : [];
   const unknown = match.mailbox?.filter((name) => !mailboxes.some((one) => namesMailbox(name, one))) ?? [];
   const mutesActions = match.rule === undefined || match.rule.some((glob) => fitsGlob(glob, 'guard_acted'));
   return [
-    `${name} lasts until ${momentText(until, rules().timeZone)}: ${matchText(match)}. It matches ${counted(muted, 'alert')} that ${muted === 1 ? 'is' : 'are'} firing now.`,
+    `${name} lasts ${times}: ${matchText(match)}. It matches ${counted(muted, 'alert')} that ${muted === 1 ? 'is' : 'are'} firing now.`,
     ...(unknown.length === 0 ? [] : [`No guarded mailbox is called ${unknown.join(' or ')}: check the spelling.`]),
     'It mutes messages only: Warmwarden keeps guarding, the page shows everything, and you are still notified when an alert that it announced ends.',
     ...(mutesActions

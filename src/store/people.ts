@@ -8,9 +8,15 @@ import type { Gate } from './database.ts';
 import { parsed, storedWritesOff, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
+/** Year 9999. */
+const latestMoment = Date.UTC(9999, 0, 1);
+
 /** An expired silence stays until the next upkeep. */
 export function writeSilence(trx: Db, silence: Silence): Promise<void> {
-  return upsert(trx, 'silences', [{ id: silence.id, until: silence.until, silence: JSON.stringify(silence) }]);
+  const { id, until, repeats } = silence;
+  // A last window that began before the end of the repetition ends after it.
+  const last = repeats ? (repeats.ends ?? latestMoment) + until - silence.from : until;
+  return upsert(trx, 'silences', [{ id, until: last, silence: JSON.stringify(silence) }]);
 }
 
 export async function loadSilences(db: Db): Promise<readonly Silence[]> {

@@ -8,7 +8,7 @@ import type { MailboxState } from '../core/mailbox.ts';
 import type { CommandEntry, Operate } from '../core/operator-command.ts';
 import type { Policy } from '../core/policy.ts';
 import type { HistoryQuery, MailboxEntries } from '../core/records.ts';
-import type { EpochMs, IsoDate } from '../core/time.ts';
+import type { EpochMs, IsoDate, MuteTime } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { World } from '../world/world.ts';
@@ -70,6 +70,7 @@ export interface RouteParts extends AccessParts {
   readonly explain: (verdict: Verdict) => string;
   readonly policyOf: PolicyOf;
   readonly timeZone: () => string;
+  readonly muteTimes: () => readonly MuteTime[];
   readonly settings: () => readonly ShownSetting[];
   readonly trend: () => Promise<readonly TrendDay[]>;
   readonly recipes: RecipeRouteParts;

@@ -39,7 +39,7 @@ beforeEach(async () => {
   fleet.putAlert(sampleAlert(1));
   fleet.putAlert(sampleAlert(2, { rule: 'dns_failing', object: 'acme.example', email: null, mailboxId: null }));
   socket = await startCommandSocket(path, operateOn(roomsOf(fleet, store, world)), {
-    json: (_name, query) => silencesRoute.read({ fleet, world, timeZone: () => 'UTC' }, query),
+    json: (_name, query) => silencesRoute.read({ fleet, world, timeZone: () => 'UTC', muteTimes: () => [] }, query),
     recipes: () => new Response(null, { status: 404 }),
   });
   writeFileSync(
@@ -171,6 +171,32 @@ test('the link of a message prepares the acknowledgement of this firing; an ackn
   }
   expect(String(alertCommands(alert, null))).toContain('do=acknowledge');
   expect(String(acknowledgedLine(acknowledged))).toContain('by ann');
+});
+
+test('a window of every week mutes when it is on, survives a restart, and is listed until it is expired', async () => {
+  const ask = ['--rule', 'stale_*', '--for', '2h', '--reason', 'the weekly update', '--yes'];
+  const begun = await said('add', ...ask, '--from', '2026-03-22 22:00', '--every', 'week');
+  expect(begun).toMatch(/ lasts (from \d+ \w+ 22:00 UTC )?until \d+ \w+ 00:00 UTC, every week: rule stale_\*/);
+  expect(await said('list')).toMatch(/(next: \d+ \w+ 22:00 UTC to )?\d+ \w+ 00:00 UTC, every week {2}rule stale_\*/);
+  const [stored] = (await store.loadPicture()).silences;
+  expect(stored).toMatchObject({ repeats: { every: 'week', timeZone: 'UTC', ends: null } });
+  const { silences } = JSON.parse(await said('list', '--json'));
+  expect(silences).toMatchObject([{ id: stored?.id, repeats: { every: 'week', time_zone: 'UTC', ends: null } }]);
+  expect(await said('expire', stored?.id ?? '', '--yes')).toContain('has expired');
+  expect(await said('list')).toBe('No silence is active.\n');
+});
+
+test.each([
+  ['--from', 'tomorrow', /"tomorrow" is not a time: write it like 2026-12-05 22:00/],
+  ['--from', '2026-02-30', /"2026-02-30" is not a time/],
+  ['--from', '2020-01-01 22:00', /would already be over/],
+  ['--until', '2099-01-01', /until needs every/],
+  ['--every day --until', '2020-01-01', /would end before it begins/],
+  ['--every day --for', '24h', /shorter than a day/],
+])('%s %s is refused', async (options, value, said) => {
+  const ask = ['add', '--rule', 'stale_*', '--for', '2h', '--reason', 'known', ...options.split(' '), value, '--yes'];
+  expect(await run(...ask)).toMatchObject({ code: 2, stderr: expect.stringMatching(said) });
+  expect(fleet.knownSilences(systemClock().now())).toEqual([]);
 });
 
 test('the command line begins one, and wants an end and a reason', async () => {

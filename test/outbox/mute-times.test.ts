@@ -1,5 +1,6 @@
 // Mute times: when they are on, what still comes, and the one message at their end.
 import { expect, test } from 'vitest';
+import { type Silence, windowOf } from '../../src/core/alert.ts';
 import { dayMs, hourMs, type MuteTime, minuteMs, mutedUntil, weekdays } from '../../src/core/time.ts';
 import { sampleAlert } from '../alerts/samples.ts';
 import { agency, collectorRig, midnight } from './collector-rig.ts';
@@ -196,4 +197,38 @@ test('an incident of the night is one message in the morning, with what it becam
     ],
   ]);
   expect(morning.map(({ total }) => total)).toEqual([2, 2, 2, 2]);
+});
+
+const at = (time: string) => Date.parse(`${time}Z`);
+const weekly: Silence = {
+  ...{ id: 's', match: { account: ['acme'] }, by: 'ann', reason: 'update' },
+  ...{ from: at('2026-03-21T21:00'), until: at('2026-03-21T23:00') },
+  repeats: { every: 'week', timeZone: 'Europe/Berlin', ends: at('2026-04-05T00:00') },
+};
+
+test.each([
+  ['before the first', '2026-03-01T00:00', '2026-03-21T21:00'],
+  ['in the first', '2026-03-21T22:59', '2026-03-21T21:00'],
+  ['after the first', '2026-03-21T23:00', '2026-03-28T21:00'],
+  ['after a change of clocks, at the same time of day', '2026-03-28T23:00', '2026-04-04T20:00'],
+  ['in the last', '2026-04-04T21:59', '2026-04-04T20:00'],
+  ['after the last', '2026-04-04T22:00', null],
+])('a window of every week, %s', (_name, now, from) => {
+  const window = windowOf(weekly, at(now));
+  expect(window && [window.from, window.until - window.from]).toEqual(from && [at(from), 2 * hourMs]);
+});
+
+test('a recurring silence mutes in each window, and what still fires comes at the end of the window', async () => {
+  const daily: Silence = { ...weekly, from: midnight, until: midnight + 2 * hourMs };
+  const life = rig(['day']);
+  life.fleet.putSilence({ ...daily, repeats: { every: 'day', timeZone: 'UTC', ends: null } });
+  life.fire(alert(1));
+  expect(await life.run(2 * hourMs)).toHaveLength(1);
+  for (const number of [2, 3]) {
+    await life.run((number === 2 ? 1 : 21) * hourMs + minuteMs);
+    life.fire(alert(number));
+    expect(await life.run(hourMs + 58 * minuteMs)).toEqual([]);
+    expect(await life.run(hourMs - minuteMs)).toMatchObject([{ alerts: [`firing m${number}`] }]);
+    await life.run(2 * minuteMs);
+  }
 });

@@ -135,6 +135,11 @@ test('an emergency stop begins and ends, of everything and of a mailbox; a silen
   const match = { rule: ['dns_failing'], account: ['agency'], mailbox: [oliver] };
   expect(stage.fleet().silences(stage.clock.now())).toMatchObject([{ id, by: 'operator', match }]);
   expect(await carryOut(stage, browser, `/silences?do=expire&id=${id}`)).toContain(`Silence ${id} has expired.`);
+  const planned = '/silences?rule=dns_failing&for=2h&begin=2020-03-01T22%3A00&every=week&until=2099-12-31&do=add';
+  expect(await carryOut(stage, browser, planned)).toMatch(/until .* 00:00 UTC, every week until 1 January 00:00 UTC/);
+  expect(shownText((await browser.get('/silences')).text)).toMatch(
+    /(Next: from|In force) .*, every week until 1 January/,
+  );
 
   const alerts = () => [...stage.fleet().alerts()];
   const [path = ''] = alerts().map(acknowledgePath);

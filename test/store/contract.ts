@@ -438,8 +438,22 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const silence = { id: 's1', match: { rule: ['dns_*'] }, by: 'ann', reason: 'moving', from: now, until: now + 9 };
       await opened.store.recordSilence(silence);
       await opened.store.recordSilence({ ...silence, until: now + 3 });
+      const waiting = (about: string, channel = 'ops') => ({
+        ...{ channel, about, isKnown: true, transitions: [transitionOf(alertOf('m1'))], incident: null, members: [] },
+      });
+      const kept = [waiting('f1'), waiting('f2'), waiting('f1', 'hook')];
+      await opened.store.outbox.recordDeliveries({ ...made(), muted: { kept, dropped: [] } });
+      const muted = { kept: [{ ...waiting('f2'), isKnown: false }], dropped: [waiting('f1')] };
+      // The same id twice: what waited still waits.
+      const failing = { ...made(delivery('d1'), delivery('d1')), muted: { kept: [], dropped: kept } };
+      await expect(opened.store.outbox.recordDeliveries(failing)).rejects.toThrow();
+      await opened.store.outbox.recordDeliveries({ ...made(), muted });
       const store = await opened.reopen();
-      const { announcements, groups } = await store.outbox.loadNotificationLog();
+      const { announcements, groups, muted: left } = await store.outbox.loadNotificationLog();
+      expect(left.toSorted((a, b) => a.channel.localeCompare(b.channel))).toEqual([
+        waiting('f1', 'hook'),
+        { ...waiting('f2'), isKnown: false },
+      ]);
       expect(announcements).toEqual([louder]);
       expect([...groups].sort((a, b) => a.at - b.at)).toEqual([
         { group: 'b|r', at: now },

@@ -72,6 +72,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     deliveries: async () => [],
     explain,
     timeZone: () => 'UTC',
+    muteTimes: () => [],
     policyOf: () => defaultPolicy,
     settings: () => [],
     trend: createTrend({ fleet, world, days: { acted: async () => [], held: async () => [] } }),

@@ -21,7 +21,7 @@ const budgets: Readonly<Record<string, number>> = {
   'docs/log.md': 1_700,
   'docs/configuration.md': 3_300,
   'docs/cli.md': 2_250,
-  'docs/cli-json.md': 3_650,
+  'docs/cli-json.md': 3_700,
   'docs/http-api.md': 700,
   'docs/recipes.md': 700,
   'docs/recipe-views.md': 900,

@@ -1,6 +1,6 @@
 // The in-memory picture of the fleet: loaded at start and updated after each commit.
 import type { Action } from '../action.ts';
-import type { Alert, AlertChanges, Silence } from '../alert.ts';
+import { type Alert, type AlertChanges, type Silence, windowOf } from '../alert.ts';
 import { type BreakerState, closedBreaker } from '../guard/breaker.ts';
 import type { Incident } from '../incident.ts';
 import {
@@ -300,11 +300,18 @@ export class Fleet {
     this.#channels.delete(name);
   }
 
-  /** Silences by their end. Forgets expired ones. */
+  /** Silences in force, by their end. */
   silences(now: EpochMs): readonly Silence[] {
-    for (const { id, until } of this.#silences.values()) if (until <= now) this.#silences.delete(id);
-    const inForce = [...this.#silences.values()].filter(({ from }) => from <= now);
-    return inForce.sort((a, b) => a.until - b.until);
+    return this.knownSilences(now).filter(({ from }) => from <= now);
+  }
+  /** Silences in force or planned, each with its window that is in force or next, by its end. Forgets expired ones. */
+  knownSilences(now: EpochMs): readonly Silence[] {
+    const known = [...this.#silences.values()].flatMap((one) => {
+      const window = windowOf(one, now);
+      if (window === null) this.#silences.delete(one.id);
+      return window ?? [];
+    });
+    return known.sort((a, b) => a.until - b.until);
   }
   putSilence(silence: Silence): void {
     this.#revision += 1;

@@ -1,4 +1,5 @@
 // Numbers, dates and durations in sentences.
+import type { Silence } from '../alert.ts';
 import type { Observed, WarmupAnswer } from '../answers.ts';
 import type { MailboxName } from '../mailbox.ts';
 import { type Counts, onePercentPpm, type Ppm } from '../policy.ts';
@@ -75,6 +76,13 @@ export function timeText(at: EpochMs, zone: string): string {
 /** `20 March 11:02 Europe/Berlin` */
 export function momentText(at: EpochMs, zone: string): string {
   return `${dayText(wallClock(at, zone).date)} ${timeText(at, zone)}`;
+}
+
+/** `until 5 December 23:00 UTC, every week`, with the beginning of a silence that has not begun. */
+export function silenceTimesText({ from, until, repeats }: Silence, now: EpochMs, zone: string): string {
+  const begins = from > now ? `from ${momentText(from, zone)} ` : '';
+  const ends = repeats && repeats.ends !== null ? ` until ${momentText(repeats.ends, zone)}` : '';
+  return `${begins}until ${momentText(until, zone)}${repeats ? `, every ${repeats.every}${ends}` : ''}`;
 }
 
 /** `between 20 March 04:45 and 04:46 UTC`, with the second day only if it is another one. */

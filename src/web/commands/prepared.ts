@@ -1,4 +1,5 @@
 // The commands of the page as a table: the page of each, its words, its fields, and the body of its request.
+import { periods } from '../../core/alert.ts';
 import { accountOfKey, type MailboxState, mailboxKey } from '../../core/mailbox.ts';
 import { mailboxPath } from '../../core/page-links.ts';
 import { warmupModes } from '../../core/policy.ts';
@@ -99,7 +100,13 @@ const commands: Readonly<Record<string, PageCommand>> = {
     title: () => 'Add a silence',
     button: 'Add the silence',
     back: '/silences',
-    fields: [...matchers, { name: 'for', label: 'For', value: '4h', kind: 'duration', hint: durationHint }],
+    fields: [
+      ...matchers,
+      { name: 'for', label: 'For', value: '4h', kind: 'duration', hint: durationHint },
+      field('begin', 'From', 'Such as 2026-12-05 22:00. Empty: now.'),
+      { name: 'every', label: 'Every', value: '', kind: 'choice', options: periods, optional: true },
+      field('until', 'Until', 'The last day of a repetition. Empty: until a person expires it.'),
+    ],
     body: (values) => ({
       match: Object.fromEntries(
         matchers.flatMap(({ name }) => {
@@ -108,6 +115,8 @@ const commands: Readonly<Record<string, PageCommand>> = {
         }),
       ),
       for_seconds: secondsIn(values['for']),
+      ...filled(values, ['every', 'until']),
+      ...(values['begin'] && { from: values['begin'] }),
     }),
   },
   '/silences expire': {
@@ -242,7 +251,7 @@ function wrongIn(fields: readonly CommandField[]): string | null {
   for (const { kind, value, optional = false } of fields) {
     const read = kind === 'duration' && !(optional && value === '') ? readDuration(value) : null;
     if (typeof read === 'string') return `${read}.`;
-    if ((kind === 'choice' || kind === 'number') && value === '') return '';
+    if ((kind === 'choice' || kind === 'number') && value === '' && !optional) return '';
   }
   return null;
 }

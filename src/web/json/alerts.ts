@@ -2,11 +2,12 @@
 
 import { z } from 'zod';
 import { matches, silenceOf } from '../../alerts/routing.ts';
-import { type Alert, accountsOf, alertId } from '../../core/alert.ts';
+import { type Alert, accountsOf, alertId, periods } from '../../core/alert.ts';
 import { alertRules, severities } from '../../core/alert-rules.ts';
 import { type ListedDelivery, publicState } from '../../core/delivery.ts';
 import { type Incident, type IncidentMailbox, memberStates, sharedAttributes } from '../../core/incident.ts';
 import { runbookOf } from '../../core/runbooks.ts';
+import { mutesOn } from '../../core/time.ts';
 import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../core/wording/incidents.ts';
 import { alertFilters, readPast } from '../overview/alerts.ts';
 import { tagFilter } from '../overview/fleet.ts';
@@ -42,14 +43,17 @@ const silence = z
     }),
     by: text,
     reason: text,
-    from: moment,
+    from: moment.describe('With `until`: the window that is in force, or the next one.'),
     until: moment,
+    repeats: z.strictObject({ every: z.enum(periods), time_zone: text, ends: moment.nullable() }).optional(),
   })
   .meta({ id: 'silence', description: 'Mutes the messages of the alerts that match, until it expires.' });
 
 export const silencesAnswer = z.strictObject({
+  at: moment,
   time_zone: timeZone,
   silences: listOf(silence),
+  mute_times: listOf(z.strictObject({ name: text, until: moment })).describe('Mute times that are on.'),
   next_cursor: nextCursor,
 });
 
@@ -58,14 +62,15 @@ export type SilencesAnswer = z.infer<typeof silencesAnswer>;
 export const silencesRoute = fleetRoute({
   route: 'GET /api/silences',
   id: 'listSilences',
-  summary: 'Silences in force',
+  summary: 'Silences in force or planned',
   description: 'Those that end first come first.',
   query: { limit: limitOf('silences', 100), cursor: cursorOf(z.number(), keyText) },
   shape: silencesAnswer,
-  read: (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>, { limit, cursor: after }) => {
+  read: (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone' | 'muteTimes'>, { limit, cursor: after }) => {
     const { now, zone } = answerTimeOf(parts);
-    const { rows, next } = pageAfter(parts.fleet.silences(now), ({ until, id }) => [until, id], { after, limit });
-    return { timeZone: zone, silences: rows, nextCursor: next };
+    const { rows, next } = pageAfter(parts.fleet.knownSilences(now), ({ until, id }) => [until, id], { after, limit });
+    const muteTimes = mutesOn(parts.muteTimes(), now);
+    return { at: now, timeZone: zone, silences: rows, muteTimes, nextCursor: next };
   },
 });
 

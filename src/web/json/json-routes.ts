@@ -17,7 +17,10 @@ import { explainRoute, mailboxRoute } from './mailbox.ts';
 import { type Described, type FleetRoute, type JsonRoute, jsonContent } from './route.ts';
 
 export type AnswerParts = PictureParts &
-  Pick<RouteParts, 'explain' | 'history' | 'entries' | 'deliveries' | 'transitions' | 'settings' | 'trend'>;
+  Pick<
+    RouteParts,
+    'explain' | 'history' | 'entries' | 'deliveries' | 'transitions' | 'settings' | 'trend' | 'muteTimes'
+  >;
 
 const socketRoutes: readonly FleetRoute<AnswerParts, object>[] = [
   mailboxesRoute,

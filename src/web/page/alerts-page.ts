@@ -4,8 +4,8 @@ import { mutes } from '../../alerts/routing.ts';
 import { matchText } from '../../core/alert.ts';
 import { severities } from '../../core/alert-rules.ts';
 import { silenceExpirePath } from '../../core/page-links.ts';
-import type { EpochMs } from '../../core/time.ts';
-import { counted, duration } from '../../core/wording/phrases.ts';
+import { type EpochMs, mutesOn } from '../../core/time.ts';
+import { counted, duration, silenceTimesText } from '../../core/wording/phrases.ts';
 import {
   type AlertFilter,
   alertFilters,
@@ -129,16 +129,17 @@ ${newest?.length === 0 ? html`<p class="muted">There are no messages yet.</p>` :
   );
 }
 
-export const silencesPlace = place('/silences', {}, ({ fleet, world }) => {
+export const silencesPlace = place('/silences', {}, ({ fleet, world, muteTimes, timeZone }) => {
   const { command, clock } = world;
   const now = clock.now();
   const firing = [...fleet.alerts()].filter(isFiring);
-  const items = fleet.silences(now).map(({ id, match, by, reason, from, until }) => {
+  const items = fleet.knownSilences(now).map((silence) => {
+    const { id, match, by, reason, from, until, repeats } = silence;
     const muted = firing.filter((alert) => mutes(match, alert, fleet)).length;
     return html`<li id="silence-${id}">
 <p class="line"><strong>${text(matchText(match))}</strong> <span>${muted === 0 ? html`<span class="muted">mutes no alert now</span>` : `mutes ${counted(muted, 'firing alert')}`}</span></p>
 <p>${text(by)}: ${text(reason)}</p>
-<p class="muted">Began ${ago(from, now)}, ends ${ago(until, now)}. <code>${command} silence expire ${id}</code> ends it now. ${doLink(silenceExpirePath(id), 'Expire it')}</p></li>`;
+<p class="muted">${from > now || repeats ? `${from > now ? 'Next: ' : 'In force '}${silenceTimesText(silence, now, timeZone())}` : html`Began ${ago(from, now)}, ends ${ago(until, now)}`}. <code>${command} silence expire ${id}</code> ends it now. ${doLink(silenceExpirePath(id), 'Expire it')}</p></li>`;
   });
   const list: Markup =
     items.length === 0
@@ -147,6 +148,7 @@ export const silencesPlace = place('/silences', {}, ({ fleet, world }) => {
   const body = html`<h1>Silences</h1>
 <section class="panel" aria-label="Silences">
 <p class="muted">Warmwarden sends no messages about what is silenced. It keeps guarding the mailboxes, and the page shows the alerts.</p>
+${mutesOn(muteTimes(), now).map(({ name, until }) => html`<p>Mute time ${name} is on, and ends ${ago(until, now)}.</p>`)}
 ${list}</section>`;
   return { title: 'Silences · Warmwarden', body, commands: [addSilenceLink] };
 });
