@@ -2,8 +2,9 @@
 
 import { Command } from 'commander';
 import { ruleBook } from '../core/alert-rules.ts';
-import { counted, firstText, overlapText, roughSpanText, visibleText } from '../core/wording/phrases.ts';
-import { accountTrouble, noneJudged, stateText } from '../core/wording/states.ts';
+import { accountBadges } from '../core/not-guarded.ts';
+import { counted, overlapText, roughSpanText, visibleText } from '../core/wording/phrases.ts';
+import { stateText } from '../core/wording/states.ts';
 import type { FleetAnswer } from '../web/json/fleet.ts';
 import { addressOf, askFor, askForAll, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { exitDone, exitFailed } from './errors.ts';
@@ -45,7 +46,6 @@ type Mailbox = FleetAnswer['mailboxes'][number];
 const tones = { calm: 'green', acted: 'yellow', alarm: 'red', unknown: 'magenta' } as const;
 /** Maximum number of entries that are named; the others are counted. */
 const alertsNamed = 5;
-const namesShown = 5;
 
 /** Sentences, then the table of the worst `most` mailboxes. */
 export function statusLines(answer: FleetAnswer, most: number): readonly string[] {
@@ -65,32 +65,14 @@ export function statusLines(answer: FleetAnswer, most: number): readonly string[
 
 /** Reasons why mailboxes are not guarded, and channels that take no messages. */
 function troublesOf(answer: FleetAnswer): readonly string[] {
-  const { accounts, channels, not_guarded: notPolled, stopped, store_failure: storeFailure } = answer;
-  const unlisted = accounts.filter(({ listed, failing_since: since }) => !listed && since === null);
-  const starting = new Set([...notPolled, ...unlisted.map(({ name }) => name)]);
+  const { channels, not_guarded: troubles, store_failure: storeFailure } = answer;
   return [
     ...(storeFailure === null ? [] : [`store: ${storeFailure.said}`]),
-    ...[...starting].map((name) =>
-      stopped.includes(name)
-        ? `account ${name}: NOT GUARDED, it has stopped: restart Warmwarden; the log has the error`
-        : `account ${name}: NOT GUARDED yet, it is starting`,
-    ),
-    ...accounts.flatMap(accountTroubles),
+    ...troubles.map(({ account, why }) => `account ${account}: NOT GUARDED, ${why}`),
     ...channels.flatMap(({ name, pending, last_failure: why }) =>
       why === null ? [] : [`channel ${name}: ${pending} waiting, ${why}`],
     ),
   ].map(visibleText);
-}
-
-function accountTroubles({ name, unlisted, ...account }: FleetAnswer['accounts'][number]): readonly string[] {
-  const { failing_since: since, last_failure: why, judging_failure: refusal, writable } = account;
-  const troubles = [
-    since !== null && `NOT GUARDED, ${why ?? 'no request succeeds'}`,
-    writable === false && 'the API key is read-only, NO ACTION on breaches',
-    refusal !== null && `NOT GUARDED, ${noneJudged}: ${refusal}`,
-    unlisted.length > 0 && `NOT GUARDED, not in the mailbox list: ${firstText(unlisted, namesShown)}`,
-  ];
-  return troubles.flatMap((trouble) => (trouble === false ? [] : [`account ${name}: ${trouble}`]));
 }
 
 /** Lines about incidents, first sweeps and overlaps, unless the headline mentions them. */
@@ -122,13 +104,8 @@ function alertLines({ alert_groups: groups, alerts_firing: firing, time_zone: zo
   ];
 }
 
-function mailboxLines(mailboxes: readonly Mailbox[], { at, accounts }: FleetAnswer): readonly string[] {
-  const troubles = new Map(
-    accounts.map(({ name, key_rejected: keyRejected, failing_since: failingSince, writable: keyWrites }) => [
-      name,
-      accountTrouble({ keyRejected, failingSince, keyWrites }),
-    ]),
-  );
+function mailboxLines(mailboxes: readonly Mailbox[], answer: FleetAnswer): readonly string[] {
+  const troubles = accountBadges(answer.not_guarded);
   const several = new Set(mailboxes.map(({ account }) => account)).size > 1;
   const alerts = mailboxes.some((one) => one.alerts.length > 0);
   const rows = mailboxes.map(({ account, name, state, paused_by: by, mode, verdict, stats_at: statsAt, ...one }) => [
@@ -143,7 +120,7 @@ function mailboxLines(mailboxes: readonly Mailbox[], { at, accounts }: FleetAnsw
     mode ?? '?',
     ...(verdict ? countsCells(verdict) : ['?', '?']),
     percentText(verdict?.limit_percent),
-    statsAt === null ? 'never' : roughSpanText(Date.parse(at) - Date.parse(statsAt)),
+    statsAt === null ? 'never' : roughSpanText(Date.parse(answer.at) - Date.parse(statsAt)),
     ...(alerts ? [one.alerts.join(' ')] : []),
   ]);
   const numbers = ['BOUNCED', 'RATE', 'LIMIT', 'AGE'];

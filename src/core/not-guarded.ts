@@ -5,30 +5,39 @@ import { type Fleet, type Guarding, startText } from './fleet/fleet.ts';
 import type { AccountState, ReadFailure } from './mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from './time.ts';
 import { firstText, withoutFolders } from './wording/phrases.ts';
-import { noneJudged } from './wording/states.ts';
 
 /** Time after which an account without a mailbox list is no longer starting: nothing of it is polled until then. */
 const listWithinMs = 3 * minuteMs;
 
 const namesShown = 5;
 
+/** Words for an API that answers, but not with the statistics or the warm-up that a judgement needs. */
+export const noneJudged = 'no mailbox can be judged';
+
+interface CauseEntry {
+  readonly tone: 'alarm' | 'unknown';
+  readonly isOwn: boolean;
+  readonly badge: string | null;
+}
+
 /**
  * The causes, the worst first. tone: alarm if a person must act at once. isOwn: the API answers, so that warmwarden_api_up
- * says nothing; `/readyz` fails instead, the heartbeat stops and warmwarden_account_guarded is 0.
+ * says nothing; `/readyz` fails instead, the heartbeat stops and warmwarden_account_guarded is 0. badge: words
+ * beside the account and its mailboxes, or null if only some of them, or none, are concerned.
  */
 export const notGuardedCauses = {
-  stopped: { tone: 'alarm', isOwn: true },
-  'key rejected': { tone: 'unknown', isOwn: false },
-  'api down': { tone: 'unknown', isOwn: false },
-  'list unread': { tone: 'alarm', isOwn: true },
-  'nothing judged': { tone: 'alarm', isOwn: true },
-  'list unrecorded': { tone: 'alarm', isOwn: true },
-  'key read-only': { tone: 'alarm', isOwn: false },
-  'no mailbox': { tone: 'unknown', isOwn: false },
-  unlisted: { tone: 'unknown', isOwn: false },
-  starting: { tone: 'unknown', isOwn: true },
-  'list awaited': { tone: 'unknown', isOwn: false },
-} as const satisfies Record<string, { readonly tone: 'alarm' | 'unknown'; readonly isOwn: boolean }>;
+  stopped: { tone: 'alarm', isOwn: true, badge: 'stopped' },
+  'key rejected': { tone: 'unknown', isOwn: false, badge: 'key rejected' },
+  'api down': { tone: 'unknown', isOwn: false, badge: 'API down' },
+  'list unread': { tone: 'alarm', isOwn: true, badge: 'list unread' },
+  'nothing judged': { tone: 'alarm', isOwn: true, badge: 'not judged' },
+  'list unrecorded': { tone: 'alarm', isOwn: true, badge: null },
+  'key read-only': { tone: 'alarm', isOwn: false, badge: 'read-only key' },
+  'no mailbox': { tone: 'unknown', isOwn: false, badge: null },
+  unlisted: { tone: 'unknown', isOwn: false, badge: null },
+  starting: { tone: 'unknown', isOwn: true, badge: null },
+  'list awaited': { tone: 'unknown', isOwn: false, badge: null },
+} as const satisfies Record<string, CauseEntry>;
 
 export type NotGuardedCause = keyof typeof notGuardedCauses;
 
@@ -39,12 +48,14 @@ export interface Trouble {
   readonly since: EpochMs | null;
   /** What the API or the store said, or null if it said nothing. */
   readonly detail: string | null;
+  /** `no mailbox can be judged (HTTP 403)`, without a full stop. */
+  readonly why: string;
   /** `account acme is not guarded: no mailbox can be judged (HTTP 403)`, without a full stop. */
   readonly sentence: string;
   readonly advice: string;
 }
 
-type Finding = Omit<Trouble, 'account' | 'cause' | 'sentence'> & { readonly why: string; readonly text?: string };
+type Finding = Omit<Trouble, 'account' | 'cause' | 'sentence'> & { readonly text?: string };
 
 /** True if the account's list was read but no mailbox is selected: the configuration may be wrong. */
 export function isEmpty({ listed, forecast }: Pick<AccountState, 'listed' | 'forecast'>): boolean {
@@ -115,7 +126,7 @@ function loopFindings(guarding: Guarding): Partial<Record<NotGuardedCause, Findi
   const loop = { since: startingSince, detail: null, text: startText(guarding) };
   if (hasStopped)
     return {
-      stopped: { ...loop, why: 'it has stopped until the next restart', advice: 'Restart it; the log has the error.' },
+      stopped: { ...loop, why: 'it has stopped: restart Warmwarden; the log has the error', advice: 'Restart it.' },
     };
   return { starting: { ...loop, why: 'it is starting', advice: 'Wait a moment.' } };
 }
@@ -135,9 +146,19 @@ export function notGuardedBy(fleet: Pick<Fleet, 'accounts' | 'guarding'>, now: E
       const isOfLoops = (cause === 'list awaited' || cause === 'list unread') && (of.stopped ?? of.starting);
       if (!finding || isOfLoops) return [];
       const { since, detail, advice, why, text = `account ${account} is not guarded: ${why}` } = finding;
-      return [{ account, cause, since, detail, advice, sentence: text }];
+      return [{ account, cause, since, detail, why, advice, sentence: text }];
     }),
   );
+}
+
+/** Words beside each account and its mailboxes: of the worst cause that concerns them all. */
+export function accountBadges(troubles: readonly Pick<Trouble, 'account' | 'cause'>[]): ReadonlyMap<string, string> {
+  const badges = new Map<string, string>();
+  for (const { account, cause } of troubles) {
+    const { badge } = notGuardedCauses[cause];
+    if (badge !== null && !badges.has(account)) badges.set(account, badge);
+  }
+  return badges;
 }
 
 /** Causes that `/readyz`, the heartbeat and warmwarden_account_guarded tell. */

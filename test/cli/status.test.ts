@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { statusLines } from '../../src/cli/status.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { guardStates } from '../../src/core/mailbox.ts';
+import { notGuardedBy } from '../../src/core/not-guarded.ts';
+import { hourMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import type { FleetAnswer } from '../../src/web/json/fleet.ts';
 import { stateBadge } from '../../src/web/page/parts/elements.ts';
@@ -98,7 +100,6 @@ describe('in words', () => {
     ...{ at, time_zone: 'UTC', headline: 'Look.', advice: 'Look.', tone: 'alarm' },
     ...{
       not_guarded: [],
-      stopped: [],
       store_failure: null,
       accounts: [],
       channels: [],
@@ -111,31 +112,29 @@ describe('in words', () => {
   };
   const textOf = (part: object, most = 99) =>
     statusLines({ ...calm, ...part } as unknown as FleetAnswer, most).join('\n');
-  const fine = {
-    ...{ failing_since: null, last_failure: null, key_rejected: false, writable: true, judging_failure: null },
-    ...{ listed: true, unlisted: [], guarded_elsewhere: [], first_sweep: null },
-  };
   const row = { account: 'acme', name: 'a@a.example', state: 'ok', mode: 'slow', stats_at: since, alerts: [] };
 
-  test('an account that has stopped is told from one that starts', () => {
-    const answer = { ...calm, not_guarded: ['acme', 'beta'], stopped: ['beta'] } as unknown as FleetAnswer;
-    const lines = statusLines(answer, 20).join('\n');
-    expect(lines).toContain('account acme: NOT GUARDED yet, it is starting');
-    expect(lines).toContain('account beta: NOT GUARDED, it has stopped: restart Warmwarden; the log has the error');
-  });
-
-  test('the mailboxes that the configuration includes and the list does not have', () => {
-    const unlisted = Array.from({ length: 7 }, (_, number) => `m${number}@a.example`);
-    expect(textOf({ accounts: [{ ...fine, name: 'acme', unlisted }] })).toContain(
-      `account acme: NOT GUARDED, not in the mailbox list: ${unlisted.slice(0, 5).join(', ')} and 2 more`,
-    );
-  });
-
-  test.each([
-    [{ failing_since: since, last_failure: 'HTTP 503' }, 'account acme: NOT GUARDED, HTTP 503'],
-    [{ writable: false }, 'account acme: the API key is read-only, NO ACTION on breaches'],
-  ])('an account that is not guarded, or not acted on: %j', (trouble, said) => {
-    expect(textOf({ accounts: [{ ...fine, name: 'acme', ...trouble }] })).toContain(said);
+  test('each reason why accounts are not guarded', () => {
+    const fleet = new Fleet();
+    fleet.putAccount(account('acme', { failingSince: Date.parse(since), lastFailure: 'HTTP 503' }));
+    fleet.putAccount(account('blind', { unjudged: { since: Date.parse(since), detail: 'HTTP 403' } }));
+    fleet.putAccount(account('closed', { listed: false, listFailing: { since: 0, detail: 'HTTP 429' } }));
+    fleet.putAccount(account('reader', { keyWrites: false }));
+    fleet.putAccount(account('typo', { unlisted: Array.from({ length: 7 }, (_, number) => `m${number}@a.example`) }));
+    fleet.putGuarding([
+      { account: 'late', startingSince: Date.parse(since) },
+      { account: 'stuck', startingSince: Date.parse(since), hasStopped: true },
+    ]);
+    const lines = textOf({ not_guarded: notGuardedBy(fleet, Date.parse(at) + hourMs) }).split('\n');
+    expect(lines.filter((line) => line.startsWith('account '))).toEqual([
+      'account stuck: NOT GUARDED, it has stopped: restart Warmwarden; the log has the error',
+      'account acme: NOT GUARDED, HTTP 503',
+      "account closed: NOT GUARDED, its mailbox list can't be read (HTTP 429)",
+      'account blind: NOT GUARDED, no mailbox can be judged (HTTP 403)',
+      'account reader: NOT GUARDED, the API key is read-only, NO ACTION on breaches',
+      'account typo: NOT GUARDED, not in the mailbox list: m0@a.example, m1@a.example, m2@a.example, m3@a.example, m4@a.example and 2 more',
+      'account late: NOT GUARDED, it is starting',
+    ]);
   });
 
   test('the worst mailboxes, and none of their control characters', () => {
@@ -150,13 +149,14 @@ describe('in words', () => {
   });
 
   test.each([
-    ['fine', 'ok', {}, 'OK'],
-    ['reader', 'ok', { writable: false }, 'OK, read-only key'],
-    ['reader', 'held', { writable: false }, 'Held'],
-    ['down', 'ok', { failing_since: since }, 'OK, API down'],
-    ['wrong', 'ok', { failing_since: since, key_rejected: true }, 'OK, key rejected'],
-  ])('beside the state of a mailbox on account %s, %s, what is wrong with it', (account, state, trouble, said) => {
-    const part = { accounts: [{ ...fine, name: account, ...trouble }], total: 1 };
+    ['fine', 'ok', null, 'OK'],
+    ['reader', 'ok', 'key read-only', 'OK, read-only key'],
+    ['reader', 'held', 'key read-only', 'Held'],
+    ['down', 'ok', 'api down', 'OK, API down'],
+    ['wrong', 'ok', 'key rejected', 'OK, key rejected'],
+    ['typo', 'ok', 'unlisted', 'OK'],
+  ])('beside the state of a mailbox on account %s, %s, what is wrong with it: %s', (account, state, cause, said) => {
+    const part = { not_guarded: cause === null ? [] : [{ account, cause, why: 'it is so' }], total: 1 };
     const text = textOf({ ...part, mailboxes: [{ ...row, account, state, verdict: null }] });
     expect(text.trimEnd().split('\n').at(-1)?.split(/ {2,}/)[0]).toBe(said);
   });

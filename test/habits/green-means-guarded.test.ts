@@ -114,6 +114,9 @@ test.each([
       prometheus: ['account_guarded', 'ready'],
     });
     expect(await daemon.readyz()).toContain('429');
+    const { stdout } = await commandLine(['status', '--config', daemon.file]);
+    expect(stdout).toMatch(/NOT GUARDED, its mailbox list can't be read \(.*429/);
+    expect(stdout).not.toContain('it is starting');
     await daemon.restart();
     await daemon.run(minuteMs);
     expect(firing(daemon)).toEqual(['list unread critical']);

@@ -10,13 +10,13 @@ import { type ListedMailbox, patternsOf, resolvePolicy, routePatterns, selects }
 import { type Route, routes } from '../../core/answers.ts';
 import type { Forecast } from '../../core/mailbox.ts';
 import { idlePatterns, idleText } from '../../core/mailbox-pattern.ts';
+import { noneJudged } from '../../core/not-guarded.ts';
 import { daysNeeded } from '../../core/policy.ts';
 import { noTally } from '../../core/records.ts';
 import { secondMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { mendText, sumText } from '../../core/wording/forecast.ts';
 import { counted, firstText, overlapText, roughSpanText, spanText } from '../../core/wording/phrases.ts';
-import { noneJudged } from '../../core/wording/states.ts';
 import { cronSchedule } from '../../world/schedule.ts';
 import { systemClock, type World, worldOn } from '../../world/world.ts';
 import { momentIn } from '../terminal.ts';
@@ -231,8 +231,8 @@ function apiOf(
 
 /** Findings of the running daemon about accounts whose API refuses the statistics or the warm-up. */
 function judgingOf(seen: SeenDaemon | null): readonly Examined[] {
-  return (seen?.fleet.accounts ?? []).flatMap(({ name, judging_failure: failure = null }) =>
-    failure === null ? [] : [api('problem', `Account ${name}: NOT GUARDED, ${noneJudged}: ${sentence(failure)}`)],
+  return (seen?.fleet.not_guarded ?? []).flatMap(({ account, cause, why }) =>
+    cause === 'nothing judged' ? [api('problem', `Account ${account}: NOT GUARDED, ${sentence(why)}`)] : [],
   );
 }
 

@@ -1,24 +1,10 @@
 // Words for the guard's states, in the terminal, on the page, and in the documents.
 
 import type { Action, Person } from '../action.ts';
-import { type AccountState, type Change, type GuardState, type MailboxState, stateTable } from '../mailbox.ts';
+import { type Change, type GuardState, type MailboxState, stateTable } from '../mailbox.ts';
 import type { Claim, Verdict, VerdictAction } from '../verdict.ts';
 import { rateText, sentence } from './explain.ts';
 import { betweenText, momentText } from './phrases.ts';
-
-/** Reason why Warmwarden can't act on or read the account. */
-export function accountTrouble({
-  keyRejected,
-  failingSince,
-  keyWrites,
-}: Pick<AccountState, 'keyRejected' | 'keyWrites'> & { readonly failingSince: unknown }): string | null {
-  if (keyRejected) return 'key rejected';
-  if (failingSince !== null) return 'API down';
-  return keyWrites === false ? 'read-only key' : null;
-}
-
-/** Words for an API that answers, but not with the statistics or the warm-up that a judgement needs. */
-export const noneJudged = 'no mailbox can be judged';
 
 export function actionWord(action: VerdictAction): string {
   return action === 'none' ? 'no action' : action;

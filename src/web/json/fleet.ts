@@ -5,6 +5,7 @@ import { silenceOf } from '../../alerts/routing.ts';
 import type { Alert } from '../../core/alert.ts';
 import { alertRules, severities } from '../../core/alert-rules.ts';
 import { type AccountState, type GuardState, guardStates } from '../../core/mailbox.ts';
+import { type NotGuardedCause, notGuardedCauses } from '../../core/not-guarded.ts';
 import { type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
 import {
   countsNow,
@@ -53,11 +54,6 @@ const account = z
       .describe(
         'Whether the API accepts writes with the key: false after refusals that are not about one mailbox alone (not_guarded), even if they were before the daemon started; null: unknown, because only a write shows it.',
       ),
-    judging_failure: text
-      .nullable()
-      .describe(
-        'Why no mailbox of the account can be judged although the API answers: how it refuses the statistics or the warm-up, or what they lack.',
-      ),
     last_write_at: moment
       .nullable()
       .describe(
@@ -74,6 +70,15 @@ const account = z
     first_sweep: firstSweep,
   })
   .meta({ id: 'account', description: 'An account, and how its API answers.' });
+
+const trouble = z.strictObject({
+  account: text,
+  cause: z.enum(Object.keys(notGuardedCauses) as NotGuardedCause[]),
+  since: moment.nullable(),
+  detail: text.nullable().describe('What the API or the store said.'),
+  why: text.describe('The cause in words, without a full stop.'),
+  advice: text,
+});
 
 const channel = z
   .strictObject({
@@ -129,7 +134,6 @@ function accountFacts(state: AccountState) {
   return {
     ...state,
     writable: state.keyWrites,
-    judgingFailure: state.unjudged?.detail ?? null,
     guardedElsewhere: (state.guardedElsewhere ?? []).map(({ id, email, account }) => ({ id, mailbox: email, account })),
   };
 }
@@ -160,11 +164,8 @@ export const fleetAnswer = z.strictObject({
   alert_groups: listOf(
     briefAlert.extend({ count: count.describe('With more than one, the other fields are those of the first.') }),
   ).describe('All that are firing, the most severe first; more than five of one rule and severity are one entry.'),
-  not_guarded: listOf(text).describe(
-    'Configured accounts that Warmwarden itself does not poll: `/readyz` says why. At a start, those that it does not poll yet.',
-  ),
+  not_guarded: listOf(trouble).describe('Why accounts are not guarded, or not all of each; the worst first.'),
   not_enforced: count.describe('Mailboxes that Warmwarden does not act on, because guard.enforce is false for them.'),
-  stopped: listOf(text).describe('Those of `not_guarded` that have stopped until the next restart.'),
   accounts: listOf(account),
   channels: listOf(channel),
   store_failure: z
@@ -209,9 +210,8 @@ export const mailboxesRoute = fleetRoute({
       alerts: firing.all.slice(0, alertsShown).map(briefly),
       alertsFiring: firing.count(),
       alertGroups: firing.groups.map(({ first, count }) => ({ ...briefly(first), count })),
-      notGuarded: fleet.guarding().flatMap(({ account, startingSince }) => (startingSince === null ? [] : [account])),
+      notGuarded: picture.troubles,
       notEnforced: picture.notEnforced,
-      stopped: fleet.guarding().flatMap(({ account, hasStopped }) => (hasStopped ? [account] : [])),
       accounts: accounts.map((state) => ({
         ...accountFacts(state),
         lastWriteAt: lastWrites.get(state.name) ?? null,

@@ -2,11 +2,11 @@
 import { html } from 'hono/html';
 import { neededNoChange } from '../../core/action.ts';
 import { type GuardState, guardStates, stateTable, urgentStates } from '../../core/mailbox.ts';
-import { isEmpty } from '../../core/not-guarded.ts';
+import { accountBadges, isEmpty } from '../../core/not-guarded.ts';
 import { mailboxPath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, numberText, percentText } from '../../core/wording/phrases.ts';
-import { accountTrouble, factsOf, pausedBy } from '../../core/wording/states.ts';
+import { factsOf, pausedBy } from '../../core/wording/states.ts';
 import { scopeText } from '../../core/write-scope.ts';
 import { groupParameters } from '../json/fleet.ts';
 import {
@@ -194,8 +194,8 @@ const columns: readonly (readonly [string, Sorting?, ('ascending' | 'descending'
   ['Stats age', 'age', 'descending'],
 ];
 
-function mailboxTable(rows: readonly MailboxRow[], { accounts, now }: Picture, selection: Selection): Markup {
-  const troubleOf = new Map(accounts.map((account) => [account.name, accountTrouble(account)]));
+function mailboxTable(rows: readonly MailboxRow[], { troubles, now }: Picture, selection: Selection): Markup {
+  const troubleOf = accountBadges(troubles);
   const headings = columns.map(([heading, sort, direction]) => {
     if (sort === undefined) return html`<th role="columnheader" scope="col">${heading}</th>`;
     const isSorted = (selection.sort ?? 'worst') === sort;

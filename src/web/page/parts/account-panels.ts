@@ -4,14 +4,13 @@ import { html } from 'hono/html';
 import type { ChannelState, Fleet } from '../../../core/fleet/fleet.ts';
 import type { Incident } from '../../../core/incident.ts';
 import type { AccountState } from '../../../core/mailbox.ts';
-import { notGuardedBy } from '../../../core/not-guarded.ts';
+import { accountBadges, notGuardedBy, type Trouble } from '../../../core/not-guarded.ts';
 import { mailboxPath, resendPath } from '../../../core/page-links.ts';
 import type { EpochMs } from '../../../core/time.ts';
 import { sentence } from '../../../core/wording/explain.ts';
 import { type Reading, sumText, sweepText } from '../../../core/wording/forecast.ts';
 import { doneTexts, incidentAdvice, incidentTitle, memberLine, worstFirst } from '../../../core/wording/incidents.ts';
 import { counted, duration, firstText, numberText, overlapText } from '../../../core/wording/phrases.ts';
-import { accountTrouble, noneJudged } from '../../../core/wording/states.ts';
 import { leadsOf } from '../../overview/headline.ts';
 import type { RouteParts } from '../../route-parts.ts';
 import { doLink } from './command-links.ts';
@@ -35,13 +34,17 @@ const mailboxesNamed = 10;
 interface AccountsPanelParts extends Reading {
   readonly fleet: Fleet;
   readonly accounts: readonly AccountState[];
+  readonly troubles: readonly Trouble[];
 }
 
 export function accountsPanel(parts: AccountsPanelParts): Markup {
+  const ill = new Set(parts.troubles.map(({ account }) => account));
+  const isWell = ({ name, health, forecast }: AccountState) =>
+    !ill.has(name) && health !== 'other' && forecast?.fits !== false;
   const accounts = parts.accounts.toSorted((a, b) => Number(isWell(a)) - Number(isWell(b)));
   const rest = accounts.slice(accountsListed);
-  const ill = rest.filter((account) => !isWell(account)).length;
-  const more = html`<p class="${ill === 0 ? 'muted' : 'bad'}">${counted(rest.length, 'more account')}, ${ill === 0 ? 'all of them without a problem' : `${numberText(ill)} of them with problems`}. See <a href="/groups">the fleet by account</a> and <a href="/budget">the budget of each</a>.</p>`;
+  const restIll = rest.filter((account) => !isWell(account)).length;
+  const more = html`<p class="${restIll === 0 ? 'muted' : 'bad'}">${counted(rest.length, 'more account')}, ${restIll === 0 ? 'all of them without a problem' : `${numberText(restIll)} of them with problems`}. See <a href="/groups">the fleet by account</a> and <a href="/budget">the budget of each</a>.</p>`;
   return panel(
     'accounts',
     rest.length === 0 ? 'Accounts' : headingWith('Accounts', accounts.length),
@@ -51,29 +54,22 @@ ${rest.length > 0 && more}`,
   );
 }
 
-function isWell(account: AccountState): boolean {
-  const { unjudged, unlisted, forecast } = account;
-  return apiState(account).tone === 'confirmed' && !unjudged && unlisted.length === 0 && forecast?.fits !== false;
-}
-
-function accountItem(account: AccountState, { fleet, ...reading }: AccountsPanelParts): Markup {
+function accountItem(account: AccountState, { fleet, troubles, ...reading }: AccountsPanelParts): Markup {
   const { now } = reading;
-  const { name, unjudged, unlisted, guardedElsewhere = [], failingSince, lastFailure, forecast, queueLength } = account;
-  const { word, tone } = apiState(account);
+  const { name, guardedElsewhere = [], failingSince, forecast, queueLength } = account;
+  const own = troubles.filter((trouble) => trouble.account === name);
+  const { word, tone } = apiState(account, troubles);
   const sweep = fleet.sweep(name);
   // Some polls always wait, so their number alone does not show whether the rate limit is enough.
   const isEnough = queueLength > 0 && failingSince === null && forecast?.fits;
-  const them = unlisted.length === 1 ? 'it' : 'them';
   const elsewhere = firstText(
     guardedElsewhere.map(({ email }) => email),
     mailboxesNamed,
   );
   return html`<li>
 <p class="line"><strong>${text(name)}</strong> <span class="badge ${tone}">${word}</span></p>
-${failingSince !== null && html`<p class="bad">NOT GUARDED: no request has succeeded ${lasting(failingSince, now)}. ${lastFailure !== null && text(sentence(lastFailure))}</p>`}
-${unjudged && html`<p class="bad">NOT GUARDED: ${noneJudged}. ${text(sentence(unjudged.detail))}</p>`}
+${own.map(({ since, why }) => html`<p class="bad">NOT GUARDED${since !== null && html` ${lasting(since, now)}`}: ${text(sentence(why))}</p>`)}
 ${keyNote(account, fleet.lastWrites().get(name) ?? null, now)}
-${unlisted.length > 0 && html`<p class="bad">NOT GUARDED: the configuration includes ${text(firstText(unlisted, mailboxesNamed))}, but the mailbox list does not have ${them}.</p>`}
 ${guardedElsewhere.length > 0 && html`<p class="muted">${text(overlapText(guardedElsewhere))}: ${text(elsewhere)}.</p>`}
 ${sweep && html`<p>${text(sweepText(sweep, reading))}.</p>`}
 <p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(queueLength, 'poll')} waiting${oldestPoll(account, now)}.${isEnough && ' The rate limit is enough for them.'}</p>
@@ -88,17 +84,18 @@ export function oldestPoll({ oldestDueAt, failingSince }: AccountState, now: Epo
 
 /** Note about the rights of the key: unknown until Warmwarden has written with it. */
 function keyNote({ keyWrites }: AccountState, lastWriteAt: EpochMs | null, now: EpochMs): Markup | string {
-  if (keyWrites === true) return '';
-  if (keyWrites === false)
-    return html`<p class="bad">The API key is read-only, so Warmwarden does NOT act on breaches.</p>`;
+  if (keyWrites !== null) return '';
   return lastWriteAt === null
     ? html`<p class="muted">Whether the key can write is not known yet: the first action shows it.</p>`
     : html`<p class="muted">Warmwarden last changed a mailbox of this account ${ago(lastWriteAt, now)}. The next action shows whether the key may still write.</p>`;
 }
 
-function apiState(account: AccountState): { readonly word: string; readonly tone: string } {
-  const trouble = accountTrouble(account);
-  if (trouble !== null) return { word: trouble, tone: 'critical' };
+function apiState(
+  account: AccountState,
+  troubles: readonly Trouble[],
+): { readonly word: string; readonly tone: string } {
+  const badge = accountBadges(troubles).get(account.name);
+  if (badge !== undefined) return { word: badge, tone: 'critical' };
   if (account.lastSuccessAt === null) return { word: 'not polled yet', tone: 'info' };
   return account.health === 'other' ? { word: 'API unwell', tone: 'warning' } : { word: 'API up', tone: 'confirmed' };
 }
