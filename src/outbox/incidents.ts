@@ -125,7 +125,9 @@ export function newsOfIncident(
   const isTold = step === 'ended' || (step !== null && news.length > 0);
   if (!isTold || step === null) return forJoined(incident, readers);
   const wanted = channels.filter((name) => wants(name, incident, news, readers));
-  const to = step === 'ended' ? channels.filter((name) => announced?.channels.includes(name)) : wanted;
+  // A channel that got single alerts of the incident gets their ends.
+  const isToEnd = (name: string) => announced?.channels.includes(name) || news.some(({ to }) => to.includes(name));
+  const to = step === 'ended' ? channels.filter(isToEnd) : wanted;
   const messages = messagesTo(to, { incident, step, news }, readers);
   const announcement = {
     at: now,
