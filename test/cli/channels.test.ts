@@ -1,6 +1,6 @@
 // `warmwarden channels test`: what came back, in words, with an exit code; and no secret.
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startReceiver, status } from '../outbox/receiver.ts';
 import { commandLine } from '../support/command-line.ts';
 import { ending } from '../support/ending.ts';
@@ -46,6 +46,10 @@ beforeAll(async () => {
         { name: 'team', type: 'teams', url: teams },
         { name: 'pager', type: 'pagerduty', url: pagerduty, routing_key: routingKey },
         { name: 'lost', type: 'pagerduty', url: pagerduty, routing_key: 'W'.repeat(32) },
+        {
+          ...{ name: 'sms', type: 'http', url: receiver.url, headers: { authorization: 'Bearer T0P-SECRET' } },
+          ...{ secrets: { pin: 'T0P-SECRET' }, body: '{"pin":"{{secrets.pin}}","title":"{{title}}"}' },
+        },
         { name: 'dead', type: 'slack', url: 'http://127.0.0.1:9/services/T0P-SECRET' },
       ],
     },
@@ -117,6 +121,23 @@ test('a channel that nobody answers at, and one that does not exist', async () =
   const none = await channels('test', 'nobody');
   expect([none.code, none.stderr]).toEqual([
     2,
-    'No channel is called nobody. The channels are: ops, hook, plain, am, fix, mail, locked, chat, team, pager, lost, dead.\n',
+    'No channel is called nobody. The channels are: ops, hook, plain, am, fix, mail, locked, chat, team, pager, lost, sms, dead.\n',
   ]);
+});
+
+test('a preview has what the channel would get in own words, and sends nothing; no output has a secret', async () => {
+  const before = receiver.received.length;
+  const { stdout, code } = await channels('preview', 'guard_acted', '--channel', 'sms');
+  expect([code, receiver.received.length]).toEqual([0, before]);
+  expect(stdout).toContain('"pin": "[hidden]",\n  "title": "Critical: bob@acme.example: warm-up paused"');
+  expect(await channels('preview', 'restored', '--channel', 'fix')).toMatchObject({ code: 0 });
+  vi.stubEnv('NO_KEY', 'sk_live_1234');
+  const shown = await commandLine(['check', '--show', '--config', place.path('config.yaml')]);
+  vi.unstubAllEnvs();
+  expect(shown.stdout).toContain('authorization: "[hidden]"');
+  expect(shown.stdout + shown.stderr).not.toContain('T0P-SECRET');
+  receiver.answer = (response, { body, headers }) => response.writeHead(500).end(`${body} ${headers.authorization}`);
+  const tested = await channels('test', 'sms');
+  expect(tested.stderr).toContain('[hidden]');
+  expect(receiver.received.at(-1)?.body).toContain('"pin":"T0P-SECRET"');
 });
