@@ -434,14 +434,17 @@ class UnreadRoutes {
     return this.#blindness(now);
   }
 
-  /** Waits until each mailbox was judged again, as a single answer may be a mistake. A known alert says since when. */
+  /**
+   * Waits until each mailbox was judged again, as a single answer may be a mistake. A known alert says since when. A
+   * mailbox without a warm-up says nothing about the others, but an account of such mailboxes alone is not guarded.
+   */
   #blindness(now: EpochMs): ReadFailure | null {
     const { account, fleet } = this.#parts;
-    const verdicts = [...fleet.mailboxesOf(account)].flatMap(({ verdict }) =>
-      verdict && !isIdle(verdict.answer.reason) ? [verdict] : [],
-    );
+    const all = [...fleet.mailboxesOf(account)].map(({ verdict }) => verdict);
+    const isBare = all.every((verdict) => verdict?.answer.reason === 'no_warmup');
+    const verdicts = all.flatMap((verdict) => (verdict && (isBare || !isIdle(verdict.answer.reason)) ? [verdict] : []));
     const [first] = verdicts;
-    if (!first || !verdicts.every(({ answer }) => isBlind(answer.reason))) {
+    if (!first || !(isBare || verdicts.every(({ answer }) => isBlind(answer.reason)))) {
       this.#blindSince = null;
       return null;
     }

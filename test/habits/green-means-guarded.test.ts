@@ -143,11 +143,14 @@ const firstStart: readonly (readonly [string, FaultOf])[] = [
   ['a list with 429 and 500 in turn', ({ path }, count) => (path === list ? says(count % 2 ? 429 : 500) : undefined)],
   ['statistics with 429', only(['/v1/stats'], says(429))],
   ['everything with 429', () => says(429)],
+  ['statistics and warm-up with 404', only(judged, says(404))],
+  ['a warm-up with 404', only(['/v1/warmup'], says(404))],
 ];
 
 const restart: readonly (readonly [string, FaultOf])[] = [
   ['each route but health with 429', ({ path }) => (path === '/v1/health' ? undefined : says(429))],
   ['a list with 500', only([list], says(500))],
+  ['statistics and warm-up with 404', only(judged, says(404))],
 ];
 
 const running: readonly (readonly [string, FaultOf])[] = [

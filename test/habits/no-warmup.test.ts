@@ -55,15 +55,27 @@ test('a warm-up that is taken away ends what was judged, and its alerts', async 
   expect([...duty.fleet().alerts()]).toEqual([]);
 });
 
-test('an account of such mailboxes alone is no account that cannot be judged', async () => {
+test('an account of such mailboxes alone guards nothing, and says so within two hours until one has a warm-up', async () => {
   await using api = await apiWith();
   api.mailboxes.delete(api.warm.id);
   await using daemon = await startMovedDaemon({ other: api, poll: calmPoll });
-  await daemon.run(hourMs);
-  const table = await commandLine(['status', '--config', daemon.file]);
-  expect([table.code, table.stdout]).toEqual([0, expect.stringMatching(new RegExp(`No warm-up +${api.bare.email}`))]);
-  expect((await fetch(`${daemon.url()}/readyz`)).status).toBe(200);
-  expect(daemon.receiver.alerts()).toEqual([]);
+  const status = () => commandLine(['status', '--config', daemon.file]);
+  const titles = () => daemon.receiver.alerts().map(({ status: state, title }) => [state, title]);
+  await daemon.run(20 * minuteMs);
+  expect([titles(), (await status()).code, await daemon.readyz()]).toEqual([[], 0, '200 ready']);
+  await daemon.run(2 * hourMs);
+  const { code, stdout } = await status();
+  expect([code, stdout]).toEqual([1, expect.stringMatching(new RegExp(`No warm-up +${api.bare.email}`))]);
+  expect(stdout).toContain('account agency: NOT GUARDED, no mailbox can be judged');
+  expect(await daemon.readyz()).toMatch(/^503 /);
+  expect(titles()).toEqual([['firing', 'account agency is NOT GUARDED: no mailbox can be judged']]);
+  await daemon.restart();
+  await daemon.run(10 * minuteMs);
+  expect([(await status()).code, daemon.notified('not_guarded')]).toEqual([1, ['firing']]);
+  api.faults.on = false;
+  await daemon.run(2 * hourMs);
+  expect([(await status()).code, await daemon.readyz()]).toEqual([0, '200 ready']);
+  expect(daemon.notified('not_guarded')).toEqual(['firing', 'resolved']);
 });
 
 test.each([
