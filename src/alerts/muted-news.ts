@@ -153,11 +153,15 @@ export class MuteLook {
     this.#entries.set(keyOf(news.channel, news.about), news);
   }
 
-  /** An alert that ended waits for its end, which comes with the news of its group. */
+  /**
+   * An alert that ended waits for its end, which comes with the news of its group. A silence of some mailboxes of an
+   * incident keeps nothing of the others back.
+   */
   #waits(news: MutedNews): boolean {
     const { incident, transitions } = news;
     const isEnding = incident === null && this.#newest(transitions).length === 0;
-    const isQuiet = transitions.some(({ kind, alert }) => kind !== 'resolved' && this.#facts.isSilenced(alert));
+    const begun = transitions.filter(({ kind }) => kind !== 'resolved');
+    const isQuiet = begun.length > 0 && begun.every(({ alert }) => this.#facts.isSilenced(alert));
     return isEnding || isQuiet || this.#isMuted(news);
   }
 

@@ -115,9 +115,12 @@ function placeOf(secret: string): string {
 export const storedSecret = /(\u001f|\\u001f|%1F)[\w.-]+?\1/g;
 
 function bodyOf(text: MessageText, source: GroupMessage | Notice, template: BodyTemplate, zone: string): string {
+  return bodyWith(messageView(text, source, template.maxLength, zone), template);
+}
+
+function bodyWith(view: TemplateView, template: BodyTemplate): string {
   const secrets = Object.fromEntries(template.secrets.map((name) => [name, placeOf(name)]));
-  const view = { ...messageView(text, source, template.maxLength, zone), secrets };
-  return filledIn(template.body, view, escapeFor(template.contentType));
+  return filledIn(template.body, { ...view, secrets }, escapeFor(template.contentType));
 }
 
 /** Variables of a message. Those of an alert have values only if the message is about one. */
@@ -157,6 +160,13 @@ function visible(view: TemplateView): TemplateView {
   );
 }
 
+/** Copy whose texts have a quotation mark: a name or the words of an answer may. */
+function quoted(view: TemplateView): TemplateView {
+  return JSON.parse(JSON.stringify(view), (_, value) =>
+    typeof value === 'string' && value !== '' ? `${value}"` : value,
+  );
+}
+
 function escapeFor(contentType: string): (value: unknown) => string {
   if (/json/.test(contentType)) return (value) => JSON.stringify(String(value)).slice(1, -1);
   if (/html|xml/.test(contentType)) return (value) => escapedHtml(String(value));
@@ -182,7 +192,7 @@ function bodyComplaint(template: BodyTemplate): string | null {
   const wrong = templateComplaint(template.body, new Map([['', { ...mergedView(views), secrets }]]));
   if (wrong !== null || !/json/.test(template.contentType)) return wrong;
   try {
-    for (const { message, text } of texts) JSON.parse(bodyOf(text, message, template, 'UTC'));
+    for (const view of views) JSON.parse(bodyWith(quoted(view), template));
     return null;
   } catch {
     return 'does not become JSON when it is filled in: write {{name}} between quotes, not {{{name}}}';

@@ -128,6 +128,8 @@ test.each([
   [{ body: '{"t":"{{#title}}"}' }, 'body', "can't be read as a template: Unclosed section"],
   [{ body: '{"t":"{{> other}}"}' }, 'body', 'has an unknown variable "> other"'],
   [{ body: '{"t":"{{{text}}}"}' }, 'body', 'does not become JSON when it is filled in'],
+  [{ body: '{"t":"{{{title}}}"}' }, 'body', 'does not become JSON when it is filled in'],
+  [{ body: '{"t":"{{#alerts}}{{&mailbox}}{{/alerts}}"}' }, 'body', 'does not become JSON when it is filled in'],
   [{ body: '{"t":"{{secrets.kee}}"}', secrets: { key: 'x' } }, 'body', '(did you mean secrets.key?)'],
   [{ body: '{{#alerts}}{{mailbx}}{{/alerts}}' }, 'body', '(did you mean mailbox?)'],
   [{ body: `{"t":"\${TOKEN}"}` }, 'body', 'write the variable below secrets'],

@@ -244,6 +244,10 @@ function treeOf(text: string): unknown {
   return read.tree;
 }
 
+test('many aliases are read at once', { timeout: 60_000 }, () => {
+  expect(treeOf(`base: &base {a: 1}\nall:\n${'  - *base\n'.repeat(20_000)}`)).toMatchObject({ base: { a: 1 } });
+});
+
 test('an alias stands for the last value before it with its anchor, as in yaml itself', () => {
   const text = 'first: &a [1, &b 2]\nsecond: *a\nthird: &a {b: *b}\nfourth: [*a, *b]\nfifth: *a\n';
   expect(treeOf(text)).toEqual(parse(text));

@@ -169,35 +169,40 @@ test('a store that fails at the end of the night loses nothing and doubles nothi
   expect(at.store.deliveries()).toHaveLength(1);
 });
 
-test('an incident of the night is one message in the morning, with what it became', async () => {
-  const names = ['ops', 'pager'];
-  const routes = [{ ...route, channels: names, muteCritical: true }];
-  const at = collectorRig({
-    from: midnight - 2 * dayMs,
-    mailboxes: agency(),
-    names,
-    settings: { routes, muteTimes: [nights] },
-  });
-  const evening = `
+test.each([[[]], [['g0-2']]])(
+  'an incident of the night is one message in the morning, with what it became, %o silenced',
+  async (silenced) => {
+    const names = ['ops', 'pager'];
+    const routes = [{ ...route, channels: names, muteCritical: true }];
+    const at = collectorRig({
+      from: midnight - 2 * dayMs,
+      mailboxes: agency(),
+      names,
+      settings: { routes, muteTimes: [nights] },
+    });
+    const evening = `
 20:30 recovery g0-0
 20:31 recovery g0-1
 20:32 recovery g0-2
 20:33 recovery g0-3`;
-  await at.play(evening, midnight - dayMs);
-  expect(await at.run(9 * hourMs)).toEqual([]);
-  const morning = await at.run(3 * hourMs);
-  expect(morning.map(({ channel, message }) => [channel, message.incident?.step])).toEqual([
-    ...[
-      ['ops', 'began'],
-      ['ops', undefined],
-    ],
-    ...[
-      ['pager', 'began'],
-      ['pager', undefined],
-    ],
-  ]);
-  expect(morning.map(({ total }) => total)).toEqual([2, 2, 2, 2]);
-});
+    await at.play(evening, midnight - dayMs);
+    expect(await at.run(hourMs)).toEqual([]);
+    if (silenced.length > 0) at.silence({ mailbox: silenced }, 30 * dayMs);
+    expect(await at.run(8 * hourMs)).toEqual([]);
+    const morning = await at.run(3 * hourMs);
+    expect(morning.map(({ channel, message }) => [channel, message.incident?.step])).toEqual([
+      ...[
+        ['ops', 'began'],
+        ['ops', undefined],
+      ],
+      ...[
+        ['pager', 'began'],
+        ['pager', undefined],
+      ],
+    ]);
+    expect(morning.map(({ total }) => total)).toEqual([2, 2, 2, 2]);
+  },
+);
 
 const at = (time: string) => Date.parse(`${time}Z`);
 const weekly: Silence = {

@@ -1,6 +1,7 @@
 // Reads YAML text into a plain tree with the line and column of every path.
 
 import {
+  type Alias,
   type Document,
   isAlias,
   isMap,
@@ -159,7 +160,8 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
   const findings: Finding[] = [];
   const cut: Path[] = [];
   let nodes = 0;
-  const target = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
+  const targets = targetsIn(document);
+  const target = (node: unknown): unknown => (isAlias(node) ? targets.get(node) : node);
   const merged = new Map<YAMLMap, readonly Pair[]>();
   /** Pairs of a mapping with those that its merge keys add. Its own win, then those of the first mapping merged. */
   const pairsOf = (map: YAMLMap, path: Path): readonly Pair[] => {
@@ -218,6 +220,22 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
     cut,
     placeOf: (path, at) => place(offsetOf(document.contents, path, at, { target, pairsOf })),
   };
+}
+
+/** Node that each alias names. The parser would search the whole document for each of them. */
+function targetsIn(document: Document.Parsed): ReadonlyMap<Alias, Node> {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
+  visit(document, {
+    Alias(_, alias) {
+      const node = anchors.get(alias.source);
+      if (node) targets.set(alias, node);
+    },
+    Value(_, node) {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node);
+    },
+  });
+  return targets;
 }
 
 const mergeKey = '<<';
