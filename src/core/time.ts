@@ -109,7 +109,7 @@ export interface MuteTime {
 }
 
 /** Longest time that is searched for an end: windows that last longer cover the whole week. */
-export const longestMuteMs = 8 * dayMs;
+const longestMuteMs = 8 * dayMs;
 
 /** Returns the end of the windows that follow each other without a gap, or null if none is on. */
 export function mutedUntil(mute: MuteTime, now: EpochMs): EpochMs | null {

@@ -8,6 +8,7 @@ import { linksOf } from '../../src/channels/message-text.ts';
 import { askDaemon } from '../../src/cli/daemon.ts';
 import { type Alert, alertId } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import type { MuteTime } from '../../src/core/time.ts';
 import { type CommandSocket, startCommandSocket } from '../../src/operations/socket.ts';
 import { Store } from '../../src/store/store.ts';
 import { preparedAt } from '../../src/web/commands/prepared.ts';
@@ -24,6 +25,8 @@ import { operateOn, roomsOf } from './rooms.ts';
 
 const asker = { by: 'ann', reason: 'the provider moves' };
 let folder: string;
+/** Mute times of the configuration. */
+let mutes: readonly MuteTime[] = [];
 let path: string;
 let store: Store;
 let fleet: Fleet;
@@ -39,7 +42,7 @@ beforeEach(async () => {
   fleet.putAlert(sampleAlert(1));
   fleet.putAlert(sampleAlert(2, { rule: 'dns_failing', object: 'acme.example', email: null, mailboxId: null }));
   socket = await startCommandSocket(path, operateOn(roomsOf(fleet, store, world)), {
-    json: (_name, query) => silencesRoute.read({ fleet, world, timeZone: () => 'UTC', muteTimes: () => [] }, query),
+    json: (_name, query) => silencesRoute.read({ fleet, world, timeZone: () => 'UTC', muteTimes: () => mutes }, query),
     recipes: () => new Response(null, { status: 404 }),
   });
   writeFileSync(
@@ -197,6 +200,18 @@ test.each([
   const ask = ['add', '--rule', 'stale_*', '--for', '2h', '--reason', 'known', ...options.split(' '), value, '--yes'];
   expect(await run(...ask)).toMatchObject({ code: 2, stderr: expect.stringMatching(said) });
   expect(fleet.knownSilences(systemClock().now())).toEqual([]);
+});
+
+test('the list names the mute times that are on, and until when', async () => {
+  const today = (['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const)[new Date().getUTCDay()] ?? 'sun';
+  mutes = [
+    { name: 'always-today', timeZone: 'UTC', weekly: [{ days: [today] }] },
+    { name: 'never', timeZone: 'UTC', weekly: [{ days: [], fromMs: 0, untilMs: 1 }] },
+  ];
+  expect(await said('list')).toMatch(/^Mute time always-today is on until .* 00:00 UTC\.\nNo silence is active\.\n$/);
+  const { mute_times: on } = JSON.parse(await said('list', '--json'));
+  expect(on).toEqual([{ name: 'always-today', until: expect.stringMatching(/T00:00:00/) }]);
+  mutes = [];
 });
 
 test('the command line begins one, and wants an end and a reason', async () => {

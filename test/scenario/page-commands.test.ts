@@ -147,7 +147,7 @@ test('an emergency stop begins and ends, of everything and of a mailbox; a silen
   expect([get.status, alerts().map(({ acknowledged }) => acknowledged)]).toEqual([200, [undefined]]);
   expect(await carryOut(stage, browser, path)).toContain('Acknowledged: ');
   expect(alerts()).toMatchObject([{ acknowledged: { by: 'operator', reason: 'the list is being cleaned' } }]);
-  expect(shownText((await browser.get('/alerts')).text)).toMatch(/acknowledged\n[\s\S]* by operator: the list/);
+  expect(shownText((await browser.get('/alerts')).text)).toMatch(/acknowledged\n[\s\S]*\bby operator: the list/);
   const empty = shownText((await browser.get('/silences?do=add')).text);
   expect(empty).toMatch(/Not possible like this[\s\S]*A silence needs at least one of/);
 });
