@@ -1,6 +1,6 @@
 // `warmwarden connect`: connects mailboxes of a file to the API, each at most once. It sends the requests itself, so
 // that no password reaches the daemon or its store; a running daemon gives each request its slot of the rate limit.
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
@@ -53,12 +53,11 @@ export async function connect(file: string, options: ConnectOptions, world: Worl
   mustBeConfirmed(options);
   const { config, secrets } = loadConfigured(options.config, ['accounts', 'proxy']);
   const rows = rowsOf(file, options, config.accounts);
-  using lock = lockFile(file);
+  using lock = lockFile(file, options);
   const waitMs = lock.settledAt - world.clock.now();
   if (waitMs > 0)
     process.stderr.write(`An earlier run was cut off: waiting ${spanText(waitMs)} for its last request.\n`);
   await world.clock.sleep(waitMs);
-  if (!options.dryRun) lock.touch();
   const store = findStore(options.config);
   const daemon = (await daemonListens(store)) ? store : null;
   const slot = async (account: string) => void (daemon && (await askFor(daemon, 'slot', { account })));
@@ -302,14 +301,22 @@ interface ConnectLock extends Disposable {
   readonly touch: () => void;
 }
 
-/** Keeps two runs of a file apart, and remembers the moment of the last POST if this one is killed. */
-function lockFile(file: string): ConnectLock {
+/**
+ * Keeps two runs of a file apart, and remembers the moment of the last POST if this one is killed. A dry run leaves the
+ * lock of others as it is.
+ */
+function lockFile(file: string, { dryRun = false }: ConfirmOptions): ConnectLock {
   const path = join(dirname(file), `.${basename(file)}.connecting`);
   const pid = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
   if (pid > 0 && pid !== process.pid && isAlive(pid))
     throw new CommandError('failed', `Process ${pid} connects the mailboxes of ${file} already. Nothing was done.`);
-  const settledAt = existsSync(path) ? statSync(path).mtimeMs + settlesWithinMs : 0;
+  const earlier = existsSync(path) ? statSync(path) : null;
+  const settledAt = earlier ? earlier.mtimeMs + settlesWithinMs : 0;
   const touch = () => writeFileSync(path, String(process.pid));
+  if (dryRun) return { settledAt, touch, [Symbol.dispose]: () => {} };
+  touch();
+  // The moment of the last POST is that of the earlier run until this one sends a POST.
+  if (earlier) utimesSync(path, earlier.atime, earlier.mtime);
   return { settledAt, touch, [Symbol.dispose]: () => rmSync(path, { force: true }) };
 }
 

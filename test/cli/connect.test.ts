@@ -165,6 +165,35 @@ test('a run that was killed with a request on its way connects nothing twice', a
   expect([posted(posts), existsSync(lock)]).toEqual([['one', 'hang', 'two'], false]);
 }, 120_000);
 
+test('a dry run leaves the lock of another run', async () => {
+  const { write, connect, posts } = await begin();
+  write('one', 'hang');
+  const config = `${process.cwd()}/config.yaml`;
+  const running = new Running(['connect', `${process.cwd()}/m.yaml`, '--config', config, '--yes'], passwords);
+  while (posts.length < 2) await sleep(50);
+  expect((await connect('--dry-run')).stderr).toMatch(/Process \d+ connects/);
+  running.child.kill('SIGKILL');
+  await running.ended;
+  const lock = '.m.yaml.connecting';
+  utimesSync(lock, new Date(), new Date(Date.now() - 58_000));
+  await connect('--dry-run');
+  expect(existsSync(lock)).toBe(true);
+}, 120_000);
+
+test('of two runs that wait for the last request of a killed one, one goes on', async () => {
+  const { write, connect, posts } = await begin();
+  write('one', 'two');
+  writeFileSync('.m.yaml.connecting', '999999999');
+  utimesSync('.m.yaml.connecting', new Date(), new Date(Date.now() - 56_000));
+  const config = `${process.cwd()}/config.yaml`;
+  const running = new Running(['connect', `${process.cwd()}/m.yaml`, '--config', config, '--yes'], passwords);
+  while (readFileSync('.m.yaml.connecting', 'utf8') !== String(running.child.pid)) await sleep(20);
+  const { stderr } = await connect();
+  expect(stderr).toMatch(/Process \d+ connects the mailboxes of m\.yaml already/);
+  await running.ended;
+  expect(posted(posts)).toEqual(['one', 'two']);
+}, 120_000);
+
 test('a refused key stops the account, and the rest can be tried again', async () => {
   const { write, connect, posts } = await begin();
   write('key', 'one');
