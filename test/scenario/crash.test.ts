@@ -146,13 +146,13 @@ describe('a crash', () => {
     using _ = vi.spyOn(Digester.prototype, 'step').mockRejectedValue(new Error('a mistake of ours'));
     await using scene = await begin();
     const { stage } = scene;
-    stage.expectErrors('Warmwarden ends', 'sending the digest failed');
+    stage.expectErrors('Warmwarden ends', 'sending the digests failed');
     for (const crashes of [1, 2]) {
       await stage.until('the end', () => stage.errorsSaying('Warmwarden ends').length === crashes, 4 * minuteMs);
       await scene.crashed(crashes);
       await stage.restart();
     }
-    expect(stage.crashes[1]).toBe('sending the digest has failed for minutes');
+    expect(stage.crashes[1]).toBe('sending the digests has failed for minutes');
     expect(stage.notified('crashed')).toEqual(['firing']);
   });
 
