@@ -7,7 +7,7 @@ import { counted, overlapText, roughSpanText, visibleText } from '../core/wordin
 import { stateText } from '../core/wording/states.ts';
 import type { FleetAnswer } from '../web/json/fleet.ts';
 import { addressOf, askFor, askForAll, type DaemonOptions, withDaemonOptions } from './daemon.ts';
-import { exitDone, exitFailed } from './errors.ts';
+import { CommandError, exitDone, exitFailed } from './errors.ts';
 import { printJson } from './options.ts';
 import { acknowledgedIn, coloured, printLines, silencedText, tableLines } from './terminal.ts';
 
@@ -22,7 +22,7 @@ export function statusCommand(): Command {
   return withDaemonOptions(new Command('status'))
     .description('show the fleet, the worst first: what is wrong, what was done, how old the data is')
     .option('--all', `show every mailbox, not only the worst ${mailboxesShown}`)
-    .option('--tag <glob>', 'only the mailboxes with this tag')
+    .option('--tag <glob>', 'only the table of the mailboxes with this tag')
     .action(status);
 }
 
@@ -38,7 +38,11 @@ async function status(options: StatusOptions): Promise<void> {
   process.exitCode = troublesOf(answer).length === 0 && !isAlarmed ? exitDone : exitFailed;
   const { next_cursor: _, ...shown } = answer;
   if (json) return void printJson('status', shown);
-  printLines(statusLines(answer, all ? answer.mailboxes.length : mailboxesShown));
+  const most = all ? answer.mailboxes.length : mailboxesShown;
+  if (tag === undefined) return printLines(statusLines(answer, most));
+  // The other lines are about the whole fleet, and may name other clients.
+  if (answer.mailboxes.length === 0) throw new CommandError('unknown_name', `No mailbox has the tag ${tag}.`);
+  printLines(tableOf(answer, most));
 }
 
 type Mailbox = FleetAnswer['mailboxes'][number];
@@ -49,8 +53,6 @@ const alertsNamed = 5;
 
 /** Sentences, then the table of the worst `most` mailboxes. */
 export function statusLines(answer: FleetAnswer, most: number): readonly string[] {
-  const shown = answer.mailboxes.slice(0, most);
-  const more = answer.total - shown.length;
   return [
     coloured(tones[answer.tone], answer.headline),
     answer.advice,
@@ -58,6 +60,15 @@ export function statusLines(answer: FleetAnswer, most: number): readonly string[
     ...saidBesides(answer),
     ...alertLines(answer),
     '',
+    ...tableOf(answer, most),
+  ];
+}
+
+/** Lines of the worst `most` mailboxes, and the number of the others. */
+function tableOf(answer: FleetAnswer, most: number): readonly string[] {
+  const shown = answer.mailboxes.slice(0, most);
+  const more = answer.total - shown.length;
+  return [
     ...(shown.length > 0 ? mailboxLines(shown, answer) : []),
     ...(more > 0 ? [`... and ${more} more, none of them worse (--all shows them)`] : []),
   ];

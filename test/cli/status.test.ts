@@ -44,6 +44,10 @@ test('--tag lists the mailboxes with that tag alone', async () => {
   expect(stdout.match(/m\d+@a\.example/g)).toEqual(['m7@a.example']);
   const { total, mailboxes: listed } = JSON.parse((await status('--tag', 'client=north', '--json')).stdout);
   expect([total, listed.length]).toEqual([1, 1]);
+  // The lines about the fleet may name other clients.
+  expect(stdout.split('\n')[0]).toMatch(/^ *(MAILBOX|ACCOUNT|STATE)/);
+  const unknown = await status('--tag', 'client=nrth');
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('No mailbox has the tag client=nrth.')]);
 });
 
 test('1 says that an account cannot be read or written, that it lacks a mailbox, that polling has not started, that the store fails or that a channel does, and nothing else does', async () => {

@@ -81,6 +81,20 @@ test('of a hold a channel gets its own mailboxes by name, and a count of the oth
   expect(alertFor('ops', hold, context)).toBe(hold);
 });
 
+test('the end of a hold is the same alert as its beginning, without names of others', () => {
+  const fleet = fleetOf('alpha', 'beta', 'gamma');
+  fleet.putBreaker(api, closedBreaker);
+  const calm = guardHeld(closedBreaker, { api, alert: hold, windowMs: hourMs, verdictOf: () => undefined, ...words });
+  const ended: Alert = { ...alertOf(calm), status: 'resolved', resolvedAt: start };
+  const message = messageOf('hold', [{ kind: 'resolved', at: start, alert: ended }], start);
+  const shown = message && messageFor('alpha', message, { ...context, fleet }).transitions[0]?.alert;
+  expect([shown?.fingerprint, shown?.facts.title]).toEqual([
+    hold.fingerprint,
+    'api.example: the circuit breaker holds no action any more',
+  ]);
+  expect(JSON.stringify(shown)).not.toMatch(/beta|gamma/);
+});
+
 const by = { by: 'jo of beta', at: start };
 const off = (scope: Parameters<typeof writesOffCondition>[0]['scope']) =>
   alertOf(

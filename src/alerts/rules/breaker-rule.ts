@@ -34,13 +34,14 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
   const all = heldEntries(breaker);
   const held = all.filter(isOwn);
   const others = all.length - held.length;
-  const accounts = [...new Set(held.map(({ account }) => account))].sort();
+  const accountsHeld = [...new Set(held.map(({ account }) => account))].sort();
+  // A closed breaker holds nothing, so the alert provides the accounts.
+  const accounts = openSince === null ? (alert?.facts.accounts ?? []) : accountsHeld;
   const mostBefore = Number(alert?.facts.numbers['most_held'] ?? 0);
   const emergencies = held.filter(({ emergency }) => emergency);
   const ranked = [...emergencies, ...held.filter(({ emergency }) => !emergency)];
   const actsFrom = (openSince ?? context.now) + windowMs;
-  // A closed breaker holds nothing, so the alert provides the accounts.
-  const name = apiName(api, openSince === null ? (alert?.facts.accounts ?? []) : accounts);
+  const name = apiName(api, accounts);
   const pauses = held.filter((entry) => context.verdictOf(entry)?.wanted === 'pause').length;
   const mailboxes = counted(held.length, 'mailbox', 'mailboxes');
   const inEmergency = emergencies.length === 0 ? '' : `, ${emergencies.length} of them in an emergency`;
