@@ -22,7 +22,7 @@ warmwarden check --mailbox ADDRESS   # the guard settings of one mailbox
   Warmwarden uses a replaced file within seconds.
 - The configuration may have 1 MiB, a secret or a recipe 64 KiB. All must be regular files, or symbolic links to them.
 - Editors check the file with [config.schema.json](../config.schema.json), which the first line of the example names. Copy it beside
-  your file; \`init\` does. [Tried](compatibility.md#editors-and-validators): three validators.
+  your file; \`init\` does. [What was tried](compatibility.md#editors-and-validators).
 
 ## Several files
 
