@@ -1,7 +1,13 @@
 // An API that speaks HTTP/2 over TLS, behind a private authority: nothing is done twice when a stream is refused, a session ends or
 // a connection is lost, and an action is read back.
 import { once } from 'node:events';
-import { createSecureServer, constants as h2, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import {
+  createSecureServer,
+  type Http2Session,
+  constants as h2,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
@@ -15,7 +21,7 @@ import { emergencyWeek, OtherApi } from '../support/other-api.ts';
 interface Asked {
   readonly method: string;
   readonly stream: ServerHttp2Stream;
-  readonly session: ServerHttp2Session;
+  readonly session: Http2Session;
   readonly pass: () => Promise<() => void>;
 }
 
