@@ -10,6 +10,7 @@ import type { AccountConfig } from '../config/config.ts';
 import { noTally } from '../core/records.ts';
 import { minuteMs, secondMs } from '../core/time.ts';
 import { counted, listText, spanText } from '../core/wording/phrases.ts';
+import { isOff, scopeKey, scopesOver, writesAreOff } from '../core/write-scope.ts';
 import { commandName } from '../world/program.ts';
 import { formatProblem } from '../world/schema/problem.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
@@ -20,6 +21,7 @@ import { CommandError, exitFailed } from './errors.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './operations.ts';
 import { type Answers, type ConfigOptions, configOption, jsonOption, printJson } from './options.ts';
 import { printLines, tableLines } from './terminal.ts';
+import { storedStops } from './writes.ts';
 
 interface ConnectOptions extends ConfigOptions, ConfirmOptions {
   readonly account?: string;
@@ -60,7 +62,13 @@ export async function connect(file: string, options: ConnectOptions, world: Worl
   await world.clock.sleep(waitMs);
   const store = findStore(options.config);
   const daemon = (await daemonListens(store)) ? store : null;
-  const slot = async (account: string) => void (daemon && (await askFor(daemon, 'slot', { account })));
+  const stops = daemon === null ? await storedStops(store, world.clock.now()) : [];
+  const slot = async (account: string) => {
+    const over = scopesOver(account, null).map(scopeKey);
+    const off = stops.find((one) => isOff(one, world.clock.now()) && over.includes(scopeKey(one.scope)));
+    if (off) throw new CommandError('failed', writesAreOff(off, commandName));
+    if (daemon) await askFor(daemon, 'slot', { account });
+  };
   const outcomes: Outcome[] = [];
   const byAccount = Map.groupBy(rows, ({ account }) => account);
   const connecting = [...byAccount].map(([name, theirs]) => {

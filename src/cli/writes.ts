@@ -7,6 +7,7 @@ import { defaultRuleSettings } from '../core/alert-rules.ts';
 import { type CommandOutcome, failed } from '../core/operator-command.ts';
 import { nameOf, pathOf, type StorePlace } from '../core/store-failure.ts';
 import { secondMs } from '../core/time.ts';
+import type { WritesOff } from '../core/write-scope.ts';
 import { fleetOf } from '../daemon/picture.ts';
 import { auditing } from '../operations/audit.ts';
 import { type OperationRequest, runCommand } from '../operations/command-requests.ts';
@@ -18,6 +19,7 @@ import { Store } from '../store/store.ts';
 import { systemClock, worldOn } from '../world/world.ts';
 import { findPlaces } from './configuration.ts';
 import { askDaemon, daemonListens, isHttp } from './daemon.ts';
+import { CommandError } from './errors.ts';
 import { type ChangeOptions, change, withChangeOptions } from './operations.ts';
 import { duration } from './options.ts';
 
@@ -77,6 +79,18 @@ export async function switchInStore(file: string, request: OperationRequest<'wri
     // The next start will not report again what this one repaired.
     const found = typeof place === 'string' ? store.warnings : [];
     return { ...outcome, messages: [...found, ...outcome.messages, ...(outcome.result === 'done' ? [later] : [])] };
+  } finally {
+    await store.close();
+  }
+}
+
+/** Emergency stops in a store without a daemon. Throws a CommandError if another process holds the store. */
+export async function storedStops(place: StorePlace, now: number): Promise<readonly WritesOff[]> {
+  if (typeof place === 'string' && absenceOf(place) !== null) return [];
+  const store = await openAlone(place, now);
+  if ('result' in store) throw new CommandError('failed', store.messages.join(' '));
+  try {
+    return await store.writesOff();
   } finally {
     await store.close();
   }

@@ -1,10 +1,12 @@
 // `warmwarden connect` against an API of its own that loses answers, refuses, slows down and dies: each mailbox is connected at most
 // once, what failed can be tried again, and no password is anywhere but where it was.
-import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readRows } from '../../src/cli/connect-file.ts';
+import { Store } from '../../src/store/store.ts';
 import { oliver, stormOf } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -213,6 +215,20 @@ test('after a 429 that leaves the list unread, nothing is sent again', async () 
   write('mute');
   const { code, stdout } = await connect('--json');
   expect([code, outcomesIn(stdout), posts.length]).toEqual([1, [['mute', 'unknown']], 1]);
+});
+
+test('without a daemon the emergency stop in the store counts', async () => {
+  const { write, connect, posts } = await begin();
+  mkdirSync('data');
+  await (await Store.open(resolve('data/warmwarden.db'), Date.now())).close();
+  write('ann');
+  const writes = (...words: readonly string[]) =>
+    commandLine(['writes', ...words, '--account', 'acme', '--config', 'config.yaml', '--yes']);
+  expect((await writes('off', '--reason', 'wrong list')).code).toBe(0);
+  const { code, stderr } = await connect();
+  expect([code, stderr, posts]).toEqual([1, expect.stringContaining('wrong list'), []]);
+  await writes('on');
+  expect([(await connect()).code, posts]).toEqual([0, ['ann@x.example']]);
 });
 
 test('a running daemon gives the slots, and refuses them while writes are off', async () => {
