@@ -1,5 +1,5 @@
 // How the tests run: `quick` in a minute, for `npm test`; `days`, whole daemons that live through hours and days of a moved clock, for
-// `npm run days`. Waits are for events: a time-out ends a test that hangs, and no busy machine may meet it.
+// `npm run days`; `long`, those of them that `.ci/run` leaves to `npm run proofs`. Waits are for events: a time-out ends a test that hangs, and no busy machine may meet it.
 import { defineConfig } from 'vitest/config';
 
 const days = [
@@ -13,6 +13,15 @@ const days = [
   'test/store/plans.test.ts',
 ];
 
+/** The longest of `days` whose promises shorter tests prove in part. */
+const long = [
+  'test/bench/guard.test.ts',
+  ...['counts', 'identity', 'schedule', 'single-fields'].map((name) => `test/habits/${name}.test.ts`),
+  'test/poll/forecast.test.ts',
+  'test/recipes/select.test.ts',
+  'test/scenario/faults.test.ts',
+];
+
 const project = (name: string, include: readonly string[], exclude: readonly string[]) => ({
   extends: true as const,
   test: { name, include: [...include], exclude: [...exclude] },
@@ -20,7 +29,7 @@ const project = (name: string, include: readonly string[], exclude: readonly str
 
 export default defineConfig({
   test: {
-    projects: [project('quick', ['test/**/*.test.ts'], days), project('days', days, [])],
+    projects: [project('quick', ['test/**/*.test.ts'], days), project('days', days, long), project('long', long, [])],
     // Times for people are in the zone of the system.
     env: { TZ: 'UTC' },
     testTimeout: 300_000,
