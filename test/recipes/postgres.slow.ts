@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
+import { mailboxKey } from '../../src/core/mailbox.ts';
 import type { StorePlace } from '../../src/core/store-failure.ts';
 import { readCatalogue } from '../../src/recipes/catalogue.ts';
 import { runSelect } from '../../src/recipes/select.ts';
@@ -66,7 +67,11 @@ async function rowsOf(place: StorePlace, select: string, parameters = {}) {
     select,
     parameters: { now: new Date(now).toISOString(), ...parameters },
     integers: Object.keys(parameters),
-    facts: { now, nearLimitPpm: { usual: 800_000, others: {} }, tags: {} },
+    facts: {
+      now,
+      nearLimitPpm: { usual: 800_000, others: {} },
+      tags: { [mailboxKey('acme', 'm1')]: ['client=north', 'vip'] },
+    },
     maxRows: 1_000,
     maxBytes: 1_000_000,
     timeLimitMs: 200_000,
