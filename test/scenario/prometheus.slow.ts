@@ -89,6 +89,7 @@ const atAnotherTime = [
 const never = [
   'alerts.yaml: WarmwardenGuardedTwice',
   'alerts.yaml: WarmwardenKeyRejected',
+  'alerts.yaml: WarmwardenLogLinesDropped',
   'alerts.yaml: WarmwardenNotReady',
   'alerts.yaml: WarmwardenStandbyDown',
   'alerts.yaml: WarmwardenUnguarded',
