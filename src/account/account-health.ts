@@ -194,7 +194,7 @@ export class AccountHealth {
     this.publish();
   }
 
-  /** Also of a 429 that concerns the list alone: without a list, nothing of the account is polled. */
+  /** A 429 that concerns the list alone counts, too: without a list, nothing of the account is polled. */
   #noteListFailure(failure: Failure): void {
     const { listFailing, listed } = this.#state;
     const since = listFailing?.since ?? this.#parts.world.clock.now();

@@ -194,7 +194,7 @@ export class MuteLook {
   }
 }
 
-/** One step in place of the earlier one, which waited. `isKnown`: the channel was notified before. */
+/** Returns the step that replaces the earlier one, which waited. `isKnown`: the channel was notified before. */
 function summed(step: Transition, earlier: Transition | undefined, isKnown: boolean): Transition {
   if (isKnown) return earlier?.kind === 'worsened' && step.kind === 'firing' ? { ...step, kind: 'worsened' } : step;
   if (step.kind === 'resolved') return { ...step, brief: true };

@@ -289,7 +289,7 @@ export function audienceOf(channel: string, routes: readonly AlertRoute[], fleet
   return audienceIn(matches, fleet);
 }
 
-/** Without a match, it is told of everything. */
+/** A channel without a match is told of everything. */
 export function audienceIn(matches: readonly AlertMatch[], fleet: KnownFleet): Audience {
   const isWide = (match: AlertMatch) => isOfAccounts(match) && isUnlimited(match.account) && match.tag === undefined;
   return matches.length === 0 || matches.some(isWide) ? everybody : clientAudience(matches, fleet);

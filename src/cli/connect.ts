@@ -7,10 +7,11 @@ import { stringify } from 'yaml';
 import { takeSlot } from '../api/budget.ts';
 import { ApiClient } from '../api/client.ts';
 import type { AccountConfig } from '../config/config.ts';
+import { Fleet } from '../core/fleet/fleet.ts';
 import { noTally } from '../core/records.ts';
 import { minuteMs, secondMs } from '../core/time.ts';
 import { counted, listText, spanText } from '../core/wording/phrases.ts';
-import { isOff, scopeKey, scopesOver, writesAreOff } from '../core/write-scope.ts';
+import { writesAreOff } from '../core/write-scope.ts';
 import { commandName } from '../world/program.ts';
 import { formatProblem } from '../world/schema/problem.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
@@ -62,10 +63,10 @@ export async function connect(file: string, options: ConnectOptions, world: Worl
   await world.clock.sleep(waitMs);
   const store = findStore(options.config);
   const daemon = (await daemonListens(store)) ? store : null;
-  const stops = daemon === null ? await storedStops(store, world.clock.now()) : [];
+  const picture = new Fleet();
+  if (daemon === null) for (const stop of await storedStops(store, world.clock.now())) picture.putWritesOff(stop);
   const slot = async (account: string) => {
-    const over = scopesOver(account, null).map(scopeKey);
-    const off = stops.find((one) => isOff(one, world.clock.now()) && over.includes(scopeKey(one.scope)));
+    const off = picture.writesOffOver(account, null, world.clock.now());
     if (off) throw new CommandError('failed', writesAreOff(off, commandName));
     if (daemon) await askFor(daemon, 'slot', { account });
   };

@@ -209,7 +209,7 @@ export function unreachedAlerts({ accounts, alerts }: RoutedAlerts): Finding[] {
   const routes = alerts.routes.filter(({ channels }) => channels.some((name) => people.has(name)));
   const gaps = severities.map((severity) => {
     const rules = alertRules.filter((rule) => severitiesOf(rule, alerts.rules).includes(severity));
-    // What is critical must reach people at once.
+    // A critical alert must reach people at once.
     const atOnce = severity === 'critical' ? routes.filter(isImmediate) : routes;
     const missed = rules.filter((rule) => !reachesAll({ rule, severity }, atOnce, accounts));
     return { severity, missed, isWhole: missed.length === rules.length };

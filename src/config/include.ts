@@ -1,4 +1,4 @@
-// One tree of the configuration file and the files that its key `include` names. Mappings merge key by key, and lists
+// Makes one tree of the configuration file and the files that its key `include` names. Mappings merge key by key, and lists
 // follow one another in the order of the files. Any other value stands in one file only.
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { readDocument, type SourceDocument } from '../world/schema/document.ts';
@@ -22,7 +22,7 @@ export interface ConfigTree extends Pick<SourceDocument, 'findings' | 'cut'> {
   folderOf(path: Path): string;
 }
 
-/** One file. `file` is null for the configuration file itself. */
+/** A file of the configuration. `file` is null for the configuration file itself. */
 interface Part extends SourceDocument {
   readonly tree: JsonFields;
   readonly file: string | null;

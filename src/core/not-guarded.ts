@@ -46,7 +46,7 @@ export interface Trouble {
   readonly cause: NotGuardedCause;
   /** Start of the cause, or null if it is not known. */
   readonly since: EpochMs | null;
-  /** What the API or the store said, or null if it said nothing. */
+  /** Words of the API or the store, or null if there are none. */
   readonly detail: string | null;
   /** `no mailbox can be judged (HTTP 403)`, without a full stop. */
   readonly why: string;
@@ -142,7 +142,7 @@ export function notGuardedBy(fleet: Pick<Fleet, 'accounts' | 'guarding'>, now: E
   return (Object.keys(notGuardedCauses) as NotGuardedCause[]).flatMap((cause) =>
     found.flatMap(({ account, of }) => {
       const finding = of[cause];
-      // Without its loops, an account reads no list: one cause tells both.
+      // An account without its loops reads no list: one cause tells both.
       const isOfLoops = (cause === 'list awaited' || cause === 'list unread') && (of.stopped ?? of.starting);
       if (!finding || isOfLoops) return [];
       const { since, detail, advice, why, text = `account ${account} is not guarded: ${why}` } = finding;

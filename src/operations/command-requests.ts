@@ -65,7 +65,7 @@ const settings = {
 /** Names of the settings that `set` takes. */
 export const settingNames = Object.keys(settings);
 
-/** What is wrong with a setting that `set` does not know. */
+/** Returns the complaint about a setting that `set` does not know. */
 export function unknownSetting(name: string): string {
   const near = didYouMean(name, settingNames);
   return `unknown setting${near}; known here: ${settingNames.join(', ')}. The commands mode and limit set the mode and the daily limit`;

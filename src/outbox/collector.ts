@@ -320,7 +320,7 @@ export class Collector {
     return [...byStep].map(([step, some]) => ({ transition: step, to: some.map(({ name }) => name) }));
   }
 
-  /** One message for each channel whose mute time is over, beside those about incidents. */
+  /** Makes a message for each channel whose mute time is over, beside those about incidents. */
   #deliveriesAfterMutes(look: MuteLook, now: EpochMs): readonly NewDelivery[] {
     return this.#parts.channels().flatMap((channel) => {
       const { incidents, steps } = look.takeDue(channel, now);
