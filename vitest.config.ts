@@ -1,10 +1,11 @@
-// How the tests run: `quick` in a minute, for `npm test`; `days`, whole daemons that live through hours and days of a moved clock, for
-// `npm run days`; `long`, those of them that `.ci/run` leaves to `npm run proofs`. Waits are for events: a time-out ends a test that hangs, and no busy machine may meet it.
+// How the tests run: `quick` in a minute, for `npm test`; `days`, whole daemons that live through hours and days of a moved clock, and what
+// waits in real time, for `npm run days`; `long`, those of them that `.ci/run` leaves to `npm run proofs`. Waits are for events: a time-out ends a test that hangs, and no busy machine may meet it.
 import { defineConfig } from 'vitest/config';
 
 const days = [
   ...['account', 'act', 'habits', 'regression', 'scenario'].map((folder) => `test/${folder}/**/*.test.ts`),
   'test/bench/guard.test.ts',
+  'test/cli/connect.test.ts',
   'test/operations/holds.test.ts',
   ...['by-the-clock', 'notifier', 'store-watch', 'who-hears'].map((name) => `test/outbox/${name}.test.ts`),
   'test/poll/forecast.test.ts',
