@@ -15,6 +15,8 @@ const mailboxesShown = 20;
 
 interface StatusOptions extends DaemonOptions {
   readonly all?: boolean;
+  readonly held?: boolean;
+  readonly account?: string;
   readonly tag?: string;
 }
 
@@ -22,15 +24,20 @@ export function statusCommand(): Command {
   return withDaemonOptions(new Command('status'))
     .description('show the fleet, the worst first: what is wrong, what was done, how old the data is')
     .option('--all', `show every mailbox, not only the worst ${mailboxesShown}`)
+    .option(
+      '--held',
+      'only the mailboxes that are paused, in recovery by Warmwarden, or held: since when, by whom, why, and what ends it',
+    )
+    .option('--account <name>', 'only the table of the mailboxes of this account')
     .option('--tag <glob>', 'only the table of the mailboxes with this tag')
     .action(status);
 }
 
 async function status(options: StatusOptions): Promise<void> {
-  const { json = false, all = false, tag } = options;
-  const query = tag === undefined ? {} : { tag };
+  const { json = false, all = false, held = false, account, tag } = options;
+  const query = { account, tag, held: held ? 'true' : undefined };
   const address = addressOf({ ...options, mayBeUsual: true });
-  const answer = (await (json || all
+  const answer = (await (json || all || held
     ? askForAll(address, 'fleet', 'mailboxes', query)
     : askFor(address, 'fleet', query))) as FleetAnswer;
   // The alerts are among the lines, so that an alert that mailboxes are not guarded is no line of its own.
@@ -39,10 +46,15 @@ async function status(options: StatusOptions): Promise<void> {
   const { next_cursor: _, ...shown } = answer;
   if (json) return void printJson('status', shown);
   const most = all ? answer.mailboxes.length : mailboxesShown;
-  if (tag === undefined) return printLines(statusLines(answer, most));
+  const isPart = account !== undefined || tag !== undefined;
+  if (!isPart && !held) return printLines(statusLines(answer, most));
   // The other lines are about the whole fleet, and may name other clients.
-  if (answer.mailboxes.length === 0) throw new CommandError('unknown_name', `No mailbox has the tag ${tag}.`);
-  printLines(tableOf(answer, most));
+  if (isPart && answer.total === 0) {
+    const { total } = held ? ((await askFor(address, 'fleet', { account, tag })) as FleetAnswer) : answer;
+    const which = [account && `account ${account}`, tag && `the tag ${tag}`].filter(Boolean).join(' and ');
+    if (total === 0) throw new CommandError('unknown_name', `No mailbox has ${which}.`);
+  }
+  printLines(held ? heldLines(answer) : tableOf(answer, most));
 }
 
 type Mailbox = FleetAnswer['mailboxes'][number];
@@ -72,6 +84,17 @@ function tableOf(answer: FleetAnswer, most: number): readonly string[] {
     ...(shown.length > 0 ? mailboxLines(shown, answer) : []),
     ...(more > 0 ? [`... and ${more} more, none of them worse (--all shows them)`] : []),
   ];
+}
+
+/** Lines of each mailbox that something holds: its age, why, and what ends it. */
+function heldLines({ at, mailboxes }: FleetAnswer): readonly string[] {
+  const lines = mailboxes.flatMap(({ account, name, state, held }) => {
+    const age = held?.since ? roughSpanText(Date.parse(at) - Date.parse(held.since)) : '?';
+    const who = held?.name ? `Paused by ${held.name}` : stateText(state, null);
+    const below = [held?.text, `Ends with: ${held?.ends}`].map((line) => `${' '.repeat(10)}${line}`);
+    return [`${age.padEnd(8)}  ${account}/${name}: ${who}`, ...below].map(visibleText);
+  });
+  return lines.length > 0 ? lines : ['No warm-up is paused, in recovery by Warmwarden, or held.'];
 }
 
 /** Reasons why mailboxes are not guarded, and channels that take no messages. */

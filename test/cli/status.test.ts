@@ -11,7 +11,15 @@ import { stateBadge } from '../../src/web/page/parts/elements.ts';
 import { noAlerts, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
 import { startServer } from '../support/loopback.ts';
-import { account, alert, exampleFleet, mailbox } from '../web/example-fleet.ts';
+import {
+  account,
+  action,
+  alert,
+  exampleFleet,
+  now as fleetNow,
+  mailbox,
+  verdict as verdictOf,
+} from '../web/example-fleet.ts';
 import { type Running, serve } from '../web/running-server.ts';
 
 const mailboxes = 250;
@@ -192,4 +200,81 @@ test('a demo whose port is in use says so, when the port was asked for', async (
   await using server = await startServer();
   const demo = await commandLine(['demo', '--port', String(server.port)]);
   expect([demo.code, demo.stderr]).toEqual([1, expect.stringContaining(`${server.port} is in use`)]);
+});
+
+describe('--held', () => {
+  const ago = (days: number) => fleetNow - days * 24 * hourMs;
+  const judged = (changes: Partial<Verdict>) => ({ at: fleetNow, answer: verdictOf(changes) });
+  const paused = judged({ reason: 'already_paused', run: 'paused' });
+  const byAnn = (id: string, at: number) =>
+    action(`p${id}`, mailbox(id, ''), { kind: 'pause', openedAt: at, by: { name: 'ann', reason: 'a bad list' } });
+  const outside = { what: 'warm-up', from: 'active', to: 'paused', since: ago(4), at: ago(3) } as const;
+  const limit = action('l1', mailbox('late', ''), { kind: 'limit' });
+
+  function heldFleet(): Fleet {
+    const fleet = exampleFleet();
+    for (const [id, changes] of Object.entries({
+      ann: { verdict: paused, action: byAnn('ann', ago(2)) },
+      out: { verdict: paused, changes: [outside] },
+      late: { verdict: paused, action: limit },
+      held: { verdict: judged({ action: 'hold', reason: 'circuit_breaker', wanted: 'pause' }) },
+    }))
+      fleet.putMailbox(mailbox(id, `${id}@acme.example`, changes));
+    fleet.tags = { ...fleet.tags, of: ({ id }) => (id === 'out' ? ['client=north'] : []) };
+    const facts = { title: '', sentences: [], numbers: {}, accounts: ['acme'] };
+    fleet.putAlert(alert({ rule: 'guard_held', account: '', object: 'api', since: ago(1), facts }));
+    return fleet;
+  }
+  const entriesOf = async () => ({ decisions: [], changes: [], actions: [limit, byAnn('late', ago(9))] });
+  const resume = (id: string) =>
+    `          Ends with: \`warmwarden resume acme/${id}@acme.example\`, or a person in the warm-up service.`;
+
+  test('lists every pause, recovery and held action, the oldest first: who, why, and what ends it', async () => {
+    await using server = await serve(heldFleet(), { entries: { entriesOf } });
+    const { stdout } = await commandLine(['status', '--held', '--url', server.url]);
+    expect(stdout.split('\n').filter((line) => !line.startsWith('          ') || line.includes('Ends'))).toEqual([
+      '9 days    acme/late@acme.example: Paused by ann',
+      resume('late'),
+      '3 days    acme/out@acme.example: Paused by others',
+      resume('out'),
+      '2 days    acme/ann@acme.example: Paused by ann',
+      resume('ann'),
+      '24 h      acme/held@acme.example: Held',
+      '          Ends with: `warmwarden breaker apply` carries the action out, `warmwarden breaker discard` drops it.',
+      '6 min     acme/sales@acme.example: Paused by Warmwarden',
+      resume('sales'),
+      '6 min     acme/hello@acme.example: Recovering',
+      '          Ends with: `warmwarden mode acme/hello@acme.example balanced`.',
+      '',
+    ]);
+    const whys = [
+      'ann paused the warm-up through Warmwarden on 3 March 03:12 UTC. Reason: a bad list.',
+      'Somebody else paused the warm-up between 8 March 03:12 UTC and 9 March 03:12 UTC, not through Warmwarden.',
+      'the circuit breaker is holding the action.',
+      'Warmwarden switched it to recovery mode on 12 March 03:05 UTC. 4 bounces in 210 emails',
+    ];
+    const page = await (await fetch(`${server.url}/?held=true`)).text();
+    for (const why of whys) {
+      expect(stdout).toContain(why);
+      expect(page).toContain(why);
+    }
+    const oldestFirst = ['late', 'out', 'ann', 'held', 'sales', 'hello'].map((name) =>
+      page.indexOf(`${name}<wbr>@`, page.indexOf('id="rows"')),
+    );
+    expect(oldestFirst).toEqual(oldestFirst.toSorted((a, b) => a - b));
+    expect(page).toContain('<code>warmwarden resume acme/out@acme.example</code>');
+  });
+
+  test('narrows by account and tag, refuses an unknown one, and says that nothing is held', async () => {
+    await using server = await serve(heldFleet(), { entries: { entriesOf } });
+    const ask = (...more: readonly string[]) => commandLine(['status', '--held', '--url', server.url, ...more]);
+    const { total, mailboxes: held } = JSON.parse((await ask('--tag', 'client=*', '--json')).stdout);
+    expect([total, held[0].held]).toMatchObject([
+      1,
+      { by: 'others', name: null, since: new Date(ago(3)).toISOString() },
+    ]);
+    expect((await ask('--account', 'northwind')).stdout).toMatch(/^No warm-up is paused/);
+    expect((await ask('--account', 'acne')).stderr).toContain('No mailbox has account acne.');
+    expect((await commandLine(['status', '--account', 'northwind', '--url', server.url])).stdout).not.toContain('acme');
+  });
 });

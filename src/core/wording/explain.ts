@@ -96,7 +96,8 @@ export function countsAndRate(verdict: Verdict | undefined): string {
 }
 
 function withinLimitText(verdict: Verdict): string {
-  const back = progressText(verdict);
+  const progress = progressText(verdict);
+  const back = progress && ` ${progress}`;
   if (verdict.windowDays === 0)
     return `The mode was changed or the warm-up was resumed, so earlier emails and bounces no longer count. Counting starts again on the next full day (UTC).${back}`;
   if (verdict.sent === 0) return `No emails have been sent yet on the days that count toward the bounce limit.${back}`;
@@ -106,12 +107,13 @@ function withinLimitText(verdict: Verdict): string {
     : `${rateText(verdict)} ${counted(left, 'more bounce')} would breach it.${back}`;
 }
 
-function progressText({ restore }: Verdict): string {
+/** Empty unless Warmwarden will restore the mode. */
+export function progressText({ restore }: Verdict): string {
   if (!restore) return '';
   const { mode, cleanDays, neededDays, cleanMails, neededMails } = restore;
   const days = Math.max(0, neededDays - cleanDays);
   const when = days === 0 ? '' : `, in ${counted(days, 'day')} at the earliest`;
-  return ` The mailbox goes back to ${mode} after ${counted(neededMails, 'clean email')} (${cleanMails} so far)${when}.`;
+  return `The mailbox goes back to ${mode} after ${counted(neededMails, 'clean email')} (${cleanMails} so far)${when}.`;
 }
 
 export function cleanText({ restore }: Verdict): string {

@@ -1,9 +1,10 @@
 // Words for the guard's states, in the terminal, on the page, and in the documents.
 
 import type { Action, Person } from '../action.ts';
-import { type Change, type GuardState, type MailboxState, stateTable } from '../mailbox.ts';
+import type { Alert } from '../alert.ts';
+import { type Change, type GuardState, type MailboxState, stateTable, typedName } from '../mailbox.ts';
 import type { Claim, Verdict, VerdictAction } from '../verdict.ts';
-import { rateText, sentence } from './explain.ts';
+import { explainVerdict, progressText, rateText, sentence } from './explain.ts';
 import { betweenText, momentText } from './phrases.ts';
 
 export function actionWord(action: VerdictAction): string {
@@ -30,11 +31,7 @@ export interface PausedFacts {
 
 /** `Warmwarden paused the warm-up on 22 November 21:56 UTC. 16 bounces in 52 emails since 21 November: 30.77%.` */
 export function pausedText({ claim, actions, changes }: PausedFacts, zone: string): string {
-  if (claim?.kind === 'pause') {
-    const action = actions.find(({ id }) => id === claim.actionId);
-    const since = `Warmwarden paused the warm-up on ${momentText(action?.openedAt ?? claim.since, zone)}`;
-    return action ? `${since}. ${rateText(action.verdict)}` : `${since}.`;
-  }
+  if (claim?.kind === 'pause') return claimText(claim, actions, zone);
   const { done, change } = newestOf({ actions, changes });
   if (change)
     return `Somebody else paused the warm-up ${betweenText(change.since, change.at, zone)}, not through Warmwarden.`;
@@ -42,6 +39,13 @@ export function pausedText({ claim, actions, changes }: PausedFacts, zone: strin
   const { name, reason } = done.by;
   const since = `${name} paused the warm-up through Warmwarden on ${momentText(done.openedAt ?? done.plannedAt, zone)}`;
   return reason === '' ? `${since}.` : `${since}. ${sentence(`Reason: ${reason}`)}`;
+}
+
+function claimText({ kind, actionId, since: claimedAt }: Claim, actions: readonly Action[], zone: string): string {
+  const action = actions.find(({ id }) => id === actionId);
+  const done = kind === 'pause' ? 'paused the warm-up' : 'switched it to recovery mode';
+  const since = `Warmwarden ${done} on ${momentText(action?.openedAt ?? claimedAt, zone)}`;
+  return action ? `${since}. ${rateText(action.verdict)}` : `${since}.`;
 }
 
 export function factsOf({ action, changes }: Pick<MailboxState, 'action' | 'changes'>) {
@@ -59,6 +63,58 @@ function newestOf({ actions, changes }: Pick<PausedFacts, 'actions' | 'changes'>
   const done = actions.find(({ kind, state }) => state === 'confirmed' && (kind === 'pause' || kind === 'resume'));
   const change = changes.find(({ what }) => what === 'warm-up');
   return { done, change: change && (!done || change.at > done.plannedAt) ? change : null };
+}
+
+// Pauses, recoveries by Warmwarden, and held actions: since when, by whom, why, and what ends them.
+
+export const holders = ['guard', 'person', 'others'] as const;
+
+export function isHeld({ state, mailbox }: HeldRow): boolean {
+  return state === 'held' || isPausedByOthers(state, mailbox) || Boolean(mailbox.memory?.claim);
+}
+
+/** Also while a pause that was seen can't be judged. */
+function isPausedByOthers(state: GuardState, { memory }: Pick<MailboxState, 'memory'>): boolean {
+  return state === 'paused_by_others' || (memory?.run === 'paused' && memory.claim?.kind !== 'pause');
+}
+
+export interface HeldRow {
+  readonly state: GuardState;
+  readonly mailbox: Pick<MailboxState, 'account' | 'id' | 'email' | 'memory' | 'verdict'>;
+  readonly alerts: readonly Pick<Alert, 'rule' | 'since'>[];
+}
+
+/** Hold of a mailbox that `isHeld`. `name`: of the person. `command` starts this program. */
+export function holdOf(
+  { state, mailbox, alerts }: HeldRow,
+  doings: Pick<PausedFacts, 'actions' | 'changes'>,
+  { zone, command }: { readonly zone: string; readonly command: string },
+) {
+  const { memory, verdict } = mailbox;
+  const claim = memory?.claim ?? null;
+  const typed = typedName(mailbox);
+  const byGuard = { by: holders[0], name: null };
+  if (state === 'held' && verdict) {
+    const ends = {
+      circuit_breaker: `\`${command} breaker apply\` carries the action out, \`${command} breaker discard\` drops it.`,
+      contested: `\`${command} contest end ${typed}\`, or a day without another reversal.`,
+    }[String(verdict.answer.reason)];
+    const since = alerts.find(({ rule }) => rule === 'guard_held')?.since ?? null;
+    const text = explainVerdict(verdict.answer);
+    return { since, ...byGuard, text, ends: ends ?? 'The next data that Warmwarden can judge.' };
+  }
+  if (claim?.kind === 'recovery' && !isPausedByOthers(state, mailbox)) {
+    const progress = verdict && progressText(verdict.answer);
+    const ends = progress || `\`${command} mode ${typed} ${claim.previousMode ?? 'MODE'}\`.`;
+    return { since: claim.since, ...byGuard, text: claimText(claim, doings.actions, zone), ends };
+  }
+  const ends = `\`${command} resume ${typed}\`, or a person in the warm-up service.`;
+  const texts = { text: pausedText({ claim, ...doings }, zone), ends };
+  if (claim?.kind === 'pause') return { since: claim.since, ...byGuard, ...texts };
+  const { done, change } = newestOf(doings);
+  const person = pausedBy(doings);
+  const since = change?.at ?? (person && done ? (done.openedAt ?? done.plannedAt) : null);
+  return { since, by: holders[person ? 1 : 2], name: person?.name ?? null, ...texts };
 }
 
 /** Returns why nothing is judged of a mailbox without a breach, or null if something is: no day counts yet, or no email. */

@@ -8,7 +8,7 @@ import type { EpochMs } from '../../core/time.ts';
 import { reasons, type Verdict, verdictActions } from '../../core/verdict.ts';
 import { changeSentence } from '../../core/wording/causes.ts';
 import { sweepText } from '../../core/wording/forecast.ts';
-import { factsOf, pausedBy } from '../../core/wording/states.ts';
+import { factsOf, holders, pausedBy } from '../../core/wording/states.ts';
 import type { World } from '../../world/world.ts';
 import type { MailboxRow } from '../overview/fleet.ts';
 
@@ -124,6 +124,18 @@ export const mailboxFields = {
   paused_by: text
     .nullable()
     .describe('Who paused its warm-up through Warmwarden, if a person did and it is still paused.'),
+  held: z
+    .strictObject({
+      since: moment.nullable().describe('null: unknown.'),
+      by: z
+        .enum(holders)
+        .describe('person: through Warmwarden; others: in another way, such as in the warm-up service.'),
+      name: text.nullable().describe('Name of the person.'),
+      text: text.describe('Since when, by whom and why, in sentences.'),
+      ends: text.describe('What ends it.'),
+    })
+    .nullable()
+    .describe('A pause, a recovery by Warmwarden, or an action that is held; null if there is none.'),
   alerts: texts.describe('Rules that fire for it.'),
   verdict: datedVerdict.nullable().describe('The newest [verdict](#verdict), with `at`.'),
 };

@@ -10,6 +10,8 @@ import { type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
 import {
   countsNow,
   fleetFilters,
+  heldKey,
+  holdFacts,
   makeRow,
   type PictureParts,
   pictureOf,
@@ -186,12 +188,12 @@ export const mailboxesRoute = fleetRoute({
   description: 'Also the headline, the accounts, the channels and the latest actions.',
   query,
   shape: fleetAnswer,
-  read: async (parts: PictureParts & Pick<RouteParts, 'explain'>, { limit, cursor: after, ...filter }) => {
+  read: async (parts: PictureParts & Pick<RouteParts, 'explain' | 'entries'>, { limit, cursor: after, ...filter }) => {
     const { fleet, explain } = parts;
     const picture = pictureOf(parts);
     const { headline, firing, accounts, sweeps, now, command, zone } = picture;
     const chosen = selectMailboxes(picture.ranked, filter, fleet);
-    const { rows, next } = pageAfter(chosen, ({ key }) => key, { after, limit });
+    const { rows, next } = pageAfter(chosen, filter.held ? heldKey : ({ key }) => key, { after, limit });
     const silences = fleet.silences(now);
     const briefly = (one: Alert) => {
       const silenced = silenceOf(one, silences, fleet);
@@ -222,7 +224,9 @@ export const mailboxesRoute = fleetRoute({
       writesOff: fleet.writesOff(now).map((off) => writesOffFacts(off, command)),
       actions: fleet.recentActions().map((action) => actionFacts(action, explain)),
       total: chosen.length,
-      mailboxes: rows.map((one) => rowFacts(makeRow(fleet, one), explain)),
+      mailboxes: await Promise.all(
+        rows.map(async (one) => ({ ...rowFacts(makeRow(fleet, one), explain), held: await holdFacts(parts, one) })),
+      ),
       nextCursor: next,
     };
   },

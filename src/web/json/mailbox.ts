@@ -7,7 +7,7 @@ import type { EpochMs } from '../../core/time.ts';
 import { actionText, explainVerdict } from '../../core/wording/explain.ts';
 import { recentEmailSentences } from '../../core/wording/phrases.ts';
 import { pausedText } from '../../core/wording/states.ts';
-import { rowOf } from '../overview/fleet.ts';
+import { holdFacts, rowOf } from '../overview/fleet.ts';
 import { limitOf, mailboxName, means, type QueryParameter } from '../query.ts';
 import { noSuchMailbox, type RouteParts } from '../route-parts.ts';
 import {
@@ -137,7 +137,7 @@ export const mailboxRoute = fleetRoute({
     decisions: listOf(decision).describe('The last 50, the newest first.'),
   }),
   read: async (
-    parts: Pick<RouteParts, 'fleet' | 'entries' | 'explain' | 'policyOf' | 'timeZone'>,
+    parts: Pick<RouteParts, 'fleet' | 'entries' | 'explain' | 'policyOf' | 'timeZone' | 'world'>,
     _query,
     { account = '', id: mailboxId = '' },
   ) => {
@@ -151,6 +151,7 @@ export const mailboxRoute = fleetRoute({
     return {
       ...found,
       ...rowFacts(row, explain),
+      held: await holdFacts(parts, row),
       dns: found.dns,
       warmup: warmup && { ...warmup, answer: { ...warmup.answer, recentEmails: warmup.answer.recentEmails ?? null } },
       action: newest && actionFacts(newest, explain),

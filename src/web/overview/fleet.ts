@@ -1,5 +1,6 @@
 // View of the fleet on pages and in /api/fleet: ranked worst first, counted, filtered and paged, with the headline.
 import { silenceOf } from '../../alerts/routing.ts';
+import type { ActionKind } from '../../core/action.ts';
 import type { Alert, Silence } from '../../core/alert.ts';
 import { dnsRecords } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
@@ -19,9 +20,9 @@ import { type Policy, type Ppm, ratePpm } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
-import { uncountedBy } from '../../core/wording/states.ts';
+import { factsOf, type HeldRow, holdOf, isHeld, uncountedBy } from '../../core/wording/states.ts';
 import { compareKeys, type Key, means, oneOf, pageNumbered, type Query, upTo, whole } from '../query.ts';
-import type { PolicyOf, RouteParts } from '../route-parts.ts';
+import { orNull, type PolicyOf, type RouteParts } from '../route-parts.ts';
 import { FiringAlerts, gravestFirst, gravities, isFiring, WideAlerts } from './alerts.ts';
 import { type HeadlineFacts, headlineOf, type StateCounts } from './headline.ts';
 
@@ -119,7 +120,8 @@ const orders = {
   left: by(({ verdict }) => (verdict?.answer.windowFrom ? verdict.answer.bouncesUntilBreach : null)),
   health: by(healthScoreOf),
   age: by(({ stats }) => stats?.at ?? 0),
-} as const;
+  held: (a, b) => compareKeys(heldKey(a), heldKey(b)),
+} as const satisfies Readonly<Record<string, Order>>;
 export type Sorting = keyof typeof orders;
 
 export function worstFirst(a: RankedMailbox, b: RankedMailbox): number {
@@ -192,6 +194,11 @@ const maxFilterLength = 200;
 export const fleetFilters = {
   q: means('Words that the address, account, id, state or mode must contain.', upTo(maxFilterLength)),
   state: means("One of the guard's states.", oneOf(...guardStates)),
+  account: means('The name of an account.', upTo(maxFilterLength)),
+  held: means(
+    'true: only mailboxes that are paused, in recovery by Warmwarden, or held, the oldest first.',
+    oneOf('true'),
+  ),
 };
 
 export const tagFilter = means('A glob on a tag: vip, client=north, client=*.', upTo(maxFilterLength));
@@ -199,7 +206,6 @@ export const tagFilter = means('A glob on a tag: vip, client=north, client=*.', 
 export const pageParameters = {
   ...fleetFilters,
   page: whole(1),
-  account: upTo(maxFilterLength),
   domain: upTo(maxFilterLength),
   provider: upTo(maxFilterLength),
   tag: tagFilter,
@@ -208,11 +214,12 @@ export const pageParameters = {
 export type Selection = Partial<Query<typeof pageParameters>>;
 
 export function selectMailboxes(ranked: readonly RankedMailbox[], selection: Selection, { tags }: Pick<Fleet, 'tags'>) {
-  const { q = '', state, account, domain, provider, tag } = selection;
+  const { q = '', state, account, domain, provider, tag, held } = selection;
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   return ranked.filter(
     (one) =>
       (!state || one.state === state) &&
+      (!held || isHeld(one)) &&
       (!account || one.mailbox.account === account) &&
       (!domain || domainOf(one.mailbox.email) === domain) &&
       (!provider || one.mailbox.entry.answer.provider === provider) &&
@@ -227,6 +234,29 @@ function hasWord({ mailbox, state }: RankedMailbox, word: string): boolean {
   return texts.some((text) => text.toLowerCase().includes(word));
 }
 
+/** Sort key: the oldest first. What memory does not date comes before all others. */
+export function heldKey(one: RankedMailbox): Key {
+  const { account, id, email } = one.mailbox;
+  const { since } = holdOf(one, factsOf(one.mailbox), { zone: 'UTC', command: '' });
+  return [since ?? 0, one.urgency, email, id, account];
+}
+
+/** Returns null if nothing holds the mailbox. Reads the store if a later change hides in memory who paused it. */
+export async function holdFacts(
+  { world, entries, timeZone }: Pick<RouteParts, 'world' | 'entries' | 'timeZone'>,
+  row: HeldRow & { readonly mailbox: MailboxState },
+) {
+  if (!isHeld(row)) return null;
+  const { memory, action } = row.mailbox;
+  const isInMemory = memory?.claim ? memory.claim.actionId === action?.id : !leavesPause.includes(action?.kind);
+  const read = () => entries.entriesOf(row.mailbox, Number.MAX_SAFE_INTEGER, entriesRead);
+  const facts = (isInMemory ? null : await orNull(world, read)) ?? factsOf(row.mailbox);
+  return holdOf(row, facts, { zone: timeZone(), command: world.command });
+}
+
+const leavesPause: readonly (ActionKind | undefined)[] = ['mode', 'limit', 'set'];
+const entriesRead = 100;
+
 const rowsAPage = 50;
 
 export function selectPage(
@@ -234,7 +264,8 @@ export function selectPage(
   selection: Selection,
   { fleet }: Pick<RouteParts, 'fleet'>,
 ) {
-  const chosen = selectMailboxes(ranked, selection, fleet).sort(orders[selection.sort ?? 'worst']);
+  const usual = selection.held ? 'held' : 'worst';
+  const chosen = selectMailboxes(ranked, selection, fleet).sort(orders[selection.sort ?? usual]);
   const page = pageNumbered(chosen, selection.page ?? 1, rowsAPage);
   return { ...page, rows: page.rows.map((one) => makeRow(fleet, one)), total: chosen.length };
 }
@@ -264,6 +295,7 @@ export function pictureOf(parts: PictureParts) {
     recentActions: fleet.recentActions(),
     ready: ready(),
     troubles: notGuardedBy(fleet, now),
+    held: ranked.filter(isHeld).length,
     notEnforced: ranked.filter(({ mailbox }) => !parts.policyOf(mailbox).enforce).length,
     storeFailure: fleet.storeFailure,
     writesOff: fleet.writesOff(now),

@@ -10,6 +10,7 @@ import { factsOf, pausedBy } from '../../core/wording/states.ts';
 import { scopeText } from '../../core/write-scope.ts';
 import { groupParameters } from '../json/fleet.ts';
 import {
+  holdFacts,
   type MailboxRow,
   type Picture,
   pageParameters,
@@ -41,6 +42,8 @@ import {
   chip,
   choice,
   headingWith,
+  type Inside,
+  lasting,
   type Markup,
   muted,
   pageLinks,
@@ -86,7 +89,7 @@ ${accountsPanel({ fleet, ...picture })}
 ${channelsPanel(fleet, now, command)}
 </div>
 </div>
-${mailboxesPanel(parts, picture, selection)}
+${await mailboxesPanel(parts, picture, selection)}
 ${selectionBar()}`;
   const isStopped = picture.writesOff.some(({ scope }) => scope.kind === 'everything');
   const commands = [undoLink, addSilenceLink, emergencyStopLink(isStopped)];
@@ -132,7 +135,7 @@ function alertsPanel({ fleet }: RouteParts, { firing, now }: Picture): Markup {
 
 // The table of the fleet, with its filter and pages.
 
-function mailboxesPanel(parts: RouteParts, picture: Picture, selection: Selection): Markup {
+async function mailboxesPanel(parts: RouteParts, picture: Picture, selection: Selection): Promise<Markup> {
   const page = selectPage(picture, selection, parts);
   const isUnknown = Object.values(picture.counts).every((count) => count === 0);
   const none = isUnknown
@@ -141,7 +144,7 @@ function mailboxesPanel(parts: RouteParts, picture: Picture, selection: Selectio
   return html`<section class="panel fleet" aria-labelledby="fleet">
 <div class="bar"><h2 id="fleet">${headingWith('Mailboxes', page.total)}</h2>${filterForm(parts, picture, selection)}</div>
 ${stateLinks(selection, picture)}
-${mailboxTable(page.rows, picture, selection)}
+${selection.held ? await heldTable(parts, page.rows, picture.now) : mailboxTable(page.rows, picture, selection)}
 ${page.rows.length === 0 ? none : pageLinks(page, (target) => pathTo('/', { ...selection, page: target }))}
 <p class="keys">Keys: <kbd>/</kbd> filter, <kbd>j</kbd> and <kbd>k</kbd> next and previous mailbox, <kbd>Enter</kbd> open it, <kbd>x</kbd> select it.</p>
 </section>`;
@@ -154,7 +157,7 @@ function filterForm({ fleet }: RouteParts, { accounts, providers }: Picture, sel
   const offered = [...providers].sort().slice(0, providersOffered);
   const only = (name: 'account' | 'provider' | 'tag', values: readonly string[]) =>
     choice({ name, label: `Only the ${name}`, all: `every ${name}`, values, chosen: selection[name] });
-  const hidden = (['state', 'domain', 'sort'] as const).map(
+  const hidden = (['state', 'domain', 'held', 'sort'] as const).map(
     (name) => selection[name] && html`<input type="hidden" name="${name}" value="${selection[name]}">`,
   );
   return html`<form class="filter" role="search" action="/" method="get">
@@ -168,18 +171,25 @@ ${hidden}
 </form>`;
 }
 
-function stateLinks(selection: Selection, { counts }: Picture): Markup {
+function stateLinks(selection: Selection, { counts, held }: Picture): Markup {
   const { state: chosen, domain } = selection;
   const link = (state: GuardState | undefined, word: string, total: number) => {
-    const path = pathTo('/', { ...selection, state, page: undefined });
-    return chip({ path, word, total, isChosen: chosen === state, tone: state ?? 'all' });
+    const path = pathTo('/', { ...selection, state, held: undefined, page: undefined });
+    return chip({ path, word, total, isChosen: chosen === state && !selection.held, tone: state ?? 'all' });
   };
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const present = guardStates.filter((state) => counts[state] > 0 || chosen === state);
+  const heldPath = pathTo('/', { ...selection, state: undefined, sort: undefined, page: undefined, held: 'true' });
+  const oldest = chip({
+    path: heldPath,
+    word: 'Paused or held, the oldest first',
+    total: held,
+    isChosen: Boolean(selection.held),
+  });
   const narrowed =
     domain &&
     html`<li><a class="chip" href="${pathTo('/', { ...selection, domain: undefined, page: undefined })}" aria-label="Every domain, not only ${text(domain)}">${text(domain)} ×</a></li>`;
-  return html`<nav aria-label="Filter by state"><ul class="chips">${link(undefined, 'All', all)}${present.map((state) => link(state, stateTable[state].label, counts[state]))}${narrowed}</ul></nav>`;
+  return html`<nav aria-label="Filter by state"><ul class="chips">${link(undefined, 'All', all)}${present.map((state) => link(state, stateTable[state].label, counts[state]))}${held > 0 && oldest}${narrowed}</ul></nav>`;
 }
 
 const columns: readonly (readonly [string, Sorting?, ('ascending' | 'descending')?])[] = [
@@ -216,7 +226,7 @@ function tableRow(row: MailboxRow, trouble: string | null, now: EpochMs): Markup
   const troubles = row.alerts.filter((alert) => alert.severity !== 'info').length;
   return html`<tr role="row" id="row-${encodeURIComponent(account)}/${encodeURIComponent(id)}" class="${state}">
 ${cell('State', stateBadge(state, verdict), 'state')}
-<th role="rowheader" scope="row">${selectBox(mailbox, row.label)} <a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(account)}${by && html` · ${text(by.name)}, through Warmwarden`}${trouble && html` · <b class="bad">${trouble}</b>`}${troubles > 0 && html` · <b class="bad">${counted(troubles, 'alert')}</b>`}</small></th>
+${mailboxCell(row, html`${text(account)}${by && html` · ${text(by.name)}, through Warmwarden`}${trouble && html` · <b class="bad">${trouble}</b>`}${troubles > 0 && html` · <b class="bad">${counted(troubles, 'alert')}</b>`}`)}
 ${cell('Mode', mode === null ? muted('–') : text(mode))}
 ${cell('Bounce rate against the limit', rateCell(row), 'rate')}
 ${cell('Bounces left', until === null ? muted('–') : numberText(until), 'number')}
@@ -225,6 +235,28 @@ ${cell('DNS', dnsCell(dns))}
 ${cell('Blacklists', listings === null ? muted('unknown') : listings === 0 ? 'none' : html`<strong class="bad">${listings === 'listed' ? 'listed' : `on ${numberText(listings)}`}</strong>`)}
 ${cell('Stats age', age(row.statsAt, now), 'number')}
 </tr>`;
+}
+
+const heldColumns = ['State', 'Mailbox', 'For', 'Why', 'Ends with'] as const;
+
+async function heldTable(parts: RouteParts, rows: readonly MailboxRow[], now: EpochMs): Promise<Markup> {
+  const headings = heldColumns.map((heading) => html`<th role="columnheader" scope="col">${heading}</th>`);
+  const items = rows.map(async (row) => {
+    const { mailbox, state, verdict } = row;
+    const held = await holdFacts(parts, row);
+    return html`<tr role="row" class="${state}">
+${cell('State', stateBadge(state, verdict), 'state')}
+${mailboxCell(row, text(mailbox.account))}
+${cell('For', held?.since ? lasting(held.since, now) : muted('unknown'))}
+${cell('Why', text(held?.text ?? ''))}
+${cell('Ends with', prose(held?.ends ?? ''))}
+</tr>`;
+  });
+  return cardTable('rows', 'Paused or held mailboxes', headings, await Promise.all(items));
+}
+
+function mailboxCell({ mailbox, label }: MailboxRow, below: Inside): Markup {
+  return html`<th role="rowheader" scope="row">${selectBox(mailbox, label)} <a href="${mailboxPath(mailbox)}">${breakable(label)}</a><small>${below}</small></th>`;
 }
 
 /** Result of the DNS checks in words, because colour alone is not accessible. */
