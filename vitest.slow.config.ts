@@ -19,6 +19,7 @@ const postgres = [
   'test/recipes/postgres.slow.ts',
   'test/scenario/postgres.slow.ts',
   'test/store/copy.slow.ts',
+  'test/store/pgpool.slow.ts',
   'test/store/postgres.slow.ts',
 ];
 /** They measure times, or live in tenths of a second: nothing else runs beside them. */

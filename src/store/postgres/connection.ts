@@ -250,10 +250,14 @@ export async function serverOf(
     const { system, timeline } = (await ask(question)).rows[0] as TimelineRow;
     return timeline === null ? 'standby' : { system, timeline: Number.parseInt(timeline, 16) };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (/^(0A|42)/.test(code)) return 'unknown';
+    if (isNotOffered(error)) return 'unknown';
     throw error;
   }
+}
+
+/** True if the server does not have or not allow what was asked. */
+export function isNotOffered(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(0A|42)/.test(String(error.code));
 }
 
 export function newestAt(place: PostgresPlace): Server | null {

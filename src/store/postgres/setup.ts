@@ -15,7 +15,7 @@ import {
   setMeta,
 } from '../schema/migrations.ts';
 import type { Db } from '../schema/tables.ts';
-import { isOldPrimary, newestAt, OldPrimaryError, schema, serverOf } from './connection.ts';
+import { isNotOffered, isOldPrimary, newestAt, OldPrimaryError, schema, serverOf } from './connection.ts';
 
 /** Quotes a name with other letters, which PostgreSQL would otherwise read as a different name. */
 export function sqlName(name: string): string {
@@ -120,6 +120,10 @@ export async function refuseServer(db: Db, place: PostgresPlace): Promise<void> 
     );
   if (server && server.encoding !== 'UTF8')
     throw refuse(`its encoding is ${server.encoding}. Create the database with ENCODING 'UTF8'.`);
+  if (await isBalanced(db))
+    throw refuse(
+      'Pgpool-II answers there and sends reads to standbys, which lag. Set load_balance_mode = off in pgpool.conf and restart Pgpool-II, or set store.url to the primary or to PgBouncer.',
+    );
   const at = await serverOf((text) => sql.raw(text).execute(db));
   const newest = newestAt(place);
   if (typeof at !== 'string' && isOldPrimary(at, newest)) throw new OldPrimaryError(place, at, newest);
@@ -129,6 +133,21 @@ export async function refuseServer(db: Db, place: PostgresPlace): Promise<void> 
     throw refuse(
       `a connection pooler answers there and drops the search path. Run ALTER ROLE ${sqlName(user)} IN DATABASE ${sqlName(database)} SET search_path = ${schema}; and RECONNECT in the pooler.`,
     );
+}
+
+/** Pgpool-II answers this itself. The comment explains the error to readers of the log of PostgreSQL. */
+const balancing = sql<{ load_balance_mode: string }>`
+  PGPOOL SHOW load_balance_mode /* Warmwarden looks for Pgpool-II; elsewhere this is an error, and harmless */`;
+
+/** Pgpool-II picks a server for each session by chance. disable_load_balance_on_write only helps a session that writes. */
+async function isBalanced(db: Db): Promise<boolean> {
+  try {
+    const { rows } = await balancing.execute(db);
+    return rows[0]?.load_balance_mode === 'on';
+  } catch (error) {
+    if (isNotOffered(error)) return false;
+    throw error;
+  }
 }
 
 async function refuseForeign(trx: Db, place: PostgresPlace): Promise<void> {
