@@ -2,7 +2,7 @@
 // what is done is what was shown.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { CommandOutcome, Operate } from '../../src/core/operator-command.ts';
 import { startCommandSocket } from '../../src/operations/socket.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -54,47 +54,48 @@ const changes: readonly (readonly [name: string, ...argv: readonly string[]])[] 
   ['channels-resend', 'channels', 'resend', 'ops'],
 ];
 
-describe.each(changes)('%s: warmwarden %s %s', (name, ...argv) => {
-  const run = (more: readonly string[], answers: readonly string[] | null = null) =>
-    commandLine([...argv, '--config', config, ...more], answers);
+const run = (more: readonly string[], answers: readonly string[] | null = null) =>
+  commandLine(['breaker', 'apply', '--config', config, ...more], answers);
 
-  test('without a terminal nothing is sent, and a sentence says what to add', async () => {
-    const { code, stdout, stderr } = await run([]);
-    expect([code, stdout, asked]).toEqual([2, '', []]);
-    expect(stderr).toMatch(/^Nothing was done: there is no terminal to ask .* add --yes to do it, or --dry-run/);
-  });
+test('without a terminal nothing is sent, and a sentence says what to add', async () => {
+  const { code, stdout, stderr } = await run([]);
+  expect([code, stdout, asked]).toEqual([2, '', []]);
+  expect(stderr).toMatch(/^Nothing was done: there is no terminal to ask .* add --yes to do it, or --dry-run/);
+});
 
-  test('with --yes it is done at once', async () => {
-    expect(await run(['--yes'])).toEqual({ code: 0, stdout: 'Done.\n', stderr: '' });
-    expect(asked).toEqual([{ name, dryRun: false, plan: null }]);
-  });
+test('with --yes it is done at once', async () => {
+  expect(await run(['--yes'])).toEqual({ code: 0, stdout: 'Done.\n', stderr: '' });
+  expect(asked).toEqual([{ name: 'breaker-apply', dryRun: false, plan: null }]);
+});
 
-  test('with --dry-run it is only shown', async () => {
-    const { code, stdout } = await run(['--dry-run']);
-    expect([code, stdout]).toEqual([0, 'The effect.\nThis was a dry run: nothing was done.\n']);
-    expect(asked).toEqual([{ name, dryRun: true, plan: null }]);
-  });
+test('with --dry-run it is only shown', async () => {
+  const { code, stdout } = await run(['--dry-run']);
+  expect([code, stdout]).toEqual([0, 'The effect.\nThis was a dry run: nothing was done.\n']);
+  expect(asked).toEqual([{ name: 'breaker-apply', dryRun: true, plan: null }]);
+});
 
-  test('on a terminal the effect is shown, and done after a yes as it was shown', async () => {
-    const { code, stdout, stderr } = await run([], ['y']);
+test.each(changes)(
+  '%s on a terminal: the effect is shown, and done after a yes as it was shown: %s %s',
+  async (name, ...argv) => {
+    const { code, stdout, stderr } = await commandLine([...argv, '--config', config], ['y']);
     expect([code, stdout]).toEqual([0, 'Done.\n']);
     expect(stderr).toContain('The effect.\nDo you want to continue? [y/N]');
     expect(asked).toEqual([
       { name, dryRun: true, plan: null },
       { name, dryRun: false, plan: 'p1' },
     ]);
-  });
+  },
+);
 
-  test('on a terminal anything but a yes does nothing', async () => {
-    const { code, stderr } = await run([], ['']);
-    expect([code, asked.length]).toEqual([1, 1]);
-    expect(stderr).toContain('Nothing was done.');
-  });
+test('on a terminal anything but a yes does nothing', async () => {
+  const { code, stderr } = await run([], ['']);
+  expect([code, asked.length]).toEqual([1, 1]);
+  expect(stderr).toContain('Nothing was done.');
 });
 
 test('what changed since the question is asked about again', async () => {
   outcomes = [{ result: 'changed', messages: ['Another effect.'], plan: 'p2' }];
-  const { code, stderr } = await commandLine(['breaker', 'apply', '--config', config], ['y', 'y']);
+  const { code, stderr } = await run([], ['y', 'y']);
   expect(code).toBe(0);
   expect(stderr).toMatch(/The effect\.\nDo you want to continue\?[\s\S]*Another effect\.\nDo you want to continue\?/);
   expect(asked.map(({ plan }) => plan)).toEqual([null, 'p1', 'p2']);

@@ -280,6 +280,20 @@ describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, sto
   });
 });
 
+test('a recipe is a table, JSON or CSV, and what is wrong with its words is said with what was meant', async () => {
+  expect((await run('recipes list', 'guarded')).stdout).toMatch(/^pause-domain +Pause a domain +domain +pause$/m);
+  const { code, stdout, stderr } = await run('recipes run fleet-overview', 'guarded');
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/row/)]);
+  expect(stdout).toContain('northbeam.example');
+  expect((await run('recipes run fleet-overview --csv', 'guarded')).stdout).toMatch(/^[a-z_]+,.*\r\n/);
+  const mistake = async (words: string) => (await run(`recipes run ${words}`, 'guarded')).stderr.trimEnd();
+  expect(await mistake('stale-data --param minutes=soon')).toBe('The parameter minutes must be a whole number.');
+  expect(await mistake('stale-dta')).toBe('No recipe is called stale-dta (did you mean stale-data?).');
+  expect(await mistake('nothing-like-it')).toContain('`recipes list`');
+  expect(await mistake('pause-domain')).toContain('--param domain=');
+  expect(await mistake('stale-data --param minuts=3')).toContain('(did you mean minutes?)');
+});
+
 test('the health check of a container says whether a daemon answers', async () => {
   expect((await run('__alive', 'guarded')).code).toBe(0);
   expect((await run('__alive', 'alone')).code).toBe(1);

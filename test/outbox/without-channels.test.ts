@@ -32,14 +32,19 @@ async function toldAfter(begin: (rig: Rig) => void, waitMs: number) {
   return { waiting, rules: rules.join(' '), messages: receiver.received.length };
 }
 
-const fireAndAct = (rig: Rig) => {
+const fireAndAct = (rig: Rig, at = start) => {
   fire(rig, 1);
-  rig.commit(acted(2));
+  rig.commit(acted(2, at));
 };
 
 test.each<[string, (rig: Rig) => void, number, { waiting: number; rules: string; messages: number }]>([
   ['what fires, and what was done', fireAndAct, hourMs, { waiting: 2, rules: 'guard_acted stale_data', messages: 2 }],
-  ['no acts of three days ago', fireAndAct, 3 * dayMs + hourMs, { waiting: 1, rules: 'stale_data', messages: 1 }],
+  [
+    'no acts of three days ago',
+    (rig) => fireAndAct(rig, start - 3 * dayMs),
+    hourMs,
+    { waiting: 1, rules: 'stale_data', messages: 1 },
+  ],
   [
     'acts, when the clock was set back behind them',
     (rig) => rig.commit(acted(2, start + hourMs)),

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import type { Operate } from '../../src/core/operator-command.ts';
 import type { RunRequest } from '../../src/core/recipe.ts';
-import { readCatalogue, scheduleDoubts } from '../../src/recipes/catalogue.ts';
+import { scheduleDoubts } from '../../src/recipes/catalogue.ts';
 import { readDefinition } from '../../src/recipes/definition.ts';
 import { arrivedMailbox } from '../store/records.ts';
 import { folderOfFile } from '../support/new-folder.ts';
@@ -103,12 +103,6 @@ describe('a recipe is refused', () => {
 
 test('a SELECT may hold what looks like a parameter or a second statement inside texts and comments', () => {
   expect(problemsOf(`${head}select: |\n  SELECT ':x; ?' AS a -- :y ;\n  /* :z */ ;\n`)).toEqual([]);
-});
-
-test('the fifteen built-in recipes are whole', async () => {
-  const { definitions, broken } = await readCatalogue('/nowhere');
-  expect(broken).toEqual([]);
-  expect(definitions.size).toBe(15);
 });
 
 test('a schedule with a day of the month and a day of the week is doubted', async () => {

@@ -1,10 +1,9 @@
 // Sentences with numbers for every reason, and numbers that do not mislead.
 import { expect, test } from 'vitest';
-import type { GuardActionKind } from '../../src/core/action.ts';
 import type { IncidentMailbox } from '../../src/core/incident.ts';
 import { typedName } from '../../src/core/mailbox.ts';
 import { reasons } from '../../src/core/verdict.ts';
-import { explainVerdict, undoText } from '../../src/core/wording/explain.ts';
+import { explainVerdict } from '../../src/core/wording/explain.ts';
 import { worstFirst } from '../../src/core/wording/incidents.ts';
 import {
   counted,
@@ -16,7 +15,7 @@ import {
   timeText,
 } from '../../src/core/wording/phrases.ts';
 import { sampleIncident } from '../alerts/incident-samples.ts';
-import { breach, sampleAction, sampleVerdict } from '../alerts/samples.ts';
+import { breach, sampleVerdict } from '../alerts/samples.ts';
 
 test('every reason has sentences of its own', () => {
   const texts = reasons.map((reason) => explainVerdict({ ...breach, reason, bouncesUntilBreach: 1 }));
@@ -43,18 +42,6 @@ test('verdicts in words', () => {
   expect(explainVerdict(sampleVerdict({ warnings: ['2026-03-25: Warmwarden ignores a day in the future'] }))).toContain(
     'Unusual data',
   );
-});
-
-test('each action of the guard has a command that undoes it', () => {
-  const undo = (kind: GuardActionKind, mode: string) => {
-    const before = { ...sampleAction().before, mode };
-    return undoText(sampleAction({ kind, targetMode: null, before }), 'warmwarden');
-  };
-  expect(undo('restore', 'recovery')).toBe(
-    'To undo this: `warmwarden mode acme/bob@acme.example recovery`, or in the warm-up service.',
-  );
-  expect(undo('recovery', 'slow')).toContain('`warmwarden mode acme/bob@acme.example slow`');
-  expect(undo('pause', 'slow')).toContain('`warmwarden resume acme/bob@acme.example`');
 });
 
 test('a name to type is one word of a shell, by the id if the address is none', () => {

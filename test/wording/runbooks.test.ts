@@ -1,18 +1,8 @@
-// Every rule has its runbook: in the documentation and on the page that the messages lead to.
-
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { alertRules, ruleBook } from '../../src/core/alert-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { runbookOf } from '../../src/core/runbooks.ts';
 import { ask, serve, stillWorld } from '../web/running-server.ts';
-
-test('docs/runbooks.md has a section for each rule, whose anchor is its name', () => {
-  const text = readFileSync(join(import.meta.dirname, '../../docs/runbooks.md'), 'utf8');
-  const headings = [...text.matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
-  expect(headings).toEqual([...alertRules]);
-});
 
 test('the page of the runbooks has each rule under its anchor, and says what to do', async () => {
   const world = { ...stillWorld(), command: 'npx warmwarden' };

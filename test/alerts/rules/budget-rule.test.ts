@@ -20,16 +20,6 @@ const small = forecast({
   mend: { requestsPerMinute: 123, statsMs: 20 * minuteMs, warmupMs: hourMs },
 });
 
-test('a cadence that does not fit is told after four minutes, with the sum and what would mend it', () => {
-  const { active, forMs, severity, facts } = budgetTooSmall(account(small), undefined, 0);
-  expect([active, forMs, severity]).toEqual([true, 4 * minuteMs, 'info']);
-  expect(facts.sentences[0]).toBe(
-    '1,000 mailboxes at 90 requests a minute: the cadence needs 110 a minute; stats will be up to 18 min old.',
-  );
-  expect(facts.sentences.at(-1)).toContain('plan enterprise');
-  expect(facts.numbers).toMatchObject({ mailboxes: 1_000, asked_per_minute: 111, stats_oldest_seconds: 1_080 });
-});
-
 test('it ends when the cadence fits, and before the first list it is unknown', () => {
   expect(budgetTooSmall(account({ ...small, fits: true, mend: null }), undefined, 0).active).toBe(false);
   expect(budgetTooSmall(account(null), undefined, 0).active).toBe('unknown');
