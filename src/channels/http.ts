@@ -84,10 +84,10 @@ export function httpChannel(settings: HttpKeys & ChatSettings, clock: Clock): Ch
       request: (payload, id) => ({
         method,
         headers: { 'content-type': contentType, 'idempotency-key': id },
-        body: Object.entries(secrets).reduce(
-          (body, [name, value]) => body.replaceAll(escaped(placeOf(name)), () => escaped(value)),
-          payload,
-        ),
+        body: Object.entries(secrets).reduce((body, [name, value]) => {
+          const place = placeOf(name);
+          return body.replaceAll(escaped(place), () => escaped(value)).replaceAll(place, () => value);
+        }, payload),
       }),
       read: (text, status) => {
         const hasText = success.text === null || text.includes(success.text);
@@ -139,6 +139,7 @@ function messageView(text: MessageText, source: GroupMessage | Notice, maxLength
     text: bodyText(text, maxLength),
     severity: isNotice ? 'info' : source.severity,
     status: isNotice ? source.name : source.kind,
+    resolved: !isNotice && source.kind === 'resolved',
     group: isNotice ? source.name : source.group,
     rule: isNotice ? '' : (source.rule ?? ''),
     account: isNotice ? '' : (source.account ?? ''),

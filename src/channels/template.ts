@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import Mustache, { type TemplateSpans } from 'mustache';
 import type { Alert, Transition } from '../core/alert.ts';
-import type { AlertRule } from '../core/alert-rules.ts';
+import { type AlertRule, ruleBook } from '../core/alert-rules.ts';
 import { domainOf, tagParts } from '../core/mailbox.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
 import { didYouMean, errorText } from '../core/nearest.ts';
@@ -19,18 +19,19 @@ export function filledIn(template: string, view: TemplateView, escaped: (value: 
 }
 
 export function alertView({ kind, alert }: Pick<Transition, 'kind' | 'alert'>, zone: string): TemplateView {
-  const { rule, severity, account, email, since, facts } = alert;
+  const { rule, severity, account, since, facts } = alert;
   const { title, sentences, numbers, tags = [], provider = '' } = facts;
   return {
     title,
     text: sentences.join('\n'),
     sentences,
     status: kind,
+    resolved: kind === 'resolved',
     rule,
     severity,
     account,
-    mailbox: email ?? '',
-    domain: email === null ? '' : domainOf(email),
+    mailbox: alert.email ?? '',
+    domain: domainIn(alert),
     provider,
     tags,
     tag: Object.fromEntries(tags.map(tagParts)),
@@ -38,6 +39,14 @@ export function alertView({ kind, alert }: Pick<Transition, 'kind' | 'alert'>, z
     since: momentText(since, zone),
     url: numbers['page_url'] ?? '',
   };
+}
+
+/** Domain of the mailbox, or the one that the alert is about. */
+function domainIn({ rule, email, object }: Alert): string {
+  if (email !== null) return domainOf(email);
+  const { shows } = ruleBook[rule];
+  const isDomain = (shows === 'sender' || shows === 'shared') && /\.[a-z][a-z0-9-]*$/i.test(object ?? '');
+  return isDomain ? (object ?? '') : '';
 }
 
 // Own words: templates of the configuration for the title and the text of alerts.
@@ -49,7 +58,13 @@ export interface AlertTemplate {
   readonly text?: string;
 }
 
-/** The alert with the words of its last template for each of title and text. A blank text does not replace a built-in one. */
+/** Variables whose words tell an end from a beginning. */
+const tellsEnd = /\{\{[{&#^]?\s*(status|resolved|title|text|sentences)\b/;
+
+/**
+ * The alert with the words of its last template for each of title and text. The built-in ones stay where a template is
+ * blank, and at an end that it would not tell from a beginning.
+ */
 export function inOwnWords(transition: Transition, templates: readonly AlertTemplate[], zone: string): Alert {
   const { alert } = transition;
   const own = templates.filter(({ rule }) => fitsGlob(rule, alert.rule));
@@ -57,6 +72,7 @@ export function inOwnWords(transition: Transition, templates: readonly AlertTemp
   const view = alertView(transition, zone);
   const linesOf = (key: 'title' | 'text') => {
     const template = own.findLast((one) => one[key] !== undefined)?.[key] ?? '';
+    if (transition.kind === 'resolved' && !tellsEnd.test(template)) return [];
     return filledIn(template, view)
       .split('\n')
       .map((line) => line.trim())

@@ -145,12 +145,23 @@ export function effectOf(state: MailboxState, change: MailboxChange): string {
     case 'resume':
       return `Warmwarden will resume the warm-up of ${mailbox}. ${whyText(state)}${evidenceText(null)}`;
     case 'limit':
+      if (targetLimitOf(state) === change.targetLimit) return alreadyText(mailbox, emailsText(change));
       return `Warmwarden will set the target daily limit of ${mailbox} from ${targetLimitOf(state) ?? 'an unknown number'} to ${emailsText(change)}. The mode stays as it is, and so do the emails that count.`;
-    case 'set':
-      return `Warmwarden will change ${settingsNow(state, change.targetSettings ?? {})} of ${mailbox} to ${settingsText(change.targetSettings ?? {})}. The mode, the daily limit and the emails that count stay as they are.`;
+    case 'set': {
+      const [now, wanted] = [
+        settingsNow(state, change.targetSettings ?? {}),
+        settingsText(change.targetSettings ?? {}),
+      ];
+      if (now === wanted) return alreadyText(mailbox, wanted);
+      return `Warmwarden will change ${now} of ${mailbox} to ${wanted}. The mode, the daily limit and the emails that count stay as they are.`;
+    }
     default:
       return `Warmwarden will set the mode of ${mailbox} to ${change.targetMode}. ${whyText(state)}${evidenceText(change.targetMode)}`;
   }
+}
+
+function alreadyText(mailbox: string, wanted: string): string {
+  return `When Warmwarden last read it, ${mailbox} had ${wanted} already. If it still has, Warmwarden changes nothing.`;
 }
 
 /** Reason of the change in force, with its counts, for the person who takes it back. */

@@ -245,7 +245,7 @@ export class Collector {
       inIncident: incidents.all.some(({ id }) => id === group),
     }));
     const look = this.#lookAtMutes(firing, announced, now);
-    const heard = (news: readonly Routed[]) => news.flatMap((one) => this.#heard(one, look));
+    const heard = (news: readonly Routed[]) => news.flatMap((one) => this.#heard(one, announced, look));
     const readers = this.#readers(firing, now);
     const ofIncidents = incidents.all.flatMap((incident) => {
       const news = routed.find(({ group }) => group === incident.id)?.news ?? [];
@@ -311,9 +311,15 @@ export class Collector {
   }
 
   /** News without the channels that are muted: those with the same step together. */
-  #heard({ transition, to }: Routed, look: MuteLook): readonly Routed[] {
+  #heard({ transition, to }: Routed, announced: ReadonlyMap<string, Announcement>, look: MuteLook): readonly Routed[] {
+    const { alert, kind } = transition;
+    const { channels: known } = announced.get(alert.fingerprint) ?? {};
+    // A hold is new to a client whose first mailbox is held now.
+    const first: Transition = { ...transition, kind: 'firing' };
+    const isWorseHold = kind === 'worsened' && ruleBook[alert.rule].shows === 'hold';
     const steps = this.#parts.channels().flatMap((channel) => {
-      const step = to.includes(channel.name) ? look.step(channel, transition) : null;
+      const isFirst = isWorseHold && known?.includes(channel.name) === false;
+      const step = to.includes(channel.name) ? look.step(channel, isFirst ? first : transition) : null;
       return step ? [{ name: channel.name, step }] : [];
     });
     const byStep = Map.groupBy(steps, ({ step }) => step);

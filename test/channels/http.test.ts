@@ -35,6 +35,7 @@ test.each([
     { key: secret, t: expect.stringContaining('<b>&') },
   ],
   ['application/x-www-form-urlencoded', 't={{title}}&key={{secrets.key}}', { key: secret, t: expect.any(String) }],
+  ['application/x-www-form-urlencoded', 'key={{{secrets.key}}}', { key: 'T0P-SECRET"', '%': '' }],
   [
     'text/html',
     '<p>{{title}}</p><i>{{secrets.key}}</i>',

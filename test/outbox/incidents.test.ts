@@ -219,7 +219,7 @@ test.each([
     at.fleet.putAlert(holds([0, 1]));
     const after = await at.run(10 * minuteMs);
     const ofOther = after.filter(({ channel }) => channel === 'other');
-    expect(ofOther).toMatchObject([{ kind: 'worsened', rule: 'guard_held' }]);
+    expect(ofOther).toMatchObject([{ kind: 'firing', rule: 'guard_held' }]);
     expect(ofOther[0]?.message.transitions[0]?.alert.facts.sentences.join(' ')).toMatch(/Held: box0@g1\.example/);
     await at.run(hourMs);
     expect(at.sent.filter(({ rule, channel }) => rule === 'guard_held' && channel === 'other')).toHaveLength(1);

@@ -42,6 +42,37 @@ test('an empty template leaves the built-in words, and names are never a templat
   expect(words({ rule: '*', title: '{{title}}' }).title).toBe(facts.title);
 });
 
+test.each([
+  ['{{mailbox}} stopped', 'built', 'Call Ann.', 'built'],
+  [
+    '{{mailbox}} stopped{{#resolved}}, and is well{{/resolved}}',
+    `${mails} stopped, and is well`,
+    '{{status}}',
+    'resolved',
+  ],
+  ['North: {{title}}', 'North: built', '{{{text}}} Call Ann.', 'built Call Ann.'],
+])(
+  'the end of an alert has the words of %s and a text only if they tell it from its beginning',
+  (title, ended, text, body) => {
+    const facts = { title: 'built', sentences: ['built'], numbers: {} };
+    const words = (kind: 'firing' | 'resolved') =>
+      inOwnWords({ kind, at: 0, alert: { ...alert(1), facts } }, [{ rule: '*', title, text }], 'UTC').facts;
+    expect(words('firing').title).toMatch(/stopped$|^North/);
+    expect(words('resolved')).toMatchObject({ title: ended, sentences: [body] });
+  },
+);
+
+test.each([
+  ['dns_failing', 'acme.example', 'acme.example'],
+  ['shared_bounces', 'whole account', ''],
+  ['blacklisted', '203.0.113.7', ''],
+  ['channel_failing', 'ops.mail', ''],
+] as const)('the domain of %s about %s is "%s"', (rule, object, domain) => {
+  const about = sampleAlert(1, { rule, object, email: null, mailboxId: null });
+  const own = [{ rule: '*', title: '<{{domain}}>' }];
+  expect(inOwnWords({ kind: 'firing', at: 0, alert: about }, own, 'UTC').facts.title).toBe(`<${domain}>`);
+});
+
 test('a template has the tags, one by its name, and the provider of a mailbox that the fleet knows', async () => {
   const title = '{{tag.client}}/{{#tags}}{{.}} {{/tags}}/{{tag.none}}/{{provider}}';
   expect(wordsComplaint(title, '*')).toBeNull();

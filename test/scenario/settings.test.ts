@@ -39,6 +39,10 @@ test('settings are shown first, sent once, read back, taken back by undo, and no
       `To undo this: \`warmwarden set agency/${oliver} ${old}\`.`,
     ],
   ]);
+  const again = await stage.command('set', { ...asked, dry_run: true });
+  expect(again.messages[0]).toMatch(
+    /had reply_rate=31 send_window=8-17 already\. If it still has, Warmwarden changes nothing/,
+  );
   expect(await stage.command('set', asked)).toMatchObject({ result: 'no_change' });
   expect(posted(stage)).toEqual([{ reply_rate: 31, send_window_start: 8, send_window_end: 17 }]);
   expect(await stage.command('set', { mailbox: oliver, reply_rate: 32 })).toMatchObject({ result: 'done' });
