@@ -1,13 +1,14 @@
-// Each preset against a server made of its receiver's documents: it refuses what breaks a limit, and throttles in its own form.
+// Each chat and preset against a server made of its receiver's documents: it refuses what breaks a limit, and throttles in its own form.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import { type ChannelSettings, channelSettings, createChannel } from '../../src/channels/channels.ts';
 import { startReceiver } from '../outbox/receiver.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
 import { silentWorld } from '../support/silent-world.ts';
+import { discordFaults, teamsFaults } from '../support/strict-receivers.ts';
 import { attacking, ended, incidentMessage, messageWith, one, pauseOf, people, storm } from './people.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: the bodies of eight receivers.
+// biome-ignore lint/suspicious/noExplicitAny: the bodies of ten receivers.
 type Fields = Readonly<Record<string, any>>;
 interface Reply {
   readonly status: number;
@@ -40,7 +41,34 @@ const htmlFaults = (text: string) => [
 ];
 
 const secretWord = 'T0PSECRETT0PSECRETT0PSECRET123';
+const workflow = `/workflows/${secretWord}/triggers/manual/paths/invoke?sig=${secretWord}`;
 const documents: Readonly<Record<string, Documented>> = {
+  discord: {
+    keys: { url: `PLACE/api/webhooks/123/${secretWord}` },
+    path: `/api/webhooks/123/${secretWord}?wait=true`,
+    faults: discordFaults,
+    taken: { status: 200, body: { id: '1', type: 0 } },
+    throttled: { status: 429, body: { message: 'You are being rate limited.', retry_after: 2.5 }, waitMs: 2_500 },
+    blames: [
+      { status: 404, body: { code: 10_015 }, says: '(code 10015): create a webhook' },
+      { status: 401, body: { code: 50_027 }, says: '(code 50027): create a webhook' },
+    ],
+  },
+  teams: {
+    keys: { url: `PLACE${workflow}` },
+    path: workflow,
+    faults: (body) => teamsFaults(body, Buffer.byteLength(JSON.stringify(body))),
+    taken: { status: 202 },
+    throttled: { status: 429, waitMs: null },
+    blames: [
+      { status: 401, body: { error: { code: 'Direct' } }, says: '(Direct): find the workflow' },
+      {
+        status: 400,
+        body: { error: { code: 'WorkflowTriggerIsNotEnabled' } },
+        says: 'IsNotEnabled): find the workflow',
+      },
+    ],
+  },
   telegram: {
     keys: { token: `123456:${secretWord}`, chat_id: -1001234, thread: 7 },
     path: `/bot123456:${secretWord}/sendMessage`,

@@ -200,23 +200,11 @@ test('a digest is within the limits, whatever the lines hold', () => {
   expect(slackFaults(JSON.parse(notice?.payload ?? ''))).toEqual([]);
 });
 
-test('of an incident the cause and the count come first, then what was done, the worst five, and one link', () => {
-  const payload = JSON.parse(channel.render(messageAbout(16, 'began', [firing(sampleAlert(1))]))?.payload ?? '');
-  expect(slackFaults(payload)).toEqual([]);
-  expect(payload.text).toMatch(/^Critical: Provider google: 16 mailboxes on 5 domains /);
-  const blocks = payload.attachments[0].blocks;
-  expect(blocks[0].text.text).toMatch(
-    /^What all 16 mailboxes share: provider google\. .*; 40 mailboxes have a different/,
-  );
-  expect(blocks[0].text.text).toContain("'warmwarden breaker apply'");
-  expect(blocks[1].text.text).toMatch(/^\*acme\/box0@g0\.example: 4 bounces in 50 emails, held by the circuit breaker/);
-  expect(blocks[6].elements[0].text).toBe('and 11 more: see the page.');
-  expect(blocks[7].elements.map(({ url }: { url: string }) => url)).toEqual([`https://warden.example/#inc_sample`]);
-});
-
 test('a thousand mailboxes fit as well, and so does an end that tells of nothing else', () => {
   for (const message of [messageAbout(1_000, 'grew'), messageAbout(16, 'ended')]) {
-    expect(slackFaults(JSON.parse(channel.render(message)?.payload ?? ''))).toEqual([]);
+    const payload = JSON.parse(channel.render(message)?.payload ?? '');
+    expect(slackFaults(payload)).toEqual([]);
+    expect(JSON.stringify(payload)).toContain('"url":"https://warden.example/#inc_sample"');
   }
   const ended = channel.render(messageAbout(16, 'ended'));
   expect(ended?.title).toMatch(/^Resolved: Provider google: 16 mailboxes/);
