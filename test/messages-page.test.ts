@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { alertRules, ruleBook } from '../src/core/alert-rules.ts';
 import { messageSamples } from '../tools/docs/message-samples.ts';
+import { channelSecrets } from './config/channel-secrets.ts';
 import { ConfigFolder } from './support/config-folder.ts';
 
 const aboutOf = (rule: (typeof alertRules)[number]) =>
@@ -33,23 +34,8 @@ test('the messages that notifications.md quotes are those of the gallery', () =>
 });
 
 const environment = {
-  SLACK_URL: 'https://hooks.slack.com/services/a',
-  TEAMS_URL: 'https://prod.example/workflows/a',
-  DISCORD_URL: 'https://discord.com/api/webhooks/1/a',
-  SMTP_PASSWORD: 'secret',
-  PAGERDUTY_KEY: 'R0123456789abcdef0123456789abcde',
-  WEBHOOK_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
-  RECIPE_KEY: 'secret',
-  TELEGRAM_TOKEN: '123456:ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi',
-  NTFY_TOPIC: 'warmwarden',
-  NTFY_TOKEN: 'secret',
-  GOOGLE_CHAT_URL: 'https://chat.googleapis.com/v1/spaces/a/messages?key=k&token=t',
-  MATTERMOST_URL: 'https://mattermost.example.com/hooks/a',
-  GOTIFY_TOKEN: 'secret',
-  PUSHOVER_TOKEN: 'a'.repeat(30),
-  PUSHOVER_USER: 'u'.repeat(30),
-  OPSGENIE_KEY: 'secret',
-  MATRIX_TOKEN: 'secret',
+  ...channelSecrets,
+  WEBHOOK_SECRET: channelSecrets.HOOK_SECRET,
   SMS_TOKEN: 'secret',
   SMS_PIN: '1234',
 };

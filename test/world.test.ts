@@ -12,22 +12,6 @@ const start = Date.UTC(2026, 2, 10, 8, 30);
 const at = (text: string) => Date.parse(`2026-03-10T${text}Z`);
 const never = () => new AbortController().signal;
 
-test('a moved clock wakes sleepers in the order of their times, each at its own time', async () => {
-  const clock = movedClock(start);
-  const woken: string[] = [];
-  const sleeper = async (name: string, ms: number) => {
-    await clock.sleep(ms);
-    woken.push(`${name} ${clock.now() - start}`);
-  };
-  void sleeper('late', 300);
-  void sleeper('first', 100);
-  void sleeper('second', 100);
-  void sleeper('beyond', 301);
-  await clock.advance(300);
-  expect(woken).toEqual(['first 100', 'second 100', 'late 300']);
-  expect([clock.now() - start, clock.monotonic(), clock.sleeping()]).toEqual([300, 300, 1]);
-});
-
 test('a moved clock stands still while work is in flight, also when that work fails', async () => {
   const clock = movedClock(start);
   const seen: number[] = [];

@@ -7,12 +7,12 @@ import { minuteMs } from '../../src/core/time.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
-import { pagerdutyFaults, routingKey, StrictReceiver } from '../support/strict-receivers.ts';
+import { PagerDutyReceiver, pagerdutyFaults, routingKey } from '../support/strict-receivers.ts';
 import { alertNamed, attacking, ended, incidentMessage, messageWith, one, pauseOf, people, storm } from './people.ts';
 
 async function stage(key = routingKey) {
   const clock = movedClock(start);
-  const receiver = await StrictReceiver.start('pagerduty', clock.now);
+  const receiver = await PagerDutyReceiver.start(clock.now);
   const channel = pagerdutyChannel({ name: 'pager', url: receiver.url, routingKey: key, ...people }, clock);
   const send = (message: GroupMessage, change: { readonly [Field in keyof Delivery]?: Delivery[Field] } = {}) => {
     const payload = channel.render(message)?.payload ?? '[]';

@@ -8,26 +8,19 @@ import { MailServer } from '../support/mail-server.ts';
 import { Workplace } from '../support/process.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
 import { slackFaults } from '../support/slack-limits.ts';
-import { routingKey, StrictReceiver } from '../support/strict-receivers.ts';
+import { PagerDutyReceiver, routingKey } from '../support/strict-receivers.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const place = new Workplace();
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 let host: RecipeHost;
 let mails: MailServer;
-const strict: StrictReceiver[] = [];
+let pagerduty: PagerDutyReceiver;
 
 beforeAll(async () => {
   mails = await MailServer.start({ password: 'hush-hush' });
   const email = { type: 'email', from: 'Warmwarden <alerts@acme.example>', to: 'ops@acme.example' };
-  // Each look is a minute later: no test of these is one too many.
-  let minutes = 0;
-  const now = () => {
-    minutes += 1;
-    return minutes * 60_000;
-  };
-  for (const kind of ['discord', 'teams', 'pagerduty'] as const) strict.push(await StrictReceiver.start(kind, now));
-  const [discord, teams, pagerduty] = strict.map(({ url }) => url);
+  pagerduty = await PagerDutyReceiver.start(Date.now);
   receiver = await startReceiver();
   host = await RecipeHost.start();
   place.configure({
@@ -42,10 +35,10 @@ beforeAll(async () => {
         { name: 'fix', type: 'recipe', base_url: host.baseUrl, api_key: host.key, recipe: 'at-risk' },
         { name: 'mail', ...email, url: mails.url() },
         { name: 'locked', ...email, url: mails.url('127.0.0.1', 'hush-not') },
-        { name: 'chat', type: 'discord', url: discord },
-        { name: 'team', type: 'teams', url: teams },
-        { name: 'pager', type: 'pagerduty', url: pagerduty, routing_key: routingKey },
-        { name: 'lost', type: 'pagerduty', url: pagerduty, routing_key: 'W'.repeat(32) },
+        { name: 'chat', type: 'discord', url: receiver.url },
+        { name: 'team', type: 'teams', url: receiver.url },
+        { name: 'pager', type: 'pagerduty', url: pagerduty.url, routing_key: routingKey },
+        { name: 'lost', type: 'pagerduty', url: pagerduty.url, routing_key: 'W'.repeat(32) },
         {
           ...{ name: 'sms', type: 'http', url: receiver.url, headers: { authorization: 'Bearer T0P-SECRET' } },
           ...{ secrets: { pin: 'T0P-SECRET' }, body: '{"pin":"{{secrets.pin}}","title":"{{title}}"}' },
@@ -55,7 +48,7 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => ending(receiver, host, mails, ...strict, place)[Symbol.asyncDispose]());
+afterAll(() => ending(receiver, host, mails, pagerduty, place)[Symbol.asyncDispose]());
 
 async function channels(...args: readonly string[]) {
   const { stdout, stderr, code } = await commandLine(['channels', ...args, '--config', place.path('config.yaml')]);

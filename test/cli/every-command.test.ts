@@ -1,5 +1,5 @@
 // Every command, in one table: with --help, with wrong arguments, without a daemon, beside one, without a terminal, with --json.
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Command } from 'commander';
@@ -202,6 +202,17 @@ const commands = wordsOf(await allCommands()).filter((words) => !words.startsWit
 test('run ends with 3, too, when its store belongs to a newer version', async () => {
   const { code, stderr } = await run(['run'], 'newer');
   expect([code, stderr]).toEqual([3, expect.stringMatching(/^The store has schema version 9999, /)]);
+});
+
+test('run on an address in use creates no store, and says so in one sentence', async () => {
+  const { host: listen } = new URL(simulator.url);
+  const config = { ...JSON.parse(readFileSync(configOf('alone'), 'utf8')), server: { listen } };
+  writeFileSync(configOf('taken'), JSON.stringify({ ...config, store: { url: 'sqlite:./taken.db' } }));
+  expect(await run(['run'], 'taken')).toEqual({
+    ...{ code: 1, stdout: '' },
+    stderr: `warmwarden: ${listen} is in use by another process. Stop that process or set another server.listen\n`,
+  });
+  expect(readdirSync(folder).filter((name) => name.startsWith('taken'))).toEqual(['taken.yaml']);
 });
 
 test('the table has every command, and every command that prints facts has a shape', () => {

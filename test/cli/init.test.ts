@@ -6,7 +6,8 @@ import { workInEmptyFolder } from '../support/new-folder.ts';
 
 const key = 'sk_live_0123456789';
 const slack = 'https://hooks.slack.com/services/T0/B0/secret';
-const base = ['--base-url', 'https://mailboxes.example.com'];
+const init = (...more: readonly string[]) =>
+  commandLine(['init', '--base-url', 'https://mailboxes.example.com', ...more]);
 const lines = (file = 'config.yaml') => readFileSync(file, 'utf8').trimEnd().split('\n');
 const settings = async () => {
   const { code, stdout } = await commandLine(['check', '--json', '--config', 'config.yaml']);
@@ -39,7 +40,7 @@ test('without a terminal it takes options, and says which where they lack', asyn
   const without = await commandLine(['init']);
   expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('--key-env')]);
   expect(readdirSync('.')).toEqual([]);
-  const { code, stdout } = await commandLine(['init', ...base, '--key-env', 'MAILBOX_KEY']);
+  const { code, stdout } = await init('--key-env', 'MAILBOX_KEY');
   expect([code, stdout]).toEqual([0, expect.stringContaining('environment variable MAILBOX_KEY')]);
   expect(readdirSync('.').sort()).toEqual(['config.schema.json', 'config.yaml']);
   vi.stubEnv('MAILBOX_KEY', key);
@@ -53,28 +54,21 @@ test.each([
 ])('the type of a channel follows from its address: %s', async (channel, type) => {
   workInEmptyFolder();
   writeFileSync('key', key);
-  const { stderr } = await commandLine(['init', ...base, '--key-file', 'key', '--channel', channel]);
+  const { stderr } = await init('--key-file', 'key', '--channel', channel);
   expect([stderr, (await settings()).of('alerts.channels[0].type')]).toEqual(['', type]);
 });
 
 test.each(['config.yaml', 'channel_url'])('it overwrites nothing: %s', async (file) => {
   workInEmptyFolder();
   writeFileSync(file, 'mine');
-  const { code, stderr } = await commandLine(['init', ...base, '--key-env', 'K', '--channel', slack]);
+  const { code, stderr } = await init('--key-env', 'K', '--channel', slack);
   expect([code, stderr, lines(file)]).toEqual([2, expect.stringContaining(`${file} exists already`), ['mine']]);
   expect(readdirSync('.')).toEqual([file]);
 });
 
 test('a channel of another kind is refused before anything is written', async () => {
   workInEmptyFolder();
-  const { code, stderr } = await commandLine([
-    'init',
-    ...base,
-    '--key-env',
-    'K',
-    '--channel',
-    'https://a.example/hook',
-  ]);
+  const { code, stderr } = await init('--key-env', 'K', '--channel', 'https://a.example/hook');
   expect([code, stderr, readdirSync('.')]).toEqual([2, expect.stringContaining('config.example.yaml'), []]);
 });
 

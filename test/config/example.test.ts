@@ -13,6 +13,7 @@ import { generated } from '../../tools/docs/generated.ts';
 import { people } from '../channels/people.ts';
 import { ConfigFolder } from '../support/config-folder.ts';
 import { silentWorld } from '../support/silent-world.ts';
+import { channelSecrets } from './channel-secrets.ts';
 
 const file = join(import.meta.dirname, '../../config.example.yaml');
 const text = readFileSync(file, 'utf8');
@@ -71,26 +72,6 @@ const commented = /^alerts\.(digests\[|heartbeat\b|channels\[\]|templates\[\])/;
 /** Keys of an override are those of guard. */
 const isOverride = (path: string) => path.startsWith('accounts[].overrides[].guard.');
 
-const environment = {
-  ACME_API_KEY: 'sk_live_1234',
-  SLACK_URL: 'https://hooks.slack.com/services/a',
-  SMTP_PASSWORD: 'secret',
-  PAGERDUTY_KEY: 'R0123456789abcdef0123456789abcde',
-  TEAMS_URL: 'https://prod-1.westeurope.logic.azure.com/workflows/a',
-  DISCORD_URL: 'https://discord.com/api/webhooks/1/a',
-  TELEGRAM_TOKEN: '123456:ABC-DEF1234ghIkl',
-  NTFY_TOPIC: 'acme-alerts',
-  NTFY_TOKEN: 'tk_1234',
-  GOOGLE_CHAT_URL: 'https://chat.googleapis.com/v1/spaces/a/messages?key=b&token=c',
-  MATTERMOST_URL: 'https://mattermost.example.com/hooks/a',
-  GOTIFY_TOKEN: 'A1234',
-  PUSHOVER_TOKEN: 'a'.repeat(30),
-  PUSHOVER_USER: 'u'.repeat(30),
-  OPSGENIE_KEY: 'a-b',
-  MATRIX_TOKEN: 'syt_1234',
-  HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
-  RECIPE_KEY: 'sk_live_5678',
-};
 const folder = new ConfigFolder();
 
 /** What `check` says about it. */
@@ -134,10 +115,10 @@ describe('config.example.yaml', () => {
   });
 
   test('is valid with its channels, which need a variable for each secret', () => {
-    const { problems, warnings } = checked(withChannels, environment);
+    const { problems, warnings } = checked(withChannels, channelSecrets);
     const local = 'is missing: links in messages lead to 127.0.0.1, which opens only on this machine';
     expect([problems, [...warnings].sort()]).toEqual([[], [local, 'no route leads to fix: it gets no alerts']]);
-    const { ACME_API_KEY: _, ...ofChannels } = environment;
+    const { ACME_API_KEY: _, ...ofChannels } = channelSecrets;
     expect(checked(withChannels, { ACME_API_KEY: 'sk_live_1234' }).problems).toEqual(
       Object.keys(ofChannels).map((name) => `the environment variable ${name} is not set`),
     );
@@ -146,7 +127,7 @@ describe('config.example.yaml', () => {
 
 test('the digest is refused to exactly the channels that render none', () => {
   const digest = { name: 'digest', title: 'The day', at: 0, sections: [] } as const;
-  const shown = folder.accept(withChannels, environment).config.alerts.channels.flatMap((written) => {
+  const shown = folder.accept(withChannels, channelSecrets).config.alerts.channels.flatMap((written) => {
     const formats = written.type === 'webhook' ? (['standard', 'alertmanager'] as const) : [undefined];
     return formats.map((format) => {
       const settings = format === undefined ? written : ({ ...written, format } as typeof written);
@@ -172,7 +153,7 @@ test.each([
     const taken = text.replace(new RegExp(`^ *${empty}.*\n(?: *# .*\n)+`, 'm'), (section) =>
       uncommented(section).replace(/^.*\n/, ''),
     );
-    const loaded = folder.load(taken, environment);
+    const loaded = folder.load(taken, channelSecrets);
     const problems = loaded.ok ? [] : loaded.problems.map(({ path, message }) => [path, message]);
     expect(problems).toEqual([[place, expect.stringMatching(/64 hex digits: .*`warmwarden token new NAME --/)]]);
   },
@@ -180,7 +161,7 @@ test.each([
 
 describe('leaving a key out', () => {
   const configOf = (tree: unknown) => {
-    const { config } = folder.accept(JSON.stringify(tree), environment);
+    const { config } = folder.accept(JSON.stringify(tree), channelSecrets);
     // Written defaults and left out ones are the same policy.
     return {
       ...config,

@@ -23,21 +23,12 @@ export interface Panel {
 }
 
 export interface Variable {
-  readonly name: string;
-  readonly label: string;
   readonly type: string;
   readonly query: string;
-  readonly datasource?: { readonly uid: string };
-  readonly multi: boolean;
-  readonly allValue?: string;
-  readonly refresh: number;
 }
 
 export interface Board {
   readonly uid: string;
-  readonly title: string;
-  readonly description: string;
-  readonly editable: boolean;
   readonly panels: readonly Panel[];
   readonly templating: { readonly list: readonly Variable[] };
   readonly annotations: {

@@ -123,15 +123,6 @@ test('a weekly one is not taken for missed after days without it', async () => {
   expect(store.deliveries().map(({ title }) => title)).toEqual([expect.stringMatching(/^Warmwarden on 23 March:/)]);
 });
 
-test('does not come twice in the hour that comes twice', async () => {
-  const night = Date.parse('2026-10-25T00:00:00Z');
-  const store = await digestedAt(night - 20 * hourMs);
-  await using at = await stage({ digests: [{ ...digest, at: '30 2 * * *' }] }, { store, at: night });
-  await at.rig.clock.advance(3 * hourMs);
-  const times = store.deliveries().map(({ createdAt }) => new Date(createdAt).toISOString());
-  expect(times).toEqual(['2026-10-25T00:30:00.000Z']);
-});
-
 test('says what was done, what is at risk, what is unknown and what nobody got; within the limits of Slack', async () => {
   const store = await digestedAt(start - dayMs);
   const failed = sampleDelivery({ title: 'Critical: <!channel>' });

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import type { Channel } from '../../src/channels/channel.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
-import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
+import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
 import { ending } from '../support/ending.ts';
 import { type ChannelKind, channelFor, channelKinds, openOutside } from './outside.ts';
 import { rigWith } from './rig.ts';
@@ -14,10 +14,8 @@ const chats: readonly ChannelKind[] = ['slack', 'teams', 'discord', 'telegram'];
 const eachKind = test.each(channelKinds);
 
 async function stage(kind: ChannelKind, change: Partial<Channel> = {}) {
-  let now = () => start;
-  const outside = await openOutside(kind, () => now());
+  const outside = await openOutside(kind);
   const rig = rigWith((_clock, world) => [{ ...channelFor(outside, world), ...change }]);
-  now = rig.clock.now;
   return { outside, rig, ...ending(rig, outside) };
 }
 

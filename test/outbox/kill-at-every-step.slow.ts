@@ -6,7 +6,6 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { ChannelSettings } from '../../src/channels/channels.ts';
 import type { ListedDelivery } from '../../src/core/delivery.ts';
-import { minuteMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { firing, sampleAlert } from '../alerts/samples.ts';
 import { newFolder } from '../support/new-folder.ts';
@@ -66,13 +65,7 @@ const lost = ['after channel.send 1', 'before store.settleDelivery 1'];
 test.each(channelKinds)(
   '%s gets it at least once, and twice, the same, only where its answer was lost',
   async (kind) => {
-    let minutes = 0;
-    // Each look at the clock is a minute later: no attempt of this test is one too many.
-    const now = () => {
-      minutes += 1;
-      return minutes * minuteMs;
-    };
-    await using outside = await openOutside(kind, now);
+    await using outside = await openOutside(kind);
     const twice: string[] = [];
     const steps = await stepsOf(outside.settings);
     let before = outside.taken().length;

@@ -49,18 +49,6 @@ test.each([false, true])(
   },
 );
 
-test('one reminder names all of a group that people know of, and ends with the alerts', async () => {
-  const at = rig({ repeatIntervalMs: { critical: null, warning: hourMs, info: null } });
-  at.fire(sampleAlert(1));
-  await at.run(10 * minuteMs);
-  at.fire(sampleAlert(2));
-  await at.run(10 * minuteMs);
-  expect(await at.run(45 * minuteMs)).toMatchObject([{ kind: 'reminder', total: 2 }]);
-  at.end(sampleAlert(1), sampleAlert(2));
-  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', total: 2 }]);
-  expect(await at.run(3 * hourMs)).toEqual([]);
-});
-
 it('an alert that ends and returns at a higher severity within the interval of its group is told as worse', async (at) => {
   const mild = sampleAlert(1, { rule: 'bounce_burst' });
   at.fire(mild);

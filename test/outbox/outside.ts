@@ -3,7 +3,7 @@ import { type ChannelSettings, channelSettings, createChannel } from '../../src/
 import type { World } from '../../src/world/world.ts';
 import { people } from '../channels/people.ts';
 import { MailServer } from '../support/mail-server.ts';
-import { routingKey, StrictReceiver } from '../support/strict-receivers.ts';
+import { routingKey } from '../support/strict-receivers.ts';
 import { startReceiver } from './receiver.ts';
 import { secret } from './rig.ts';
 
@@ -27,13 +27,11 @@ export const channelFor = ({ settings }: Outside, world: World) => createChannel
 const statusOf = { works: 200, away: 503, gone: 410, silent: -1 } as const;
 const smtpAnswerOf = { works: null, away: '421 4.3.2 Away', gone: '550 5.7.1 Gone', silent: 'silence' } as const;
 
-export async function openOutside(kind: ChannelKind, now: () => number): Promise<Outside> {
-  if (kind === 'slack' || kind === 'webhook' || kind === 'http' || kind === 'telegram') return plainOutside(kind, now);
-  return kind === 'email' ? mailOutside() : strictOutside(kind, now);
-}
+export const openOutside = (kind: ChannelKind): Promise<Outside> =>
+  kind === 'email' ? mailOutside() : httpOutside(kind);
 
-async function plainOutside(kind: 'slack' | 'webhook' | 'http' | 'telegram', now: () => number): Promise<Outside> {
-  const receiver = await startReceiver(now);
+async function httpOutside(kind: Exclude<ChannelKind, 'email'>): Promise<Outside> {
+  const receiver = await startReceiver();
   let status: number = statusOf.works;
   const good: string[] = [];
   receiver.answer = (response, { headers, body }) => {
@@ -41,7 +39,10 @@ async function plainOutside(kind: 'slack' | 'webhook' | 'http' | 'telegram', now
     if (status === statusOf.works) good.push(`${headers['webhook-id'] ?? ''} ${body}`);
     response.writeHead(status).end('{"ok":true}');
   };
-  const own = { slack: {}, http: {}, webhook: { secret }, telegram: { token: '123456:ABC-DEFGHIJ', chat_id: 1 } }[kind];
+  const own = {
+    ...{ slack: {}, http: {}, teams: {}, discord: {}, webhook: { secret } },
+    ...{ telegram: { token: '123456:ABC-DEFGHIJ', chat_id: 1 }, pagerduty: { routing_key: routingKey } },
+  }[kind];
   return {
     settings: channelSettings.parse({ name: kind, type: kind, url: receiver.url, ...own }) as ChannelSettings,
     mood: (mood) => {
@@ -65,19 +66,5 @@ async function mailOutside(): Promise<Outside> {
     taken: () => server.received.map(({ mail }) => `${mail.subject}\n${mail.text}`),
     attempts: () => server.attempts,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-  };
-}
-
-async function strictOutside(kind: 'pagerduty' | 'teams' | 'discord', now: () => number): Promise<Outside> {
-  const receiver = await StrictReceiver.start(kind, now);
-  const base = { name: kind, url: receiver.url };
-  return {
-    settings: kind === 'pagerduty' ? { ...base, type: kind, routingKey } : { ...base, type: kind },
-    mood: (mood) => {
-      receiver.fault = mood === 'works' ? null : () => ({ status: statusOf[mood] });
-    },
-    taken: () => receiver.taken().map((payload) => JSON.stringify(payload)),
-    attempts: () => receiver.attempts.length,
-    [Symbol.asyncDispose]: () => receiver[Symbol.asyncDispose](),
   };
 }

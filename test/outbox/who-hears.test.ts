@@ -13,7 +13,7 @@ import type { RunState } from '../../src/core/verdict.ts';
 import { firing, resolved, sampleAlert, sampleMailbox, start } from '../alerts/samples.ts';
 import { pauseOf, people } from '../channels/people.ts';
 import { ending } from '../support/ending.ts';
-import { routingKey, StrictReceiver } from '../support/strict-receivers.ts';
+import { PagerDutyReceiver, routingKey } from '../support/strict-receivers.ts';
 import { account } from '../web/example-fleet.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { hookChannel, rigWith, slackTo, stage } from './rig.ts';
@@ -172,7 +172,7 @@ const running = (run: RunState) =>
 
 async function withPager() {
   let now = () => start;
-  const pager = await StrictReceiver.start('pagerduty', () => now());
+  const pager = await PagerDutyReceiver.start(() => now());
   const hook = await startReceiver(() => now());
   const rig = rigWith((clock) => [
     pagerdutyChannel({ name: 'pager', url: pager.url, routingKey, ...people }, clock),

@@ -1,95 +1,68 @@
-// Discord, Teams and PagerDuty on loopback: they refuse what breaks a published limit, and throttle as the real ones do.
-// Sources: docs.discord.com "Execute Webhook", "Embed Limits", "Rate Limits"; learn.microsoft.com "Create an Incoming Webhook" and
-// "Limits and specifications" (28 KB, four a second); developer.pagerduty.com "Events API v2 Overview", "Send an Alert Event".
-import type { ServerResponse } from 'node:http';
+// PagerDuty on loopback, which refuses what breaks a published limit and throttles as the real one does; what breaks the limits of Discord
+// and Teams. Sources: docs.discord.com "Execute Webhook", "Embed Limits"; learn.microsoft.com "Create an Incoming Webhook" and
+// "Limits and specifications" (28 KB); developer.pagerduty.com "Events API v2 Overview", "Send an Alert Event".
 import { type Receiver, startReceiver } from '../outbox/receiver.ts';
 import { type Fields, fields, list } from './slack-limits.ts';
 
-/** A request as it arrived. */
-export interface Attempt {
+/** An event as it arrived. */
+interface Attempt {
   readonly at: number;
-  readonly path: string;
   readonly body: string;
   readonly status: number;
 }
 
 interface Reply {
   readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
+  readonly body?: object;
 }
 
-interface Service {
-  readonly path: string;
-  /** What breaks a limit, in words; none when it is taken. */
-  readonly faults: (payload: Fields, bytes: number) => readonly string[];
-  readonly refusal: (faults: readonly string[]) => Reply;
-  readonly taken: Reply;
-  /** So many in so many milliseconds. */
-  readonly rate: { readonly count: number; readonly withinMs: number };
-  readonly throttled: (waitMs: number) => Reply;
-}
+const taken = { status: 202, body: { status: 'success', message: 'Event processed', dedup_key: 'k' } };
+/** Adjusted as PagerDuty sees fit, and without a hint when to come back. */
+const rate = { count: 120, withinMs: 60_000 };
+const throttled = {
+  status: 429,
+  body: { status: 'throttle exceeded', message: 'Requests for this service are arriving too quickly' },
+};
 
-export class StrictReceiver implements AsyncDisposable {
+export class PagerDutyReceiver implements AsyncDisposable {
   readonly attempts: Attempt[] = [];
-  /** Set, it answers before the service looks. null: the service itself. status 0: the connection is cut, after it was taken; -1: silence. */
-  fault: ((body: string) => Reply | null) | null = null;
-  readonly #service: Service;
+  /** Set, it answers in place of PagerDuty. */
+  fault: (() => Reply) | null = null;
   readonly #receiver: Receiver;
 
-  private constructor(service: Service, receiver: Receiver) {
-    this.#service = service;
+  private constructor(receiver: Receiver) {
     this.#receiver = receiver;
-    receiver.answer = (response, got) => this.#answer(response, got);
+    receiver.answer = (response, { body, at }) => {
+      const reply = this.fault?.() ?? this.#judge(body, at);
+      this.attempts.push({ at, body, status: reply.status });
+      response.writeHead(reply.status, { 'content-type': 'application/json' }).end(JSON.stringify(reply.body ?? null));
+    };
   }
 
-  static async start(kind: keyof typeof services, now: () => number): Promise<StrictReceiver> {
-    return new StrictReceiver(services[kind], await startReceiver(now, services[kind].path));
+  static async start(now: () => number): Promise<PagerDutyReceiver> {
+    return new PagerDutyReceiver(await startReceiver(now, '/v2/enqueue'));
   }
 
   get url(): string {
     return this.#receiver.url;
   }
 
-  /** The payloads that were taken, in order. */
+  /** The events that were taken, in order. */
   taken(): readonly Fields[] {
-    const good = this.#service.taken.status;
-    return this.attempts.filter(({ status }) => status === good).map(({ body }) => JSON.parse(body) as Fields);
+    const good = this.attempts.filter(({ status }) => status === taken.status);
+    return good.map(({ body }) => JSON.parse(body) as Fields);
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.#receiver[Symbol.asyncDispose]();
   }
 
-  #answer(response: ServerResponse, { path, body, at }: Omit<Attempt, 'status'>): void {
-    const reply = this.fault?.(body) ?? this.#judge(body, Buffer.byteLength(body), at);
-    if (reply.status < 0) return;
-    const cut = reply.status === 0;
-    this.attempts.push({ at, path, body, status: cut ? this.#service.taken.status : reply.status });
-    if (cut) {
-      response.destroy();
-      return;
-    }
-    response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers });
-    response.end(reply.body === undefined ? '' : JSON.stringify(reply.body));
-  }
-
-  #judge(body: string, bytes: number, at: number): Reply {
-    const { rate, throttled, faults, refusal, taken } = this.#service;
-    const since = at - rate.withinMs;
-    const lately = this.attempts.filter((one) => one.at > since && one.status !== 429);
-    const oldest = lately.at(-rate.count);
-    if (lately.length >= rate.count && oldest) return throttled(oldest.at - since);
-    const found = faults(fields(parsed(body)), bytes);
-    return found.length > 0 ? refusal(found) : taken;
-  }
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return null;
+  #judge(body: string, at: number): Reply {
+    const lately = this.attempts.filter((one) => one.at > at - rate.withinMs && one.status !== 429);
+    if (lately.length >= rate.count) return throttled;
+    const errors = pagerdutyFaults(fields(JSON.parse(body)), Buffer.byteLength(body));
+    const refusal = { status: 'invalid event', message: 'Event object is invalid', errors };
+    return errors.length > 0 ? { status: 400, body: refusal } : taken;
   }
 }
 
@@ -167,42 +140,3 @@ export function pagerdutyFaults(event: Fields, bytes: number): readonly string[]
     ...list(links).flatMap((link) => (typeof fields(link)['href'] === 'string' ? [] : ['a link without href'])),
   ];
 }
-
-const services = {
-  discord: {
-    path: '/api/webhooks/123/T0P-SECRET',
-    faults: discordFaults,
-    refusal: (faults) => ({ status: 400, body: { message: 'Invalid Form Body', code: 50_035, errors: faults } }),
-    taken: { status: 200, body: { id: '1', type: 0 } },
-    rate: { count: 30, withinMs: 60_000 },
-    // Seconds, with a fraction; here without the header, which some proxies take away.
-    throttled: (waitMs) => ({
-      status: 429,
-      headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset-after': String(waitMs / 1_000) },
-      body: { message: 'You are being rate limited.', retry_after: waitMs / 1_000, global: false },
-    }),
-  },
-  teams: {
-    path: '/workflows/T0P-SECRET/triggers/manual/paths/invoke?api-version=1&sig=SIGNATURE_OF_IT',
-    faults: teamsFaults,
-    refusal: (faults) => ({ status: 400, body: { error: { code: 'InvalidRequestContent', message: faults.join() } } }),
-    taken: { status: 202 },
-    rate: { count: 4, withinMs: 1_000 },
-    throttled: (waitMs) => ({ status: 429, headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } }),
-  },
-  pagerduty: {
-    path: '/v2/enqueue',
-    faults: pagerdutyFaults,
-    refusal: (errors) => ({
-      status: 400,
-      body: { status: 'invalid event', message: 'Event object is invalid', errors },
-    }),
-    taken: { status: 202, body: { status: 'success', message: 'Event processed', dedup_key: 'k' } },
-    // Adjusted as PagerDuty sees fit, and without a hint when to come back.
-    rate: { count: 120, withinMs: 60_000 },
-    throttled: () => ({
-      status: 429,
-      body: { status: 'throttle exceeded', message: 'Requests for this service are arriving too quickly' },
-    }),
-  },
-} as const satisfies Readonly<Record<string, Service>>;

@@ -103,13 +103,6 @@ describe('the server', () => {
     expect([answer.status, answer.body.toString()]).toEqual([503, `not ready: ${reasons[0]}\n`]);
   });
 
-  test('says in one sentence that its port is taken', async () => {
-    await using first = await serve(exampleFleet());
-    await expect(serve(exampleFleet(), { port: first.port })).rejects.toThrow(
-      `127.0.0.1:${first.port} is in use by another process. Stop that process or set another server.listen`,
-    );
-  });
-
   test('closes although connections are open, idle or in the middle of a request', async () => {
     const server = await serve(exampleFleet());
     const agent = new Agent({ keepAlive: true });

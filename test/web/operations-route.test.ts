@@ -13,6 +13,7 @@ const token = (name: string, role: 'operator' | 'viewer') => {
   return { name, role, sha256: sha256(`secret-of-${name}`) };
 };
 const auth = { tokens: [token('anna', 'operator'), token('vera', 'viewer')] };
+const headers = { authorization: 'Bearer secret-of-anna', 'content-type': 'application/json' };
 
 /** Commands that note what they were asked for. */
 function noting() {
@@ -79,7 +80,6 @@ test.each([
 ])('what is wrong with a request for %s is said in plain words: %s', async (name, body, words) => {
   const { asked, operate } = noting();
   await using server = await serve(new Fleet(), { auth: () => auth, operate: () => operate });
-  const headers = { authorization: 'Bearer secret-of-anna', 'content-type': 'application/json' };
   const answer = await fetch(`${server.url}/api/operations/${name}`, { method: 'POST', headers, body });
   const { message, messages } = (await answer.json()) as { message?: string; messages?: readonly string[] };
   const unread = words.startsWith('400') ? '' : `422 The request for ${name} cannot be read: `;
@@ -88,7 +88,6 @@ test.each([
 
 test('a request during the start is refused with the time to wait', async () => {
   await using server = await serve(new Fleet(), { auth: () => auth, operate: () => null });
-  const headers = { authorization: 'Bearer secret-of-anna', 'content-type': 'application/json' };
   const answer = await fetch(`${server.url}/api/operations/pause`, {
     method: 'POST',
     headers,
@@ -108,7 +107,6 @@ test('a huge body to an operator’s route is refused after 64 KiB, in a sentenc
       if (sent >= 64 * mebibyte) pouring.close();
     },
   });
-  const headers = { authorization: 'Bearer secret-of-anna', 'content-type': 'application/json' };
   const url = `${server.url}/api/operations/pause`;
   const refused = await fetch(url, { method: 'POST', headers, body, duplex: 'half' });
   const message = 'The request is larger than 64 KiB.';
