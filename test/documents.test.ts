@@ -1,10 +1,12 @@
 // Every link between the documents leads to a file and a heading that are in the repository; CHANGELOG.md is in the form of
-// keepachangelog.com.
+// keepachangelog.com; every page keeps to its number of words.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { defaultPolicy } from '../src/core/policy.ts';
 import { minuteMs } from '../src/core/time.ts';
+import { countText, pageCounts, pageTexts, wordsIn } from '../tools/docs/count.ts';
+import { styleOf } from '../tools/docs/style.ts';
 
 const root = join(import.meta.dirname, '..');
 const folders = ['docs', 'docs/decisions', 'grafana'];
@@ -96,4 +98,32 @@ test('an entry has at most two lines', () => {
   expect(entries.length).toBeGreaterThan(20);
   const long = entries.filter((entry) => (entry.split(/\n\n|\n(?=#)/)[0] ?? '').trim().split('\n').length > 2);
   expect(long).toEqual([]);
+});
+
+test('no page has more words than its budget', () => {
+  const counts = pageCounts();
+  expect(counts.length).toBeGreaterThan(15);
+  expect(counts.filter(({ words, budget }) => words > budget)).toEqual([]);
+});
+
+test('a word has a letter or a digit', () => {
+  expect(wordsIn('# Two words\n| --- | 1% |\n```\nnpm ci && npm start\n```')).toBe(7);
+  expect(
+    countText([{ page: 'a.md', words: 3, budget: 2 }])
+      .split('\n')
+      .at(-1),
+  ).toMatch(/^all +3 +2 +1$/);
+});
+
+test('sentences are short: 12 words on average, and few of more than 30', () => {
+  const { wordsASentence, longPercent } = styleOf(pageTexts());
+  expect(wordsASentence).toBeLessThan(12);
+  expect(longPercent).toBeLessThan(2);
+});
+
+test('code, headings and tables have no sentences; a code block counts per 1,000 words', () => {
+  const text =
+    '# Not a sentence. Really\n\nTwo words. Three more words\n\n```\nnot. These\n```\n\n| not | these |\n- One item';
+  expect(styleOf([text])).toMatchObject({ sentences: 3, wordsASentence: 7 / 3, longPercent: 0 });
+  expect(styleOf([text]).blocks).toBeCloseTo(1_000 / 13);
 });

@@ -1,4 +1,4 @@
-// The dashboards keep the rules of grafana/dashboard-linter, and everything in grafana/ uses only metrics that exist.
+// The dashboards keep the rules of grafana/dashboard-linter, and everything in grafana/ uses only metrics that exist, which docs/metrics.md has.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -6,7 +6,8 @@ import { parse } from 'yaml';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { isOwnHost } from '../../src/web/access/auth.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
-import { exampleFleet } from '../web/example-fleet.ts';
+import { Scrape } from '../support/scrape.ts';
+import { exampleFleet, now } from '../web/example-fleet.ts';
 import { metricsOf, stillWorld, textOf } from '../web/running-server.ts';
 import { boards, expressions, folder, rules } from './boards.ts';
 
@@ -53,19 +54,47 @@ describe.each(boards())('%s', (file, board) => {
 });
 
 const ofPrometheus = ['up', 'scrape_duration_seconds'];
-/** Metrics of a live process that the fleet of the example does not have right now. */
-const sometimes = ['warmwarden_outbox_oldest_timestamp_seconds'];
 
-test('every metric that a dashboard or a rule asks for exists', async () => {
+/** The exposition of a fleet that has each of them. */
+function everyMetric(): Promise<string> {
   const fleet = exampleFleet();
   fleet.putBreaker('https://api.example', closedBreaker);
   fleet.putGuarding([{ account: 'acme', startingSince: null }]);
-  const metrics = metricsOf(fleet, stillWorld());
+  for (const channel of [...fleet.channels()]) fleet.putChannel({ ...channel, oldestPendingAt: now });
+  const metrics = metricsOf(fleet, stillWorld(), { tagsOf: () => ['client=north'] });
   metrics.tally.request({ account: 'acme', route: 'stats', code: '200' }, 0.1);
-  const text = await textOf(metrics);
+  return textOf(metrics);
+}
+
+test('every metric is in docs/metrics.md with its labels, and nothing else is', async () => {
+  const exposed = new Map<string, string>();
+  for (const { name, labels } of new Scrape(await everyMetric()).samples) {
+    if (!name.startsWith('warmwarden_')) continue;
+    const ofFamily = Object.keys(labels).filter((label) => label !== 'le');
+    exposed.set(name.replace(/_(bucket|sum|count)$/, ''), ofFamily.sort().join(', '));
+  }
+  const rows = readFileSync(join(folder, '../docs/metrics.md'), 'utf8').matchAll(
+    /^\| `(warmwarden_\w+)` \|([^|]*)\|/gm,
+  );
+  const documented = new Map(
+    [...rows].map(([, name = '', labels = '']) => [
+      name,
+      labels
+        .split(',')
+        .map((label) => label.trim())
+        .sort()
+        .join(', '),
+    ]),
+  );
+  expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(exposed));
+  expect(exposed.size).toBeGreaterThan(45);
+});
+
+test('every metric that a dashboard or a rule asks for exists', async () => {
+  const text = await everyMetric();
   const exposed = new Set([...text.matchAll(/^(\w+)(?:\{| )/gm)].map(([, name]) => name));
   const recorded = rules('recording.yaml').map(({ record }) => record ?? '');
-  const known = new Set([...exposed, ...recorded, ...ofPrometheus, ...sometimes]);
+  const known = new Set([...exposed, ...recorded, ...ofPrometheus]);
   const unknown = expressions().flatMap(({ place, expr }) =>
     [...expr.matchAll(/\b(?:\w+:)?(?:warmwarden|process|nodejs|scrape)_\w+(?::\w+)?|\bup\b/g)]
       .map(([name]) => name)

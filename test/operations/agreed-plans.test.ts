@@ -1,10 +1,17 @@
 // What a person agreed to is not done when it would be something else by now: a command whose plan says too little would do it.
+// `breaker apply` never acts where an emergency stop forbids it.
 import { beforeEach, expect, test } from 'vitest';
-import type { Fleet } from '../../src/core/fleet/fleet.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { AccountState, MailboxState } from '../../src/core/mailbox.ts';
 import type { Operate } from '../../src/core/operator-command.ts';
 import { hourMs } from '../../src/core/time.ts';
+import type { VerdictAction } from '../../src/core/verdict.ts';
+import type { WriteScope } from '../../src/core/write-scope.ts';
+import { appliedTexts, applyPlan } from '../../src/operations/holds.ts';
 import { answers, arrivedMailbox, memory, now } from '../store/records.ts';
+import { mailbox, now as start, verdict } from '../web/example-fleet.ts';
+import { stillWorld } from '../web/running-server.ts';
 import { openRooms, operateOn } from './rooms.ts';
 
 const who = { by: 'ann', reason: 'a look first' };
@@ -57,4 +64,59 @@ test.each<[string, string, object, () => object, string]>([
   const outcome = await command({ plan, ...change() });
   expect([outcome.result, fleet.silences(now)]).toEqual(['changed', []]);
   expect(outcome.messages.join()).toContain(words);
+});
+
+const api = 'https://api.example';
+const keys = ['acme/m1', 'acme/m2', 'beta/m3'];
+
+function stage(stops: readonly WriteScope[], held = keys, wanted: Readonly<Record<string, VerdictAction>> = {}) {
+  const known = new Fleet();
+  for (const key of held) {
+    const answer = verdict({ action: 'hold', reason: 'circuit_breaker', wanted: wanted[key] ?? 'recovery' });
+    const [account = '', id = ''] = key.split('/');
+    known.putMailbox({ ...mailbox(id, `${id}@x.example`), account, verdict: { at: start, answer } });
+  }
+  const entries = held.map((key, index) => ({
+    ...{
+      key,
+      account: key.slice(0, 4),
+      email: `${key.slice(5)}@x.example`,
+      domain: 'x.example',
+      at: start,
+      held: true,
+    },
+    ...{ firstSight: false, statsAt: start, weight: 9 - index },
+  }));
+  known.putBreaker(api, { ...closedBreaker, openSince: start, entries });
+  for (const scope of stops) known.putWritesOff({ scope, since: start, until: null, by: 'bob', reason: 'a look' });
+  const plan = applyPlan({ fleet: known, world: stillWorld() }, new Map([[api, held]]));
+  return {
+    plan,
+    effect: plan.effect.join(' '),
+    applied: appliedTexts({ fleet: known, world: stillWorld() }, held).join(' '),
+  };
+}
+
+test('the preview says which mailboxes are paused and which are switched, and another action is another plan', () => {
+  const { effect, plan } = stage([], keys, { 'beta/m3': 'pause', 'acme/m2': 'hold' });
+  expect(effect).toBe(
+    [
+      'Warmwarden will immediately act on 3 mailboxes that the circuit breaker is holding.',
+      'Warmwarden will pause the warm-up of 1 mailbox, until a person resumes it: m3@x.example.',
+      'Warmwarden will switch 1 mailbox to recovery mode: m1@x.example.',
+      'Warmwarden will first judge 1 mailbox on fresh data: m2@x.example.',
+    ].join(' '),
+  );
+  expect(plan.about).not.toEqual(stage([]).plan.about);
+  const many = Array.from({ length: 12 }, (_, number) => `acme/m${number}`);
+  expect(stage([], many).effect).toMatch(/m9@x\.example and 2 more\.$/);
+});
+
+test('during an emergency stop, neither the preview nor the answer says that it acts', () => {
+  const { effect, applied } = stage([{ kind: 'everything' }]);
+  for (const said of [effect, applied]) {
+    expect(said).toContain('Warmwarden does NOT act on 3 mailboxes while writes are off.');
+    expect(said).toContain('Writes are off for all accounts (bob: a look). To allow them: `warmwarden writes on`.');
+    expect(said).not.toMatch(/immediately|now acts/);
+  }
 });

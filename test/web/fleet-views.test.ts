@@ -26,17 +26,8 @@ test('/api/groups counts the fleet as the page does, the groups that need attent
   expect([acme.mailboxes, acme.states.paused_by_guard, acme.states.recovering, acme.states.ok]).toEqual([10, 1, 1, 8]);
   expect(acme.rate_percent).toBeCloseTo((acme.bounced * 100) / acme.sent);
   const byTag = await jsonAt(server, '/api/groups?by=tag');
-  const counts = byTag.groups.map(({ name, mailboxes }: { name: string | null; mailboxes: number }) => [
-    name,
-    mailboxes,
-  ]);
-  expect(new Map(counts)).toEqual(
-    new Map<string | null, number>([
-      ['vip', 1],
-      ['pilot', 1],
-      [null, 11],
-    ]),
-  );
+  const counts = byTag.groups.map((one: Record<string, unknown>) => `${one['name']} ${one['mailboxes']}`);
+  expect(counts.sort()).toEqual(['null 11', 'pilot 1', 'vip 1']);
   const ids = async (path: string) => (await jsonAt(server, path)).mailboxes.map(({ id }: { id: string }) => id);
   expect(await ids('/api/fleet?tag=vip')).toEqual(['m1']);
   expect(await ids('/api/fleet?tag=p*&q=nothing')).toEqual([]);
@@ -61,23 +52,13 @@ test("/api/groups counts the alerts of a group's domains, ips and accounts once,
   await using server = await serve(tagged(fleet, ({ id }) => (id < 'm3' ? ['vip'] : [])));
   const counts = async (by: string) => {
     const { groups } = await jsonAt(server, `/api/groups?by=${by}`);
-    return groups.map((one: { name: string; alerts_firing: number }) => [one.name, one.alerts_firing]);
+    return groups.map((one: { name: string; alerts_firing: number }) => `${one.name} ${one.alerts_firing}`).join(', ');
   };
-  expect(await counts('account')).toEqual([
-    ['acme', 4],
-    ['calm', 0],
-  ]);
-  expect(await counts('domain')).toEqual([
-    ['acme.example', 4],
-    ['other.example', 2],
-    ['calm.example', 0],
-  ]);
-  expect(await counts('tag')).toEqual([
-    [null, 2],
-    ['vip', 4],
-  ]);
+  expect(await counts('account')).toBe('acme 4, calm 0');
+  expect(await counts('domain')).toBe('acme.example 4, other.example 2, calm.example 0');
+  expect(await counts('tag')).toBe('null 2, vip 4');
   fleet.putAlert(alert({ rule: 'blacklisted', severity: 'warning', object: '192.0.2.1' }));
-  expect(new Map(await counts('domain')).get('other.example')).toBe(3);
+  expect(await counts('domain')).toContain('other.example 3');
 });
 
 test('/api/groups has every configured account, also one without a mailbox, and those that cannot be read first', async () => {
@@ -93,19 +74,10 @@ test('/api/groups has every configured account, also one without a mailbox, and 
   fleet.putAlert(alert({ rule: 'not_guarded', account: 'wrong', severity: 'critical' }));
   await using server = await serve(fleet);
   const { groups, total } = await jsonAt(server, '/api/groups');
-  const seen = groups.map((one: { name: string; mailboxes: number | null; alerts_firing: number }) => [
-    one.name,
-    one.mailboxes,
-    one.alerts_firing,
-  ]);
-  expect(seen).toEqual([
-    ['wrong', null, 1],
-    ['gone', null, 0],
-    ['later', null, 0],
-    ['stored', 1, 0],
-    ['acme', 1, 0],
-    ['empty', 0, 0],
-  ]);
+  const seen = groups.map(
+    (one: Record<string, unknown>) => `${one['name']} ${one['mailboxes']} ${one['alerts_firing']}`,
+  );
+  expect(seen.join(', ')).toBe('wrong null 1, gone null 0, later null 0, stored 1 0, acme 1 0, empty 0 0');
   expect(total).toBe(6);
   const first = async () => (await jsonAt(server, '/api/groups')).groups[0].name;
   const silence = { by: 'ann', reason: 'known', from: now - 1, until: now + minuteMs };
