@@ -201,26 +201,6 @@ test('dns_failing is per domain and twice; inconclusive neither fires nor resolv
   expect(active('dns_failing', 'dns', withDns({ spf: true, dkim: true }))).toBe(false);
 });
 
-test('mailbox_unwell: the list alone does not end what the detail says, and unclear says nothing', () => {
-  const state = (connection: 'connected' | 'error' | 'unclear', status: string | null) => {
-    const base = sampleMailbox();
-    const answer = { status, healthScore: null, dailyLimit: null, connection, connectionError: null };
-    return { ...base, entry: { at: start, answer: { ...base.entry.answer, status } }, detail: { at: start, answer } };
-  };
-  for (const [answered, connection, status, expected] of [
-    ['mailbox', 'error', 'active', true],
-    ['mailboxes', 'error', 'active', 'unknown'],
-    ['mailbox', 'unclear', 'active', 'unknown'],
-    ['mailbox', 'connected', 'active', false],
-    ['mailboxes', 'connected', 'active', false],
-    ['mailboxes', 'connected', 'disconnected', true],
-    ['mailboxes', 'connected', 'connection_failed', true],
-    ['mailboxes', 'connected', 'connection_ok', false],
-    ['mailboxes', 'connected', null, 'unknown'],
-  ] as const)
-    expect(active('mailbox_unwell', answered, state(connection, status))).toBe(expected);
-});
-
 test('not_guarded counts from the first failure, for three minutes; before any answer nothing is known', () => {
   const { forecast, ...known } = account('acme');
   const fresh = { ...known, forecast, lastSuccessAt: null, failingSince: null, lastFailure: null };

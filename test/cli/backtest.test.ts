@@ -1,6 +1,6 @@
 // `warmwarden backtest` against the simulator, and the replay that it rests on: the guard day by day, with its memory, over rows
 // that each test writes down.
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BacktestOptions, backtest } from '../../src/cli/backtest.ts';
 import { type Past, replayGuard } from '../../src/core/guard/replay.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
@@ -60,61 +60,66 @@ function mailboxIn(outcome: Json, email: string): Json {
   return outcome.mailboxes.find((mailbox: Json) => mailbox.email === email);
 }
 
-test('of the bounce storm it tells the switch and the pause that the daemon would have made, with their reasons', async () => {
-  await using staged = await stage({ scenario: 'bounce-storm' });
-  const { run } = staged;
-  const { code, out, err } = await run({ json: true });
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  const outcome = JSON.parse(out);
-  expect(outcome.mailboxes).toHaveLength(12);
-  expect(mailboxIn(outcome, amelia)).toMatchObject({
-    account: 'acme',
-    mode: 'balanced',
-    guards: [{ actions: [{ date: '2026-03-10', action: 'recovery', reason: 'bounce_rate_over_limit' }] }],
+describe('of a bounce storm', () => {
+  let staged: Awaited<ReturnType<typeof stage>>;
+  beforeAll(async () => {
+    staged = await stage({ scenario: 'bounce-storm' });
   });
-  expect(mailboxIn(outcome, jonas).guards[0].actions).toMatchObject([
-    { date: '2026-03-10', action: 'pause', reason: 'emergency' },
-  ]);
-  expect(mailboxIn(outcome, jonas).guards[0]).toMatchObject({ days_paused: 5, days_in_recovery: 0 });
-  const untouched = outcome.mailboxes.filter((mailbox: Json) => mailbox.guards[0].interventions === 0);
-  for (const mailbox of untouched) expect(mailbox.guards[0]).toMatchObject({ bounces_avoided: 0, sends_lost: 0 });
-  const sum = outcome.mailboxes.reduce((all: number, mailbox: Json) => all + mailbox.guards[0].interventions, 0);
-  expect(outcome.totals).toMatchObject([{ interventions: sum }]);
-});
+  afterAll(() => staged[Symbol.asyncDispose]());
 
-test('the table says what was done and why, mailbox by mailbox, with a total and what was assumed', async () => {
-  await using staged = await stage({ scenario: 'bounce-storm' });
-  const { run, config } = staged;
-  const { out } = await run();
-  expect(out).toMatch(/^What the guard would have done in the last 90 days: 12 mailboxes\./);
-  expect(out).toMatch(new RegExp(`acme/${amelia} +balanced +1 +5 d +0 d`));
-  expect(out).toMatch(/2026-03-10 pause \(emergency\)\. \d+ bounces in \d+ emails since 9 March/);
-  expect(out).toMatch(/^total +2 +5 d +5 d/m);
-  expect(out).toContain("- today's mode was the mode on all days");
-  expect(out).toContain('at most 15 emails a day are sent');
-  // Names of guards are for two of them.
-  expect(out).not.toContain(config);
-});
-
-test('--guard sets another guard beside ours, from a file with a guard section or out of a whole configuration', async () => {
-  await using staged = await stage({ scenario: 'bounce-storm' });
-  const { run, workplace, config } = staged;
-  const guard = { on_breach: 'alert', emergency: { rate: '99%' } };
-  for (const [name, file] of [
-    ['guard.yaml', { guard }],
-    ['other.yaml', { accounts: [{ name: 'elsewhere', base_url: '$' }], guard }],
-  ] as const) {
-    const other = workplace.configure(file, name);
-    const { code, out, err } = await run({ guard: other, json: true });
+  test('it tells the switch and the pause that the daemon would have made, with their reasons', async () => {
+    const { run } = staged;
+    const { code, out, err } = await run({ json: true });
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(JSON.parse(out).totals).toMatchObject([
-      { guard: config, interventions: 2 },
-      { guard: other, interventions: 0, bounces_avoided: 0, sends_lost: 0 },
+    const outcome = JSON.parse(out);
+    expect(outcome.mailboxes).toHaveLength(12);
+    expect(mailboxIn(outcome, amelia)).toMatchObject({
+      account: 'acme',
+      mode: 'balanced',
+      guards: [{ actions: [{ date: '2026-03-10', action: 'recovery', reason: 'bounce_rate_over_limit' }] }],
+    });
+    expect(mailboxIn(outcome, jonas).guards[0].actions).toMatchObject([
+      { date: '2026-03-10', action: 'pause', reason: 'emergency' },
     ]);
-    const table = (await run({ guard: other })).out;
-    expect(table).toMatch(new RegExp(`^total +${config} +2 `, 'm'));
-    expect(table).toMatch(new RegExp(`^total +${other} +0 `, 'm'));
-  }
+    expect(mailboxIn(outcome, jonas).guards[0]).toMatchObject({ days_paused: 5, days_in_recovery: 0 });
+    const untouched = outcome.mailboxes.filter((mailbox: Json) => mailbox.guards[0].interventions === 0);
+    for (const mailbox of untouched) expect(mailbox.guards[0]).toMatchObject({ bounces_avoided: 0, sends_lost: 0 });
+    const sum = outcome.mailboxes.reduce((all: number, mailbox: Json) => all + mailbox.guards[0].interventions, 0);
+    expect(outcome.totals).toMatchObject([{ interventions: sum }]);
+  });
+
+  test('the table says what was done and why, mailbox by mailbox, with a total and what was assumed', async () => {
+    const { run, config } = staged;
+    const { out } = await run();
+    expect(out).toMatch(/^What the guard would have done in the last 90 days: 12 mailboxes\./);
+    expect(out).toMatch(new RegExp(`acme/${amelia} +balanced +1 +5 d +0 d`));
+    expect(out).toMatch(/2026-03-10 pause \(emergency\)\. \d+ bounces in \d+ emails since 9 March/);
+    expect(out).toMatch(/^total +2 +5 d +5 d/m);
+    expect(out).toContain("- today's mode was the mode on all days");
+    expect(out).toContain('at most 15 emails a day are sent');
+    // Names of guards are for two of them.
+    expect(out).not.toContain(config);
+  });
+
+  test('--guard sets another guard beside ours, from a file with a guard section or out of a whole configuration', async () => {
+    const { run, workplace, config } = staged;
+    const guard = { on_breach: 'alert', emergency: { rate: '99%' } };
+    for (const [name, file] of [
+      ['guard.yaml', { guard }],
+      ['other.yaml', { accounts: [{ name: 'elsewhere', base_url: '$' }], guard }],
+    ] as const) {
+      const other = workplace.configure(file, name);
+      const { code, out, err } = await run({ guard: other, json: true });
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(JSON.parse(out).totals).toMatchObject([
+        { guard: config, interventions: 2 },
+        { guard: other, interventions: 0, bounces_avoided: 0, sends_lost: 0 },
+      ]);
+      const table = (await run({ guard: other })).out;
+      expect(table).toMatch(new RegExp(`^total +${config} +2 `, 'm'));
+      expect(table).toMatch(new RegExp(`^total +${other} +0 `, 'm'));
+    }
+  });
 });
 
 test('a mistake in the other guard is told with its place, and nothing is asked of the API', async () => {

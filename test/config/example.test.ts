@@ -179,10 +179,13 @@ describe('leaving a key out', () => {
     expect(places.length).toBeGreaterThan(60);
   });
 
-  test.each(places)('$path changes nothing', ({ steps }) => {
+  const byDepth = Map.groupBy(places, ({ steps }) => steps.length);
+  test.each([...byDepth])('at depth %i changes nothing', (_, those) => {
     const tree = structuredClone(example);
-    const holder = steps.slice(0, -1).reduce<Holder>((inner, step) => inner[step] as Holder, tree as Holder);
-    delete holder[steps.at(-1) ?? ''];
+    for (const { steps } of those) {
+      const holder = steps.slice(0, -1).reduce<Holder>((inner, step) => inner[step] as Holder, tree as Holder);
+      delete holder[steps.at(-1) ?? ''];
+    }
     expect(configOf(tree)).toEqual(whole);
   });
 });

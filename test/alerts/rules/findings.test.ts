@@ -161,11 +161,10 @@ type Seen = readonly [id: string, madeAt: EpochMs | null, good: boolean];
 
 const dnsOf = ([id, madeAt, good]: Seen) => withDns({ id, spf: good, checkedAt: checkedAt(madeAt) });
 
-function withListing([id, madeAt, good]: Seen): MailboxState {
-  const found = { listed: !good, lists: good ? [] : ['zen.example'], found: good ? 0 : 1, checked: 60 };
-  const answer = { domain: 'acme.example', ip: '192.0.2.7', checkedAt: checkedAt(madeAt), ...found };
-  return sampleMailbox({ id, email: `${id}@acme.example`, blacklist: { at: start, answer } });
-}
+const withListing = ([id, madeAt, good]: Seen): MailboxState => ({
+  ...listed({ checkedAt: checkedAt(madeAt), listed: !good, lists: good ? [] : ['zen.example'], found: good ? 0 : 1 }),
+  ...{ id, email: `${id}@acme.example` },
+});
 
 const checkedAt = (madeAt: EpochMs | null) => (madeAt === null ? null : new Date(madeAt).toISOString());
 

@@ -5,7 +5,7 @@ import { tune } from '../../../src/alerts/condition.ts';
 import { actedEvent } from '../../../src/alerts/rules/action-rules.ts';
 import { sendingOverLimit } from '../../../src/alerts/rules/mailbox-rules.ts';
 import { type AlertRule, defaultRuleSettings, type Severity } from '../../../src/core/alert-rules.ts';
-import type { RecentBounce, StatsRow, WarmupAnswer } from '../../../src/core/answers.ts';
+import type { MailboxDetail, RecentBounce, StatsRow, WarmupAnswer } from '../../../src/core/answers.ts';
 import type { GuardMemory } from '../../../src/core/guard/memory.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
 import type { RecentLimits } from '../../../src/core/policy.ts';
@@ -60,13 +60,30 @@ test.each<[string, string, number | null, Partial<Claim> | null, number, boolean
   expect(active(what, recovering(limit, change), afterMs)).toBe(expected);
 });
 
-function withStatus(listed: string | null, detailed: string | null = listed): MailboxState {
+type Connection = MailboxDetail['connection'];
+
+function withStatus(listed: string | null, detailed = listed, connection: Connection = 'connected'): MailboxState {
   const mailbox = sampleMailbox();
   const answer = { ...mailbox.entry.answer, status: listed };
   const detail = { status: detailed, healthScore: null, dailyLimit: null };
-  const connected = { ...detail, connection: 'connected', connectionError: null } as const;
+  const connected = { ...detail, connection, connectionError: null };
   return { ...mailbox, entry: { at: start, answer }, detail: { at: start, answer: connected } };
 }
+
+test('mailbox_unwell: the list alone does not end what the detail says, and unclear says nothing', () => {
+  for (const [answered, connection, status, expected] of [
+    ['mailbox', 'error', 'active', true],
+    ['mailboxes', 'error', 'active', 'unknown'],
+    ['mailbox', 'unclear', 'active', 'unknown'],
+    ['mailbox', 'connected', 'active', false],
+    ['mailboxes', 'connected', 'active', false],
+    ['mailboxes', 'connected', 'disconnected', true],
+    ['mailboxes', 'connected', 'connection_failed', true],
+    ['mailboxes', 'connected', 'connection_ok', false],
+    ['mailboxes', 'connected', null, 'unknown'],
+  ] as const)
+    expect(conditionOf('mailbox_unwell', answered, withStatus(status, status, connection)).active).toBe(expected);
+});
 
 const unknownStatus = (answered: 'mailbox' | 'mailboxes', mailbox: MailboxState, rules = defaultRuleSettings) =>
   conditionOf('status', answered, mailbox, { rules });
