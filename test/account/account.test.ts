@@ -4,7 +4,7 @@ import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { momentText } from '../../src/core/wording/phrases.ts';
 import { amelia, type Duty, goOnDuty, jonas, oliver, stormOf } from './duty.ts';
 
-/** Beside it, guard_blind says that no mailbox of the account can be judged (test/habits/days.test.ts). */
+/** Beside it, guard_blind says that no mailbox of the account can be judged (test/habits/green-means-guarded.test.ts). */
 const stale = async (duty: Duty) => (await duty.notified()).filter((one) => one.endsWith('stale_data'));
 const unavailable = { status: 503, body: '<html>maintenance</html>' };
 

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
-import { calmPoll, goOnDuty, rarePoll } from '../account/duty.ts';
-import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { goOnDuty, rarePoll } from '../account/duty.ts';
 import { commandLine } from '../support/command-line.ts';
 import { type Asked, answerWith, OtherApi, week } from '../support/other-api.ts';
 import { Workplace } from '../support/process.ts';
@@ -81,27 +80,6 @@ test('fewer days than were asked for are judged, and the log says it once', asyn
   await duty.until(() => duty.reason('a@a.example') === 'ok', 10 * minuteMs);
   await duty.run(2 * hourMs);
   expect(duty.api().statsCut).toEqual({ asked: 30, given: 7, said: null });
-});
-
-test('where no statistics are given at all, the account is NOT GUARDED everywhere, in the words of the API', async () => {
-  const said = 'statistics are not part of your plan';
-  await using api = await apiWith(['a', 'b']);
-  let refusing = true;
-  api.fault = (asked) => (isStats(asked) && refusing ? refusal(said) : undefined);
-  await using daemon = await startMovedDaemon({ other: api, poll: calmPoll });
-  const status = () => commandLine(['status', '--config', daemon.file]);
-  await daemon.run(10 * minuteMs);
-  const [ready, table] = [await daemon.readyz(), await status()];
-  expect(ready).toMatch(new RegExp(`^503 .*${said}`));
-  expect(table).toMatchObject({ code: 1, stdout: expect.stringContaining('NOT GUARDED') });
-  expect(table.stdout).toContain(said);
-  const told = daemon.told('not_guarded');
-  expect(told).toMatchObject([{ status: 'firing', severity: 'critical' }]);
-  expect(told[0]?.sentences.join(' ')).toContain(said);
-  refusing = false;
-  await daemon.run(30 * minuteMs);
-  expect([await daemon.readyz(), (await status()).code]).toEqual(['200 ready', 0]);
-  expect(daemon.notified('not_guarded')).toEqual(['firing', 'resolved']);
 });
 
 describe('doctor tries each kind of request once', () => {

@@ -1,46 +1,25 @@
 // Answers under which nothing is judged: whatever the API says instead, alerts, readiness, page, status and metrics say so.
-import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { startReceiver } from '../outbox/receiver.ts';
 import { type MovedDaemon, startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { commandLine } from '../support/command-line.ts';
 import { ending } from '../support/ending.ts';
-import { close, listen, urlOf } from '../support/loopback.ts';
 import { type Asked, answerWith, type Fault, OtherApi } from '../support/other-api.ts';
 
 const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/5 * * * *', warmup: '*/5 * * * *' };
 
-type FaultOf = (asked: Asked, count: number) => Fault | undefined;
-
-/** Counts the pings of a dead man's switch. */
-async function startSwitch() {
-  let pings = 0;
-  const server = createServer((_, response) => {
-    pings += 1;
-    response.end('OK');
-  });
-  await listen(server);
-  return {
-    url: urlOf(server),
-    /** Pings since the last look. */
-    taken: () => {
-      const since = pings;
-      pings = 0;
-      return since;
-    },
-    [Symbol.asyncDispose]: () => close(server),
-  };
-}
+type FaultOf = (asked: Asked, count: number, api: OtherApi) => Fault | undefined;
 
 /** Begins with the fault at the first start, after a restart, or while the daemon runs. */
 async function stageWith(when: When, fault: FaultOf) {
   const api = await OtherApi.start(['a', 'b', 'c']);
-  const beats = await startSwitch();
+  const beats = await startReceiver();
   let [isFaulty, count] = [when === 'first start', 0];
   api.fault = (asked) => {
     if (!isFaulty || asked.method !== 'GET') return undefined;
     count += 1;
-    return fault(asked, count);
+    return fault(asked, count, api);
   };
   const daemon = await startMovedDaemon({ other: api, poll, expectErrors: ['the API', 'mailbox list'] });
   await daemon.reload((config) => Object.assign(config.alerts, { heartbeat: { url: beats.url, allow_http: true } }));
@@ -69,14 +48,14 @@ async function lightsOf({ daemon, beats }: Awaited<ReturnType<typeof stageWith>>
   const [metrics, ready, page] = [await daemon.text('/metrics'), await daemon.readyz(), await daemon.text('/')];
   const { code, stdout } = await commandLine(['status', '--config', daemon.file]);
   const { tone, headline } = await daemon.json<{ tone: string; headline: string }>('/api/fleet');
-  beats.taken();
+  const pings = beats.received.length;
   await daemon.run(2 * minuteMs);
   return {
     alerts: firing(daemon),
     ready: ready.slice(0, 3),
     page: /NOT GUARDED/.test(page) && ['alarm', 'unknown'].includes(tone) && /NOT GUARDED/.test(headline),
-    status: code === 1 && /NOT GUARDED/.test(stdout),
-    beating: beats.taken() > 0,
+    status: code === 1 && /NOT GUARDED/.test(stdout) && !/can wait/.test(stdout),
+    beating: beats.received.length > pings,
     guarded: seriesOf(metrics, 'account_guarded'),
     prometheus: ['api_up', 'account_key_accepted', 'account_guarded', 'ready'].filter(
       (name) => seriesOf(metrics, name) === 0,
@@ -131,6 +110,14 @@ test.each([
 
 const html: Fault = { kind: 'answer', status: 200, body: '<html>', headers: { 'content-type': 'text/html' } };
 const judged = ['/v1/stats', '/v1/warmup'];
+/** Statistics of a week in other shapes. */
+const statistics =
+  (key: string, dayOf: (date: string) => object): FaultOf =>
+  ({ path, mailboxId, at }) => {
+    const dates = [0, 1, 2, 3, 4, 5, 6].map((age) => new Date(at - age * 24 * hourMs).toISOString().slice(0, 10));
+    return path === '/v1/stats' ? answerWith(200, { mailbox_id: mailboxId, [key]: dates.map(dayOf) }) : undefined;
+  };
+const inCapitals = statistics('Stats', (date) => ({ Date: date, Sent: 40, Bounced: 0 }));
 
 const firstStart: readonly (readonly [string, FaultOf])[] = [
   ['a list with 500', only([list], says(500))],
@@ -145,6 +132,8 @@ const firstStart: readonly (readonly [string, FaultOf])[] = [
   ['everything with 429', () => says(429)],
   ['statistics and warm-up with 404', only(judged, says(404))],
   ['a warm-up with 404', only(['/v1/warmup'], says(404))],
+  ['statistics in capital letters', inCapitals],
+  ['counts in capital letters', statistics('stats', (date) => ({ date, Sent: 40, Bounced: 0 }))],
 ];
 
 const restart: readonly (readonly [string, FaultOf])[] = [
@@ -159,6 +148,8 @@ const running: readonly (readonly [string, FaultOf])[] = [
   ['a warm-up with 429', only(['/v1/warmup'], says(429, { 'retry-after': '900' }))],
   ['both with 429', only(judged, says(429))],
   ['both with 404', only(judged, says(404))],
+  ...[403, 404, 500].map((status) => [`a warm-up with ${status}`, only(['/v1/warmup'], says(status))] as const),
+  ['statistics in capital letters', inCapitals],
   ['429 and 500', ({ path }) => (path === '/v1/stats' ? says(429) : path === '/v1/warmup' ? says(500) : undefined)],
   [
     'statistics with 429 and 500 in turn',
@@ -198,4 +189,70 @@ test('a list that is empty from now on is told, and still after the mailboxes co
   await stage.daemon.run(2 * hourMs);
   const { alerts, status } = await lightsOf(stage);
   expect([alerts, status]).toEqual([['mailbox list warning'], true]);
+});
+
+test('statistics without counts leave the account unguarded after half an hour, also after a restart', async () => {
+  await using stage = await stageWith(
+    'running',
+    statistics('stats', (date) => ({ date })),
+  );
+  const { daemon } = stage;
+  await daemon.run(20 * minuteMs);
+  expect(firing(daemon)).toEqual([]);
+  await daemon.run(30 * minuteMs);
+  await daemon.restart();
+  await daemon.run(5 * minuteMs);
+  const { alerts, ready, status } = await lightsOf(stage);
+  expect([alerts, ready, status]).toEqual([['nothing judged critical'], '503', true]);
+  stage.end();
+  await daemon.run(15 * minuteMs);
+  expect([firing(daemon), await daemon.readyz()]).toEqual([[], '200 ready']);
+  expect(daemon.notified('not_guarded', 'nothing judged')).toEqual(['firing', 'resolved']);
+});
+
+test('an API that gives no statistics at all is told in its own words, until it gives some', async () => {
+  const said = 'statistics are not part of your plan';
+  await using stage = await stageWith('first start', only(['/v1/stats'], answerWith(400, { error: said })));
+  const { daemon } = stage;
+  await daemon.run(10 * minuteMs);
+  const [ready, { stdout }] = [await daemon.readyz(), await commandLine(['status', '--config', daemon.file])];
+  for (const text of [ready, stdout, JSON.stringify(daemon.told('not_guarded'))]) expect(text).toContain(said);
+  stage.end();
+  await daemon.run(30 * minuteMs);
+  expect([await daemon.readyz(), daemon.notified('not_guarded')]).toEqual(['200 ready', ['firing', 'resolved']]);
+});
+
+test('a single mailbox that is judged keeps the account guarded', async () => {
+  const others: FaultOf = ({ path, mailboxId }, _, { boxes: [own] }) =>
+    path === '/v1/stats' && mailboxId !== own.id ? answerWith(200, { mailbox_id: mailboxId, Stats: [] }) : undefined;
+  await using stage = await stageWith('running', others);
+  await stage.daemon.run(2 * hourMs);
+  expect([await stage.daemon.readyz(), firing(stage.daemon)]).toEqual(['200 ready', []]);
+});
+
+test('where every mailbox has stale data because the API refuses it, the account is not guarded before half an hour is over', async () => {
+  await using stage = await stageWith('running', only(judged, says(403)));
+  const { daemon } = stage;
+  const stale = () => daemon.alerts('stale_data').filter(({ status }) => status === 'firing').length;
+  await daemon.until('stale data', () => stale() === 3, 25 * minuteMs);
+  await daemon.run(minuteMs);
+  const { alerts, ready, status } = await lightsOf(stage);
+  expect([alerts, ready, status]).toEqual([['nothing judged critical'], '503', true]);
+});
+
+test.each([
+  ['continues on a page that nobody reads', (entries: object[]) => ({ mailboxes: entries, next: 'page-2' })],
+  ['is suddenly short', (entries: object[]) => ({ mailboxes: entries.slice(0, 1) })],
+])('a list that %s is a trouble of the status, and no mailbox counts as fine', async (_, say) => {
+  const lists: FaultOf = ({ path }, _count, { boxes }) =>
+    path === list
+      ? answerWith(200, say(boxes.map(({ id, email }) => ({ id, email, provider: 'google', status: 'active' }))))
+      : undefined;
+  await using stage = await stageWith('running', lists);
+  await stage.daemon.run(10 * minuteMs);
+  const { code, stdout } = await commandLine(['status', '--config', stage.daemon.file]);
+  expect([code, firing(stage.daemon)]).toEqual([1, ['mailbox list critical']]);
+  const [headline, advice] = stdout.split('\n');
+  expect(headline).toContain('NOT FULLY GUARDED');
+  expect(`${headline} ${advice}`).not.toMatch(/ (are|OK)( below .*)?\.|can wait/);
 });

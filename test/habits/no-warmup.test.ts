@@ -9,13 +9,13 @@ import { type Asked, answerWith, OtherApi, week } from '../support/other-api.ts'
 const missing = answerWith(404, { error: 'this mailbox is not warmed up' });
 const judging = ['/v1/warmup', '/v1/stats'];
 
-/** A mailbox without a warm-up, and one that has one. `paths`: what is answered with 404 for the first. */
-async function apiWith(paths: readonly string[] = judging) {
+/** A mailbox without a warm-up, and one that has one. */
+async function apiWith() {
   const api = await OtherApi.start(['bare@a.example', 'warm@b.example']);
   const [bare, warm] = api.boxes;
   const faults = { on: true };
   api.fault = ({ path, mailboxId }: Asked) =>
-    faults.on && mailboxId === bare.id && paths.includes(path) ? missing : undefined;
+    faults.on && mailboxId === bare.id && judging.includes(path) ? missing : undefined;
   return Object.assign(api, { bare, warm, faults });
 }
 
@@ -77,32 +77,3 @@ test('an account of such mailboxes alone guards nothing, and says so within two 
   expect([(await status()).code, await daemon.readyz()]).toEqual([0, '200 ready']);
   expect(daemon.notified('not_guarded')).toEqual(['firing', 'resolved']);
 });
-
-test.each([
-  ['warm-up and statistics', 404, judging],
-  ['the warm-up alone', 404, ['/v1/warmup']],
-  ['the warm-up alone', 403, ['/v1/warmup']],
-  ['the warm-up alone', 500, ['/v1/warmup']],
-])(
-  'an account that was judged, and of which %s are answered with %i for every mailbox, is red within two hours',
-  async (_, status, paths) => {
-    await using api = await apiWith();
-    let isOver = false;
-    const gone = answerWith(status, { error: 'gone' });
-    api.fault = ({ method, path }) => (isOver && method === 'GET' && paths.includes(path) ? gone : undefined);
-    await using daemon = await startMovedDaemon({ other: api, poll: calmPoll, expectErrors: ['the API'] });
-    await daemon.run(3 * hourMs);
-    isOver = true;
-    // The limit of this mode is lower than that which was read last.
-    api.warm.mode = 'slow';
-    await daemon.run(2 * hourMs);
-    expect((await commandLine(['status', '--config', daemon.file])).code).toBe(1);
-    expect((await fetch(`${daemon.url()}/readyz`)).status).toBe(503);
-    expect(daemon.receiver.alerts().map(({ title }) => title)).toContain(
-      'account agency is NOT GUARDED: no mailbox can be judged',
-    );
-    isOver = false;
-    await daemon.run(2 * hourMs);
-    expect((await fetch(`${daemon.url()}/readyz`)).status).toBe(200);
-  },
-);

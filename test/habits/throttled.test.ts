@@ -81,18 +81,6 @@ test.each([900, 20, null])(
   },
 );
 
-test.each(['/v1/stats', '/v1/warmup'])('a 429 to each %s is red within an hour', async (judging) => {
-  await using api = await OtherApi.start(8);
-  await using duty = await goOnDuty({ other: api });
-  await duty.run(hourMs);
-  api.fault = ({ path, method }) => (path === judging && method === 'GET' ? says(429, 900) : undefined);
-  await duty.run(hourMs);
-  const firing = () => duty.firing().map(({ rule }) => rule);
-  expect(firing()).toContain('not_guarded');
-  await duty.run(6 * hourMs);
-  expect(firing()).toContain('not_guarded');
-});
-
 test('an action that could not be confirmed and then meets only 429 is NOT ACTED', async () => {
   await using api = await OtherApi.start(['a', 'b']);
   const [box] = api.boxes;

@@ -16,7 +16,7 @@ import { pathOf } from '../../src/core/store-failure.ts';
 import { secondMs } from '../../src/core/time.ts';
 import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
 import type { OperationBody, OperationName } from '../../src/operations/command-requests.ts';
-import { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { Clock } from '../../src/world/world.ts';
 import type { Habits } from '../../tools/simulator/habits.ts';
 import type { LoggedRequest } from '../../tools/simulator/http.ts';
@@ -25,7 +25,6 @@ import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.t
 import type { Scenario } from '../../tools/simulator/scenario.ts';
 import { scenarioStart, scenarios } from '../../tools/simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
-import { decisionsOf } from '../support/decisions-of.ts';
 import type { OtherApi } from '../support/other-api.ts';
 import { Receiver } from '../support/receiver.ts';
 import { silentWorld } from '../support/silent-world.ts';
@@ -111,9 +110,6 @@ interface HowToReload {
   readonly force?: boolean;
   readonly dryRun?: boolean;
 }
-
-/** More than any mailbox has in a run. */
-const maxDecisions = 10_000;
 
 /** Starts at scenarioStart, a Tuesday at 08:30 UTC. */
 export async function startMovedDaemon(options: MovedOptions) {
@@ -322,24 +318,6 @@ export async function startMovedDaemon(options: MovedOptions) {
       takePosts();
       await clock.advance(at - clock.now());
       daemon = await begin();
-    },
-    /** The ledger's reasons by mailbox, oldest first, each as it changed. The daemon is stopped and begins again. */
-    async ledgers(): Promise<ReadonlyMap<string, readonly string[]>> {
-      const known = [...daemon.fleet.mailboxes()];
-      await stop();
-      const store = await Store.open(config.store, clock.now());
-      const ledgers = new Map<string, readonly string[]>();
-      for (const { account, id, email } of known) {
-        const decisions = (await decisionsOf(store, account, id, maxDecisions)).toReversed();
-        const reasons = decisions.map(({ verdict }) => `${verdict.action} ${verdict.reason}`);
-        ledgers.set(
-          email,
-          reasons.filter((reason, index) => reason !== reasons[index - 1]),
-        );
-      }
-      await store.close();
-      daemon = await begin();
-      return ledgers;
     },
     async [Symbol.asyncDispose](): Promise<void> {
       await stop();

@@ -52,7 +52,7 @@ test('each cause is here and in docs/operating.md; a start has only its end to w
   documented.set('accounts', 'An account is starting');
   documented.set('crash', 'Warmwarden ended');
   expect([...documented.keys()].toSorted()).toEqual(Object.keys(causes).toSorted());
-  // Their cases: test/scenario/crash.test.ts, and green-means-guarded, days and damaged-store in test/habits.
+  // Their cases: test/scenario/crash.test.ts, and green-means-guarded and damaged-store in test/habits.
   const ofAccounts = {
     ...{ stopped: 'An account has stopped', starting: 'An account is starting' },
     ...{ 'list unread': "Its mailbox list can't be read", 'nothing judged': 'No mailbox can be judged' },

@@ -28,14 +28,6 @@ export class Scrape {
     if (fits.length > 1) throw new Error(`${fits.length} samples of ${name} fit ${JSON.stringify(labels)}`);
     return fits[0]?.value;
   }
-
-  /** The sum over all samples of the name with at least these labels. */
-  sum(name: string, labels: Readonly<Record<string, string>> = {}): number {
-    return this.samples
-      .filter((sample) => sample.name === `warmwarden_${name}`)
-      .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
-      .reduce((sum, { value }) => sum + value, 0);
-  }
 }
 
 /** Scrapes the daemon at `url`. */
