@@ -1,6 +1,4 @@
 // How far a first sweep is: shown, and said in the log once a minute with its end, but not of a fleet that is read at once.
-import { Writable } from 'node:stream';
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { FirstSweep } from '../../src/account/first-sweep.ts';
 import { absentWarmup } from '../../src/api/answers.ts';
@@ -9,6 +7,7 @@ import { firstSight } from '../../src/core/guard/memory.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { minuteMs, secondMs } from '../../src/core/time.ts';
 import { sweepText } from '../../src/core/wording/forecast.ts';
+import { logTo } from '../../src/world/world.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { sampleMailbox, start } from '../alerts/samples.ts';
 
@@ -22,15 +21,10 @@ interface Line {
 /** A first sweep of as many mailboxes, with a budget of 30 requests a minute for them. */
 async function sweepOf(count: number) {
   const lines: Line[] = [];
-  const sink = new Writable({
-    write: (line, _encoding, done) => {
-      lines.push(JSON.parse(String(line)));
-      done();
-    },
-  });
   const clock = movedClock(start);
   const fleet = new Fleet();
-  const world = { clock, random: () => 0.5, log: pino(sink), command: 'warmwarden' };
+  const log = logTo((line) => void lines.push(JSON.parse(line)), { level: 'info', format: 'json' }, clock);
+  const world = { clock, random: () => 0.5, log, command: 'warmwarden' };
   let overs = 0;
   const over = () => {
     overs += 1;

@@ -1,7 +1,9 @@
-// Commands of people on a whole daemon, through its socket: shown first, sent once, read back, theirs to take back; and the emergency stop.
+// Commands of people on a whole daemon, through its socket: shown first, sent once, read back, theirs to take back; what `set` never
+// touches; and the emergency stop.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { mailboxCommandPath } from '../../src/core/page-links.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { amelia, jonas, oliver, stormOf } from '../account/duty.ts';
 import { type MovedDaemon, type MovedOptions, startMovedDaemon } from './moved-daemon.ts';
@@ -16,6 +18,18 @@ async function begin(emails: readonly string[], options: MovedOptions = {}) {
   return stage;
 }
 
+/** A recipe that changes the mailboxes in recovery, each hour; its reason is its name. */
+function addRecipe(stage: MovedDaemon, id: string, change: string): void {
+  mkdirSync(join(stage.folder, 'recipes'), { recursive: true });
+  writeFileSync(
+    join(stage.folder, 'recipes', `${id}.yaml`),
+    `id: ${id}\ntitle: t\ndescription: d
+select: SELECT account, mailbox_id FROM mailboxes WHERE mode = 'recovery'
+do: {${change}, reason: ${id}}
+schedule: {cron: "0 * * * *", apply: true}\n`,
+  );
+}
+
 const commands = [
   [
     'pause',
@@ -25,6 +39,11 @@ const commands = [
   ['resume', {}, /^Warmwarden will resume the warm-up of oliver/],
   ['mode', { mode: 'slow' }, /^Warmwarden will set the mode of oliver\S+ \(.*mode balanced.*\) to slow\./],
   ['limit', { limit: 12 }, /^Warmwarden will set the target daily limit of oliver\S+ \(.*\) from 20 to 12 emails\./],
+  [
+    'set',
+    { reply_rate: 31, send_window: '8-17' },
+    /^Warmwarden will change reply_rate=30 send_window=9-17 of oliver\S+ \(.*\) to reply_rate=31 send_window=8-17\. The mode,/,
+  ],
 ] as const;
 
 test('a command is shown first, sent once and read back; it claims nothing, and is nobody else’s change', async () => {
@@ -47,14 +66,19 @@ test('a command is shown first, sent once and read back; it claims nothing, and 
       result: 'no_change',
       messages: [`${oliver}: no change needed.`],
     });
-    if (name === 'limit') expect(done.messages[1]).toContain(`To undo this: \`warmwarden limit agency/${oliver} `);
+    if (name === 'limit' || name === 'set')
+      expect(done.messages[1]).toContain(`To undo this: \`warmwarden ${name} agency/${oliver} `);
   }
   await stage.run(2 * hourMs);
-  expect(stage.made()).toEqual(['pause', 'resume', 'slow', 'limit 12'].map((change) => `${oliver} ${change}`));
+  const settings = JSON.stringify({ reply_rate: 31, send_window_start: 8, send_window_end: 17 });
+  expect(stage.made()).toEqual(
+    ['pause', 'resume', 'slow', 'limit 12', settings].map((change) => `${oliver} ${change}`),
+  );
   const memory = { run: 'running', mode: 'slow', claim: null, interventions: [] };
   expect(stage.mailbox(oliver)).toMatchObject({ memory, changes: [] });
   for (const rule of ['guard_acted', 'changed_by_others']) expect(stage.notified(rule)).toEqual([]);
-  expect(await stage.text('/')).toContain('Target daily limit set to 12 emails');
+  const page = await stage.text('/');
+  for (const change of ['Target daily limit set to 12 emails', 'Set reply_rate=31']) expect(page).toContain(change);
 });
 
 test('a limit above the maximum of the mode is refused, also when the mode changed since anybody looked', async () => {
@@ -91,14 +115,7 @@ test('the guard leaves what a person set: a limit in our recovery leaves it ours
   expect((await stage.command('limit', { mailbox: amelia, limit: 5 })).result).toBe('done');
   await stage.run(2 * hourMs);
   expect(stage.mailbox(amelia)).toMatchObject({ memory: { claim: { kind: 'recovery' }, reversals: [] }, changes: [] });
-  mkdirSync(join(stage.folder, 'recipes'), { recursive: true });
-  writeFileSync(
-    join(stage.folder, 'recipes', 'gentle.yaml'),
-    `id: gentle\ntitle: Gentle\ndescription: Recovery with few emails.
-select: SELECT account, mailbox_id FROM mailboxes WHERE mode = 'recovery'
-do: {operation: limit, limit: 3, reason: gentle}
-schedule: {cron: "0 * * * *", apply: true}\n`,
-  );
+  addRecipe(stage, 'gentle', 'operation: limit, limit: 3');
   await stage.until('the recipe', () => target(stage, amelia) === 3, 3 * hourMs);
   expect(stage.mailbox(amelia).action).toMatchObject({ kind: 'limit', by: { reason: 'gentle (recipe gentle)' } });
   expect((await stage.command('mode', { ...one(amelia), mode: 'slow' })).result).toBe('done');
@@ -146,4 +163,79 @@ test('writes off ends by itself after its time, and for one mailbox leaves the o
   expect([stage.made(), (stage.posts[0]?.at ?? 0) >= end]).toEqual([[`${amelia} recovery`], true]);
   const refused = await stage.command('pause', one(oliver));
   expect(refused.messages[0]).toContain(`To allow them: \`warmwarden writes on --mailbox agency/${oliver}\`.`);
+});
+
+const asked = { mailbox: oliver, reply_rate: 31, send_window: '8-17' };
+const config = (stage: MovedDaemon, email: string) => stage.simulator.fleet.find(email)?.config;
+
+test('settings that are so already change nothing, and undo takes them back, but for one that others changed since', async () => {
+  await using stage = await begin([oliver]);
+  const before = config(stage, oliver);
+  await stage.command('set', asked);
+  const again = await stage.command('set', { ...asked, dry_run: true });
+  expect(again.messages[0]).toMatch(
+    /had reply_rate=31 send_window=8-17 already\. If it still has, Warmwarden changes nothing/,
+  );
+  await stage.command('set', { mailbox: oliver, reply_rate: 32 });
+  stage.simulator.fleet.configure(oliver, { windowEnd: 19 });
+  await stage.run(31 * minuteMs);
+  expect((await stage.command('undo', { since_seconds: 12 * 3_600 })).result).toBe('done');
+  expect(JSON.parse(stage.posts.at(-1)?.change ?? '')).toEqual({
+    reply_rate: before?.replyRate,
+    send_window_start: before?.windowStart,
+  });
+  expect(config(stage, oliver)).toEqual({ ...before, windowEnd: 19 });
+  expect((await stage.command('undo', { since_seconds: 12 * 3_600 })).messages[0]).toMatch(/^Nothing to undo/);
+});
+
+test('a pause by others in the same look is not ours, and our recovery stays ours; a recipe and the page set, too', async () => {
+  await using stage = await begin([amelia, oliver]);
+  await stage.until('the switch', () => claimOf(stage, amelia) === 'recovery', 6 * hourMs);
+  stage.simulator.fleet.find(oliver)?.pause();
+  await stage.command('set', asked);
+  expect(stage.mailbox(oliver).changes).toMatchObject([{ what: 'warm-up' }]);
+  addRecipe(stage, 'calm', 'operation: set, reply_rate: 12, send_window: 9-12');
+  await stage.until('the recipe', () => config(stage, amelia)?.replyRate === 12, 3 * hourMs);
+  await stage.run(2 * minuteMs);
+  expect(stage.mailbox(amelia)).toMatchObject({
+    memory: { claim: { kind: 'recovery' }, reversals: [] },
+    action: { kind: 'set', by: { reason: 'calm (recipe calm)' } },
+  });
+  const page = await stage.text(`${mailboxCommandPath(stage.mailbox(amelia), 'set')}&reply_rate=40`);
+  expect(page).toContain('to reply_rate=40. The mode, the daily limit');
+});
+
+test('nothing is sent while writes are off, for what cannot be, and beside the guard’s own change', async () => {
+  await using stage = await begin([oliver]);
+  const refused = async (body: object) => {
+    const { result, messages } = await stage.command('set', body as never);
+    return [result, messages.join(' ')];
+  };
+  const only = 'known here: reply_rate, send_window. The commands mode and limit set the mode and the daily limit';
+  for (const key of ['mode', 'warmup_mode', 'limit', 'target_daily_limit'])
+    expect(await refused({ ...asked, [key]: 1 })).toEqual([
+      'invalid',
+      expect.stringContaining(`${key}: unknown setting; ${only}`),
+    ]);
+  expect(await refused({ ...asked, reply_rat: 1 })).toEqual([
+    'invalid',
+    expect.stringContaining('(did you mean reply_rate?)'),
+  ]);
+  for (const wrong of [
+    { reply_rate: 101 },
+    { reply_rate: 1.5 },
+    { send_window: '8' },
+    { send_window: '24-3' },
+    { send_window: '8-8' },
+    {},
+  ])
+    expect(await refused({ mailbox: oliver, ...wrong })).toEqual(['invalid', expect.any(String)]);
+  await stage.writes(true);
+  expect(await refused(asked)).toEqual(['failed', expect.stringContaining('Writes are off')]);
+  expect(stage.posts).toEqual([]);
+  await stage.writes(false);
+  expect(await refused({ mailbox: oliver, send_window: '22-6' })).toEqual([
+    'failed',
+    expect.stringContaining('the API refused the change to send_window=22-6'),
+  ]);
 });
