@@ -1,5 +1,5 @@
-// A burst of bounces that the whole window hides; what a verdict says of the data that it rests on.
-import { describe, expect, test } from 'vitest';
+// The alert about a burst, whose days and limit the oracle knows (oracle.test.ts); what a verdict says of the data that it rests on.
+import { expect, test } from 'vitest';
 import { bounceBurst } from '../../src/alerts/rules/bounce-rules.ts';
 import type { StatsRow } from '../../src/core/answers.ts';
 import { judge } from '../../src/core/guard/judge.ts';
@@ -20,39 +20,7 @@ function verdictOn(
   return judge({ ...defaultPolicy, burst }, situation({ mode, rows: daysUpTo(today, ...days), ...change }));
 }
 
-describe('a burst', () => {
-  test.each<[string, WarmupMode, readonly DayCounts[], unknown]>([
-    ['three bounces over what 50 emails allow', 'aggressive', [...times(6, 80), [50, 4]], { bounced: 4, days: 1 }],
-    ['one email more', 'aggressive', [...times(6, 80), [51, 4]], null],
-    ['one bounce fewer', 'aggressive', [...times(6, 80), [50, 3]], null],
-    ['on two days', 'aggressive', [...times(5, 80), [50, 3], [50, 2]], { bounced: 5, sent: 100, days: 2 }],
-    ['on three days', 'balanced', [...times(4, 100), [34, 2], [33, 1], [33, 1]], { bounced: 4, sent: 100, days: 3 }],
-    ['on four days', 'balanced', [...times(3, 100), [25, 1], [25, 1], [25, 1], [25, 1]], null],
-    ['of three bounces without an email', 'slow', [...times(6, 100), [0, 3]], { bounced: 3, sent: 0, days: 1 }],
-    ['of two bounces without an email', 'slow', [...times(6, 100), [0, 2]], null],
-  ])('%s', (_, mode, days, expected) => {
-    const { burst } = verdictOn(mode, days);
-    expect(burst ?? null).toEqual(expected === null ? null : expect.objectContaining(expected as object));
-  });
-
-  test('counts only what is evidence', () => {
-    const days: readonly DayCounts[] = [...times(5, 80), [50, 4], [50, 0]];
-    const from = (date: string) => ({ evidence: { from: date, before: null } });
-    expect(verdictOn('aggressive', days, 'alert', from(addDays(today, -1))).burst).toBeNull();
-    const both: readonly DayCounts[] = [...times(5, 80), [50, 4], [50, 1]];
-    expect(verdictOn('aggressive', both, 'alert', from(addDays(today, -1))).burst).toMatchObject({ days: 2 });
-    expect(verdictOn('aggressive', both, 'alert', from(today)).burst).toBeNull();
-  });
-});
-
 const days: readonly DayCounts[] = [...times(6, 80), [50, 4]];
-
-test.each([
-  [{}, { action: 'recovery', reason: 'bounce_rate_over_limit', sent: 50, bounced: 4, windowDays: 1 }],
-  [{ firstSight: true }, { action: 'hold', reason: 'first_sight', wanted: 'recovery', sent: 50, bounced: 4 }],
-])('with burst: act a burst is a breach, with the counts of its days: %j', (change, expected) => {
-  expect(verdictOn('aggressive', days, 'act', change)).toMatchObject(expected);
-});
 
 test('the alert about a burst says since when, and what the limit allows; it leaves a breach to the other rules', () => {
   const conditionOf = (verdict: Verdict) => bounceBurst(judged(verdict), sampleContext());
