@@ -58,7 +58,7 @@ export interface Trouble {
 type Finding = Omit<Trouble, 'account' | 'cause' | 'sentence'> & { readonly text?: string };
 
 /** True if the account's list was read but no mailbox is selected: the configuration may be wrong. */
-export function isEmpty({ listed, forecast }: Pick<AccountState, 'listed' | 'forecast'>): boolean {
+function isEmpty({ listed, forecast }: Pick<AccountState, 'listed' | 'forecast'>): boolean {
   return listed && forecast?.mailboxes === 0;
 }
 

@@ -83,11 +83,11 @@ const worseThanUnjudged: Readonly<Record<string, Pick<Headline, 'put' | 'says'>>
   },
   'what it can of a read-only key': {
     put: (fleet) => fleet.putAccount(account('acme', { keyWrites: false })),
-    says: '3 mailboxes not judged.',
+    says: 'NOT GUARDED: acme: the API key is read-only, NO ACTION on breaches. 3 mailboxes not judged.',
   },
   'that included mailboxes are not listed': {
     put: (fleet) => fleet.putAccount(account('acme', { unlisted: ['tpyo@acme.example'] })),
-    says: 'NOT GUARDED: 1 mailbox that the configuration includes is not in the mailbox list. 3 mailboxes not judged.',
+    says: 'NOT GUARDED: acme: not in the mailbox list: tpyo@acme.example. 3 mailboxes not judged.',
   },
   'nothing worse where nothing is,': { put: () => {}, says: 'None of the 3 mailboxes is judged.' },
 };
@@ -108,36 +108,33 @@ const headlines: readonly Headline[] = [
   {
     name: 'says that nothing is known, and for how long, when no account answers',
     put: (fleet) => fleet.putAccount(account('acme', { ...failing(12), lastFailure: 'connection refused' })),
-    says: 'NOT GUARDED (API down): no request of account acme has succeeded for 12\u00a0min.',
-    body: ['class="headline unknown"', ' Connection refused.</p>'],
+    says: 'NOT GUARDED (API down): no request of account acme has succeeded for 12\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
+    body: ['class="headline unknown"', '>acme: Connection refused. Check whether the API is up, and base_url.</p>'],
   },
   {
-    name: 'counts a critical alert about something else also when no account answers',
+    name: 'counts the critical alerts also when no account answers',
     put: (fleet) => {
       fleet.putAccount(account('acme', failing(12)));
       fleet.putAlert(alert({ rule: 'not_guarded', severity: 'critical', object: 'api down', mailboxId: null }));
       fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', mailboxId: null }));
     },
-    says: 'NOT GUARDED (API down): no request of account acme has succeeded for 12\u00a0min. 1 critical alert.',
-    body: ['class="headline alarm"', ' Start with the critical alert below.</p>'],
+    says: 'NOT GUARDED (API down): no request of account acme has succeeded for 12\u00a0min. 2 critical alerts. All 3 mailboxes were below their bounce limits when last read.',
+    body: ['class="headline alarm"', ' Start with the critical alerts below.</p>'],
   },
   {
-    name: 'names an account of which no mailbox is guarded, and both causes that there can be',
+    name: 'names an account of which no mailbox is guarded, and what to check',
     put: (fleet) => fleet.putAccount(account('northwind', { forecast: forecast({ mailboxes: 0 }) })),
-    says: 'NOT GUARDED: northwind has no guarded mailbox. All 3 mailboxes are OK.',
+    says: 'NOT GUARDED: northwind: it has no guarded mailbox. All 3 mailboxes are OK.',
     body: [
       'class="headline unknown"',
-      '>No mailbox of northwind is guarded: the mailbox list is empty, or the configuration selects no mailbox in it.',
+      '>northwind: Check <code>include</code> and <code>exclude</code>, and what the key can see.',
     ],
   },
   {
     name: 'says that mailboxes which the configuration includes by name are not guarded, and what to check',
     put: (fleet) => fleet.putAccount(account('acme', { unlisted: ['tpyo@acme.example'] })),
-    says: 'NOT GUARDED: 1 mailbox that the configuration includes is not in the mailbox list. All 3 mailboxes are OK.',
-    body: [
-      'class="headline unknown"',
-      'Check the spelling in <code>include</code> of acme, and whether its key can see every mailbox.',
-    ],
+    says: 'NOT GUARDED: acme: not in the mailbox list: tpyo@acme.example. All 3 mailboxes are OK.',
+    body: ['class="headline unknown"', '>acme: Check the spelling in <code>include</code>, and what the key can see.'],
   },
   {
     name: 'names what cannot be read, and calls nothing OK, when an account does not answer',
@@ -150,8 +147,8 @@ const headlines: readonly Headline[] = [
       fleet.putAccount(account('acme', { unjudged: { since: now, detail: 'not on your plan' } }));
       fleet.putAccount(account('northwind', failing(12)));
     },
-    says: 'NOT GUARDED: no mailbox of acme can be judged. NOT GUARDED (API down): no request of account northwind has succeeded for 12\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
-    body: ['The API of acme answers, but not what Warmwarden judges by: Not on your plan. Warmwarden cannot guard the'],
+    says: 'NOT GUARDED (API down): no request of account northwind has succeeded for 12\u00a0min. NOT GUARDED: acme: no mailbox can be judged (not on your plan). All 3 mailboxes were below their bounce limits when last read.',
+    body: ['and base_url. acme: Ask the warm-up service what your plan and key allow.</p>'],
   },
   {
     name: 'says of an account that is not guarded nothing in place of an emergency stop and of what another holds',
@@ -161,8 +158,8 @@ const headlines: readonly Headline[] = [
       fleet.putAlert(breakerAlert(['acme']));
       fleet.putWritesOff({ ...off, scope: everything });
     },
-    says: 'Writes are OFF for all accounts. NOT GUARDED: no mailbox of northwind can be judged. 1 critical alert. 1 mailbox over the limit and held, 2 OK when last read.',
-    body: ['class="headline alarm"', 'judges by: Not on your plan. The circuit breaker is holding the actions'],
+    says: 'Writes are OFF for all accounts. NOT GUARDED: northwind: no mailbox can be judged (not on your plan). 1 critical alert. 1 mailbox over the limit and held, 2 OK when last read.',
+    body: ['class="headline alarm"', 'your plan and key allow. The circuit breaker is holding the actions'],
   },
   {
     name: 'says of several accounts since when no request of any has succeeded',
@@ -171,17 +168,17 @@ const headlines: readonly Headline[] = [
         fleet.putAccount(account(name, failing(minutes)));
     },
     says: 'NOT GUARDED (API down): no request of 2 of 3 accounts has succeeded for 7\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
-    body: ['Warmwarden cannot guard the mailboxes of northwind, oliver while their API is down.'],
+    body: ['>northwind, oliver: No request succeeds. Check whether the API is up, and base_url.</p>'],
   },
   {
     name: 'calls an API that rejects every key that it is asked with not down',
     put: (fleet) => fleet.putAccount(account('acme', { ...failing(1), keyRejected: true })),
-    says: 'NOT GUARDED (key rejected): no request of account acme has succeeded for 1\u00a0min.',
+    says: 'NOT GUARDED (key rejected): no request of account acme has succeeded for 1\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
   },
   {
     name: 'counts no mailbox of an account that is starting as OK',
     put: (fleet) => fleet.putAccount(account('northwind', { listed: false, lastSuccessAt: null, watchedSince: now })),
-    says: 'Account northwind is starting: its mailbox list has not been read yet. All 3 mailboxes were below their bounce limits when last read.',
+    says: 'Account northwind is starting: no mailbox list has been read yet. All 3 mailboxes were below their bounce limits when last read.',
     body: ['class="headline unknown"', 'Wait a moment.'],
   },
   {
@@ -190,8 +187,8 @@ const headlines: readonly Headline[] = [
       fleet.putAccount(account('northwind', { listed: false, lastSuccessAt: null, watchedSince: now }));
       fleet.putGuarding([{ account: 'northwind', startingSince: now, hasStopped: true }]);
     },
-    says: 'NOT GUARDED: northwind has stopped until the next restart. All 3 mailboxes were below their bounce limits when last read.',
-    body: ['class="headline alarm"', '>Warmwarden cannot guard the mailboxes of northwind until it is restarted.'],
+    says: 'NOT GUARDED: northwind: it has stopped: restart Warmwarden; the log has the error. All 3 mailboxes were below their bounce limits when last read.',
+    body: ['class="headline alarm"', '>northwind: Restart it.'],
   },
   {
     name: 'says that an account with a stopped loop is not guarded also while no API answers',
@@ -199,8 +196,8 @@ const headlines: readonly Headline[] = [
       fleet.putAccount(account('acme', failing(12)));
       fleet.putGuarding([{ account: 'acme', startingSince: now, hasStopped: true }]);
     },
-    says: 'NOT GUARDED: acme has stopped until the next restart. NOT GUARDED (API down): no request of account acme has succeeded for 12\u00a0min.',
-    body: ['class="headline alarm"', '>Warmwarden cannot guard the mailboxes of acme until it is restarted.'],
+    says: 'NOT GUARDED: acme: it has stopped: restart Warmwarden; the log has the error. NOT GUARDED (API down): no request of account acme has succeeded for 12\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
+    body: ['class="headline alarm"', '>acme: Restart it.'],
   },
   {
     name: 'calls a mailbox without a counted email not OK',
@@ -218,7 +215,7 @@ const headlines: readonly Headline[] = [
       fleet.putAccount(account('globex', { keyWrites: false }));
       for (const id of ['m1', 'm2']) putVerdict(fleet, id, held);
     },
-    says: '3 mailboxes over the limit and held, 1 OK.',
+    says: 'NOT GUARDED: globex: the API key is read-only, NO ACTION on breaches. 3 mailboxes over the limit and held, 1 OK.',
   },
   {
     name: 'says that the store is failing before anything about the fleet, with the cause and what to do',
@@ -304,14 +301,12 @@ test.each([
   expect(await read(fleet)).toContain(`<p class="advice">${says}</p>`);
 });
 
-it('the advice names accounts that cannot be read before a key that may not write, and says both', async (fleet) => {
+it('the advice names each cause once, the worst first', async (fleet) => {
   fleet.putAccount(account('acme', { keyWrites: false }));
   fleet.putAccount(account('northwind', failing(1)));
   fleet.putAccount(account('oliver', { ...failing(1), keyRejected: true }));
   expect(await adviceOf(fleet)).toBe(
-    'Warmwarden cannot guard the mailboxes of northwind while their API is down. Their last failure is below. ' +
-      'Warmwarden cannot guard the mailboxes of oliver, because the API rejects the key. Put a valid key into the configuration and reload it. ' +
-      'The API key of acme is read-only: Warmwarden does NOT act on breaches there. Replace the key.',
+    'oliver: No request succeeds. Put a valid key into the configuration. northwind: No request succeeds. Check whether the API is up, and base_url. acme: Replace the key.',
   );
 });
 
@@ -488,7 +483,7 @@ it('an account says whether its key may write, as far as that is known', async (
   };
   expect(await said(null)).toContain('is not known yet: the first action shows it');
   expect(await said(true)).not.toContain('is not known yet');
-  expect(await said(false)).toContain('does NOT act on breaches');
+  expect(await said(false)).toContain('The API key is read-only, NO ACTION on breaches');
   const wrote = action('a1', mailbox('m1', 'box1@acme.example'), { settledAt: now - 2 * hourMs });
   fleet.putAction(wrote);
   expect(await said(null)).toMatch(

@@ -1,6 +1,5 @@
 // The headline of the page and of /api/fleet: it says whether anything is wrong and whether a person must act.
 
-import { isOutage } from '../../alerts/rules/account-rules.ts';
 import type { Action } from '../../core/action.ts';
 import type { Alert } from '../../core/alert.ts';
 import type { Incident } from '../../core/incident.ts';
@@ -12,7 +11,7 @@ import {
   stateTable,
   urgentStates,
 } from '../../core/mailbox.ts';
-import { isEmpty, type NotGuardedCause, notGuardedCauses, type Trouble } from '../../core/not-guarded.ts';
+import { type NotGuardedCause, notGuardedCauses, type Trouble } from '../../core/not-guarded.ts';
 import type { StoreFailure } from '../../core/store-failure.ts';
 import { dayMs, type EpochMs } from '../../core/time.ts';
 import { sentence as sentenceOf } from '../../core/wording/explain.ts';
@@ -86,7 +85,6 @@ function guardHeadline(facts: HeadlineFacts): Headline {
   return (
     storeHeadline(facts) ??
     startingHeadline(facts) ??
-    apiDownHeadline(facts, otherCriticals(facts)) ??
     unknownHeadline(facts) ??
     writesOffHeadline(facts) ??
     fleetHeadline(facts)
@@ -97,8 +95,12 @@ export type LeadFacts = Pick<HeadlineFacts, 'storeFailure' | 'accounts' | 'troub
 
 /** Facts that make the content of every page outdated or ineffective, most severe first. */
 export function leadsOf(facts: LeadFacts): readonly Pick<Headline, 'sentence' | 'advice'>[] {
-  const blind = storeHeadline(facts) ?? apiDownHeadline(facts);
-  const stops = facts.writesOff.filter(({ scope }) => scope.kind !== 'mailbox');
+  const { accounts, writesOff } = facts;
+  const failing = by(facts, ...outages);
+  const isDown = failing.length > 0 && failing.length === accounts.length;
+  const outage = isDown ? { sentence: outageSentence(facts), advice: accountsAdvice(failing).join(' ') } : null;
+  const blind = storeHeadline(facts) ?? outage;
+  const stops = writesOff.filter(({ scope }) => scope.kind !== 'mailbox');
   const stopped = stops.length > 0 ? [{ sentence: stopSentence(stops), advice: notActing }] : [];
   return [...(blind ? [blind] : []), ...stopped];
 }
@@ -113,18 +115,16 @@ function storeHeadline({ storeFailure }: Pick<HeadlineFacts, 'storeFailure'>): H
   );
 }
 
-type Troubles = Pick<HeadlineFacts, 'troubles'>;
-
 /** Troubles of these causes, the worst first. */
-function by({ troubles }: Troubles, ...causes: readonly NotGuardedCause[]): readonly Trouble[] {
+function by({ troubles }: Pick<HeadlineFacts, 'troubles'>, ...causes: readonly NotGuardedCause[]): readonly Trouble[] {
   return troubles.filter(({ cause }) => causes.includes(cause));
 }
 
 const outages = ['key rejected', 'api down'] as const;
-/** Troubles that leave a mailbox without a judgement, while the API does not fail as a whole. */
-const unguardedCauses = ['stopped', 'list unread', 'nothing judged'] as const;
 /** The present state of the mailboxes is unknown, so none of them counts as fine. */
 const starts = ['starting', 'list awaited'] as const;
+const isOutage = ({ cause }: Trouble) => outages.some((one) => one === cause);
+const isStart = ({ cause }: Trouble) => starts.some((one) => one === cause);
 
 function startingHeadline(facts: HeadlineFacts): Headline | null {
   const { accounts, ready } = facts;
@@ -137,55 +137,20 @@ function startingHeadline(facts: HeadlineFacts): Headline | null {
   };
 }
 
-/** Number of critical alerts besides those about the outages themselves. */
-function otherCriticals({ firing }: HeadlineFacts): number {
-  return firing.all.filter((alert) => alert.severity === 'critical' && !isOutage(alert)).length;
+/** One sentence for each cause, the worst first; the outages are one, and so are the accounts that start. */
+function troubleSentences(facts: HeadlineFacts): readonly string[] {
+  const alike = Map.groupBy(facts.troubles, (one) => (isOutage(one) ? 'outage' : isStart(one) ? 'start' : one.cause));
+  return [...alike].map(([kind, some]) => {
+    if (kind === 'outage') return outageSentence(facts);
+    const is = some.length === 1 ? `Account ${some[0]?.account} is` : `${counted(some.length, 'account')} are`;
+    if (kind === 'start') return `${is} starting: no mailbox list has been read yet.`;
+    return `NOT GUARDED: ${namesIn(some)}: ${some[0]?.why}.`;
+  });
 }
-
-/** `critical`: number of critical alerts that the headline counts as well. */
-function apiDownHeadline(facts: Pick<HeadlineFacts, 'accounts' | 'troubles' | 'now'>, critical = 0): Headline | null {
-  const failing = by(facts, ...outages);
-  if (failing.length === 0 || failing.length < facts.accounts.length) return null;
-  const rejected = by(facts, 'key rejected');
-  const cause = failing.find(({ detail }) => detail !== null)?.detail;
-  const stopped = by(facts, 'stopped');
-  const isStopped = stopped.length > 0;
-  const advice =
-    rejected.length > 0
-      ? `The API rejects the key of ${namesIn(rejected)}. ${replaceKey}`
-      : `The data shown is the last that could be read.${cause ? ` The last failure: ${cause}` : ''}`;
-  return {
-    tone: isStopped || critical > 0 ? 'alarm' : 'unknown',
-    sentence: [isStopped && stoppedSentence(stopped), outageSentence(facts), criticalSentence(critical)]
-      .filter(Boolean)
-      .join(' '),
-    advice: [isStopped && stoppedAdvice(stopped), advice, critical > 0 && startWith(critical)]
-      .filter(Boolean)
-      .join(' '),
-  };
-}
-
-function criticalSentence(critical: number): string | false {
-  return critical > 0 && `${counted(critical, 'critical alert')}.`;
-}
-
-function startWith(critical: number): string {
-  return `Start with the critical ${critical === 1 ? 'alert' : 'alerts'} below.`;
-}
-
-function stoppedSentence(stopped: readonly Trouble[]): string {
-  return `NOT GUARDED: ${namesIn(stopped)} ${stopped.length === 1 ? 'has' : 'have'} stopped until the next restart.`;
-}
-
-function stoppedAdvice(stopped: readonly Trouble[]): string {
-  return `${blind} ${namesIn(stopped)} until it is restarted. Restart it; the log has the error.`;
-}
-
-const replaceKey = 'Put a valid key into the configuration and reload it.';
 
 /** Describes the outage, by the shortest one of several accounts. An API that only rejects keys is not down. */
 function outageSentence({ accounts, troubles, now }: Pick<HeadlineFacts, 'accounts' | 'troubles' | 'now'>): string {
-  const failing = by({ troubles }, ...outages);
+  const failing = troubles.filter(isOutage);
   const since = Math.max(...failing.map((trouble) => trouble.since ?? now));
   const count = failing.length === accounts.length ? 'any' : numberText(failing.length);
   const who =
@@ -197,11 +162,10 @@ function outageSentence({ accounts, troubles, now }: Pick<HeadlineFacts, 'accoun
 
 /** Headline while no mailbox is judged, unless the headlines that follow say something worse. */
 function unknownHeadline(facts: HeadlineFacts): Headline | null {
-  const { counts, sweeps, writesOff, command } = facts;
+  const { counts, sweeps, troubles, writesOff, command } = facts;
   const total = totalOf(counts);
   if (total === 0 || counts.not_judged < total || sweeps.length + writesOff.length > 0) return null;
-  const isAlarm = toneOf(facts, facts.firing.count('critical')) === 'alarm';
-  if (isAlarm || by(facts, ...outages).length > 0 || unguardedText(facts) !== '') return null;
+  if (toneOf(facts) === 'alarm' || !troubles.every(isStart)) return null;
   return {
     tone: 'unknown',
     sentence: total === 1 ? 'The one mailbox is not judged.' : `None of the ${mailboxes(total)} is judged.`,
@@ -217,7 +181,7 @@ const stopsNamed = 3;
 
 /** Headline for emergency stops. After a stop that does not cover everything, the headline of the fleet follows. */
 function writesOffHeadline(facts: HeadlineFacts): Headline | null {
-  const { writesOff, accounts } = facts;
+  const { writesOff, accounts, troubles } = facts;
   if (writesOff.length === 0) return null;
   const scopes = writesOff.map(({ scope }) => scope);
   const named = writesOff.slice(0, stopsNamed);
@@ -225,12 +189,12 @@ function writesOffHeadline(facts: HeadlineFacts): Headline | null {
   const advice = `${notActing} ${named.map((off) => stopText(off, facts)).join(' ')}`;
   const isStopped = ({ name }: AccountState) => scopes.some((one) => one.kind === 'account' && one.account === name);
   const everywhere = scopes.some(({ kind }) => kind === 'everything') || accounts.every(isStopped);
-  if (everywhere && by(facts, ...unguardedCauses).length === 0) return { tone: 'alarm', sentence, advice };
+  if (everywhere && troubles.every(isStart)) return { tone: 'alarm', sentence, advice };
   const fleet = fleetHeadline(facts);
   const quiet = fleet.tone === 'calm' || fleet.tone === 'acted';
   const waits = facts.counts.paused_by_guard > 0 || facts.firing.count('warning') > 0;
   return {
-    tone: quiet ? 'acted' : fleet.tone,
+    tone: everywhere ? 'alarm' : quiet ? 'acted' : fleet.tone,
     sentence: `${sentence} ${fleet.sentence}`,
     advice: quiet && !waits ? advice : `${fleet.advice} ${advice}`,
   };
@@ -249,63 +213,38 @@ function stopText({ scope, by, reason, until }: WritesOff, { command, zone }: He
 }
 
 function fleetHeadline(facts: HeadlineFacts): Headline {
-  const { counts, firing, accounts, incidents, now, zone } = facts;
+  const { counts, firing, incidents, sweeps, now, zone } = facts;
   const total = totalOf(counts);
-  const unrecorded = by(facts, 'list unrecorded');
-  const [stopped, unread, unjudged] = [by(facts, 'stopped'), by(facts, 'list unread'), by(facts, 'nothing judged')];
-  if (total === 0 && by(facts, 'stopped', 'list unread', ...outages).length === 0) {
-    return {
-      tone: 'unknown',
-      sentence: 'There is no mailbox to guard.',
-      advice: 'Check the accounts and their include lists in the configuration.',
-    };
-  }
   const critical = firing.count('critical');
-  const isDown = by(facts, ...outages).length > 0;
-  const starting = by(facts, ...starts);
-  const unlisted = accounts.reduce((sum, account) => sum + account.unlisted.length, 0);
+  const short = shortLists(facts);
   const [incident] = incidents;
-  const short = accounts.filter((one) => !isEmpty(one) && isListShort(one, firing));
-  const empty = accounts.filter(isEmpty);
-  const isPartial = short.length + unjudged.length > 0;
-  const isPast = isDown || starting.length + stopped.length + unread.length > 0 || isPartial;
+  const isPartial = short.length + by(facts, 'nothing judged').length > 0;
+  const isPast = isPartial || by(facts, 'stopped', 'list unread', ...outages, ...starts).length > 0;
   const { tomorrow, noEmails } = facts.uncounted;
   const isCounted = tomorrow + noEmails === 0;
   const okWhenRead = isPartial ? counts.ok - tomorrow - noEmails : facts.okWhenRead;
   const parts = [
-    stopped.length > 0 && stoppedSentence(stopped),
-    unread.length > 0 && `NOT GUARDED: the mailbox list of ${namesIn(unread)} can't be read.`,
-    unjudged.length > 0 && `NOT GUARDED: no mailbox of ${namesIn(unjudged)} can be judged.`,
-    empty.length > 0 && `NOT GUARDED: ${accountsIn(empty)} ${empty.length === 1 ? 'has' : 'have'} no guarded mailbox.`,
-    isDown && outageSentence(facts),
-    unlisted > 0 &&
-      `NOT GUARDED: ${counted(unlisted, 'mailbox', 'mailboxes')} that the configuration includes ${unlisted === 1 ? 'is' : 'are'} not in the mailbox list.`,
-    short.length > 0 && `NOT FULLY GUARDED: the mailbox list of ${accountsIn(short)} is incomplete.`,
-    unrecorded.length > 0 && `NOT FULLY GUARDED: the mailbox list of ${namesIn(unrecorded)} can't be recorded.`,
-    starting.length === 1 && `Account ${starting[0]?.account} is starting: its mailbox list has not been read yet.`,
-    starting.length > 1 &&
-      `${counted(starting.length, 'account')} are starting: their mailbox list has not been read yet.`,
+    ...troubleSentences(facts),
+    short.length > 0 && `NOT FULLY GUARDED: the mailbox list of ${namesIn(short)} is incomplete.`,
     incident && incidents.length === 1 && `${incidentTitle(incident, incident.members, zone)}.`,
     incidents.length > 1 && `${counted(incidents.length, 'incident')}.`,
-    criticalSentence(critical),
-    facts.sweeps.length > 0 && `${sweepsText(facts.sweeps, { now, zone })}.`,
+    critical > 0 && `${counted(critical, 'critical alert')}.`,
+    sweeps.length > 0 && `${sweepsText(sweeps, { now, zone })}.`,
     total > 0 &&
-      (facts.sweeps.length === 0 || counts.not_judged < total) &&
+      (sweeps.length === 0 || counts.not_judged < total) &&
       (counts.ok === total && isCounted
         ? allFine(total, critical, isPast)
         : stateSentence({ counts, okWhenRead, uncounted: facts.uncounted })),
   ];
-  return {
-    tone: toneOf(facts, critical),
-    sentence: parts.filter(Boolean).join(' '),
-    advice: adviceOf(facts, critical),
-  };
+  const sentence = parts.filter(Boolean).join(' ') || 'There is no mailbox to guard.';
+  return { tone: toneOf(facts), sentence, advice: adviceOf(facts) };
 }
 
-function isListShort({ name }: AccountState, { all }: FiringAlerts): boolean {
-  return all.some(
-    ({ rule, object, account }) => rule === 'not_guarded' && object === 'mailbox list' && account === name,
-  );
+/** Alerts about incomplete lists. The list of an account without a guarded mailbox may be complete. */
+function shortLists({ firing, ...facts }: HeadlineFacts): readonly Alert[] {
+  const empty = by(facts, 'no mailbox').map(({ account }) => account);
+  const isShort = ({ rule, object }: Alert) => rule === 'not_guarded' && object === 'mailbox list';
+  return firing.all.filter((alert) => isShort(alert) && !empty.includes(alert.account));
 }
 
 /** Describes a fleet below its limits. It is OK only if no critical alert fires and all mailboxes can be read. */
@@ -316,11 +255,11 @@ function allFine(total: number, critical: number, isPast: boolean): string {
   return critical > 0 ? `${all} ${is} below ${its}.` : `${all} ${is} OK.`;
 }
 
-function toneOf(facts: HeadlineFacts, critical: number): Tone {
-  const { counts, troubles } = facts;
+function toneOf(facts: HeadlineFacts): Tone {
+  const { counts, firing, troubles } = facts;
   const isAlarm = troubles.some(({ cause }) => notGuardedCauses[cause].tone === 'alarm');
-  if (critical > 0 || counts.held > 0 || isAlarm || stuckActions(facts).length > 0) return 'alarm';
-  if (counts.not_judged > 0 || troubles.length > 0) return 'unknown';
+  if (firing.count('critical') > 0 || counts.held > 0 || isAlarm || stuckActions(facts).length > 0) return 'alarm';
+  if (counts.not_judged > 0 || troubles.length > 0 || totalOf(counts) === 0) return 'unknown';
   return counts.paused_by_guard + counts.recovering > 0 ? 'acted' : 'calm';
 }
 
@@ -341,20 +280,22 @@ function stuckActions({ recentActions, now }: HeadlineFacts): readonly Action[] 
   );
 }
 
-function adviceOf(facts: HeadlineFacts, critical: number): string {
+/** Advice about the accounts, then the first that applies to the mailboxes. */
+function adviceOf(facts: HeadlineFacts): string {
   const { counts, firing, sweeps, command } = facts;
   const stuck = stuckActions(facts).length;
-  const start = startWith(critical);
-  const unguarded = unguardedText(facts);
+  const critical = firing.count('critical');
+  const start = `Start with the critical ${critical === 1 ? 'alert' : 'alerts'} below.`;
+  const accounts = accountsAdvice(facts.troubles);
   const warned = firing.count('warning');
-  // Warnings are omitted after `unguarded`, because one of them may be about these accounts.
+  // Warnings are omitted beside an account with a trouble, because one of them may be about it.
   const also =
-    unguarded || (warned > 0 ? ` The ${warned === 1 ? 'warning' : 'warnings'} below can wait until morning.` : '');
+    accounts.length === 0 && warned > 0
+      ? ` The ${warned === 1 ? 'warning' : 'warnings'} below can wait until morning.`
+      : '';
   const isHeld = counts.held > 0;
   const holds = firing.all.filter(({ rule }) => rule === 'guard_held');
-  type Lines = readonly (readonly [when: boolean, words: string])[];
-  const firstOf = (lines: Lines) => lines.find(([when]) => when)?.[1];
-  const urgent = firstOf([
+  const lines: readonly (readonly [when: boolean, words: string])[] = [
     [
       stuck > 0,
       `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${command} history --guard\` show why.`,
@@ -363,14 +304,11 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
     [isHeld && critical > 0, `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${start}`],
     [isHeld, 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.'],
     [critical > 0, start],
-  ]);
-  const accounts = accountsAdvice(facts);
-  if (accounts.length > 0 || urgent) return [...accounts, urgent].filter(Boolean).join(' ');
-  const calm = firstOf([
     [
       counts.paused_by_guard > 0,
       `Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.${also}`,
     ],
+    [accounts.length > 0, ''],
     [counts.recovering > 0 && also === '', 'Nothing to do now: Warmwarden has acted and keeps watching.'],
     [counts.recovering > 0, `Warmwarden has acted and keeps watching.${also}`],
     [
@@ -378,46 +316,33 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
       `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${also}`,
     ],
     [by(facts, ...starts).length > 0, `Wait a moment.${also}`],
-    [unguarded !== '', unguarded.trimStart()],
     [also !== '', `Nothing is urgent.${also}`],
     [
       firing.count() === 0 && counts.not_judged > 0,
       `Warmwarden cannot guard a mailbox that it does not judge: \`${command} explain MAILBOX\` says why.`,
     ],
     [firing.count() > 0, 'Nothing is urgent. The alerts below can wait until morning.'],
-  ]);
-  return calm ?? 'Nothing to do.';
+    [totalOf(counts) === 0, 'Check the accounts and their include lists in the configuration.'],
+    [true, 'Nothing to do.'],
+  ];
+  return [...accounts, lines.find(([when]) => when)?.[1]].filter(Boolean).join(' ');
 }
 
-const blind = 'Warmwarden cannot guard the mailboxes of';
-
-function accountsAdvice(facts: HeadlineFacts): readonly string[] {
-  const [stopped, unread, down] = [by(facts, 'stopped'), by(facts, 'list unread'), by(facts, 'api down')];
-  const [rejected, readOnly] = [by(facts, 'key rejected'), by(facts, 'key read-only')];
-  const [cause] = by(facts, 'nothing judged');
-  return [
-    stopped.length > 0 && stoppedAdvice(stopped),
-    ...unread.map(({ account, detail, advice }) => `${blind} ${account}: ${sentenceOf(detail ?? '')} ${advice}`),
-    cause?.detail &&
-      `The API of ${cause.account} answers, but not what Warmwarden judges by: ${sentenceOf(cause.detail)}`,
-    down.length > 0 && `${blind} ${namesIn(down)} while their API is down. Their last failure is below.`,
-    rejected.length > 0 && `${blind} ${namesIn(rejected)}, because the API rejects the key. ${replaceKey}`,
-    readOnly.length > 0 &&
-      `The API key of ${namesIn(readOnly)} is read-only: Warmwarden does NOT act on breaches there. Replace the key.`,
-  ].filter((sentence) => typeof sentence === 'string');
+/** One sentence for each cause, the worst first. An outage has its last failure, which its headline does not say. */
+function accountsAdvice(troubles: readonly Trouble[]): readonly string[] {
+  const alike = Map.groupBy(
+    troubles.filter((one) => !isStart(one)),
+    ({ cause }) => cause,
+  );
+  return [...alike.values()].flatMap(([first, ...others]) => {
+    if (!first) return [];
+    const failure = isOutage(first) ? `${sentenceOf(first.why)} ` : '';
+    return `${namesIn([first, ...others])}: ${failure}${first.advice}`;
+  });
 }
 
 function mailboxes(count: number): string {
   return counted(count, 'mailbox', 'mailboxes');
-}
-
-/** Advice for accounts without a selected mailbox, or whose list lacks mailboxes; each sentence has a leading space. */
-function unguardedText({ accounts }: Pick<HeadlineFacts, 'accounts'>): string {
-  const empty = accounts.filter(isEmpty);
-  const lacking = accounts.filter(({ unlisted }) => unlisted.length > 0);
-  const nothing = ` No mailbox of ${accountsIn(empty)} is guarded: the mailbox list is empty, or the configuration selects no mailbox in it. Check whether the key can see the mailboxes, and check \`include\` and \`exclude\`.`;
-  const spelling = ` Check the spelling in \`include\` of ${accountsIn(lacking)}, and whether ${lacking.length === 1 ? 'its key' : 'their keys'} can see every mailbox.`;
-  return `${empty.length > 0 ? nothing : ''}${lacking.length > 0 ? spelling : ''}`;
 }
 
 /** Sentence such as `1 mailbox paused by Warmwarden, 9 OK.`. A mailbox that is unreadable or uncounted is never OK. */
@@ -458,16 +383,9 @@ function breakerAdvice(holds: readonly Alert[], { command, zone }: Pick<Headline
 
 const namesShown = 5;
 
-function namesIn(troubles: readonly Trouble[]): string {
+function namesIn(about: readonly { readonly account: string }[]): string {
   return firstText(
-    troubles.map(({ account }) => account),
-    namesShown,
-  );
-}
-
-function accountsIn(accounts: readonly AccountState[]): string {
-  return firstText(
-    accounts.map(({ name }) => name),
+    about.map(({ account }) => account),
     namesShown,
   );
 }

@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import { neededNoChange } from '../../core/action.ts';
 import { type GuardState, guardStates, stateTable, urgentStates } from '../../core/mailbox.ts';
-import { accountBadges, isEmpty } from '../../core/not-guarded.ts';
+import { accountBadges } from '../../core/not-guarded.ts';
 import { mailboxPath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, numberText, percentText } from '../../core/wording/phrases.ts';
@@ -104,9 +104,11 @@ function stopEnds({ fleet }: RouteParts, now: EpochMs): Markup | '' {
   return html`<p class="line">${stops.map(({ scope }) => doLink(writesOnPath(scope), stops.length === 1 ? endStop : `${endStop}: ${text(scopeText(scope))}`))}</p>`;
 }
 
-function since({ fleet }: RouteParts, { accounts, firstSeenAt, oldestStatsAt, unread, now }: Picture): Markup {
+function since({ fleet }: RouteParts, picture: Picture): Markup {
+  const { accounts, troubles, firstSeenAt, oldestStatsAt, unread, now } = picture;
   if (firstSeenAt === null) return html`No mailbox is known yet.`;
-  const guarded = counted(accounts.filter((account) => !isEmpty(account)).length, 'account');
+  const empty = troubles.filter(({ cause }) => cause === 'no mailbox').length;
+  const guarded = counted(accounts.length - empty, 'account');
   const blind = accounts.filter(({ failingSince }) => failingSince !== null).length;
   const except = blind === 0 ? '' : `, except on ${counted(blind, 'account')} that Warmwarden cannot read now`;
   const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} were never read`;
