@@ -5,7 +5,6 @@ import type { RequestKind } from '../../src/api/answers.ts';
 import { Budget, type BudgetOptions, takeSlot } from '../../src/api/budget.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
-import { SlidingWindow } from '../../tools/simulator/rate-limit.ts';
 import { start } from './scripted-server.ts';
 
 const half = () => 0.5;
@@ -232,44 +231,3 @@ test('after a clock was set back the next process waits as long as the record sa
   stopped.throttled('stats', minuteMs, 10 * minuteMs, half);
   expect(next(stopped)).toEqual([minuteMs, minuteMs]);
 });
-
-test.each([
-  [500, 0],
-  [500, 30_000],
-  [200, 30_000],
-  [100, 0],
-  [100, 100_000],
-  [60, 0],
-  [7, 0],
-  [1, 0],
-])(
-  '%i a minute with %i ppm of headroom: hours on the exact window of the API without one 429',
-  async (limit, headroom) => {
-    const clock = movedClock(start);
-    const budget = budgetOf(limit, headroom);
-    const api = new SlidingWindow(limit, clock);
-    const stop = new AbortController();
-    const refused: number[] = [];
-    let asked = 0;
-    const asking = (async () => {
-      while (!stop.signal.aborted) {
-        const now = clock.monotonic();
-        const wait = budget.nextBatchAt(now) - now;
-        // Whole milliseconds, as timers have them.
-        if (wait > 0) await clock.sleep(Math.ceil(wait), stop.signal);
-        else {
-          budget.started(now, 'stats');
-          asked += 1;
-          const { admitted, limit: notified, remaining } = api.knock();
-          if (!admitted) refused.push(now);
-          budget.noteLimits({ kind: 'stats', succeeded: true, limit: notified, remaining }, now);
-        }
-      }
-    })();
-    await clock.advance(2 * 3_600_000);
-    stop.abort();
-    await asking;
-    expect(refused).toEqual([]);
-    expect(asked).toBeGreaterThan(0.95 * 120 * budget.allowedPerMinute);
-  },
-);

@@ -185,36 +185,6 @@ describe('contradictions in a row', () => {
     expect(sentence).toMatch(/^No bounces in 280 emails/);
     expect(at.api.posts()).toEqual([]);
   });
-
-  test('25 bounces in 20 emails are an emergency, and none beside a rate of 5%', async () => {
-    const late =
-      (more: object): DayOf =>
-      (age) =>
-        age < 3 ? { sent: 20, bounced: 25, ...more } : age < 7 ? usual : null;
-    await using at = await watching(['m1', 'm2']);
-    const [denied, real] = at.boxes;
-    at.tell(denied, late({ bounce_rate: '5.00' }));
-    at.tell(real, late({}));
-    await readAgain(at, denied, 3);
-    expect([at.reason(denied), at.api.posts(denied), denied.status]).toEqual(['contradicting_counts', [], 'active']);
-    expect(at.firing('guard_blind', denied)?.facts.sentences[0]).toContain('3 bounces in');
-    expect(real.status).toBe('paused');
-  });
-
-  test('what changes no verdict stays a warning: rounding, a late bounce, a rate that ends at 100%', async () => {
-    await using at = await watching(['m1', 'm2', 'm3']);
-    const [rounded, late, capped] = at.boxes;
-    const today = utcDate(at.api.now());
-    at.tell(rounded, each({ sent: 333, bounced: 1, bounce_rate: '0.30', delivered: 332 })(today));
-    at.tell(late, (age) =>
-      age === 2 ? { sent: 0, bounced: 1, bounce_rate: '0.00' } : { ...usual, bounce_rate: '0.00' },
-    );
-    at.tell(capped, (age) => (age === 2 ? { sent: 1, bounced: 4, bounce_rate: '100.00' } : usual));
-    await readAgain(at, rounded, 3);
-    expect([rounded, late].map(at.reason)).toEqual(['ok', 'ok']);
-    expect(capped.mode).toBe('recovery');
-    expect(at.boxes.map((box) => at.firing('guard_blind', box))).toEqual([undefined, undefined, undefined]);
-  });
 });
 
 test('rows dated two days ahead count once the API’s own clock is as far ahead', async () => {

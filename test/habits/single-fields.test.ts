@@ -1,6 +1,6 @@
-// No single field is believed against all the others: a word, a day of the warm-up, a row of zeros, a clock.
+// No single field is believed against all the others: a word, a day of the warm-up, a clock.
 import { expect, test } from 'vitest';
-import { addDays, dayMs, hourMs, minuteMs, utcDate } from '../../src/core/time.ts';
+import { dayMs, hourMs, minuteMs, utcDate } from '../../src/core/time.ts';
 import { answerWith, type OtherMailbox } from '../support/other-api.ts';
 import { empty, rarely, usual, type Watching, watching } from '../support/watching.ts';
 
@@ -83,26 +83,6 @@ test('a clock of the API that is days ahead of its own rows hides nothing', asyn
   at.tell(box, (_, date) => (date > utcDate(at.api.now() - 3 * dayMs) ? { sent: 40, bounced: 3 } : usual));
   await at.duty.run(4 * dayMs);
   expect(at.api.posts()).not.toEqual([]);
-});
-
-test('a row of zeros for tomorrow moves no emergency', async () => {
-  await using at = await watching(['m1'], { poll });
-  const [box] = at.boxes;
-  let burns = false;
-  const counts = (age: number) => (burns && age === 1 ? { sent: 40, bounced: 12 } : usual);
-  at.api.fault = ({ path }) => {
-    const today = utcDate(at.api.now());
-    const past = Array.from({ length: 30 }, (_, index) => ({
-      date: addDays(today, index - 29),
-      ...counts(29 - index),
-    }));
-    const stats = [...past, { date: addDays(today, 1), ...empty }];
-    return path === '/v1/stats' ? json({ mailbox_id: box.id, stats }) : undefined;
-  };
-  await at.duty.run(5 * hourMs);
-  burns = true;
-  await at.duty.run(2 * hourMs);
-  expect([box.status, box.mode]).toEqual(['paused', 'balanced']);
 });
 
 test('nine tenths of the emails of a mailbox that vanish beside their bounces are no breach', async () => {

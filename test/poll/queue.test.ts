@@ -122,15 +122,6 @@ test('with a rejected key only health and the list are served, and the rest keep
   expect(served(queue, 10)).toEqual(['stats m']);
 });
 
-test('a mailbox that left takes all its polls along, and its place can be taken by another', () => {
-  const queue = sweptQueue(['m', 'n']);
-  queue.run('stats', 100);
-  queue.add({ route: 'dns', mailboxId: 'm' }, 900);
-  queue.leave('m');
-  queue.join('o', read, 100);
-  expect(served(queue, 1_000)).toEqual(['warmup o', 'stats o', 'stats n']);
-});
-
 test('the backlog counts what is due, and says since when the oldest is', () => {
   const queue = sweptQueue(['m', 'n']);
   expect(queue.backlog(10)).toEqual({ length: 0, oldestDueAt: null });

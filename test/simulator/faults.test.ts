@@ -7,7 +7,6 @@ import { describe, expect, test } from 'vitest';
 import { modeRamps, type WarmupMode, warmupModes } from '../../tools/simulator/ramp.ts';
 import type { MailboxSpec } from '../../tools/simulator/scenario.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
-import { goOnDuty, jonas, oliver, stormOf } from '../account/duty.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { bin, node } from '../support/process.ts';
 import { ann, bob, dayMs, hourMs, type Json, scenarioOf, serve } from './served.ts';
@@ -213,22 +212,4 @@ test('what the fleet does not have, and what sends nothing, is refused with a se
   expect((await strike(served, 'emergency', bob.email)).status).toBe(409);
   expect((await strike(served, 'flood', ann.email)).status).toBe(400);
   expect(await served.stats(ann.email)).toEqual(before);
-});
-
-test.each([
-  ['breach', 'recovery'],
-  ['emergency', 'pause'],
-] as const)('on a Saturday on which nobody sends, a guard answers a %s with a %s', async (kind, action) => {
-  // Sends on weekdays only, and every day.
-  for (const mailbox of [oliver, jonas]) {
-    await using duty = await goOnDuty({ scenario: { ...stormOf(mailbox), incidents: [] }, afterMs: 4 * dayMs });
-    await duty.run(30 * 60_000);
-    expect(duty.action(mailbox)).toBeNull();
-    await fetch(`${duty.simulator.url}/admin/troubles`, {
-      method: 'POST',
-      body: JSON.stringify({ kind, target: mailbox }),
-    });
-    await duty.until(() => duty.action(mailbox)?.state === 'confirmed', hourMs);
-    expect(duty.action(mailbox)?.kind).toBe(action);
-  }
 });
