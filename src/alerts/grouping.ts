@@ -20,6 +20,8 @@ export interface GroupMessage {
   /** Transitions, one a fingerprint, sorted by `rankOf`. The list is empty only if there is an incident. */
   readonly transitions: readonly Transition[];
   readonly incident: MessageIncident | null;
+  /** Moment since which news waited for the end of a mute time. */
+  readonly waitedSince?: EpochMs;
 }
 
 export interface DueGroup {

@@ -1,9 +1,10 @@
-// News that waits for the end of a channel's mute time: one entry for each alert and incident, with its latest step. Pure.
+// News that waits for the end of a channel's mute time: one entry for each alert and incident, with its latest step. Each
+// step of an event waits: a second pause is other news. Pure.
 import type { Alert, Transition } from '../core/alert.ts';
 import type { MutedNews, MutedNewsChanges } from '../core/records.ts';
 import type { EpochMs } from '../core/time.ts';
 import { type GroupMessage, incidentMessageOf, messageOf } from './grouping.ts';
-import { withNewestFacts } from './notifications.ts';
+import { type Routed, withNewestFacts } from './notifications.ts';
 import { isPause, pauseFingerprint } from './routing.ts';
 
 /** Entries by channel and subject. */
@@ -23,6 +24,7 @@ export interface IncidentReport {
 }
 
 interface MuteFacts {
+  readonly now: EpochMs;
   readonly isMuted: (channel: string, alert: Alert) => boolean;
   readonly isSilenced: (alert: Alert) => boolean;
   /** True if the channel was notified of the alert, or is about to be. */
@@ -74,8 +76,11 @@ export class MuteLook {
     return kept.length + dropped.length === 0 ? null : { kept, dropped };
   }
 
-  /** Returns the step as the channel gets it now, or null if it waits, or is never sent. Reminders do not wait. */
-  step({ name, keepsOpen }: MutableChannel, step: Transition): Transition | null {
+  /**
+   * Returns the step as the channel gets it now, or null if it waits, or is never sent. Reminders do not wait. `to`: every
+   * channel that gets the step.
+   */
+  step({ name, keepsOpen }: MutableChannel, step: Transition, to: readonly string[]): Transition | null {
     const { fingerprint } = step.alert;
     const about = isPause(step) ? pauseFingerprint(step.alert) : fingerprint;
     const earlier = this.#entries.get(keyOf(name, about));
@@ -87,24 +92,34 @@ export class MuteLook {
     if (step.kind === 'reminder') return null;
     const isKnown =
       earlier?.isKnown ?? (this.#facts.isKnown(name, fingerprint) && !isUnheard(this.#stored, name, fingerprint));
+    const news = { channel: name, about, isKnown, ...this.#waitOf(earlier, to) };
+    if (step.kind === 'event') {
+      if (!isMuted) return next;
+      this.#keep({ ...news, transitions: [...(earlier?.transitions ?? []), next], incident: null, members: [] });
+      return null;
+    }
     this.#entries.delete(keyOf(name, about));
     const isEnd = step.kind === 'resolved';
     if (isEnd && !isKnown && (keepsOpen || foretold)) return null;
     const sum = summed(next, earlier?.transitions[0], isKnown);
     // The end of what a receiver keeps open disturbs no person, and an open page would.
     if (!isMuted || (isEnd && keepsOpen)) return sum;
-    this.#keep({ channel: name, about, isKnown, transitions: [sum], incident: null, members: [] });
+    this.#keep({ ...news, transitions: [sum], incident: null, members: [] });
     return null;
   }
 
   /** Like `step`, for a message about an incident. */
-  incident(channel: MutableChannel, { message, members, isKnown }: IncidentReport): GroupMessage | null {
+  incident(
+    channel: MutableChannel,
+    { message, members, isKnown }: IncidentReport,
+    to: readonly string[],
+  ): GroupMessage | null {
     const { incident, transitions, at } = message;
     const { name, keepsOpen } = channel;
     if (incident === null)
       return messageOf(
         message.group,
-        transitions.flatMap((one) => this.step(channel, one) ?? []),
+        transitions.flatMap((one) => this.step(channel, one, to) ?? []),
         at,
       );
     const steps = new Map(transitions.map((one) => [one.alert.fingerprint, one]));
@@ -116,6 +131,7 @@ export class MuteLook {
         channel: name,
         about,
         isKnown: earlier?.isKnown ?? isKnown,
+        ...this.#waitOf(earlier, to),
         incident,
         members: members.slice(0, maxMembers),
       },
@@ -141,12 +157,30 @@ export class MuteLook {
     return {
       incidents: news.flatMap((one) => (one.incident && this.#incidentMessage(channel, one, now)) ?? []),
       steps: news.flatMap(({ incident, transitions }) => (incident ? [] : this.#newest(transitions))),
+      since: Math.min(...news.flatMap(({ incident, since }) => (incident ? [] : since))),
     };
   }
 
-  /** Forgets what waits for other channels: the configuration no longer has them. */
-  keepOnly(channels: readonly string[]): void {
-    for (const [key, { channel }] of this.#entries) if (!channels.includes(channel)) this.#entries.delete(key);
+  /**
+   * Hands what waits for other channels, which the configuration no longer has, to those that its alerts lead to now and
+   * that did not get it. Returns the steps of alerts with their new channels.
+   */
+  keepOnly(channels: readonly string[], wanted: (alert: Alert) => readonly string[]): readonly Routed[] {
+    const gone = [...this.#entries].filter(([, { channel }]) => !channels.includes(channel));
+    for (const [key] of gone) this.#entries.delete(key);
+    return gone.flatMap(([, news]) => {
+      const { about, to, transitions, members } = news;
+      const isNew = (name: string, { fingerprint }: Alert) =>
+        !to.includes(name) && !this.#entries.has(keyOf(name, about)) && !this.#facts.isKnown(name, fingerprint);
+      const alerts = [...transitions.map(({ alert }) => alert), ...members];
+      const heirs = [...new Set(alerts.flatMap((alert) => wanted(alert).filter((name) => isNew(name, alert))))];
+      for (const channel of heirs) this.#keep({ ...news, channel, to: [...to, ...heirs] });
+      return heirs.length === 0 ? [] : transitions.map((transition) => ({ transition, to: heirs }));
+    });
+  }
+
+  #waitOf(earlier: MutedNews | undefined, to: readonly string[]): Pick<MutedNews, 'since' | 'to'> {
+    return { since: earlier?.since ?? this.#facts.now, to: [...new Set([...(earlier?.to ?? []), ...to])] };
   }
 
   #keep(news: MutedNews): void {
@@ -171,7 +205,7 @@ export class MuteLook {
   }
 
   #incidentMessage({ keepsOpen }: MutableChannel, news: MutedNews, now: EpochMs): GroupMessage | null {
-    const { about, isKnown, incident } = news;
+    const { about, isKnown, incident, since: waitedSince } = news;
     const newest = this.#newest(news.transitions);
     if (incident === null) return messageOf(about, newest, now);
     const isUnknownEnd = incident.step === 'ended' && keepsOpen && !isKnown;
@@ -182,7 +216,7 @@ export class MuteLook {
         now,
       );
     const step = incident.step === 'grew' && !isKnown ? 'began' : incident.step;
-    return incidentMessageOf({ ...incident, step }, newest, now);
+    return { ...incidentMessageOf({ ...incident, step }, newest, now), waitedSince };
   }
 
   /** Steps with the newest facts, without beginnings of alerts that have ended since. */

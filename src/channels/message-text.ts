@@ -50,12 +50,13 @@ const maxNoticeLines = 15;
 const maxShared = 300;
 
 export function messageText(message: GroupMessage, people: ForPeople): MessageText {
-  const { transitions, account, rule, severity, kind, at } = message;
+  const { transitions, account, rule, severity, kind, at, waitedSince } = message;
   const zone = people.timeZone();
   const links = linksOf(message, people);
   const parts = message.incident ? [message.incident.id] : [account, rule];
   const foot = [...parts, momentText(at, zone)].filter(Boolean).join(' · ');
   const about = { headline: messageTitle(message), tone: kind === 'resolved' ? kind : severity, links, foot };
+  const waited = waitedSince === undefined ? [] : [waitedText(waitedSince, at, zone)];
   const [only, ...others] = transitions;
   if (message.incident === null && only && others.length === 0) {
     const sentences = [...only.alert.facts.sentences, ...tagsText(only.alert)];
@@ -63,11 +64,15 @@ export function messageText(message: GroupMessage, people: ForPeople): MessageTe
     const isRepeated =
       only.kind !== 'resolved' && [...sentences, foot].some((text) => text.includes(momentOf(only, zone)));
     const lead = isRepeated ? sentences : [...sentences, times];
-    return visible({ ...about, lead, items: [], more: 0 });
+    return visible({ ...about, lead: [...waited, ...lead], items: [], more: 0 });
   }
   const { incident } = message;
   const { lead, items, count } = incident ? incidentList(incident, message, people) : alertList(message, zone);
-  return visible({ ...about, lead, items, more: count - items.length });
+  return visible({ ...about, lead: [...waited, ...lead], items, more: count - items.length });
+}
+
+function waitedText(since: EpochMs, until: EpochMs, zone: string): string {
+  return `Kept back by a mute time from ${momentText(since, zone)} to ${momentText(until, zone)}.`;
 }
 
 function alertList(message: GroupMessage, zone: string) {

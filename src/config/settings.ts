@@ -173,11 +173,28 @@ export function valueText(value: unknown): string {
   return bare ? value : JSON.stringify(value);
 }
 
-/** Settings by name. An item of a list goes by its name, so that a new item before it changes nothing. */
+/**
+ * Settings by name. An item of a list goes by its name, and a route or a digest by its channels and its match, so that a
+ * new item before it changes nothing.
+ */
 function byName(settings: readonly Setting[]): ReadonlyMap<string, Setting> {
   const names = new Map<string, string>();
+  const routed = new Map<string, string>();
   for (const { path, value } of settings) {
+    const [list, index = '', key = ''] = path.slice(1);
     if (path.at(-1) === 'name') names.set(formatPath(path.slice(0, -1)), String(value));
+    else if ((list === 'routes' || list === 'digests') && (key === 'channels' || key === 'match')) {
+      const item = formatPath(['alerts', list, index]);
+      const words = [routed.get(item), path.slice(4).join('.'), valueText(value)];
+      routed.set(item, words.filter(Boolean).join(' '));
+    }
+  }
+  const places = new Map<string, number>();
+  for (const [item, words] of routed) {
+    const label = `${item.split('[')[0]} ${words}`;
+    const place = (places.get(label) ?? 0) + 1;
+    places.set(label, place);
+    names.set(item, place === 1 ? words : `${words}, ${place}`);
   }
   const nameOf = (path: Path): string =>
     path.reduce<string>((text, step, index) => {

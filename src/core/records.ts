@@ -32,6 +32,10 @@ export interface MutedPlace {
 export interface MutedNews extends MutedPlace {
   /** True if the channel was notified of an earlier step. */
   readonly isKnown: boolean;
+  readonly since: EpochMs;
+  /** Every channel that the news went to. */
+  readonly to: readonly string[];
+  /** Latest step of the alert, or every step of an event. */
   readonly transitions: readonly Transition[];
   readonly incident: MessageIncident | null;
   /** The incident's mailboxes as alerts. The routes of all alerts here decide when the mute time ends. */

@@ -98,6 +98,11 @@ export class Collector {
     return (known.channels ?? this.#wantedBy(alert)).includes(channel);
   }
 
+  /** Channels for which news waits for the end of a mute time. */
+  waiting(): readonly string[] {
+    return [...new Set([...this.#waiting.values()].map(({ channel }) => channel))];
+  }
+
   /** The alert as the channel's receiver may read it, with its links and in the configured words. */
   shownTo(channel: string, alert: Alert): Alert {
     const shown = alertFor(channel, alert, this.#partContext());
@@ -239,13 +244,14 @@ export class Collector {
     announced: Map<string, Announcement>,
     now: EpochMs,
   ) {
+    const { look, inherited } = this.#lookAtMutes(firing, announced, now);
+    const known = new Map([...announced, ...inherited.map((one) => [one.fingerprint, one] as const)]);
     const routed = notifications.map(({ group, news }) => ({
       group,
-      news: news.map((one) => this.#route(one, announced)),
+      news: news.map((one) => this.#route(one, known)),
       inIncident: incidents.all.some(({ id }) => id === group),
     }));
-    const look = this.#lookAtMutes(firing, announced, now);
-    const heard = (news: readonly Routed[]) => news.flatMap((one) => this.#heard(one, announced, look));
+    const heard = (news: readonly Routed[]) => news.flatMap((one) => this.#heard(one, known, look));
     const readers = this.#readers(firing, now);
     const ofIncidents = incidents.all.flatMap((incident) => {
       const news = routed.find(({ group }) => group === incident.id)?.news ?? [];
@@ -272,8 +278,8 @@ export class Collector {
     const groups: readonly RoutedGroup[] = routed.map((one) => ({ ...one, isSent: sent.has(one.group) }));
     const followers = this.#parts.channels().filter(({ followsPauses }) => followsPauses === true);
     const notificationLog = notificationLogAfter(
-      { groups, early, incidents: ofIncidents },
-      { before: announced, now, followers: followers.map(({ name }) => name) },
+      { groups, early, incidents: ofIncidents, inherited },
+      { before: known, now, followers: followers.map(({ name }) => name) },
     );
     const transitionIds = notifications.flatMap(({ ids }) => ids);
     const record = { transitionIds, deliveries, notificationLog, incidents: changed, now };
@@ -293,11 +299,13 @@ export class Collector {
     return { now, fleet, apiOf, channels: channels(), routes, firing, ...words };
   }
 
-  #lookAtMutes(firing: readonly Alert[], announced: ReadonlyMap<string, Announcement>, now: EpochMs): MuteLook {
+  /** `inherited`: announcements with the channels that get news of one that the configuration no longer has. */
+  #lookAtMutes(firing: readonly Alert[], announced: ReadonlyMap<string, Announcement>, now: EpochMs) {
     const { settings, channels, fleet } = this.#parts;
     const { routes, muteTimes } = settings();
     const on = new Set(mutesOn(muteTimes, now).map(({ name }) => name));
     const look = new MuteLook(this.#waiting, {
+      now,
       isMuted: (channel, alert) => isMuted(channel, alert, { routes, fleet, now, on }),
       isSilenced: this.#mutes(now),
       isKnown: (name, fingerprint) => {
@@ -306,8 +314,14 @@ export class Collector {
       },
       firing: new Map(firing.map((alert) => [alert.fingerprint, alert])),
     });
-    look.keepOnly(channels().map(({ name }) => name));
-    return look;
+    const names = channels().map(({ name }) => name);
+    const inherited = look
+      .keepOnly(names, (alert) => this.#wantedBy(alert))
+      .flatMap(({ transition, to }) => {
+        const known = announced.get(transition.alert.fingerprint);
+        return known?.channels ? { ...known, channels: [...known.channels, ...to] } : [];
+      });
+    return { look, inherited };
   }
 
   /** News without the channels that are muted: those with the same step together. */
@@ -319,7 +333,7 @@ export class Collector {
     const isWorseHold = kind === 'worsened' && ruleBook[alert.rule].shows === 'hold';
     const steps = this.#parts.channels().flatMap((channel) => {
       const isFirst = isWorseHold && known?.includes(channel.name) === false;
-      const step = to.includes(channel.name) ? look.step(channel, isFirst ? first : transition) : null;
+      const step = to.includes(channel.name) ? look.step(channel, isFirst ? first : transition, to) : null;
       return step ? [{ name: channel.name, step }] : [];
     });
     const byStep = Map.groupBy(steps, ({ step }) => step);
@@ -329,24 +343,25 @@ export class Collector {
   /** Makes a message for each channel whose mute time is over, beside those about incidents. */
   #deliveriesAfterMutes(look: MuteLook, now: EpochMs): readonly NewDelivery[] {
     return this.#parts.channels().flatMap((channel) => {
-      const { incidents, steps } = look.takeDue(channel, now);
+      const { incidents, steps, since } = look.takeDue(channel, now);
       const [first = manyGroup, ...others] = new Set(steps.map(({ alert }) => groupOf(alert)));
       const news = steps.map((transition) => ({ transition, to: [channel.name] }));
       return [
         ...incidents.flatMap((message) => this.#deliveryOf(channel, message) ?? []),
-        ...this.#deliveriesOf([{ group: others.length === 0 ? first : manyGroup, news }], now),
+        ...this.#deliveriesOf([{ group: others.length === 0 ? first : manyGroup, news }], now, since),
       ];
     });
   }
 
   #deliveriesOfIncidents(news: readonly IncidentNews[], look: MuteLook): readonly NewDelivery[] {
-    return news
-      .flatMap(({ messages }) => messages)
-      .flatMap(({ channel: name, ...report }) => {
+    return news.flatMap(({ messages }) => {
+      const to = messages.map(({ channel }) => channel);
+      return messages.flatMap(({ channel: name, ...report }) => {
         const channel = this.#parts.channels().find((one) => one.name === name);
-        const message = channel && look.incident(channel, report);
+        const message = channel && look.incident(channel, report, to);
         return (message && this.#deliveryOf(channel, message)) ?? [];
       });
+    });
   }
 
   /** The end of an alert goes to the channels that got its beginning, whatever the routes are now. */
@@ -366,7 +381,12 @@ export class Collector {
     return deliveryOf(channel, message, { ...shown, transitions }, this.#parts.world.log);
   }
 
-  #deliveriesOf(groups: readonly Pick<RoutedGroup, 'group' | 'news'>[], now: EpochMs): readonly NewDelivery[] {
+  /** `waitedSince`: for news that waited for the end of a mute time. */
+  #deliveriesOf(
+    groups: readonly Pick<RoutedGroup, 'group' | 'news'>[],
+    now: EpochMs,
+    waitedSince?: EpochMs,
+  ): readonly NewDelivery[] {
     const deliveries: NewDelivery[] = [];
     for (const channel of this.#parts.channels()) {
       const wanted: { readonly group: string; readonly transitions: readonly Transition[] }[] = [];
@@ -379,7 +399,8 @@ export class Collector {
       const messages = storm ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }] : wanted;
       for (const { group, transitions } of messages) {
         const message = messageOf(group, transitions, now);
-        const delivery = message && this.#deliveryOf(channel, message);
+        const waited = waitedSince === undefined ? {} : { waitedSince };
+        const delivery = message && this.#deliveryOf(channel, { ...message, ...waited });
         if (delivery) deliveries.push(delivery);
       }
     }

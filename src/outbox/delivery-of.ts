@@ -72,6 +72,7 @@ interface LookAnnouncements {
   readonly groups: readonly RoutedGroup[];
   readonly early: readonly EarlyStep[];
   readonly incidents: readonly IncidentNews[];
+  readonly inherited: readonly Announcement[];
 }
 
 interface KnownBefore {
@@ -81,13 +82,14 @@ interface KnownBefore {
 }
 
 export function notificationLogAfter(
-  { groups, early, incidents }: LookAnnouncements,
+  { groups, early, incidents, inherited }: LookAnnouncements,
   { before, now, followers }: KnownBefore,
 ): NotificationLogChanges {
   const known = new Map<string, Announcement>();
   const put = (one: Announcement | null) => {
     if (one) known.set(one.fingerprint, one);
   };
+  for (const one of inherited) put(one);
   for (const { announcement } of early) put(announcement);
   for (const { news, inIncident } of groups) {
     const told = { announced: before, at: now, inIncident };

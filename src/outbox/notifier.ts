@@ -45,6 +45,8 @@ export interface Notifier {
   /** Ends after the attempts in progress, at most 10 s of real time. Unsent messages stay in the outbox. */
   stop(): Promise<void>;
   wake(): void;
+  /** Channels for which news waits for the end of a mute time. */
+  waiting(): readonly string[];
   /**
    * A channel that is the same object goes on; a replaced one ends after the attempt in progress. If no channel for
    * people is left, the removed ones first send what is known.
@@ -122,6 +124,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
       await Promise.all([...all.map((loop) => loop.stop()), end(sendings)]);
     },
     wake,
+    waiting: () => collector.waiting(),
     reconfigure: async (wanted, settings) => {
       const gone = sendings.filter(({ channel }) => !wanted.includes(channel));
       if (inForce.channels.some(isReadByPeople) && !wanted.some(isReadByPeople)) await sendLast(gone);

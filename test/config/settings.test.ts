@@ -71,6 +71,22 @@ describe('the difference of two configurations', () => {
     expect(new Set(changes.map(({ name }) => name.split('.')[0]))).toEqual(new Set(['accounts[zero]']));
   });
 
+  test('names a route and a digest by its channels and its match, also two alike', () => {
+    const at = (routes: readonly string[]) => {
+      const alerts = `alerts:\n  channels:\n    - {name: north, type: slack, url: "https://x.example/a"}\n`;
+      const digests = `  digests: [{channels: [north]}]\n`;
+      return load(
+        `accounts:\n${account('zero', 'api_key: sk_live_0000')}${alerts}${digests}  routes: [${routes.join(', ')}]\n`,
+      );
+    };
+    const north = '{match: {tag: client=north}, channels: [north]}';
+    const critical = '{match: {severity: critical}, channels: [north]}';
+    const changes = changesBetween(at([north, north]).settings(), at([critical, north, north]).settings());
+    expect(changes.map(({ name, before }) => [name, before])).toEqual(
+      ['match.severity', 'channels'].map((key) => [`alerts.routes[severity critical [north]].${key}`, null]),
+    );
+  });
+
   test('tells that a secret is another one, and neither of the two', () => {
     const other = file.replace('x.example/hush', 'x.example/hush2');
     expect(changesBetween(load(file).settings(), load(other).settings())).toEqual([

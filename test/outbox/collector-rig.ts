@@ -74,7 +74,7 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
   let fleet = new Fleet();
   for (const mailbox of mailboxes) fleet.putMailbox(mailbox);
   const sent: Sent[] = [];
-  const channels = names.map((name): Channel => {
+  const channelOf = (name: string): Channel => {
     const render = (message: GroupMessage) => {
       const { kind, rule, transitions } = message;
       const title = messageTitle(message);
@@ -86,7 +86,8 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
     const channel: Channel = { name, type: 'test', minGapMs: 0, renderNotice: () => null, render, send };
     if (name === 'pager') return { ...channel, keepsOpen: true, followsPauses: true };
     return name === 'machine' ? channel : { ...channel, skipsForetoldEnds: true };
-  });
+  };
+  let channels = names.map(channelOf);
   const inForce: NotifySettings = {
     ...usualSettings(channels),
     repeatIntervalMs: { critical: 4 * hourMs, warning: null, info: null },
@@ -106,6 +107,9 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
     now: () => clock.now(),
     hasNotified: (channel: string, alert: Alert) => collector.hasNotified(channel, alert),
     reload: (change: Partial<NotifySettings>) => Object.assign(inForce, change),
+    rename: (...others: readonly string[]) => {
+      channels = others.map(channelOf);
+    },
     commit: (...transitions: readonly Transition[]) => {
       for (const { kind, alert } of transitions) if (kind !== 'event') fleet.putAlert(alert);
       store.commit(transitions);

@@ -1,7 +1,11 @@
 // Mute times: when they are on, what still comes, and the one message at their end.
 import { expect, test } from 'vitest';
+import { messageText } from '../../src/channels/message-text.ts';
+import type { Config } from '../../src/config/config.ts';
 import { type Silence, windowOf } from '../../src/core/alert.ts';
 import { dayMs, hourMs, type MuteTime, minuteMs, mutedUntil, weekdays } from '../../src/core/time.ts';
+import { unmutedText } from '../../src/daemon/reload/changes.ts';
+import { acted, healthy } from '../alerts/incident-samples.ts';
 import { sampleAlert } from '../alerts/samples.ts';
 import { agency, collectorRig, midnight } from './collector-rig.ts';
 
@@ -154,6 +158,88 @@ test('a reload without the mute time sends what waits at once', async () => {
   expect(await at.run(hourMs)).toEqual([]);
   at.reload({ muteTimes: [] });
   expect(await at.run(minuteMs)).toMatchObject([{ alerts: ['firing m1'] }]);
+});
+
+test.each([
+  ['warning', {}],
+  ['critical', critical],
+])(
+  'what waits for a channel that is renamed in the night, a %s, comes under its new name, and its end, too',
+  async (_name, change) => {
+    const at = rig(['north', 'day'], true);
+    const pauses = acted(healthy(7, { domain: 'x.example', provider: 'google' }), at.now(), 'pause').event;
+    at.fire(alert(1, change), alert(2, change));
+    at.commit({ ...pauses, alert: { ...pauses.alert, ...change } });
+    expect((await at.run(hourMs)).map(({ channel }) => channel)).not.toContain('north');
+    at.rename('south', 'day');
+    at.reload({
+      routes: [
+        { ...route, channels: ['south'], muteCritical: true },
+        { match: {}, channels: ['day'] },
+      ],
+    });
+    at.end(alert(2, change));
+    const toSouth = (sent: Awaited<ReturnType<typeof at.run>>) => sent.filter(({ channel }) => channel === 'south');
+    expect(toSouth(await at.run(hourMs))).toEqual([]);
+    at.restart();
+    const morning = await at.run(9 * hourMs);
+    expect(toSouth(morning).map(({ alerts }) => alerts.toSorted())).toEqual([
+      ['event x.example-7', 'firing m1', 'resolved m2'],
+    ]);
+    expect(morning.filter(({ channel, kind }) => channel === 'day' && kind !== 'reminder')).toEqual([]);
+    at.end(alert(1, change));
+    expect((await at.run(hourMs)).map(({ channel, kind }) => `${channel} ${kind}`)).toEqual([
+      'south resolved',
+      'day resolved',
+    ]);
+  },
+);
+
+test('a reload says what becomes of what waits for a channel that is gone, or that no route mutes any more', () => {
+  const channels = [{ name: 'north' }, { name: 'south' }, { name: 'east' }];
+  const routes = [{ channels: ['north', 'south'] }, { channels: ['east'], mute: ['nights'] }];
+  const config = { alerts: { channels, routes } } as unknown as Config;
+  expect(unmutedText(['gone', 'north', 'east'], config)).toEqual([
+    'what waits for the channel gone until the end of a mute time goes to the channels of its routes now',
+    'what waits for the channel north until the end of a mute time is sent now',
+  ]);
+});
+
+test('a critical alert of a channel that is removed goes to everybody, and an other one that nobody else wants to nobody', async () => {
+  const at = rig(['north', 'day'], true);
+  at.reload({
+    routes: [
+      { ...route, channels: ['north'], muteCritical: true },
+      { match: { rule: ['crashed'] }, channels: ['day'] },
+    ],
+  });
+  at.fire(alert(1, critical), alert(2));
+  expect(await at.run(hourMs)).toEqual([]);
+  at.rename('day');
+  expect(await at.run(minuteMs)).toMatchObject([{ channel: 'day', alerts: ['firing m1'] }]);
+  at.end(alert(1, critical), alert(2));
+  expect(await at.run(hourMs)).toMatchObject([{ channel: 'day', alerts: ['resolved m1'] }]);
+});
+
+test('each of two pauses of a mailbox in one night is told, also if the second comes in the morning, and the message says since when it waited', async () => {
+  for (const secondAfter of [2 * hourMs, 10 * hourMs]) {
+    const at = rig(['ops'], true);
+    const pause = () => {
+      const { event } = acted(healthy(7, { domain: 'x.example', provider: 'google' }), at.now(), 'pause');
+      const numbers = { action: 'pause', outcome: 'confirmed' };
+      at.commit({ ...event, alert: { ...event.alert, facts: { ...event.alert.facts, numbers } } });
+    };
+    pause();
+    await at.run(secondAfter);
+    pause();
+    const told = await at.run(untilMorning);
+    expect(at.sent.flatMap(({ alerts }) => alerts)).toEqual(['event x.example-7', 'event x.example-7']);
+    const people = { pageUrl: null, publicUrl: null, timeZone: () => 'UTC' };
+    const [first] = secondAfter < 10 * hourMs ? told : at.sent;
+    expect(first && messageText(first.message, people).lead[0]).toMatch(
+      /^Kept back by a mute time from 19 March 21:0\d UTC to 20 March 07:\d\d UTC\.$/,
+    );
+  }
 });
 
 test('a store that fails at the end of the night loses nothing and doubles nothing', async () => {

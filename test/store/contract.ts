@@ -439,7 +439,16 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await opened.store.recordSilence(silence);
       await opened.store.recordSilence({ ...silence, until: now + 3 });
       const waiting = (about: string, channel = 'ops') => ({
-        ...{ channel, about, isKnown: true, transitions: [transitionOf(alertOf('m1'))], incident: null, members: [] },
+        ...{
+          channel,
+          about,
+          isKnown: true,
+          since: now,
+          to: [channel],
+          transitions: [transitionOf(alertOf('m1'))],
+          incident: null,
+          members: [],
+        },
       });
       const kept = [waiting('f1'), waiting('f2'), waiting('f1', 'hook')];
       await opened.store.outbox.recordDeliveries({ ...made(), muted: { kept, dropped: [] } });

@@ -214,6 +214,16 @@ function leftChangedText(dropped: readonly MailboxState[]): readonly string[] {
   ];
 }
 
+/** `waiting`: channels for which news waits for the end of a mute time. */
+export function unmutedText(waiting: readonly string[], { alerts: { channels, routes } }: Config): readonly string[] {
+  return waiting.flatMap((name) => {
+    if (!channels.some((channel) => channel.name === name))
+      return [`what waits for the channel ${name} until the end of a mute time goes to the channels of its routes now`];
+    const isMuted = routes.some((route) => route.channels.includes(name) && (route.mute ?? []).length > 0);
+    return isMuted ? [] : [`what waits for the channel ${name} until the end of a mute time is sent now`];
+  });
+}
+
 /** The loops of the former accounts must have ended. Rejects if nothing could be moved. */
 export async function moveMailboxes(
   { fleet, store, group, turns, world, onTransitions }: RecorderRooms,

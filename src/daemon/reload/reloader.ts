@@ -26,6 +26,7 @@ import {
   needingRestart,
   nobodyNotified,
   previewOf,
+  unmutedText,
 } from './changes.ts';
 import type { Retired } from './duties.ts';
 
@@ -144,7 +145,7 @@ export class Reloader {
   }
 
   #describe(loaded: ValidConfig, { impact, moves }: Consequences): readonly string[] {
-    const { source, rooms } = this.#parts;
+    const { source, rooms, notifying } = this.#parts;
     const changes = changesBetween(this.#inForce.settings(), loaded.settings());
     const waiting = needingRestart(source.started.settings(), loaded.settings());
     const late = new Set(waiting.map(({ name }) => name));
@@ -159,6 +160,7 @@ export class Reloader {
       ...accounts('is no longer guarded', notRenamed(impact.removed)),
       ...accounts('restarts its polling', impact.restarted),
       ...accounts('continues with new settings', impact.changed),
+      ...unmutedText(notifying.waiting(), loaded.config),
       ...(lastChannelsGone(this.#inForce.config, loaded.config).length > 0 ? [nobodyNotified] : []),
     ];
   }
