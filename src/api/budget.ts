@@ -1,7 +1,7 @@
 // Ledger of a key: all requests within limit x (1 - headroom), evenly spaced, or four at once after as many gaps, so that
 // the process wakes up a quarter as often.
 import type { Ppm } from '../core/policy.ts';
-import type { BudgetLedger, Restraint } from '../core/records.ts';
+import type { BudgetLedger } from '../core/records.ts';
 import { secondMs } from '../core/time.ts';
 import type { Clock } from '../world/world.ts';
 import type { RequestKind } from './answers.ts';
@@ -191,16 +191,6 @@ export class Budget {
     const isOld = (start: number | undefined) => start !== undefined && start <= now - windowMs;
     while (isOld(this.#starts[0])) this.#starts.shift();
   }
-}
-
-/** True if a stored ledger has the fields of this version. */
-export function isLedger(stored: Partial<BudgetLedger> | null | undefined): stored is BudgetLedger {
-  const { at, limit, starts, restraint } = stored ?? {};
-  const { keyUntil, kindsUntil, stops, share, batchesFrom }: Partial<Restraint> = restraint ?? {};
-  if (!Array.isArray(starts) || !Array.isArray(stops)) return false;
-  const ofStops = stops.flatMap((stop: Partial<Restraint['stops'][number]> | null) => [stop?.at, stop?.until]);
-  const untils = Object.values(kindsUntil ?? { none: null });
-  return [at, limit, ...starts, keyUntil, ...untils, ...ofStops, share, batchesFrom].every(Number.isFinite);
 }
 
 /** Longest wait for the limits of a kind alone. A poll that waits longer would count as hanging. */

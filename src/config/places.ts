@@ -2,7 +2,7 @@
 // read only these, so that no API key is required.
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { isLoopback } from '../core/egress.ts';
+import { isEscaped, isLoopback } from '../core/egress.ts';
 import { keyPlanNames } from '../core/recipe.ts';
 import { type PostgresPlace, pathOf, type StorePlace } from '../core/store-failure.ts';
 import { dayMs } from '../core/time.ts';
@@ -71,19 +71,10 @@ function postgresComplaint(url: string): string | null {
   const wanted = `must be ${postgresForm}`;
   if (!URL.canParse(url)) return `${wanted}; a password with characters such as @ or / needs store.password instead`;
   const { hostname, username, password, pathname, search, hash } = new URL(url);
-  if ([username, password, pathname].some((part) => !isDecodable(part)))
+  if ([username, password, pathname].some((part) => !isEscaped(part)))
     return 'has a % that begins no escape: write %25 for it, or set store.password instead';
   if (search !== '' || hash !== '') return 'must have no ? and no #: set store.tls and store.ca_file instead';
   return hostname !== '' && username !== '' && /^\/[^/]+$/.test(pathname) ? null : wanted;
-}
-
-function isDecodable(part: string): boolean {
-  try {
-    decodeURIComponent(part);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Relative paths begin in the folder of the file that has the key. */

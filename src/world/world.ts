@@ -7,13 +7,6 @@ import { commandName } from './program.ts';
 /** Structured log, pino's interface: `log.info({account}, 'sentence')`. */
 export type Log = Logger;
 
-/** Signal, or an object that takes less time to make. */
-interface Interrupt {
-  readonly aborted: boolean;
-  addEventListener(type: 'abort', end: () => void, options?: { readonly once: boolean }): void;
-  removeEventListener(type: 'abort', end: () => void): void;
-}
-
 /** Time in the program's view: real in production, moved by hand in tests, paced in the demo. */
 export interface Clock {
   /** Wall time in milliseconds since the Unix epoch. May jump; never measure a wait with it. */
@@ -21,7 +14,7 @@ export interface Clock {
   /** Milliseconds on a scale that never jumps. Only differences mean something. */
   monotonic(): number;
   /** Resolves after `ms` (at once if negative), or as soon as `signal` aborts. Never rejects. */
-  sleep(ms: number, signal?: Interrupt): Promise<void>;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Runs work that waits for the outside world, such as a request. A moved clock does not move until it ends. */
   busy<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -117,37 +110,20 @@ function beginNext(): void {
 /** Lets a loop sleep until its time or a ring. A ring while nothing sleeps is kept for the next sleep. */
 export interface Bell {
   ring(): void;
-  sleep(ms: number, signal?: Interrupt): Promise<void>;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 export function createBell(clock: Clock): Bell {
-  let rung = false;
-  let wake: (() => void) | null = null;
-  const ring = () => {
-    rung = true;
-    wake?.();
-  };
-  // An AbortController would be costly: a lane sleeps and wakes with each request.
-  const interrupt: Interrupt = {
-    get aborted() {
-      return rung;
-    },
-    addEventListener: (_type, end) => {
-      wake = end;
-    },
-    removeEventListener: () => {
-      wake = null;
-    },
-  };
+  let rung = new AbortController();
+  // A reason is given because each ring would otherwise build an error with its stack.
+  const ring = () => rung.abort('rung');
   return {
     ring,
     async sleep(ms, signal) {
-      if (!rung) {
-        signal?.addEventListener('abort', ring, { once: true });
-        if (!signal?.aborted) await clock.sleep(ms, interrupt);
-        signal?.removeEventListener('abort', ring);
-      }
-      rung = false;
+      signal?.addEventListener('abort', ring, { once: true });
+      if (!signal?.aborted) await clock.sleep(ms, rung.signal);
+      signal?.removeEventListener('abort', ring);
+      rung = new AbortController();
     },
   };
 }

@@ -15,7 +15,7 @@ import { causeSentences, type Others } from '../../core/wording/causes.ts';
 import type { DecisionRecord } from '../../store/writes.ts';
 import { judgeMailbox, type Observation, observe } from './observe.ts';
 import { changesIn, isPausedByHabit } from './outside-changes.ts';
-import { isActive, isEffectOf, isNew, isOurs, planAfter, type Settlement, showsChange, undoesNewer } from './plan.ts';
+import { isActive, isEffectOf, isOurs, isPending, planAfter, type Settlement, showsChange } from './plan.ts';
 
 export interface AnswerContext {
   readonly policy: Policy;
@@ -35,7 +35,7 @@ export interface AnswerContext {
   readonly apiAheadMs: number;
   /** True if the account counts at most half of the emails that were read before. Called only if the mailbox does. */
   readonly accountHasShrunk: (mailbox: MailboxState) => boolean;
-  /** The newest actions on the mailbox. Called only if the answer shows a change. */
+  /** The newest actions on the mailbox. Called only if one of them waits. */
   readonly actionsOf: (mailbox: MailboxState) => readonly Action[];
   readonly timeZone: string;
 }
@@ -53,8 +53,7 @@ export interface AnswerOutcome {
 
 export function afterAnswer(before: MailboxState, observation: Observation, context: AnswerContext): AnswerOutcome {
   const shown = changesIn(before, observation);
-  const currentProof = proofIn(before, observation, context);
-  const proof = currentProof ?? (shown.length === 0 ? null : belatedProofIn(before, observation, context));
+  const proof = proofIn(before, observation, context) ?? displacedProofIn(before, observation, context);
   const changes = proof ? shown.filter((one) => !isEffectOf(one, proof.action)) : shown;
   const confirmation = proof && confirm({ ...before, action: proof.action }, proof.observed, context);
   const confirmed = confirmation?.action ?? null;
@@ -118,17 +117,10 @@ function proofIn(mailbox: MailboxState, observation: Observation, { now, words }
   return showsChange(action, observed.answer, words) ? { action, observed } : null;
 }
 
-/** Returns a person's unconfirmed change that a later answer proves, unless it undoes a newer confirmed change. */
-function belatedProofIn(before: MailboxState, observation: Observation, context: AnswerContext): Proof | null {
-  const { now, words, actionsOf } = context;
-  if (observation.route !== 'warmup' || !before.warmup) return null;
-  const { observed } = observation;
-  const looks = { was: before.warmup.answer, is: observed.answer, words };
-  const actions = actionsOf(before);
-  const action = actions.find(
-    (one) => one.by && isOurs(one, now) && isNew(one, looks) && !undoesNewer(one, actions, looks),
-  );
-  return action ? { action, observed } : null;
+/** Finds a person's change that failed and shows late, while the action that it displaced waits in its place again. */
+function displacedProofIn(mailbox: MailboxState, observation: Observation, context: AnswerContext): Proof | null {
+  const [, action] = isPending(mailbox.action) ? context.actionsOf(mailbox) : [];
+  return action?.by ? proofIn({ ...mailbox, action }, observation, context) : null;
 }
 
 /** Returns the mailbox after its action was read back: our change is claimed, and the evidence restarts. */

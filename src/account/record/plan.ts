@@ -59,28 +59,6 @@ export function isOurs(action: Action | null, now: EpochMs): action is Action {
   return late && now - action.openedAt <= ownsLateChangeMs;
 }
 
-interface Looks {
-  readonly was: WarmupAnswer;
-  readonly is: WarmupAnswer;
-  readonly words: StatusWords;
-}
-
-/** Returns true if the newer answer shows the change of the action and the older one does not. */
-export function isNew(action: Action, { was, is, words }: Looks): boolean {
-  return showsChange(action, is, words) && !showsChange(action, was, words);
-}
-
-/** Returns true if the newer answer undoes a change that was confirmed after the action was sent. */
-export function undoesNewer({ id, openedAt }: Action, actions: readonly Action[], { was, is, words }: Looks): boolean {
-  return actions.some(
-    (one) =>
-      one.id !== id &&
-      one.state === 'confirmed' &&
-      one.openedAt > (openedAt ?? 0) &&
-      isNew(one, { was: is, is: was, words }),
-  );
-}
-
 /** Returns true if a change between two looks is the effect of the action. A mode brings its own limit; no look compares settings. */
 export function isEffectOf({ what }: Change, { targetMode, targetLimit, targetSettings }: Action): boolean {
   if (targetSettings !== undefined) return false;

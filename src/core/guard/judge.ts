@@ -61,7 +61,9 @@ interface Ruling {
   readonly reason: Reason;
   readonly wanted?: VerdictAction;
   /** Counts behind the ruling, if not those of the evidence window. */
-  readonly restsOn?: 'found' | 'burst' | 'lost';
+  readonly counts?: PeriodCounts;
+  /** Bounces until a breach, if not those of the evidence window. */
+  readonly bouncesLeft?: number;
   readonly doubt?: Doubt;
 }
 
@@ -85,13 +87,10 @@ export function judge(configured: Policy, situation: Situation): Verdict {
   const burst = limitPpm === null ? null : burstIn(days, limitPpm, evidence);
   const doubt = contradictionIn(days, utcDate(now), (read) => findingIn(read, policy, situation, limitPpm));
   const ruling = rule({ policy, situation, days, window, found, burst, emergency, restore, doubt });
-  const { action, reason, wanted = action } = withHolds(ruling, situation);
-  const restsOn = reason === 'unknown_status' || reason === 'contested' ? undefined : ruling.restsOn;
-  const isFoundSo = restsOn === 'found';
-  const asBurst = burst && anchor !== null ? { ...burst, to: anchor } : null;
-  const lost = restsOn === 'lost' && situation.lost ? countsIn(days, situation.lost) : null;
-  const shown = isFoundSo ? found : restsOn === 'burst' ? asBurst : (lost ?? window);
-  const left = window && limitPpm !== null ? bouncesLeft(window, limitPpm, policy.minBounces) : null;
+  const { action, reason, wanted = action, counts, bouncesLeft } = withHolds(ruling, situation);
+  const shown = counts ?? window;
+  const isFoundSo = counts !== undefined && counts === found;
+  const left = window && limitPpm !== null ? bouncesUntilBreach(window, limitPpm, policy.minBounces) : null;
   return {
     action,
     reason,
@@ -106,7 +105,7 @@ export function judge(configured: Policy, situation: Situation): Verdict {
     windowDays: shown?.days ?? 0,
     emergency: reason === 'emergency' || reason === 'word_against_counts' ? emergency : null,
     burst,
-    bouncesUntilBreach: restsOn === 'burst' ? 0 : isFoundSo ? (left ?? 1) : left,
+    bouncesUntilBreach: bouncesLeft ?? (isFoundSo ? (left ?? 1) : left),
     ...(isFoundSo ? { foundUntil } : {}),
     ...(ruling.doubt && { doubt: ruling.doubt }),
     restore,
@@ -146,7 +145,7 @@ interface Findings {
   readonly situation: Situation;
   readonly days: Days;
   readonly window: EvidenceWindow | null;
-  readonly found: ReturnType<typeof countsIn> | null;
+  readonly found: PeriodCounts | null;
   readonly burst: Burst | null;
   readonly emergency: EmergencyCounts | null;
   readonly restore: RestoreProgress | null;
@@ -177,8 +176,8 @@ function ruleOnCounts({ policy, situation, days, window, found, burst, emergency
   if (situation.rows === null) return { action: 'hold', reason: 'bad_payload' };
   const { lost, expectsEmails } = situation;
   if (lost && !(emergency && outlivesLoss(emergency, lost, { policy, days }))) {
-    const missing = { action: 'hold', reason: 'missing_counts', restsOn: 'lost' } as const;
-    return { ...missing, doubt: { by: 'earlier_answer', ...lost } };
+    const doubtful = { counts: countsIn(days, lost), doubt: { by: 'earlier_answer', ...lost } } as const;
+    return { action: 'hold', reason: 'missing_counts', ...doubtful };
   }
   const isEmpty = days.days.every(({ sent, bounced }) => sent === 0 && bounced === 0);
   if (isEmpty && expectsEmails && !days.undated) return { action: 'hold', reason: 'missing_counts' };
@@ -196,10 +195,9 @@ function ruleOnCounts({ policy, situation, days, window, found, burst, emergency
   const isPlausible = [window, ...(found ? [found] : [])].some(({ sent, bounced }) => bounced <= sent);
   if (!isPlausible) return { action: 'hold', reason: 'implausible_counts' };
   const onEvidence = ruleOnRate(policy, situation, { window, burst }, situation.mode);
-  const isFoundSo = found !== null && isOver(found, policy.limitsPpm[situation.mode]);
   const onRate: Ruling =
-    onEvidence.reason === 'ok' && isFoundSo
-      ? { action: 'none', reason: 'insufficient_evidence', restsOn: 'found' }
+    onEvidence.reason === 'ok' && found && isOver(found, policy.limitsPpm[situation.mode])
+      ? { action: 'none', reason: 'insufficient_evidence', counts: found }
       : onEvidence;
   if (onRate.reason === 'ok' && window.sent === 0 && sendsUncounted(days, situation)) {
     return { action: 'hold', reason: 'no_evidence' };
@@ -238,10 +236,10 @@ function ruleOnRate(
   if (!breaches && !(burst && policy.burst === 'act')) {
     return { action: 'none', reason: isOverLimit ? 'insufficient_evidence' : 'ok' };
   }
-  const restsOn = breaches ? {} : { restsOn: 'burst' as const };
-  const breach = { ...breachRuling(policy, situation.recentInterventions, mode), ...restsOn };
+  const ofBurst = !breaches && burst && { counts: { ...burst, to: window.to }, bouncesLeft: 0 };
+  const breach = { ...breachRuling(policy, situation.recentInterventions, mode), ...ofBurst };
   if (breach.action === 'none' || !situation.firstSight) return breach;
-  return { action: 'hold', reason: 'first_sight', wanted: breach.action, ...restsOn };
+  return { ...breach, action: 'hold', reason: 'first_sight', wanted: breach.action };
 }
 
 /** With `alert` nothing is done, and `wanted` shows the action. */
@@ -293,13 +291,19 @@ function findingIn(days: Days, policy: Policy, situation: Situation, limitPpm: P
   return { grade: isEmergency ? 2 : breaches ? 1 : 0, sent, bounced, from, to };
 }
 
+interface PeriodCounts extends Counts {
+  readonly from: IsoDate;
+  readonly to: IsoDate;
+  readonly days: number;
+}
+
 /** Counts of these days, whatever the evidence. */
-function countsIn(days: Days, { from, to }: { readonly from: IsoDate; readonly to: IsoDate }) {
+function countsIn(days: Days, { from, to }: { readonly from: IsoDate; readonly to: IsoDate }): PeriodCounts {
   return { ...pool(days, { from, to }, null), from, to, days: daysInclusive(from, to) };
 }
 
 /** Number of further bounces until a breach, or null if it exceeds the emails, which is implausible. */
-function bouncesLeft(window: EvidenceWindow, limitPpm: number, minBounces: number): number | null {
+function bouncesUntilBreach(window: EvidenceWindow, limitPpm: number, minBounces: number): number | null {
   const left = [window, window.base].flatMap(({ sent, bounced }) => {
     const needed = Math.max(Math.floor((limitPpm * sent) / 1e6) + 1, minBounces);
     return Math.max(needed, bounced) > sent ? [] : [Math.max(0, needed - bounced)];

@@ -3,7 +3,7 @@
 import { AccountWatch, type AccountWatchOptions } from '../../account/account-watch.ts';
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../../account/record/breakers.ts';
 import type { ConfiguredPatterns, OtherAccounts, RecorderRooms } from '../../account/record/guarded-account.ts';
-import { type Budget, isLedger } from '../../api/budget.ts';
+import type { Budget } from '../../api/budget.ts';
 import { ApiClient } from '../../api/client.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
 import {
@@ -59,14 +59,13 @@ export class Duties {
     for (const account of this.#stopping ? [] : accounts) this.#begin(account, spent.get(account.name));
   }
 
-  /** Rate limits that an earlier process may have spent, without those of another version's shape. Never rejects. */
-  async storedLedgers(): Promise<readonly AccountLedger[]> {
+  /** Rate limits that an earlier process may have spent. Never rejects. */
+  storedLedgers(): Promise<readonly AccountLedger[]> {
     const { store, world } = this.#rooms;
-    const stored = await store.ledgers().catch((error: unknown) => {
+    return store.ledgers().catch((error: unknown) => {
       world.log.warn({ failure: String(error) }, 'the state of the rate limits could not be read');
       return [];
     });
-    return stored.filter(({ budget }) => isLedger(budget));
   }
 
   #begin(account: AccountConfig, spent: AccountLedger['budget'] | undefined): void {
