@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { expect, test } from 'vitest';
 import { cronSchedule } from '../src/world/schedule.ts';
-import { createBell, createPacer, nextTurn, systemClock } from '../src/world/world.ts';
+import { createBell, systemClock } from '../src/world/world.ts';
 import { movedClock } from '../tools/simulator/moved-clock.ts';
 
 const start = Date.UTC(2026, 2, 10, 8, 30);
@@ -133,23 +133,3 @@ test('a schedule remembers what it was told, and says of every instant what node
   );
 });
 let spaces = 0;
-
-test('of several long works one piece is done in a turn of the event loop, in the order of asking', async () => {
-  let turn = 0;
-  let counting = setImmediate(function count() {
-    turn += 1;
-    counting = setImmediate(count);
-  });
-  const pieces: number[] = [];
-  const pacer = createPacer(0);
-  const own = async () => {
-    for (let n = 0; n < 5; n += 1) await nextTurn().then(() => pieces.push(turn));
-  };
-  const paced = async () => {
-    for (let n = 0; n < 5; n += 1) await pacer.turn().then(() => pieces.push(turn));
-  };
-  await Promise.all([own(), paced()]);
-  clearImmediate(counting);
-  expect(pieces).toEqual(pieces.toSorted((a, b) => a - b));
-  expect([pieces.length, new Set(pieces).size]).toEqual([10, 10]);
-});

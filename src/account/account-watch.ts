@@ -12,7 +12,7 @@ import { daysNeeded, type Ppm } from '../core/policy.ts';
 import { dayMs, type EpochMs, minuteMs, secondMs } from '../core/time.ts';
 import { lookEveryMs } from '../world/loop.ts';
 import type { Schedule } from '../world/schedule.ts';
-import { type Clock, endsWithin, type Log, nextTurn } from '../world/world.ts';
+import { type Clock, endsWithin, type Log } from '../world/world.ts';
 import { AccountHealth } from './account-health.ts';
 import { Actor } from './act/actor.ts';
 import type { AccountLease } from './act/requests.ts';
@@ -245,13 +245,13 @@ export class AccountWatch {
     return ended ?? planned;
   }
 
-  /** Requests fresh data soon. Returns the times of measurements that wait because one was made recently. */
   /** Resolves to true when `connect` may start one request, behind the actions; to false if the loop ends. */
   async connectSlot(): Promise<boolean> {
     await this.#lane.actionSlot(this.#stop.signal, 'connect');
     return !this.#stop.signal.aborted;
   }
 
+  /** Requests fresh data soon. Returns the times of measurements that wait because one was made recently. */
   refresh(mailboxId: string): readonly { readonly route: MeasuredRoute; readonly at: EpochMs }[] {
     const later = this.#agenda.refresh(mailboxId);
     this.#lane.wake();
@@ -329,8 +329,6 @@ export class AccountWatch {
     while (!signal.aborted) {
       turned();
       await clock.sleep(Math.min(this.#cadence.stepEndsInMs, turnEveryMs), signal);
-      // All accounts of a daemon start together, so their timers fire in the same turn of the event loop.
-      await clock.busy(() => nextTurn());
       if (signal.aborted) return;
       for (const route of this.#cadence.due()) {
         this.#queue.run(route, clock.monotonic());

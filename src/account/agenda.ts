@@ -111,20 +111,17 @@ export class Cadence {
 
 // Second looks: alerts that wait for a second observation.
 
-/** Lookup is by fingerprint: in a storm an account has as many alerts as mailboxes, and each answer asks. */
-function alertsShownBy(mailbox: MailboxState, route: Route, fleet: Pick<Fleet, 'alert'>): readonly Alert[] {
+/** Alerts about the mailbox, and about the domain or the IP address that it shares with others. */
+function alertsShownBy(mailbox: MailboxState, route: Route, fleet: Fleet): readonly Alert[] {
   const rules = alertRules.filter((rule) => ruleBook[rule].seenTwiceBy?.includes(route));
-  if (rules.length === 0) return [];
-  const { account, id, email, dns, blacklist } = mailbox;
-  const causes = [route, ...rules.flatMap((rule) => ruleBook[rule].causes ?? [])];
+  const { account, email, dns, blacklist } = mailbox;
   const objects = [dns?.answer.domain, domainOf(email), blacklist?.answer.ip].filter((one) => typeof one === 'string');
-  const abouts = [
-    ...causes.map((object) => ({ mailboxId: id, object })),
-    ...objects.map((object) => ({ mailboxId: null, object })),
-  ];
-  return rules.flatMap((rule) =>
-    abouts.flatMap((about) => fleet.alert(fingerprintOf({ rule, account, email: null, ...about })) ?? []),
+  const shared = rules.flatMap((rule) =>
+    objects.flatMap(
+      (object) => fleet.alert(fingerprintOf({ rule, account, mailboxId: null, email: null, object })) ?? [],
+    ),
   );
+  return [...fleet.alertsAbout(mailbox).filter(({ rule }) => rules.includes(rule)), ...shared];
 }
 
 const secondLookAfterMs = minuteMs;

@@ -76,14 +76,11 @@ export type WarmupWrite =
 
 function bodyOf(change: WarmupWrite): object {
   if (typeof change === 'string') return { action: change };
-  return { action: 'update_config', config: configOf(change) };
-}
-
-function configOf(change: Exclude<WarmupWrite, string>): object {
-  if ('mode' in change) return { warmup_mode: change.mode };
-  if ('limit' in change) return { target_daily_limit: change.limit };
+  const update = (config: object) => ({ action: 'update_config', config });
+  if ('mode' in change) return update({ warmup_mode: change.mode });
+  if ('limit' in change) return update({ target_daily_limit: change.limit });
   const { replyRate, sendWindowStart, sendWindowEnd } = change.settings;
-  return { reply_rate: replyRate, send_window_start: sendWindowStart, send_window_end: sendWindowEnd };
+  return update({ reply_rate: replyRate, send_window_start: sendWindowStart, send_window_end: sendWindowEnd });
 }
 
 /** Mailbox to be connected, with its passwords. */
@@ -256,7 +253,9 @@ export class ApiClient {
     if (route === 'warmup_write' && textOf(success.body).trim() === '')
       return { ok: true, value: true as AnswerTo<Kind> };
     const { dnsWords } = this.#options;
-    const said = { status: success.status, json: jsonOf(success, redactor), nextPage: linksNextPage(success.headers) };
+    // A Link header to a next page means the same as `has_more` in the body (docs/faults.md S8).
+    const nextPage = /rel="?next\b/i.test(String(success.headers['link'] ?? ''));
+    const said = { status: success.status, json: jsonOf(success, redactor), nextPage };
     const answer: Interpreted<RequestKind> = interpret({ about: route, mailboxId, dnsWords }, said);
     const { doubts, days } = answer;
     for (const [field, sentence] of doubts) this.#doubt(route, field, sentence);
@@ -312,11 +311,6 @@ export class ApiClient {
     const said = `the API allows ${own.limit} ${own.limit === 1 ? 'request' : 'requests'} a minute for ${kind}: Warmwarden keeps to that there, and asks for everything else as usual`;
     this.#world.log.info({ account, route: kind, limit: own.limit, configured }, said);
   }
-}
-
-/** A Link header to a next page means the same as `has_more` in the body (docs/faults.md S8). */
-function linksNextPage(headers: AnswerHeaders): boolean {
-  return /rel="?next\b/i.test(String(headers['link'] ?? ''));
 }
 
 function wholeNumber(value: AnswerHeaders[string]): number | null {

@@ -197,7 +197,8 @@ function decideCase(one: Case) {
 /** Situation with the case's memory; at first sight that is only an earlier intervention. */
 function situationOfCase(one: Case, policy: Policy, now: EpochMs): Situation {
   const rows = readStats({ stats: one.stats })?.rows ?? null;
-  const sight = { mode: one.mode, run: runOf(one.state), rows, now };
+  const run: RunState = one.state.paused ? 'paused' : one.state.not_running ? 'not_running' : 'running';
+  const sight = { mode: one.mode, run, rows, now };
   const look = { ...sight, statsAt: now, weekdaysOnly: one.weekdays_only ?? false };
   const isFirst = one.state.first_sight ?? false;
   const state = { recentInterventions: one.state.recent_interventions ?? 0 };
@@ -205,11 +206,6 @@ function situationOfCase(one: Case, policy: Policy, now: EpochMs): Situation {
   const emergencyEvidence = startOf(one.state.emergency_from);
   const situation = { ...situationOf(policy, firstSight(policy, sight), look, isFirst), ...state };
   return isFirst ? situation : { ...situation, evidence, emergencyEvidence, foundBreachAt: null };
-}
-
-function runOf(state: Case['state']): RunState {
-  if (state.paused) return 'paused';
-  return state.not_running ? 'not_running' : 'running';
 }
 
 function startOf(from: string | null | undefined): EvidenceStart | null {

@@ -55,11 +55,6 @@ interface DoctorFindings {
   readonly exitCode: number;
 }
 
-/** True if a usable secret is in the configuration file itself. */
-function isReadable({ secret, from }: Setting): boolean {
-  return from.kind === 'file' && isReadersGain(secret);
-}
-
 async function examine(file: string, loaded: LoadedConfig): Promise<DoctorFindings> {
   const places = loadPlaces(file, process.env);
   const place = places.ok ? places.store : null;
@@ -90,7 +85,7 @@ async function examine(file: string, loaded: LoadedConfig): Promise<DoctorFindin
 /** The configuration file and those that it includes, each with the names of the settings whose secrets it holds. */
 function configFiles(file: string, loaded: LoadedConfig) {
   if (!loaded.ok) return [{ file, secrets: [] }];
-  const readable = loaded.settings().filter(isReadable);
+  const readable = loaded.settings().filter(({ secret, from }) => from.kind === 'file' && isReadersGain(secret));
   const holder = ({ from }: Setting) => ('file' in from ? from.file : undefined) ?? file;
   return [file, ...loaded.included].map((one) => {
     const held = readable.filter((setting) => holder(setting) === one);

@@ -1,7 +1,7 @@
 // `warmwarden mcp`: offers every saved recipe as a tool to an MCP client, over stdin and stdout.
 import { Command } from 'commander';
 import { proxiesIn } from '../core/egress.ts';
-import { pathOf, type StorePlace } from '../core/store-failure.ts';
+import { pathOf } from '../core/store-failure.ts';
 import { socketPathOf } from '../operations/socket.ts';
 import { RecipeApi } from '../recipes/client/client.ts';
 import { serveTools, type ToolService } from '../recipes/mcp/tool-server.ts';
@@ -61,16 +61,15 @@ function openStore(file: string, world: World): OpenedTools {
   const store = findStore(file);
   const socketPath = socketPathOf(pathOf(store));
   const api = new RecipeApi({ baseUrl: 'http://localhost/v1', apiKey: null, socketPath }, world);
+  const guard = async () => {
+    const { headline } = (await askFor(store, 'fleet', { limit: 1 })) as { readonly headline: string };
+    return `The guard says now: ${headline}`;
+  };
   return {
-    service: { api, foreign: false, reach: () => askFor(store, 'version'), guard: () => guardSentence(store) },
+    service: { api, foreign: false, reach: () => askFor(store, 'version'), guard },
     lookEveryMs: lookAtDaemonEveryMs,
     close: () => api.close(),
   };
-}
-
-async function guardSentence(store: StorePlace): Promise<string> {
-  const { headline } = (await askFor(store, 'fleet', { limit: 1 })) as { readonly headline: string };
-  return `The guard says now: ${headline}`;
 }
 
 function openService(options: McpOptions, world: World): OpenedTools {

@@ -210,7 +210,10 @@ export function unreachedAlerts({ accounts, alerts }: RoutedAlerts): Finding[] {
   const gaps = severities.map((severity) => {
     const rules = alertRules.filter((rule) => severitiesOf(rule, alerts.rules).includes(severity));
     // A critical alert must reach people at once.
-    const atOnce = severity === 'critical' ? routes.filter(isImmediate) : routes;
+    const atOnce =
+      severity === 'critical'
+        ? routes.filter((route) => !route.unlessResolvedAfterMs && !route.unlessAcknowledgedAfterMs)
+        : routes;
     const missed = rules.filter((rule) => !reachesAll({ rule, severity }, atOnce, accounts));
     return { severity, missed, isWhole: missed.length === rules.length };
   });
@@ -225,10 +228,6 @@ export function unreachedAlerts({ accounts, alerts }: RoutedAlerts): Finding[] {
         : 'no channel gets the others';
     return [finding(['alerts', 'routes'], `no route takes all ${severity} alerts${which}: ${then}`)];
   });
-}
-
-function isImmediate({ unlessResolvedAfterMs, unlessAcknowledgedAfterMs }: RouteConfig): boolean {
-  return unlessResolvedAfterMs === undefined && unlessAcknowledgedAfterMs === undefined;
 }
 
 function severitiesOf(rule: AlertRule, { of, acted, blacklisted }: Config['alerts']['rules']): readonly Severity[] {

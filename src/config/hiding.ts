@@ -35,7 +35,7 @@ export function hideIn(text: string, secrets: readonly string[]): string {
 export function isSecretAt(path: Path, value: unknown): boolean {
   const key = path.at(-1);
   if (path[0] === 'store' && key === 'url' && typeof value === 'string' && hasNoPassword(value)) return false;
-  if (isPlainProxy(key, value)) return false;
+  if (key === 'proxy' && typeof value === 'string' && (value === 'none' || hasNoPassword(value))) return false;
   return isSecretKey(path);
 }
 
@@ -70,10 +70,6 @@ export class KnownSecrets {
   hide(text: string): string {
     return hideIn(text, this.#secrets);
   }
-}
-
-function isPlainProxy(key: unknown, value: unknown): boolean {
-  return key === 'proxy' && typeof value === 'string' && (value === 'none' || hasNoPassword(value));
 }
 
 function hasNoPassword(url: string): boolean {

@@ -1,13 +1,12 @@
 // Makes one tree of the configuration file and the files that its key `include` names. Mappings merge key by key, and lists
 // follow one another in the order of the files. Any other value stands in one file only.
+import { globSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { readDocument, type SourceDocument } from '../world/schema/document.ts';
-import { isObject, type JsonFields } from '../world/schema/json.ts';
+import { fieldsOf, isObject, type JsonFields } from '../world/schema/json.ts';
 import { byPlace, type Finding, formatPath, type Path, type Problem } from '../world/schema/problem.ts';
-import { filesMatching, readSmallFile } from '../world/schema/small-file.ts';
+import { readSmallFile } from '../world/schema/small-file.ts';
 import { hideSecrets } from './hiding.ts';
-
-type Place = Omit<Problem, 'message'>;
 
 export interface ConfigTree extends Pick<SourceDocument, 'findings' | 'cut'> {
   /** The configuration file, as the user named it. */
@@ -17,13 +16,13 @@ export interface ConfigTree extends Pick<SourceDocument, 'findings' | 'cut'> {
   /** Problems of included files that could not be merged. */
   readonly unreadable: readonly Problem[];
   /** Place in the file that holds the value, with the path in that file. */
-  placeOf(path: Path, at: Finding['at']): Place;
+  placeOf(path: Path, at: Finding['at']): Omit<Problem, 'message'>;
   /** Absolute folder of the file that holds the value. */
   folderOf(path: Path): string;
 }
 
 /** A file of the configuration. `file` is null for the configuration file itself. */
-interface Part extends SourceDocument {
+interface SourceFile extends SourceDocument {
   readonly tree: JsonFields;
   readonly file: string | null;
   readonly folder: string;
@@ -48,7 +47,7 @@ export function readSource(path: string): ConfigTree | readonly Problem[] {
 }
 
 /** Omits top-level keys that begin with x-, which hold anchors for the other keys. */
-function readPart(path: string, file: string | null): Part | readonly Problem[] {
+function readPart(path: string, file: string | null): SourceFile | readonly Problem[] {
   const named = file === null ? {} : { file };
   const atTop = (message: string): readonly Problem[] => [{ line: 1, column: 1, path: '', message, ...named }];
   const read = readSmallFile(path);
@@ -63,12 +62,12 @@ function readPart(path: string, file: string | null): Part | readonly Problem[] 
 }
 
 /** Files that the patterns name, in the order of the patterns, those of one pattern in the order of their names. */
-function includedFiles({ tree: { include = [] }, folder }: Part, path: string) {
+function includedFiles({ tree: { include = [] }, folder }: SourceFile, path: string) {
   const findings: Finding[] = [];
   const patterns: readonly unknown[] = Array.isArray(include) ? include : [include];
   const files = patterns.flatMap((pattern, index) => {
     if (typeof pattern !== 'string') return [];
-    const found = filesMatching(pattern, folder);
+    const found = globSync(pattern, { cwd: folder }).sort();
     const at = Array.isArray(include) ? ['include', index] : ['include'];
     if (found.length === 0) findings.push({ path: at, at: 'value', message: 'matches no file' });
     const others = found.filter((file) => resolve(folder, file) !== resolve(path));
@@ -77,7 +76,7 @@ function includedFiles({ tree: { include = [] }, folder }: Part, path: string) {
   return { files: [...new Set(files)], findings };
 }
 
-function includesItself({ tree, file, placeOf }: Part): readonly Problem[] {
+function includesItself({ tree, file, placeOf }: SourceFile): readonly Problem[] {
   if (tree['include'] === undefined || file === null) return [];
   const message = 'only the configuration file itself can include others';
   return [{ ...placeOf(['include'], 'key'), file, path: 'include', message }];
@@ -85,16 +84,16 @@ function includesItself({ tree, file, placeOf }: Part): readonly Problem[] {
 
 type Merged = Omit<ConfigTree, 'file' | 'included' | 'unreadable'>;
 
-function mergeParts(main: Part, parts: readonly Part[]): Merged {
+function mergeParts(main: SourceFile, parts: readonly SourceFile[]): Merged {
   const findings: Finding[] = [...main.findings];
   const cut: Path[] = [...main.cut];
   /** Values that included files brought, by their paths in the tree. */
-  const origins = new Map<string, { readonly part: Part; readonly path: Path }>();
+  const origins = new Map<string, { readonly part: SourceFile; readonly path: Path }>();
   const originOf = (path: Path) => {
     const found = longestPrefix(path, origins);
     return found ? { part: found.value.part, path: [...found.value.path, ...found.rest] } : { part: main, path };
   };
-  const placeOf = (path: Path, at: Finding['at']): Place => {
+  const placeOf: Merged['placeOf'] = (path, at) => {
     const origin = originOf(path);
     const { file, placeOf: placeIn } = origin.part;
     return { ...placeIn(origin.path, at), path: formatPath(origin.path), ...(file !== null && { file }) };
@@ -117,7 +116,8 @@ function mergeParts(main: Part, parts: readonly Part[]): Merged {
         return { ...base, ...Object.fromEntries(added) };
       }
       if (Array.isArray(base) && Array.isArray(value)) return mergeLists(base, value, at, path);
-      if (!isAccountName(at)) {
+      const isAccountName = at.length === 3 && at[0] === 'accounts' && at[2] === 'name';
+      if (!isAccountName) {
         const { line, column } = part.placeOf(path, 'value');
         const message = `is also in ${part.file}:${line}:${column}: write it in one file only`;
         findings.push({ path: at, at: 'value', message });
@@ -128,7 +128,9 @@ function mergeParts(main: Part, parts: readonly Part[]): Merged {
       const list = [...base];
       for (const [index, item] of value.entries()) {
         // An account may have its overrides in another file.
-        const same = at.join() === 'accounts' ? base.findIndex((one) => haveSameName(one, item)) : -1;
+        const { name } = fieldsOf(item);
+        const isSame = (one: unknown) => name !== undefined && fieldsOf(one)['name'] === name;
+        const same = at.join() === 'accounts' ? base.findIndex(isSame) : -1;
         const to = same < 0 ? list.length : same;
         list[to] = merge(list[to], item, [...at, to], [...path, index]);
       }
@@ -151,12 +153,4 @@ function longestPrefix<Value>(path: Path, values: ReadonlyMap<string, Value>) {
     if (value !== undefined) return { value, rest: path.slice(length) };
   }
   return null;
-}
-
-function isAccountName(path: Path): boolean {
-  return path.length === 3 && path[0] === 'accounts' && path[2] === 'name';
-}
-
-function haveSameName(one: unknown, other: unknown): boolean {
-  return isObject(one) && isObject(other) && one['name'] !== undefined && one['name'] === other['name'];
 }

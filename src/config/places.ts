@@ -6,6 +6,7 @@ import { isEscaped, isLoopback } from '../core/egress.ts';
 import { keyPlanNames } from '../core/recipe.ts';
 import { type PostgresPlace, pathOf, type StorePlace } from '../core/store-failure.ts';
 import { dayMs } from '../core/time.ts';
+import { fieldsOf } from '../world/schema/json.ts';
 import type { Problem } from '../world/schema/problem.ts';
 import { duration, label, refuse as refuseValue, tokenDigest } from '../world/schema/scalars.ts';
 import { keyed, oneOf, optional, secret, section } from '../world/schema/section.ts';
@@ -180,8 +181,5 @@ export function loadPart<Schema extends z.ZodType>(
 
 function namesIn(tree: { readonly accounts?: unknown }): readonly string[] {
   const accounts: readonly unknown[] = Array.isArray(tree.accounts) ? tree.accounts : [];
-  return accounts.flatMap((account) => {
-    const named = typeof account === 'object' && account !== null && 'name' in account;
-    return named && typeof account.name === 'string' ? [account.name] : [];
-  });
+  return accounts.map((account) => fieldsOf(account)['name']).filter((name) => typeof name === 'string');
 }

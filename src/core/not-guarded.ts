@@ -1,7 +1,7 @@
 // The one list of reasons why an account is not guarded. Readiness, heartbeat, metrics, page, `status` and the rule
 // not_guarded all read it, so that none of them stays green while another is red.
 
-import { type Fleet, type Guarding, startText } from './fleet/fleet.ts';
+import type { Fleet, Guarding } from './fleet/fleet.ts';
 import type { AccountState, ReadFailure } from './mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from './time.ts';
 import { firstText, withoutFolders } from './wording/phrases.ts';
@@ -55,7 +55,7 @@ export interface Trouble {
   readonly advice: string;
 }
 
-type Finding = Omit<Trouble, 'account' | 'cause' | 'sentence'> & { readonly text?: string };
+type CauseFinding = Omit<Trouble, 'account' | 'cause' | 'sentence'> & { readonly text?: string };
 
 /** True if the account's list was read but no mailbox is selected: the configuration may be wrong. */
 function isEmpty({ listed, forecast }: Pick<AccountState, 'listed' | 'forecast'>): boolean {
@@ -72,7 +72,7 @@ export function listUnreadOf(account: AccountState, now: EpochMs): ReadFailure |
 const askService = 'Ask the warm-up service what your plan and key allow.';
 
 /** An account can have several causes at once; the outage of its API hides what only an answer can tell. */
-function findings(state: AccountState, now: EpochMs): Partial<Record<NotGuardedCause, Finding | null>> {
+function findings(state: AccountState, now: EpochMs): Partial<Record<NotGuardedCause, CauseFinding | null>> {
   const { failingSince, lastFailure, keyRejected, listed, keyWrites, unlisted } = state;
   const isDown = failingSince !== null;
   const down = { since: failingSince, detail: lastFailure, why: lastFailure ?? 'no request succeeds' };
@@ -120,15 +120,21 @@ function findings(state: AccountState, now: EpochMs): Partial<Record<NotGuardedC
   };
 }
 
-function loopFindings(guarding: Guarding): Partial<Record<NotGuardedCause, Finding>> {
-  const { startingSince, hasStopped } = guarding;
+function loopFindings({
+  account,
+  startingSince,
+  hasStopped,
+}: Guarding): Partial<Record<NotGuardedCause, CauseFinding>> {
   if (startingSince === null) return {};
-  const loop = { since: startingSince, detail: null, text: startText(guarding) };
-  if (hasStopped)
-    return {
-      stopped: { ...loop, why: 'it has stopped: restart Warmwarden; the log has the error', advice: 'Restart it.' },
-    };
-  return { starting: { ...loop, why: 'it is starting', advice: 'Wait a moment.' } };
+  const loop = { since: startingSince, detail: null };
+  if (hasStopped) {
+    const text = `account ${account} has stopped: it is not guarded until the next restart`;
+    const why = 'it has stopped: restart Warmwarden; the log has the error';
+    return { stopped: { ...loop, text, why, advice: 'Restart it.' } };
+  }
+  return {
+    starting: { ...loop, text: `account ${account} is starting`, why: 'it is starting', advice: 'Wait a moment.' },
+  };
 }
 
 /** Returns why accounts are not guarded, or not all of each, the worst cause first. */

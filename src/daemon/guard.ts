@@ -22,14 +22,9 @@ export interface Guarded {
   readonly alerts: ReloadAlerts;
 }
 
-interface GuardParts {
-  readonly pageUrl: string;
-  readonly crash: (why: string) => void;
-}
-
 export async function guard(
   opened: DaemonRooms,
-  { pageUrl, crash }: GuardParts,
+  { pageUrl, crash }: { readonly pageUrl: string; readonly crash: (why: string) => void },
   teardowns: Teardowns,
 ): Promise<Guarded> {
   const { world, loops, live, store, fleet, metrics, recipes } = opened;

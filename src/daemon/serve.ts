@@ -1,18 +1,16 @@
 // Serves the page, the metrics, the probes and the recipes over HTTP.
 import type { Config } from '../config/config.ts';
-import { originText, type Setting, valueText } from '../config/settings.ts';
+import { originText, valueText } from '../config/settings.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import type { AnswerParts } from '../web/json/json-routes.ts';
 import { createTrend } from '../web/overview/trend.ts';
 import { callersOf } from '../web/recipes/recipe-routes.ts';
-import type { ShownSetting } from '../web/route-parts.ts';
 import { type RunningServer, startServer } from '../web/server.ts';
 import type { Teardowns } from '../world/loop.ts';
 import { version } from '../world/program.ts';
 import { formatPath } from '../world/schema/problem.ts';
 import type { DaemonRooms } from './open.ts';
-import type { Startup } from './readiness.ts';
-import { readinessOf } from './readiness.ts';
+import { readinessOf, type Startup } from './readiness.ts';
 
 export interface Served {
   readonly url: string;
@@ -21,15 +19,10 @@ export interface Served {
   readonly answers: AnswerParts;
 }
 
-interface ServeParts {
-  readonly opened: DaemonRooms;
-  readonly startup: Startup;
-}
-
 /** Rejects with one sentence if the address is not available. */
 export async function serve(
   { host, port, publicUrl, pathPrefix, tls }: Config['server'],
-  { opened, startup }: ServeParts,
+  { opened, startup }: { readonly opened: DaemonRooms; readonly startup: Startup },
   teardowns: Teardowns,
 ): Promise<Served> {
   const { world, live, store, fleet, metrics, recipes } = opened;
@@ -46,7 +39,10 @@ export async function serve(
     history: store.audit,
     entries: store,
     trend: createTrend({ fleet, world, days: store.audit }),
-    settings: () => live.settings.map(shownSetting),
+    settings: () =>
+      live.settings.map(({ path, value, from }) => {
+        return { name: formatPath(path), value: valueText(value), from: originText(from) };
+      }),
     transitions: (limit, before) => store.outbox.recentTransitions(limit, before),
     deliveries: (limit, before) => store.outbox.recentDeliveries(limit, before),
   };
@@ -69,8 +65,4 @@ export async function serve(
   teardowns.add('server', () => server.close());
   const pageUrl = publicUrl ?? `${server.url}${pathPrefix}`;
   return { url: server.url, pageUrl, answers, renew: (renewed) => server.renew(renewed) };
-}
-
-function shownSetting({ path, value, from }: Setting): ShownSetting {
-  return { name: formatPath(path), value: valueText(value), from: originText(from) };
 }

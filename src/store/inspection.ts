@@ -1,6 +1,7 @@
 // Size and soundness of a whole store, for commands. Both reads run in a process of their own, because they
 // take a long time.
 import { sql } from 'kysely';
+import { sentence } from '../core/wording/explain.ts';
 import type { DamagedRowError, RowKey } from './failure.ts';
 import { sizeOf } from './file/place.ts';
 import { parsed } from './rows.ts';
@@ -109,7 +110,9 @@ async function unreadableRows(db: Db, table: keyof Tables, column: string): Prom
       try {
         if (json !== null) parsed(String(json), table, at);
       } catch (error) {
-        found.push(unreadableRow(column, error as DamagedRowError));
+        const { message } = error as DamagedRowError;
+        const said = message.replace(" can't be read", ` can't be read: its column ${column} is damaged`);
+        found.push(sentence(said));
       }
     }
     const last = rows.at(-1);
@@ -117,6 +120,3 @@ async function unreadableRows(db: Db, table: keyof Tables, column: string): Prom
     after = sql`(${keyColumns}) > (${sql.join(key.map((name) => last[name]))})`;
   }
 }
-
-const unreadableRow = (column: string, { message }: DamagedRowError) =>
-  `${message.replace(/^a/, 'A').replace(" can't be read", ` can't be read: its column ${column} is damaged`)}.`;

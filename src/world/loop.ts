@@ -1,5 +1,6 @@
 // Loops that take steps until they are stopped, can be woken, and survive every failure. A loop that keeps failing is
 // reported.
+import { errorText } from '../core/nearest.ts';
 import { createBell, endsWithin, type Log, nextTurn, systemClock, type World } from './world.ts';
 
 // Teardown of started parts: last in, first out.
@@ -42,7 +43,7 @@ export class Teardowns {
     try {
       if (!(await endsWithin(stop(), stopDeadlineMs, systemClock()))) warn('late');
     } catch (error) {
-      warn(`failed: ${error instanceof Error ? error.message : String(error)}`);
+      warn(`failed: ${errorText(error)}`);
     }
   }
 }

@@ -93,18 +93,9 @@ export function watchLag(everyMs: number, report: (lateMs: number) => void): voi
   setInterval(measure, everyMs).unref();
 }
 
-const waitingWorks: (() => void)[] = [];
-
-/** Resolves in a turn of the event loop in which no other long task runs, in the order of the calls. */
+/** Resolves in the next turn of the event loop, after what waits for timers and requests. */
 export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (waitingWorks.push(resolve) === 1) setImmediate(beginNext);
-  });
-}
-
-function beginNext(): void {
-  waitingWorks.shift()?.();
-  if (waitingWorks.length > 0) setImmediate(beginNext);
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Lets a loop sleep until its time or a ring. A ring while nothing sleeps is kept for the next sleep. */

@@ -1,5 +1,5 @@
 // One request and its answer: cancelled, in pieces, many at once, and at the path that is asked for.
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { exchange, HttpAgent } from '../../src/api/http/exchange.ts';
@@ -46,34 +46,6 @@ test.each([[['{"a":1}']], [['{"a"', ':1', '}']], [[]]])('the pieces %j are one b
   });
   const { result } = await exchange(server.agent, { ...get, baseUrl: server.baseUrl }, Date.now, read);
   expect(result).toEqual({ ok: true, value: pieces.join('') });
-});
-
-test('answers that arrive at once, as after a pause of the process, are read one at a time', async () => {
-  const waiting: ServerResponse[] = [];
-  await using server = await listening((_, response) => {
-    waiting.push(response);
-    if (waiting.length === 80) for (const one of waiting) one.end('{}');
-  });
-  let [turn, counting] = [0, setImmediate(() => {})];
-  const count = () => {
-    turn += 1;
-    counting = setImmediate(count);
-  };
-  count();
-  const readIn = new Map<number, number>();
-  const noting = () => {
-    readIn.set(turn, (readIn.get(turn) ?? 0) + 1);
-    return { ok: true, value: true } as const;
-  };
-  const agents = Array.from({ length: 5 }, () => new HttpAgent());
-  const asked = agents.flatMap((agent) => Array.from({ length: 16 }, () => agent));
-  const { baseUrl } = server;
-  const answers = await Promise.all(asked.map((agent) => exchange(agent, { ...get, baseUrl }, Date.now, noting)));
-  clearImmediate(counting);
-  expect(answers.filter(({ result }) => result.ok)).toHaveLength(80);
-  // A count may see two turns as one.
-  expect(Math.max(...readIn.values())).toBeLessThanOrEqual(2);
-  await Promise.all(agents.map((agent) => agent.destroy()));
 });
 
 const bases = ['', '/api', '/api/v2', '/a/..', '/a/.', '/with%20blank', '/a?key=1', '/a#part', '/ä'];

@@ -77,7 +77,8 @@ export class GroupCommit {
     const waiting = this.#of(before, before);
     for (const route of record.answered) {
       const isWritten = elapsedMs(waiting.writtenAt[route] ?? Number.NEGATIVE_INFINITY, now) < rewrittenAfterMs;
-      if (isWritten && isSameAnswer(before, record.mailbox, route)) continue;
+      const answers = [before, record.mailbox].map((mailbox) => observationOf(mailbox, route)?.answer);
+      if (isWritten && isSame(answers[0], answers[1])) continue;
       waiting.routes.add(route);
     }
     waiting.remembers ||= record.remembers && !isSameRow(before, record.mailbox);
@@ -229,10 +230,6 @@ function withWaiting(record: AnswerRecord, { routes, remembers, isOwed, decision
 
 function together(before: DecisionRecord | null, newest: DecisionRecord): DecisionRecord {
   return before ? { ...newest, judged: before.judged + newest.judged } : newest;
-}
-
-function isSameAnswer(before: MailboxState, after: MailboxState, route: StoredRoute): boolean {
-  return isSame(observationOf(before, route)?.answer, observationOf(after, route)?.answer);
 }
 
 function readTimesOf(stored: MailboxState): PendingMailbox['writtenAt'] {

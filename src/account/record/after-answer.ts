@@ -202,17 +202,13 @@ export function askBreaker(
     email,
     domain: domainOf(email),
     weight: weightOf(verdict),
-    firstSight: isNewcomer(mailbox),
+    firstSight: (mailbox.memory?.answersJudged ?? 0) <= newcomerAnswers,
     statsAt,
   };
   const candidate = verdict.reason === 'emergency' ? { ...about, emergency: true as const } : about;
   const { state, admitted } = admit(breaker, candidate, { policy: policy.breaker, running, now });
   if (admitted) return { verdict, breaker: state };
   return { verdict: heldByBreaker(verdict), breaker: state };
-}
-
-function isNewcomer({ memory }: MailboxState): boolean {
-  return (memory?.answersJudged ?? 0) <= newcomerAnswers;
 }
 
 /** Returns the rate as a multiple of the limit. Without a limit, it returns the rate itself, which is larger. */

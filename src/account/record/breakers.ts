@@ -109,7 +109,7 @@ export function endHolds(
     const before = rooms.fleet.breaker(settings.api);
     const held = heldEntries(before).map(({ key }) => key);
     if (before.openSince === null) return [];
-    if (agreed && !sameKeys(held, agreed)) return null;
+    if (agreed && (agreed.length !== held.length || !held.every((key) => agreed.includes(key)))) return null;
     if (end === 'apply') await moveBreaker(rooms, applyHeld(before), settings);
     else
       await moveBreaker(
@@ -147,9 +147,4 @@ export function endContest(rooms: BreakerRooms, mailbox: MailboxState): Promise<
     fleet.putMailbox(after);
     return true;
   });
-}
-
-function sameKeys(one: readonly string[], other: readonly string[]): boolean {
-  const wanted = new Set(other);
-  return one.length === other.length && one.every((key) => wanted.has(key));
 }

@@ -38,17 +38,14 @@ export function rivalOf(entry: Like, { fleet, account, accounts, now }: Rivals):
     // The address of a shared mailbox may change, and one list shows the change before the other.
     const wasShared = () => shared.some((one) => one.id === id && one.account === other);
     if (entry.email.toLowerCase() !== mailbox.email.toLowerCase() && !wasShared()) continue;
-    const isFirst = place < own && mailbox.missingLists === 0 && !isUnreadable(fleet, other, now);
+    const failing = fleet.account(other)?.listFailing;
+    const isUnreadable = failing != null && elapsedMs(failing.since, now) >= unreadableForMs;
+    const isFirst = place < own && mailbox.missingLists === 0 && !isUnreadable;
     // A change that was sent is read back under the account that sent it.
     const stays = isFirst || mailbox.action?.state === 'open';
     return { mailbox, stays };
   }
   return null;
-}
-
-function isUnreadable(fleet: Fleet, account: string, now: EpochMs): boolean {
-  const failing = fleet.account(account)?.listFailing;
-  return failing != null && elapsedMs(failing.since, now) >= unreadableForMs;
 }
 
 /** Returns true while an earlier account of the file has had no answer yet: its mailboxes are unknown. */

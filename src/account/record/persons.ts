@@ -4,7 +4,6 @@ import { type Action, actionAfter, hasSettings, leavesGuardAlone, type Person } 
 import { verdictWithoutCounts } from '../../core/guard/judge.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
 import { isWarmupMode, maxPerDay } from '../../core/policy.ts';
-import type { Verdict } from '../../core/verdict.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
 import type { World } from '../../world/world.ts';
 import type { RecorderRooms } from './guarded-account.ts';
@@ -58,7 +57,9 @@ export function planForPerson(
     const detail = `${change.by.name} requested something else`;
     const pending = isPending(current) ? current : null;
     const gone = pending ? [actionAfter(pending, { kind: 'dropped', detail, at: now })] : [];
-    const verdict = mailbox.verdict?.answer ?? notJudgedYet(mailbox);
+    const mode = mailbox.warmup?.answer.mode ?? null;
+    const unjudged = () => verdictWithoutCounts({ reason: 'no_data', mode, run: 'unknown', dataAgeMs: 0 });
+    const verdict = mailbox.verdict?.answer ?? unjudged();
     const wanted = pending ? { ...change, displaced: pending } : change;
     const planned = plannedAction(mailbox, wanted, { verdict, now, newId: () => actionId(now, world.random()) });
     await store.recordActions([...gone, planned]);
@@ -107,8 +108,4 @@ function obstacleTo({ kind }: Pick<WantedChange, 'kind'>, current: Action | null
     return `${email}: the last action of Warmwarden has not taken effect. Pause the warm-up or set the mode first.`;
   if (!leavesGuardAlone(kind) && !current.by && current.state !== 'open') return null;
   return `Another change of ${email} is in progress. Try again in a minute.`;
-}
-
-function notJudgedYet({ warmup }: MailboxState): Verdict {
-  return verdictWithoutCounts({ reason: 'no_data', mode: warmup?.answer.mode ?? null, run: 'unknown', dataAgeMs: 0 });
 }

@@ -9,7 +9,6 @@ import {
   domainOverLimit,
   domainSubject,
   type PoolKnowledge,
-  type ShiftFinding,
   shiftSubject,
 } from '../../alerts/rules/pooled-rules.ts';
 import { type AlertChanges, fingerprintOf, isCause } from '../../core/alert.ts';
@@ -21,7 +20,6 @@ import {
   type Part,
   Pool,
   type PooledWindow,
-  type Pools,
   poolsOf,
   type Standing,
 } from '../../core/guard/pooled-rules.ts';
@@ -57,7 +55,7 @@ export function pooledAlerts(
     const isKnown = fleet.alert(fingerprintOf(domainSubject(account, name))) !== undefined;
     return isKnown || finding.excess ? [domainOverLimit(finding, now)] : [];
   });
-  const shift = shiftOf(account, pools, now);
+  const shift = { account, shift: accountShift(pools, now), ...knowledge(pools.whole) };
   const hasShift = fleet.alert(fingerprintOf(shiftSubject(account))) !== undefined;
   if (hasShift || shift.shift?.isShifted) conditions.push(accountShiftAlert(shift, now));
   const gone = [...fleet.alertsOf(account)].filter(
@@ -102,10 +100,6 @@ function findingOf(account: string, domain: string, pool: Pool<Member>, now: Epo
     worst: () => (excess ? worstOf(pool.parts, excess) : []),
     ...knowledge(pool),
   };
-}
-
-function shiftOf(account: string, pools: Pools<Member>, now: EpochMs): ShiftFinding {
-  return { account, shift: accountShift(pools, now), ...knowledge(pools.whole) };
 }
 
 function knowledge(pool: Pool<Member>): PoolKnowledge {

@@ -116,6 +116,9 @@ function kindOf(status: number, json: boolean): FailureKind {
 
 export const connectDeadlineMs = 5_000;
 
+const privateAuthority =
+  'its certificate is signed by an authority that this machine does not know; name that authority in ca_file';
+
 /** Codes of Node.js and undici in words. Their messages can hold addresses but never headers. */
 export const causes: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
@@ -129,15 +132,11 @@ export const causes: Readonly<Record<string, string>> = {
   ENETUNREACH: 'this machine has no route to the address',
   UND_ERR_CONNECT_TIMEOUT: `no connection within ${connectDeadlineMs / 1_000} s`,
   UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
-  SELF_SIGNED_CERT_IN_CHAIN: privateAuthority(),
-  DEPTH_ZERO_SELF_SIGNED_CERT: privateAuthority(),
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: privateAuthority(),
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: privateAuthority(),
+  SELF_SIGNED_CERT_IN_CHAIN: privateAuthority,
+  DEPTH_ZERO_SELF_SIGNED_CERT: privateAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: privateAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: privateAuthority,
 };
-
-function privateAuthority(): string {
-  return 'its certificate is signed by an authority that this machine does not know; name that authority in ca_file';
-}
 
 export class ProxyError extends Error {
   constructor(status: number) {

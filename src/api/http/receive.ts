@@ -1,7 +1,6 @@
 // Makes one request through a dispatcher, up to its decoded bytes, with deadlines and caps.
 import { createGunzip } from 'node:zlib';
 import type { Agent, Dispatcher } from 'undici';
-import { nextTurn } from '../../world/world.ts';
 import { quote } from './failure.ts';
 
 /** Names are in lower case. */
@@ -45,7 +44,7 @@ let inProgress = 0;
 export class HeldBack extends Error {}
 
 /** Reason not to use a body, completing "HTTP 200, but ...". */
-class Trouble extends Error {}
+class BodyTrouble extends Error {}
 
 const brokeOff = 'it ended before it was complete';
 
@@ -60,15 +59,12 @@ export async function receive(agent: Agent, wanted: Dispatched): Promise<Receive
   const own = { bytes: 0 };
   try {
     const sent = await collected(answer.body, maxBytes, own);
-    const body = await decoded(sent, headers, maxBytes, own);
-    // Hundreds of answers may arrive at once. Each is read in its own turn of the event loop.
-    await nextTurn();
-    return { status, headers, body, trouble: null };
+    return { status, headers, body: await decoded(sent, headers, maxBytes, own), trouble: null };
   } catch (error) {
     // The status and the headers of an error are valid even without its body (docs/faults.md H1, H17).
     const isLate = ending.aborted || String((error as NodeJS.ErrnoException).code).endsWith('_TIMEOUT');
     if (isLate && status < 300) throw errorOf(error);
-    return { status, headers, body: Buffer.alloc(0), trouble: error instanceof Trouble ? error.message : brokeOff };
+    return { status, headers, body: Buffer.alloc(0), trouble: error instanceof BodyTrouble ? error.message : brokeOff };
   } finally {
     inProgress -= own.bytes;
   }
@@ -108,11 +104,11 @@ async function collected(pieces: AsyncIterable<Buffer>, maxBytes: number, own: {
   let length = 0;
   for await (const piece of pieces) {
     length += piece.length;
-    if (length > maxBytes) throw new Trouble('the answer is larger than Warmwarden accepts');
+    if (length > maxBytes) throw new BodyTrouble('the answer is larger than Warmwarden accepts');
     own.bytes += piece.length;
     inProgress += piece.length;
     if (own.bytes > smallBytes && inProgress > maxInProgress)
-      throw new Trouble('too many answers are in progress to accept one this large');
+      throw new BodyTrouble('too many answers are in progress to accept one this large');
     taken.push(piece);
   }
   return Buffer.concat(taken);
@@ -130,13 +126,13 @@ async function decoded(
     .toLowerCase();
   if (encoding === '' || encoding === 'identity') return sent;
   if (encoding !== 'gzip' && encoding !== 'x-gzip')
-    throw new Trouble(`it is encoded as ${quote(encoding)}, which Warmwarden did not request`);
+    throw new BodyTrouble(`it is encoded as ${quote(encoding)}, which Warmwarden did not request`);
   const unzipping = createGunzip();
   unzipping.end(sent);
   try {
     return await collected(unzipping, maxBytes, own);
   } catch (error) {
-    if (error instanceof Trouble || (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR') throw error;
-    throw new Trouble('it says that it is gzip, but it is not');
+    if (error instanceof BodyTrouble || (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR') throw error;
+    throw new BodyTrouble('it says that it is gzip, but it is not');
   }
 }

@@ -2,7 +2,7 @@
 
 import { turnEveryMs } from '../../core/fleet/fleet.ts';
 import { minuteMs, secondMs } from '../../core/time.ts';
-import { type Bell, type Clock, createBell, nextTurn } from '../../world/world.ts';
+import { type Bell, type Clock, createBell } from '../../world/world.ts';
 import type { Budget } from '../budget.ts';
 import type { Poll } from './poll.ts';
 import type { PollQueue } from './queue.ts';
@@ -73,8 +73,6 @@ export class Lane {
    */
   async run(signal: AbortSignal, turned: () => void): Promise<void> {
     const { clock, budget, mayAsk } = this.#options;
-    // The slots of many accounts come at the same moment on a slow machine. The choice of a poll is work, too.
-    let hasYielded = false;
     while (!signal.aborted) {
       const now = clock.monotonic();
       const wait = Math.min(budget.nextBatchAt(now), Math.max(budget.nextStartAt(now), this.#actionOpensAt())) - now;
@@ -82,13 +80,7 @@ export class Lane {
       if (now < budget.throttle.keyUntil || !this.#hangs(now)) turned();
       if (mayAsk() === 'nothing') await clock.sleep(secondMs, signal);
       else if (wait > 0) await this.#bell.sleep(Math.min(wait, turnEveryMs), signal);
-      else if (!hasYielded) {
-        await clock.busy(() => nextTurn());
-        hasYielded = true;
-      } else {
-        hasYielded = false;
-        if (!this.#serveAction() && !this.#servePoll()) await this.#bell.sleep(this.#idleFor(), signal);
-      }
+      else if (!this.#serveAction() && !this.#servePoll()) await this.#bell.sleep(this.#idleFor(), signal);
     }
     await Promise.allSettled([...this.#inFlight].map(({ done }) => done));
   }

@@ -202,11 +202,13 @@ export class PollQueue {
     this.#sparePerMinute = this.#options.sparePerMinute?.(now) ?? Number.POSITIVE_INFINITY;
     const inPace = now >= this.#pace.nextAt;
     const best = this.#candidates(now);
-    const account = (between: number) => (inPace ? this.#takeAccount(best, now, between) : undefined);
-    const poll = accountOnly
-      ? account(0)
-      : (account(betweenAccountPolls) ?? this.#takeMailbox(best, now, inPace) ?? account(0));
+    const route = inPace ? this.#dueOfAccount(best, now) : undefined;
+    const isAccountsTurn = accountOnly || (route && this.#account[route].since >= betweenAccountPolls);
+    const ofMailbox = isAccountsTurn ? undefined : this.#takeMailbox(best, now, inPace);
+    const poll = ofMailbox ?? (route && { route, mailboxId: null });
     if (!poll) return undefined;
+    if (poll === ofMailbox) for (const one of accountRoutes) this.#account[one].since += 1;
+    else if (route) Object.assign(this.#account[route], { dueAt: null, askedAt: now, since: 0 });
     this.#underWay.set(pollKey(poll), now);
     const { pacePerMinute } = this.demand();
     if (inPace && pacePerMinute < this.#options.allowedPerMinute())
@@ -307,16 +309,13 @@ export class PollQueue {
     return isHastened ? rank - this.#joined : rank;
   }
 
-  /** `between`: minimum number of mailbox polls since the last poll of that kind. */
-  #takeAccount(best: Candidates, now: number, between: number): Poll | undefined {
-    const isFree = (one: AccountRoute) =>
-      this.#account[one].since >= between && !this.#isUnderWay(one) && this.#opensAt(one) <= now;
+  /** Returns the list or health if it may start now: of two, the one with more mailbox polls since. */
+  #dueOfAccount(best: Candidates, now: number): AccountRoute | undefined {
+    const isFree = (one: AccountRoute) => !this.#isUnderWay(one) && this.#opensAt(one) <= now;
     const isDue = (dueAt: number | null) => dueAt !== null && dueAt <= now;
-    const due = accountRoutes.find((one) => isDue(this.#account[one].dueAt) && isFree(one));
-    const route = due ?? (isFree('mailboxes') && isDue(this.#listEarlyAt(() => best)) ? 'mailboxes' : undefined);
-    if (!route) return undefined;
-    Object.assign(this.#account[route], { dueAt: null, askedAt: now, since: 0 });
-    return { route, mailboxId: null };
+    const due = accountRoutes.filter((one) => isDue(this.#account[one].dueAt) && isFree(one));
+    const [first] = due.sort((a, b) => this.#account[b].since - this.#account[a].since);
+    return first ?? (isFree('mailboxes') && isDue(this.#listEarlyAt(() => best)) ? 'mailboxes' : undefined);
   }
 
   /** Gives a lower reason its turn after many polls for one reason in a row. */
@@ -336,7 +335,6 @@ export class PollQueue {
   }
 
   #start(job: Job, now: number): Poll {
-    for (const one of accountRoutes) this.#account[one].since += 1;
     job.isUnderWay = true;
     if (job.asked && job.asked.dueAt <= now) job.asked = null;
     this.#isSwept ||= !judgedRoutes.some((route) => isUnread(this.#jobs[route].values()));

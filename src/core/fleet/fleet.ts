@@ -359,9 +359,3 @@ export interface Guarding {
   /** True if a loop has stopped, which only a restart of the process starts again. */
   readonly hasStopped?: true;
 }
-
-/** Description of an account whose loops should run. */
-export function startText({ account, hasStopped }: Guarding): string {
-  if (hasStopped) return `account ${account} has stopped: it is not guarded until the next restart`;
-  return `account ${account} is starting`;
-}

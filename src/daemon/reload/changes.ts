@@ -92,15 +92,13 @@ export function lastChannelsGone(before: Config, after: Config): readonly string
 export function needingRestart(started: readonly Setting[], after: readonly Setting[]): readonly SettingChange[] {
   // A certificate can be renewed while the server runs; a change between http and https needs a restart.
   const keys = hasTls(started) === hasTls(after) ? startKeys : [...startKeys, 'server.tls'];
-  return changesBetween(started, after).filter(({ name }) => keys.some((key) => isBelow(name, key)));
+  return changesBetween(started, after).filter(({ name }) =>
+    keys.some((key) => name === key || name.startsWith(`${key}.`) || name.startsWith(`${key}[`)),
+  );
 }
 
 function hasTls(settings: readonly Setting[]): boolean {
   return settings.some(({ path: [section, key] }) => section === 'server' && key === 'tls');
-}
-
-function isBelow(name: string, key: string): boolean {
-  return name === key || name.startsWith(`${key}.`) || name.startsWith(`${key}[`);
 }
 
 const named = 10;
@@ -236,7 +234,10 @@ export async function moveMailboxes(
     const alerts = alertsOfMoves(fleet, moves, known, world.clock.now());
     await store.recordAccounts({ accounts: accounts.map(knownAccount), moves, alerts });
     if (moves.length === 0) return;
-    const moved = moves.map((move) => ({ ...move, mailboxes: movedMailboxes(fleet, move) }));
+    const moved = moves.map((move) => {
+      const theirs = [...fleet.mailboxesOf(move.from)].filter(movedBy([move]));
+      return { ...move, mailboxes: theirs.map((mailbox) => mailboxUnder(mailbox, move.to)) };
+    });
     for (const name of takenNames(moves, known)) fleet.clearAccount(name);
     for (const { from, mailboxes } of moved) for (const { id } of mailboxes) fleet.removeMailbox(from, id);
     for (const { to, mailboxes } of moved) {
@@ -247,10 +248,4 @@ export async function moveMailboxes(
     fleet.putAlerts(alerts);
     if (alerts.transitions.length > 0) onTransitions();
   });
-}
-
-function movedMailboxes(fleet: Fleet, move: AccountMove): readonly MailboxState[] {
-  const { from, to } = move;
-  const theirs = [...fleet.mailboxesOf(from)].filter(movedBy([move]));
-  return theirs.map((mailbox) => mailboxUnder(mailbox, to));
 }

@@ -30,7 +30,7 @@ interface RemovedAccount {
   readonly mailboxes: number;
 }
 
-interface Loss {
+interface LostProtection {
   readonly was: readonly EnforcementScope[];
   readonly removed: readonly RemovedAccount[];
   readonly by: string | null;
@@ -161,7 +161,7 @@ export class ReloadAlerts {
   }
 
   /** Losses between two configurations, whether a reload or a restart lies between them. */
-  #lostBy(after: Config, { was, removed, by, at }: Loss): readonly Condition[] {
+  #lostBy(after: Config, { was, removed, by, at }: LostProtection): readonly Condition[] {
     const words = this.#words(after);
     const known = new Set(was.map((scope) => fingerprintOf(enforcementSubject(scope))));
     const begun = [...scopesOff(after)].filter(([fingerprint]) => !known.has(fingerprint));

@@ -123,7 +123,8 @@ export class Reloader {
     taken(loaded);
     await alerts.show([]);
     if (said.length + preview.length + troubles.length === 0) return noChange(`Reloaded: ${nothingNew(source.file)}`);
-    return { result: 'done', messages: [reloadedText(source.file, troubles), ...effect, ...troubles] };
+    const partly = troubles.length === 0 ? '' : ', but not all of it yet';
+    return { result: 'done', messages: [`Reloaded: ${source.file} is in force${partly}.`, ...effect, ...troubles] };
   }
 
   /** Outcome of a reload that failed before it changed anything, because the store can't be read, for example. */
@@ -233,12 +234,6 @@ export class Reloader {
 
 function nothingNew(file: string): string {
   return `${file} is in force already, so nothing changes.`;
-}
-
-function reloadedText(file: string, troubles: readonly string[]): string {
-  return troubles.length === 0
-    ? `Reloaded: ${file} is in force.`
-    : `Reloaded: ${file} is in force, but not all of it yet.`;
 }
 
 function changeText({ name, before, after }: SettingChange): string {
