@@ -1,11 +1,10 @@
 // Makes one tree of the configuration file and the files that its key `include` names. Mappings merge key by key, and lists
 // follow one another in the order of the files. Any other value stands in one file only.
-import { globSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { readDocument, type SourceDocument } from '../world/schema/document.ts';
 import { fieldsOf, isObject, type JsonFields } from '../world/schema/json.ts';
 import { byPlace, type Finding, formatPath, type Path, type Problem } from '../world/schema/problem.ts';
-import { readSmallFile } from '../world/schema/small-file.ts';
+import { filesMatching, readSmallFile } from '../world/schema/small-file.ts';
 import { hideSecrets } from './hiding.ts';
 
 export interface ConfigTree extends Pick<SourceDocument, 'findings' | 'cut'> {
@@ -67,7 +66,7 @@ function includedFiles({ tree: { include = [] }, folder }: SourceFile, path: str
   const patterns: readonly unknown[] = Array.isArray(include) ? include : [include];
   const files = patterns.flatMap((pattern, index) => {
     if (typeof pattern !== 'string') return [];
-    const found = globSync(pattern, { cwd: folder }).sort();
+    const found = filesMatching(pattern, folder);
     const at = Array.isArray(include) ? ['include', index] : ['include'];
     if (found.length === 0) findings.push({ path: at, at: 'value', message: 'matches no file' });
     const others = found.filter((file) => resolve(folder, file) !== resolve(path));

@@ -1,5 +1,5 @@
-// Reads a regular file of bounded size, without ever waiting for a writer.
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+// Reads a regular file of bounded size, without ever waiting for a writer; finds files by a glob.
+import { closeSync, constants, fstatSync, globSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 
 const mebibyte = 1024 * 1024;
 const maxFileBytes = mebibyte;
@@ -59,6 +59,11 @@ function kindComplaint(stats: Stats): string | null {
   if (stats.isDirectory()) return 'it is a folder';
   const kind = stats.isFIFO() ? 'a FIFO' : stats.isSocket() ? 'a socket' : 'a device';
   return `it is ${kind}, not a regular file`;
+}
+
+/** Names of files, relative to `folder` unless the pattern is absolute, sorted. Omits names with a leading dot. */
+export function filesMatching(pattern: string, folder: string): readonly string[] {
+  return globSync(pattern, { cwd: folder }).sort();
 }
 
 /** Omits the path that Node repeats in its message. */
