@@ -170,6 +170,7 @@ test('a silence holds for it too', async () => {
 const running = (run: RunState) =>
   sampleMailbox({ memory: firstSight(defaultPolicy, { now: start, mode: 'balanced', run, rows: [] }) });
 
+/** A pause of Warmwarden has been announced to a pager and to a webhook. */
 async function withPager() {
   let now = () => start;
   const pager = await PagerDutyReceiver.start(() => now());
@@ -180,6 +181,7 @@ async function withPager() {
   ]);
   now = rig.clock.now;
   rig.fleet.putMailbox(running('paused'));
+  rig.commit(pauseOf('confirmed'));
   const told = () => pager.taken().map(({ event_action: action, dedup_key: key }) => `${action} ${key}`);
   return { pager, hook, rig, told, ...ending(rig, pager, hook) };
 }
@@ -189,7 +191,6 @@ const ends = 'resolve guard_paused|acme|m1';
 
 test('its page is resolved once when the warm-up runs again, and no other channel hears of that', async () => {
   await using at = await withPager();
-  at.rig.commit(pauseOf('confirmed'));
   await at.rig.clock.advance(hourMs);
   expect(at.told()).toEqual([begins]);
   at.rig.fleet.putMailbox(running('running'));
@@ -206,7 +207,6 @@ test('its page is resolved once when the warm-up runs again, and no other channe
 
 test('a person who silences it has taken note of it', async () => {
   await using at = await withPager();
-  at.rig.commit(pauseOf('confirmed'));
   await at.rig.clock.advance(5 * minuteMs);
   const times = { from: at.rig.clock.now(), until: at.rig.clock.now() + hourMs };
   const match = { rule: ['guard_acted'], mailbox: ['bob@acme.example'] };
@@ -217,7 +217,6 @@ test('a person who silences it has taken note of it', async () => {
 
 test('a pause that begins in the look in which the last one ends has an end of its own, without a restart', async () => {
   await using at = await withPager();
-  at.rig.commit(pauseOf('confirmed'));
   await at.rig.clock.advance(hourMs);
   at.rig.commit({ ...pauseOf('confirmed'), at: at.rig.clock.now() });
   await at.rig.clock.advance(29 * secondMs);

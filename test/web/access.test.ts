@@ -95,14 +95,6 @@ describe('the server', () => {
     }
   });
 
-  test('lives before it is ready, and says what it waits for', async () => {
-    const reasons = ['the first sweep of acme has not begun'];
-    await using server = await serve(exampleFleet(), { ready: () => ({ ready: false, reasons }) });
-    expect((await ask(`${server.url}/healthz`)).status).toBe(200);
-    const answer = await ask(`${server.url}/readyz`);
-    expect([answer.status, answer.body.toString()]).toEqual([503, `not ready: ${reasons[0]}\n`]);
-  });
-
   test('closes although connections are open, idle or in the middle of a request', async () => {
     const server = await serve(exampleFleet());
     const agent = new Agent({ keepAlive: true });

@@ -24,13 +24,6 @@ test('every reason has sentences of its own', () => {
 });
 
 test('verdicts in words', () => {
-  expect(explainVerdict(sampleVerdict({ bounced: 2, bouncesUntilBreach: 1 }))).toBe(
-    '2 bounces in 260 emails from 14 to 20 March: 0.77%, within the balanced limit of 1%. 1 more bounce would breach it.',
-  );
-  const one = { reason: 'insufficient_evidence', mode: 'slow', limitPpm: 5_000, sent: 140, bounced: 1 } as const;
-  expect(explainVerdict(sampleVerdict({ ...one, bouncesUntilBreach: 1 }))).toMatch(
-    /^1 bounce in 140 emails .* 0\.71%, over the slow limit of 0\.5%\. .* 1 more bounce/,
-  );
   expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain(
     'No emails have been sent yet on the days that count toward the bounce limit.',
   );
@@ -38,7 +31,6 @@ test('verdicts in words', () => {
   expect(explainVerdict(sampleVerdict(restarted))).toContain(
     'The mode was changed or the warm-up was resumed, so earlier emails and bounces no longer count',
   );
-  expect(explainVerdict(sampleVerdict({ reason: 'unknown_mode', mode: 'turbo', limitPpm: null }))).toContain('"turbo"');
   expect(explainVerdict(sampleVerdict({ warnings: ['2026-03-25: Warmwarden ignores a day in the future'] }))).toContain(
     'Unusual data',
   );

@@ -1,17 +1,11 @@
 // The alerts beyond one mailbox: what they say, when they know nothing, and who is notified.
 import { describe, expect, test } from 'vitest';
-import { tune } from '../../../src/alerts/condition.ts';
-import { step } from '../../../src/alerts/engine.ts';
-import { matches } from '../../../src/alerts/routing.ts';
 import {
   accountShiftAlert,
   type DomainFinding,
   domainOverLimit,
   type ShiftFinding,
 } from '../../../src/alerts/rules/pooled-rules.ts';
-import type { Alert } from '../../../src/core/alert.ts';
-import { defaultRuleSettings } from '../../../src/core/alert-rules.ts';
-import { Fleet } from '../../../src/core/fleet/fleet.ts';
 import { minuteMs } from '../../../src/core/time.ts';
 import { start } from '../samples.ts';
 
@@ -55,20 +49,6 @@ describe('shared_bounces of a domain', () => {
       title: 'acme.example: bounces are within the limits again',
       sentences: ['9 bounces in 900 emails from 14 to 20 March; their bounce limits allow 18.'],
     });
-  });
-
-  test('is silenced by its domain or its account, and switched off by its settings', () => {
-    const [alert] = step([domainOverLimit(domain(), start)], () => undefined, start).changed;
-    expect(alert).toMatchObject({ status: 'firing', account: 'agency', object: 'acme.example', mailboxId: null });
-    const fits = (match: Parameters<typeof matches>[1]) => matches(alert as Alert, match, new Fleet());
-    expect([fits({ domain: ['acme.*'] }), fits({ domain: ['other.example'] })]).toEqual([true, false]);
-    expect([fits({ account: ['agency'] }), fits({ account: ['second'] })]).toEqual([true, false]);
-    const rules = {
-      ...defaultRuleSettings.of,
-      shared_bounces: { enabled: false, severity: 'warning', forMs: 0 },
-    } as const;
-    const off = tune([domainOverLimit(domain(), start)], { ...defaultRuleSettings, of: rules });
-    expect(step(off, () => alert, start).transitions).toMatchObject([{ kind: 'resolved' }]);
   });
 });
 
