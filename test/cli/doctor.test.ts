@@ -1,12 +1,15 @@
-// `warmwarden doctor`: what it finds where something is wrong, its exit codes, and no secret; every-command.test.ts has it beside a daemon.
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+// `warmwarden doctor`: what it finds where something is wrong, its exit codes, a full disk, and no secret; every-command.test.ts has it beside a daemon.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { examineAccounts } from '../../src/cli/doctor/accounts.ts';
 import { connectionFailure, examineDaemon, type SeenDaemon } from '../../src/cli/doctor/network.ts';
 import { shapes } from '../../src/cli/shapes/shapes.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { storeError } from '../../src/store/file/connection.ts';
 import { Store } from '../../src/store/store.ts';
 import { version } from '../../src/world/program.ts';
 import { systemClock } from '../../src/world/world.ts';
@@ -14,7 +17,8 @@ import { demoKey } from '../../tools/simulator/keys.ts';
 import { type Simulator, startSimulator } from '../../tools/simulator/simulator.ts';
 import { commandLine } from '../support/command-line.ts';
 import { listen, portOf } from '../support/loopback.ts';
-import { Workplace } from '../support/process.ts';
+import { newFolder } from '../support/new-folder.ts';
+import { hasProc, Workplace } from '../support/process.ts';
 import { silentWorld } from '../support/silent-world.ts';
 
 const world = silentWorld();
@@ -235,4 +239,58 @@ test('a receiver that speaks no TLS where https is configured', async () => {
     /^([A-Z_]+|the connection was reset)$/,
   );
   server.close();
+});
+
+/** Root may mount a small disk, to fill it, unless it is root of a container. `umount` needs /proc. */
+const canMount = (() => {
+  if (!hasProc) return false;
+  using place = new Workplace();
+  const isMounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', place.folder]).status === 0;
+  if (isMounted) spawnSync('umount', ['--lazy', place.folder]);
+  return isMounted;
+})();
+
+/** What doctor says where the store has a disk with so much free space; `meanwhile`: on that disk, before it is filled. */
+async function onSmallDisk(freeBytes: number, meanwhile: (path: string) => Promise<void>) {
+  using workplace = place();
+  const folder = workplace.path('data');
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=700', 'tmpfs', folder]);
+  try {
+    await meanwhile(join(folder, 'warmwarden.db'));
+    const { bavail, bsize } = statfsSync(folder);
+    writeFileSync(join(folder, 'filler'), Buffer.alloc(bavail * bsize - freeBytes));
+    return await examined(workplace);
+  } finally {
+    spawnSync('umount', ['--lazy', folder]);
+  }
+}
+
+const orderly = async (path: string) => (await Store.open(path, world.clock.now())).close();
+const killed = async (path: string) => {
+  const other = join(newFolder(), 'warmwarden.db');
+  const store = await Store.open(other, world.clock.now());
+  for (const ending of ['', '-wal', '-shm']) cpSync(`${other}${ending}`, `${path}${ending}`);
+  await store.close();
+};
+const ends = [['an orderly end', orderly] as const, ['kill -9', killed] as const];
+
+test.runIf(canMount).each(ends)(
+  'after %s, the full disk is the problem, and what to do is to free up space',
+  async (_end, leave) => {
+    const { code, of } = await onSmallDisk(0, leave);
+    expect(code).toBe(1);
+    expect(of('store')).toContainEqual(
+      'problem: The disk of the store is full (0 B free): Warmwarden cannot record anything, and may not start. Free up space on that disk.',
+    );
+    expect(of('store').join()).not.toContain('writable folder');
+    const roomy = await onSmallDisk(256 * 1024, leave);
+    expect(roomy.of('store').filter((one) => one.startsWith('problem'))).toEqual([]);
+  },
+);
+
+test('an index that has no room on the disk is a full disk, not a folder that can not be written', () => {
+  const error = Object.assign(new Error('disk I/O error'), { errcode: 4874 });
+  expect(storeError('/data/w.db', error).message).toBe(
+    "The store /data/w.db can't be opened: its disk is full. Free up space on that disk.",
+  );
 });
