@@ -323,45 +323,6 @@ describe('an account that gets another name', () => {
   );
 });
 
-describe('an account that gets the name that one of another API had', () => {
-  const rename = (config: WrittenConfig) => {
-    config.accounts.pop();
-    Object.assign(config.accounts[0] ?? {}, { name: 'beta' });
-  };
-
-  it('shows nothing of the mailboxes of the other one', async () => {
-    await using one = await OtherApi.start();
-    await using two = await OtherApi.start();
-    const anna = one.add('anna@acme.example', { id: '1' });
-    const bob = two.add('bob@beta.example', { id: '1' });
-    two.add('carol@beta.example', { id: '2' });
-    const accounts = [
-      { name: 'acme', base_url: one.url, api_key: one.addKey(), ...ample },
-      { name: 'beta', base_url: two.url, api_key: two.addKey(), ...ample },
-    ];
-    await using stage = await startMovedDaemon({ other: [one, two], poll, file: { accounts } });
-    await stage.run(20 * minuteMs);
-    bob.days = week(40, 6);
-    bob.connectionError = 'the login failed';
-    await stage.run(hourMs);
-    expect([bob.mode, stage.notified('mailbox_unwell')]).toEqual(['recovery', ['firing']]);
-    await stage.restart(rename);
-    // A mailbox that arrives with the id of another one that was there.
-    one.add('dora@acme.example', { id: '2' });
-    await stage.run(20 * minuteMs);
-    expect([...stage.fleet().mailboxes()].map(({ account, email }) => `${account}/${email}`)).toEqual([
-      'beta/anna@acme.example',
-      'beta/dora@acme.example',
-    ]);
-    expect(stage.fleet().actionsOf(stage.mailbox(anna.email))).toEqual([]);
-    expect([...stage.fleet().alerts()].filter(({ email }) => email !== null)).toEqual([]);
-    for (const name of ['anna@acme.example', 'dora@acme.example']) {
-      const told = await stage.text(`/api/explain?mailbox=beta/${name}`);
-      expect(told).not.toMatch(/bob@beta|carol@beta|bounce_rate_over_limit|recovery/);
-    }
-  });
-});
-
 it('an account that is removed leaves mailboxes as they are, and the dry run of the reload names those that Warmwarden changed', async () => {
   await using other = await OtherApi.start();
   other.add('third@other.example', { id: 'm3' });

@@ -348,6 +348,26 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       ]);
     });
 
+    it('an account that gets the name of one that is gone has nothing of its mailboxes', async ({ store, reopen }) => {
+      const named = (name: string, api: string) => ({ name, api, digest: `digest of ${api}` });
+      const [gone, stays] = [named('acme', 'https://one.example'), named('beta', 'https://two.example')];
+      await store.recordAccounts({ accounts: [gone, stays], moves: [], alerts: noAlerts });
+      const theirs = ['m1', 'm2'].map((id) => arrivedMailbox(id, { ...answers, memory }));
+      await known(store, ...theirs);
+      for (const mailbox of theirs) {
+        const actions = [actionOf(mailbox.id, { id: `action of ${mailbox.id}`, state: 'confirmed' })];
+        await store.recordAnswer({ ...emptyAnswer, mailbox, decisions: decided(verdictOf()), actions });
+      }
+      const own = arrivedMailbox('m1', { account: 'beta' });
+      await store.recordList({ ...emptyList, account: 'beta', present: [own] });
+      const moves = [{ from: 'beta', to: 'acme', ids: null }];
+      await store.recordAccounts({ accounts: [named('acme', stays.api)], moves, alerts: noAlerts });
+      const after = await reopen();
+      const { mailboxes, actions } = await after.loadPicture();
+      expect([mailboxes, actions]).toEqual([[{ ...own, account: 'acme' }], []]);
+      for (const id of ['m1', 'm2']) expect(await decisionsOf(after, 'acme', id, 9)).toEqual([]);
+    });
+
     it('a mailbox that another account of the API left behind is found by its id, and moved with the list', async ({
       store,
       reopen,
