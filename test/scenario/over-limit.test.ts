@@ -1,4 +1,4 @@
-// A rate over the limit with too few bounces, and a burst that the emails of a week hide: told as what they are, acted on when more comes.
+// A rate over the limit with too few bounces: told as what it is, acted on when more comes.
 import { expect, it } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
@@ -44,24 +44,4 @@ it('one bounce of a slow mailbox is over_limit everywhere and told as info; the 
   await stage.until('the end to be told', () => notified().length > 1, hourMs);
   expect(notified()[1]).toMatchObject({ status: 'resolved' });
   expect(stage.posts).toMatchObject([{ email: slow.email, change: 'recovery' }]);
-});
-
-const fast: MailboxSpec = { email: 'fast@acme.example', provider: 'google', mode: 'aggressive', startedDaysAgo: 60 };
-/** About ten emails an hour: seven of them bounce, and 400 emails of the week allow eight. */
-const incident: Incident = { kind: 'bounce', mailbox: fast.email, rate: 0.1, from: hourMs, until: 9 * hourMs };
-const scenario = { name: 'burst', summary: 'A burst.', fleet: [fast], incidents: [incident] };
-
-it('a burst is announced as a warning while the window is within its limit; with burst: act it is acted on', async () => {
-  await using stage = await startMovedDaemon({ scenario, poll });
-  await stage.until('the burst to be told', () => stage.notified('bounce_burst').length > 0, 9 * hourMs);
-  expect(stage.notified('bounce_burst')).toEqual(['firing']);
-  expect(stage.mailbox(fast.email).verdict?.answer).toMatchObject({ action: 'none', reason: 'ok' });
-  expect(stage.posts).toEqual([]);
-  await stage.reload((config) => {
-    config['guard'] = { burst: 'act' };
-  });
-  await stage.until('the action', () => stage.mailbox(fast.email).memory?.claim?.kind === 'recovery', hourMs);
-  expect(stage.posts).toMatchObject([{ email: fast.email, change: 'recovery' }]);
-  await stage.until('its end', () => stage.notified('bounce_burst').length > 1, hourMs);
-  expect(stage.notified('bounce_burst')).toEqual(['firing', 'resolved']);
 });

@@ -18,6 +18,7 @@ test.each([
   ['a password that was changed', '28P01', /Check the user app and its password/],
   ['a transaction that paused', '25P03', /A transaction paused for 2 s/],
   ['a transaction that took too long', '25P04', /raise transaction_timeout of the role/],
+  ['a server that is read-only', '25006', /Point store\.url at the primary/],
   ['a certificate that expired', 'CERT_HAS_EXPIRED', /Set store\.ca_file/],
 ])('%s is no connection: it is over once the store is written again', (_, code, remedy) => {
   expect(failure(code)).toMatchObject({ untilWritten: true, remedy: expect.stringMatching(remedy) });

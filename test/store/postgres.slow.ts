@@ -243,26 +243,6 @@ describe('the lease', () => {
     await store.close();
   });
 
-  it('a server that became read-only is left, and found again when it is the primary', async (place) => {
-    const store = await join(place, 'first');
-    const set = async (value: 'on' | 'off') => {
-      await postgres.query(`ALTER DATABASE ${place.database} SET default_transaction_read_only = ${value}`);
-      await postgres.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${place.database}'`,
-      );
-    };
-    await set('on');
-    await until('it to be told', () =>
-      store.recordAlerts(told('m1')).then(
-        () => false,
-        () => store.trouble.newest?.remedy.includes('Point store.url at the primary') === true,
-      ),
-    );
-    await set('off');
-    await until('it to write again', () => isWritten(store, 'm2'));
-    await store.close();
-  });
-
   it('one too many is refused at its start, with what to do', async (place) => {
     const user = `narrow_${place.database}`;
     await postgres.query(`CREATE ROLE ${user} LOGIN PASSWORD 'hush' CONNECTION LIMIT 1`);
