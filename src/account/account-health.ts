@@ -429,7 +429,9 @@ class UnreadRoutes {
       const lasts = failure.times > 1 && elapsedMs(failure.since, now) >= blindAfterMs;
       if (!this.#read.has(route) && (failure.isRefusal || lasts)) return failure;
       if (lasts && failure.isThrottled) return failure;
-      if (this.#isForAll(failure) && (lasts || this.#isStale())) return failure;
+      // One mailbox may fail for long before another is polled: polls may be hours apart.
+      const isForAll = this.#areAll(({ id }) => failure.mailboxes.has(id));
+      if (isForAll && (lasts || this.#isStale())) return failure;
     }
     return this.#blindness(now);
   }
@@ -453,11 +455,6 @@ class UnreadRoutes {
     this.#blindSince = since;
     const lasts = elapsedMs(since, now) >= blindAfterMs && verdicts.every(({ at }) => at > since);
     return lasts ? { since, detail: explainVerdict(first.answer) } : null;
-  }
-
-  /** One mailbox may fail for long before another is polled: polls may be hours apart. */
-  #isForAll({ mailboxes }: UnreadRoute): boolean {
-    return this.#areAll(({ id }) => mailboxes.has(id));
   }
 
   #isStale(): boolean {

@@ -326,11 +326,6 @@ export const readBlacklist: Reader<BlacklistAnswer> = reader((body, doubts) => {
 
 // Interpretation of a 2xx answer, which may be an error in disguise or about another mailbox (H2, H4, H5).
 
-/** Mailbox that the API connected. `id` is null if the answer names none. */
-interface ConnectedMailbox {
-  readonly id: string | null;
-}
-
 const readers = {
   health: readHealth,
   mailboxes: readMailboxes,
@@ -341,7 +336,8 @@ const readers = {
   blacklist: readBlacklist,
   /** A success only means that the API accepted the request: it is read back. */
   warmup_write: (): true => true,
-  mailbox_write: reader((body): ConnectedMailbox => ({ id: readId(body) })),
+  /** `id` is null if the answer names none. */
+  mailbox_write: reader((body): { readonly id: string | null } => ({ id: readId(body) })),
 } as const;
 
 export type RequestKind = keyof typeof readers;

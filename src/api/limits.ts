@@ -20,9 +20,6 @@ export interface OwnLimit {
   readonly kinds: readonly RequestKind[];
 }
 
-/** Health is requested without the key: its limit concerns only itself. */
-const isKeyless = (kind: RequestKind) => kind === 'health';
-
 /** Times are milliseconds of the monotonic clock. */
 export class SaidLimits {
   readonly #planLimit: number;
@@ -57,7 +54,8 @@ export class SaidLimits {
   }
 
   #sum(now: number): void {
-    const withKey = [...this.#said].filter(([kind]) => !isKeyless(kind));
+    // Health is requested without the key: its limit concerns only itself.
+    const withKey = [...this.#said].filter(([kind]) => kind !== 'health');
     const lately = withKey.filter(([, { at }]) => now - at < countsForMs);
     const limits = lately.map(([, { limit }]) => Math.min(this.#planLimit, limit ?? this.#planLimit));
     limits.sort((a, b) => b - a);

@@ -23,10 +23,6 @@ import { type ConfigOptions, configOption, jsonOption, printJson } from './optio
 /** Longest part of a response body that is shown. */
 const maxBodyShown = 200;
 
-interface ResendOptions extends ChangeOptions {
-  readonly delivery?: string;
-}
-
 export function channelsCommand(): Command {
   const test = new Command('test')
     .description('send a test message or ping the heartbeat, and show the answer; a recipe is looked up, not started')
@@ -45,7 +41,7 @@ export function channelsCommand(): Command {
     .description('send undelivered messages again, unchanged, through the running daemon')
     .argument('[channel]', 'only the messages of this channel')
     .option('--delivery <id>', 'only the message with this id')
-    .action((channel: string | undefined, options: ResendOptions) => {
+    .action((channel: string | undefined, options: ChangeOptions & { readonly delivery?: string }) => {
       const which = { channel: channel ?? null, delivery: options.delivery ?? null };
       return operate(options, 'channels-resend', which);
     });
@@ -90,15 +86,14 @@ async function tryOut(name: string, { config: file, json = false }: ConfigOption
   await channel?.close?.();
 }
 
-interface PreviewOptions extends ConfigOptions {
-  readonly channel: string;
-}
-
 /** Page of the example alerts. */
 const examplePage = 'https://warmwarden.example';
 
 /** Writes a message about each example alert of the rule. */
-function show(rule: string, { config: file, channel: name, json = false }: PreviewOptions): void {
+function show(
+  rule: string,
+  { config: file, channel: name, json = false }: ConfigOptions & { readonly channel: string },
+): void {
   const { channels, templates, rules } = alertsOf(file);
   const settings = channels.find((one) => one.name === name);
   if (!settings) throw unknownChannel(name, channels);

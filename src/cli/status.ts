@@ -144,7 +144,12 @@ function mailboxLines(mailboxes: readonly Mailbox[], answer: FleetAnswer): reado
   const alerts = mailboxes.some((one) => one.alerts.length > 0);
   const rows = mailboxes.map(({ account, name, state, paused_by: by, mode, verdict, stats_at: statsAt, ...one }) => [
     [
-      by ? `Paused by ${by}` : stateText(state, verdict && judgedBy(verdict)),
+      by
+        ? `Paused by ${by}`
+        : stateText(
+            state,
+            verdict && { sent: verdict.sent, days: verdict.window_days, isEmergency: verdict.emergency !== null },
+          ),
       // The state OK alone would mean that the mailbox is guarded; every other state needs a look anyway.
       state === 'ok' ? troubles.get(account) : null,
     ]
@@ -163,10 +168,6 @@ function mailboxLines(mailboxes: readonly Mailbox[], answer: FleetAnswer): reado
 }
 
 type JsonVerdict = NonNullable<Mailbox['verdict']>;
-
-function judgedBy({ sent, window_days: days, emergency }: JsonVerdict) {
-  return { sent, days, isEmergency: emergency !== null };
-}
 
 /** Counts that decided, and their rate. */
 function countsCells({ emergency, ...window }: JsonVerdict): readonly [counts: string, rate: string] {

@@ -16,16 +16,17 @@ const againAfterMs = hourMs;
 const lastMomentMs = 1_000;
 
 type Rooms = Pick<DaemonRooms, 'world' | 'live' | 'fleet' | 'store'>;
+type Watched = Pick<DaemonRooms, 'loops'> & Rooms;
 
 export class Watchdog {
-  readonly #opened: Pick<DaemonRooms, 'loops'> & Rooms;
+  readonly #opened: Watched;
   readonly #duties: Duties;
   readonly #crash: (why: string) => void;
   readonly #stop = new AbortController();
   readonly #startedAt: number;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(opened: Pick<DaemonRooms, 'loops'> & Rooms, duties: Duties, crash: (why: string) => void) {
+  constructor(opened: Watched, duties: Duties, crash: (why: string) => void) {
     this.#opened = opened;
     this.#duties = duties;
     this.#crash = crash;

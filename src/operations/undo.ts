@@ -95,12 +95,11 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): Command<'und
     const when = momentText(since, rules().timeZone);
     const confirmed = await store.confirmedSince(since);
     // The plan is current: nothing is awaited between here and the first change.
-    const numbers: SetNumbers = {
-      targetDailyLimit: setNumbersIn(confirmed, 'targetDailyLimit'),
-      replyRate: setNumbersIn(confirmed, 'replyRate'),
-      sendWindowStart: setNumbersIn(confirmed, 'sendWindowStart'),
-      sendWindowEnd: setNumbersIn(confirmed, 'sendWindowEnd'),
-    };
+    const ofThings = (['targetDailyLimit', ...settings] as const).map((thing) => [
+      thing,
+      setNumbersIn(confirmed, thing),
+    ]);
+    const numbers = Object.fromEntries(ofThings) as SetNumbers;
     const ours = [...fleet.mailboxes()].flatMap((mailbox) => {
       const steps = stepsBack(mailbox, since, numbers);
       return steps.length === 0 ? [] : [{ mailbox, steps }];

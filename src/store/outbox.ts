@@ -32,21 +32,6 @@ const digestKey = 'digested_until';
 /** Largest number of entries that a digest is built from; it shows far fewer. */
 const maxDigested = 5_000;
 
-interface DigestRecord {
-  readonly deliveries: readonly NewDelivery[];
-  readonly until: EpochMs;
-}
-
-interface GivenUpMessage {
-  readonly id: string;
-  readonly channel: string;
-}
-
-interface ChannelCount {
-  readonly channel: string;
-  readonly count: number;
-}
-
 export class StoredOutbox {
   readonly #gate: Gate;
 
@@ -112,7 +97,7 @@ export class StoredOutbox {
     await this.#gate.write((trx) => moveDelivery(trx, id, event));
   }
 
-  undelivered({ channel, delivery }: WhichUndelivered): Promise<readonly GivenUpMessage[]> {
+  undelivered({ channel, delivery }: WhichUndelivered): Promise<readonly Pick<Delivery, 'id' | 'channel'>[]> {
     return this.#gate.read((db) => {
       let undelivered = db.selectFrom('deliveries').select(['id', 'channel']).where('state', '=', 'undelivered');
       if (channel !== null) undelivered = undelivered.where('channel', '=', channel);
@@ -122,7 +107,10 @@ export class StoredOutbox {
   }
 
   /** The given deliveries that are still given up become pending again, with the same ids and bytes. */
-  resendDeliveries(wanted: readonly string[], now: EpochMs): Promise<readonly ChannelCount[]> {
+  resendDeliveries(
+    wanted: readonly string[],
+    now: EpochMs,
+  ): Promise<readonly { readonly channel: string; readonly count: number }[]> {
     return this.#gate.write(async (trx) => {
       const channels: string[] = [];
       await inPieces(wanted, async (ids) => {
@@ -225,7 +213,7 @@ export class StoredOutbox {
     });
   }
 
-  recordDigest({ deliveries, until }: DigestRecord): Promise<void> {
+  recordDigest({ deliveries, until }: Pick<DeliveryRecord, 'deliveries'> & { readonly until: EpochMs }): Promise<void> {
     return this.#gate.write(async (trx) => {
       for (const delivery of deliveries) await insertDelivery(trx, delivery, until);
       await setMeta(trx, digestKey, String(until));

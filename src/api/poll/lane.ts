@@ -22,11 +22,6 @@ export interface LaneOptions {
   readonly mayAsk: () => 'everything' | 'account' | 'nothing';
 }
 
-interface PollInFlight {
-  readonly since: number;
-  readonly done: Promise<void>;
-}
-
 export class Lane {
   readonly #options: LaneOptions;
   readonly #bell: Bell;
@@ -36,7 +31,7 @@ export class Lane {
     stats: { kind: 'stats', waiting: [] as (() => void)[] },
     connect: { kind: 'mailbox_write', waiting: [] as (() => void)[] },
   } as const;
-  readonly #inFlight = new Set<PollInFlight>();
+  readonly #inFlight = new Set<{ readonly since: number; readonly done: Promise<void> }>();
   /** Unexpected rejection of a poll. */
   #broken: { readonly error: unknown } | null = null;
 

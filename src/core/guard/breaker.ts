@@ -69,18 +69,17 @@ export interface Candidate extends Omit<BreakerEntry, 'at' | 'held'> {
 const trickleShare = 0.1;
 const trickleMs = 15 * minuteMs;
 
-export interface Admission {
-  readonly state: BreakerState;
-  readonly admitted: boolean;
-}
-
 interface BreakerLook {
   readonly policy: Policy['breaker'];
   readonly running: () => number;
   readonly now: EpochMs;
 }
 
-export function admit(state: BreakerState, candidate: Candidate, look: BreakerLook): Admission {
+export function admit(
+  state: BreakerState,
+  candidate: Candidate,
+  look: BreakerLook,
+): { readonly state: BreakerState; readonly admitted: boolean } {
   const { policy, running, now } = look;
   const { statsAt: _, ...about } = candidate;
   const { key } = candidate;

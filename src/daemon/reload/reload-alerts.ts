@@ -96,6 +96,8 @@ export class ReloadAlerts {
       const now = world.clock.now();
       const conditions = [...lost, ...this.#conditions(now)];
       const about = new Set(conditions.map(({ subject }) => fingerprintOf(subject)));
+      const isOfReload = (alert: Alert) =>
+        isRefusal(alert) || ['enforcement', 'account', 'channels'].includes(protectionOf(alert) ?? '');
       const waiting = [...fleet.wideAlerts()].filter((alert) => isOfReload(alert) && !about.has(alert.fingerprint));
       const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
       await recordAlerts({ fleet, store, recorded }, bothChanges(changes, elapse(waiting, now)));
@@ -178,10 +180,6 @@ export class ReloadAlerts {
 }
 
 const isRefusal = ({ rule, object }: Alert) => rule === 'config_wrong' && object === 'reload';
-
-function isOfReload(alert: Alert): boolean {
-  return isRefusal(alert) || ['enforcement', 'account', 'channels'].includes(protectionOf(alert) ?? '');
-}
 
 /** Accounts share the setting outside of overrides. */
 function isOffForAll({ accounts }: Config): boolean {
