@@ -1,45 +1,28 @@
-// What a reload does about alerts whose rule waits (`for`): it fires when it has lasted, and nothing is left of what ended before.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { GroupCommit, Turns } from '../../src/account/commit/group-commit.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { GroupCommit } from '../../src/account/commit/group-commit.ts';
 import { LiveConfig } from '../../src/config/mailbox-rules.ts';
-import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { noTally } from '../../src/core/records.ts';
 import { dayMs, minuteMs } from '../../src/core/time.ts';
 import { endForgotten } from '../../src/daemon/open.ts';
 import { ReloadAlerts } from '../../src/daemon/reload/reload-alerts.ts';
-import { Store } from '../../src/store/store.ts';
-import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { sampleAlert, start } from '../alerts/samples.ts';
-import { newFolder } from '../support/new-folder.ts';
-import { silentWorld } from '../support/silent-world.ts';
+import { openRooms } from '../operations/rooms.ts';
+import { ConfigFolder } from '../support/config-folder.ts';
+import { newStore } from '../support/new-folder.ts';
 
 const waitMs = 10 * minuteMs;
 
+const place = new ConfigFolder();
+const account = `{name: agency, base_url: 'http://127.0.0.1:9', api_key: sk_live_1234, plan: pro}`;
+const rules = '{protection_off: {for: 10m}, config_wrong: {for: 10m}}';
+const load = () => place.accept(`accounts: [${account}]\nalerts: {rules: ${rules}}\n`);
+
 async function stage() {
-  const folder = newFolder();
-  const clock = movedClock(start);
-  const world = silentWorld(clock);
-  const store = await Store.open(join(folder, 'w.db'), start);
-  const fleet = new Fleet();
-  const turns = new Turns(clock);
-  const group = new GroupCommit({ world, store, fleet, turns });
-  const rooms = { world, store, fleet, turns, group, tally: noTally, onTransitions: () => {} };
-  const load = () => {
-    const file = join(folder, 'config.yaml');
-    const account = `{name: agency, base_url: 'http://127.0.0.1:9', api_key: sk_live_1234, plan: pro}`;
-    writeFileSync(
-      file,
-      `accounts: [${account}]\nalerts: {rules: {protection_off: {for: 10m}, config_wrong: {for: 10m}}}\n`,
-    );
-    const loaded = loadConfig(file, {});
-    if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
-    return loaded;
-  };
+  const { clock, fleet, store, rooms } = await openRooms();
+  const group = new GroupCommit(rooms);
+  onTestFinished(() => group.stop());
   const live = new LiveConfig(load());
-  const alerts = new ReloadAlerts(rooms, live);
+  const alerts = new ReloadAlerts({ ...rooms, group, tally: noTally }, live);
   /** A reload that removes accounts. */
   const reload = (removed: readonly { account: string; mailboxes: number }[] = []) => {
     const { config: before } = live;
@@ -49,15 +32,11 @@ async function stage() {
   const told = async () =>
     (await store.outbox.unnotifiedTransitions(10)).map(({ transition: { kind, alert } }) => `${kind} ${alert.rule}`);
   const known = async () => [[...fleet.alerts()].length, (await store.loadPicture()).alerts.length];
-  const end = async () => {
-    await group.stop();
-    await store.close();
-  };
-  return { clock, alerts, reload, told, known, [Symbol.asyncDispose]: end };
+  return { clock, alerts, reload, told, known };
 }
 
 test('a configuration that is corrected in time leaves nothing behind, in the picture and in the store', async () => {
-  await using at = await stage();
+  const at = await stage();
   await at.alerts.show(['no']);
   expect(await at.known()).toEqual([1, 1]);
   await at.alerts.show([]);
@@ -68,7 +47,7 @@ test('a configuration that is corrected in time leaves nothing behind, in the pi
 });
 
 test('one that stays refused fires when it has lasted, once, although no reload comes back to it', async () => {
-  await using at = await stage();
+  const at = await stage();
   await at.alerts.show(['no']);
   await at.alerts.look();
   expect(await at.told()).toEqual([]);
@@ -78,7 +57,7 @@ test('one that stays refused fires when it has lasted, once, although no reload 
 });
 
 test('an account that was removed is an alert for three days, or until it is back', async () => {
-  await using at = await stage();
+  const at = await stage();
   await at.reload([{ account: 'gone', mailboxes: 3 }]);
   await at.clock.advance(waitMs);
   await at.alerts.look();
@@ -97,8 +76,7 @@ test('an account that was removed is an alert for three days, or until it is bac
 });
 
 test('the alerts of an account that leaves while nobody is on duty end with the reason, once; those of the others and of Warmwarden itself go on', async () => {
-  const folder = newFolder();
-  const store = await Store.open(join(folder, 'w.db'), start);
+  const store = await newStore(start);
   const alerts = ['acme', 'gone', ''].map((account) => sampleAlert(1, { account }));
   await store.recordAlerts({ changed: alerts, dropped: [], transitions: [] });
   const about = { names: ['acme'], now: start + 1 };
@@ -107,5 +85,4 @@ test('the alerts of an account that leaves while nobody is on duty end with the 
   const notified = (await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition);
   expect(notified).toMatchObject([{ kind: 'resolved', at: start + 1, alert: { account: 'gone' } }]);
   expect(notified[0]?.alert.facts.sentences[0]).toContain('no longer in the configuration');
-  await store.close();
 });
