@@ -6,24 +6,13 @@ import { notGuardedCauses } from '../../src/core/not-guarded.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import { causes } from '../../src/daemon/readiness.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
-import { failWrites } from '../support/failing-writes.ts';
 import { root } from '../support/process.ts';
 import { startMovedDaemon, trouble } from './moved-daemon.ts';
 
 const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 
+/** Its cases: test/regression/store.test.ts. */
 const store = { cause: 'store', documented: 'The store is failing' } as const;
-
-test('writes that fail', async () => {
-  await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll, expectErrors: [''] });
-  await stage.run(2 * minuteMs);
-  expect(await stage.readyz()).toBe('200 ready');
-  using _writes = failWrites(() => true);
-  await stage.run(5 * minuteMs);
-  expect(await stage.text('/metrics')).toContain('warmwarden_ready 0\n');
-  expect(await stage.readyz()).toMatch(/^503 not ready: the store is failing \(since 10 March 08:3\d UTC\): .+\. .+/);
-  expect(stage.receiver.alerts().map(({ rule }) => rule)).toEqual(['store_failing']);
-});
 
 const channels = { cause: 'channels', documented: 'No channel accepts messages' } as const;
 
