@@ -1,7 +1,7 @@
 // The fleet of three domains that several scenarios trouble: settled mailboxes, asked seldom, so that hours pass quickly.
 import type { MailboxSpec } from '../../tools/simulator/scenario.ts';
 
-export const domains = ['northbeam.example', 'brightpath.example', 'cedarlane.example'];
+const domains = ['northbeam.example', 'brightpath.example', 'cedarlane.example'];
 export const poll = {
   health: '7 * * * *',
   mailboxes: '3 * * * *',

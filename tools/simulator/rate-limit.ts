@@ -47,7 +47,7 @@ function admission(admitted: boolean, limit: number, left: { remaining: number; 
 }
 
 /** An exact sliding window. */
-export class SlidingWindow implements Limiter {
+class SlidingWindow implements Limiter {
   readonly #clock: Clock;
   readonly #limit: number;
   /** Monotonic milliseconds, oldest first; never more than the limit. */
