@@ -163,12 +163,8 @@ function urlWith(url: string, user = '', password = ''): string {
 /** User and password in the address of a mail server. */
 export const emailSecret = /\bsmtps?:\/\/[^\s"',@]+@/;
 
-export interface EmailSettings extends Hook, ForPeople {
-  readonly from: string;
-  readonly to: readonly string[];
-  /** True if a server without encryption is accepted; one on this machine always is. */
-  readonly allowPlain: boolean;
-}
+/** A server on this machine needs no `allowPlain`. */
+export type EmailSettings = Hook & ForPeople & Omit<z.output<typeof emailSettings>, 'type' | 'ca'>;
 
 const emailGapMs = secondMs;
 /** Maximum length of a subject, in the part that people see; the whole headline is the first line of the email. */

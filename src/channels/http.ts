@@ -128,7 +128,7 @@ function messageView(text: MessageText, source: GroupMessage | Notice, maxLength
   const { headline, links } = text;
   const isNotice = 'sections' in source;
   const transitions = isNotice ? [] : source.transitions;
-  const shown = transitions.slice(0, maxAlerts).map((one) => visible(alertView(one, zone)));
+  const shown = transitions.slice(0, maxAlerts).map((one) => rewritten(alertView(one, zone), visible));
   const alerts = shown.map((one, index) => ({ ...one, last: index === shown.length - 1 }));
   const [only = noAlert, ...others] = alerts;
   return {
@@ -154,19 +154,15 @@ const noAlert: TemplateView = {
   ...{ mailbox: '', domain: '', provider: '', since: '' },
 };
 
-/** Copy whose texts have no control and direction characters. */
-function visible(view: TemplateView): TemplateView {
-  return JSON.parse(JSON.stringify(view), (_, value) =>
-    typeof value === 'string' ? value.split('\n').map(visibleText).join('\n') : value,
-  );
+/** Copy with other texts. */
+function rewritten(view: TemplateView, write: (text: string) => string): TemplateView {
+  return JSON.parse(JSON.stringify(view), (_, value) => (typeof value === 'string' ? write(value) : value));
 }
 
-/** Copy whose texts have a quotation mark: a name or the words of an answer may. */
-function quoted(view: TemplateView): TemplateView {
-  return JSON.parse(JSON.stringify(view), (_, value) =>
-    typeof value === 'string' && value !== '' ? `${value}"` : value,
-  );
-}
+/** Text without control and direction characters, but for its line breaks. */
+const visible = (text: string) => text.split('\n').map(visibleText).join('\n');
+/** Text with a quotation mark: a name or the words of an answer may have one. */
+const quoted = (text: string) => text && `${text}"`;
 
 function escapeFor(contentType: string): (value: unknown) => string {
   if (/json/.test(contentType)) return (value) => JSON.stringify(String(value)).slice(1, -1);
@@ -193,7 +189,7 @@ function bodyComplaint(template: BodyTemplate): string | null {
   const wrong = templateComplaint(template.body, new Map([['', { ...mergedView(views), secrets }]]));
   if (wrong !== null || !/json/.test(template.contentType)) return wrong;
   try {
-    for (const view of views) JSON.parse(bodyWith(quoted(view), template));
+    for (const view of views) JSON.parse(bodyWith(rewritten(view, quoted), template));
     return null;
   } catch {
     return 'does not become JSON when it is filled in: write {{name}} between quotes, not {{{name}}}';

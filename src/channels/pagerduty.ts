@@ -42,10 +42,8 @@ export const pagerdutySettings = section({
   ca: privateAuthority(),
 });
 
-interface PagerDutySettings extends Hook, ForPeople {
-  /** The key is a secret that no stored message contains. */
-  readonly routingKey: string;
-}
+/** The key is a secret that no stored message contains. */
+type PagerDutySettings = Hook & ForPeople & Pick<z.output<typeof pagerdutySettings>, 'routingKey'>;
 
 const maxSummary = 1_024;
 const maxKey = 255;

@@ -19,7 +19,7 @@ import {
   type Notice,
   withCredentials,
 } from './channel.ts';
-import { messageTitle } from './message-text.ts';
+import { messageTitle, type PageAddresses } from './message-text.ts';
 import { postJson, resultOf } from './post.ts';
 
 const secretHint =
@@ -64,12 +64,10 @@ export const webhookSettings = section(
 /** Key that signs the messages. */
 export const webhookSecret = /\bwhsec_[A-Za-z0-9+/=_-]{4,}/;
 
-interface WebhookSettings extends Hook {
-  /** Secrets of the form `whsec_` and base64, as in Standard Webhooks. During a rotation, both secrets sign. */
-  readonly secrets: readonly string[];
-  readonly format: 'standard' | 'alertmanager';
-  readonly pageUrl: string | null;
-}
+/** During a rotation, both secrets sign. */
+type WebhookSettings = Hook &
+  Pick<z.output<typeof webhookSettings>, 'secrets' | 'format'> &
+  Pick<PageAddresses, 'pageUrl'>;
 
 /** Maximum number of alerts in one message; `total` counts them all. */
 const maxWebhookAlerts = 500;

@@ -99,17 +99,33 @@ export const noQuery: MiddlewareHandler = async (c, next) => {
   return 'wrong' in query ? refuse(c, 'bad_request', query.wrong) : next();
 };
 
-export const maxBodyBytes = 64 * 1024;
+const maxBodyBytes = 64 * 1024;
 
-/** Reads the body, or returns null if it is too large. Hono's own limit fails on a chunked body. */
-export async function bodyText({ body }: Request): Promise<string | null> {
+interface RefusedBody {
+  readonly refused: ReturnType<typeof refuse>;
+}
+
+/** Reads the body, or refuses one that is too large. Hono's own limit fails on a chunked body. */
+export async function bodyOf(c: Context): Promise<{ readonly text: string } | RefusedBody> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
-  for await (const chunk of body ?? []) {
+  for await (const chunk of c.req.raw.body ?? []) {
     bytes += chunk.length;
-    if (bytes > maxBodyBytes) return null;
+    if (bytes > maxBodyBytes)
+      return { refused: refuse(c, 'too_large', `The request is larger than ${maxBodyBytes / 1_024} KiB.`) };
     text += decoder.decode(chunk, { stream: true });
   }
-  return text + decoder.decode();
+  return { text: text + decoder.decode() };
+}
+
+/** Reads the body as JSON, whatever its Content-Type says. `empty` stands for an empty body. */
+export async function jsonBodyOf(c: Context, empty = ''): Promise<{ readonly json: unknown } | RefusedBody> {
+  const body = await bodyOf(c);
+  if ('refused' in body) return body;
+  try {
+    return { json: JSON.parse(body.text.trim() || empty) };
+  } catch {
+    return { refused: refuse(c, 'bad_request', 'The body is not JSON. Send a JSON object.') };
+  }
 }

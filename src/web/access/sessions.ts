@@ -6,7 +6,7 @@ import type { Session, SessionLimits } from '../../core/records.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
 import { formTokenField } from '../page/layout.ts';
-import { bodyText, maxBodyBytes, refuse } from '../refusals.ts';
+import { bodyOf, refuse } from '../refusals.ts';
 import type { Auth, Token } from './auth.ts';
 
 const keyBytes = 32;
@@ -185,9 +185,8 @@ export async function formOf(c: Context, publicUrl: string | null): Promise<Sent
   if (!c.req.header('content-type')?.startsWith('application/x-www-form-urlencoded')) {
     return { refused: refuse(c, 'not_a_form', 'Send the form of the page, as application/x-www-form-urlencoded.') };
   }
-  const text = await bodyText(c.req.raw);
-  if (text !== null) return { form: new URLSearchParams(text) };
-  return { refused: refuse(c, 'too_large', `The request is larger than ${maxBodyBytes / 1_024} KiB.`) };
+  const body = await bodyOf(c);
+  return 'refused' in body ? body : { form: new URLSearchParams(body.text) };
 }
 
 /** Like `formOf`, but refuses a form that was not made for this browser in its present session. */

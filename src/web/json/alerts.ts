@@ -9,7 +9,7 @@ import { type Incident, type IncidentMailbox, memberStates, sharedAttributes } f
 import { runbookOf } from '../../core/runbooks.ts';
 import { mutesOn } from '../../core/time.ts';
 import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../core/wording/incidents.ts';
-import { alertFilters, readPast } from '../overview/alerts.ts';
+import { alertFilters, alertKey, readPast } from '../overview/alerts.ts';
 import { tagFilter } from '../overview/fleet.ts';
 import { cursorAfter, cursorOf, keyText, limitOf, means, oneOf, pageAfter, pageOf, someOf } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
@@ -218,8 +218,6 @@ function alertFacts(one: Alert) {
 
 export const maxAlerts = 1_000;
 
-const alertKey = ({ severity, since, fingerprint }: Alert) => [severities.indexOf(severity), -since, fingerprint];
-
 export const alertsAnswer = z.strictObject({
   at: moment,
   time_zone: timeZone,
@@ -236,10 +234,10 @@ export const alertsRoute = fleetRoute({
   route: 'GET /api/alerts',
   id: 'listAlerts',
   summary: 'Pending and firing alerts',
-  description: 'The most severe first, then the newest. Also the open incidents and the silences.',
+  description: 'The most severe first, then by rule, then the newest. Also the open incidents and the silences.',
   query: {
     limit: limitOf('alerts', 100, maxAlerts),
-    cursor: cursorOf(z.int(), z.number(), keyText),
+    cursor: cursorOf(z.int(), z.int(), z.number(), keyText),
     status: means('Only these.', oneOf('firing', 'pending')),
     severity: means('Only these; several with commas between.', someOf(...severities)),
     tag: tagFilter,

@@ -18,7 +18,7 @@ import {
   selectMailboxes,
   tagFilter,
 } from '../overview/fleet.ts';
-import { type Group, groupings, readGroups, shareOf, usualGrouping } from '../overview/groups.ts';
+import { type Group, groupings, groupKey, readGroups, usualGrouping } from '../overview/groups.ts';
 import { tones } from '../overview/headline.ts';
 import { cursorOf, keyText, limitOf, means, oneOf, pageAfter } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
@@ -259,9 +259,6 @@ const trendDay = z.strictObject({
     .nullable()
     .describe('Mailboxes that were held at any time of the day; null if the store could not be read.'),
 });
-
-/** Orders groups as the page does. A group without a name comes before every name. */
-const groupKey = (group: Group) => [group.urgency, -shareOf(group), group.name === null ? '' : `=${group.name}`];
 
 export const groupParameters = {
   by: means('What the mailboxes of a group have in common; `account` when left out.', oneOf(...groupings)),

@@ -12,7 +12,7 @@ import { isObject, jsonOf } from '../../world/schema/json.ts';
 import { operatorOf, reloaderOf } from '../access/auth.ts';
 import { isFromAnyPage } from '../access/sessions.ts';
 import { means, oneOf } from '../query.ts';
-import { bodyText, maxBodyBytes, operatorsOnly, refuse, starting } from '../refusals.ts';
+import { jsonBodyOf, operatorsOnly, refuse, starting } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { count, text, texts } from './facts.ts';
 import { type JsonRoute, jsonContent, routeOf } from './route.ts';
@@ -94,27 +94,16 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
       if (!c.req.header('content-type')?.startsWith('application/json')) {
         return refuse(c, 'not_json', 'Send a JSON object with content-type application/json.');
       }
-      const text = await bodyText(c.req.raw);
-      if (text === null) return refuse(c, 'too_large', `The request is larger than ${maxBodyBytes / 1_024} KiB.`);
-      const body = parsed(text);
-      if (body === undefined) return refuse(c, 'bad_request', 'The body is not JSON. Send a JSON object.');
-      if (!isObject(body)) {
-        return refuse(c, 'bad_request', 'The body is JSON, but not an object. Send a JSON object.');
-      }
+      const body = await jsonBodyOf(c);
+      if ('refused' in body) return body.refused;
+      const { json } = body;
+      if (!isObject(json)) return refuse(c, 'bad_request', 'The body is JSON, but not an object. Send a JSON object.');
       const open = operate();
       if (!open) return refuse(c, 'starting', starting);
-      const outcome = await open(name, { ...body, by }).catch(failure);
+      const outcome = await open(name, { ...json, by }).catch(failure);
       return c.json(outcomeJson(outcome), statusOf[outcome.result]);
     },
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const reloadRoute: JsonRoute<OperationsRouteParts> = routeOf({

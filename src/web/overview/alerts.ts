@@ -4,7 +4,7 @@ import { type Alert, accountsOf, isCause } from '../../core/alert.ts';
 import { alertRules, ruleBook, type Severity, severities } from '../../core/alert-rules.ts';
 import { domainOf, isCalled, type MailboxState } from '../../core/mailbox.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { means, oneOf, type Query, upTo } from '../query.ts';
+import { compareKeys, type Key, means, oneOf, type Query, upTo } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 
 const maxWordLength = 400;
@@ -29,18 +29,15 @@ function isAbout({ account, mailboxId, email }: Alert, name: string): boolean {
   return mailboxId !== null && isCalled(name, { account, id: mailboxId, email: email ?? '' });
 }
 
-export const gravities: Readonly<Record<Severity, number>> = { info: 0, warning: 1, critical: 2 };
-
 export const isFiring = ({ status }: Alert) => status === 'firing';
 
-/** Sorts by severity, then by urgency of the rule (the circuit breaker before the mailboxes that it holds), the newest first. */
+/** Sort key: by severity, then by urgency of the rule (the circuit breaker before the mailboxes that it holds), the newest first. */
+export function alertKey({ severity, rule, since, fingerprint }: Alert): Key {
+  return [severities.indexOf(severity), alertRules.indexOf(rule), -since, fingerprint];
+}
+
 export function gravestFirst(a: Alert, b: Alert): number {
-  return (
-    gravities[b.severity] - gravities[a.severity] ||
-    alertRules.indexOf(a.rule) - alertRules.indexOf(b.rule) ||
-    b.since - a.since ||
-    (a.fingerprint < b.fingerprint ? -1 : 1)
-  );
+  return compareKeys(alertKey(a), alertKey(b));
 }
 
 export interface AlertGroup {

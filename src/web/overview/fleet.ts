@@ -2,6 +2,7 @@
 import { silenceOf } from '../../alerts/routing.ts';
 import type { ActionKind } from '../../core/action.ts';
 import type { Alert, Silence } from '../../core/alert.ts';
+import { severities } from '../../core/alert-rules.ts';
 import { dnsRecords } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { guardStateOf } from '../../core/guard/run-state.ts';
@@ -23,7 +24,7 @@ import { visibleText } from '../../core/wording/phrases.ts';
 import { factsOf, type HeldRow, holdOf, isHeld, uncountedBy } from '../../core/wording/states.ts';
 import { compareKeys, type Key, means, oneOf, pageNumbered, type Query, upTo, whole } from '../query.ts';
 import { orNull, type PolicyOf, type RouteParts } from '../route-parts.ts';
-import { FiringAlerts, gravestFirst, gravities, isFiring, WideAlerts } from './alerts.ts';
+import { FiringAlerts, gravestFirst, isFiring, WideAlerts } from './alerts.ts';
 import { type HeadlineFacts, headlineOf, type StateCounts } from './headline.ts';
 
 export interface MailboxRow {
@@ -44,7 +45,7 @@ export interface MailboxRow {
 }
 
 /** Rank before all other mailboxes, whatever their alerts. */
-const heldEmergency = -1 - gravities.critical * urgentStates.length;
+const heldEmergency = -1;
 
 /** Data by which all mailboxes are counted, filtered and sorted. Rows are built only for the shown ones. */
 export interface RankedMailbox {
@@ -88,8 +89,8 @@ function isHeldEmergency(state: GuardState, verdict: Verdict | null): boolean {
 }
 
 export function urgencyWith(state: GuardState, alerts: readonly Alert[]): number {
-  const gravest = Math.max(0, ...alerts.map(({ severity }) => gravities[severity]));
-  return urgentStates.indexOf(state) - gravest * urgentStates.length;
+  const gravest = Math.min(severities.length - 1, ...alerts.map(({ severity }) => severities.indexOf(severity)));
+  return urgentStates.indexOf(state) + gravest * urgentStates.length;
 }
 
 function rateOf(verdict: Verdict): Ppm | null {

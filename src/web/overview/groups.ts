@@ -2,6 +2,7 @@
 import { silenceOf } from '../../alerts/routing.ts';
 import type { Alert } from '../../core/alert.ts';
 import { domainOf, type GuardState, type MailboxState, type Tags } from '../../core/mailbox.ts';
+import { compareKeys, type Key } from '../query.ts';
 import { WideAlerts } from './alerts.ts';
 import { type RankedMailbox, type RankingParts, rankedOf, urgencyWith } from './fleet.ts';
 
@@ -25,9 +26,9 @@ export interface Group extends Readonly<Omit<Counting, 'firing'>> {
   readonly alerts: number;
 }
 
-/** Share of bounces in the emails, or -1 if none was sent. */
-export function shareOf({ sent, bounced }: Group): number {
-  return sent === 0 ? -1 : bounced / sent;
+/** Sort key: those that need a person first. A group without a name comes before every name. */
+export function groupKey({ name, urgency, sent, bounced }: Group): Key {
+  return [urgency, sent === 0 ? 1 : -bounced / sent, name === null ? '' : `=${name}`];
 }
 
 const namesBy: Readonly<Record<Grouping, (mailbox: MailboxState, tags: Tags) => readonly (string | null)[]>> = {
@@ -79,7 +80,7 @@ export function readGroups(parts: RankingParts, by: Grouping): readonly Group[] 
   }
   return [...groups]
     .map(([name, { firing, ...counted }]) => ({ ...counted, name, alerts: firing.size }))
-    .sort((a, b) => a.urgency - b.urgency || shareOf(b) - shareOf(a) || ((a.name ?? '') < (b.name ?? '') ? -1 : 1));
+    .sort((a, b) => compareKeys(groupKey(a), groupKey(b)));
 }
 
 interface CountedMailbox extends Pick<RankedMailbox, 'mailbox' | 'state' | 'urgency'> {

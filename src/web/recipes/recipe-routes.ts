@@ -20,7 +20,7 @@ import type { World } from '../../world/world.ts';
 import { authenticate, RateLimit, tooManyWrong, type WrongTokens } from '../access/auth.ts';
 import { addRoutes, type JsonRoute, jsonContent, routeOf } from '../json/route.ts';
 import { cursorOf, keyText, limitOf, means, pageOf, whole } from '../query.ts';
-import { bodyText, maxBodyBytes, refuse, refuseRecipe } from '../refusals.ts';
+import { jsonBodyOf, refuse, refuseRecipe } from '../refusals.ts';
 
 export interface Caller {
   readonly name: string;
@@ -93,10 +93,13 @@ const startRun: JsonRoute<RecipeRouteParts> = routeOf({
     },
   },
   handle: async (c, { service }) => {
-    const request = await runRequestOf(c);
-    if ('wrong' in request) return refuse(c, 'bad_request', request.wrong);
+    // An empty body is a run without parameters.
+    const body = await jsonBodyOf(c, '{}');
+    if ('refused' in body) return body.refused;
+    const request = readRequest(runRequestShape, body.json);
+    if ('wrong' in request) return refuse(c, 'bad_request', unreadableRun(request.wrong));
     const { name: by, role } = c.get('caller');
-    const run = await service.start({ recipe: idIn(c), by, role, ...request });
+    const run = await service.start({ recipe: idIn(c), by, role, ...request.read });
     if ('refused' in run) return refuseRecipe(c, run);
     c.header('Location', `/v1/runs/${run.id}`);
     return c.json(runJson(run), 202);
@@ -258,21 +261,8 @@ function idIn(c: Context): string {
   return c.req.param('id') ?? '';
 }
 
-/** Reads the body as JSON, whatever its Content-Type says. An empty body is a run without parameters. */
-async function runRequestOf(c: Context): Promise<z.output<typeof runRequestShape> | { readonly wrong: string }> {
-  const text = await bodyText(c.req.raw);
-  if (text === null) return { wrong: `The body is larger than ${maxBodyBytes / 1_024} KiB.` };
-  let body: unknown = {};
-  try {
-    if (text.trim() !== '') body = JSON.parse(text);
-  } catch {
-    return { wrong: 'The body is not valid JSON.' };
-  }
-  const request = readRequest(runRequestShape, body);
-  if ('read' in request) return request.read;
-  return {
-    wrong: `The request cannot be read: ${request.wrong}. It takes {"parameters": {...}, "apply": true or false, "plan": the id of a dry run}.`,
-  };
+function unreadableRun(wrong: string): string {
+  return `The request cannot be read: ${wrong}. It takes {"parameters": {...}, "apply": true or false, "plan": the id of a dry run}.`;
 }
 
 // Rows of a run as text: CSV (RFC 4180) in which a spreadsheet computes nothing, or JSON of the recipe API.
