@@ -390,14 +390,14 @@ function fittedLines(sentences: readonly string[], max: number, write: WritePiec
 
 // A whole message as lines, for receivers with one text.
 
-/** Markup of a receiver. `write` escapes a text, and cuts it to a number of characters. */
-export interface Markup {
+/** MessageMarkup of a receiver. `write` escapes a text, and cuts it to a number of characters. */
+export interface MessageMarkup {
   readonly write: (text: string, max: number) => string;
   readonly bold: (written: string) => string;
   readonly link: (link: Pick<MessageLink, 'label' | 'url'>) => string;
 }
 
-export const plainMarkup: Markup = {
+export const plainMarkup: MessageMarkup = {
   write: plainWriter.text,
   bold: (written) => written,
   link: ({ label, url }) => `${label}: ${url}`,

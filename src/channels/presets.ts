@@ -16,7 +16,7 @@ import {
   bodyText,
   cutText,
   escapedHtml,
-  type Markup,
+  type MessageMarkup,
   type MessageText,
   plainMarkup,
   textWriter,
@@ -32,13 +32,13 @@ interface Preset extends Omit<Chat, 'minGapMs' | 'read'> {
   readonly read?: (fields: JsonFields, status: number, text: string) => Partial<ChatAnswer>;
 }
 
-type Values<Schema extends z.ZodType> = z.output<Schema> & ChatSettings;
+type PresetSettings<Schema extends z.ZodType> = z.output<Schema> & ChatSettings;
 
 function preset<Schema extends z.ZodType<{ readonly type: string }>>(
   settings: Schema,
-  presetOf: (settings: Values<Schema>) => Preset,
+  presetOf: (settings: PresetSettings<Schema>) => Preset,
 ) {
-  const create = (values: Values<Schema>, { clock }: Pick<World, 'clock'>) => {
+  const create = (values: PresetSettings<Schema>, { clock }: Pick<World, 'clock'>) => {
     const { minGapMs = secondMs, read, ...chat } = presetOf(values);
     return chatChannel({ ...chat, type: values.type, minGapMs, read: readBy(read) }, values, clock);
   };
@@ -73,18 +73,18 @@ function token(description: string, shape = /^[\x21-\x7e]{1,512}$/, wanted = 'a 
   return secret(z.string().regex(shape, `must be ${wanted}`).describe(description));
 }
 
-// Markup. A name must neither ring anybody nor become a link.
+// MessageMarkup. A name must neither ring anybody nor become a link.
 
 function quiet(text: string): string {
   return text.replaceAll('://', ':\u200b//').replace(/(?<![\w.+-])@(?=\w)/g, '@\u200b');
 }
 
 /** Google Chat has no escapes: a broken < is neither a mention nor a link. */
-const quietMarkup: Markup = {
+const quietMarkup: MessageMarkup = {
   ...plainMarkup,
   write: textWriter(String, (text) => quiet(text).replaceAll('<', '<\u200b')).text,
 };
-const htmlMarkup: Markup = {
+const htmlMarkup: MessageMarkup = {
   write: textWriter((piece) => {
     const isCommand = piece.length > 2 && piece.startsWith('`');
     return isCommand ? `<code>${escapedHtml(piece.slice(1, -1))}</code>` : escapedHtml(piece);
@@ -92,7 +92,7 @@ const htmlMarkup: Markup = {
   bold: (written) => `<b>${written}</b>`,
   link: ({ label, url }) => `<a href="${escapedHtml(url)}">${escapedHtml(label)}</a>`,
 };
-const markdown: Markup = {
+const markdown: MessageMarkup = {
   write: (text, max) => discordWriter.text(quiet(text), max),
   bold: (written) => `**${written}**`,
   link: ({ label, url }) => `[${label}](<${url}>)`,
@@ -105,7 +105,7 @@ function titleOf({ headline }: MessageText): string {
 }
 
 /** Title and text as one. */
-function titled(text: MessageText, max: number, markup: Markup): string {
+function titled(text: MessageText, max: number, markup: MessageMarkup): string {
   const title = markup.bold(markup.write(text.headline, maxTitle));
   return `${title}\n\n${bodyText(text, max - Buffer.byteLength(title) - 2, markup)}`;
 }
@@ -354,7 +354,7 @@ const opsgenieSettings = section({
   type: z.literal('opsgenie').describe('Opsgenie, or a service with its API of alerts.'),
   apiKey: token('The key of an API integration.'),
 });
-type OpsgenieSettings = Values<typeof opsgenieSettings>;
+type OpsgenieSettings = PresetSettings<typeof opsgenieSettings>;
 
 const opsgenie = {
   settings: opsgenieSettings,

@@ -5,9 +5,9 @@ import { type AttemptSettlement, type Delivery, type DeliverySettlement, deliver
 import type { ChannelState } from '../core/fleet/fleet.ts';
 import type { OutboxCount } from '../core/records.ts';
 import { dayMs, type EpochMs, minuteMs, secondMs } from '../core/time.ts';
+import type { StoredOutbox } from '../store/outbox.ts';
 import type { Clock } from '../world/world.ts';
 import { reminderPrefix } from './delivery-of.ts';
-import type { Outbox } from './outbox-store.ts';
 
 /** Maximum number of pending deliveries in one look: large enough to pass by messages that can't be sent. */
 const lookLimit = 100;
@@ -17,12 +17,12 @@ const noneWaiting = { pending: 0, oldestPendingAt: null, undelivered: 0 };
 
 export class ChannelOutbox {
   readonly #channel: string;
-  readonly #outbox: Outbox;
+  readonly #outbox: StoredOutbox;
   readonly #clock: Clock;
   /** Outcomes that the store has not recorded yet, in order, by delivery. */
   readonly #unrecorded = new Map<string, DeliverySettlement[]>();
 
-  constructor(channel: string, outbox: Outbox, clock: Clock) {
+  constructor(channel: string, outbox: StoredOutbox, clock: Clock) {
     this.#channel = channel;
     this.#outbox = outbox;
     this.#clock = clock;

@@ -11,12 +11,13 @@ import { noAccount } from '../core/alert.ts';
 import type { RuleSettings } from '../core/alert-rules.ts';
 import type { WhichUndelivered } from '../core/delivery.ts';
 import type { Tally } from '../core/records.ts';
+import type { StoredOutbox } from '../store/outbox.ts';
 import type { Loop, Loops } from '../world/loop.ts';
 import { type ReceiverState, untried } from './channel-outbox.ts';
 import { Collector, type NotifySettings } from './collector.ts';
 import { Digester, type DigestSettings } from './digest.ts';
 import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
-import { type NotifyParts, type Outbox, type RecordingParts, recordConditions } from './outbox-store.ts';
+import { type NotifyParts, type RecordingParts, recordConditions } from './outbox-store.ts';
 import { Sender, type SenderParts } from './sender.ts';
 import { StoreHealth, StoreWatch } from './store-watch.ts';
 
@@ -54,8 +55,8 @@ export interface Notifier {
   reconfigure(channels: readonly Channel[], settings: NotifierSettings): Promise<void>;
   readonly undelivered: {
     channels(): readonly string[];
-    find(which: WhichUndelivered): ReturnType<Outbox['undelivered']>;
-    resend(ids: readonly string[]): ReturnType<Outbox['resendDeliveries']>;
+    find(which: WhichUndelivered): ReturnType<StoredOutbox['undelivered']>;
+    resend(ids: readonly string[]): ReturnType<StoredOutbox['resendDeliveries']>;
   };
 }
 

@@ -5,18 +5,15 @@ import type { Channel } from '../channels/channel.ts';
 import type { AlertChanges } from '../core/alert.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { EpochMs } from '../core/time.ts';
-import type { StoredOutbox } from '../store/outbox.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world/world.ts';
 
-export type Outbox = Omit<StoredOutbox, 'recentTransitions' | 'recentDeliveries'>;
-
-type OutageLog = Pick<Store, 'keepOutage' | 'keepStops' | 'outage' | 'endOutage'>;
-type StoreProof = Pick<Store, 'trouble' | 'forgetTrouble' | 'onTrouble' | 'proveWritable'>;
-
-export interface OutboxStore extends OutageLog, StoreProof, Pick<Store, 'recordAlerts'> {
-  readonly outbox: Outbox;
-}
+export type OutboxStore = Pick<
+  Store,
+  | ('keepOutage' | 'keepStops' | 'outage' | 'endOutage')
+  | ('trouble' | 'forgetTrouble' | 'onTrouble' | 'proveWritable')
+  | ('recordAlerts' | 'outbox')
+>;
 
 export interface NotifyParts {
   readonly world: World;

@@ -19,18 +19,18 @@ export const commandPaths = [
   '/deliveries',
 ] as const;
 
-type Values = Readonly<Record<string, string>>;
+type GivenValues = Readonly<Record<string, string>>;
 
 interface PageCommand {
   readonly operation: OperationName;
   /** Title. `subject`: the mailboxes of a mailbox command. */
-  readonly title: (subject: string, values: Values) => string;
+  readonly title: (subject: string, values: GivenValues) => string;
   readonly button: string;
   readonly back?: string;
   readonly folded?: string;
   readonly given?: readonly string[];
   readonly fields?: readonly CommandField[];
-  readonly body?: (values: Values) => Readonly<Record<string, unknown>>;
+  readonly body?: (values: GivenValues) => Readonly<Record<string, unknown>>;
 }
 
 const durationHint = 'A number and a unit, such as 30m, 4h or 2d.';
@@ -256,12 +256,12 @@ function wrongIn(fields: readonly CommandField[]): string | null {
   return null;
 }
 
-function scopeText({ account, mailbox }: Values): string {
+function scopeText({ account, mailbox }: GivenValues): string {
   if (mailbox) return `to ${mailbox}`;
   return account ? `to the account ${account}` : 'to all accounts';
 }
 
-function filled(values: Values, names: readonly string[]): Values {
+function filled(values: GivenValues, names: readonly string[]): GivenValues {
   return Object.fromEntries(names.flatMap((name) => (values[name] ? [[name, values[name]]] : [])));
 }
 

@@ -10,7 +10,7 @@ import { historyCursor, historyFilters, readHistory } from '../json/history.ts';
 import { type Query, upTo } from '../query.ts';
 import { orNull } from '../route-parts.ts';
 import { undoLink } from './parts/command-links.ts';
-import { ago, breakable, choice, type Markup, pathTo, prose, text } from './parts/elements.ts';
+import { ago, breakable, choice, type Markup, pathTo, prose, text, unreadable } from './parts/elements.ts';
 import { actionItem } from './parts/items.ts';
 import { place } from './place.ts';
 
@@ -38,7 +38,7 @@ export const activityPlace = place('/activity', { ...filters, cursor: historyCur
   const body = html`<h1>Activity</h1>
 <section class="panel" aria-label="What was done">
 <div class="bar">${activityForm(filter, people)}</div>
-${page === null ? html`<p class="bad">Warmwarden cannot read what was done at the moment. The log says why.</p>` : ''}
+${page === null && unreadable('what was done')}
 ${wrong === null ? '' : html`<p class="bad">${text(wrong)}</p>`}
 ${items.length > 0 ? html`<ol class="events">${items}</ol>` : page && html`<p class="muted">${isNarrowed ? 'Nothing that matches.' : 'Nothing yet.'}</p>`}
 ${newest || earlier ? html`<nav class="pages" aria-label="Pages">${newest} ${earlier}</nav>` : ''}</section>`;

@@ -27,6 +27,7 @@ import {
   pathTo,
   severityBadge,
   text,
+  unreadable,
 } from './parts/elements.ts';
 import { acknowledgedLine, alertGroupItem, alertTitle, deliveryItem, runbookLink } from './parts/items.ts';
 import { place } from './place.ts';
@@ -88,12 +89,7 @@ ${pending > 0 && html`<p class="muted">${counted(pending, 'condition is', 'condi
 async function pastPanel(parts: RouteParts, filter: AlertFilter, before: number | undefined) {
   const now = parts.world.clock.now();
   const past = await orNull(parts.world, () => readPast(parts, filter, { before, limit: pastShown }));
-  if (past === null)
-    return panel(
-      'past',
-      'Past alerts',
-      html`<p class="bad">Warmwarden cannot read past alerts at the moment. The log says why.</p>`,
-    );
+  if (past === null) return panel('past', 'Past alerts', unreadable('past alerts'));
   const none = isNarrowed(filter) || before !== undefined ? 'No past alert matches' : 'There are no past alerts yet';
   const newest = before !== undefined && html`<a href="${pathTo('/alerts', filter)}#past">← The newest</a>`;
   const older =
@@ -123,7 +119,7 @@ async function messagesPanel({ world, deliveries }: RouteParts) {
   return panel(
     'messages',
     'Newest messages',
-    html`${newest === null && html`<p class="bad">Warmwarden cannot read the list of messages at the moment. The log says why.</p>`}
+    html`${newest === null && unreadable('the list of messages')}
 ${undelivered && html`<p class="muted">Send undelivered messages again: <code>${world.command} channels resend CHANNEL</code></p>`}
 ${newest?.length === 0 ? html`<p class="muted">There are no messages yet.</p>` : list}`,
   );

@@ -42,6 +42,7 @@ import {
   rateCell,
   stateBadge,
   text,
+  unreadable,
 } from './parts/elements.ts';
 import { actionItem, alertItem } from './parts/items.ts';
 import { place } from './place.ts';
@@ -236,8 +237,7 @@ function changeItem({ what, from, to, at }: Change, now: EpochMs): Markup {
 
 /** Decisions, newest first. A decision is repeated with each answer; its action is not. */
 function decisionList({ row, explain, now }: MailboxFacts, entries: MailboxEntries | null, isPast: boolean): Markup {
-  if (entries === null)
-    return html`<p class="bad">Warmwarden cannot read the decisions at the moment. The log says why.</p>`;
+  if (entries === null) return unreadable('the decisions');
   const shown = entries.decisions.slice(0, decisionsShown);
   const items = shown.map(
     (one) =>

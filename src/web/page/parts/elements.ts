@@ -165,6 +165,11 @@ export function cell(heading: string, content: Inside, className = ''): Markup {
   return html`<td role="cell" class="${className}" data-heading="${heading}">${content}</td>`;
 }
 
+/** Note in place of what the store holds, while it can't be read. */
+export function unreadable(what: string): Markup {
+  return html`<p class="bad">Warmwarden cannot read ${what} at the moment. The log says why.</p>`;
+}
+
 export function muted(words: string): Markup {
   return html`<span class="muted">${words}</span>`;
 }
