@@ -198,8 +198,15 @@ class Connecting {
     return outcomes;
   }
 
-  /** Sends a POST at most once, unless the API answers 429 and does not list the mailbox. */
+  /**
+   * Sends a POST at most once, unless the API answers 429 and does not list the mailbox. Looks right before: a copy of the
+   * file may be connected elsewhere at the same time.
+   */
   async #connectOne(row: RowOf): Promise<Outcome> {
+    const failure = await this.#readList();
+    if (failure !== null) return this.#outcome(row, 'not_tried', failure);
+    const already = this.#alreadyIn(row);
+    if (already) return already;
     for (let tries = 1; ; tries += 1) {
       const refusal = await this.#slot('mailbox_write');
       if (refusal !== null) return this.#outcome(row, 'not_tried', refusal);

@@ -9,11 +9,12 @@ import type { Delivery, NewDelivery } from '../core/delivery.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { Incident, IncidentMailbox } from '../core/incident.ts';
 import type { MailboxName, MailboxState } from '../core/mailbox.ts';
+import { ratePpm } from '../core/policy.ts';
 import type { DigestFacts } from '../core/records.ts';
-import { dayMs, type EpochMs, minuteMs } from '../core/time.ts';
-import { actionText } from '../core/wording/explain.ts';
+import { dayMs, type EpochMs, minuteMs, utcDate } from '../core/time.ts';
+import { actionText, countsAndRate } from '../core/wording/explain.ts';
 import { doneTexts, incidentTitle } from '../core/wording/incidents.ts';
-import { counted, timeText } from '../core/wording/phrases.ts';
+import { counted, datesText, numberText, percentText, timeText } from '../core/wording/phrases.ts';
 import { cronSchedule, isSameLocalMinute, type Schedule } from '../world/schedule.ts';
 import { alertFor, type PartContext } from './client-part.ts';
 import { deliveryId } from './delivery-of.ts';
@@ -77,7 +78,7 @@ export function digestOf(
     title: `Warmwarden on ${day}${about && ` (${about})`}: ${[...counts, `${late.length} undelivered`].join(', ')}`,
     at: now,
     sections: [
-      { heading: 'The fleet', lines: [fleetText(mailboxes)] },
+      { heading: 'The fleet', lines: [fleetText(mailboxes), emailsText(mailboxes, since)] },
       {
         heading: 'What was done',
         lines: shortened(
@@ -105,9 +106,24 @@ function fleetText(mailboxes: readonly MailboxState[]): string {
   return `${total}, of which Warmwarden has ${claimed('recovery')} in recovery and ${claimed('pause')} paused.`;
 }
 
+/** `1,240 emails since 13 March, of which 14 bounced: 1.13%.` */
+function emailsText(mailboxes: readonly MailboxState[], since: EpochMs): string {
+  const first = utcDate(since);
+  const days = mailboxes
+    .flatMap(({ stats }) => stats?.answer.rows ?? [])
+    .filter(({ date }) => date !== null && date >= first);
+  const sent = days.reduce((sum, day) => sum + (day.sent ?? 0), 0);
+  const bounced = days.reduce((sum, day) => sum + (day.bounced ?? 0), 0);
+  const rate = ratePpm({ sent, bounced });
+  const share = rate === null ? '' : `: ${percentText(rate)}`;
+  return `${numberText(sent)} ${sent === 1 ? 'email' : 'emails'} since ${datesText(first, first)}, of which ${numberText(bounced)} bounced${share}.`;
+}
+
+/** Action with the counts that led to it. */
 function doneText(action: Action, now: EpochMs, zone: string): string {
-  const who = action.by ? ` (${action.by.name})` : '';
-  return `${action.email}${who}: ${actionText(action, now, zone)}`;
+  const { by, kind, email, verdict } = action;
+  const why = !by && (kind === 'recovery' || kind === 'pause') ? ` ${countsAndRate(verdict)}.` : '';
+  return `${email}${by ? ` (${by.name})` : ''}: ${actionText(action, now, zone)}${why}`;
 }
 
 function undeliveredText({ channel, title, detail, settledAt, createdAt }: Delivery, zone: string): string {

@@ -1,6 +1,6 @@
 // `warmwarden connect` against an API of its own that loses answers, refuses, slows down and dies: each mailbox is connected at most
 // once, what failed can be tried again, and no password is anywhere but where it was.
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -47,6 +47,7 @@ async function startApi() {
     created.push(body);
     if (how === 'late') unseen.add(body.email);
     if (how === 'hang') return;
+    while (how === 'wait' && !posts.some((email) => email.startsWith('two'))) await sleep(20);
     if (how === 'lost' || how === 'late') return void request.socket.destroy();
     return say(201, { id: `id-${body.email}`, email: body.email, status: 'active', message: JSON.stringify(body) });
   });
@@ -148,6 +149,19 @@ test('a run that was killed with a request on its way connects nothing twice, an
   expect([code, outcomesIn(stdout)]).toEqual([0, 'one connected_before, hang connected_before, two connected']);
   expect(Date.now() - begun).toBeGreaterThanOrEqual(1_900);
   expect([posted(posts), existsSync(lock)]).toEqual([['one', 'hang', 'two'], false]);
+}, 120_000);
+
+test('of two copies of a file that run at once, one connects a mailbox and the other finds it', async () => {
+  const { write, connect, posts } = await begin();
+  write('wait', 'two');
+  renameSync('m.yaml', 'copy.yaml');
+  const config = `${process.cwd()}/config.yaml`;
+  const running = new Running(['connect', `${process.cwd()}/copy.yaml`, '--config', config, '--yes'], passwords);
+  while (posts.length < 1) await sleep(20);
+  write('two');
+  expect((await connect()).code).toBe(0);
+  await running.ended;
+  expect(posted(posts)).toEqual(['wait', 'two']);
 }, 120_000);
 
 test('of two runs that wait for the last request of a killed one, one goes on', async () => {

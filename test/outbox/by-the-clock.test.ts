@@ -145,6 +145,8 @@ test('says what was done, what is at risk, what is unknown and what nobody got; 
     (block: { text?: { text: string } }) => block.text?.text ?? '',
   );
   expect(texts[0]).toContain('1 mailbox, of which Warmwarden has 0 in recovery and 0 paused.');
+  expect(texts[0]).toMatch(/0 emails since 19 March, of which 0 bounced\./);
+  expect(texts[1]).toMatch(/confirmed .*\. \d+ bounces in \d+ emails/);
   expect(texts[1]).toContain('and 5 more: see the page.');
   expect(texts[2]).toContain('info: bob1@acme.example');
   expect(texts[3]).toContain('1 mailbox not judged yet');

@@ -1,12 +1,14 @@
 // A recipe's SELECT tries everything: to write, to attach, to see more than the views, to run for ever, to fill the memory.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mailboxKey } from '../../src/core/mailbox.ts';
+import { readDefinition } from '../../src/recipes/definition.ts';
 import { runSelect, type SelectRequest } from '../../src/recipes/select.ts';
 import { baseTables, views } from '../../src/recipes/views.ts';
 import { Store } from '../../src/store/store.ts';
-import { arrivedMailbox, emptyList, now } from '../store/records.ts';
+import { actionOf, arrivedMailbox, emptyList, now } from '../store/records.ts';
 import { folderOfFile } from '../support/new-folder.ts';
 
 const folder = folderOfFile();
@@ -63,6 +65,40 @@ describe('a SELECT', () => {
       ['vip', 'true', 1],
     ];
     expect(await ask(select, { facts })).toMatchObject({ rows, error: null });
+  });
+
+  test('reports the week of each client: its mailboxes, its pauses with their reasons, and what was restored', async () => {
+    const place = join(folder, 'clients.db');
+    const others = [arrivedMailbox('m2'), arrivedMailbox('m3')];
+    const clients = await Store.open(place, now);
+    await clients.recordList({ ...emptyList, present: [mailbox, ...others] });
+    const done = { account: mailbox.account, plannedAt: now - 1, state: 'confirmed' } as const;
+    await clients.recordActions([
+      actionOf('m1', { ...done, id: 'a1', kind: 'pause', by: { name: 'ann', reason: 'a bad list' } }),
+      actionOf('m1', { ...done, id: 'a2', kind: 'restore' }),
+      actionOf('m3', { ...done, id: 'a3', kind: 'pause' }),
+    ]);
+    await clients.close();
+    const tags = Object.fromEntries(
+      [mailbox, ...others].map(({ account, id }) => [
+        mailboxKey(account, id),
+        [`client=${id === 'm3' ? 'south' : 'north'}`],
+      ]),
+    );
+    const facts = { now, nearLimitPpm: { usual: 0, others: {} }, tags };
+    const file = join(import.meta.dirname, '../../src/recipes/built-in/client-report.yaml');
+    const read = readDefinition(readFileSync(file, 'utf8'), { file, builtIn: true });
+    if ('problems' in read) throw new Error(read.problems.join());
+    const parameters = { now: new Date(now).toISOString(), tag: 'client', value: null };
+    const { rows, columns, error } = await ask(read.definition.select, { place, facts, parameters });
+    expect(error).toBeNull();
+    const shown = ['client', 'mailboxes', 'paused', 'pauses', 'restored'].map((name) => columns.indexOf(name));
+    expect(rows.map((row) => shown.map((index) => row[index]))).toEqual([
+      ['north', 2, 1, expect.stringMatching(/^\S+@\S+: ann$/), 1],
+      ['south', 1, 1, expect.stringMatching(/^\S+@\S+: [a-z ]+$/), 0],
+    ]);
+    const north = await ask(read.definition.select, { place, facts, parameters: { ...parameters, value: 'north' } });
+    expect(north.rows).toEqual(rows.slice(0, 1));
   });
 
   test.each(views.map(({ name }) => name))('may read every column of the view %s', async (name) => {
