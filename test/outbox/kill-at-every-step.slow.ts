@@ -26,8 +26,8 @@ interface Sent {
   readonly steps: readonly string[];
 }
 
-async function sendFrom(path: string, channel: ChannelSettings, killAt: string): Promise<Sent> {
-  const child = spawn(node, [script, path, JSON.stringify(channel), killAt]);
+async function sendFrom(path: string, channel: ChannelSettings, killAt: string, night = ''): Promise<Sent> {
+  const child = spawn(node, [script, path, JSON.stringify(channel), killAt, night]);
   const [out, err, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   if (signal !== 'SIGKILL' && code !== 0) throw new Error(`it ended with ${code}:\n${err}`);
   return { killed: signal === 'SIGKILL', steps: out.trim().split('\n') };
@@ -80,6 +80,43 @@ test.each(channelKinds)(
     expect(twice).toEqual(lost);
   },
 );
+
+test('what a mute time keeps back is there once, whenever the process dies in it or at its end', async () => {
+  await using outside = await openOutside('webhook');
+  const { settings: channel } = outside;
+  /** Steps of the mute time, and of its end. A process that is killed is followed by one that is not. */
+  const nightWith = async (killInMute: string, killAtEnd: string) => {
+    const path = join(newFolder(), 'warmwarden.db');
+    const alert = sampleAlert(1, { firingAt: Date.now(), since: Date.now(), severity: 'critical' });
+    const store = await Store.open(path, Date.now());
+    await store.recordAlerts({ changed: [alert], dropped: [], transitions: [firing(alert, Date.now())] });
+    await store.close();
+    const before = outside.taken().length;
+    const muted = await sendFrom(path, channel, killInMute, 'muted');
+    if (muted.killed) await sendFrom(path, channel, never, 'muted');
+    expect(outside.taken()).toHaveLength(before);
+    const ended = await sendFrom(path, channel, killAtEnd, 'over');
+    if (ended.killed) await sendAll(path, channel, () => {}, 'over');
+    const after = await Store.open(path, Date.now());
+    expect([killInMute, killAtEnd, (await after.outbox.loadNotificationLog()).muted]).toEqual([
+      killInMute,
+      killAtEnd,
+      [],
+    ]);
+    await after.close();
+    return { muted: muted.steps, ended: ended.steps, got: outside.taken().slice(before) };
+  };
+  const calm = await nightWith(never, never);
+  expect([calm.got.length, calm.muted.length > 2, calm.ended.length > leastSteps]).toEqual([1, true, true]);
+  for (const step of calm.muted) expect([step, (await nightWith(step, never)).got.length]).toEqual([step, 1]);
+  const twice: string[] = [];
+  for (const step of calm.ended) {
+    const { got } = await nightWith(never, step);
+    expect([step, new Set(got).size]).toEqual([step, 1]);
+    if (got.length > 1) twice.push(step);
+  }
+  expect(twice).toEqual(lost);
+});
 
 test('a recipe is started once or not at all, never twice, and what is not known is said', async () => {
   await using host = await RecipeHost.start();

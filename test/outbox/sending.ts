@@ -1,6 +1,7 @@
 import { type ChannelSettings, createChannel } from '../../src/channels/channels.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { noTally } from '../../src/core/records.ts';
+import { dayMs, type MuteTime, weekdays } from '../../src/core/time.ts';
 import { createNotifier } from '../../src/outbox/notifier.ts';
 import type { OutboxStore } from '../../src/outbox/outbox-store.ts';
 import { Store } from '../../src/store/store.ts';
@@ -28,27 +29,44 @@ function stepped<Part extends object>(part: Part, name: string, reached: Reached
   });
 }
 
-/** Resolves when nothing waits any more: all of it was sent or given up. */
-export async function sendAll(path: string, settings: ChannelSettings, reached: Reached): Promise<void> {
+const always: MuteTime = {
+  ...{ name: 'always', timeZone: 'UTC' },
+  weekly: [{ days: weekdays, fromMs: 0, untilMs: dayMs }],
+};
+
+/** Resolves when nothing waits any more: all of it was sent or given up, or is muted. `night`: a mute time that is on, or over. */
+export async function sendAll(
+  path: string,
+  settings: ChannelSettings,
+  reached: Reached,
+  night: 'muted' | 'over' | '' = '',
+): Promise<void> {
   const clock = systemClock();
   const world = silentWorld(clock, () => 0);
   const channel = createChannel(settings, { world, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' });
   const store = await Store.open(path, clock.now());
   const outbox: OutboxStore = store;
+  const fleet = new Fleet();
+  if (night !== '') for (const alert of (await store.loadPicture()).alerts) fleet.putAlert(alert);
   const notifier = createNotifier({
     world,
     loops: new Loops(world),
     store: stepped(outbox, 'store', reached),
-    fleet: new Fleet(),
+    fleet,
     tally: noTally,
     channels: [stepped(channel, 'channel', reached)],
-    settings: { ...quietSettings, routes: [{ match: {}, channels: [channel.name] }] },
+    settings: {
+      ...quietSettings,
+      muteTimes: night === 'muted' ? [always] : [],
+      routes: [{ match: {}, channels: [channel.name], mute: ['always'], muteCritical: true }],
+    },
     pageUrl: null,
     apiOf: () => null,
   });
   notifier.start();
   const settled = async () => {
     const deliveries = await store.outbox.recentDeliveries(10);
+    if (night === 'muted') return (await store.outbox.loadNotificationLog()).muted.length > 0;
     return deliveries.length > 0 && deliveries.every(({ settledAt }) => settledAt !== null);
   };
   while (!(await settled())) await clock.sleep(10);
