@@ -127,3 +127,21 @@ test('code, headings and tables have no sentences; a code block counts per 1,000
   expect(styleOf([text])).toMatchObject({ sentences: 3, wordsASentence: 7 / 3, longPercent: 0 });
   expect(styleOf([text]).blocks).toBeCloseTo(1_000 / 13);
 });
+
+test('what was tried with Warmwarden is what the check of the clients tries', () => {
+  const script = readFileSync(join(root, '.ci/clients'), 'utf8');
+  const [tried = ''] = readFileSync(join(root, 'docs/compatibility.md'), 'utf8').split('## Around the daemon');
+  const plain = (text: string) => text.replace(/^'(.*)'$/, '$1');
+  // A version that the program itself says is compared when the check runs.
+  const trials = [...script.matchAll(/^tried ('[^']+'|\S+) ('[^']+'|"[^"]+"+\)?[^"]*"|\S+) /gm)].map(
+    ([, what = '', version = '']) => [plain(what), version.includes('$(') ? null : plain(version)],
+  );
+  const rows = [...tried.matchAll(/^\| ([^|]+) \| ([^|]+) \|/gm)]
+    .map(([, what = '', version = '']) => [what, version])
+    .filter(([what]) => what !== 'tool' && what !== '---');
+  const versions = new Map(rows.map(([what, version]) => [what, version]));
+  expect(trials.map(([what]) => what)).toEqual(rows.map(([what]) => what));
+  expect(trials.map(([what, version]) => version ?? versions.get(what ?? ''))).toEqual(
+    rows.map(([, version]) => version),
+  );
+});
