@@ -277,12 +277,14 @@ export interface Audience {
   /** Returns true if the channel is told of a part of the fleet only. */
   isClient(): boolean;
   sees(mailbox: Pick<MailboxName, 'account' | 'id' | 'email'>): boolean;
+  /** Returns true if it is told of everything about the account. */
+  seesAll(account: string): boolean;
   concernOf(alert: Alert): Concern;
 }
 
 export type KnownFleet = Pick<Fleet, 'accounts' | 'breaker' | 'mailbox' | 'mailboxesOf' | 'tags'>;
 
-const everybody: Audience = { isClient: () => false, sees: () => true, concernOf: () => 'all' };
+const everybody: Audience = { isClient: () => false, sees: () => true, seesAll: () => true, concernOf: () => 'all' };
 
 export function audienceOf(channel: string, routes: readonly AlertRoute[], fleet: KnownFleet): Audience {
   const matches = routes.filter(({ channels }) => channels.includes(channel)).map(({ match }) => match);
@@ -343,7 +345,7 @@ function clientAudience(matches: readonly AlertMatch[], fleet: KnownFleet): Audi
     if (seesDomain(alert)) return 'all';
     return accounts.some(seesSome) ? 'part' : 'none';
   };
-  return { isClient: () => !seesFleet(), sees, concernOf };
+  return { isClient: () => !seesFleet(), sees, seesAll, concernOf };
 }
 
 /** Returns true for missing protection, a crash and a failing store: then no mailbox is guarded as its owner expects. */

@@ -11,6 +11,8 @@ interface TokenOptions extends JsonOptions {
   readonly role: string;
   readonly recipeKey?: boolean;
   readonly plan?: string;
+  readonly tag?: readonly string[];
+  readonly account?: readonly string[];
 }
 
 const tokenBytes = 32;
@@ -25,6 +27,8 @@ export function tokenCommand(): Command {
         .choices(roles)
         .default('viewer'),
     )
+    .option('--tag <glob...>', 'with the role viewer: shows only mailboxes with these tags, such as client=north')
+    .option('--account <glob...>', 'with the role viewer: shows only these accounts')
     .option('--recipe-key', 'a key for the recipe API; the role operator may apply recipes')
     .addOption(
       new Option('--plan <plan>', 'with --recipe-key: 60, 600 or 6,000 requests a minute (default: pro)').choices(
@@ -39,7 +43,7 @@ export function tokenCommand(): Command {
 }
 
 function newToken(name: string, options: TokenOptions): void {
-  const { role, recipeKey = false, plan, json = false } = options;
+  const { role, recipeKey = false, plan, tag, account, json = false } = options;
   const wrong = wrongWith(name, options);
   if (wrong !== null) throw new CommandError('usage', wrong);
   const token = `ww_${randomBytes(tokenBytes).toString('base64url')}`;
@@ -49,9 +53,14 @@ function newToken(name: string, options: TokenOptions): void {
     kind: recipeKey ? 'recipe_key' : 'token',
     role,
     plan: recipeKey ? (plan ?? 'pro') : null,
+    tags: tag ?? null,
+    accounts: account ?? null,
   } as const;
   if (json) return void printJson('token new', { ...made, token, sha256 });
-  const entry = `name: "${name}", sha256: "${sha256}", role: ${role}`;
+  const limits = Object.entries({ tags: tag, accounts: account }).flatMap(([key, globs]) =>
+    globs ? [`, ${key}: ${JSON.stringify(globs)}`] : [],
+  );
+  const entry = `name: "${name}", sha256: "${sha256}", role: ${role}${limits.join('')}`;
   const lines = recipeKey
     ? ['recipes:', '  api_keys:', `    - {${entry}, plan: ${made.plan}}`]
     : ['server:', '  auth:', '    tokens:', `      - {${entry}}`];
@@ -64,10 +73,12 @@ function newToken(name: string, options: TokenOptions): void {
   process.stdout.write(`${said.join('\n')}\n`);
 }
 
-function wrongWith(name: string, { role, recipeKey = false, plan }: TokenOptions): string | null {
+function wrongWith(name: string, { role, recipeKey = false, plan, tag, account }: TokenOptions): string | null {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
     return `"${name}" is not a name for a token: write 1 to 64 letters, digits, dots, dashes or underscores.`;
   if (recipeKey && role === 'scraper') return 'A recipe key has the role viewer or operator.';
+  if ((tag ?? account) && (recipeKey || role !== 'viewer'))
+    return '--tag and --account are for a token with the role viewer.';
   if (!recipeKey && plan !== undefined) return '--plan is for a recipe key: add --recipe-key.';
   return null;
 }

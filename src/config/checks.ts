@@ -8,7 +8,7 @@ import { didYouMean } from '../core/nearest.ts';
 import { bothDaysDoubt } from '../world/schedule.ts';
 import { fieldsOf, type JsonFields } from '../world/schema/json.ts';
 import { type Finding, formatPath, type Path } from '../world/schema/problem.ts';
-import { type CheckedFile, type Config, keyPrefix, type RouteConfig } from './config.ts';
+import { type CheckedFile, type Config, keyPrefix, type RouteConfig, type TokenConfig } from './config.ts';
 
 // Mistakes. They read the unchecked tree, so that they are found even if something else is wrong.
 
@@ -114,7 +114,7 @@ export function doubts(config: Config): Finding[] {
     ...doubtsOfSchedules(config),
     ...doubtsOfChannels(config),
     ...unreachedAlerts(config),
-    ...doubtsOfAccess(config.server),
+    ...doubtsOfAccess(config),
     ...doubtsOfStore(config.store),
   ];
 }
@@ -174,10 +174,17 @@ function linksForThisMachine({ publicUrl, host }: Config['server'], channels: Co
   return [finding(['server', 'public_url'], message)];
 }
 
-function doubtsOfAccess({ auth, allowedHosts }: Config['server']): Finding[] {
+function doubtsOfAccess({ accounts, server: { auth, allowedHosts } }: Config): Finding[] {
   if (auth === 'none') return [];
-  const found: Finding[] = [];
-  if (auth.tokens.every(({ role }) => role === 'scraper'))
+  const names = accounts.map(({ name }) => name);
+  const tags = accounts.flatMap(tagSets).flat();
+  const idle = (key: readonly string[], holders: readonly Pick<TokenConfig, 'limits'>[]) =>
+    holders.flatMap(({ limits }, index) => [
+      ...fitsNothing(limits?.account, names, ['server', 'auth', ...key, index, 'accounts']),
+      ...fitsNothing(limits?.tag, tags, ['server', 'auth', ...key, index, 'tags']),
+    ]);
+  const found = [...idle(['tokens'], auth.tokens), ...idle(['proxy_header', 'roles'], auth.proxyHeader?.roles ?? [])];
+  if (auth.proxyHeader === null && auth.tokens.every(({ role }) => role === 'scraper'))
     found.push(
       finding(['server', 'auth', 'tokens'], 'no token can open the page: add one with the role operator or viewer'),
     );

@@ -38,6 +38,7 @@ import {
   orNull,
   plainHttp,
   privateAuthority,
+  type Refuse,
   secret,
   section,
   wordOrWords,
@@ -341,12 +342,62 @@ const api = section({
   ),
 });
 
-const token = section({
-  name: label().describe('The name of its owner.'),
-  sha256: secret(tokenDigest('--role ROLE').describe('Its SHA-256 in hex, as `warmwarden token new NAME` prints it.')),
-  role: oneOf(['viewer', 'operator', 'scraper']).describe('What the token can do.'),
-});
+// What a viewer sees of the fleet, in the words of a route's match.
+
+const limitKeys = {
+  tags: optional(wordOrWords(pattern()), undefined, 'Role viewer: shows only mailboxes with these tags: globs.'),
+  accounts: optional(wordOrWords(pattern()), undefined, 'Role viewer: shows only these accounts: globs.'),
+};
+
+function refuseLimits({ role, tags, accounts }: Readonly<Record<string, unknown>>, refuse: Refuse): void {
+  if (role === 'viewer' || role === undefined) return;
+  for (const [key, value] of Object.entries({ tags, accounts }))
+    if (value !== undefined) refuse(key, 'is for the role viewer: no other role can be limited');
+}
+
+type LimitKeys = Readonly<Partial<Record<keyof typeof limitKeys, readonly string[] | undefined>>>;
+
+function withLimits<Keys extends LimitKeys>({ tags, accounts, ...keys }: Keys) {
+  return { ...keys, limits: tags || accounts ? { tag: tags, account: accounts } : null };
+}
+
+const token = section(
+  {
+    name: label().describe('The name of its owner.'),
+    sha256: secret(
+      tokenDigest('--role ROLE').describe('Its SHA-256 in hex, as `warmwarden token new NAME` prints it.'),
+    ),
+    role: oneOf(['viewer', 'operator', 'scraper']).describe('What the token can do.'),
+    ...limitKeys,
+  },
+  refuseLimits,
+).transform(withLimits);
 export type TokenConfig = z.output<typeof token>;
+
+const header = (usual: string, text: string) =>
+  keyed(z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header'), usual, text);
+
+const proxyHeader = section({
+  user: header('X-Forwarded-User', 'The header with the name of the user.'),
+  groups: header('X-Forwarded-Groups', 'The header with the groups of the user, with commas between.'),
+  roles: z
+    .array(
+      section(
+        {
+          group: z.string().min(1, 'is empty').describe('The name of a group of the proxy.'),
+          role: oneOf(['viewer', 'operator']).describe('What its users can do.'),
+          ...limitKeys,
+        },
+        refuseLimits,
+      ).transform(withLimits),
+    )
+    .min(1)
+    .describe('The first entry with a group of the user counts. Nobody else gets in.'),
+  trusted: z
+    .array(network())
+    .min(1)
+    .describe('Addresses of the proxy. From all others, Warmwarden ignores both headers.'),
+});
 
 const tls = section(
   {
@@ -390,9 +441,22 @@ const server = section(
     ),
     tls: orNull(tls, 'Serves https instead of http. Changed files are read again.'),
     auth: optional(
-      z.union([z.literal('none'), section({ tokens: z.array(token).min(1).describe('Who has access.') })], {
-        error: (issue) => (issue.code === 'invalid_union' ? 'must be none, or tokens with a list' : undefined),
-      }),
+      z.union(
+        [
+          z.literal('none'),
+          section(
+            {
+              tokens: keyed(z.array(token), [], 'Who has access.'),
+              proxyHeader: orNull(proxyHeader, 'Signs people in by the headers of a proxy.'),
+            },
+            ({ tokens, proxy_header: byProxy }, refuse) => {
+              if (!byProxy && Array.isArray(tokens) && tokens.length === 0)
+                refuse('tokens', 'is empty: write a token, proxy_header, or auth: none');
+            },
+          ),
+        ],
+        { error: (issue) => (issue.code === 'invalid_union' ? 'must be none, or tokens with a list' : undefined) },
+      ),
       'none',
       'Required if listen is not a loopback address.',
     ),

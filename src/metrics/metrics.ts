@@ -1,5 +1,5 @@
 // Answers a scrape: series of mailboxes from cached blocks, series of the fleet and of the daemon computed anew.
-import type { Hono } from 'hono';
+import type { Context, Hono } from 'hono';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { Tally } from '../core/records.ts';
 import { droppedLines, type World } from '../world/world.ts';
@@ -7,7 +7,7 @@ import { familyText } from './exposition.ts';
 import { fleetFamilies, type MetricsSettings } from './fleet-series.ts';
 import { MailboxBlocks } from './mailbox-blocks.ts';
 import { createOwnMetrics } from './own-metrics.ts';
-import { type Answer, answerOf, formatFor, pieceOf, type ScrapeRequest } from './scrape-answer.ts';
+import { type Answer, answerOf, formatFor, type Piece, pieceOf, type ScrapeRequest } from './scrape-answer.ts';
 
 export interface MetricsParts {
   readonly fleet: Fleet;
@@ -20,6 +20,8 @@ export interface Metrics {
   readonly tally: Tally;
   /** Uses neither store nor network, and yields the event loop. Calls may overlap. */
   expose(request: ScrapeRequest): Promise<Answer>;
+  /** Series of the mailboxes of a part of the fleet, and no others. */
+  exposeMailboxes(part: Fleet, request: ScrapeRequest): Promise<Answer>;
   configured(settings: MetricsSettings): void;
   /** The previous configuration stays in force. */
   configRefused(): void;
@@ -29,22 +31,28 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
   const { clock, log } = world;
   let [inForce, settingsAt, isRefused] = [settings, clock.now(), false];
   const own = createOwnMetrics(fleet);
+  const answer = (pieces: readonly Piece[], { accept, acceptEncoding }: ScrapeRequest) => {
+    const format = formatFor(accept);
+    return answerOf([...pieces, pieceOf(format === 'openmetrics' ? '# EOF\n' : '')], format, acceptEncoding);
+  };
   const mailboxes = new MailboxBlocks(fleet, clock, settings);
   const scrapes = takingTurns(() => mailboxes.pieces());
   return {
     tally: own.tally,
-    async expose({ accept, acceptEncoding, ready }) {
-      const format = formatFor(accept);
+    async expose(request) {
+      const format = formatFor(request.accept);
       const blocks = await scrapes();
-      const daemon = { settings: inForce, settingsAt, isRefused, version, ready };
+      const daemon = { settings: inForce, settingsAt, isRefused, version, ready: request.ready };
       const families = fleetFamilies(fleet, mailboxes, {
         ...daemon,
         linesDropped: droppedLines(log),
         now: clock.now(),
       });
       const texts = [...families, ...(await own.families())].map((family) => familyText(family, format));
-      const end = format === 'openmetrics' ? '# EOF\n' : '';
-      return answerOf([...blocks, pieceOf(`${texts.join('')}${end}`)], format, acceptEncoding);
+      return answer([...blocks, pieceOf(texts.join(''))], request);
+    },
+    async exposeMailboxes(part, request) {
+      return answer(await new MailboxBlocks(part, clock, inForce).pieces(), request);
     },
     configured(changed) {
       [inForce, settingsAt, isRefused] = [changed, clock.now(), false];
@@ -56,11 +64,17 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
   };
 }
 
-/** `isReady`: current result of /readyz. The response sets its own encoding, so no middleware compresses it again. */
-export function addMetrics(app: Hono, metrics: Metrics, isReady: () => boolean): void {
+/** `isReady`: current result of /readyz. `partOf`: part of the fleet that a request may see, or null for all of it. The response sets its own encoding, so no middleware compresses it again. */
+export function addMetrics(
+  app: Hono,
+  metrics: Metrics,
+  { isReady, partOf }: { readonly isReady: () => boolean; readonly partOf: (c: Context) => Fleet | null },
+): void {
   app.get('/metrics', async (c) => {
     const [accept, acceptEncoding] = [c.req.header('accept'), c.req.header('accept-encoding')];
-    const { headers, body } = await metrics.expose({ accept, acceptEncoding, ready: isReady() });
+    const request = { accept, acceptEncoding, ready: isReady() };
+    const part = partOf(c);
+    const { headers, body } = await (part ? metrics.exposeMailboxes(part, request) : metrics.expose(request));
     return c.req.method === 'HEAD' ? c.body(null, 200, headers) : c.body(body(), 200, headers);
   });
 }

@@ -20,7 +20,7 @@ import type { Alert, Announcement, Transition } from '../core/alert.ts';
 import { type RuleSettings, ruleBook, type Severity } from '../core/alert-rules.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
 import { dayMs, type EpochMs, type MuteTime, minuteMs, mutesOn } from '../core/time.ts';
-import { alertFor, messageFor, type PartContext, withStanding } from './client-part.ts';
+import { alertFor, messageFor, type PartContext, withStanding } from '../alerts/client-part.ts';
 import { deliveryOf, notificationLogAfter, type RoutedGroup } from './delivery-of.ts';
 import {
   type IncidentNews,

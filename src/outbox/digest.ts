@@ -16,7 +16,7 @@ import { actionText, countsAndRate } from '../core/wording/explain.ts';
 import { doneTexts, incidentTitle } from '../core/wording/incidents.ts';
 import { counted, datesText, numberText, percentText, timeText } from '../core/wording/phrases.ts';
 import { cronSchedule, isSameLocalMinute, type Schedule } from '../world/schedule.ts';
-import { alertFor, type PartContext } from './client-part.ts';
+import { alertFor, type PartContext } from '../alerts/client-part.ts';
 import { deliveryId } from './delivery-of.ts';
 import type { RecordingParts } from './outbox-store.ts';
 

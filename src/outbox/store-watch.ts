@@ -14,7 +14,7 @@ import type { Loss, StoreFailure } from '../core/store-failure.ts';
 import { hourMs, minuteMs, secondMs } from '../core/time.ts';
 import type { Loops } from '../world/loop.ts';
 import { endsWithin, systemClock } from '../world/world.ts';
-import { messageFor, withStanding } from './client-part.ts';
+import { messageFor, withStanding } from '../alerts/client-part.ts';
 import { deliveryOf } from './delivery-of.ts';
 import type { NotifyParts, RecordingParts } from './outbox-store.ts';
 import { guardedAttempt } from './sender.ts';

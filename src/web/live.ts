@@ -4,6 +4,7 @@ import { stream } from 'hono/streaming';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { minuteMs, secondMs } from '../core/time.ts';
 import { systemClock } from '../world/world.ts';
+import { isLimited } from './access/limits.ts';
 import { noQuery, refuse } from './refusals.ts';
 
 export interface LiveLimits {
@@ -47,11 +48,13 @@ export function addEvents(app: Hono, { fleet, limits, closing }: LiveParts): voi
       try {
         await events.write(': live\n\n');
         const begunAt = clock.monotonic();
-        let [seen, sentAt] = [fleet.revision, begunAt];
+        // A visitor with limits does not learn when something else changes.
+        const revision = () => (isLimited(c) ? 0 : fleet.revision);
+        let [seen, sentAt] = [revision(), begunAt];
         while (!signal.aborted && clock.monotonic() - begunAt < limits.lifeMs) {
           await clock.sleep(limits.tickMs, signal);
-          if (fleet.revision === seen && clock.monotonic() - sentAt < limits.beatMs) continue;
-          [seen, sentAt] = [fleet.revision, clock.monotonic()];
+          if (revision() === seen && clock.monotonic() - sentAt < limits.beatMs) continue;
+          [seen, sentAt] = [revision(), clock.monotonic()];
           await events.write('data: changed\n\n');
         }
       } finally {

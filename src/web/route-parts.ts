@@ -52,7 +52,11 @@ export interface TrendDay {
   readonly held: number | null;
 }
 
+export type SeenTransition = StoredTransition | { readonly id: number; readonly transition: null };
+
 export interface RouteParts extends AccessParts {
+  /** Set for a visitor who sees only a part of the fleet: everything else here has nothing but that part. */
+  readonly isLimited?: true;
   readonly operate: () => Operate | null;
   readonly fleet: Fleet;
   readonly metrics: Metrics;
@@ -64,8 +68,11 @@ export interface RouteParts extends AccessParts {
   readonly entries: {
     entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<MailboxEntries>;
   };
-  /** Transitions of alerts, newest first. `before`: returns only those before the transition with this number. */
-  readonly transitions: (limit: number, before?: number) => Promise<readonly StoredTransition[]>;
+  /**
+   * Transitions of alerts, newest first; null for one that the visitor may not see. `before`: returns only those before the
+   * transition with this number.
+   */
+  readonly transitions: (limit: number, before?: number) => Promise<readonly SeenTransition[]>;
   readonly deliveries: (limit: number, before?: DeliveryPlace) => Promise<readonly ListedDelivery[]>;
   readonly explain: (verdict: Verdict) => string;
   readonly policyOf: PolicyOf;

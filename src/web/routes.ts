@@ -6,6 +6,7 @@ import { getPath } from 'hono/utils/url';
 import { addMetrics } from '../metrics/metrics.ts';
 import { addAccess, byOf, visitorOf } from './access/access.ts';
 import { WrongTokens } from './access/auth.ts';
+import { isLimited, partsFor } from './access/limits.ts';
 import { formTokenFor, ownFormOf } from './access/sessions.ts';
 import { addCommands } from './commands/command-routes.ts';
 import { openApiDocument } from './json/document.ts';
@@ -37,16 +38,20 @@ export function createRoutes(parts: RouteParts, live: LiveParts): Hono {
   app.use(compress({ encoding: 'gzip', contentTypeFilter: /^(text|application|image)\//i }));
   app.use(addPrefix(pathPrefix));
   addAccess(app, parts, wrongTokens);
-  addRoutes(app, probeRoutes, { ...parts, document: documentOf(parts) });
-  addMetrics(app, parts.metrics, () => parts.ready().ready);
+  const probes = { ...parts, document: documentOf(parts) };
+  addRoutes(app, probeRoutes, () => probes);
+  addMetrics(app, parts.metrics, {
+    isReady: () => parts.ready().ready,
+    partOf: (c) => (isLimited(c) ? partsFor(c, parts).fleet : null),
+  });
   addCommands(app, parts);
   addRunForms(app, parts);
   addPages(app, parts);
-  addRoutes(app, downloadRoutes, parts.recipes);
+  addRoutes(app, downloadRoutes, () => parts.recipes);
   addEvents(app, live);
-  addRoutes(app, fleetRoutes, parts);
+  addRoutes(app, fleetRoutes, (c) => partsFor(c, parts));
   app.route('/', createRecipeRoutes(parts.recipes, wrongTokens));
-  addRoutes(app, operationRoutes, parts);
+  addRoutes(app, operationRoutes, () => parts);
   app.notFound((c) => {
     const { path, method } = c.req;
     const methods = methodsAt(app, path);
@@ -95,9 +100,10 @@ export const places = [
   ...[runPlace, configurationPlace, mailboxPlace, runbooksPlace],
 ];
 
-function addPages(app: Hono, parts: RouteParts): void {
+function addPages(app: Hono, whole: RouteParts): void {
   for (const place of places) {
     app.get(place.path, async (c) => {
+      const parts = partsFor(c, whole);
       const request = { names: c.req.param() ?? {}, query: queryOf(c), formToken: () => formTokenFor(c) };
       const view = await place.read(parts, request);
       if ('refused' in view) return refuse(c, view.refused, view.message);

@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { TokenConfig } from '../../src/config/config.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { auditing } from '../../src/operations/audit.ts';
 import { Store } from '../../src/store/store.ts';
+import type { Token } from '../../src/web/access/auth.ts';
 import { roomsOf } from '../operations/rooms.ts';
 import { actionOf, arrivedMailbox, emptyList, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -46,7 +46,7 @@ async function inStore<Value>(look: (store: Store) => Promise<Value>): Promise<V
 }
 
 /** What `history` says of a daemon that has the store. */
-async function history(argv: readonly string[], tokens: readonly TokenConfig[] | null = null) {
+async function history(argv: readonly string[], tokens: readonly Token[] | null = null) {
   return inStore(async (store) => {
     const fleet = new Fleet();
     fleet.putMailbox(bob);

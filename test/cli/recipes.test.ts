@@ -29,11 +29,22 @@ test('token new prints a token once, and the digest that lets it in', async () =
   const made = await warmwarden('token', 'new', 'bot', '--role', 'operator', '--json');
   const { token, sha256: digest, ...rest } = JSON.parse(made.stdout);
   expect(digest).toBe(sha256(token));
-  expect(rest).toEqual({ name: 'bot', kind: 'token', role: 'operator', plan: null });
+  expect(rest).toEqual({ name: 'bot', kind: 'token', role: 'operator', plan: null, tags: null, accounts: null });
   const { stdout } = await warmwarden('token', 'new', 'bot', '--role', 'scraper');
   expect(stdout).toMatch(
     /^server:\n {2}auth:\n {4}tokens:\n {6}- \{name: "bot", sha256: "[0-9a-f]{64}", role: scraper\}$/m,
   );
+});
+
+test('token new limits a viewer to tags and accounts, and nobody else', async () => {
+  workInEmptyFolder();
+  const limits = ['--tag', 'client=north', '--account', 'a', 'b'];
+  const { stdout } = await warmwarden('token', 'new', 'north', ...limits);
+  expect(stdout).toMatch(/role: viewer, tags: \["client=north"\], accounts: \["a","b"\]\}$/m);
+  const limited = await warmwarden('token', 'new', 'north', ...limits, '--json');
+  expect(JSON.parse(limited.stdout)).toMatchObject({ tags: ['client=north'], accounts: ['a', 'b'] });
+  for (const role of [['--role', 'operator'], ['--recipe-key']])
+    expect(await warmwarden('token', 'new', 'north', ...role, ...limits)).toMatchObject({ code: 2 });
 });
 
 test('token new makes keys of the recipe API, too', async () => {

@@ -123,7 +123,8 @@ describe('the server', () => {
     const token = `{tokens: [{name: me, sha256: ${'AB'.repeat(32)}, role: viewer}]}`;
     expect(accepted(`${account}${open}none}\n`).server.auth).toBe('none');
     expect(accepted(`${account}${open}${token}}\n`).server.auth).toEqual({
-      tokens: [{ name: 'me', sha256: 'ab'.repeat(32), role: 'viewer' }],
+      tokens: [{ name: 'me', sha256: 'ab'.repeat(32), role: 'viewer', limits: null }],
+      proxyHeader: null,
     });
   });
 });
@@ -207,6 +208,8 @@ describe('warnings', () => {
       'server.auth.tokens: no token can open the page: add one with the role operator or viewer',
     ]);
     expect([having('scraper', 'viewer'), having('operator')]).toEqual([[], []]);
+    const limited = having('viewer, tags: [client=nroth], accounts: acme');
+    expect(limited).toEqual(['server.auth.tokens[0].tags: "client=nroth" matches none']);
   });
 
   test('a variable without braces is a warning where it is accepted as the value', () => {

@@ -168,6 +168,8 @@ const token = z.strictObject({
   kind: z.enum(['token', 'recipe_key']),
   role: text,
   plan: text.nullable(),
+  tags: texts.nullable().describe('What it is limited to; null if it is not.'),
+  accounts: texts.nullable(),
   token: text,
   sha256: text.describe('For the configuration.'),
 });

@@ -1,8 +1,9 @@
 // Access control by token, session, or Host name if no tokens are configured. Also sign-in and sign-out.
-import { BlockList, isIP } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, Hono } from 'hono';
+import type { AlertMatch } from '../../core/alert.ts';
 import type { Network } from '../../core/egress.ts';
+import { itself } from '../../core/operator-command.ts';
 import { layout, signInPage, type Visitor } from '../page/layout.ts';
 import type { Markup } from '../page/parts/elements.ts';
 import { readQuery, upTo } from '../query.ts';
@@ -13,17 +14,22 @@ import {
   authenticate,
   bareAddress,
   isOwnHost,
+  isWithin,
   mayRead,
+  type ProxySignIn,
   type Role,
   recognize,
   tooManyWrong,
   type WrongTokens,
 } from './auth.ts';
+import { beyondLimits, isLimited, isOpenToLimited } from './limits.ts';
 import { browserKeyOf, formOf, formTokenOf, ownFormOf, Sessions, setBrowserKey } from './sessions.ts';
 
 export interface Asker {
   readonly name: string | null;
   readonly role: Role;
+  /** What it sees of the fleet, or null if all of it. */
+  readonly limits: AlertMatch | null;
   /** True if a session identified the request, and not its own token. */
   readonly signedIn: boolean;
 }
@@ -51,6 +57,12 @@ function isOpen(path: string): boolean {
 export function addAccess(app: Hono, parts: AccessParts, wrongTokens: WrongTokens): void {
   const { world, pathPrefix } = parts;
   const sessions = new Sessions(parts.sessions, world, parts.auth);
+  let isNoted = false;
+  const noteUntrusted = (address: string) => {
+    if (!isNoted)
+      world.log.warn({ address }, 'ignored a user header: server.auth.proxy_header does not trust its sender');
+    isNoted = true;
+  };
   app.use(async (c, next) => {
     const client = clientOf(c, parts.trustedProxies());
     c.set('client', client);
@@ -59,19 +71,49 @@ export function addAccess(app: Hono, parts: AccessParts, wrongTokens: WrongToken
     const auth = parts.auth();
     if (auth === 'none') {
       if (!isOurHost(c, parts)) return refuse(c, 'unknown_host', unknownHost);
-      c.set('asker', { name: null, role: 'operator', signedIn: false });
+      c.set('asker', { name: null, role: 'operator', limits: null, signedIn: false });
       return next();
     }
+    // The user of a proxy comes first: some proxies add an Authorization of their own.
+    const user = auth.proxyHeader ? userOf(c, auth.proxyHeader, noteUntrusted) : null;
+    if (user && 'refused' in user) return refuse(c, 'not_allowed', user.refused);
     const authorization = c.req.header('authorization');
-    const key = authorization === undefined ? browserKeyOf(c) : null;
-    const token = key === null ? authenticate(auth.tokens, authorization) : await sessions.tokenOf(key);
+    const key = user === null && authorization === undefined ? browserKeyOf(c) : null;
+    const token = user ?? (key === null ? authenticate(auth.tokens, authorization) : await sessions.tokenOf(key));
     if (token === null) return unauthorized(c, parts, wrongTokens);
-    const { name, role } = token;
+    const { name, role, limits = null } = token;
     if (!mayRead(role, c.req.path)) return refuse(c, 'not_allowed', `The token ${name} may only read /metrics.`);
-    c.set('asker', { name, role, signedIn: key !== null });
-    return next();
+    c.set('asker', { name, role, limits, signedIn: key !== null });
+    return limits === null || isOpenToLimited(c) ? next() : refuse(c, 'not_allowed', beyondLimits);
   });
   addSignIn(app, parts, sessions, wrongTokens);
+}
+
+// People who signed in at a proxy in front of Warmwarden, such as oauth2-proxy or Authelia.
+
+const userPattern = /^[^\p{Cc},]{1,200}$/u;
+
+/** Token that stands for the user of a trusted proxy, a refusal, or null if no proxy names a user. */
+function userOf(c: Context, { user, groups, roles, trusted }: ProxySignIn, noteUntrusted: (address: string) => void) {
+  const name = headerText(c, user);
+  if (name === '') return null;
+  const { address = 'unknown' } = getConnInfo(c).remote;
+  if (!isWithin(trusted, address)) {
+    noteUntrusted(address);
+    return null;
+  }
+  if (!userPattern.test(name) || name === itself)
+    return { refused: `The proxy sent a name in ${user} that is not one user's.` };
+  const own = listOf(headerText(c, groups));
+  const found = roles.find(({ group }) => own.includes(group));
+  return found ? { ...found, name } : { refused: `No group of ${name} has a role in server.auth.proxy_header.` };
+}
+
+/** Value of a header. Node.js reads its bytes as Latin-1. */
+function headerText(c: Context, name: string): string {
+  return Buffer.from(c.req.header(name) ?? '', 'latin1')
+    .toString()
+    .trim();
 }
 
 export function visitorOf(c: Context): Visitor {
@@ -80,6 +122,7 @@ export function visitorOf(c: Context): Visitor {
   return {
     name: asker?.name ?? null,
     mayOperate: asker?.role === 'operator',
+    isLimited: isLimited(c),
     signOutToken: key === null ? null : formTokenOf(key),
   };
 }
@@ -106,13 +149,7 @@ function isOurHost(c: Context, { host, publicUrl, allowedHosts }: AccessParts): 
 function clientOf(c: Context, trusted: readonly Network[]): RemoteClient {
   const { address: remote } = getConnInfo(c).remote;
   const encrypted = c.req.url.startsWith('https:');
-  const known = new BlockList();
-  for (const { address, bits, family } of trusted) known.addSubnet(address, bits, family);
-  const trusts = (address: string | undefined) => {
-    const bare = bareAddress(address);
-    const kind = isIP(bare);
-    return kind !== 0 && known.check(bare, kind === 6 ? 'ipv6' : 'ipv4');
-  };
+  const trusts = (address: string | undefined) => isWithin(trusted, address);
   if (!trusts(remote)) return { address: remote, secure: encrypted };
   // Each proxy appends the address of its client: entries before the last untrusted one are only claims.
   const hops = listOf(c.req.header('x-forwarded-for'));

@@ -1,6 +1,8 @@
 // Tokens with roles, compared in constant time, and the Host names that are accepted without tokens.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isIP, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import type { AlertMatch } from '../../core/alert.ts';
+import type { Network } from '../../core/egress.ts';
 import { fitsGlob } from '../../core/mailbox-pattern.ts';
 import { minuteMs, secondMs } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
@@ -11,9 +13,21 @@ export interface Token {
   readonly name: string;
   readonly sha256: string;
   readonly role: Role;
+  /** What the token sees of the fleet; absent or null for all of it. */
+  readonly limits?: AlertMatch | null;
 }
 
-export type Auth = 'none' | { readonly tokens: readonly Token[] };
+/** Sign-in by the headers of a proxy. */
+export interface ProxySignIn {
+  /** Names of the headers. */
+  readonly user: string;
+  readonly groups: string;
+  /** The first one with a group of the user counts. */
+  readonly roles: readonly (Pick<Token, 'limits'> & { readonly group: string; readonly role: 'viewer' | 'operator' })[];
+  readonly trusted: readonly Network[];
+}
+
+export type Auth = 'none' | { readonly tokens: readonly Token[]; readonly proxyHeader?: ProxySignIn | null };
 
 type Known = Pick<Token, 'name' | 'sha256'>;
 
@@ -129,6 +143,15 @@ export function bareAddress(address: string | undefined): string {
   const [, alone] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? [];
   const [bare = ''] = (bracketed ?? alone ?? text).split('%');
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1] ?? bare;
+}
+
+/** True if one of the networks has an address. */
+export function isWithin(networks: readonly Network[], address: string | undefined): boolean {
+  const known = new BlockList();
+  for (const { address: first, bits, family } of networks) known.addSubnet(first, bits, family);
+  const bare = bareAddress(address);
+  const kind = isIP(bare);
+  return kind !== 0 && known.check(bare, kind === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** Network of an address. IPv6 addresses are grouped by the 64 bits that a provider assigns to one customer. */

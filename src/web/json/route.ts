@@ -61,10 +61,15 @@ export function routeOf<Parts, const S extends Shape>({
   return { ...described, answer };
 }
 
-export function addRoutes<Parts>(app: Hono, routes: readonly JsonRoute<Parts>[], parts: Parts): void {
+/** `partsFor`: what the visitor of a request may see. */
+export function addRoutes<Parts>(
+  app: Hono,
+  routes: readonly JsonRoute<Parts>[],
+  partsFor: (c: Context) => Parts,
+): void {
   for (const { route, answer } of routes) {
     const [method = '', path = ''] = route.split(' ');
-    app.on(method, path, (c) => answer(c, parts));
+    app.on(method, path, (c) => answer(c, partsFor(c)));
   }
 }
 

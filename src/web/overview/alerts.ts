@@ -136,6 +136,7 @@ export async function readPast(
     for (const { id, transition } of steps) {
       if (rows.length === limit) return { rows, next: next ?? null };
       next = id;
+      if (transition === null) continue;
       const { kind, at, alert } = transition;
       if ((kind === 'resolved' || kind === 'event') && isChosen(alert, filter)) rows.push({ kind, at, alert });
     }

@@ -44,7 +44,7 @@ ${severityLinks(parts, filter)}
 ${firingPanel(parts, filter, page ?? 1)}
 ${await pastPanel(parts, filter, before)}
 </div><div>
-${await messagesPanel(parts)}
+${!parts.isLimited && (await messagesPanel(parts))}
 </div></div>`;
   return { title: 'Alerts · Warmwarden', body, commands: [addSilenceLink] };
 });

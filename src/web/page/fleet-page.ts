@@ -86,7 +86,7 @@ ${panel('actions', 'What was done', done)}
 <div>
 ${trendPanel(trend)}
 ${accountsPanel({ fleet, ...picture })}
-${channelsPanel(fleet, now, command)}
+${!parts.isLimited && channelsPanel(fleet, now, command)}
 </div>
 </div>
 ${await mailboxesPanel(parts, picture, selection)}

@@ -10,6 +10,8 @@ export const formTokenField = 'form_token';
 export interface Visitor {
   readonly name: string | null;
   readonly mayOperate: boolean;
+  /** True if it sees a part of the fleet: views of the whole are not offered. */
+  readonly isLimited: boolean;
   /** Form token of a signed-in browser, or null if there is no session to end. */
   readonly signOutToken: string | null;
 }
@@ -43,6 +45,9 @@ const places = [
   ['/runbooks', 'Runbooks'],
 ] as const;
 
+/** Views that show what is not a mailbox of one client. */
+const ofAll: readonly string[] = ['/recipes', '/configuration'];
+
 export function layout({ title, body, live, visitor, banner, commands = [], isMoving = false }: LayoutParts): Markup {
   const stream = live === null || live.still ? '' : html` data-events="/events"`;
   return html`<!doctype html>
@@ -62,7 +67,7 @@ export function layout({ title, body, live, visitor, banner, commands = [], isMo
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="wrap">
 <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="24" height="24">Warmwarden</a>
-<nav class="places" aria-label="Views">${places.map(([path, name]) => html`<a href="${path}"${isHere(path, live) ? html` aria-current="page"` : ''}>${name}</a>`)}</nav>
+<nav class="places" aria-label="Views">${places.filter(([path]) => !visitor?.isLimited || !ofAll.includes(path)).map(([path, name]) => html`<a href="${path}"${isHere(path, live) ? html` aria-current="page"` : ''}>${name}</a>`)}</nav>
 ${live ? clock(live) : ''}
 ${visitor?.signOutToken ? signOut(visitor.name, visitor.signOutToken) : ''}
 </div></header>

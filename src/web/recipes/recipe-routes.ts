@@ -216,7 +216,7 @@ export const downloadRoutes: readonly JsonRoute<Pick<RecipeRouteParts, 'service'
 export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTokens | null): Hono {
   const app = new Hono();
   addGate(app, parts, wrongTokens);
-  addRoutes(app, recipeRoutes, parts);
+  addRoutes(app, recipeRoutes, () => parts);
   app.notFound((c) => refuse(c, 'not_found', 'No resource has this address; /openapi.json lists them all.'));
   app.onError((error, c) => {
     parts.world.log.error({ err: error, path: c.req.path }, 'a request for a recipe could not be answered');

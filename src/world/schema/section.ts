@@ -6,7 +6,7 @@ import { certificate, isPlainHttpBeyondLoopback, truth } from './scalars.ts';
 // Most schemas are used once: generated code would cost more than it saves.
 z.config({ jitless: true });
 
-type Refuse = (key: string, message: string) => void;
+export type Refuse = (key: string, message: string) => void;
 /** Rule between keys, named as in the file. It runs even if a value is invalid, so it must check types. */
 type SectionRule = (keys: Readonly<Record<string, unknown>>, refuse: Refuse) => void;
 

@@ -37,7 +37,7 @@ async function ours(): Promise<Side> {
   } as const;
   const metrics = createMetrics({ fleet, version: '0.0.0', world, settings });
   const app = new Hono();
-  addMetrics(app, metrics, () => true);
+  addMetrics(app, metrics, { isReady: () => true, partOf: () => null });
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false, createServer });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -2,7 +2,13 @@
 // alert about others without names. Pure.
 
 import { createHash } from 'node:crypto';
-import { type GroupMessage, groupName, groupOf, messageOf } from '../alerts/grouping.ts';
+import { type Alert, fingerprintOf, noAccount, type Transition } from '../core/alert.ts';
+import type { Fleet } from '../core/fleet/fleet.ts';
+import { heldEntries } from '../core/guard/breaker.ts';
+import { idOfKey } from '../core/mailbox.ts';
+import type { EpochMs } from '../core/time.ts';
+import { acknowledgedText } from '../core/wording/explain.ts';
+import { type GroupMessage, groupName, groupOf, messageOf } from './grouping.ts';
 import {
   type AlertRoute,
   type Audience,
@@ -11,15 +17,9 @@ import {
   isPauseEnd,
   type KnownFleet,
   pauseFingerprint,
-} from '../alerts/routing.ts';
-import { apiName, closedTitle, guardHeld } from '../alerts/rules/breaker-rule.ts';
-import { protectionOf } from '../alerts/rules/protection-rule.ts';
-import { type Alert, fingerprintOf, noAccount, type Transition } from '../core/alert.ts';
-import type { Fleet } from '../core/fleet/fleet.ts';
-import { heldEntries } from '../core/guard/breaker.ts';
-import { idOfKey } from '../core/mailbox.ts';
-import type { EpochMs } from '../core/time.ts';
-import { acknowledgedText } from '../core/wording/explain.ts';
+} from './routing.ts';
+import { apiName, closedTitle, guardHeld } from './rules/breaker-rule.ts';
+import { protectionOf } from './rules/protection-rule.ts';
 
 export interface PartContext {
   readonly routes: readonly AlertRoute[];
@@ -56,7 +56,10 @@ export function withStanding(channel: string, { kind, alert }: Transition, conte
   return { ...alert, facts: { ...facts, sentences } };
 }
 
-function partOf(audience: Audience, transition: Transition, context: PartContext): Alert {
+export type PartFacts = Pick<PartContext, 'fleet' | 'command' | 'zone'>;
+
+/** The alert of a transition as an audience may read it. */
+export function partOf(audience: Audience, transition: Transition, context: PartFacts): Alert {
   const concern = audience.concernOf(transition.alert);
   if (concern === 'all') return transition.alert;
   // The reason of an acknowledgement may name others.
@@ -78,11 +81,7 @@ function withoutReason(alert: Alert): Alert {
 }
 
 /** Returns null if the breaker holds none of the channel's mailboxes any more. */
-function heldPart(
-  audience: Audience,
-  { kind, alert }: Transition,
-  { fleet, command, zone }: PartContext,
-): Alert | null {
+function heldPart(audience: Audience, { kind, alert }: Transition, { fleet, command, zone }: PartFacts): Alert | null {
   const api = alert.object ?? '';
   if (kind === 'resolved')
     return { ...alert, facts: { title: closedTitle(apiName(api, [])), sentences: [], numbers: { api } } };

@@ -15,8 +15,8 @@ import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { domainOf } from '../../src/core/mailbox.ts';
 import { hourMs } from '../../src/core/time.ts';
-import { alertFor, messageFor } from '../../src/outbox/client-part.ts';
-import { sampleAlert, sampleMailbox, start } from '../alerts/samples.ts';
+import { alertFor, messageFor } from '../../src/alerts/client-part.ts';
+import { sampleAlert, sampleMailbox, start } from './samples.ts';
 import { account } from '../web/example-fleet.ts';
 
 const api = 'https://api.example';
