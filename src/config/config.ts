@@ -374,12 +374,12 @@ const token = section(
 ).transform(withLimits);
 export type TokenConfig = z.output<typeof token>;
 
-const header = (usual: string, text: string) =>
-  keyed(z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header'), usual, text);
+const header = (text: string) =>
+  optional(z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header'), undefined, text);
 
 const proxyHeader = section({
-  user: header('X-Forwarded-User', 'The header with the name of the user.'),
-  groups: header('X-Forwarded-Groups', 'The header with the groups of the user, with commas between.'),
+  user: header('The header with the name of the user. Default: X-Forwarded-User.'),
+  groups: header('The header with its groups, with commas between. Default: X-Forwarded-Groups.'),
   roles: z
     .array(
       section(
@@ -392,12 +392,9 @@ const proxyHeader = section({
       ).transform(withLimits),
     )
     .min(1)
-    .describe('The first entry with a group of the user counts. Nobody else gets in.'),
-  trusted: z
-    .array(network())
-    .min(1)
-    .describe('Addresses of the proxy. From all others, Warmwarden ignores both headers.'),
-});
+    .describe('The first entry with a group of the user counts.'),
+  trusted: z.array(network()).min(1).describe('Addresses of the proxy. Warmwarden ignores the headers of all others.'),
+}).transform(({ user = 'X-Forwarded-User', groups = 'X-Forwarded-Groups', ...keys }) => ({ ...keys, user, groups }));
 
 const tls = section(
   {
@@ -444,16 +441,10 @@ const server = section(
       z.union(
         [
           z.literal('none'),
-          section(
-            {
-              tokens: keyed(z.array(token), [], 'Who has access.'),
-              proxyHeader: orNull(proxyHeader, 'Signs people in by the headers of a proxy.'),
-            },
-            ({ tokens, proxy_header: byProxy }, refuse) => {
-              if (!byProxy && Array.isArray(tokens) && tokens.length === 0)
-                refuse('tokens', 'is empty: write a token, proxy_header, or auth: none');
-            },
-          ),
+          section({
+            tokens: optional(z.array(token).min(1), undefined, 'Who has access.'),
+            proxyHeader: orNull(proxyHeader, 'Signs people in by headers of a proxy.'),
+          }).transform(({ tokens = [], proxyHeader }) => ({ tokens, proxyHeader })),
         ],
         { error: (issue) => (issue.code === 'invalid_union' ? 'must be none, or tokens with a list' : undefined) },
       ),
@@ -463,6 +454,8 @@ const server = section(
   },
   (keys, refuse) => {
     const { listen: at, auth } = keys;
+    const { tokens, proxyHeader: byProxy } = (auth ?? {}) as Partial<Exclude<z.output<typeof server>['auth'], 'none'>>;
+    if (tokens?.length === 0 && byProxy === null) refuse('auth', 'must be none, or have tokens or proxy_header');
     const host = (at as Partial<z.output<typeof server>> | undefined)?.host;
     if (auth === undefined && typeof host === 'string' && !isLoopback(host))
       refuse('listen', 'is open to other machines without a token: write auth with tokens, or auth: none');

@@ -1,4 +1,6 @@
 // Turns recorded transitions, and alerts that last, into deliveries once their groups have waited long enough.
+
+import { alertFor, messageFor, type PartContext, withStanding } from '../alerts/client-part.ts';
 import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
 import { isStoodFor } from '../alerts/incidents.ts';
@@ -20,7 +22,6 @@ import type { Alert, Announcement, Transition } from '../core/alert.ts';
 import { type RuleSettings, ruleBook, type Severity } from '../core/alert-rules.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
 import { dayMs, type EpochMs, type MuteTime, minuteMs, mutesOn } from '../core/time.ts';
-import { alertFor, messageFor, type PartContext, withStanding } from '../alerts/client-part.ts';
 import { deliveryOf, notificationLogAfter, type RoutedGroup } from './delivery-of.ts';
 import {
   type IncidentNews,

@@ -1,5 +1,6 @@
 // A digest: actions since the last one, mailboxes at risk, missing data, and undelivered messages. Pure.
 
+import { alertFor, type PartContext } from '../alerts/client-part.ts';
 import { type AlertRoute, audienceIn, audienceOf } from '../alerts/routing.ts';
 import type { Notice } from '../channels/channel.ts';
 import type { Action } from '../core/action.ts';
@@ -16,7 +17,6 @@ import { actionText, countsAndRate } from '../core/wording/explain.ts';
 import { doneTexts, incidentTitle } from '../core/wording/incidents.ts';
 import { counted, datesText, numberText, percentText, timeText } from '../core/wording/phrases.ts';
 import { cronSchedule, isSameLocalMinute, type Schedule } from '../world/schedule.ts';
-import { alertFor, type PartContext } from '../alerts/client-part.ts';
 import { deliveryId } from './delivery-of.ts';
 import type { RecordingParts } from './outbox-store.ts';
 
@@ -36,7 +36,7 @@ export function digestOf(
   { since, now }: { readonly since: EpochMs; readonly now: EpochMs },
 ): Notice {
   const { fleet, routes, zone: timeZone } = context;
-  // What the digest is about, within what its channel may be told.
+  // The digest is about what both its own match and the routes of its channel pick.
   const audiences = [audienceIn([match], fleet), audienceOf(channel, routes, fleet)];
   const sees = (mailbox: MailboxName) => audiences.every((one) => one.sees(mailbox));
   const isClient = audiences.some((one) => one.isClient());

@@ -1,6 +1,8 @@
 // Notifies people of the store itself. While the store fails it can't be relied on to record a message, so this one
 // alert is sent without it, repeatedly to each channel until the channel accepts it. Its end is announced like that of
 // any alert, by the next process too: a note beside the store says that people were notified.
+
+import { messageFor, withStanding } from '../alerts/client-part.ts';
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { messageOf } from '../alerts/grouping.ts';
@@ -14,7 +16,6 @@ import type { Loss, StoreFailure } from '../core/store-failure.ts';
 import { hourMs, minuteMs, secondMs } from '../core/time.ts';
 import type { Loops } from '../world/loop.ts';
 import { endsWithin, systemClock } from '../world/world.ts';
-import { messageFor, withStanding } from '../alerts/client-part.ts';
 import { deliveryOf } from './delivery-of.ts';
 import type { NotifyParts, RecordingParts } from './outbox-store.ts';
 import { guardedAttempt } from './sender.ts';
