@@ -1,5 +1,6 @@
 // What a client's channel reads of an alert that concerns others, too: its own part, a count of the rest, and no name.
 import { expect, test } from 'vitest';
+import { alertFor, messageFor } from '../../src/alerts/client-part.ts';
 import { messageOf } from '../../src/alerts/grouping.ts';
 import { type AlertRoute, audienceOf, channelsFor, pauseEnd, pauseFingerprint } from '../../src/alerts/routing.ts';
 import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
@@ -15,9 +16,8 @@ import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { domainOf } from '../../src/core/mailbox.ts';
 import { hourMs } from '../../src/core/time.ts';
-import { alertFor, messageFor } from '../../src/alerts/client-part.ts';
-import { sampleAlert, sampleMailbox, start } from './samples.ts';
 import { account } from '../web/example-fleet.ts';
+import { sampleAlert, sampleMailbox, start } from './samples.ts';
 
 const api = 'https://api.example';
 const words = { command: 'warmwarden', zone: 'UTC', now: start };
