@@ -1,8 +1,7 @@
 // An alert as a client's channel gets it: of what concerns several clients its own part, with the rest as a count, and an
 // alert about others without names. Pure.
 
-import { createHash } from 'node:crypto';
-import { type Alert, fingerprintOf, noAccount, type Transition } from '../core/alert.ts';
+import { type Alert, fingerprintOf, noAccount, type Transition, wordsDigest } from '../core/alert.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { heldEntries } from '../core/guard/breaker.ts';
 import { idOfKey } from '../core/mailbox.ts';
@@ -133,5 +132,5 @@ function withheld(alert: Alert, account: string): Alert {
 
 /** Stands for what the channel is not told of by name, and is always the same for it. */
 function standIn(...words: readonly string[]): string {
-  return `other-${createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 12)}`;
+  return `other-${wordsDigest(words, 12)}`;
 }

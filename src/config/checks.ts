@@ -8,7 +8,8 @@ import { didYouMean } from '../core/nearest.ts';
 import { bothDaysDoubt } from '../world/schedule.ts';
 import { fieldsOf, type JsonFields } from '../world/schema/json.ts';
 import { type Finding, formatPath, type Path } from '../world/schema/problem.ts';
-import { type CheckedFile, type Config, keyPrefix, type RouteConfig, type TokenConfig } from './config.ts';
+import type { TokenConfig } from './access-schema.ts';
+import { type CheckedFile, type Config, keyPrefix, type RouteConfig } from './config.ts';
 
 // Mistakes. They read the unchecked tree, so that they are found even if something else is wrong.
 

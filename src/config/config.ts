@@ -27,7 +27,6 @@ import {
   serviceUrl,
   share,
   timeZone,
-  tokenDigest,
   truth,
   whole,
 } from '../world/schema/scalars.ts';
@@ -38,11 +37,11 @@ import {
   orNull,
   plainHttp,
   privateAuthority,
-  type Refuse,
   secret,
   section,
   wordOrWords,
 } from '../world/schema/section.ts';
+import { proxyHeader, token } from './access-schema.ts';
 import { guardSchema } from './guard-schema.ts';
 import { recipes, retention, storeSchema } from './places.ts';
 import { rulesSchema } from './rules-schema.ts';
@@ -341,60 +340,6 @@ const api = section({
     "The API's words for a DNS record, in any case.",
   ),
 });
-
-// What a viewer sees of the fleet, in the words of a route's match.
-
-const limitKeys = {
-  tags: optional(wordOrWords(pattern()), undefined, 'Role viewer: shows only mailboxes with these tags: globs.'),
-  accounts: optional(wordOrWords(pattern()), undefined, 'Role viewer: shows only these accounts: globs.'),
-};
-
-function refuseLimits({ role, tags, accounts }: Readonly<Record<string, unknown>>, refuse: Refuse): void {
-  if (role === 'viewer' || role === undefined) return;
-  for (const [key, value] of Object.entries({ tags, accounts }))
-    if (value !== undefined) refuse(key, 'is for the role viewer: no other role can be limited');
-}
-
-type LimitKeys = Readonly<Partial<Record<keyof typeof limitKeys, readonly string[] | undefined>>>;
-
-function withLimits<Keys extends LimitKeys>({ tags, accounts, ...keys }: Keys) {
-  return { ...keys, limits: tags || accounts ? { tag: tags, account: accounts } : null };
-}
-
-const token = section(
-  {
-    name: label().describe('The name of its owner.'),
-    sha256: secret(
-      tokenDigest('--role ROLE').describe('Its SHA-256 in hex, as `warmwarden token new NAME` prints it.'),
-    ),
-    role: oneOf(['viewer', 'operator', 'scraper']).describe('What the token can do.'),
-    ...limitKeys,
-  },
-  refuseLimits,
-).transform(withLimits);
-export type TokenConfig = z.output<typeof token>;
-
-const header = (text: string) =>
-  optional(z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header'), undefined, text);
-
-const proxyHeader = section({
-  user: header('The header with the name of the user. Default: X-Forwarded-User.'),
-  groups: header('The header with its groups, with commas between. Default: X-Forwarded-Groups.'),
-  roles: z
-    .array(
-      section(
-        {
-          group: z.string().min(1, 'is empty').describe('The name of a group of the proxy.'),
-          role: oneOf(['viewer', 'operator']).describe('What its users can do.'),
-          ...limitKeys,
-        },
-        refuseLimits,
-      ).transform(withLimits),
-    )
-    .min(1)
-    .describe('The first entry with a group of the user counts.'),
-  trusted: z.array(network()).min(1).describe('Addresses of the proxy. Warmwarden ignores the headers of all others.'),
-}).transform(({ user = 'X-Forwarded-User', groups = 'X-Forwarded-Groups', ...keys }) => ({ ...keys, user, groups }));
 
 const tls = section(
   {

@@ -172,12 +172,14 @@ export function fingerprintOf(subject: Subject): string {
 
 const idLetters = 10;
 
+/** Digest of the words in hex, with this many letters. */
+export function wordsDigest(words: readonly unknown[], letters: number): string {
+  return createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, letters);
+}
+
 /** Id of one firing of the alert, short enough to type. The next firing has another one. */
 export function alertId({ fingerprint, firingAt }: Pick<Alert, 'fingerprint' | 'firingAt'>): string {
-  return createHash('sha256')
-    .update(JSON.stringify([fingerprint, firingAt]))
-    .digest('hex')
-    .slice(0, idLetters);
+  return wordsDigest([fingerprint, firingAt], idLetters);
 }
 
 export function bothChanges(a: AlertChanges, b: AlertChanges): AlertChanges {
