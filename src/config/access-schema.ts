@@ -1,7 +1,7 @@
 // The section server.auth: tokens, users of a proxy, and what a viewer sees of the fleet.
 import { z } from 'zod';
 import { label, network, pattern, tokenDigest } from '../world/schema/scalars.ts';
-import { oneOf, optional, type Refuse, secret, section, wordOrWords } from '../world/schema/section.ts';
+import { oneOf, optional, orNull, type Refuse, secret, section, wordOrWords } from '../world/schema/section.ts';
 
 const limitKeys = {
   tags: optional(wordOrWords(pattern()), undefined, 'Role viewer: shows only mailboxes with these tags: globs.'),
@@ -20,7 +20,7 @@ function withLimits<Keys extends LimitKeys>({ tags, accounts, ...keys }: Keys) {
   return { ...keys, limits: tags || accounts ? { tag: tags, account: accounts } : null };
 }
 
-export const token = section(
+const token = section(
   {
     name: label().describe('The name of its owner.'),
     sha256: secret(
@@ -36,7 +36,7 @@ export type TokenConfig = z.output<typeof token>;
 const header = (text: string) =>
   optional(z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header'), undefined, text);
 
-export const proxyHeader = section({
+const proxyHeader = section({
   user: header('The header with the name of the user. Default: X-Forwarded-User.'),
   groups: header('The header with its groups, with commas between. Default: X-Forwarded-Groups.'),
   roles: z
@@ -54,3 +54,14 @@ export const proxyHeader = section({
     .describe('The first entry with a group of the user counts.'),
   trusted: z.array(network()).min(1).describe('Addresses of the proxy. Warmwarden ignores the headers of all others.'),
 }).transform(({ user = 'X-Forwarded-User', groups = 'X-Forwarded-Groups', ...keys }) => ({ ...keys, user, groups }));
+
+export const auth = z.union(
+  [
+    z.literal('none'),
+    section({
+      tokens: optional(z.array(token).min(1), undefined, 'Who has access.'),
+      proxyHeader: orNull(proxyHeader, 'Signs people in by headers of a proxy.'),
+    }).transform(({ tokens = [], proxyHeader }) => ({ tokens, proxyHeader })),
+  ],
+  { error: (issue) => (issue.code === 'invalid_union' ? 'must be none, or tokens with a list' : undefined) },
+);

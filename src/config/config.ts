@@ -41,7 +41,7 @@ import {
   section,
   wordOrWords,
 } from '../world/schema/section.ts';
-import { proxyHeader, token } from './access-schema.ts';
+import { auth } from './access-schema.ts';
 import { guardSchema } from './guard-schema.ts';
 import { recipes, retention, storeSchema } from './places.ts';
 import { rulesSchema } from './rules-schema.ts';
@@ -382,34 +382,21 @@ const server = section(
       'Without tokens: more host names of this server, such as its service in Compose.',
     ),
     tls: orNull(tls, 'Serves https instead of http. Changed files are read again.'),
-    auth: optional(
-      z.union(
-        [
-          z.literal('none'),
-          section({
-            tokens: optional(z.array(token).min(1), undefined, 'Who has access.'),
-            proxyHeader: orNull(proxyHeader, 'Signs people in by headers of a proxy.'),
-          }).transform(({ tokens = [], proxyHeader }) => ({ tokens, proxyHeader })),
-        ],
-        { error: (issue) => (issue.code === 'invalid_union' ? 'must be none, or tokens with a list' : undefined) },
-      ),
-      'none',
-      'Required if listen is not a loopback address.',
-    ),
+    auth: optional(auth, 'none', 'Required if listen is not a loopback address.'),
   },
   (keys, refuse) => {
-    const { listen: at, auth } = keys;
-    const { tokens, proxyHeader: byProxy } = (auth ?? {}) as Partial<Exclude<z.output<typeof server>['auth'], 'none'>>;
+    const { listen: at, auth: access } = keys;
+    const { tokens, proxyHeader: byProxy } = (access ?? {}) as Partial<Exclude<z.output<typeof auth>, 'none'>>;
     if (tokens?.length === 0 && byProxy === null) refuse('auth', 'must be none, or have tokens or proxy_header');
     const host = (at as Partial<z.output<typeof server>> | undefined)?.host;
-    if (auth === undefined && typeof host === 'string' && !isLoopback(host))
+    if (access === undefined && typeof host === 'string' && !isLoopback(host))
       refuse('listen', 'is open to other machines without a token: write auth with tokens, or auth: none');
   },
-).transform(({ listen: at, auth, ...keys }) => ({
+).transform(({ listen: at, auth: access, ...keys }) => ({
   ...keys,
   ...at,
   pathPrefix: keys.publicUrl === null ? '' : new URL(keys.publicUrl).pathname.replace(/\/+$/, ''),
-  auth: auth ?? ('none' as const),
+  auth: access ?? ('none' as const),
 }));
 
 const proxy = z.string().superRefine((value, context) => {
