@@ -35,7 +35,9 @@ export function readQuery<const S extends Shape>(
   const unknown = [...new Set(asked.keys())].filter((name) => !Object.hasOwn(shape, name));
   const wrong = ignoreUnknown ? [] : unknown.map((name) => `${shown(name)}: unknown parameter, expected ${known}`);
   for (const [name, parameter] of Object.entries(shape)) {
-    const all = asked.getAll(name);
+    const given = asked.getAll(name);
+    // Some generated clients repeat the name for each item of a list, whatever the description says.
+    const all = parameter.schema['type'] === 'array' && given.length > 0 ? [given.join(',')] : given;
     const [found] = all;
     const value = found === undefined ? parameter.usual : parameter.read(found);
     if (all.length > 1) wrong.push(`${name}: found ${all.length} times, expected once`);

@@ -55,6 +55,10 @@ test.each([
     'severity: found "critical,grave", expected one or several of critical, warning, info, with commas between.',
   ],
   [
+    '/api/alerts?severity=critical&severity=grave',
+    'severity: found "critical,grave", expected one or several of critical, warning, info, with commas between.',
+  ],
+  [
     '/api/history?operation=paus',
     `operation: found "paus" (did you mean pause?), expected ${historyFilters.operation.wanted}.`,
   ],
@@ -76,6 +80,15 @@ test.each([
   await using server = await open();
   const { status, text } = await server.get(path);
   expect([status, JSON.parse(text)]).toEqual([400, { error: 'bad_request', message }]);
+});
+
+test('a list may repeat its name, as generated clients write it', async () => {
+  await using server = await open();
+  const answers = ['critical,warning', 'critical&severity=warning', 'info'].map(
+    async (some) => (await server.get(`/api/alerts?severity=${some}`)).text,
+  );
+  const [commas, repeated, other] = await Promise.all(answers);
+  expect([repeated, other === commas]).toEqual([commas, false]);
 });
 
 test('what was found is shown harmless, on a page too', async () => {
