@@ -265,3 +265,22 @@ test('filters find nothing of another client, and links to commands are refused'
   for (const path of ['/alerts?do=ack&id=x', '/silences?do=add', '/activity?do=undo&since=1h'])
     expect([path, (await asked(server.url + path, bearer('tagged'))).status]).toEqual([path, 403]);
 });
+
+test('the headers of a proxy count from its address alone, and only for a user with a known group', async () => {
+  const user = (name: string, groups: string) => ({ 'x-forwarded-user': name, 'x-forwarded-groups': groups });
+  await using server = await running();
+  const statusOf = async (headers: Record<string, string>) =>
+    (await asked(`${server.url}/api/deliveries`, headers)).status;
+  expect(await statusOf(user('ann', 'ops'))).toBe(200);
+  expect(await statusOf({ ...user('ann', 'ops'), ...bearer('wrong') })).toBe(200);
+  const refused = [user('ann', 'others'), user('ann', ''), user('Warmwarden', 'ops'), user('eve, ann', 'ops')];
+  for (const headers of refused) expect([headers, await statusOf(headers)]).toEqual([headers, 403]);
+  await using other = await running({
+    auth: () => ({
+      tokens: [ops],
+      proxyHeader: { ...proxyHeader, trusted: [{ ...trusted[0], address: '192.0.2.0' }] },
+    }),
+  });
+  expect((await asked(`${other.url}/api/fleet`, user('ann', 'ops'))).status).toBe(401);
+  expect((await asked(`${other.url}/api/fleet`, { ...user('ann', 'ops'), ...bearer('ops') })).status).toBe(200);
+});

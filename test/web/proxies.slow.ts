@@ -1,7 +1,9 @@
 // The proxies of docs/access.md for real: what it prints for nginx and Caddy, in front of a server as it says to configure one.
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { request } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Store } from '../../src/store/store.ts';
@@ -149,5 +151,57 @@ test.skipIf(!hasBrowser() || !isInstalled('nginx') || !isInstalled('caddy')).eac
     expect(await statusOfGuess(publicUrl, '127.0.0.2')).toBe(429);
     expect(await statusOfGuess(publicUrl, '127.0.0.3')).toBe(401);
     await store.close();
+  },
+);
+
+test.skipIf(!isInstalled('caddy'))(
+  'behind Caddy with forward_auth, users have the role of their group, and forged headers count for nothing',
+  { timeout: 60_000 },
+  async () => {
+    const signedIn: Record<string, Record<string, string>> = {
+      ann: { 'remote-user': 'ann', 'remote-groups': 'staff' },
+      nora: { 'remote-user': 'nora', 'remote-groups': 'north' },
+      eve: {},
+    };
+    const gate = createServer((asking, answer) => answer.writeHead(200, signedIn[`${asking.headers['x-test']}`]).end());
+    await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve));
+    const folder = newFolder();
+    writeFileSync(join(folder, 'tls.crt'), ownCertificate.cert);
+    writeFileSync(join(folder, 'tls.key'), ownCertificate.key);
+    const port = await freePort();
+    const roles = [
+      { group: 'staff', role: 'operator' },
+      { group: 'north', role: 'viewer', limits: { account: ['northwind'] } },
+    ] as const;
+    const proxyHeader = { user: 'Remote-User', groups: 'Remote-Groups', roles, trusted: trustedProxies() };
+    await using server = await serve(exampleFleet(), { auth: () => ({ tokens: [], proxyHeader }), trustedProxies });
+    const site = printed('Sign-in at a proxy', 'caddyfile').replace(
+      '127.0.0.1:9091',
+      `127.0.0.1:${(gate.address() as AddressInfo).port}`,
+    );
+    await using proxy = started('Caddy', folder, caddy(site, { folder, port, to: `127.0.0.1:${server.port}` }));
+    const statusOf = (headers: Record<string, string>, path: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const options = { headers, rejectUnauthorized: false, agent: false };
+        request(`https://localhost:${port}${path}`, options, (answer) => {
+          answer.resume().once('end', () => resolve(answer.statusCode));
+        })
+          .once('error', reject)
+          .end();
+      });
+    await until('Caddy to answer', () => {
+      if (proxy.over()) throw new Error(proxy.said());
+      return statusOf({ 'x-test': 'ann' }, '/healthz').catch(() => null);
+    });
+    const forged = { 'remote-user': 'ann', 'remote-groups': 'staff' };
+    const asks = [
+      [{ 'x-test': 'ann' }, '/api/deliveries', 200],
+      [{ 'x-test': 'nora' }, '/api/fleet', 200],
+      [{ 'x-test': 'nora', ...forged }, '/api/deliveries', 403],
+      [{ 'x-test': 'eve', ...forged }, '/api/fleet', 401],
+    ] as const;
+    for (const [headers, path, status] of asks)
+      expect([headers, await statusOf(headers, path)]).toEqual([headers, status]);
+    gate.close();
   },
 );
