@@ -64,7 +64,10 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
   };
 }
 
-/** `isReady`: current result of /readyz. `partOf`: part of the fleet that a request may see, or null for all of it. The response sets its own encoding, so no middleware compresses it again. */
+/**
+ * `isReady`: current result of /readyz. `partOf`: part of the fleet that a request may see, or null for all of it. The
+ * response sets its own encoding, so no middleware compresses it again.
+ */
 export function addMetrics(
   app: Hono,
   metrics: Metrics,
