@@ -31,7 +31,7 @@ const rowSchema = section({
 const rowsSchema = section({ mailboxes: z.array(rowSchema).min(1, 'has no row') });
 const secretColumns = ['smtp_pass', 'imap_pass'] as const;
 
-export interface MailboxRow extends z.output<typeof rowSchema> {
+export interface ConnectRow extends z.output<typeof rowSchema> {
   /** The row as its file has it, with references to its passwords. */
   readonly written: JsonFields;
 }
@@ -40,7 +40,7 @@ export interface MailboxRow extends z.output<typeof rowSchema> {
 export function readRows(
   file: string,
   environment: NodeJS.ProcessEnv,
-): { readonly rows: readonly MailboxRow[] } | { readonly problems: readonly Problem[] } {
+): { readonly rows: readonly ConnectRow[] } | { readonly problems: readonly Problem[] } {
   const read = readSmallFile(file, maxFileBytes);
   if ('failure' in read) return { problems: [atTop(`the file can't be read: ${read.failure}`)] };
   const source = extname(file).toLowerCase() === '.csv' ? readCsv(read.text) : readYaml(read.text);

@@ -16,7 +16,7 @@ import { commandName } from '../world/program.ts';
 import { formatProblem } from '../world/schema/problem.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
 import { findStore, loadConfigured } from './configuration.ts';
-import { type MailboxRow, readRows } from './connect-file.ts';
+import { type ConnectRow, readRows } from './connect-file.ts';
 import { askFor, daemonListens } from './daemon.ts';
 import { CommandError, exitFailed } from './errors.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './operations.ts';
@@ -28,7 +28,7 @@ interface ConnectOptions extends ConfigOptions, ConfirmOptions {
   readonly account?: string;
 }
 
-type Outcome = Answers['connect']['mailboxes'][number];
+type ConnectOutcome = Answers['connect']['mailboxes'][number];
 
 export function connectCommand(): Command {
   return withConfirmOptions(new Command('connect'))
@@ -70,7 +70,7 @@ export async function connect(file: string, options: ConnectOptions, world: Worl
     if (off) throw new CommandError('failed', writesAreOff(off, commandName));
     if (daemon) await askFor(daemon, 'slot', { account });
   };
-  const outcomes: Outcome[] = [];
+  const outcomes: ConnectOutcome[] = [];
   const byAccount = Map.groupBy(rows, ({ account }) => account);
   const connecting = [...byAccount].map(([name, theirs]) => {
     const account = config.accounts.find((one) => one.name === name) as AccountConfig;
@@ -93,7 +93,7 @@ export async function connect(file: string, options: ConnectOptions, world: Worl
   }
 }
 
-interface RowOf extends MailboxRow {
+interface RowOf extends ConnectRow {
   readonly account: string;
 }
 
@@ -178,16 +178,16 @@ class Connecting {
     ];
   }
 
-  planned(): readonly Outcome[] {
+  planned(): readonly ConnectOutcome[] {
     return this.#rows.map((row) => this.#alreadyIn(row) ?? this.#outcome(row, 'planned', ''));
   }
 
-  async connectAll(): Promise<readonly Outcome[]> {
-    const outcomes: Outcome[] = [];
+  async connectAll(): Promise<readonly ConnectOutcome[]> {
+    const outcomes: ConnectOutcome[] = [];
     let stopped: string | null = null;
     let unanswered = 0;
     for (const row of this.#rows) {
-      const outcome: Outcome =
+      const outcome: ConnectOutcome =
         this.#alreadyIn(row) ??
         (stopped === null ? await this.#connectOne(row) : this.#outcome(row, 'not_tried', stopped));
       outcomes.push(outcome);
@@ -202,7 +202,7 @@ class Connecting {
    * Sends a POST at most once, unless the API answers 429 and does not list the mailbox. Looks right before: a copy of the
    * file may be connected elsewhere at the same time.
    */
-  async #connectOne(row: RowOf): Promise<Outcome> {
+  async #connectOne(row: RowOf): Promise<ConnectOutcome> {
     const failure = await this.#readList();
     if (failure !== null) return this.#outcome(row, 'not_tried', failure);
     const already = this.#alreadyIn(row);
@@ -262,19 +262,24 @@ class Connecting {
     return this.#listed.get(email.toLowerCase()) ?? null;
   }
 
-  #alreadyIn(row: RowOf): Outcome | null {
+  #alreadyIn(row: RowOf): ConnectOutcome | null {
     const id = this.#idOf(row.email);
     return id === null ? null : this.#outcome(row, 'connected_before', '', id);
   }
 
-  #outcome({ email, account }: RowOf, outcome: Outcome['outcome'], detail: string, id: string | null = null): Outcome {
+  #outcome(
+    { email, account }: RowOf,
+    outcome: ConnectOutcome['outcome'],
+    detail: string,
+    id: string | null = null,
+  ): ConnectOutcome {
     return { email, account, outcome, id, detail };
   }
 }
 
-const failures: readonly Outcome['outcome'][] = ['failed', 'unknown', 'not_tried'];
+const failures: readonly ConnectOutcome['outcome'][] = ['failed', 'unknown', 'not_tried'];
 
-function isFailure({ outcome }: Outcome): boolean {
+function isFailure({ outcome }: ConnectOutcome): boolean {
   return failures.includes(outcome);
 }
 
@@ -293,7 +298,7 @@ function keepFailed(file: string, left: readonly RowOf[]): string | null {
 }
 
 function report(
-  outcomes: readonly Outcome[],
+  outcomes: readonly ConnectOutcome[],
   failedFile: string | null,
   { json = false, effect }: ConnectOptions & { readonly effect: readonly string[] },
 ): void {
