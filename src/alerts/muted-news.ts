@@ -169,12 +169,18 @@ export class MuteLook {
     const gone = [...this.#entries].filter(([, { channel }]) => !channels.includes(channel));
     for (const [key] of gone) this.#entries.delete(key);
     return gone.flatMap(([, news]) => {
-      const { about, to, transitions, members } = news;
+      const { about, to, members, isKnown } = news;
+      // The heirs did not get a beginning that the removed channel got: its end is no news, and its worsening is a beginning.
+      const transitions = news.transitions.flatMap((one) => {
+        if (!isKnown || (one.kind !== 'resolved' && one.kind !== 'worsened')) return [one];
+        return one.kind === 'resolved' ? [] : [{ ...one, kind: 'firing' as const }];
+      });
+      if (transitions.length + members.length === 0) return [];
       const isNew = (name: string, { fingerprint }: Alert) =>
         !to.includes(name) && !this.#entries.has(keyOf(name, about)) && !this.#facts.isKnown(name, fingerprint);
       const alerts = [...transitions.map(({ alert }) => alert), ...members];
       const heirs = [...new Set(alerts.flatMap((alert) => wanted(alert).filter((name) => isNew(name, alert))))];
-      for (const channel of heirs) this.#keep({ ...news, channel, to: [...to, ...heirs] });
+      for (const channel of heirs) this.#keep({ ...news, transitions, isKnown: false, channel, to: [...to, ...heirs] });
       return heirs.length === 0 ? [] : transitions.map((transition) => ({ transition, to: heirs }));
     });
   }

@@ -138,7 +138,15 @@ function namesOf(channels: readonly RoutedChannel[]): readonly string[] {
 /** An alert about Warmwarden itself has no account, so a route by account or tag must not exclude it. */
 function wants({ match }: AlertRoute, alert: Alert, fleet: KnownFleet): boolean {
   const { account: _account, tag: _tag, ...rest } = match;
-  return matches(alert, accountsOf(alert).length === 0 ? rest : match, fleet, 'one');
+  if (accountsOf(alert).length === 0) return matches(alert, rest, fleet, 'one');
+  return matches(alert, match, fleet, 'one') || (matches(alert, rest, fleet, 'one') && holdsOneOf(match, alert, fleet));
+}
+
+/** Returns true if the alert is about held mailboxes, and the match picks one of them. An account may have several clients. */
+function holdsOneOf(match: AlertMatch, { rule, object }: Alert, fleet: KnownFleet): boolean {
+  if (ruleBook[rule].shows !== 'hold') return false;
+  const { sees } = audienceIn([match], fleet);
+  return heldEntries(fleet.breaker(object ?? '')).some((one) => sees({ ...one, id: idOfKey(one.key) }));
 }
 
 // Escalation: a route with a delay leads to its channels only when an alert has fired for that long.

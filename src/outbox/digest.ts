@@ -8,6 +8,7 @@ import { type Alert, type AlertMatch, matchText } from '../core/alert.ts';
 import { ruleBook, severities } from '../core/alert-rules.ts';
 import type { Delivery, NewDelivery } from '../core/delivery.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
+import { isCounted } from '../core/guard/rows.ts';
 import type { Incident, IncidentMailbox } from '../core/incident.ts';
 import type { MailboxName, MailboxState } from '../core/mailbox.ts';
 import { ratePpm } from '../core/policy.ts';
@@ -106,17 +107,23 @@ function fleetText(mailboxes: readonly MailboxState[]): string {
   return `${total}, of which Warmwarden has ${claimed('recovery')} in recovery and ${claimed('pause')} paused.`;
 }
 
-/** `1,240 emails since 13 March, of which 14 bounced: 1.13%.` */
+/** `1,240 emails since 13 March, of which 14 bounced: 1.13%. 2 mailboxes have no readable statistics and are not counted.` */
 function emailsText(mailboxes: readonly MailboxState[], since: EpochMs): string {
   const first = utcDate(since);
-  const days = mailboxes
-    .flatMap(({ stats }) => stats?.answer.rows ?? [])
-    .filter(({ date }) => date !== null && date >= first);
+  const read = mailboxes.flatMap(({ stats }) => {
+    const rows = stats && stats.at >= since ? stats.answer.rows : null;
+    const days = rows?.filter(({ date }) => date === null || date >= first) ?? null;
+    return days?.every((day) => day.date !== null && isCounted(day)) ? [days] : [];
+  });
+  const days = read.flat();
   const sent = days.reduce((sum, day) => sum + (day.sent ?? 0), 0);
   const bounced = days.reduce((sum, day) => sum + (day.bounced ?? 0), 0);
   const rate = ratePpm({ sent, bounced });
   const share = rate === null ? '' : `: ${percentText(rate)}`;
-  return `${numberText(sent)} ${sent === 1 ? 'email' : 'emails'} since ${datesText(first, first)}, of which ${numberText(bounced)} bounced${share}.`;
+  const emails = `${numberText(sent)} ${sent === 1 ? 'email' : 'emails'} since ${datesText(first, first)}, of which ${numberText(bounced)} bounced${share}.`;
+  const left = mailboxes.length - read.length;
+  const uncounted = `${counted(left, 'mailbox has', 'mailboxes have')} no readable statistics and ${left === 1 ? 'is' : 'are'} not counted.`;
+  return [...(read.length > 0 || left === 0 ? [emails] : []), ...(left > 0 ? [uncounted] : [])].join(' ');
 }
 
 /** Action with the counts that led to it. */

@@ -81,6 +81,16 @@ test('of a hold a channel gets its own mailboxes by name, and a count of the oth
   expect(alertFor('ops', hold, context)).toBe(hold);
 });
 
+test('a hold behind a key that clients share goes to the channels of those with a held mailbox', () => {
+  const fleet = fleetOf('alpha', 'beta', 'gamma');
+  const client = ({ email }: { readonly email: string }) => [`client=${domainOf(email)}`];
+  fleet.tags = { all: () => [], of: client, ofAccount: () => [] };
+  const tagged = ['alpha', 'delta'].map((name) => ({ match: { tag: [`client=${name}.example`] }, channels: [name] }));
+  const channels = ['alpha', 'delta', 'ops'].map((name) => ({ name, type: 'slack' }));
+  const all = [...tagged, { match: {}, channels: ['ops'] }];
+  expect(channelsFor(hold, { routes: all, channels, fleet, now: start })).toEqual(['alpha', 'ops']);
+});
+
 test('the end of a hold is the same alert as its beginning, without names of others', () => {
   const fleet = fleetOf('alpha', 'beta', 'gamma');
   fleet.putBreaker(api, closedBreaker);

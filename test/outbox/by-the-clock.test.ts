@@ -135,21 +135,24 @@ test('says what was done, what is at risk, what is unknown and what nobody got; 
   await using at = await stage(settings, { store }, (url, clock) => [slackTo(url, clock)]);
   const { rig } = at;
   rig.fleet.putMailbox(sampleMailbox());
+  rig.fleet.putMailbox({ ...sampleMailbox(), id: 'm2', stats: null });
   rig.fleet.putAlert(sampleAlert(1, { rule: 'bounce_near_limit', severity: 'info' }));
   rig.fleet.putAlert(sampleAlert(2));
   await rig.clock.advance(minuteMs);
   const payload = at.bodies().find(({ text }) => text.startsWith('Warmwarden'));
   expect(slackFaults(payload)).toEqual([]);
-  expect(payload.text).toBe('Warmwarden on 20 March: 15 done, 1 at risk, 2 unknown, 1 undelivered');
+  expect(payload.text).toBe('Warmwarden on 20 March: 15 done, 1 at risk, 3 unknown, 1 undelivered');
   const texts: string[] = payload.attachments[0].blocks.map(
     (block: { text?: { text: string } }) => block.text?.text ?? '',
   );
-  expect(texts[0]).toContain('1 mailbox, of which Warmwarden has 0 in recovery and 0 paused.');
-  expect(texts[0]).toMatch(/0 emails since 19 March, of which 0 bounced\./);
+  expect(texts[0]).toContain('2 mailboxes, of which Warmwarden has 0 in recovery and 0 paused.');
+  expect(texts[0]).toMatch(
+    /0 emails since 19 March, of which 0 bounced\. 1 mailbox has no readable statistics and is not counted\./,
+  );
   expect(texts[1]).toMatch(/confirmed .*\. \d+ bounces in \d+ emails/);
   expect(texts[1]).toContain('and 5 more: see the page.');
   expect(texts[2]).toContain('info: bob1@acme.example');
-  expect(texts[3]).toContain('1 mailbox not judged yet');
+  expect(texts[3]).toContain('2 mailboxes not judged yet');
   expect(texts[4]).toContain('Critical: &lt;!channel&gt;: the receiver answered 400');
 });
 

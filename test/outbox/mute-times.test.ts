@@ -200,7 +200,7 @@ test('a reload says what becomes of what waits for a channel that is gone, or th
   const routes = [{ channels: ['north', 'south'] }, { channels: ['east'], mute: ['nights'] }];
   const config = { alerts: { channels, routes } } as unknown as Config;
   expect(unmutedText(['gone', 'north', 'east'], config)).toEqual([
-    'what waits for the channel gone until the end of a mute time goes to the channels of its routes now',
+    'what waits for the channel gone until the end of a mute time goes to other channels of its routes, or to nobody if it has none',
     'what waits for the channel north until the end of a mute time is sent now',
   ]);
 });
@@ -219,6 +219,20 @@ test('a critical alert of a channel that is removed goes to everybody, and an ot
   expect(await at.run(minuteMs)).toMatchObject([{ channel: 'day', alerts: ['firing m1'] }]);
   at.end(alert(1, critical), alert(2));
   expect(await at.run(hourMs)).toMatchObject([{ channel: 'day', alerts: ['resolved m1'] }]);
+});
+
+test('the end of an alert that only the removed channel knew is no news for the others', async () => {
+  const at = rig(['north', 'day'], true);
+  const crashes = { match: { rule: ['crashed'] }, channels: ['day'] };
+  at.reload({ muteTimes: [], routes: [{ match: {}, channels: ['north'] }, crashes] });
+  at.fire(alert(1));
+  expect(await at.run(hourMs)).toMatchObject([{ channel: 'north', alerts: ['firing m1'] }]);
+  at.reload({ muteTimes: [nights], routes: [{ ...route, channels: ['north'] }, crashes] });
+  at.end(alert(1));
+  expect(await at.run(hourMs)).toEqual([]);
+  at.reload({ routes: [{ match: {}, channels: ['day'] }] });
+  at.rename('day');
+  expect(await at.run(hourMs)).toEqual([]);
 });
 
 test('each of two pauses of a mailbox in one night is told, also if the second comes in the morning, and the message says since when it waited', async () => {

@@ -58,7 +58,7 @@ function twoClients(): Fleet {
   fleet.putSweep({ account: 'south', since: now, mailboxes: 900, read: 1, doneAt: null });
   for (const one of all) {
     fleet.putMailbox(one);
-    fleet.putAction(action(`a-${one.id}`, one, { by: { name: 'jo', reason: `for ${one.email}` } }));
+    fleet.putAction(action(`a-${one.id}`, one, { by: { name: 'jo', reason: 'for north and south' } }));
     fleet.putAlert(about(one, `${one.email} has no connection`));
   }
   fleet.putBreaker(api, breaker);
@@ -115,9 +115,9 @@ const roles = [
 ] as const;
 const proxyHeader = { user: 'X-Forwarded-User', groups: 'X-Forwarded-Groups', roles, trusted };
 
-function running(changes: Partial<ServerOptions> = {}) {
+function running(changes: Partial<ServerOptions> = {}, fleet = twoClients()) {
   const world = stillWorld();
-  return serve(twoClients(), {
+  return serve(fleet, {
     auth: () => ({ tokens: [tags, named, ops], proxyHeader }),
     history: {
       commands: async ({ before, limit }) => commands.filter(({ at }) => at < (before?.at ?? now)).slice(0, limit),
@@ -283,4 +283,14 @@ test('the headers of a proxy count from its address alone, and only for a user w
   });
   expect((await asked(`${other.url}/api/fleet`, user('ann', 'ops'))).status).toBe(401);
   expect((await asked(`${other.url}/api/fleet`, { ...user('ann', 'ops'), ...bearer('ops') })).status).toBe(200);
+});
+
+test('its own newest action stands on the page beside a hundred newer ones of others', async () => {
+  const fleet = twoClients();
+  fleet.putMailbox({ ...own, action: action('a-n1', own) });
+  for (let index = 0; index < 100; index += 1)
+    fleet.putAction({ ...action(`s-${index}`, others), plannedAt: now + index });
+  await using server = await running({}, fleet);
+  const page = await (await fetch(server.url, { headers: { ...bearer('tagged'), accept: 'text/html' } })).text();
+  expect([page.includes('has not changed a mailbox yet'), page.includes('bob@south')]).toEqual([false, false]);
 });

@@ -216,7 +216,9 @@ function leftChangedText(dropped: readonly MailboxState[]): readonly string[] {
 export function unmutedText(waiting: readonly string[], { alerts: { channels, routes } }: Config): readonly string[] {
   return waiting.flatMap((name) => {
     if (!channels.some((channel) => channel.name === name))
-      return [`what waits for the channel ${name} until the end of a mute time goes to the channels of its routes now`];
+      return [
+        `what waits for the channel ${name} until the end of a mute time goes to other channels of its routes, or to nobody if it has none`,
+      ];
     const isMuted = routes.some((route) => route.channels.includes(name) && (route.mute ?? []).length > 0);
     return isMuted ? [] : [`what waits for the channel ${name} until the end of a mute time is sent now`];
   });

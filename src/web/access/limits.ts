@@ -14,6 +14,7 @@ import type { CommandEntry } from '../../core/operator-command.ts';
 import type { HistoryQuery } from '../../core/records.ts';
 import { storeTitle } from '../../core/store-failure.ts';
 import type { WritesOff } from '../../core/write-scope.ts';
+import { nextTurn } from '../../world/world.ts';
 import type { RouteParts } from '../route-parts.ts';
 
 /** Routes that answer a token with limits. They read everything through the parts that `partsFor` returns. */
@@ -81,11 +82,17 @@ function partsWithin(parts: RouteParts, limits: AlertMatch): RouteParts {
         ),
       guardActions: (query) =>
         readVisible(
-          (page) => history.guardActions(page),
+          async (page) => (await history.guardActions(page)).map(withoutReason),
           query,
           seesAction,
           ({ plannedAt, id }) => ({ at: plannedAt, id }),
         ),
+    },
+    entries: {
+      entriesOf: async (mailbox, until, limit) => {
+        const { actions, ...rest } = await parts.entries.entriesOf(mailbox, until, limit);
+        return { ...rest, actions: actions.map(withoutReason) };
+      },
     },
     transitions: async (limit, before) =>
       (await transitions(limit, before)).map(({ id, transition }) => ({
@@ -117,6 +124,7 @@ async function readVisible<Row extends { readonly id: Id }, Id>(
     const last = rows.at(-1);
     if (found.length >= query.limit || rows.length < rowsARead || !last) return found.slice(0, query.limit);
     before = placeOf(last);
+    await nextTurn();
   }
 }
 
@@ -130,6 +138,12 @@ function transitionWithin(audience: Audience, transition: Transition, words: Par
   return alert.facts.withheld ? null : { ...transition, alert };
 }
 
+/** One reason may be about many mailboxes, and name those of others. */
+function withoutReason(action: Action): Action {
+  return action.by ? { ...action, by: { ...action.by, reason: '' } } : action;
+}
+
+const actionsShown = 100;
 const withoutCause = 'the cause is not shown here';
 
 /** Picture of what an audience sees. Its totals count nothing else. It has no channels and no breakers. */
@@ -137,7 +151,8 @@ function fleetWithin(audience: Audience, words: PartFacts & { readonly fleet: Fl
   const { sees, seesAll } = audience;
   const { fleet: whole } = words;
   const part = new Fleet();
-  for (const mailbox of whole.mailboxes()) if (sees(mailbox)) part.putMailbox(mailbox);
+  for (const mailbox of whole.mailboxes())
+    if (sees(mailbox)) part.putMailbox({ ...mailbox, action: mailbox.action && withoutReason(mailbox.action) });
   const isOwn = (account: string) => seesAll(account) || part.mailboxCount(account) > 0;
   for (const state of whole.accounts()) if (isOwn(state.name)) part.putAccount(accountWithin(audience, state));
   for (const sweep of whole.sweeps()) if (seesAll(sweep.account)) part.putSweep(sweep);
@@ -146,8 +161,11 @@ function fleetWithin(audience: Audience, words: PartFacts & { readonly fleet: Fl
     const seen = transitionWithin(audience, { kind: 'firing', at: alert.since, alert }, words);
     if (seen) part.putAlert(seen.alert);
   }
-  for (const action of whole.recentActions().toReversed())
-    if (part.mailbox(action.account, action.mailboxId)) part.putAction(action);
+  const isOfPart = ({ account, mailboxId }: Action) => part.mailbox(account, mailboxId) !== undefined;
+  // The newest actions of the whole fleet may all be of others.
+  const actions = [...[...part.mailboxes()].flatMap(({ action }) => action ?? []), ...whole.recentActions()];
+  const newest = actions.filter(isOfPart).sort((a, b) => b.plannedAt - a.plannedAt);
+  for (const action of newest.slice(0, actionsShown).toReversed()) part.putAction(withoutReason(action));
   for (const incident of whole.incidents().flatMap((one) => incidentWithin(audience, one))) part.putIncident(incident);
   for (const off of whole.knownWritesOff()) {
     const seen = writesOffWithin(audience, off, isOwn);
