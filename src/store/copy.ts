@@ -2,6 +2,7 @@
 import { type Insertable, sql } from 'kysely';
 import { nameOf, type PostgresPlace } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
+import { listText } from '../core/wording/phrases.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './failure.ts';
 import { openPostgres } from './postgres.ts';
@@ -30,7 +31,8 @@ export async function copyStore(from: string, to: PostgresPlace, now: EpochMs): 
   try {
     const target = await openPostgres(to, now);
     try {
-      return { tables: await copyTables(source, target, to), warnings: source.warnings };
+      const foreign = await foreignTables(source.db);
+      return { tables: await copyTables(source, target, to), warnings: [...source.warnings, ...foreign] };
     } catch (error) {
       throw target.sentence(error);
     } finally {
@@ -39,6 +41,17 @@ export async function copyStore(from: string, to: PostgresPlace, now: EpochMs): 
   } finally {
     await source.close();
   }
+}
+
+/** Names tables of other programs, such as Litestream's: they stay in the file. */
+async function foreignTables(source: Db): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`
+    SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY name`.execute(
+    source,
+  );
+  const own: readonly string[] = tableNames;
+  const names = rows.map(({ name }) => name).filter((name) => !own.includes(name));
+  return names.length === 0 ? [] : [`Not copied, because Warmwarden did not make it: ${listText(names)}.`];
 }
 
 async function copyTables(source: Database, target: Database, to: PostgresPlace): Promise<readonly CopiedTable[]> {

@@ -200,7 +200,7 @@ test('a reload says what becomes of what waits for a channel that is gone, or th
   const routes = [{ channels: ['north', 'south'] }, { channels: ['east'], mute: ['nights'] }];
   const config = { alerts: { channels, routes } } as unknown as Config;
   expect(unmutedText(['gone', 'north', 'east'], config)).toEqual([
-    'what waits for the channel gone until the end of a mute time goes to other channels of its routes, or to nobody if it has none',
+    'what waits for the channel gone until the end of a mute time goes to other channels of its routes, or is dropped if it has none',
     'what waits for the channel north until the end of a mute time is sent now',
   ]);
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readWarmup } from '../../src/api/answers.ts';
 import { dayMs, hourMs } from '../../src/core/time.ts';
 import { recentEmailSentences } from '../../src/core/wording/phrases.ts';
-import { pausedBy, pausedText } from '../../src/core/wording/states.ts';
+import { holdOf, pausedBy, pausedText } from '../../src/core/wording/states.ts';
 import { action, mailbox, now, verdict } from '../web/example-fleet.ts';
 
 const box = mailbox('m1', 'a@acme.example');
@@ -92,4 +92,15 @@ test.each([
   ['what can not be read', [null, 7, { status: 4, landed_in: {}, scheduled_at: 'soon', sent_at: false }], []],
 ])('%s', (_name, emails, sentences) => {
   expect(said(emails)).toEqual(sentences);
+});
+
+test.each([
+  ['contested', 'contested', null, /contest end .*or a day/],
+  ['emergency', 'guard_action_failed', 'refused', /^A person who makes the change in the warm-up service/],
+] as const)('a hold for %s has a beginning, and says what ends it', (reason, rule, state, ends) => {
+  const judged = { at: now, answer: verdict({ action: 'hold', reason }) };
+  const row = { state: 'held', mailbox: { ...box, verdict: judged }, alerts: [{ rule, since: pausedAt }] } as const;
+  const actions = state === null ? [] : [refused];
+  const hold = holdOf(row, { actions, changes: [] }, { zone: 'UTC', command: 'warmwarden' });
+  expect([hold.since, hold.ends]).toEqual([pausedAt, expect.stringMatching(ends)]);
 });

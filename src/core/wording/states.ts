@@ -2,6 +2,7 @@
 
 import type { Action, Person } from '../action.ts';
 import type { Alert } from '../alert.ts';
+import type { AlertRule } from '../alert-rules.ts';
 import { type Change, type GuardState, type MailboxState, stateTable, typedName } from '../mailbox.ts';
 import type { Claim, Verdict, VerdictAction } from '../verdict.ts';
 import { explainVerdict, progressText, rateText, sentence } from './explain.ts';
@@ -73,10 +74,13 @@ export function isHeld({ state, mailbox }: HeldRow): boolean {
   return state === 'held' || isPausedByOthers(state, mailbox) || Boolean(mailbox.memory?.claim);
 }
 
-/** Also while a pause that was seen can't be judged. */
+/** A pause that was seen counts also while it can't be judged. */
 function isPausedByOthers(state: GuardState, { memory }: Pick<MailboxState, 'memory'>): boolean {
   return state === 'paused_by_others' || (memory?.run === 'paused' && memory.claim?.kind !== 'pause');
 }
+
+/** Alerts about an action that is held, or that the API did not carry out. */
+const holdRules: readonly AlertRule[] = ['guard_held', 'contested', 'guard_action_failed'];
 
 export interface HeldRow {
   readonly state: GuardState;
@@ -84,7 +88,7 @@ export interface HeldRow {
   readonly alerts: readonly Pick<Alert, 'rule' | 'since'>[];
 }
 
-/** Hold of a mailbox that `isHeld`. `name`: of the person. `command` starts this program. */
+/** Hold of a mailbox that `isHeld`. `command` starts this program. */
 export function holdOf(
   { state, mailbox, alerts }: HeldRow,
   doings: Pick<PausedFacts, 'actions' | 'changes'>,
@@ -99,9 +103,14 @@ export function holdOf(
       circuit_breaker: `\`${command} breaker apply\` carries the action out, \`${command} breaker discard\` drops it.`,
       contested: `\`${command} contest end ${typed}\`, or a day without another reversal.`,
     }[String(verdict.answer.reason)];
-    const since = alerts.find(({ rule }) => rule === 'guard_held')?.since ?? null;
+    const since = alerts.find(({ rule }) => holdRules.includes(rule))?.since ?? null;
     const text = explainVerdict(verdict.answer);
-    return { since, ...byGuard, text, ends: ends ?? 'The next data that Warmwarden can judge.' };
+    const [newest] = doings.actions;
+    const isRefused = newest?.state === 'refused' || newest?.state === 'unconfirmed';
+    const otherwise = isRefused
+      ? 'A person who makes the change in the warm-up service, or a try that the API accepts.'
+      : 'The next data that Warmwarden can judge.';
+    return { since, ...byGuard, text, ends: ends ?? otherwise };
   }
   if (claim?.kind === 'recovery' && !isPausedByOthers(state, mailbox)) {
     const progress = verdict && progressText(verdict.answer);

@@ -217,7 +217,7 @@ export function unmutedText(waiting: readonly string[], { alerts: { channels, ro
   return waiting.flatMap((name) => {
     if (!channels.some((channel) => channel.name === name))
       return [
-        `what waits for the channel ${name} until the end of a mute time goes to other channels of its routes, or to nobody if it has none`,
+        `what waits for the channel ${name} until the end of a mute time goes to other channels of its routes, or is dropped if it has none`,
       ];
     const isMuted = routes.some((route) => route.channels.includes(name) && (route.mute ?? []).length > 0);
     return isMuted ? [] : [`what waits for the channel ${name} until the end of a mute time is sent now`];

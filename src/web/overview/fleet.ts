@@ -121,7 +121,7 @@ const orders = {
   left: by(({ verdict }) => (verdict?.answer.windowFrom ? verdict.answer.bouncesUntilBreach : null)),
   health: by(healthScoreOf),
   age: by(({ stats }) => stats?.at ?? 0),
-  held: (a, b) => compareKeys(heldKey(a), heldKey(b)),
+  held: worstFirst,
 } as const satisfies Readonly<Record<string, Order>>;
 export type Sorting = keyof typeof orders;
 
@@ -242,6 +242,12 @@ export function heldKey(one: RankedMailbox): Key {
   return [since ?? 0, one.urgency, email, id, account];
 }
 
+/** Sorts by `heldKey`, which is made once for each mailbox. */
+function oldestFirst(mailboxes: readonly RankedMailbox[]): readonly RankedMailbox[] {
+  const keyed = mailboxes.map((one) => ({ one, key: heldKey(one) }));
+  return keyed.sort((a, b) => compareKeys(a.key, b.key)).map(({ one }) => one);
+}
+
 /** Returns null if nothing holds the mailbox. Reads the store if a later change hides in memory who paused it. */
 export async function holdFacts(
   { world, entries, timeZone }: Pick<RouteParts, 'world' | 'entries' | 'timeZone'>,
@@ -266,7 +272,9 @@ export function selectPage(
   { fleet }: Pick<RouteParts, 'fleet'>,
 ) {
   const usual = selection.held ? 'held' : 'worst';
-  const chosen = selectMailboxes(ranked, selection, fleet).sort(orders[selection.sort ?? usual]);
+  const sorting = selection.sort ?? usual;
+  const selected = selectMailboxes(ranked, selection, fleet);
+  const chosen = sorting === 'held' ? oldestFirst(selected) : selected.sort(orders[sorting]);
   const page = pageNumbered(chosen, selection.page ?? 1, rowsAPage);
   return { ...page, rows: page.rows.map((one) => makeRow(fleet, one)), total: chosen.length };
 }
