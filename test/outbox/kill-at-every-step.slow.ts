@@ -1,37 +1,15 @@
 // kill -9 at every step of a send: before and after each of the store's verbs and of the channel's sends.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { ChannelSettings } from '../../src/channels/channels.ts';
 import type { ListedDelivery } from '../../src/core/delivery.ts';
 import { Store } from '../../src/store/store.ts';
 import { firing, sampleAlert } from '../alerts/samples.ts';
 import { newFolder } from '../support/new-folder.ts';
-import { node } from '../support/process.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
+import { leastSteps, lost, never, type Sent, sendFrom } from './killed-send.ts';
 import { channelKinds, openOutside } from './outside.ts';
 import { sendAll } from './sending.ts';
-
-const script = join(import.meta.dirname, 'sending-process.ts');
-/** No step has this name. */
-const never = '';
-/** A send has more steps than this. */
-const leastSteps = 10;
-
-interface Sent {
-  readonly killed: boolean;
-  /** The steps that were reached, in order. */
-  readonly steps: readonly string[];
-}
-
-async function sendFrom(path: string, channel: ChannelSettings, killAt: string, night = ''): Promise<Sent> {
-  const child = spawn(node, [script, path, JSON.stringify(channel), killAt, night]);
-  const [out, err, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  if (signal !== 'SIGKILL' && code !== 0) throw new Error(`it ended with ${code}:\n${err}`);
-  return { killed: signal === 'SIGKILL', steps: out.trim().split('\n') };
-}
 
 /** One alert that nobody was told of, sent by a process that is killed at the step, and then by one that is not. */
 async function killedAt(
@@ -59,9 +37,6 @@ async function stepsOf(channel: ChannelSettings): Promise<readonly string[]> {
   return steps;
 }
 
-/** The receiver said yes, and it was not written down yet. */
-const lost = ['after channel.send 1', 'before store.settleDelivery 1'];
-
 test.each(channelKinds)(
   '%s gets it at least once, and twice, the same, only where its answer was lost',
   async (kind) => {
@@ -80,43 +55,6 @@ test.each(channelKinds)(
     expect(twice).toEqual(lost);
   },
 );
-
-test('what a mute time keeps back is there once, whenever the process dies in it or at its end', async () => {
-  await using outside = await openOutside('webhook');
-  const { settings: channel } = outside;
-  /** Steps of the mute time, and of its end. A process that is killed is followed by one that is not. */
-  const nightWith = async (killInMute: string, killAtEnd: string) => {
-    const path = join(newFolder(), 'warmwarden.db');
-    const alert = sampleAlert(1, { firingAt: Date.now(), since: Date.now(), severity: 'critical' });
-    const store = await Store.open(path, Date.now());
-    await store.recordAlerts({ changed: [alert], dropped: [], transitions: [firing(alert, Date.now())] });
-    await store.close();
-    const before = outside.taken().length;
-    const muted = await sendFrom(path, channel, killInMute, 'muted');
-    if (muted.killed) await sendFrom(path, channel, never, 'muted');
-    expect(outside.taken()).toHaveLength(before);
-    const ended = await sendFrom(path, channel, killAtEnd, 'over');
-    if (ended.killed) await sendAll(path, channel, () => {}, 'over');
-    const after = await Store.open(path, Date.now());
-    expect([killInMute, killAtEnd, (await after.outbox.loadNotificationLog()).muted]).toEqual([
-      killInMute,
-      killAtEnd,
-      [],
-    ]);
-    await after.close();
-    return { muted: muted.steps, ended: ended.steps, got: outside.taken().slice(before) };
-  };
-  const calm = await nightWith(never, never);
-  expect([calm.got.length, calm.muted.length > 2, calm.ended.length > leastSteps]).toEqual([1, true, true]);
-  for (const step of calm.muted) expect([step, (await nightWith(step, never)).got.length]).toEqual([step, 1]);
-  const twice: string[] = [];
-  for (const step of calm.ended) {
-    const { got } = await nightWith(never, step);
-    expect([step, new Set(got).size]).toEqual([step, 1]);
-    if (got.length > 1) twice.push(step);
-  }
-  expect(twice).toEqual(lost);
-});
 
 test('a recipe is started once or not at all, never twice, and what is not known is said', async () => {
   await using host = await RecipeHost.start();

@@ -95,10 +95,11 @@ test.each([
 });
 
 test.each([
-  ['contested', 'contested', null, /contest end .*or a day/],
-  ['emergency', 'guard_action_failed', 'refused', /^A person who makes the change in the warm-up service/],
-] as const)('a hold for %s has a beginning, and says what ends it', (reason, rule, state, ends) => {
-  const judged = { at: now, answer: verdict({ action: 'hold', reason }) };
+  ['hold', 'contested', 'contested', null, /contest end .*or a day/],
+  ['pause', 'emergency', 'guard_action_failed', 'refused', /^A person who makes the change in the warm-up service/],
+  ['hold', 'stale_data', 'guard_held', 'refused', /^The next data/],
+] as const)('%s for %s: a hold has a beginning, and says what ends it', (wanted, reason, rule, state, ends) => {
+  const judged = { at: now, answer: verdict({ action: wanted, reason }) };
   const row = { state: 'held', mailbox: { ...box, verdict: judged }, alerts: [{ rule, since: pausedAt }] } as const;
   const actions = state === null ? [] : [refused];
   const hold = holdOf(row, { actions, changes: [] }, { zone: 'UTC', command: 'warmwarden' });

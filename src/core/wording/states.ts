@@ -106,7 +106,8 @@ export function holdOf(
     const since = alerts.find(({ rule }) => holdRules.includes(rule))?.since ?? null;
     const text = explainVerdict(verdict.answer);
     const [newest] = doings.actions;
-    const isRefused = newest?.state === 'refused' || newest?.state === 'unconfirmed';
+    const isFailed = newest?.state === 'refused' || newest?.state === 'unconfirmed';
+    const isRefused = verdict.answer.action !== 'hold' && isFailed;
     const otherwise = isRefused
       ? 'A person who makes the change in the warm-up service, or a try that the API accepts.'
       : 'The next data that Warmwarden can judge.';
