@@ -143,10 +143,18 @@ function wants({ match }: AlertRoute, alert: Alert, fleet: KnownFleet): boolean 
 }
 
 /** Returns true if the alert is about held mailboxes, and the match picks one of them. An account may have several clients. */
-function holdsOneOf(match: AlertMatch, { rule, object }: Alert, fleet: KnownFleet): boolean {
-  if (ruleBook[rule].shows !== 'hold') return false;
-  const { sees } = audienceIn([match], fleet);
-  return heldEntries(fleet.breaker(object ?? '')).some((one) => sees({ ...one, id: idOfKey(one.key) }));
+function holdsOneOf(match: AlertMatch, alert: Alert, fleet: KnownFleet): boolean {
+  return heldBy(alert, fleet).some(audienceIn([match], fleet).sees);
+}
+
+/** Returns the mailboxes that the circuit breaker of the alert holds; none for an alert about anything else. */
+function heldBy({ rule, object }: Alert, fleet: KnownFleet): readonly MailboxName[] {
+  if (ruleBook[rule].shows !== 'hold') return [];
+  return heldEntries(fleet.breaker(object ?? '')).map(({ key, account, email }) => ({
+    account,
+    id: idOfKey(key),
+    email,
+  }));
 }
 
 // Escalation: a route with a delay leads to its channels only when an alert has fired for that long.
@@ -346,8 +354,8 @@ function clientAudience(matches: readonly AlertMatch[], fleet: KnownFleet): Audi
     const accounts = accountsOf(alert);
     if (accounts.length === 0) return seesFleet() ? 'all' : concernsEverybody(alert) ? 'part' : 'none';
     if (accounts.every(seesAll)) return 'all';
-    const held = ruleBook[alert.rule].shows === 'hold' ? heldEntries(fleet.breaker(alert.object ?? '')) : [];
-    if (held.length > 0) return held.some((one) => sees({ ...one, id: idOfKey(one.key) })) ? 'part' : 'none';
+    const held = heldBy(alert, fleet);
+    if (held.length > 0) return held.some(sees) ? 'part' : 'none';
     if (mailboxId !== null || email !== null)
       return sees({ account, id: mailboxId ?? '', email: email ?? '' }) ? 'all' : 'none';
     if (seesDomain(alert)) return 'all';

@@ -154,7 +154,7 @@ const noAlert: TemplateView = {
   ...{ mailbox: '', domain: '', provider: '', since: '' },
 };
 
-/** Copy with other texts. */
+/** Returns a copy whose texts are rewritten. */
 function rewritten(view: TemplateView, write: (text: string) => string): TemplateView {
   return JSON.parse(JSON.stringify(view), (_, value) => (typeof value === 'string' ? write(value) : value));
 }

@@ -390,7 +390,7 @@ function fittedLines(sentences: readonly string[], max: number, write: WritePiec
 
 // A whole message as lines, for receivers with one text.
 
-/** MessageMarkup of a receiver. `write` escapes a text, and cuts it to a number of characters. */
+/** Markup of a receiver. `write` escapes a text, and cuts it to a number of characters. */
 export interface MessageMarkup {
   readonly write: (text: string, max: number) => string;
   readonly bold: (written: string) => string;

@@ -73,7 +73,7 @@ function token(description: string, shape = /^[\x21-\x7e]{1,512}$/, wanted = 'a 
   return secret(z.string().regex(shape, `must be ${wanted}`).describe(description));
 }
 
-// MessageMarkup. A name must neither ring anybody nor become a link.
+// Markup. A name must neither ring anybody nor become a link.
 
 function quiet(text: string): string {
   return text.replaceAll('://', ':\u200b//').replace(/(?<![\w.+-])@(?=\w)/g, '@\u200b');

@@ -64,7 +64,7 @@ export const webhookSettings = section(
 /** Key that signs the messages. */
 export const webhookSecret = /\bwhsec_[A-Za-z0-9+/=_-]{4,}/;
 
-/** During a rotation, both secrets sign. */
+/** Each of `secrets` signs: there are two during a rotation. */
 type WebhookSettings = Hook &
   Pick<z.output<typeof webhookSettings>, 'secrets' | 'format'> &
   Pick<PageAddresses, 'pageUrl'>;

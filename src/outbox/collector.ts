@@ -246,7 +246,8 @@ export class Collector {
     now: EpochMs,
   ) {
     const { look, inherited } = this.#lookAtMutes(firing, announced, now);
-    const known = new Map([...announced, ...inherited.map((one) => [one.fingerprint, one] as const)]);
+    const heirs = inherited.map((one) => [one.fingerprint, one] as const);
+    const known = heirs.length === 0 ? announced : new Map([...announced, ...heirs]);
     const routed = notifications.map(({ group, news }) => ({
       group,
       news: news.map((one) => this.#route(one, known)),

@@ -203,11 +203,7 @@ async function watchChannels(parts: ChannelWatchParts, heartbeat: ReceiverState 
 async function watchSilences(parts: ChannelWatchParts): Promise<void> {
   const { world, fleet, settings } = parts;
   const { rules } = settings();
-  const names = new Set([
-    ...[...fleet.accounts()].map(({ name }) => name),
-    ...fleet.guarding().map(({ account }) => account),
-  ]);
-  const accounts = [...names].map((name) => ({ name, tags: fleet.tags.ofAccount(name) }));
+  const accounts = [...fleet.accountNames()].map((name) => ({ name, tags: fleet.tags.ofAccount(name) }));
   // At the start no account is known yet, and a silence of one client would cover all of none.
   if (accounts.length === 0) return;
   const words = { command: world.command, zone: rules.timeZone, accounts };

@@ -55,7 +55,7 @@ export interface TrendDay {
 export type SeenTransition = StoredTransition | { readonly id: number; readonly transition: null };
 
 export interface RouteParts extends AccessParts {
-  /** Set for a visitor who sees only a part of the fleet: everything else here has nothing but that part. */
+  /** Set for a visitor who sees only a part of the fleet: what open routes read here has nothing but that part. */
   readonly isLimited?: true;
   readonly operate: () => Operate | null;
   readonly fleet: Fleet;

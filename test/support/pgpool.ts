@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { freePort } from './free-port.ts';
+import { nobody } from './postgres.ts';
 import { until } from './until.ts';
 
 const program = '/usr/sbin/pgpool';
@@ -24,10 +25,8 @@ export class Pgpool implements AsyncDisposable {
     this.place = place;
     this.#folder = folder;
     const path = (name: keyof typeof files) => join(folder, files[name]);
-    // It refuses to run as root.
-    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
     const options = ['-n', '-f', path('main'), '-a', path('hba'), '-F', path('pcp')];
-    this.#process = spawn(program, options, { ...user, cwd: folder, stdio: 'ignore' });
+    this.#process = spawn(program, options, { ...nobody, cwd: folder, stdio: 'ignore' });
   }
 
   /** `settings`: further lines of its configuration. It sends nine of ten reads to the standby, unless they say otherwise. */
@@ -60,7 +59,7 @@ ${settings}
 `,
     );
     chmodSync(folder, 0o755);
-    if (process.getuid?.() === 0) chownSync(folder, 65_534, 65_534);
+    if (nobody.uid !== undefined) chownSync(folder, nobody.uid, nobody.gid);
     const pgpool = new Pgpool({ ...primary, host: '127.0.0.1', port }, folder);
     await until('Pgpool-II to know the primary', () => pgpool.#knowsPrimary());
     return pgpool;

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { freePort } from './free-port.ts';
+import { nobody } from './postgres.ts';
 import { until } from './until.ts';
 
 const program = '/usr/sbin/pgbouncer';
@@ -20,9 +21,7 @@ export class Pooler implements AsyncDisposable {
   private constructor(place: PostgresPlace, folder: string) {
     this.place = place;
     this.#folder = folder;
-    // It refuses to run as root.
-    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-    this.#process = spawn(program, [join(folder, 'pgbouncer.ini')], { ...user, stdio: 'ignore' });
+    this.#process = spawn(program, [join(folder, 'pgbouncer.ini')], { ...nobody, stdio: 'ignore' });
   }
 
   /** `settings`: further lines of its configuration. */

@@ -24,9 +24,9 @@ import { freePort } from './free-port.ts';
 import { sharedFolder } from './shared-folder.ts';
 import { until } from './until.ts';
 
-/** PostgreSQL refuses to run as root: then it runs as nobody. */
+/** PostgreSQL and its poolers refuse to run as root: then they run as nobody. */
 const isRoot = process.getuid?.() === 0;
-const nobody = isRoot ? { uid: 65_534, gid: 65_534 } : {};
+export const nobody = isRoot ? { uid: 65_534, gid: 65_534 } : {};
 
 export class TestPostgres implements AsyncDisposable {
   readonly #place: Omit<PostgresPlace, 'database' | 'path'>;

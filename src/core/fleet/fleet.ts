@@ -75,6 +75,10 @@ export class Fleet {
   account(name: string): AccountState | undefined {
     return this.#accounts.get(name);
   }
+  /** Returns every configured account, including those that were never read. */
+  accountNames(): ReadonlySet<string> {
+    return new Set([...this.#accounts.keys(), ...this.#guarding.map(({ account }) => account)]);
+  }
   putAccount(account: AccountState): void {
     this.#revision += 1;
     this.#accounts.set(account.name, account);

@@ -4,6 +4,7 @@ import type { Action, Person } from '../action.ts';
 import type { Alert } from '../alert.ts';
 import type { AlertRule } from '../alert-rules.ts';
 import { type Change, type GuardState, type MailboxState, stateTable, typedName } from '../mailbox.ts';
+import type { EpochMs } from '../time.ts';
 import type { Claim, Verdict, VerdictAction } from '../verdict.ts';
 import { explainVerdict, progressText, rateText, sentence } from './explain.ts';
 import { betweenText, momentText } from './phrases.ts';
@@ -88,16 +89,26 @@ export interface HeldRow {
   readonly alerts: readonly Pick<Alert, 'rule' | 'since'>[];
 }
 
-/** Hold of a mailbox that `isHeld`. `command` starts this program. */
+interface Hold {
+  /** null: unknown. */
+  readonly since: EpochMs | null;
+  readonly by: (typeof holders)[number];
+  /** Name of the person. */
+  readonly name: string | null;
+  readonly text: string;
+  readonly ends: string;
+}
+
+/** Describes what holds a mailbox that `isHeld`. `command` starts this program. */
 export function holdOf(
   { state, mailbox, alerts }: HeldRow,
   doings: Pick<PausedFacts, 'actions' | 'changes'>,
   { zone, command }: { readonly zone: string; readonly command: string },
-) {
+): Hold {
   const { memory, verdict } = mailbox;
   const claim = memory?.claim ?? null;
   const typed = typedName(mailbox);
-  const byGuard = { by: holders[0], name: null };
+  const byGuard = { by: 'guard', name: null } as const;
   if (state === 'held' && verdict) {
     const ends = {
       circuit_breaker: `\`${command} breaker apply\` carries the action out, \`${command} breaker discard\` drops it.`,
@@ -124,7 +135,7 @@ export function holdOf(
   const { done, change } = newestOf(doings);
   const person = pausedBy(doings);
   const since = change?.at ?? (person && done ? (done.openedAt ?? done.plannedAt) : null);
-  return { since, by: holders[person ? 1 : 2], name: person?.name ?? null, ...texts };
+  return { since, by: person ? 'person' : 'others', name: person?.name ?? null, ...texts };
 }
 
 /** Returns why nothing is judged of a mailbox without a breach, or null if something is: no day counts yet, or no email. */

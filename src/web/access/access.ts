@@ -14,12 +14,12 @@ import {
   authenticate,
   bareAddress,
   isOwnHost,
-  isWithin,
   mayRead,
   type ProxySignIn,
   type Role,
   recognize,
   tooManyWrong,
+  trustIn,
   type WrongTokens,
 } from './auth.ts';
 import { beyondLimits, isLimited, isOpenToLimited } from './limits.ts';
@@ -28,7 +28,7 @@ import { browserKeyOf, formOf, formTokenOf, ownFormOf, Sessions, setBrowserKey }
 export interface Asker {
   readonly name: string | null;
   readonly role: Role;
-  /** What it sees of the fleet, or null if all of it. */
+  /** The asker sees only what this matches; null: all of the fleet. */
   readonly limits: AlertMatch | null;
   /** True if a session identified the request, and not its own token. */
   readonly signedIn: boolean;
@@ -98,7 +98,7 @@ function userOf(c: Context, { user, groups, roles, trusted }: ProxySignIn, noteU
   const name = headerText(c, user);
   if (name === '') return null;
   const { address = 'unknown' } = getConnInfo(c).remote;
-  if (!isWithin(trusted, address)) {
+  if (!trustIn(trusted)(address)) {
     noteUntrusted(address);
     return null;
   }
@@ -149,7 +149,7 @@ function isOurHost(c: Context, { host, publicUrl, allowedHosts }: AccessParts): 
 function clientOf(c: Context, trusted: readonly Network[]): RemoteClient {
   const { address: remote } = getConnInfo(c).remote;
   const encrypted = c.req.url.startsWith('https:');
-  const trusts = (address: string | undefined) => isWithin(trusted, address);
+  const trusts = trustIn(trusted);
   if (!trusts(remote)) return { address: remote, secure: encrypted };
   // Each proxy appends the address of its client: entries before the last untrusted one are only claims.
   const hops = listOf(c.req.header('x-forwarded-for'));

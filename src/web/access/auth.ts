@@ -13,7 +13,7 @@ export interface Token {
   readonly name: string;
   readonly sha256: string;
   readonly role: Role;
-  /** What the token sees of the fleet; absent or null for all of it. */
+  /** The token sees only what this matches; absent or null: all of the fleet. */
   readonly limits?: AlertMatch | null;
 }
 
@@ -145,13 +145,15 @@ export function bareAddress(address: string | undefined): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1] ?? bare;
 }
 
-/** True if one of the networks has an address. */
-export function isWithin(networks: readonly Network[], address: string | undefined): boolean {
+/** Returns a function that tells whether one of the networks has an address. */
+export function trustIn(networks: readonly Network[]): (address: string | undefined) => boolean {
   const known = new BlockList();
   for (const { address: first, bits, family } of networks) known.addSubnet(first, bits, family);
-  const bare = bareAddress(address);
-  const kind = isIP(bare);
-  return kind !== 0 && known.check(bare, kind === 6 ? 'ipv6' : 'ipv4');
+  return (address) => {
+    const bare = bareAddress(address);
+    const kind = isIP(bare);
+    return kind !== 0 && known.check(bare, kind === 6 ? 'ipv6' : 'ipv4');
+  };
 }
 
 /** Network of an address. IPv6 addresses are grouped by the 64 bits that a provider assigns to one customer. */

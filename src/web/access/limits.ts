@@ -58,7 +58,7 @@ interface Seen {
 const pictures = new WeakMap<AlertMatch, Seen>();
 
 function partsWithin(parts: RouteParts, limits: AlertMatch): RouteParts {
-  const { fleet: whole, world, history, transitions } = parts;
+  const { fleet: whole, world, history, entries, transitions } = parts;
   const audience = audienceIn([limits], whole);
   const words = { fleet: whole, command: world.command, zone: parts.timeZone() };
   const known = pictures.get(limits);
@@ -68,7 +68,7 @@ function partsWithin(parts: RouteParts, limits: AlertMatch): RouteParts {
   const placeOf = ({ at, id }: CommandEntry) => ({ at, id });
   const seesAction = ({ account, mailboxId: id, email }: Action) => audience.sees({ account, id, email });
   return {
-    ...parts,
+    ...sharedParts(parts),
     isLimited: true,
     fleet,
     ready: () => ({ ...parts.ready(), reasons: [] }),
@@ -90,7 +90,7 @@ function partsWithin(parts: RouteParts, limits: AlertMatch): RouteParts {
     },
     entries: {
       entriesOf: async (mailbox, until, limit) => {
-        const { actions, ...rest } = await parts.entries.entriesOf(mailbox, until, limit);
+        const { actions, ...rest } = await entries.entriesOf(mailbox, until, limit);
         return { ...rest, actions: actions.map(withoutReason) };
       },
     },
@@ -105,6 +105,14 @@ function partsWithin(parts: RouteParts, limits: AlertMatch): RouteParts {
     muteTimes: () => [],
     operate: () => null,
   };
+}
+
+/** Parts that name nothing of the fleet, or that no open route reads. Types go red for a part that is neither here nor filtered. */
+function sharedParts(parts: RouteParts) {
+  const { world, host, auth, trustedProxies, allowedHosts, publicUrl, pathPrefix, sessions } = parts;
+  const { metrics, recipes, explain, policyOf, timeZone, version } = parts;
+  const access = { host, auth, trustedProxies, allowedHosts, publicUrl, pathPrefix, sessions };
+  return { ...access, world, metrics, recipes, explain, policyOf, timeZone, version };
 }
 
 /** Number of rows that one read of a filtered list takes from the store. */
@@ -138,7 +146,7 @@ function transitionWithin(audience: Audience, transition: Transition, words: Par
   return alert.facts.withheld ? null : { ...transition, alert };
 }
 
-/** One reason may be about many mailboxes, and name those of others. */
+/** A reason may be about many mailboxes, and may name those of others. */
 function withoutReason(action: Action): Action {
   return action.by ? { ...action, by: { ...action.by, reason: '' } } : action;
 }

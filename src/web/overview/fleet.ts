@@ -98,20 +98,21 @@ function rateOf(verdict: Verdict): Ppm | null {
   return verdict.windowFrom ? ratePpm(verdict) : null;
 }
 
-type Order = (a: RankedMailbox, b: RankedMailbox) => number;
+type Order = (mailboxes: readonly RankedMailbox[]) => readonly RankedMailbox[];
 
 /** Orders by a key, smallest first and null last; then worst first. */
 function by<Key extends number | string>(keyOf: (mailbox: MailboxState) => Key | null): Order {
-  return (a, b) => {
-    const [one, other] = [keyOf(a.mailbox), keyOf(b.mailbox)];
-    if (one === other) return worstFirst(a, b);
-    return other === null || (one !== null && one < other) ? -1 : 1;
-  };
+  return (mailboxes) =>
+    mailboxes.toSorted((a, b) => {
+      const [one, other] = [keyOf(a.mailbox), keyOf(b.mailbox)];
+      if (one === other) return worstFirst(a, b);
+      return other === null || (one !== null && one < other) ? -1 : 1;
+    });
 }
 
 /** Sort orders of the table. Worse or older values come first, and names from A to Z. */
 const orders = {
-  worst: worstFirst,
+  worst: (mailboxes) => mailboxes.toSorted(worstFirst),
   address: by(({ email }) => email),
   account: by(({ account }) => account),
   rate: by(({ verdict }) => {
@@ -121,7 +122,7 @@ const orders = {
   left: by(({ verdict }) => (verdict?.answer.windowFrom ? verdict.answer.bouncesUntilBreach : null)),
   health: by(healthScoreOf),
   age: by(({ stats }) => stats?.at ?? 0),
-  held: worstFirst,
+  held: oldestFirst,
 } as const satisfies Readonly<Record<string, Order>>;
 export type Sorting = keyof typeof orders;
 
@@ -272,9 +273,7 @@ export function selectPage(
   { fleet }: Pick<RouteParts, 'fleet'>,
 ) {
   const usual = selection.held ? 'held' : 'worst';
-  const sorting = selection.sort ?? usual;
-  const selected = selectMailboxes(ranked, selection, fleet);
-  const chosen = sorting === 'held' ? oldestFirst(selected) : selected.sort(orders[sorting]);
+  const chosen = orders[selection.sort ?? usual](selectMailboxes(ranked, selection, fleet));
   const page = pageNumbered(chosen, selection.page ?? 1, rowsAPage);
   return { ...page, rows: page.rows.map((one) => makeRow(fleet, one)), total: chosen.length };
 }

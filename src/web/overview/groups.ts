@@ -66,7 +66,7 @@ export function readGroups(parts: RankingParts, by: Grouping): readonly Group[] 
     for (const name of namesBy[by](mailbox, fleet.tags)) count(groupOf(name), { mailbox, state, firing, urgency });
   }
   if (by === 'account') {
-    for (const name of accountsOf(fleet)) {
+    for (const name of fleet.accountNames()) {
       const state = fleet.account(name);
       const group = groupOf(name, state?.listed ? 0 : null);
       for (const alert of wide.ofAccount(name)) group.firing.add(alert);
@@ -96,9 +96,4 @@ function count(group: Counting, { mailbox, state, firing, urgency }: CountedMail
   if (!verdict?.windowFrom) return;
   group.sent += verdict.sent;
   group.bounced += verdict.bounced;
-}
-
-/** Every configured account, including accounts that were never read. */
-function accountsOf(fleet: RankingParts['fleet']): ReadonlySet<string> {
-  return new Set([...[...fleet.accounts()].map(({ name }) => name), ...fleet.guarding().map(({ account }) => account)]);
 }

@@ -137,7 +137,7 @@ function startingHeadline(facts: HeadlineFacts): Headline | null {
   };
 }
 
-/** One sentence for each cause, the worst first; the outages are one, and so are the accounts that start. */
+/** Returns a sentence for each cause, the worst first; the outages are one, and so are the accounts that start. */
 function troubleSentences(facts: HeadlineFacts): readonly string[] {
   const alike = Map.groupBy(facts.troubles, (one) => (isOutage(one) ? 'outage' : isStart(one) ? 'start' : one.cause));
   return [...alike].map(([kind, some]) => {
@@ -328,7 +328,7 @@ function adviceOf(facts: HeadlineFacts): string {
   return [...accounts, lines.find(([when]) => when)?.[1]].filter(Boolean).join(' ');
 }
 
-/** One sentence for each cause, the worst first. An outage has its last failure, which its headline does not say. */
+/** Returns a sentence for each cause, the worst first. An outage has its last failure, which its headline does not say. */
 function accountsAdvice(troubles: readonly Trouble[]): readonly string[] {
   const alike = Map.groupBy(
     troubles.filter((one) => !isStart(one)),
