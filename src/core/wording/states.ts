@@ -89,7 +89,8 @@ export interface HeldRow {
   readonly alerts: readonly Pick<Alert, 'rule' | 'since'>[];
 }
 
-interface Hold {
+/** What keeps a mailbox from warming up, or the guard from acting on it. */
+export interface Hold {
   /** null: unknown. */
   readonly since: EpochMs | null;
   readonly by: (typeof holders)[number];
