@@ -163,26 +163,34 @@ export class MuteLook {
 
   /**
    * Hands what waits for other channels, which the configuration no longer has, to those that its alerts lead to now and
-   * that did not get it. Returns the steps of alerts with their new channels.
+   * that did not get it. Returns the steps of alerts with their new channels, and as orphans what no channel gets.
    */
-  keepOnly(channels: readonly string[], wanted: (alert: Alert) => readonly string[]): readonly Routed[] {
+  keepOnly(
+    channels: readonly string[],
+    wanted: (alert: Alert) => readonly string[],
+  ): { readonly handed: readonly Routed[]; readonly orphans: readonly MutedNews[] } {
     const gone = [...this.#entries].filter(([, { channel }]) => !channels.includes(channel));
     for (const [key] of gone) this.#entries.delete(key);
-    return gone.flatMap(([, news]) => {
+    const handed: Routed[] = [];
+    const orphans: MutedNews[] = [];
+    for (const [, news] of gone) {
       const { about, to, members, isKnown } = news;
       // The heirs did not get a beginning that the removed channel got: its end is no news, and its worsening is a beginning.
       const transitions = news.transitions.flatMap((one) => {
         if (!isKnown || (one.kind !== 'resolved' && one.kind !== 'worsened')) return [one];
         return one.kind === 'resolved' ? [] : [{ ...one, kind: 'firing' as const }];
       });
-      if (transitions.length + members.length === 0) return [];
+      const alerts = [...transitions.map(({ alert }) => alert), ...members];
+      if (alerts.length === 0) continue;
       const isNew = (name: string, { fingerprint }: Alert) =>
         !to.includes(name) && !this.#entries.has(keyOf(name, about)) && !this.#facts.isKnown(name, fingerprint);
-      const alerts = [...transitions.map(({ alert }) => alert), ...members];
       const heirs = [...new Set(alerts.flatMap((alert) => wanted(alert).filter((name) => isNew(name, alert))))];
       for (const channel of heirs) this.#keep({ ...news, transitions, isKnown: false, channel, to: [...to, ...heirs] });
-      return heirs.length === 0 ? [] : transitions.map((transition) => ({ transition, to: heirs }));
-    });
+      if (heirs.length > 0) handed.push(...transitions.map((transition) => ({ transition, to: heirs })));
+      const isRead = channels.some((name) => to.includes(name)) || alerts.some((alert) => wanted(alert).length > 0);
+      if (!isRead) orphans.push({ ...news, transitions });
+    }
+    return { handed, orphans };
   }
 
   #waitOf(earlier: MutedNews | undefined, to: readonly string[]): Pick<MutedNews, 'since' | 'to'> {

@@ -75,7 +75,8 @@ export function resendCommand(undelivered: UndeliveredMessages): Command<'channe
       return invalid(notCalled('channel', channel, names, namesAre('channels', names)));
     }
     const found = await undelivered.find({ channel, delivery });
-    if (found.length === 0 && delivery !== null) return invalid(`No undelivered message has the id ${delivery}.`);
+    if (found.length === 0 && delivery !== null)
+      return invalid(`No undelivered message that can be sent again has the id ${delivery}.`);
     if (found.length === 0) return noChange('Nothing to send: no message is undelivered.');
     const byChannel = [...Map.groupBy(found, (one) => one.channel)].map(([name, all]) => `${all.length} to ${name}`);
     const effect = `Warmwarden will send ${counted(found.length, 'undelivered message')} again: ${listText(byChannel)}.`;

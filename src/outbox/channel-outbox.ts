@@ -13,6 +13,9 @@ import { reminderPrefix } from './delivery-of.ts';
 const lookLimit = 100;
 const undeliveredShownMs = 7 * dayMs;
 
+/** Undelivered messages are shown that were given up since. */
+export const undeliveredSince = (now: EpochMs): EpochMs => now - undeliveredShownMs;
+
 const noneWaiting = { pending: 0, oldestPendingAt: null, undelivered: 0 };
 
 export class ChannelOutbox {
@@ -55,7 +58,7 @@ export class ChannelOutbox {
 
   async contents(): Promise<{ readonly pending: readonly Delivery[]; readonly counts: Omit<OutboxCount, 'channel'> }> {
     const pending = await this.#outbox.pendingDeliveries(this.#channel, lookLimit);
-    const state = await this.#outbox.outboxState(this.#clock.now() - undeliveredShownMs);
+    const state = await this.#outbox.outboxState(undeliveredSince(this.#clock.now()));
     const counts = state.find(({ channel }) => channel === this.#channel) ?? noneWaiting;
     return { pending: this.#afterOutcomes(pending), counts };
   }

@@ -22,7 +22,7 @@ import type { Alert, Announcement, Transition } from '../core/alert.ts';
 import { type RuleSettings, ruleBook, type Severity } from '../core/alert-rules.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
 import { dayMs, type EpochMs, type MuteTime, minuteMs, mutesOn } from '../core/time.ts';
-import { deliveryOf, notificationLogAfter, type RoutedGroup } from './delivery-of.ts';
+import { deliveryOf, notificationLogAfter, orphanOf, type RoutedGroup } from './delivery-of.ts';
 import {
   type IncidentNews,
   type IncidentReaders,
@@ -46,6 +46,8 @@ export interface CollectorParts extends RecordingParts {
   readonly settings: () => NotifySettings;
   readonly apiOf: (account: string) => string | null;
   readonly pageUrl: string | null;
+  /** Called once messages for removed channels are recorded as undelivered. */
+  readonly orphaned: (orphans: readonly NewDelivery[]) => void;
 }
 
 interface LookOutcome {
@@ -99,9 +101,10 @@ export class Collector {
     return (known.channels ?? this.#wantedBy(alert)).includes(channel);
   }
 
-  /** Channels for which news waits for the end of a mute time. */
-  waiting(): readonly string[] {
-    return [...new Set([...this.#waiting.values()].map(({ channel }) => channel))];
+  /** Numbers of alerts and incidents that wait for the end of a mute time, by channel. */
+  waiting(): ReadonlyMap<string, number> {
+    const byChannel = Map.groupBy(this.#waiting.values(), ({ channel }) => channel);
+    return new Map([...byChannel].map(([channel, news]) => [channel, news.length]));
   }
 
   /** The alert as the channel's receiver may read it, with its links and in the configured words. */
@@ -245,7 +248,7 @@ export class Collector {
     announced: Map<string, Announcement>,
     now: EpochMs,
   ) {
-    const { look, inherited } = this.#lookAtMutes(firing, announced, now);
+    const { look, inherited, orphans } = this.#lookAtMutes(firing, announced, now);
     const heirs = inherited.map((one) => [one.fingerprint, one] as const);
     const known = heirs.length === 0 ? announced : new Map([...announced, ...heirs]);
     const routed = notifications.map(({ group, news }) => ({
@@ -284,7 +287,7 @@ export class Collector {
       { before: known, now, followers: followers.map(({ name }) => name) },
     );
     const transitionIds = notifications.flatMap(({ ids }) => ids);
-    const record = { transitionIds, deliveries, notificationLog, incidents: changed, now };
+    const record = { transitionIds, deliveries, orphans, notificationLog, incidents: changed, now };
     await this.#parts.store.outbox.recordDeliveries(muted ? { ...record, muted } : record);
     if (muted) this.#waiting = look.after();
     for (const one of notificationLog.announced) announced.set(one.fingerprint, one);
@@ -292,6 +295,7 @@ export class Collector {
     for (const group of notificationLog.groups) this.#lastNotified.set(group, now);
     for (const one of changed) this.#parts.fleet.putIncident(one);
     if (deliveries.length > 0) this.#parts.recorded();
+    if (orphans.length > 0) this.#parts.orphaned(orphans);
   }
 
   #readers(firing: readonly Alert[], now: EpochMs): IncidentReaders {
@@ -301,7 +305,7 @@ export class Collector {
     return { now, fleet, apiOf, channels: channels(), routes, firing, ...words };
   }
 
-  /** `inherited`: announcements with the channels that get news of one that the configuration no longer has. */
+  /** `inherited`: announcements with the channels that get news of a removed one. `orphans`: news that no channel gets. */
   #lookAtMutes(firing: readonly Alert[], announced: ReadonlyMap<string, Announcement>, now: EpochMs) {
     const { settings, channels, fleet } = this.#parts;
     const { routes, muteTimes } = settings();
@@ -317,13 +321,12 @@ export class Collector {
       firing: new Map(firing.map((alert) => [alert.fingerprint, alert])),
     });
     const names = channels().map(({ name }) => name);
-    const inherited = look
-      .keepOnly(names, (alert) => this.#wantedBy(alert))
-      .flatMap(({ transition, to }) => {
-        const known = announced.get(transition.alert.fingerprint);
-        return known?.channels ? { ...known, channels: [...known.channels, ...to] } : [];
-      });
-    return { look, inherited };
+    const { handed, orphans } = look.keepOnly(names, (alert) => this.#wantedBy(alert));
+    const inherited = handed.flatMap(({ transition, to }) => {
+      const known = announced.get(transition.alert.fingerprint);
+      return known?.channels ? { ...known, channels: [...known.channels, ...to] } : [];
+    });
+    return { look, inherited, orphans: orphans.flatMap((news) => orphanOf(news, now) ?? []) };
   }
 
   /** News without the channels that are muted: those with the same step together. */

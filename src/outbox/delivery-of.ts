@@ -2,13 +2,14 @@
 
 import { createHash } from 'node:crypto';
 import type { EarlyStep } from '../alerts/engine.ts';
-import { type GroupMessage, namedAtTheEnd } from '../alerts/grouping.ts';
+import { type GroupMessage, incidentMessageOf, messageOf, namedAtTheEnd } from '../alerts/grouping.ts';
 import { announcementOf, type Routed } from '../alerts/notifications.ts';
 import { isPause, pauseFingerprint } from '../alerts/routing.ts';
 import type { Channel, Rendered } from '../channels/channel.ts';
+import { messageTitle } from '../channels/message-text.ts';
 import type { Announcement } from '../core/alert.ts';
 import type { NewDelivery } from '../core/delivery.ts';
-import type { NotificationLogChanges } from '../core/records.ts';
+import type { MutedNews, NotificationLogChanges } from '../core/records.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Log } from '../world/world.ts';
 import type { IncidentNews } from './incidents.ts';
@@ -51,6 +52,15 @@ function rendering(channel: Channel, message: GroupMessage, log: Log): Rendered 
     log.error({ channel: channel.name, group, err: error }, 'A message could not be composed and is undelivered.');
     return null;
   }
+}
+
+/** Message for a removed channel, which can't be rendered any more. */
+export function orphanOf({ channel, about, incident, transitions }: MutedNews, now: EpochMs): NewDelivery | null {
+  const message = incident ? incidentMessageOf(incident, transitions, now) : messageOf(about, transitions, now);
+  if (!message) return null;
+  const { group } = message;
+  const id = deliveryId([channel, 'orphan', about, String(now)]);
+  return { id, channel, group, payload: '', title: messageTitle(message), alerts: [] };
 }
 
 export const reminderPrefix = 'reminder|';

@@ -9,11 +9,11 @@ import type { Channel } from '../channels/channel.ts';
 import { longestOf } from '../channels/post.ts';
 import { noAccount } from '../core/alert.ts';
 import type { RuleSettings } from '../core/alert-rules.ts';
-import type { WhichUndelivered } from '../core/delivery.ts';
+import type { NewDelivery, WhichUndelivered } from '../core/delivery.ts';
 import type { Tally } from '../core/records.ts';
 import type { StoredOutbox } from '../store/outbox.ts';
 import type { Loop, Loops } from '../world/loop.ts';
-import { type ReceiverState, untried } from './channel-outbox.ts';
+import { type ReceiverState, undeliveredSince, untried } from './channel-outbox.ts';
 import { Collector, type NotifySettings } from './collector.ts';
 import { Digester, type DigestSettings } from './digest.ts';
 import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
@@ -46,8 +46,8 @@ export interface Notifier {
   /** Ends after the attempts in progress, at most 10 s of real time. Unsent messages stay in the outbox. */
   stop(): Promise<void>;
   wake(): void;
-  /** Channels for which news waits for the end of a mute time. */
-  waiting(): readonly string[];
+  /** Numbers of alerts and incidents that wait for the end of a mute time, by channel. */
+  waiting(): ReadonlyMap<string, number>;
   /**
    * A channel that is the same object goes on; a replaced one ends after the attempt in progress. If no channel for
    * people is left, the removed ones first send what is known.
@@ -74,7 +74,11 @@ export function createNotifier(parts: NotifierParts): Notifier {
     for (const { loop } of sendings) loop.ring();
   };
   const channels = () => inForce.channels;
-  const collector = new Collector({ ...parts, channels, settings: () => inForce.settings, recorded });
+  const orphaned = (orphans: readonly NewDelivery[]) => {
+    for (const { channel } of orphans) parts.tally.notification(channel, 'undelivered');
+    void showForeign(parts, inForce.channels);
+  };
+  const collector = new Collector({ ...parts, channels, settings: () => inForce.settings, recorded, orphaned });
   const wake = () => {
     collector.noticed();
     collecting.ring();
@@ -170,11 +174,15 @@ async function resend(ids: readonly string[], sendings: readonly Sending[], { st
 
 /** Shows messages for a channel that is no longer configured: they stay in the outbox, and people must see them. */
 async function showForeign({ world, store, fleet }: NotifierParts, channels: readonly Channel[]): Promise<void> {
-  const counts = await world.clock.busy(() => store.outbox.outboxState(world.clock.now())).catch(() => []);
-  for (const { channel: name, pending, oldestPendingAt } of counts) {
-    if (pending === 0 || channels.some((channel) => channel.name === name)) continue;
-    fleet.putChannel({ name, type: 'removed', pending, oldestPendingAt, undelivered: 0, ...untried });
-    world.log.warn({ channel: name, pending }, 'Messages wait for a channel that is no longer configured.');
+  const counts = await world.clock
+    .busy(() => store.outbox.outboxState(undeliveredSince(world.clock.now())))
+    .catch(() => []);
+  for (const { channel: name, ...counted } of counts) {
+    if (channels.some((channel) => channel.name === name)) continue;
+    fleet.putChannel({ name, type: 'removed', ...counted, ...untried });
+    const { pending, undelivered } = counted;
+    const what = pending > 0 ? 'Messages wait' : 'Messages are undelivered';
+    world.log.warn({ channel: name, pending, undelivered }, `${what} for a channel that is no longer configured.`);
   }
 }
 

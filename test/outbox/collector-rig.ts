@@ -6,6 +6,7 @@ import { messageTitle } from '../../src/channels/message-text.ts';
 import type { Alert, AlertMatch, Transition } from '../../src/core/alert.ts';
 import type { AlertRule } from '../../src/core/alert-rules.ts';
 import type { RecentBounce } from '../../src/core/answers.ts';
+import type { NewDelivery } from '../../src/core/delivery.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
@@ -95,7 +96,10 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
   };
   const world = silentWorld(clock);
   const configured = { channels: () => channels, settings: () => inForce, pageUrl: 'http://page' };
-  const parts = { world, store, ...configured, apiOf: () => 'https://api.example/', recorded: () => {} };
+  const orphans: (readonly [string, string])[] = [];
+  const orphaned = (some: readonly NewDelivery[]) =>
+    orphans.push(...some.map(({ channel, title }) => [channel, title] as const));
+  const parts = { world, store, ...configured, apiOf: () => 'https://api.example/', recorded: () => {}, orphaned };
   let collector = new Collector({ ...parts, fleet });
   const rig = {
     ahead,
@@ -104,6 +108,8 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
     },
     store,
     sent,
+    /** Channel and title of what no channel got. */
+    orphans,
     now: () => clock.now(),
     hasNotified: (channel: string, alert: Alert) => collector.hasNotified(channel, alert),
     reload: (change: Partial<NotifySettings>) => Object.assign(inForce, change),

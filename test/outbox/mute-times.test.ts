@@ -181,6 +181,7 @@ test.each([
     at.end(alert(2, change));
     const toSouth = (sent: Awaited<ReturnType<typeof at.run>>) => sent.filter(({ channel }) => channel === 'south');
     expect(toSouth(await at.run(hourMs))).toEqual([]);
+    expect(at.orphans).toEqual([]);
     at.restart();
     const morning = await at.run(9 * hourMs);
     expect(toSouth(morning).map(({ alerts }) => alerts.toSorted())).toEqual([
@@ -199,13 +200,13 @@ test('a reload says what becomes of what waits for a channel that is gone, or th
   const channels = [{ name: 'north' }, { name: 'south' }, { name: 'east' }];
   const routes = [{ channels: ['north', 'south'] }, { channels: ['east'], mute: ['nights'] }];
   const config = { alerts: { channels, routes } } as unknown as Config;
-  expect(unmutedText(['gone', 'north', 'east'], config)).toEqual([
-    'what waits for the channel gone until the end of a mute time goes to other channels of its routes, or is dropped if it has none',
+  expect(unmutedText(new Map(Object.entries({ gone: 2, north: 1, east: 1 })), config)).toEqual([
+    'what waits for the channel gone until the end of a mute time (2) goes to other channels of its routes, or is undelivered if it has none',
     'what waits for the channel north until the end of a mute time is sent now',
   ]);
 });
 
-test('a critical alert of a channel that is removed goes to everybody, and an other one that nobody else wants to nobody', async () => {
+test('a critical alert of a channel that is removed goes to everybody, and an other one that nobody else wants is undelivered', async () => {
   const at = rig(['north', 'day'], true);
   at.reload({
     routes: [
@@ -217,6 +218,10 @@ test('a critical alert of a channel that is removed goes to everybody, and an ot
   expect(await at.run(hourMs)).toEqual([]);
   at.rename('day');
   expect(await at.run(minuteMs)).toMatchObject([{ channel: 'day', alerts: ['firing m1'] }]);
+  expect(at.orphans).toEqual([['north', expect.stringContaining('bob2@acme')]]);
+  const [undelivered] = at.store.deliveries().filter(({ channel }) => channel === 'north');
+  expect(undelivered).toMatchObject({ state: 'undelivered', attempts: 0, detail: expect.stringContaining('removed') });
+  expect(await at.store.outbox.undelivered({ channel: null, delivery: null })).toEqual([]);
   at.end(alert(1, critical), alert(2));
   expect(await at.run(hourMs)).toMatchObject([{ channel: 'day', alerts: ['resolved m1'] }]);
 });

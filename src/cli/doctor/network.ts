@@ -85,11 +85,13 @@ async function examineHeartbeat(to: PingTarget): Promise<Examined> {
 
 function backlogOf({
   name,
+  type,
   undelivered,
   failing_since: since,
   last_failure: why,
 }: KnownChannels[number]): readonly Examined[] {
-  const resend = `\`${commandName} channels resend ${name}\` sends them again`;
+  const resend =
+    type === 'removed' ? 'it is no longer configured' : `\`${commandName} channels resend ${name}\` sends them again`;
   return [
     ...(since === null
       ? []

@@ -212,12 +212,15 @@ function leftChangedText(dropped: readonly MailboxState[]): readonly string[] {
   ];
 }
 
-/** `waiting`: channels for which news waits for the end of a mute time. */
-export function unmutedText(waiting: readonly string[], { alerts: { channels, routes } }: Config): readonly string[] {
-  return waiting.flatMap((name) => {
+/** `waiting`: numbers of alerts and incidents that wait for the end of a mute time, by channel. */
+export function unmutedText(
+  waiting: ReadonlyMap<string, number>,
+  { alerts: { channels, routes } }: Config,
+): readonly string[] {
+  return [...waiting].flatMap(([name, count]) => {
     if (!channels.some((channel) => channel.name === name))
       return [
-        `what waits for the channel ${name} until the end of a mute time goes to other channels of its routes, or is dropped if it has none`,
+        `what waits for the channel ${name} until the end of a mute time (${count}) goes to other channels of its routes, or is undelivered if it has none`,
       ];
     const isMuted = routes.some((route) => route.channels.includes(name) && (route.mute ?? []).length > 0);
     return isMuted ? [] : [`what waits for the channel ${name} until the end of a mute time is sent now`];

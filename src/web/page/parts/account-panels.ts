@@ -117,9 +117,13 @@ function channelItem(channel: ChannelState, now: EpochMs, command: string): Mark
     channel.pending === 0
       ? 'No messages are waiting'
       : `${counted(channel.pending, 'message is', 'messages are')} waiting`;
+  const again =
+    channel.type === 'removed'
+      ? 'The channel is no longer configured.'
+      : html`Send again: <code>${command} channels resend ${text(channel.name)}</code> ${doLink(resendPath({ channel: channel.name }), 'Send again')}`;
   return html`<li><p class="line"><span><strong>${text(channel.name)}</strong>${channel.type === channel.name ? '' : html` <small>${channel.type}</small>`}</span> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : 'OK'}</span></p>
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
-${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undelivered, 'message is', 'messages are')} undelivered. Send again: <code>${command} channels resend ${text(channel.name)}</code> ${doLink(resendPath({ channel: channel.name }), 'Send again')}</p>`}
+${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undelivered, 'message is', 'messages are')} undelivered. ${again}</p>`}
 <p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message has been sent since Warmwarden started.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
 }
 
