@@ -36,6 +36,9 @@ interface MuteFacts {
 /** Mailboxes of a waiting incident whose routes decide when its mute time ends. */
 const maxMembers = 20;
 
+/** Subject under which a step of an alert waits. */
+const aboutOf = (step: Transition) => (isPause(step) ? pauseFingerprint(step.alert) : step.alert.fingerprint);
+
 const keyOf = (channel: string, about: string) => `${channel} ${about}`;
 
 export function waitingNews(entries: Iterable<MutedNews>): WaitingNews {
@@ -82,7 +85,7 @@ export class MuteLook {
    */
   step({ name, keepsOpen }: MutableChannel, step: Transition, to: readonly string[]): Transition | null {
     const { fingerprint } = step.alert;
-    const about = isPause(step) ? pauseFingerprint(step.alert) : fingerprint;
+    const about = aboutOf(step);
     const earlier = this.#entries.get(keyOf(name, about));
     const isMuted = this.#facts.isMuted(name, step.alert);
     const { foretold, ...loud } = step;
@@ -173,24 +176,36 @@ export class MuteLook {
     for (const [key] of gone) this.#entries.delete(key);
     const handed: Routed[] = [];
     const orphans: MutedNews[] = [];
-    for (const [, news] of gone) {
-      const { about, to, members, isKnown } = news;
-      // The heirs did not get a beginning that the removed channel got: its end is no news, and its worsening is a beginning.
-      const transitions = news.transitions.flatMap((one) => {
-        if (!isKnown || (one.kind !== 'resolved' && one.kind !== 'worsened')) return [one];
-        return one.kind === 'resolved' ? [] : [{ ...one, kind: 'firing' as const }];
-      });
+    for (const news of gone.flatMap(([, one]) => this.#forHeirs(one))) {
+      const { about, to, members, transitions } = news;
       const alerts = [...transitions.map(({ alert }) => alert), ...members];
       if (alerts.length === 0) continue;
       const isNew = (name: string, { fingerprint }: Alert) =>
         !to.includes(name) && !this.#entries.has(keyOf(name, about)) && !this.#facts.isKnown(name, fingerprint);
       const heirs = [...new Set(alerts.flatMap((alert) => wanted(alert).filter((name) => isNew(name, alert))))];
-      for (const channel of heirs) this.#keep({ ...news, transitions, isKnown: false, channel, to: [...to, ...heirs] });
+      for (const channel of heirs) this.#keep({ ...news, isKnown: false, channel, to: [...to, ...heirs] });
       if (heirs.length > 0) handed.push(...transitions.map((transition) => ({ transition, to: heirs })));
       const isRead = channels.some((name) => to.includes(name)) || alerts.some((alert) => wanted(alert).length > 0);
-      if (!isRead) orphans.push({ ...news, transitions });
+      if (!isRead) orphans.push(news);
     }
     return { handed, orphans };
+  }
+
+  /**
+   * The heirs did not get a beginning that the removed channel got: its end is no news, and its worsening is a beginning. Of
+   * an incident that ended, each alert that still fires and each event is news of its own.
+   */
+  #forHeirs(news: MutedNews): readonly MutedNews[] {
+    if (!news.isKnown) return [news];
+    const transitions = news.transitions
+      .filter(({ kind }) => kind !== 'resolved')
+      .map((one) => (one.kind === 'worsened' ? { ...one, kind: 'firing' as const } : one));
+    if (news.incident?.step !== 'ended') return [{ ...news, transitions }];
+    const single = { ...news, incident: null, members: [] };
+    return [...Map.groupBy(this.#newest(transitions), aboutOf)].map(([about, steps]) => ({
+      ...{ ...single, about },
+      transitions: steps,
+    }));
   }
 
   #waitOf(earlier: MutedNews | undefined, to: readonly string[]): Pick<MutedNews, 'since' | 'to'> {

@@ -308,6 +308,41 @@ test.each([[[]], [['g0-2']]])(
   },
 );
 
+test.each([[true], [false]])(
+  'of an incident that ended, an heir of its channel gets what is news; the removed channel knew the beginning: %s',
+  async (heard) => {
+    const always: MuteTime = { ...nights, weekly: [hours(0, 24)] };
+    const muted = { muteTimes: [always], routes: [{ ...route, channels: ['north'], muteCritical: true }] };
+    const life = collectorRig({
+      from: midnight,
+      names: ['north'],
+      settings: { routes: [{ match: {}, channels: ['north'] }] },
+    });
+    if (!heard) life.reload(muted);
+    await life.play(
+      ['08:30', '08:31', '08:32', '08:33'].map((time, number) => `${time} recovery g0-${number}`).join('\n'),
+    );
+    const beginnings = (await life.run(hourMs)).map(({ message }) => message.incident?.step);
+    expect(beginnings.includes('began')).toBe(heard);
+    life.reload(muted);
+    await life.play('10:00 score g0-0');
+    expect(await life.run(2 * dayMs)).toEqual([]);
+    expect(life.fleet.incidents()).toMatchObject([{ endedAt: expect.any(Number) }]);
+    life.rename('south');
+    life.reload({ routes: [{ match: {}, channels: ['south'] }] });
+    const told = (await life.run(hourMs)).map(({ channel, message, alerts }) => [
+      channel,
+      message.incident?.step,
+      alerts,
+    ]);
+    const late = [
+      ['south', 'ended', ['event g0-3', 'event g0-2', 'firing g0-0']],
+      ['south', undefined, ['event g0-1', 'event g0-0']],
+    ];
+    expect(told).toEqual(heard ? [['south', undefined, ['firing g0-0']]] : late);
+  },
+);
+
 const at = (time: string) => Date.parse(`${time}Z`);
 const weekly: Silence = {
   ...{ id: 's', match: { account: ['acme'] }, by: 'ann', reason: 'update' },
