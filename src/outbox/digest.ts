@@ -8,7 +8,7 @@ import { type Alert, type AlertMatch, matchText } from '../core/alert.ts';
 import { ruleBook, severities } from '../core/alert-rules.ts';
 import type { Delivery, NewDelivery } from '../core/delivery.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import { isCounted } from '../core/guard/rows.ts';
+import { isCounted, readDays } from '../core/guard/rows.ts';
 import type { Incident, IncidentMailbox } from '../core/incident.ts';
 import type { MailboxName, MailboxState } from '../core/mailbox.ts';
 import { ratePpm } from '../core/policy.ts';
@@ -79,7 +79,7 @@ export function digestOf(
     title: `Warmwarden on ${day}${about && ` (${about})`}: ${[...counts, `${late.length} undelivered`].join(', ')}`,
     at: now,
     sections: [
-      { heading: 'The fleet', lines: [fleetText(mailboxes), emailsText(mailboxes, since)] },
+      { heading: 'The fleet', lines: [fleetText(mailboxes), emailsText(mailboxes, { since, now })] },
       {
         heading: 'What was done',
         lines: shortened(
@@ -107,23 +107,34 @@ function fleetText(mailboxes: readonly MailboxState[]): string {
   return `${total}, of which Warmwarden has ${claimed('recovery')} in recovery and ${claimed('pause')} paused.`;
 }
 
-/** `1,240 emails since 13 March, of which 14 bounced: 1.13%. 2 mailboxes have no readable statistics and are not counted.` */
-function emailsText(mailboxes: readonly MailboxState[], since: EpochMs): string {
+/**
+ * `1,240 emails since 13 March, of which 14 bounced: 1.13%. 2 mailboxes have no readable statistics and are not counted.`
+ * Statistics older than a day, or with an unreadable day, are known only in part.
+ */
+function emailsText(mailboxes: readonly MailboxState[], { since, now }: { since: EpochMs; now: EpochMs }): string {
   const first = utcDate(since);
-  const read = mailboxes.flatMap(({ stats }) => {
-    const rows = stats && stats.at >= since ? stats.answer.rows : null;
-    const days = rows?.filter(({ date }) => date === null || date >= first) ?? null;
-    return days?.every((day) => day.date !== null && isCounted(day)) ? [days] : [];
+  const readings = mailboxes.map(({ stats }) => {
+    const { days, undated } = readDays(stats?.answer.rows ?? [], now);
+    const wanted = days.filter(({ date }) => date >= first);
+    const known = wanted.filter(isCounted);
+    const isRecent = stats !== null && stats.answer.rows !== null && stats.at >= Math.max(since, now - dayMs);
+    return { known, isWhole: isRecent && !undated && known.length === wanted.length };
   });
-  const days = read.flat();
-  const sent = days.reduce((sum, day) => sum + (day.sent ?? 0), 0);
-  const bounced = days.reduce((sum, day) => sum + (day.bounced ?? 0), 0);
+  const read = readings.filter(({ known, isWhole }) => isWhole || known.length > 0);
+  const days = read.flatMap(({ known }) => known);
+  const sent = days.reduce((sum, day) => sum + day.sent, 0);
+  const bounced = days.reduce((sum, day) => sum + day.bounced, 0);
   const rate = ratePpm({ sent, bounced });
   const share = rate === null ? '' : `: ${percentText(rate)}`;
   const emails = `${numberText(sent)} ${sent === 1 ? 'email' : 'emails'} since ${datesText(first, first)}, of which ${numberText(bounced)} bounced${share}.`;
-  const left = mailboxes.length - read.length;
+  const left = readings.length - read.length;
   const uncounted = `${counted(left, 'mailbox has', 'mailboxes have')} no readable statistics and ${left === 1 ? 'is' : 'are'} not counted.`;
-  return [...(read.length > 0 || left === 0 ? [emails] : []), ...(left > 0 ? [uncounted] : [])].join(' ');
+  const partly = read.filter(({ isWhole }) => !isWhole).length;
+  return [
+    ...(read.length > 0 || left === 0 ? [emails] : []),
+    ...(partly > 0 ? [`${counted(partly, 'mailbox is', 'mailboxes are')} known only in part.`] : []),
+    ...(left > 0 ? [uncounted] : []),
+  ].join(' ');
 }
 
 /** Action with the counts that led to it. */

@@ -1,7 +1,10 @@
 // What comes by the clock: the heartbeat, which stops when something that nobody would see stands still, and the digest, once a day
 // and once after a downtime.
 import { expect, test } from 'vitest';
+import type { StatsRow } from '../../src/core/answers.ts';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { digestOf } from '../../src/outbox/digest.ts';
 import { sampleIncident } from '../alerts/incident-samples.ts';
 import { firing, sampleAction, sampleAlert, sampleMailbox, start } from '../alerts/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
@@ -154,6 +157,39 @@ test('says what was done, what is at risk, what is unknown and what nobody got; 
   expect(texts[2]).toContain('info: bob1@acme.example');
   expect(texts[3]).toContain('2 mailboxes not judged yet');
   expect(texts[4]).toContain('Critical: &lt;!channel&gt;: the receiver answered 400');
+});
+
+const day = (date: string, sent: number | null, bounced = 0): StatsRow => ({
+  ...{ date, sent, bounced, delivered: null, opened: null, replied: null },
+  ...{ spamLanded: null, inboxRatePercent: null, bounceRatePercent: null, healthScore: null },
+});
+const whole = [day('2026-03-12', 900), day('2026-03-19', 30, 1), day('2026-03-20', 10)];
+const partly = '1 mailbox is known only in part.';
+
+test.each<[string, readonly StatsRow[] | null, number, string]>([
+  ['read just now', whole, 0, '40 emails since 13 March, of which 1 bounced: 2.5%.'],
+  ['a day in two rows', [...whole, day('2026-03-19', 28, 1)], 0, '40 emails since 13 March, of which 1 bounced: 2.5%.'],
+  [
+    'read four days ago',
+    [day('2026-03-14', 5)],
+    4 * dayMs,
+    `5 emails since 13 March, of which 0 bounced: 0%. ${partly}`,
+  ],
+  [
+    'a day without its count',
+    [...whole, day('2026-03-18', null)],
+    0,
+    `40 emails since 13 March, of which 1 bounced: 2.5%. ${partly}`,
+  ],
+  ['a day in the future', [...whole, day('2026-03-25', 70)], 0, '40 emails since 13 March, of which 1 bounced: 2.5%.'],
+  ['read before', [day('2026-03-12', 900)], 8 * dayMs, '1 mailbox has no readable statistics and is not counted.'],
+  ['unreadable', null, 0, '1 mailbox has no readable statistics and is not counted.'],
+])('the emails of a week: %s', (_name, rows, agoMs, said) => {
+  const fleet = new Fleet();
+  fleet.putMailbox(sampleMailbox({ stats: { at: start - agoMs, answer: { rows } } }));
+  const reader = { channel: 'ops', match: {}, routes: [], fleet, command: 'warmwarden', zone: 'UTC', now: start };
+  const { sections } = digestOf({ actions: [], undelivered: [] }, reader, { since: start - 7 * dayMs, now: start });
+  expect(sections[0]?.lines[1]).toBe(said);
 });
 
 test('lists the incidents that go on and those that ended since the last one', async () => {

@@ -3,12 +3,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StatsRow } from '../../src/core/answers.ts';
 import { mailboxKey } from '../../src/core/mailbox.ts';
+import { dayMs, hourMs } from '../../src/core/time.ts';
 import { readDefinition } from '../../src/recipes/definition.ts';
 import { runSelect, type SelectRequest } from '../../src/recipes/select.ts';
 import { baseTables, views } from '../../src/recipes/views.ts';
 import { Store } from '../../src/store/store.ts';
-import { actionOf, arrivedMailbox, emptyList, now } from '../store/records.ts';
+import { row } from '../guard/samples.ts';
+import { actionOf, arrivedMailbox, emptyAnswer, emptyList, now } from '../store/records.ts';
 import { folderOfFile } from '../support/new-folder.ts';
 
 const folder = folderOfFile();
@@ -78,6 +81,16 @@ describe('a SELECT', () => {
       actionOf('m1', { ...done, id: 'a2', kind: 'restore' }),
       actionOf('m3', { ...done, id: 'a3', kind: 'pause' }),
     ]);
+    const stats = (at: number, rows: readonly StatsRow[]) => ({ at, answer: { rows } });
+    const answered = [
+      { ...mailbox, stats: stats(now - hourMs, [row('2026-03-09', 12, 1)]) },
+      { ...arrivedMailbox('m2'), stats: stats(now - 2 * dayMs, [row('2026-03-08', 5, 0)]) },
+      {
+        ...arrivedMailbox('m3'),
+        stats: stats(now, [row('2026-03-08', 7, 0), { ...row('2026-03-09', 0, 0), sent: null }]),
+      },
+    ];
+    for (const one of answered) await clients.recordAnswer({ ...emptyAnswer, mailbox: one });
     await clients.close();
     const tags = Object.fromEntries(
       [mailbox, ...others].map(({ account, id }) => [
@@ -92,10 +105,12 @@ describe('a SELECT', () => {
     const parameters = { now: new Date(now).toISOString(), tag: 'client', value: null };
     const { rows, columns, error } = await ask(read.definition.select, { place, facts, parameters });
     expect(error).toBeNull();
-    const shown = ['client', 'mailboxes', 'paused', 'pauses', 'restored'].map((name) => columns.indexOf(name));
+    const shown = ['client', 'mailboxes', 'not_fully_read', 'sent', 'paused', 'pauses', 'restored'].map((name) =>
+      columns.indexOf(name),
+    );
     expect(rows.map((row) => shown.map((index) => row[index]))).toEqual([
-      ['north', 2, 1, expect.stringMatching(/^\S+@\S+: ann$/), 1],
-      ['south', 1, 1, expect.stringMatching(/^\S+@\S+: [a-z ]+$/), 0],
+      ['north', 2, 1, 17, 1, expect.stringMatching(/^\S+@\S+: ann$/), 1],
+      ['south', 1, 1, 7, 1, expect.stringMatching(/^\S+@\S+: [a-z ]+$/), 0],
     ]);
     const north = await ask(read.definition.select, { place, facts, parameters: { ...parameters, value: 'north' } });
     expect(north.rows).toEqual(rows.slice(0, 1));
