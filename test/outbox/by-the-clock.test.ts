@@ -192,6 +192,29 @@ test.each<[string, readonly StatsRow[] | null, number, string]>([
   expect(sections[0]?.lines[1]).toBe(said);
 });
 
+const north = { tag: ['client=north'] };
+
+test.each([
+  ['its own channel', north, [{ match: north, channels: ['ops'] }]],
+  ['a channel for all', north, []],
+  ['no client', {}, []],
+])('at risk, behind a key that clients share, is what the digest is about: %s', (_name, match, routes) => {
+  const fleet = new Fleet();
+  fleet.putAccount(account('acme'));
+  fleet.tags = { ...fleet.tags, of: ({ email }) => [`client=${email.slice(2, 7)}`] };
+  for (const client of ['north', 'south']) {
+    fleet.putMailbox(sampleMailbox({ id: client, email: `a@${client}.example` }));
+    const wide = { mailboxId: null, email: null, object: `${client}.example` };
+    const facts = { title: `${client}.example: DKIM does not pass`, sentences: [], numbers: {} };
+    fleet.putAlert(sampleAlert(1, { rule: 'dns_failing', severity: 'critical', ...wide, facts }));
+  }
+  for (const rule of ['not_guarded', 'api_unwell'] as const)
+    fleet.putAlert(sampleAlert(1, { rule, severity: 'critical', mailboxId: null, email: null }));
+  const reader = { channel: 'ops', match, routes, fleet, command: 'warmwarden', zone: 'UTC', now: start };
+  const { title } = digestOf({ actions: [], undelivered: [] }, reader, { since: start - dayMs, now: start });
+  expect(title).toMatch(match === north ? / 2 at risk, 2 unknown/ : / 3 at risk, 3 unknown/);
+});
+
 test('lists the incidents that go on and those that ended since the last one', async () => {
   await using at = await stage({ digests: [{ ...digest, at: '0 * * * *' }] });
   const { rig } = at;
