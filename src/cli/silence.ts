@@ -74,8 +74,10 @@ async function list(options: DaemonOptions): Promise<void> {
   const moment = momentIn(zone);
   const on = mutes.map(({ name, until }) => `Mute time ${name} is on until ${moment(until)}.`);
   if (silences.length === 0) return void printLines([...on, 'No silence is active.']);
+  const repeated = ({ every, ends }: NonNullable<(typeof silences)[number]['repeats']>) =>
+    `, every ${every}${ends === null ? '' : ` until ${moment(ends)}`}`;
   const rows = silences.map(({ id, match, by, reason, from, until, repeats }) => [
-    `${from > at ? `next: ${moment(from)} to ` : ''}${moment(until)}${repeats ? `, every ${repeats.every}` : ''}`,
+    `${from > at ? `next: ${moment(from)} to ` : ''}${moment(until)}${repeats ? repeated(repeats) : ''}`,
     ...[matchText(match), by, reason, id],
   ]);
   printLines([...on, ...tableLines({ titles: ['UNTIL', 'MATCHES', 'BY', 'REASON', 'ID'], rows })]);

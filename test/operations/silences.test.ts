@@ -189,6 +189,14 @@ test('a window of every week mutes when it is on, survives a restart, and is lis
   expect(await said('list')).toBe('No silence is active.\n');
 });
 
+test('the list shows when a repetition ends', async () => {
+  const ask = ['--rule', 'stale_*', '--for', '2h', '--reason', 'the update', '--every', 'day', '--yes'];
+  await said('add', ...ask, '--from', '2026-03-22 22:00', '--until', '2098-12-31');
+  expect(await said('list')).toMatch(/00:00 UTC, every day until 1 January 00:00 UTC {2}rule stale_\*/);
+  const [stored] = (await store.loadPicture()).silences;
+  await said('expire', stored?.id ?? '', '--yes');
+});
+
 test.each([
   ['--from', 'tomorrow', /"tomorrow" is not a time: write it like 2026-12-05 22:00/],
   ['--from', '2026-02-30', /"2026-02-30" is not a time/],

@@ -120,6 +120,8 @@ test('a silence says what it mutes, who asked for it, and when it ends', async (
   expect(textOf(await read(fleet, '/silences'))).toMatch(
     /rule dns_\* mutes 1 firing alert anna: DNS moves .* ends in 2 h \./,
   );
+  fleet.putSilence({ id: 's1', match, by: 'anna', reason: 'DNS moves', from: now + hourMs, until: now + 2 * hourMs });
+  expect(textOf(await read(fleet, '/silences'))).toMatch(/rule dns_\* mutes nothing yet; 1 firing alert matches anna/);
 });
 
 test('a recipe shows its runs, a run its rows as text, and both lead to the download', async () => {

@@ -132,8 +132,16 @@ export const silencesPlace = place('/silences', {}, ({ fleet, world, muteTimes, 
   const items = fleet.knownSilences(now).map((silence) => {
     const { id, match, by, reason, from, until, repeats } = silence;
     const muted = firing.filter((alert) => mutes(match, alert, fleet)).length;
+    const matching = counted(muted, 'firing alert');
+    const later = muted === 0 ? '' : `; ${matching} ${muted === 1 ? 'matches' : 'match'}`;
+    const effect =
+      from > now
+        ? `mutes nothing yet${later}`
+        : muted === 0
+          ? html`<span class="muted">mutes no alert now</span>`
+          : `mutes ${matching}`;
     return html`<li id="silence-${id}">
-<p class="line"><strong>${text(matchText(match))}</strong> <span>${muted === 0 ? html`<span class="muted">mutes no alert now</span>` : `mutes ${counted(muted, 'firing alert')}`}</span></p>
+<p class="line"><strong>${text(matchText(match))}</strong> <span>${effect}</span></p>
 <p>${text(by)}: ${text(reason)}</p>
 <p class="muted">${from > now || repeats ? `${from > now ? 'Next: ' : 'In force '}${silenceTimesText(silence, now, timeZone())}` : html`Began ${ago(from, now)}, ends ${ago(until, now)}`}. <code>${command} silence expire ${id}</code> ends it now. ${doLink(silenceExpirePath(id), 'Expire it')}</p></li>`;
   });
