@@ -1,4 +1,5 @@
 // A token with limits sees its own client: every route of the server is judged here, and a new one fails until it is.
+import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
 import { writesOffCondition } from '../../src/alerts/rules/protection-rule.ts';
@@ -7,6 +8,9 @@ import { defaultRuleSettings } from '../../src/core/alert-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { hourMs } from '../../src/core/time.ts';
+import { partsFor } from '../../src/web/access/limits.ts';
+import { usualLimits } from '../../src/web/live.ts';
+import type { RouteParts } from '../../src/web/route-parts.ts';
 import type { ServerOptions } from '../../src/web/server.ts';
 import { sampleIncident } from '../alerts/incident-samples.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
@@ -76,7 +80,7 @@ function twoClients(): Fleet {
   fleet.putSilence({ ...times, id: 'three', match: { account: ['s*'] }, reason: 'south' });
   const [first] = sampleIncident(1).members;
   const members = first ? all.map((one) => ({ ...first, ...one, mailboxId: one.id })) : [];
-  fleet.putIncident(sampleIncident(1, { members, cause: { attribute: 'provider', value: 'google' } }));
+  fleet.putIncident(sampleIncident(1, { members, alerts: ['stale_data|south'] }));
   fleet.putIncident(
     sampleIncident(1, { id: 'i2', members: members.slice(2), cause: { attribute: 'domain', value: 'south.example' } }),
   );
@@ -293,4 +297,60 @@ test('its own newest action stands on the page beside a hundred newer ones of ot
   await using server = await running({}, fleet);
   const page = await (await fetch(server.url, { headers: { ...bearer('tagged'), accept: 'text/html' } })).text();
   expect([page.includes('has not changed a mailbox yet'), page.includes('bob@south')]).toEqual([false, false]);
+});
+
+test('a mailbox that moves to another client is gone with the next answer, and so is one that changes its tags', async () => {
+  const fleet = twoClients();
+  await using server = await running({}, fleet);
+  const seen = async () => {
+    const { text } = await asked(`${server.url}/api/fleet`, bearer('tagged'));
+    return JSON.parse(text).mailboxes.map(({ email }: { email: string }) => email);
+  };
+  expect((await seen()).sort()).toEqual([own.email, ownShared.email]);
+  fleet.putMailbox(mailbox(ownShared.id, 'ned@south.example', { account: 'shared' }));
+  expect(await seen()).toEqual([own.email]);
+  fleet.tags = { ...fleet.tags, of: () => ['client=south'] };
+  expect(await seen()).toEqual([]);
+});
+
+test('its live page hears nothing of a change of others', async () => {
+  const fleet = twoClients();
+  const server = await running({ liveLimits: { ...usualLimits, tickMs: 5, beatMs: hourMs } }, fleet);
+  const [all, limited] = await Promise.all(
+    ['ops', 'tagged'].map((token) => fetch(`${server.url}/events`, { headers: bearer(token) })),
+  );
+  const told = all?.body?.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await told?.read())?.value).toBe(': live\n\n');
+  for (let change = 0; change < 3; change += 1) {
+    fleet.putMailbox(others);
+    expect((await told?.read())?.value).toBe('data: changed\n\n');
+  }
+  const heard = limited?.text();
+  await server[Symbol.asyncDispose]();
+  expect(await heard).toBe(': live\n\n');
+});
+
+test('while Warmwarden starts, it does not learn which accounts are awaited', async () => {
+  const fleet = new Fleet();
+  fleet.tags = twoClients().tags;
+  fleet.putAccount(account('north', { listed: false, watchedSince: now }));
+  await using server = await running({}, fleet);
+  const page = async (token: string) =>
+    (await asked(server.url, { ...bearer(token), accept: 'text/html' })).text.match(
+      /Waiting for[^<]*|Wait a moment/,
+    )?.[0];
+  expect(await page('ops')).toBe('Waiting for: account south is starting.');
+  expect(await page('tagged')).toBe('Wait a moment');
+});
+
+test('an incident in its picture says nothing of others, also where no page shows it yet', async () => {
+  const parts: Partial<RouteParts> = { fleet: twoClients(), world: stillWorld(), timeZone: () => 'UTC' };
+  const app = new Hono<{ Variables: { asker: object } }>();
+  app.get('/', (c) => {
+    c.set('asker', tags);
+    return c.json(partsFor(c, parts as RouteParts).fleet.incidents());
+  });
+  const incidents = await (await app.request('/')).text();
+  expect(incidents).toMatch(/google.*amy@north/);
+  expect(incidents).toEqual(withoutSouth);
 });
