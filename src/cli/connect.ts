@@ -1,6 +1,16 @@
 // `warmwarden connect`: connects mailboxes of a file to the API, each at most once. It sends the requests itself, so
 // that no password reaches the daemon or its store; a running daemon gives each request its slot of the rate limit.
-import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  lchownSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
@@ -8,10 +18,14 @@ import { takeSlot } from '../api/budget.ts';
 import { ApiClient } from '../api/client.ts';
 import type { AccountConfig } from '../config/config.ts';
 import { Fleet } from '../core/fleet/fleet.ts';
+import { errorText } from '../core/nearest.ts';
 import { noTally } from '../core/records.ts';
+import { pathOf } from '../core/store-failure.ts';
 import { minuteMs, secondMs } from '../core/time.ts';
 import { counted, listText, spanText } from '../core/wording/phrases.ts';
 import { writesAreOff } from '../core/write-scope.ts';
+import { lockedOrNull } from '../store/file/lock.ts';
+import { asItsUser, fileMode } from '../store/file/place.ts';
 import { commandName } from '../world/program.ts';
 import { formatProblem } from '../world/schema/problem.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
@@ -70,11 +84,17 @@ export async function connect(file: string, options: ConnectOptions, world: Worl
     if (off) throw new CommandError('failed', writesAreOff(off, commandName));
     if (daemon) await askFor(daemon, 'slot', { account });
   };
+  const turn = () => takeTurn(`${pathOf(store)}.connecting`, world);
   const outcomes: ConnectOutcome[] = [];
   const byAccount = Map.groupBy(rows, ({ account }) => account);
   const connecting = [...byAccount].map(([name, theirs]) => {
     const account = config.accounts.find((one) => one.name === name) as AccountConfig;
-    return new Connecting(account, theirs, { world: { ...world, secrets: () => secrets }, slot, touch: lock.touch });
+    return new Connecting(account, theirs, {
+      world: { ...world, secrets: () => secrets },
+      slot,
+      turn,
+      touch: lock.touch,
+    });
   });
   try {
     for (const one of connecting) await one.look();
@@ -122,6 +142,8 @@ interface ConnectRooms {
   readonly world: World;
   /** Resolves when the running daemon gives a request its slot. */
   readonly slot: (account: string) => Promise<void>;
+  /** Resolves when no other run with this store is between its look in the list and the answer to its POST. */
+  readonly turn: () => Promise<Disposable>;
   /** Called before each POST. */
   readonly touch: () => void;
 }
@@ -203,6 +225,8 @@ class Connecting {
    * file may be connected elsewhere at the same time.
    */
   async #connectOne(row: RowOf): Promise<ConnectOutcome> {
+    await this.#gap();
+    using _turn = await this.#rooms.turn();
     const failure = await this.#readList();
     if (failure !== null) return this.#outcome(row, 'not_tried', failure);
     const already = this.#alreadyIn(row);
@@ -245,8 +269,7 @@ class Connecting {
    */
   async #slot(kind: 'mailboxes' | 'mailbox_write'): Promise<string | null> {
     const { clock } = this.#rooms.world;
-    const gapMs = (2 * minuteMs) / this.#account.requestsPerMinute;
-    await clock.sleep(this.#startedAt + gapMs - clock.monotonic());
+    await this.#gap();
     this.#startedAt = clock.monotonic();
     try {
       await this.#rooms.slot(this.#account.name);
@@ -256,6 +279,13 @@ class Connecting {
     }
     await takeSlot(this.#api.budget, kind, clock);
     return null;
+  }
+
+  /** Waits until the next request of this account may start. */
+  #gap(): Promise<void> {
+    const { clock } = this.#rooms.world;
+    const gapMs = (2 * minuteMs) / this.#account.requestsPerMinute;
+    return clock.sleep(this.#startedAt + gapMs - clock.monotonic());
   }
 
   #idOf(email: string): string | null {
@@ -314,6 +344,28 @@ function report(
     ...(failedFile === null ? [] : [`To try the others again: ${commandName} connect ${failedFile}`]),
     ...(effect.length > 0 ? [...effect, 'This was a dry run: nothing was done.'] : []),
   ]);
+}
+
+const turnWaitMs = 100;
+const turnWaitsTold = 100;
+
+/** Takes the lock of a file, which is free at once after kill -9. No lock without the folder, which the first start makes. */
+async function takeTurn(path: string, { clock }: World): Promise<Disposable> {
+  const folder = statSync(dirname(path), { throwIfNoEntry: false });
+  if (!folder) return { [Symbol.dispose]: () => {} };
+  try {
+    closeSync(openSync(path, 'a', fileMode));
+    // A run of root must not keep the file from the user that runs Warmwarden.
+    if (process.getuid?.() === 0) lchownSync(path, folder.uid, folder.gid);
+    for (let waits = 0; ; waits += 1) {
+      const lock = lockedOrNull(path);
+      if (lock) return lock;
+      if (waits === turnWaitsTold) process.stderr.write('Waiting for another run that connects a mailbox.\n');
+      await clock.sleep(turnWaitMs);
+    }
+  } catch (error) {
+    throw new CommandError('failed', `${path} can't be locked: ${errorText(error)}. Usually, ${asItsUser}.`);
+  }
 }
 
 interface ConnectLock extends Disposable {

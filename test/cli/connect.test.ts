@@ -43,11 +43,11 @@ async function startApi() {
     if (how === 'bad') return say(400, { error: `refused: ${JSON.stringify(body)}` });
     if (how === 'key') return say(401, { error: 'who are you' });
     if (how === 'mute' || (how === 'busy' && times === 1)) return say(429, { error: 'slow down' });
+    if (how === 'slow') await sleep(1_500);
     if (how === 'void') return void request.socket.destroy();
     created.push(body);
     if (how === 'late') unseen.add(body.email);
     if (how === 'hang') return;
-    while (how === 'wait' && !posts.some((email) => email.startsWith('two'))) await sleep(20);
     if (how === 'lost' || how === 'late') return void request.socket.destroy();
     return say(201, { id: `id-${body.email}`, email: body.email, status: 'active', message: JSON.stringify(body) });
   });
@@ -153,7 +153,8 @@ test('a run that was killed with a request on its way connects nothing twice, an
 
 test('of two copies of a file that run at once, one connects a mailbox and the other finds it', async () => {
   const { write, connect, posts } = await begin();
-  write('wait', 'two');
+  write('slow', 'two');
+  mkdirSync('data');
   renameSync('m.yaml', 'copy.yaml');
   const config = `${process.cwd()}/config.yaml`;
   const running = new Running(['connect', `${process.cwd()}/copy.yaml`, '--config', config, '--yes'], passwords);
@@ -161,7 +162,20 @@ test('of two copies of a file that run at once, one connects a mailbox and the o
   write('two');
   expect((await connect()).code).toBe(0);
   await running.ended;
-  expect(posted(posts)).toEqual(['wait', 'two']);
+  expect(posted(posts)).toEqual(['slow', 'two']);
+}, 120_000);
+
+test('of two copies of a file whose mailbox is being connected, the second waits and finds it', async () => {
+  const { write, connect, posts } = await begin();
+  write('slow');
+  mkdirSync('data');
+  writeFileSync('copy.yaml', readFileSync('m.yaml'));
+  const config = `${process.cwd()}/config.yaml`;
+  const running = new Running(['connect', `${process.cwd()}/copy.yaml`, '--config', config, '--yes'], passwords);
+  while (posts.length < 1) await sleep(20);
+  expect(outcomesIn((await connect('--json')).stdout)).toBe('slow connected_before');
+  await running.ended;
+  expect(posted(posts)).toEqual(['slow']);
 }, 120_000);
 
 test('of two runs that wait for the last request of a killed one, one goes on', async () => {
