@@ -17,6 +17,7 @@ import {
   type KnownFleet,
   pauseFingerprint,
 } from './routing.ts';
+import { leavesUnguarded } from './rules/account-rules.ts';
 import { apiName, closedTitle, guardHeld } from './rules/breaker-rule.ts';
 import { protectionOf } from './rules/protection-rule.ts';
 
@@ -66,7 +67,15 @@ export function partOf(audience: Audience, transition: Transition, context: Part
   if (concern === 'none') return withheld(alert, noAccount);
   if (alert.rule === 'guard_held')
     return heldPart(audience, { ...transition, alert }, context) ?? withheld(alert, noAccount);
+  if (leavesUnguarded(alert)) return unguardedPart(alert);
   return namesOnlyFirst(alert) ? withoutReason(alert) : withheld(alert, alert.account);
+}
+
+/** The words of the API may be about others. An end has its title alone. */
+function unguardedPart(alert: Alert): Alert {
+  const { title, sentences, numbers } = alert.facts;
+  const vague = 'It concerns all mailboxes of the account. Ask the people who run Warmwarden.';
+  return { ...alert, facts: { title, sentences: sentences.length === 0 ? [] : [vague], numbers } };
 }
 
 /** True if only the first sentence may name others: it says who did it and why. */

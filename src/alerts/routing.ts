@@ -16,6 +16,7 @@ import { domainOf, idOfKey, type MailboxName, type MailboxState } from '../core/
 import { fitsGlob, namesMailbox } from '../core/mailbox-pattern.ts';
 import { type EpochMs, elapsedMs } from '../core/time.ts';
 import { spanText } from '../core/wording/phrases.ts';
+import { leavesUnguarded } from './rules/account-rules.ts';
 import { isDisarming, protectionOf } from './rules/protection-rule.ts';
 
 /** Protection that a person took away is always announced. */
@@ -101,8 +102,8 @@ export interface RoutingFacts {
 
 /**
  * Protection that was taken away goes to every channel that people read, and so does a critical alert whose routes reach
- * no person now. A client's channel gets what is about others only if every other channel would miss it, and never as
- * info.
+ * nobody now who is told of all of it. A client's channel gets what is about others only if every other channel would miss
+ * it, and never as info.
  */
 export function channelsFor(alert: Alert, { routes, channels, fleet, now }: RoutingFacts): readonly string[] {
   // A failing channel is announced through the others.
@@ -112,10 +113,13 @@ export function channelsFor(alert: Alert, { routes, channels, fleet, now }: Rout
   const wanted = able.filter(({ name }) => leadsTo(name, due));
   const everybody = able.filter((channel) => wanted.includes(channel) || isReadByPeople(channel));
   const routed = isDisarming(alert) ? able.filter(isReadByPeople) : wanted;
+  const concernOf = ({ name }: RoutedChannel) => audienceOf(name, routes, fleet).concernOf(alert);
   const concerned = (some: readonly RoutedChannel[]) =>
-    some.filter((one) => !isReadByPeople(one) || audienceOf(one.name, routes, fleet).concernOf(alert) !== 'none');
+    some.filter((one) => !isReadByPeople(one) || concernOf(one) !== 'none');
+  // Clients that are told of their parts do not stand in for who is told of all.
+  const isOfParts = concerned(routed).every((one) => !isReadByPeople(one) || concernOf(one) === 'part');
   const choices = {
-    critical: [concerned(routed), concerned(everybody), everybody],
+    critical: [isOfParts ? [] : concerned(routed), concerned(everybody), everybody],
     warning: [concerned(routed), routed],
   };
   // A client's channel does not stand in for one that a delayed route leads to.
@@ -139,12 +143,15 @@ function namesOf(channels: readonly RoutedChannel[]): readonly string[] {
 function wants({ match }: AlertRoute, alert: Alert, fleet: KnownFleet): boolean {
   const { account: _account, tag: _tag, ...rest } = match;
   if (accountsOf(alert).length === 0) return matches(alert, rest, fleet, 'one');
-  return matches(alert, match, fleet, 'one') || (matches(alert, rest, fleet, 'one') && holdsOneOf(match, alert, fleet));
+  return (
+    matches(alert, match, fleet, 'one') || (matches(alert, rest, fleet, 'one') && exposesOneOf(match, alert, fleet))
+  );
 }
 
-/** Returns true if the alert is about held mailboxes, and the match picks one of them. An account may have several clients. */
-function holdsOneOf(match: AlertMatch, alert: Alert, fleet: KnownFleet): boolean {
-  return heldBy(alert, fleet).some(audienceIn([match], fleet).sees);
+/** Returns true if the alert leaves a mailbox unprotected that the match picks. An account may have several clients. */
+function exposesOneOf(match: AlertMatch, alert: Alert, fleet: KnownFleet): boolean {
+  const exposed = leavesUnguarded(alert) ? [...fleet.mailboxesOf(alert.account)] : heldBy(alert, fleet);
+  return exposed.some(audienceIn([match], fleet).sees);
 }
 
 /** Returns the mailboxes that the circuit breaker of the alert holds; none for an alert about anything else. */

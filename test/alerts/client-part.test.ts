@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { alertFor, messageFor } from '../../src/alerts/client-part.ts';
 import { messageOf } from '../../src/alerts/grouping.ts';
 import { type AlertRoute, audienceOf, channelsFor, pauseEnd, pauseFingerprint } from '../../src/alerts/routing.ts';
+import { accountConditions, mailboxListShort } from '../../src/alerts/rules/account-rules.ts';
 import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
 import {
   accountRemoved,
@@ -89,6 +90,43 @@ test('a hold behind a key that clients share goes to the channels of those with 
   const channels = ['alpha', 'delta', 'ops'].map((name) => ({ name, type: 'slack' }));
   const all = [...tagged, { match: {}, channels: ['ops'] }];
   expect(channelsFor(hold, { routes: all, channels, fleet, now: start })).toEqual(['alpha', 'ops']);
+});
+
+test('a shared key that guards nobody is told to each client behind it, without words about others', () => {
+  const fleet = fleetOf('alpha');
+  for (const one of held) fleet.putMailbox({ ...sampleMailbox(), ...entry({ ...one, account: 'shared' }) });
+  fleet.tags = {
+    all: () => [],
+    of: ({ email }) => [`client=${domainOf(email).split('.')[0]}`],
+    ofAccount: () => [],
+  };
+  const routesNow = ['alpha', 'beta', 'delta'].map((name) => ({
+    match: { tag: [`client=${name}`], severity: ['critical' as const] },
+    channels: [name],
+  }));
+  const channelsNow = [...routesNow.map(({ channels: [name = ''] }) => name), 'ops'].map((name) => ({
+    name,
+    type: 'slack',
+  }));
+  const all = [...routesNow, { match: {}, channels: ['ops'] }];
+  const facing = { ...context, fleet, routes: all };
+  const state = account('shared', { rejections: 2, keyWrites: false, lastFailure: '401: the key of beta is gone' });
+  const to = (alert: Alert) => channelsFor(alert, { routes: all, channels: channelsNow, fleet, now: start });
+  const causes = accountConditions(state, start, 'UTC').filter(({ active }) => active === true);
+  const alerts = causes.map(alertOf).filter(({ rule }) => rule === 'not_guarded');
+  expect(alerts.map(({ object }) => object)).toEqual(['key rejected', 'key read-only']);
+  for (const alert of alerts) {
+    expect(to(alert)).toEqual(['alpha', 'beta', 'ops']);
+    const { title, sentences, withheld } = alertFor('alpha', alert, facing).facts;
+    expect([title, withheld]).toEqual([alert.facts.title, undefined]);
+    expect(sentences).toEqual(['It concerns all mailboxes of the account. Ask the people who run Warmwarden.']);
+  }
+  const [dead] = alerts;
+  const withoutOps = { routes: routesNow, channels: channelsNow, fleet, now: start };
+  expect(dead && channelsFor(dead, withoutOps)).toEqual(['alpha', 'beta', 'ops']);
+  const [missing] = fleet.mailboxesOf('shared');
+  const short = alertOf(mailboxListShort('shared', { listed: 3, missing: missing ? [missing] : [], truncated: false }));
+  expect(to(short)).toEqual(['ops']);
 });
 
 test('the end of a hold is the same alert as its beginning, without names of others', () => {

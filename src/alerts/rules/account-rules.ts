@@ -17,6 +17,11 @@ export function isOutage({ rule, object }: Pick<Alert, 'rule' | 'object'>): bool
   return rule === 'not_guarded' && outageCauses.some((cause) => cause === object);
 }
 
+/** Returns true if the guard protects no mailbox of the account while the alert lasts. A short list leaves most of them guarded. */
+export function leavesUnguarded({ rule, object }: Pick<Alert, 'rule' | 'object'>): boolean {
+  return rule === 'not_guarded' && object !== 'mailbox list';
+}
+
 /** A single rejection may be a hiccup of the API. */
 const rejectionsUntilFiring = 2;
 /** Clock difference that is reported: longer than a response takes. */
