@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { startServer } from '../support/loopback.ts';
 import { Running } from '../support/process.ts';
 import { until } from '../support/until.ts';
-import type { Json } from './served.ts';
+import { hourMs, type Json } from './served.ts';
 
 const run = (...flags: string[]) => new Running(['simulator', '--port', ...flags]);
 
@@ -26,7 +26,7 @@ test('it tells where it listens and with which key, serves, and stops on SIGTERM
   expect(started.output).toContain('The simulator has stopped.');
 });
 
-test('with --speed the fleet runs ahead from --start, while the rate limit stays on real time', async () => {
+test('with --speed the fleet runs ahead from --start', async () => {
   await using started = run('0', '--speed', '36000', '--start', '2026-03-10T08:30:00Z');
   const url = await address(started);
   const health = async () => {
@@ -35,18 +35,7 @@ test('with --speed the fleet runs ahead from --start, while the rate limit stays
   };
   const first = await health();
   expect(first).toBeGreaterThanOrEqual(Date.parse('2026-03-10T08:30:00Z'));
-  while ((await health()) < first + 3_600_000);
-  const key = { authorization: 'Bearer sk_live_demo_0123456789abcdef' };
-  const remaining = [];
-  for (const pauseUntil of [0, (await health()) + 3_600_000]) {
-    while ((await health()) < pauseUntil);
-    const answer = await request(`${url}/v1/mailboxes`, { headers: key });
-    await answer.body.dump();
-    remaining.push(answer.headers['x-ratelimit-remaining']);
-  }
-  expect(remaining).toEqual(['99', '98']);
-  started.kill('SIGINT');
-  expect((await started.ended).code).toBe(0);
+  await until('an hour to pass', async () => (await health()) > first + hourMs);
 });
 
 test('an occupied port is one sentence and exit code 1, with or without a fast clock', async () => {

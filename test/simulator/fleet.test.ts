@@ -1,7 +1,8 @@
 // How mailboxes live: ramps, windows, weekdays, chance, incidents, and what a person changes on them.
 import { expect, test } from 'vitest';
+import { agencyFleet, generatedFleet } from '../../tools/simulator/agency-fleet.ts';
 import type { WarmupMode } from '../../tools/simulator/ramp.ts';
-import type { Incident, MailboxSpec } from '../../tools/simulator/scenario.ts';
+import type { Incident, MailboxSpec, Scenario } from '../../tools/simulator/scenario.ts';
 import { ann, bob, dayMs, hourMs, type Json, scenarioOf, serve } from './served.ts';
 
 const email = 'ann@one.example';
@@ -85,4 +86,59 @@ test('a bounce incident bounces its share of the emails that it meets, no others
   // Ten emails fall into the two hours; late bounces have arrived two days later.
   expect(total(await served.stats(email, 4), 'bounced')).toBe(5);
   expect(total(await served.stats('bob@two.example', 4), 'bounced')).toBe(0);
+});
+
+const limits: Record<WarmupMode, number> = { slow: 0.005, balanced: 0.01, aggressive: 0.02, recovery: 0.003 };
+
+/** The guard's plain rules, written again here: the simulator may not lean on the guard. */
+function verdictOn({
+  rows,
+  config,
+}: {
+  readonly rows: readonly Json[];
+  readonly config: { readonly mode: WarmupMode };
+}) {
+  const [week, twoDays] = [rows.slice(-7), rows.slice(-2)].map((days) => [total(days, 'sent'), total(days, 'bounced')]);
+  const [sent = 0, bounced = 0] = week ?? [];
+  const [lately = 0, burnt = 0] = twoDays ?? [];
+  if (burnt >= 3 && burnt >= lately / 10) return 'emergency';
+  return bounced >= 2 && bounced > limits[config.mode] * sent ? 'breach' : 'ok';
+}
+
+/** The verdicts that differ from the one before, at looks every five minutes of so many hours, with the hour of the day. */
+async function story(served: Awaited<ReturnType<typeof serve>>, address: string, hours: number) {
+  const told: [verdict: string, hour: number][] = [];
+  for (let minutes = 0; minutes <= 60 * hours; minutes += 5) {
+    const mailbox = served.simulator.fleet.find(address);
+    const verdict = mailbox ? verdictOn(mailbox) : 'none';
+    if (verdict !== (told.at(-1)?.[0] ?? 'ok')) told.push([verdict, 8.5 + minutes / 60]);
+    await served.clock.advance(hourMs / 12);
+  }
+  return told;
+}
+
+test.each([1, 42])(
+  'bounce-storm, seed %i: one mailbox breaches in the morning, another is an emergency at noon',
+  async (seed) => {
+    await using morning = await serve({ scenario: 'bounce-storm', seed });
+    const [[first, at] = []] = await story(morning, 'amelia.ward@northbeam.example', 24);
+    expect([first, (at ?? 0) > 9 && (at ?? 24) <= 11.5]).toEqual(['breach', true]);
+    await using noon = await serve({ scenario: 'bounce-storm', seed });
+    const [[second, then] = []] = await story(noon, 'jonas.keller@brightpath.example', 8);
+    expect([second, (then ?? 0) >= 12 && (then ?? 24) <= 13.5]).toEqual(['emergency', true]);
+  },
+);
+
+test('calm exceeds no limit in sixty days; provider-block bounces at every Google mailbox, and at no other', async () => {
+  const troubled = async (scenario: Scenario | 'provider-block', hours: number) => {
+    await using served = await serve({ scenario });
+    await served.clock.advance(hours * hourMs);
+    return served.simulator.fleet.mailboxes().filter((one) => verdictOn(one) !== 'ok');
+  };
+  for (const days of [1, 20, 60])
+    expect(await troubled(scenarioOf([...agencyFleet, ...generatedFleet(60, 20)]), 24 * days)).toEqual([]);
+  const blocked = await troubled('provider-block', 11.5);
+  const providerOf = (address: string) => agencyFleet.find((spec) => spec.email === address)?.provider;
+  expect(blocked.length).toBeGreaterThan(3);
+  expect([...new Set(blocked.map((one) => providerOf(one.email)))]).toEqual(['google']);
 });
