@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
 import { writesOffCondition } from '../../src/alerts/rules/protection-rule.ts';
 import { type Alert, fingerprintOf } from '../../src/core/alert.ts';
-import { defaultRuleSettings } from '../../src/core/alert-rules.ts';
+import { defaultRuleSettings, type Severity } from '../../src/core/alert-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { hourMs } from '../../src/core/time.ts';
@@ -78,8 +78,9 @@ function twoClients(): Fleet {
   fleet.putSilence({ ...times, id: 'one', match: { tag: ['client=north'] }, reason: 'northern lights' });
   fleet.putSilence({ ...times, id: 'two', match: { rule: ['dns_*'] }, reason: 'the DNS of south moves' });
   fleet.putSilence({ ...times, id: 'three', match: { account: ['s*'] }, reason: 'south' });
+  const severityOf = ({ email }: typeof own): Severity => (email.includes('south') ? 'critical' : 'warning');
   const [first] = sampleIncident(1).members;
-  const members = first ? all.map((one) => ({ ...first, ...one, mailboxId: one.id })) : [];
+  const members = first ? all.map((one) => ({ ...first, ...one, mailboxId: one.id, severity: severityOf(one) })) : [];
   fleet.putIncident(sampleIncident(1, { members, alerts: ['stale_data|south'] }));
   fleet.putIncident(
     sampleIncident(1, { id: 'i2', members: members.slice(2), cause: { attribute: 'domain', value: 'south.example' } }),
@@ -222,7 +223,7 @@ test('what is its own is there, and counts and totals are of that alone', async 
     expect.stringMatching(/^Held: .*amy@north.*ned@north.*, and 2 mailboxes of others\.$/),
   );
   expect(silences.map(({ reason }: { reason: string }) => reason)).toEqual(['northern lights']);
-  expect(incidents).toMatchObject([{ mailboxes: 2 }]);
+  expect(incidents).toMatchObject([{ mailboxes: 2, severity: 'warning' }]);
   expect((await json('past-alerts')).alerts).toHaveLength(alerts.length);
   const reasons = (await json('history')).entries.map(({ reason }: { reason: string }) => reason);
   expect(reasons).toEqual(['northern pause', 'northern key']);

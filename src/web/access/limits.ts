@@ -4,6 +4,7 @@
 import type { Context } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import { type PartFacts, partOf } from '../../alerts/client-part.ts';
+import { worstOf } from '../../alerts/grouping.ts';
 import { type Audience, audienceIn } from '../../alerts/routing.ts';
 import type { Action } from '../../core/action.ts';
 import type { AlertMatch, Silence, Transition } from '../../core/alert.ts';
@@ -215,7 +216,8 @@ function accountWithin({ sees, seesAll }: Audience, account: AccountState): Acco
 
 function incidentWithin({ sees }: Audience, incident: Incident): readonly Incident[] {
   const members = incident.members.filter(({ account, mailboxId: id, email }) => sees({ account, id, email }));
-  return members.length === 0 ? [] : [{ ...incident, members, alerts: [] }];
+  const severity = worstOf(members.map((member) => member.severity));
+  return members.length === 0 ? [] : [{ ...incident, members, severity, alerts: [] }];
 }
 
 /** A stop that covers more than the part is shown without its author and its reason. */
