@@ -222,7 +222,11 @@ test('what is its own is there, and counts and totals are of that alone', async 
   expect(alerts.flatMap(({ sentences }: { sentences: string[] }) => sentences)).toContainEqual(
     expect.stringMatching(/^Held: .*amy@north.*ned@north.*, and 2 mailboxes of others\.$/),
   );
-  expect(silences.map(({ reason }: { reason: string }) => reason)).toEqual(['northern lights']);
+  expect(silences).toMatchObject([
+    { by: 'jo', match: { tag: ['client=north'] }, reason: 'northern lights' },
+    { by: 'the people who run Warmwarden', match: { rule: ['dns_*'] }, reason: 'the reason is not shown here' },
+    { by: 'the people who run Warmwarden', match: { account: ['shared'] }, reason: 'the reason is not shown here' },
+  ]);
   expect(incidents).toMatchObject([{ mailboxes: 2, severity: 'warning' }]);
   expect((await json('past-alerts')).alerts).toHaveLength(alerts.length);
   const reasons = (await json('history')).entries.map(({ reason }: { reason: string }) => reason);
@@ -354,4 +358,17 @@ test('an incident in its picture says nothing of others, also where no page show
   const incidents = await (await app.request('/')).text();
   expect(incidents).toMatch(/google.*amy@north/);
   expect(incidents).toEqual(withoutSouth);
+});
+
+test('an alert that a silence over several clients mutes shows as silenced', async () => {
+  const fleet = new Fleet();
+  fleet.tags = twoClients().tags;
+  for (const one of all) fleet.putMailbox(one);
+  fleet.putAlert(about(own, 'amy'));
+  const match = { account: ['north', 'south'], mailbox: ['*@north.example', 'bob@south.example'] };
+  fleet.putSilence({ id: 'wide', match, by: 'jo', reason: 'the south', from: now - 1, until: now + hourMs });
+  await using server = await running({}, fleet);
+  const { text } = await asked(`${server.url}/api/alerts`, bearer('tagged'));
+  expect(JSON.parse(text).alerts).toMatchObject([{ title: 'amy', silenced: { by: 'the people who run Warmwarden' } }]);
+  expect(text).toEqual(withoutSouth);
 });

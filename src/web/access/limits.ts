@@ -10,7 +10,8 @@ import type { Action } from '../../core/action.ts';
 import type { AlertMatch, Silence, Transition } from '../../core/alert.ts';
 import { Fleet } from '../../core/fleet/fleet.ts';
 import type { Incident } from '../../core/incident.ts';
-import type { AccountState, ReadFailure, Tags } from '../../core/mailbox.ts';
+import { type AccountState, domainOf, type ReadFailure, type Tags } from '../../core/mailbox.ts';
+import { fitsGlob } from '../../core/mailbox-pattern.ts';
 import type { CommandEntry } from '../../core/operator-command.ts';
 import type { HistoryQuery } from '../../core/records.ts';
 import { storeTitle } from '../../core/store-failure.ts';
@@ -181,8 +182,10 @@ function fleetWithin(audience: Audience, words: PartFacts & { readonly fleet: Fl
     if (seen) part.putWritesOff(seen);
   }
   const ownTags = new Set([...part.mailboxes()].flatMap((mailbox) => whole.tags.of(mailbox)));
-  for (const silence of whole.knownSilences(now))
-    if (isSilenceWithin(audience, silence, whole)) part.putSilence(silence);
+  for (const silence of whole.knownSilences(now)) {
+    const seen = silenceWithin(audience, silence, words, [...ownTags]);
+    if (seen) part.putSilence(seen);
+  }
   const { storeFailure } = whole;
   const vague = storeFailure && { ...storeFailure, said: storeTitle, remedy: 'Ask the people who run Warmwarden.' };
   part.putStoreFailure(vague, whole.storeFailingSince);
@@ -220,18 +223,38 @@ function incidentWithin({ sees }: Audience, incident: Incident): readonly Incide
   return members.length === 0 ? [] : [{ ...incident, members, severity, alerts: [] }];
 }
 
+const withoutAuthor = { by: 'the people who run Warmwarden', reason: 'the reason is not shown here' };
+
 /** A stop that covers more than the part is shown without its author and its reason. */
 function writesOffWithin({ sees, seesAll }: Audience, off: WritesOff, isOwn: (account: string) => boolean) {
   const { scope } = off;
-  const vague = { ...off, by: 'the people who run Warmwarden', reason: 'the reason is not shown here' };
+  const vague = { ...off, ...withoutAuthor };
   if (scope.kind === 'mailbox') return sees({ ...scope, id: scope.mailboxId }) ? off : null;
   if (scope.kind === 'account') return seesAll(scope.account) ? off : isOwn(scope.account) ? vague : null;
   return vague;
 }
 
-/** True if a silence mutes mailboxes of the part, and no others. */
-function isSilenceWithin({ sees }: Audience, { match }: Silence, whole: Fleet): boolean {
-  const muted = audienceIn([match], whole);
-  const mailboxes = [...whole.mailboxes()].filter(muted.sees);
-  return match.object === undefined && mailboxes.length > 0 && mailboxes.every(sees);
+/**
+ * A silence that mutes mailboxes of others, too, is shown without its author and its reason, and with the names of the part
+ * that it fits in place of its patterns. One by object may be about anybody, and is not shown.
+ */
+function silenceWithin(
+  { sees }: Audience,
+  silence: Silence,
+  { fleet }: { readonly fleet: Fleet },
+  tags: readonly string[],
+) {
+  const { account, tag, domain, mailbox, object } = silence.match;
+  const mailboxes = [...fleet.mailboxes()].filter(audienceIn([silence.match], fleet).sees);
+  const own = mailboxes.filter(sees);
+  if (object !== undefined || own.length === 0) return null;
+  if (own.length === mailboxes.length) return silence;
+  const match: AlertMatch = {
+    ...silence.match,
+    ...(account && { account: [...new Set(own.map((one) => one.account))] }),
+    ...(tag && { tag: tags.filter((name) => tag.some((glob) => fitsGlob(glob, name))) }),
+    ...(domain && { domain: [...new Set(own.map(({ email }) => domainOf(email)))] }),
+    ...(mailbox && { mailbox: own.map(({ email }) => email) }),
+  };
+  return { ...silence, ...withoutAuthor, match };
 }
