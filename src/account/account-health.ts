@@ -459,11 +459,7 @@ class UnreadRoutes {
 
   #isStale(): boolean {
     const { fleet } = this.#parts;
-    return this.#areAll((mailbox) =>
-      fleet
-        .alertsAbout(mailbox)
-        .some(({ rule, object, status }) => rule === 'stale_data' && object === 'statistics' && status === 'firing'),
-    );
+    return this.#areAll((mailbox) => fleet.isStale(mailbox));
   }
 
   #areAll(isSo: (mailbox: MailboxState) => boolean): boolean {

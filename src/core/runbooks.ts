@@ -310,7 +310,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       {
         cause: 'statistics',
         means:
-          'They are older than 3 poll intervals, end too many days ago (`guard.stale_after_days`), or counted no email on 2 days on which the mailbox sends. Or the warm-up cannot be read. The mailbox is NOT GUARDED.',
+          'Three polls of `poll.stats` brought none (about 45 minutes), they end too many days ago (`guard.stale_after_days`), or count no email on 2 sending days. Or the warm-up cannot be read. The mailbox is NOT GUARDED.',
         todo: 'Check whether the API is up, whether the mailbox still sends, and whether the budget is large enough: `warmwarden doctor`.',
       },
       {

@@ -27,6 +27,7 @@ type Column = (typeof columns)[number];
 
 interface SeriesRow {
   readonly mailbox: MailboxState;
+  readonly isStale: boolean;
   readonly state: GuardState;
   readonly enforced: boolean;
   readonly name: string;
@@ -103,7 +104,9 @@ export class MailboxBlocks implements MailboxCounts {
       const { account, id } = mailbox;
       const name = settings.mailboxLabel === 'id' ? visibleText(id) : this.#fleet.nameOf(mailbox);
       const known = blocks[Math.floor(rows.length / blockSize)]?.rows[rows.length % blockSize];
-      const row = known?.mailbox === mailbox && known.name === name ? known : rowOf(mailbox, name, settings, now);
+      const isStale = this.#fleet.isStale(mailbox);
+      const isKnown = known?.mailbox === mailbox && known.name === name && known.isStale === isStale;
+      const row = isKnown ? known : rowOf({ mailbox, name, isStale }, settings, now);
       rows.push(row);
       const ofAccount = counts.get(account) ?? { states: new Map(), acts: 0, watches: 0 };
       counts.set(account, ofAccount);
@@ -117,13 +120,18 @@ export class MailboxBlocks implements MailboxCounts {
   }
 }
 
-function rowOf(mailbox: MailboxState, name: string, settings: MetricsSettings, now: EpochMs): SeriesRow {
+function rowOf(
+  { mailbox, name, isStale }: Pick<SeriesRow, 'mailbox' | 'name' | 'isStale'>,
+  settings: MetricsSettings,
+  now: EpochMs,
+): SeriesRow {
   const { nearLimitPpm, enforce: enforced } = settings.policyOf(mailbox);
   const tags = settings.tagsOf(mailbox);
-  const state = guardStateOf(mailbox, nearLimitPpm);
+  const state = guardStateOf(mailbox, nearLimitPpm, isStale);
   const identity = labelText({ account: mailbox.account, mailbox: name });
   const info = labelText(infoLabels(mailbox));
-  return { mailbox, name, state, enforced, identity, info, tags, values: mailboxValues(mailbox, state, now) };
+  const values = mailboxValues(mailbox, state, now);
+  return { mailbox, name, isStale, state, enforced, identity, info, tags, values };
 }
 
 function isSame(row: SeriesRow, before: SeriesRow | undefined, { gauge, index }: Column): boolean {

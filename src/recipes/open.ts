@@ -128,12 +128,14 @@ function factsOf(fleet: Fleet, nearLimitPpmOf: (mailbox: MailboxState) => Ppm, n
   const usual = defaultPolicy.nearLimitPpm;
   const others: Record<string, Ppm> = {};
   const tags: Record<string, readonly string[]> = {};
+  const stale: string[] = [];
   for (const mailbox of fleet.mailboxes()) {
     const key = mailboxKey(mailbox.account, mailbox.id);
     const ppm = nearLimitPpmOf(mailbox);
     if (ppm !== usual) others[key] = ppm;
     const own = fleet.tags.of(mailbox);
     if (own.length > 0) tags[key] = own;
+    if (fleet.isStale(mailbox)) stale.push(key);
   }
-  return { now, nearLimitPpm: { usual, others }, tags };
+  return { now, nearLimitPpm: { usual, others }, tags, stale };
 }

@@ -26,6 +26,8 @@ export interface ProgramFacts {
   readonly nearLimitPpm: { readonly usual: Ppm; readonly others: Readonly<Record<string, Ppm>> };
   /** Tags of the mailboxes that have some, by `ACCOUNT/ID`. */
   readonly tags: Readonly<Record<string, readonly string[]>>;
+  /** Mailboxes whose statistics are stale, as `ACCOUNT/ID`. */
+  readonly stale: readonly string[];
 }
 
 /** SQLite enforces these, so that a SELECT can't fill the memory. */
@@ -176,6 +178,7 @@ function restrict(database: DatabaseSync, schema: string, inner: (view: string) 
 
 function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
   const pure = { deterministic: true, useBigIntArguments: true };
+  const stale = new Set(facts.stale);
   database.function('now_ms', pure, () => BigInt(Math.round(facts.now)));
   database.function('domain_of', pure, (email) => domainOf(String(email)));
   database.function('is_called', pure, (name, account, id, email) =>
@@ -214,7 +217,7 @@ function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
       detail: detail === null ? null : { at: facts.now, answer: read<MailboxDetail>('guard_state', detail) },
       stats: statsAt === null ? null : { at: Number(statsAt) },
     };
-    return guardStateOf(seen, others[key] ?? usual);
+    return guardStateOf(seen, others[key] ?? usual, stale.has(key));
   });
   // Arguments are pairs of time and value. The newest value that is not NULL counts, the first of two with one time.
   database.function('newest_known', { ...pure, varargs: true }, (...pairs) => {

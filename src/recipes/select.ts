@@ -119,7 +119,7 @@ export function checkSelect(select: string, parameters: readonly string[], does:
   const problems = parameterProblems(bare, parameters);
   let columns: readonly string[];
   try {
-    emptySandbox ??= openSandbox(null, { now: 0, nearLimitPpm: { usual: 0, others: {} }, tags: {} });
+    emptySandbox ??= openSandbox(null, { now: 0, nearLimitPpm: { usual: 0, others: {} }, tags: {}, stale: [] });
     const statement = emptySandbox.prepare(select);
     // SQLite compiles the first statement and is silent about the rest.
     if (withoutTexts(select.slice(statement.sourceSQL.length)).trim() !== '')

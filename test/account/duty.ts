@@ -200,7 +200,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
     reason: (email = amelia) => mailbox(email)?.verdict?.answer.reason,
     state: (email = amelia) => {
       const known = mailbox(email);
-      return known && guardStateOf(known, defaultPolicy.nearLimitPpm);
+      return known && guardStateOf(known, defaultPolicy.nearLimitPpm, shift.fleet.isStale(known));
     },
     account: () => shift.fleet.account('agency'),
     /** The alerts that fire. */

@@ -37,7 +37,7 @@ describe('a mailbox that is found in recovery mode with a breach', () => {
     expect(verdict).toMatchObject({ action: 'none', reason: 'insufficient_evidence', sent: 97, bounced: 6 });
     expect(verdict).toMatchObject({ windowDays: 7, bouncesUntilBreach: 1, foundUntil: now + 7 * dayMs });
     const shown = { ...mailbox('m1', 'a@b.example'), stats: null, verdict: { at: now, answer: verdict }, memory };
-    expect(guardStateOf(shown, 800_000)).toBe('over_limit');
+    expect(guardStateOf(shown, 800_000, false)).toBe('over_limit');
   });
 
   const later = (ms: number, bounces: number) => {

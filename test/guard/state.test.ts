@@ -21,7 +21,7 @@ function verdictOn(mode: string, days: Days, change: Partial<Situation> = {}, po
 
 function stateWith(answer: Verdict, change: Partial<MailboxState> = {}) {
   const shown = { ...connected, verdict: { at: now, answer }, memory: null, ...change };
-  return guardStateOf(shown, defaultPolicy.nearLimitPpm);
+  return guardStateOf(shown, defaultPolicy.nearLimitPpm, false);
 }
 
 const stateOf = (mode: string, days: Days, policy: Partial<Policy> = {}) =>

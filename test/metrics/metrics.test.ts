@@ -39,6 +39,21 @@ describe('the series of a mailbox', () => {
     expect(series.value('mailbox_info', of)).toBe(1);
   });
 
+  test('say that stale statistics are not judged, also if nothing else moved since the last scrape', async () => {
+    const fleet = new Fleet();
+    const { account, id: mailboxId, email } = mailbox('m1', 'a@acme.example');
+    fleet.putMailbox(mailbox('m1', email));
+    const metrics = metricsOf(fleet, stillWorld());
+    const isOk = async () =>
+      new Scrape(await textOf(metrics)).value('guard_state', { account, mailbox: email, state: 'ok' });
+    expect(await isOk()).toBe(1);
+    const stale = alert({ rule: 'stale_data', object: 'statistics', mailboxId });
+    fleet.putAlert(stale);
+    expect(await isOk()).toBe(0);
+    fleet.removeAlert(stale.fingerprint);
+    expect(await isOk()).toBe(1);
+  });
+
   test('name its tags, which count for the limit of series', async () => {
     const fleet = new Fleet();
     for (const id of ['m1', 'm2']) fleet.putMailbox(bareMailbox(id, `${id}@acme.example`));

@@ -415,6 +415,17 @@ it('a mailbox that is disconnected is not OK, on the page and in JSON', async (f
   ]);
 });
 
+it('a mailbox whose statistics are stale is not OK, and what was paused stays so', async (fleet) => {
+  const stale = { rule: 'stale_data', object: 'statistics' } as const;
+  for (const mailboxId of ['m1', 'm2']) fleet.putAlert(alert({ ...stale, mailboxId }));
+  putVerdict(fleet, 'm2', { reason: 'already_paused', run: 'paused' });
+  fleet.putAlert(alert({ ...stale, object: 'dns', mailboxId: 'm3' }));
+  const { states, headline: said, advice } = JSON.parse(await read(fleet, '/api/fleet'));
+  expect([states.not_judged, states.paused_by_others, states.ok]).toEqual([1, 1, 1]);
+  expect([said, advice]).toEqual(['1 mailbox not judged, 1 paused by others, 1 OK.', expect.stringMatching(/^Warmw/)]);
+  expect(await read(fleet, '/mailboxes/acme/m1')).toContain('<p class="advice">NOT GUARDED: ');
+});
+
 it('the page of a mailbox shows the alert of its ip, and does not say that there is nothing to do', async (fleet) => {
   const one = mailbox('m1', 'box1@acme.example');
   const answer = { domain: 'acme.example', ip: '192.0.2.7', checkedAt: null, listed: true, found: 1, checked: 60 };

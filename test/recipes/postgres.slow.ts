@@ -71,6 +71,7 @@ async function rowsOf(place: StorePlace, select: string, parameters = {}) {
       now,
       nearLimitPpm: { usual: 800_000, others: {} },
       tags: { [mailboxKey('acme', 'm1')]: ['client=north', 'vip'] },
+      stale: [],
     },
     maxRows: 1_000,
     maxBytes: 1_000_000,

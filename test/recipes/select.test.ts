@@ -13,6 +13,7 @@ import { Store } from '../../src/store/store.ts';
 import { row } from '../guard/samples.ts';
 import { actionOf, arrivedMailbox, emptyAnswer, emptyList, now } from '../store/records.ts';
 import { folderOfFile } from '../support/new-folder.ts';
+import { mailbox as judgedMailbox, verdict } from '../web/example-fleet.ts';
 
 const folder = folderOfFile();
 // A name that has to be escaped in a URL, and one that would end a text in SQL.
@@ -36,7 +37,7 @@ async function ask(select: string, changes: Partial<SelectRequest> = {}) {
     select,
     parameters: { now: new Date(now).toISOString() },
     integers: [],
-    facts: { now, nearLimitPpm: { usual: 800_000, others: {} }, tags: {} },
+    facts: { now, nearLimitPpm: { usual: 800_000, others: {} }, tags: {}, stale: [] },
     maxRows: 1_000,
     maxBytes: 1_000_000,
     // It ends a test that hangs: the process is nice, and starves on a busy machine.
@@ -58,9 +59,25 @@ describe('a SELECT', () => {
     });
   });
 
+  test('does not call a mailbox with stale statistics ok', async () => {
+    const place = join(folder, 'stale.db');
+    const other = await Store.open(place, now);
+    const judged = judgedMailbox('m1', 'a@acme.example', { stats: null });
+    await other.recordList({ ...emptyList, present: [judged] });
+    const decision = { verdict: verdict(), at: now, unchanged: false, judged: 1, days: [] };
+    await other.recordAnswer({ ...emptyAnswer, mailbox: judged, decisions: [decision] });
+    await other.close();
+    const state = async (stale: readonly string[]) => {
+      const facts = { now, nearLimitPpm: { usual: 800_000, others: {} }, tags: {}, stale };
+      return (await ask('SELECT state FROM mailboxes', { place, facts })).rows;
+    };
+    expect(await state([])).toEqual([['ok']]);
+    expect(await state(['acme/m1'])).toEqual([['not_judged']]);
+  });
+
   test('groups the mailboxes by a tag, as the configuration gives it', async () => {
     const tags = { [mailboxKey(mailbox.account, mailbox.id)]: ['client=north', 'vip'] };
-    const facts = { now, nearLimitPpm: { usual: 0, others: {} }, tags };
+    const facts = { now, nearLimitPpm: { usual: 0, others: {} }, tags, stale: [] };
     const select =
       'SELECT tag, value, count(*) FROM mailboxes JOIN mailbox_tags USING (account, mailbox_id) GROUP BY 1, 2';
     const rows = [
@@ -98,7 +115,7 @@ describe('a SELECT', () => {
         [`client=${id === 'm3' ? 'south' : 'north'}`],
       ]),
     );
-    const facts = { now, nearLimitPpm: { usual: 0, others: {} }, tags };
+    const facts = { now, nearLimitPpm: { usual: 0, others: {} }, tags, stale: [] };
     const file = join(import.meta.dirname, '../../src/recipes/built-in/client-report.yaml');
     const read = readDefinition(readFileSync(file, 'utf8'), { file, builtIn: true });
     if ('problems' in read) throw new Error(read.problems.join());

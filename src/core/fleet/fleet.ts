@@ -163,6 +163,12 @@ export class Fleet {
   alertsAbout({ account, id }: Pick<MailboxState, 'account' | 'id'>): readonly Alert[] {
     return [...(this.#alertsOf.get(account)?.get(id)?.values() ?? [])];
   }
+  /** Returns true while stale_data fires about the statistics or the warm-up of a mailbox. */
+  isStale(mailbox: Pick<MailboxState, 'account' | 'id'>): boolean {
+    const isStaleData = ({ rule, object, status }: Alert) =>
+      rule === 'stale_data' && object === 'statistics' && status === 'firing';
+    return this.alertsAbout(mailbox).some(isStaleData);
+  }
   *wideAlerts(): IterableIterator<Alert> {
     for (const ofAccount of this.#alertsOf.values()) yield* ofAccount.get('')?.values() ?? [];
   }

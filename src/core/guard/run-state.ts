@@ -63,8 +63,19 @@ type Judged = Pick<MailboxState, 'verdict' | 'memory' | 'entry' | 'detail'> & {
   readonly stats: { readonly at: EpochMs } | null;
 };
 
-/** Not judged without a verdict on the newest statistics. A disconnected mailbox is never ok. */
-export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
+/**
+ * Not judged without a verdict on the newest statistics, or if these are stale (`Fleet.isStale`): a bounce would not be
+ * seen. What was paused or is held stays so. A disconnected mailbox is never ok.
+ */
+export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm, isStale: boolean): GuardState {
+  const state = stateByAnswers(mailbox, nearLimitPpm);
+  return isStale && watchedStates.includes(state) ? 'not_judged' : state;
+}
+
+/** States that say that new bounces would be seen. */
+const watchedStates: readonly GuardState[] = ['ok', 'near_limit', 'over_limit', 'recovering'];
+
+function stateByAnswers(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   const verdict = mailbox.verdict?.answer;
   if (verdict?.reason === 'no_warmup') return 'no_warmup';
   if (!verdict || awaitsJudgement(mailbox)) return 'not_judged';
@@ -84,7 +95,7 @@ export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
 }
 
 export function stateByVerdict(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
-  return guardStateOf({ ...mailbox, memory: null, stats: null }, nearLimitPpm);
+  return stateByAnswers({ ...mailbox, memory: null, stats: null }, nearLimitPpm);
 }
 
 /** State while an action is wanted, and until the next judged answer. */

@@ -60,7 +60,8 @@ export interface RankedMailbox {
 /** Row of one mailbox, with the alerts of its domain, its IP address and the circuit breaker that concern it. */
 export function rowOf(fleet: Fleet, mailbox: MailboxState, policyOf: PolicyOf): MailboxRow {
   const alerts = alertsOn(fleet, new WideAlerts(fleet.wideAlerts()), mailbox);
-  return makeRow(fleet, { mailbox, state: guardStateOf(mailbox, policyOf(mailbox).nearLimitPpm), alerts });
+  const state = guardStateOf(mailbox, policyOf(mailbox).nearLimitPpm, fleet.isStale(mailbox));
+  return makeRow(fleet, { mailbox, state, alerts });
 }
 
 function alertsOn(fleet: Fleet, wide: WideAlerts, mailbox: MailboxState): readonly Alert[] {
@@ -74,7 +75,7 @@ function rank(
   { alerts, silences }: { readonly alerts: readonly Alert[]; readonly silences: readonly Silence[] },
   fleet: Fleet,
 ): RankedMailbox {
-  const state = guardStateOf(mailbox, nearLimitPpm);
+  const state = guardStateOf(mailbox, nearLimitPpm, fleet.isStale(mailbox));
   const verdict = mailbox.verdict?.answer ?? null;
   const loud = silences.length === 0 ? alerts : alerts.filter((alert) => silenceOf(alert, silences, fleet) === null);
   const urgency = isHeldEmergency(state, verdict) ? heldEmergency : urgencyWith(state, loud);

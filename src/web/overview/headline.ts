@@ -316,11 +316,11 @@ function adviceOf(facts: HeadlineFacts): string {
       `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${also}`,
     ],
     [by(facts, ...starts).length > 0, `Wait a moment.${also}`],
-    [also !== '', `Nothing is urgent.${also}`],
     [
-      firing.count() === 0 && counts.not_judged > 0,
+      counts.not_judged > 0,
       `Warmwarden cannot guard a mailbox that it does not judge: \`${command} explain MAILBOX\` says why.`,
     ],
+    [also !== '', `Nothing is urgent.${also}`],
     [firing.count() > 0, 'Nothing is urgent. The alerts below can wait until morning.'],
     [totalOf(counts) === 0, 'Check the accounts and their include lists in the configuration.'],
     [true, 'Nothing to do.'],

@@ -274,7 +274,7 @@ const tones: Readonly<Partial<Record<GuardState, Tone>>> = {
 
 function mailboxAdvice(
   { state, mailbox, verdict, alerts }: MailboxRow,
-  words: Pick<MailboxFacts, 'command' | 'zone'>,
+  words: Pick<MailboxFacts, 'command' | 'zone' | 'fleet'>,
 ): string {
   const needing = alerts.filter(({ severity }) => severity !== 'info').length;
   const nothing = needing === 0 ? 'Nothing to do' : `Read the ${needing === 1 ? 'alert' : 'alerts'} below`;
@@ -291,6 +291,8 @@ function mailboxAdvice(
         ? `${needing === 0 ? 'Nothing to do yet' : nothing}. The first judgement counts the last ${counted(verdict.windowDays, 'day')}, and Warmwarden acts when a second answer shows the breach again.`
         : `Warmwarden has decided to act, but has not acted yet. To pause the warm-up now: ${pauseNow}.`;
     case 'not_judged':
+      if (words.fleet.isStale(mailbox))
+        return 'NOT GUARDED: the data is too old. The sentence above is about older data, and the alert below says what is missing.';
       if (awaitsJudgement(mailbox))
         return 'Warmwarden has read newer statistics, but not the warm-up, so it has not judged them yet. The sentence above is about older ones.';
       return 'The guard cannot judge it, so Warmwarden does nothing. The sentence above says what is missing.';
