@@ -17,12 +17,6 @@ it('says its version without a word on stderr', () => {
   expect({ stdout, stderr, status }).toEqual({ stdout: `${version}\n`, stderr: '', status: 0 });
 });
 
-it('answers a wrong word with a hint and exit code 2', () => {
-  const { stderr, status } = warmwarden('ran');
-  expect(stderr).toContain("unknown command 'ran'");
-  expect(status).toBe(2);
-});
-
 /** As if this Node.js were another version, and no other were bundled: the check is all that is run. */
 function startedOn(version: string, cwd = root): string {
   const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' });

@@ -31,17 +31,6 @@ function rig(room = Number.POSITIVE_INFINITY) {
   return { output, state, later: () => due.splice(0).forEach((run) => void run()) };
 }
 
-test('while the reader stalls, lines wait in order; a line that was begun goes on where it stopped', () => {
-  const { output, state, later } = rig(6);
-  for (const line of ['one\n', 'two\n', 'three\n']) output.write(line);
-  expect([state.text, state.due.length]).toEqual(['one\ntw', 1]);
-  later();
-  expect(state.due).toHaveLength(1);
-  state.room = 100;
-  later();
-  expect([state.text, output.dropped, state.due.length]).toEqual(['one\ntwo\nthree\n', 0, 0]);
-});
-
 test('what waits is bounded: newer lines are dropped, and reported where they are missing', () => {
   const { output, state, later } = rig(0);
   const line = `${'x'.repeat(1_023)}\n`;

@@ -74,20 +74,6 @@ test('a schedule with a field of seconds is asked by the second', () => {
   expect(schedule.dueBetween(at('08:00:20'), at('08:00:40'))).toBe(true);
 });
 
-test('runs that were missed together count as one question answered with yes', () => {
-  const hourly = cronSchedule('0 * * * *');
-  expect(hourly.dueBetween(at('01:00:00'), at('07:30:00'))).toBe(true);
-  expect(hourly.dueBetween(at('07:30:00'), at('07:45:00'))).toBe(false);
-  const yearly = cronSchedule('0 0 1 1 *');
-  expect(yearly.dueBetween(at('00:00:00'), at('00:00:00') + 49 * 3_600_000)).toBe(false);
-  expect(yearly.dueBetween(at('00:00:00'), at('00:00:00') + 200 * 24 * 3_600_000)).toBe(false);
-  expect(yearly.dueBetween(at('00:00:00'), at('00:00:00') + 366 * 24 * 3_600_000)).toBe(true);
-});
-
-test('a clock that was set back makes nothing due', () => {
-  expect(cronSchedule('* * * * *').dueBetween(at('08:30:00'), at('07:30:00'))).toBe(false);
-});
-
 test('the machine clock does not wait for a negative time, and an abort ends a very long one', async () => {
   const clock = systemClock();
   await clock.sleep(-1_000);

@@ -7,8 +7,8 @@ import type { StatsRow } from '../../src/core/answers.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { type GuardMemory, isContested, withoutReversals } from '../../src/core/guard/memory.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
-import { addDays, dayMs, hourMs, minuteMs, secondMs, utcDate } from '../../src/core/time.ts';
-import { daysUpTo, listedMailbox, now, row, times, today, warmupAnswer, words } from './samples.ts';
+import { dayMs, hourMs, minuteMs, secondMs, utcDate } from '../../src/core/time.ts';
+import { daysUpTo, listedMailbox, now, times, today, warmupAnswer, words } from './samples.ts';
 
 const quiet: readonly (readonly [number, number])[] = times(30, 40);
 
@@ -46,15 +46,9 @@ function onDuty(mode = 'balanced') {
     },
     /** A person, or another tool. */
     set: (change: Partial<typeof warmup>) => Object.assign(warmup, change),
-    /** A day without bounces goes by. */
-    quietDay: () => {
-      at += dayMs;
-      rows = [...rows, row(utcDate(at), 40, 0)];
-      return look();
-    },
     /** So many of today's emails bounced, beside 60 that did not, after quiet days. */
-    bounce: (bounced: number, quietDays = 29) => {
-      rows = daysUpTo(utcDate(at), ...times(quietDays, 40), [60 + bounced, bounced]);
+    bounce: (bounced: number) => {
+      rows = daysUpTo(utcDate(at), ...times(29, 40), [60 + bounced, bounced]);
       return look();
     },
     /** The planned action is sent and read back. */
@@ -89,56 +83,28 @@ function pausedAndResumed(mailbox: ReturnType<typeof onDuty>, bounced: number): 
   mailbox.look();
 }
 
-/** Switched to recovery mode by us. */
-function recovered() {
+test('a claim comes with our confirmed change, remembers the mode before, and ends with any other mode, which is a reversal', () => {
+  const mailbox = onDuty('aggressive');
+  // The window of 300 emails has 2% at six bounces.
+  expect(mailbox.bounce(7)?.reason).toBe('bounce_rate_over_limit');
+  mailbox.act();
+  expect(mailbox.memory().claim).toMatchObject({ kind: 'recovery', previousMode: 'aggressive', actionId: 'a1' });
+  expect(mailbox.look()).toMatchObject({ action: 'none', restore: { mode: 'aggressive' } });
+  mailbox.later(minuteMs);
+  mailbox.set({ mode: 'slow' });
+  mailbox.look();
+  expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [mailbox.now()] });
+});
+
+test('a claim ends with our own restore, which nobody took back', () => {
   const mailbox = onDuty();
   mailbox.bounce(4);
   expect(mailbox.act()).toBe('recovery');
-  return mailbox;
-}
-
-describe('a claim', () => {
-  test('comes with our confirmed change, remembers the mode before, and ends with any other mode, which is a reversal', () => {
-    const mailbox = onDuty('aggressive');
-    // The window of 300 emails has 2% at six bounces.
-    expect(mailbox.bounce(7)?.reason).toBe('bounce_rate_over_limit');
-    mailbox.act();
-    expect(mailbox.memory().claim).toMatchObject({ kind: 'recovery', previousMode: 'aggressive', actionId: 'a1' });
-    expect(mailbox.look()).toMatchObject({ action: 'none', restore: { mode: 'aggressive' } });
-    mailbox.later(minuteMs);
-    mailbox.set({ mode: 'slow' });
-    mailbox.look();
-    expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [mailbox.now()] });
-  });
-
-  test('on a recovery outlives a pause by others, which may be a habit of the service; another mode ends it', () => {
-    const mailbox = recovered();
-    mailbox.set({ status: 'paused' });
-    expect(mailbox.look()?.reason).toBe('already_paused');
-    mailbox.set({ status: 'active' });
-    mailbox.look();
-    expect(mailbox.memory()).toMatchObject({ claim: { kind: 'recovery' }, reversals: [] });
-    mailbox.set({ mode: 'balanced' });
-    mailbox.look();
-    expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [mailbox.now()] });
-  });
-
-  test('ends with our own restore, which nobody took back', () => {
-    const mailbox = recovered();
-    mailbox.later(10 * dayMs);
-    expect(mailbox.bounce(0)?.action).toBe('restore');
-    expect(mailbox.act()).toBe('restore');
-    expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [], mode: 'balanced' });
-    expect(mailbox.memory().interventions).toHaveLength(1);
-  });
-
-  test('is none on what a person changed: their recovery is not ended by us', () => {
-    const mailbox = onDuty();
-    mailbox.set({ mode: 'recovery' });
-    mailbox.look();
-    mailbox.later(20 * dayMs);
-    expect(mailbox.bounce(0)).toMatchObject({ action: 'none', reason: 'ok', restore: null });
-  });
+  mailbox.later(10 * dayMs);
+  expect(mailbox.bounce(0)?.action).toBe('restore');
+  expect(mailbox.act()).toBe('restore');
+  expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [], mode: 'balanced' });
+  expect(mailbox.memory().interventions).toHaveLength(1);
 });
 
 describe('what others take back', () => {
@@ -167,37 +133,14 @@ describe('what others take back', () => {
   });
 });
 
-test('a person who pauses a mailbox that breaches is never answered, and its resume is judged on the same bounces', () => {
-  const mailbox = onDuty();
-  mailbox.set({ status: 'paused' });
-  for (const bounced of [4, 20, 50]) expect(mailbox.bounce(bounced)).toMatchObject({ reason: 'already_paused' });
-  mailbox.later(hourMs);
-  mailbox.set({ status: 'active' });
-  expect(mailbox.look()).toMatchObject({ action: 'pause', reason: 'emergency' });
-  expect(mailbox.act()).toBe('pause');
-  mailbox.set({ status: 'active' });
-  // Now they were acted on.
-  expect(mailbox.look()).toMatchObject({ action: 'none', reason: 'ok' });
-  expect(mailbox.memory().evidence?.from).toBe(addDays(today, 1));
-});
-
-test('three interventions in 60 days end with a pause', () => {
-  const mailbox = onDuty();
-  for (const kind of ['recovery', 'recovery', 'pause']) {
-    mailbox.later(3 * dayMs);
-    expect(mailbox.bounce(4, 1)?.reason).toBe(kind === 'pause' ? 'repeat_offender' : 'bounce_rate_over_limit');
-    expect(mailbox.act()).toBe(kind);
-    mailbox.set({ mode: 'balanced' });
-    mailbox.look();
-  }
-});
-
 test('a limit that others set ends our claim without a quarrel; with another mode beside it, it is a reversal as well', () => {
   for (const [change, reversals] of [
     [{ limit: 12 }, 0],
     [{ limit: 12, mode: 'balanced' }, 1],
   ] as const) {
-    const mailbox = recovered();
+    const mailbox = onDuty();
+    mailbox.bounce(4);
+    expect(mailbox.act()).toBe('recovery');
     mailbox.later(2 * dayMs);
     mailbox.set(change);
     mailbox.look();

@@ -12,11 +12,9 @@ import {
   type GuardMemory,
   type Sight,
 } from '../../src/core/guard/memory.ts';
-import { guardStateOf } from '../../src/core/guard/run-state.ts';
 import { defaultPolicy, warmupModes } from '../../src/core/policy.ts';
 import { addDays, dayMs, hourMs, utcDate } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
-import { mailbox } from '../web/example-fleet.ts';
 import { answered, daysUpTo, listedMailbox, now, times, today, warmupAnswer } from './samples.ts';
 import { rowsUpTo } from './situations.ts';
 
@@ -32,31 +30,6 @@ function byDaemon(mode: string, rows: readonly StatsRow[], at: number, memory: G
 const sixIn97 = daysUpTo(today, [14, 0], [14, 3], [14, 0], [14, 3], [14, 0], [13, 0], [14, 0]);
 
 describe('a mailbox that is found in recovery mode with a breach', () => {
-  test('is over the limit at once, with the counts of its last seven days, and nothing is done', () => {
-    const { verdict, memory } = byDaemon('recovery', sixIn97, now);
-    expect(verdict).toMatchObject({ action: 'none', reason: 'insufficient_evidence', sent: 97, bounced: 6 });
-    expect(verdict).toMatchObject({ windowDays: 7, bouncesUntilBreach: 1, foundUntil: now + 7 * dayMs });
-    const shown = { ...mailbox('m1', 'a@b.example'), stats: null, verdict: { at: now, answer: verdict }, memory };
-    expect(guardStateOf(shown, 800_000, false)).toBe('over_limit');
-  });
-
-  const later = (ms: number, bounces: number) => {
-    const { memory } = byDaemon('recovery', sixIn97, now);
-    const at = now + ms;
-    const days = Math.floor(ms / dayMs);
-    const rows = [...sixIn97, ...daysUpTo(utcDate(at), ...times(days, 14))];
-    const newest = rows.at(-1);
-    const bouncing = rows.map((one) => (one === newest ? { ...one, bounced: (one.bounced ?? 0) + bounces } : one));
-    return byDaemon('recovery', bouncing, at, memory).verdict;
-  };
-
-  test('is paused by one more bounce within seven days, and by none', () => {
-    expect(later(hourMs, 1)).toMatchObject({ action: 'pause', reason: 'bounce_rate_over_limit', bounced: 1 });
-    expect(later(3 * dayMs, 1)).toMatchObject({ action: 'pause', sent: 42, bounced: 1 });
-    expect(later(7 * dayMs - 1, 1)).toMatchObject({ action: 'pause' });
-    expect(later(hourMs, 0)).toMatchObject({ action: 'none', reason: 'insufficient_evidence' });
-  });
-
   test('is paused by bounces of the same day, and not by those that are added to days before (docs/guard.md)', () => {
     const { memory } = byDaemon('recovery', sixIn97, now);
     const adding = (back: number) => {

@@ -37,23 +37,6 @@ function newestRow({ rows, now }: Situation): StatsRow | null {
   return anchor !== null && own.length === 1 && countsOf(days, anchor) ? (own[0] ?? null) : null;
 }
 
-test('the order of rows never matters', () => {
-  const shuffled = anyJudged.chain((judged) =>
-    fc.record({
-      judged: fc.constant(judged),
-      rows: fc.shuffledSubarray([...(judged.situation.rows ?? [])], { minLength: judged.situation.rows?.length ?? 0 }),
-    }),
-  );
-  fc.assert(
-    fc.property(shuffled, ({ judged: { policy, situation }, rows }) => {
-      const straight = judge(policy, situation);
-      const mixed = judge(policy, withRows(situation, situation.rows && rows));
-      expect({ ...mixed, warnings: [] }).toEqual({ ...straight, warnings: [] });
-    }),
-    runs,
-  );
-});
-
 test('of two rows with the same counts the one that says more counts, in either order', () => {
   const [said, unsaid] = [{ ...row(today, 10, 0), delivered: 4 }, row(today, 10, 0)];
   for (const rows of [

@@ -173,13 +173,18 @@ test.each(cases)('%s (%s): no light is green after 50 minutes', async (_, when, 
 
 test('a list that is refused with 429 while the mailboxes are judged is told, and the account stays guarded', async () => {
   await using stage = await stageWith('running', only([list], says(429)));
-  await stage.daemon.run(30 * minuteMs);
+  await stage.daemon.run(4 * minuteMs);
+  expect(stage.daemon.notified('api_unwell')).toEqual([]);
+  await stage.daemon.run(26 * minuteMs);
   const unwell = stage.daemon.alerts('api_unwell').map(({ object, status }) => [object, status]);
   expect([unwell, firing(stage.daemon), await stage.daemon.readyz()]).toEqual([
     [['mailbox list', 'firing']],
     [],
     '200 ready',
   ]);
+  stage.end();
+  await stage.daemon.run(20 * minuteMs);
+  expect(stage.daemon.notified('api_unwell')).toEqual(['firing', 'resolved']);
 });
 
 test('a list that is empty from now on is told, and still after the mailboxes count as removed', async () => {

@@ -28,23 +28,3 @@ test.each(troubles)('%s fires soon after a restart between its first look and it
   expect(duty.alert(rule)).toMatchObject({ status: 'pending', firesAt: null });
   await duty.until(() => duty.alert(rule)?.status === 'firing', 10 * minuteMs);
 });
-
-const poll = { ...calmPoll, mailboxes: '* * * * *', stats: '* * * * *' };
-const isList = ({ path }: { readonly path: string }) => path === '/v1/mailboxes';
-
-test('a mailbox list that cannot be read fires an alert after five minutes, which ends', async () => {
-  await using duty = await goOnDuty({ scenario: stormOf(oliver), poll });
-  await duty.until(() => duty.asked('/v1/stats') > 0);
-  duty.between.meddle = (request) => (isList(request) ? { status: 500, body: 'no' } : 'pass');
-  await duty.run(4 * minuteMs);
-  expect(await duty.notified()).toEqual([]);
-  await duty.run(3 * minuteMs);
-  expect(duty.alert('api_unwell')).toMatchObject({
-    status: 'firing',
-    object: 'mailbox list',
-    facts: { title: "agency: the mailbox list can't be read" },
-  });
-  duty.between.meddle = () => 'pass';
-  await duty.run(3 * minuteMs);
-  expect(await duty.notified()).toEqual(['firing api_unwell', 'resolved api_unwell']);
-});

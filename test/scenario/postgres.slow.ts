@@ -1,4 +1,4 @@
-// A daemon whose store is in PostgreSQL: killed at a POST, and with a database that is away while a mailbox breaches.
+// A daemon whose store is in PostgreSQL, and a second one that stands by. A database in trouble: postgres-troubles.slow.ts, crew-rounds.slow.ts.
 import { readFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { Stage } from '../support/guarded.ts';
@@ -12,77 +12,31 @@ afterAll(() => postgres[Symbol.asyncDispose]());
 
 const password = 'hush-of-postgres';
 
-/** A stage, and a word that is nowhere to be read. */
-async function open() {
+test('a second daemon stands by, and goes on when the first one ends, in good order or by kill -9', async () => {
   const { host, port, user, database } = await postgres.database();
-  const stage = await Stage.open({
+  await using stage = await Stage.open({
     file: { store: { url: `postgres://${user}@${host}:${port}/${database}`, password, tls: 'off' } },
   });
-  const fleet = ['one', 'two', 'three'].map((name) => stage.api.add(`${name}@fleet.example`));
-  const known = (mailbox: OtherMailbox) => stage.api.reads('/v1/stats', mailbox).length >= 3;
-  stage.start();
-  await until('the fleet to be known', () => fleet.every(known));
+  const [one, two] = ['one', 'two'].map((name) => stage.api.add(`${name}@fleet.example`));
+  if (!one || !two) throw new Error('two mailboxes');
+  const reads = (mailbox: OtherMailbox) => stage.api.reads('/v1/stats', mailbox).length;
   const acted = (mailbox: OtherMailbox) => ({
     posts: stage.api.posts(mailbox).length,
-    told: stage.receiver.notified.filter(
-      ({ to, status, text }) =>
-        to === 'hook' && status === 200 && text.includes(mailbox.email) && text.includes('guard_acted'),
-    ).length,
+    told: stage.receiver.alerts().filter((alert) => alert.rule === 'guard_acted' && alert.mailbox === mailbox.email)
+      .length,
   });
   const actedOnce = async (mailbox: OtherMailbox) => {
     await until('it to be acted upon and told', () => acted(mailbox).posts > 0 && acted(mailbox).told > 0);
-    const reads = stage.api.reads('/v1/stats', mailbox).length;
-    await until('two more readings', () => stage.api.reads('/v1/stats', mailbox).length >= reads + 2);
+    const before = reads(mailbox);
+    await until('two more readings', () => reads(mailbox) >= before + 2);
     expect(acted(mailbox)).toEqual({ posts: 1, told: 1 });
   };
-  return { stage, fleet, acted, actedOnce };
-}
-
-test('it acts once on each breach, through a kill -9 at a POST and an outage of PostgreSQL, and goes on by itself', async () => {
-  const { stage, fleet, acted, actedOnce } = await open();
-  await using _stage = stage;
-  const [one, two, three] = fleet;
-  if (!one || !two || !three) throw new Error('three mailboxes');
-  stage.api.applied = ({ mailboxId }) => void (mailboxId === one.id && stage.daemon.kill('SIGKILL'));
-  one.days = week(40, 4);
-  await stage.daemon.ended;
-  stage.api.applied = () => {};
-  stage.start();
-  await actedOnce(one);
-
-  await postgres.down('fast');
-  two.days = week(40, 4);
-  const failing = (text: string) => text.includes('store_failing') && text.includes('does not answer');
-  await until('people to be told', () => stage.receiver.notified.some(({ text }) => failing(text)));
-  const readings = stage.api.reads('/v1/stats', two).length;
-  expect(acted(two)).toEqual({ posts: 0, told: 0 });
-  expect((await fetch(`${await stage.daemon.onDuty()}/readyz`)).status).toBe(503);
-  await postgres.up();
-  const onDuty = await stage.daemon.onDuty();
-  await until('it to be ready', async () => (await fetch(`${onDuty}/readyz`)).status === 200);
-  // It is guarded, and says so; that it stays so is told later.
-  expect(await (await fetch(`${onDuty}/api/alerts`)).text()).toContain('"store_failing"');
-  await until('it to be read again', () => stage.api.reads('/v1/stats', two).length > readings);
-  await actedOnce(two);
-
-  await postgres.down('immediate');
-  await postgres.up();
-  three.days = week(40, 4);
-  await actedOnce(three);
-  expect(stage.daemon.over).toBe(false);
-  expect(stage.daemon.output).not.toContain(password);
-});
-
-test('a second daemon stands by, and goes on when the first one ends, in good order or by kill -9', async () => {
-  const { stage, fleet, actedOnce } = await open();
-  await using _stage = stage;
-  const [one, two] = fleet;
-  if (!one || !two) throw new Error('two mailboxes');
+  const first = stage.start();
+  await until('the fleet to be known', () => reads(one) >= 3 && reads(two) >= 3);
   using workplace = new Workplace();
   const standby = workplace.configure(readFileSync(stage.config, 'utf8'));
   await using second = runDaemon(standby);
   await second.said('standing by');
-  const first = stage.daemon;
   const said = async (config: string, ...args: readonly string[]) => {
     await using command = new Running([...args, '--config', config]);
     await command.ended;
@@ -108,4 +62,5 @@ test('a second daemon stands by, and goes on when the first one ends, in good or
   second.kill('SIGKILL');
   two.days = week(40, 4);
   await actedOnce(two);
+  expect(first.output + second.output + stage.daemon.output).not.toContain(password);
 });
