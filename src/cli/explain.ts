@@ -51,7 +51,11 @@ function story(
     ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
   const now = [...(mailbox.paused === null ? [] : [mailbox.paused]), ...mailbox.recent_emails];
-  const head = [headOf(mailbox, isEarlier ? 'now in mode' : 'mode', when), ...(isEarlier ? [] : now)];
+  const head = [
+    ...(isEarlier || mailbox.not_guarded === null ? [] : [mailbox.not_guarded]),
+    headOf(mailbox, isEarlier ? 'now in mode' : 'mode', when),
+    ...(isEarlier ? [] : now),
+  ];
   if (entries.length === 0) return [...head, `Nothing was decided on it ${isEarlier ? 'by then' : 'yet'}.`];
   const { former_ids: former } = mailbox;
   const joined =

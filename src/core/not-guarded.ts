@@ -2,9 +2,11 @@
 // not_guarded all read it, so that none of them stays green while another is red.
 
 import type { Fleet, Guarding } from './fleet/fleet.ts';
-import type { AccountState, ReadFailure } from './mailbox.ts';
+import type { AccountState, MailboxName, ReadFailure } from './mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from './time.ts';
-import { firstText, withoutFolders } from './wording/phrases.ts';
+import { sentence } from './wording/explain.ts';
+import type { Reading } from './wording/forecast.ts';
+import { firstText, momentText, withoutFolders } from './wording/phrases.ts';
 
 /** Time after which an account without a mailbox list is no longer starting: nothing of it is polled until then. */
 const listWithinMs = 3 * minuteMs;
@@ -165,6 +167,24 @@ export function accountBadges(troubles: readonly Pick<Trouble, 'account' | 'caus
     if (badge !== null && !badges.has(account)) badges.set(account, badge);
   }
   return badges;
+}
+
+/**
+ * `NOT GUARDED since 20 March 11:02 UTC. Account acme: Connection refused. Check whether the API is up.`, or null.
+ * Of several causes the worst that concerns each mailbox of the account, before stale statistics of this mailbox.
+ */
+export function notGuardedText(
+  fleet: Pick<Fleet, 'accounts' | 'guarding' | 'staleAlert'>,
+  mailbox: MailboxName,
+  { now, zone }: Reading,
+): string | null {
+  const trouble = notGuardedBy(fleet, now).find(
+    ({ account, cause }) => account === mailbox.account && notGuardedCauses[cause].badge !== null,
+  );
+  const not = (at: EpochMs | null) => `NOT GUARDED${at === null ? '' : ` since ${momentText(at, zone)}`}.`;
+  if (trouble) return `${not(trouble.since)} Account ${trouble.account}: ${sentence(trouble.why)} ${trouble.advice}`;
+  const stale = fleet.staleAlert(mailbox);
+  return stale ? `${not(stale.since)} ${stale.facts.sentences.join(' ')}` : null;
 }
 
 /** Causes that `/readyz`, the heartbeat and warmwarden_account_guarded tell. */

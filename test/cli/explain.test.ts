@@ -7,6 +7,7 @@ import { Store } from '../../src/store/store.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
 import { amelia, goOnDuty, oliver, stormOf } from '../account/duty.ts';
 import { commandLine } from '../support/command-line.ts';
+import { account, alert } from '../web/example-fleet.ts';
 import { serve } from '../web/running-server.ts';
 
 let duty: Awaited<ReturnType<typeof goOnDuty>>;
@@ -25,7 +26,10 @@ afterAll(async () => {
 
 /** Of a daemon that has the store. */
 async function explainIn(zone: string, ...args: string[]) {
-  const fleet = new Fleet();
+  return await explainOf(new Fleet(), zone, ...args);
+}
+
+async function explainOf(fleet: Fleet, zone: string, ...args: string[]) {
   for (const mailbox of (await store.loadPicture()).mailboxes) fleet.putMailbox(mailbox);
   await using server = await serve(fleet, { entries: store, timeZone: () => zone });
   const { stdout, stderr, code: status } = await commandLine(['explain', ...args, '--url', server.url]);
@@ -50,6 +54,28 @@ test('tells the breach, the action and what came after, newest first', async () 
   const begun = story.flatMap((line) => /^(\d+) March (\d\d:\d\d) UTC/.exec(line)?.slice(1, 3).join(' ') ?? []);
   expect(begun).toEqual(begun.toSorted().reverse());
   expect(text.indexOf('No emails were sent yet')).toBeLessThan(text.indexOf('bounce rate over limit'));
+});
+
+test('begins with the outage of its account, or with its own stale statistics, unless it tells of an earlier moment', async () => {
+  const fleet = new Fleet();
+  const now = scenarioStart;
+  const failing = { failingSince: now, lastFailure: 'connection refused' };
+  fleet.putAccount(account('agency', failing));
+  fleet.putAccount(account('other', { failingSince: now - hourMs }));
+  const down = 'NOT GUARDED since 10 March 08:30 UTC. Account agency: Connection refused. Check whether the API is up';
+  const { stdout } = await explainOf(fleet, 'UTC', amelia);
+  expect(stdout.split('\n').slice(0, 2)).toEqual([expect.stringContaining(down), expect.stringContaining(amelia)]);
+  const { mailbox } = JSON.parse((await explainOf(fleet, 'UTC', amelia, '--json')).stdout);
+  expect(mailbox.not_guarded).toContain(down);
+  const at = new Date(scenarioStart + 30 * 60_000).toISOString();
+  expect((await explainOf(fleet, 'UTC', amelia, '--at', at)).stdout).not.toContain('NOT GUARDED');
+  fleet.putAccount(account('agency'));
+  expect((await explainOf(fleet, 'UTC', amelia)).stdout).not.toContain('NOT GUARDED');
+  const { id: mailboxId } = mailbox;
+  const facts = { title: 'stale', sentences: ['Three polls failed.'], numbers: {} };
+  fleet.putAlert(alert({ rule: 'stale_data', object: 'statistics', account: 'agency', mailboxId, facts, since: now }));
+  const stale = (await explainOf(fleet, 'UTC', amelia)).stdout;
+  expect(stale).toMatch(/^NOT GUARDED since .* UTC\. Three polls failed\.\n/);
 });
 
 test('tells the story until a moment only', async () => {

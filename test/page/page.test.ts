@@ -423,7 +423,7 @@ it('a mailbox whose statistics are stale is not OK, and what was paused stays so
   const { states, headline: said, advice } = JSON.parse(await read(fleet, '/api/fleet'));
   expect([states.not_judged, states.paused_by_others, states.ok]).toEqual([1, 1, 1]);
   expect([said, advice]).toEqual(['1 mailbox not judged, 1 paused by others, 1 OK.', expect.stringMatching(/^Warmw/)]);
-  expect(await read(fleet, '/mailboxes/acme/m1')).toContain('<p class="advice">NOT GUARDED: ');
+  expect(await read(fleet, '/mailboxes/acme/m1')).toContain('<p class="bad">NOT GUARDED since 12 March 02:52 UTC.');
 });
 
 it('the page of a mailbox shows the alert of its ip, and does not say that there is nothing to do', async (fleet) => {
@@ -476,15 +476,21 @@ describe('while a first sweep goes on', () => {
 
 test.each([
   [{}, '', ''],
-  [{ keyWrites: false }, 'read-only key', 'so Warmwarden does NOT act on a breach of this mailbox.'],
-  [{ ...failing(1), keyWrites: false }, 'API down', 'NOT GUARDED: no request of account acme has succeeded'],
+  [{ keyWrites: false }, 'read-only key', 'NOT GUARDED. Account acme: The API key is read-only, '],
+  [
+    { ...failing(1), keyWrites: false },
+    'API down',
+    'NOT GUARDED since 12 March 03:11 UTC. Account acme: No request succeeds.',
+  ],
   [{ ...failing(1), keyRejected: true }, 'key rejected', ''],
 ])('a row and the page of a mailbox say why Warmwarden cannot read or act: %s', async (changes, words, said) => {
   const fleet = calmFleet();
   fleet.putAccount(account('acme', changes));
   const rows = [...(await read(fleet)).matchAll(/<small>acme(.*?)<\/small>/g)].map(([, found]) => found);
   expect(new Set(rows)).toEqual(new Set([words === '' ? '' : ` · <b class="bad">${words}</b>`]));
-  expect(await read(fleet, '/mailboxes/acme/m1')).toContain(said);
+  const body = await read(fleet, '/mailboxes/acme/m1');
+  expect(body).toContain(said);
+  expect(body.includes('<p class="advice">Nothing to do.</p>')).toBe(words === '');
 });
 
 it('an account says whether its key may write, as far as that is known', async (fleet) => {

@@ -163,11 +163,14 @@ export class Fleet {
   alertsAbout({ account, id }: Pick<MailboxState, 'account' | 'id'>): readonly Alert[] {
     return [...(this.#alertsOf.get(account)?.get(id)?.values() ?? [])];
   }
-  /** Returns true while stale_data fires about the statistics or the warm-up of a mailbox. */
+  /** Returns the firing alert that the statistics or the warm-up of a mailbox are stale. */
+  staleAlert(mailbox: Pick<MailboxState, 'account' | 'id'>): Alert | undefined {
+    return this.alertsAbout(mailbox).find(
+      ({ rule, object, status }) => rule === 'stale_data' && object === 'statistics' && status === 'firing',
+    );
+  }
   isStale(mailbox: Pick<MailboxState, 'account' | 'id'>): boolean {
-    const isStaleData = ({ rule, object, status }: Alert) =>
-      rule === 'stale_data' && object === 'statistics' && status === 'firing';
-    return this.alertsAbout(mailbox).some(isStaleData);
+    return this.staleAlert(mailbox) !== undefined;
   }
   *wideAlerts(): IterableIterator<Alert> {
     for (const ofAccount of this.#alertsOf.values()) yield* ofAccount.get('')?.values() ?? [];

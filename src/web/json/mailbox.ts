@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { settingsText } from '../../core/action.ts';
 import { type MailboxState, namedMailbox } from '../../core/mailbox.ts';
+import { notGuardedText } from '../../core/not-guarded.ts';
 import type { MailboxEntries } from '../../core/records.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { actionText, explainVerdict } from '../../core/wording/explain.ts';
@@ -183,9 +184,10 @@ export const explainAnswer = z.strictObject({
     email: text,
     mode: text.nullable(),
     claim: z.strictObject({ kind: text, since: moment }).nullable(),
-    paused: text.nullable().describe('Who paused its warm-up, and when, in a sentence; null when it is not paused.'),
+    not_guarded: text.nullable().describe('Why it is not guarded, and since when; null when it is.'),
+    paused: text.nullable().describe('Who paused its warm-up, and when.'),
     former_ids: texts.describe('Ids that its address had before.'),
-    recent_emails: texts.describe('What its recent emails show: how many landed in spam, and whether its queue moves.'),
+    recent_emails: texts.describe('Recent emails in spam, and whether its queue moves.'),
   }),
   more: z.boolean().describe('There are older entries.'),
   decisions: listOf(decision).describe('The newest first.'),
@@ -218,7 +220,7 @@ export const explainRoute = fleetRoute({
   },
   shape: explainAnswer,
   read: async (parts: Pick<RouteParts, 'entries' | 'fleet' | 'timeZone' | 'world'>, { mailbox: name, at, limit }) => {
-    const { now, zone } = answerTimeOf(parts);
+    const time = answerTimeOf(parts);
     const found = namedMailbox(name, parts.fleet.mailboxes());
     if ('wrong' in found) throw new UnknownMailboxError(found.wrong);
     // There is no upper bound without `at`: the clock of a simulated fleet may be ahead. One more shows if there are older.
@@ -230,12 +232,13 @@ export const explainRoute = fleetRoute({
       actions: actions.slice(0, limit),
       changes: changes.slice(0, limit),
     };
-    return { ...explanationFacts(found.mailbox, newest, { now, zone }), more };
+    const notGuarded = notGuardedText(parts.fleet, found.mailbox, time);
+    return { ...explanationFacts({ ...found.mailbox, notGuarded }, newest, time), more };
   },
 });
 
 function explanationFacts(
-  mailbox: MailboxState,
+  mailbox: MailboxState & { readonly notGuarded: string | null },
   { decisions, actions, changes }: MailboxEntries,
   { now, zone }: AnswerTime,
 ) {

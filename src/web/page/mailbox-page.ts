@@ -14,12 +14,12 @@ import {
   typedName,
   warmupDayOf,
 } from '../../core/mailbox.ts';
+import { notGuardedText } from '../../core/not-guarded.ts';
 import { mailboxCommandPath, mailboxPath } from '../../core/page-links.ts';
 import type { Ppm } from '../../core/policy.ts';
 import type { MailboxEntries, RecordedDecision } from '../../core/records.ts';
 import { dayMs, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
-import { sentence } from '../../core/wording/explain.ts';
 import { counted, duration, numberText, recentEmailSentences } from '../../core/wording/phrases.ts';
 import { actionWord, pausedText } from '../../core/wording/states.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
@@ -33,7 +33,6 @@ import {
   age,
   ago,
   breakable,
-  lasting,
   type Markup,
   muted,
   panel,
@@ -61,6 +60,8 @@ interface MailboxFacts extends Pick<RouteParts, 'fleet' | 'explain'> {
   readonly row: MailboxRow;
   readonly actions: readonly Action[];
   readonly changes: readonly Change[];
+  /** Why the mailbox is not guarded at present, or null if it is. */
+  readonly notGuarded: string | null;
   readonly now: EpochMs;
   readonly command: string;
   readonly zone: string;
@@ -83,7 +84,8 @@ export const mailboxPlace = place(
     const actions = entries?.actions.length ? entries.actions : fleet.recentActions().filter(ofMailbox);
     const changes = entries?.changes ?? row.mailbox.changes.toReversed();
     const zone = parts.timeZone();
-    const facts = { fleet, explain, row, actions, changes, now, command: world.command, zone };
+    const notGuarded = notGuardedText(fleet, row.mailbox, { now, zone });
+    const facts = { fleet, explain, row, actions, changes, notGuarded, now, command: world.command, zone };
     const days = dayChart({
       rows: dailyRows(row.mailbox.stats?.answer, now),
       windowDays: policyOf(row.mailbox).windowDays,
@@ -114,17 +116,17 @@ ${factsPanel(facts)}
 );
 
 function summary(facts: MailboxFacts): Markup {
-  const { row, now } = facts;
+  const { row, now, notGuarded } = facts;
   const { mailbox, verdict, state, alerts } = row;
   const about = new URLSearchParams({ mailbox: mailboxKey(mailbox.account, mailbox.id) });
   const hold = alerts.find(isHold);
   return html`<section class="headline ${tones[state] ?? 'calm'}" aria-label="Summary">
 <p class="line">${stateBadge(state, verdict)} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
 <h1 class="address">${breakable(row.label)}</h1>
+${notGuarded !== null && html`<p class="bad">${prose(notGuarded)}</p>`}
 <p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(whyOf(facts, verdict))}</p>
 <p class="advice">${prose(mailboxAdvice(row, facts))}</p>
 ${state === 'held' && html`<p class="line">${hold ? heldLinks(hold) : ''} ${doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause only this mailbox now')}</p>`}
-${accountNote(facts)}
 ${stopNote(facts)}
 ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}
 <p class="line"><a href="/alerts?${about}">Its alerts</a> <a href="/activity?${about}">Its activity</a></p>
@@ -133,17 +135,6 @@ ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warnin
 
 function isHold({ rule }: Alert): boolean {
   return rule === 'guard_held';
-}
-
-function accountNote({ fleet, row: { mailbox }, now }: MailboxFacts): Markup | '' {
-  const account = fleet.account(mailbox.account);
-  if (!account) return '';
-  const { name, failingSince, lastFailure, keyWrites } = account;
-  if (failingSince !== null)
-    return html`<p class="bad">NOT GUARDED: no request of account ${text(name)} has succeeded ${lasting(failingSince, now)}: this page shows what was read before. ${lastFailure !== null && text(sentence(lastFailure))}</p>`;
-  return keyWrites === false
-    ? html`<p class="bad">The API key of account ${text(name)} is read-only, so Warmwarden does NOT act on a breach of this mailbox.</p>`
-    : '';
 }
 
 /** Note about an emergency stop of this mailbox alone: the banner above every page covers wider stops. */
@@ -274,7 +265,7 @@ const tones: Readonly<Partial<Record<GuardState, Tone>>> = {
 
 function mailboxAdvice(
   { state, mailbox, verdict, alerts }: MailboxRow,
-  words: Pick<MailboxFacts, 'command' | 'zone' | 'fleet'>,
+  words: Pick<MailboxFacts, 'command' | 'zone' | 'notGuarded'>,
 ): string {
   const needing = alerts.filter(({ severity }) => severity !== 'info').length;
   const nothing = needing === 0 ? 'Nothing to do' : `Read the ${needing === 1 ? 'alert' : 'alerts'} below`;
@@ -291,8 +282,7 @@ function mailboxAdvice(
         ? `${needing === 0 ? 'Nothing to do yet' : nothing}. The first judgement counts the last ${counted(verdict.windowDays, 'day')}, and Warmwarden acts when a second answer shows the breach again.`
         : `Warmwarden has decided to act, but has not acted yet. To pause the warm-up now: ${pauseNow}.`;
     case 'not_judged':
-      if (words.fleet.isStale(mailbox))
-        return 'NOT GUARDED: the data is too old. The sentence above is about older data, and the alert below says what is missing.';
+      if (words.notGuarded !== null) return unguarded;
       if (awaitsJudgement(mailbox))
         return 'Warmwarden has read newer statistics, but not the warm-up, so it has not judged them yet. The sentence above is about older ones.';
       return 'The guard cannot judge it, so Warmwarden does nothing. The sentence above says what is missing.';
@@ -313,9 +303,12 @@ function mailboxAdvice(
     case 'no_warmup':
       return `The warm-up service does not warm it up. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
     case 'ok':
+      if (words.notGuarded !== null) return unguarded;
       return needing === 0 ? 'Nothing to do.' : `${nothing}: ${needing === 1 ? 'it says' : 'each says'} what to do.`;
   }
 }
+
+const unguarded = 'Do what the first sentence says: until then, Warmwarden does not protect it.';
 
 function overLimitAdvice(verdict: MailboxRow['verdict']): string {
   if (verdict?.foundUntil)
