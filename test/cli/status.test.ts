@@ -221,7 +221,8 @@ describe('--held', () => {
     }))
       fleet.putMailbox(mailbox(id, `${id}@acme.example`, changes));
     fleet.tags = { ...fleet.tags, of: ({ id }) => (id === 'out' ? ['client=north'] : []) };
-    const facts = { title: '', sentences: [], numbers: {}, accounts: ['acme'] };
+    const numbers = { acts_from: '2026-03-12T03:51:00Z' };
+    const facts = { title: '', sentences: [], numbers, accounts: ['acme'] };
     fleet.putAlert(alert({ rule: 'guard_held', account: '', object: 'api', since: ago(1), facts }));
     return fleet;
   }
@@ -240,7 +241,7 @@ describe('--held', () => {
       '2 days    acme/ann@acme.example: Paused by ann',
       resume('ann'),
       '24 h      acme/held@acme.example: Held',
-      '          Ends with: `warmwarden breaker apply` carries the action out, `warmwarden breaker discard` drops it.',
+      '          Ends with: `warmwarden breaker apply` carries the action out, `warmwarden breaker discard` drops it. If you do nothing, Warmwarden acts from 12 March 03:51 UTC, if fresh data still shows the breach.',
       '6 min     acme/sales@acme.example: Paused by Warmwarden',
       resume('sales'),
       '6 min     acme/hello@acme.example: Recovering',
@@ -263,6 +264,20 @@ describe('--held', () => {
     );
     expect(oldestFirst).toEqual(oldestFirst.toSorted((a, b) => a - b));
     expect(page).toContain('<code>warmwarden resume acme/out@acme.example</code>');
+  });
+
+  test('promises no action while the API of the held mailbox does not answer', async () => {
+    const fleet = heldFleet();
+    fleet.putAccount(account('acme', { failingSince: fleetNow - hourMs }));
+    await using server = await serve(fleet, { entries: { entriesOf } });
+    const ends = /breaker discard` drops it\. Held actions wait until requests to the API succeed\.\n/;
+    expect((await commandLine(['status', '--held', '--url', server.url])).stdout).toMatch(ends);
+    const { stdout } = await commandLine(['status', '--url', server.url]);
+    expect(stdout).toContain('same time. Held actions wait until requests to the API succeed.');
+    expect(stdout).not.toContain('If you do nothing');
+    expect(
+      await (await fetch(`${server.url}/mailboxes/acme/held`, { headers: { accept: 'text/html' } })).text(),
+    ).toContain('<p class="advice">Held actions wait until requests to the API succeed.</p>');
   });
 
   test('narrows by account and tag, refuses an unknown one, and says that nothing is held', async () => {

@@ -100,8 +100,13 @@ test.each([
   ['hold', 'stale_data', 'guard_held', 'refused', /^The next data/],
 ] as const)('%s for %s: a hold has a beginning, and says what ends it', (wanted, reason, rule, state, ends) => {
   const judged = { at: now, answer: verdict({ action: wanted, reason }) };
-  const row = { state: 'held', mailbox: { ...box, verdict: judged }, alerts: [{ rule, since: pausedAt }] } as const;
+  const facts = { title: '', sentences: [], numbers: {} };
+  const row = {
+    state: 'held',
+    mailbox: { ...box, verdict: judged },
+    alerts: [{ rule, since: pausedAt, facts }],
+  } as const;
   const actions = state === null ? [] : [refused];
-  const hold = holdOf(row, { actions, changes: [] }, { zone: 'UTC', command: 'warmwarden' });
+  const hold = holdOf(row, { actions, changes: [] }, { zone: 'UTC', command: 'warmwarden', isUnread: false });
   expect([hold.since, hold.ends]).toEqual([pausedAt, expect.stringMatching(ends)]);
 });

@@ -83,10 +83,28 @@ function isPausedByOthers(state: GuardState, { memory }: Pick<MailboxState, 'mem
 /** Alerts about an action that is held, or that the API did not carry out. */
 const holdRules: readonly AlertRule[] = ['guard_held', 'contested', 'guard_action_failed'];
 
+/**
+ * Says when Warmwarden acts on held mailboxes if no person decides. `holds`: alerts, those of the circuit breaker count.
+ * `isUnread`: no request to the API of these mailboxes succeeds.
+ */
+export function unattendedText(
+  holds: readonly Pick<Alert, 'rule' | 'facts'>[],
+  { zone, isUnread }: { readonly zone: string; readonly isUnread: boolean },
+): string {
+  if (isUnread) return 'Held actions wait until requests to the API succeed.';
+  const [from] = holds
+    .flatMap(({ rule, facts }) => (rule === 'guard_held' ? (facts.numbers['acts_from'] ?? []) : []))
+    .map((time) => Date.parse(`${time}`))
+    .sort((a, b) => a - b);
+  return from === undefined
+    ? 'If you do nothing, Warmwarden does not act.'
+    : `If you do nothing, Warmwarden acts from ${momentText(from, zone)}, if fresh data still shows the breach.`;
+}
+
 export interface HeldRow {
   readonly state: GuardState;
   readonly mailbox: Pick<MailboxState, 'account' | 'id' | 'email' | 'memory' | 'verdict'>;
-  readonly alerts: readonly Pick<Alert, 'rule' | 'since'>[];
+  readonly alerts: readonly Pick<Alert, 'rule' | 'since' | 'facts'>[];
 }
 
 /** What keeps a mailbox from warming up, or the guard from acting on it. */
@@ -100,11 +118,11 @@ export interface Hold {
   readonly ends: string;
 }
 
-/** Describes what holds a mailbox that `isHeld`. `command` starts this program. */
+/** Describes what holds a mailbox that `isHeld`. `command` starts this program. `isUnread`: its account fails. */
 export function holdOf(
   { state, mailbox, alerts }: HeldRow,
   doings: Pick<PausedFacts, 'actions' | 'changes'>,
-  { zone, command }: { readonly zone: string; readonly command: string },
+  { zone, command, isUnread }: { readonly zone: string; readonly command: string; readonly isUnread: boolean },
 ): Hold {
   const { memory, verdict } = mailbox;
   const claim = memory?.claim ?? null;
@@ -112,7 +130,7 @@ export function holdOf(
   const byGuard = { by: 'guard', name: null } as const;
   if (state === 'held' && verdict) {
     const ends = {
-      circuit_breaker: `\`${command} breaker apply\` carries the action out, \`${command} breaker discard\` drops it.`,
+      circuit_breaker: `\`${command} breaker apply\` carries the action out, \`${command} breaker discard\` drops it. ${unattendedText(alerts, { zone, isUnread })}`,
       contested: `\`${command} contest end ${typed}\`, or a day without another reversal.`,
     }[String(verdict.answer.reason)];
     const since = alerts.find(({ rule }) => holdRules.includes(rule))?.since ?? null;

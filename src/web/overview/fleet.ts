@@ -240,7 +240,7 @@ function hasWord({ mailbox, state }: RankedMailbox, word: string): boolean {
 /** Sort key: the oldest first. What memory does not date comes before all others. */
 export function heldKey(one: RankedMailbox): Key {
   const { account, id, email } = one.mailbox;
-  const { since } = holdOf(one, factsOf(one.mailbox), { zone: 'UTC', command: '' });
+  const { since } = holdOf(one, factsOf(one.mailbox), { zone: 'UTC', command: '', isUnread: false });
   return [since ?? 0, one.urgency, email, id, account];
 }
 
@@ -252,7 +252,7 @@ function oldestFirst(mailboxes: readonly RankedMailbox[]): readonly RankedMailbo
 
 /** Returns null if nothing holds the mailbox. Reads the store if a later change hides in memory who paused it. */
 export async function holdFacts(
-  { world, entries, timeZone }: Pick<RouteParts, 'world' | 'entries' | 'timeZone'>,
+  { fleet, world, entries, timeZone }: Pick<RouteParts, 'fleet' | 'world' | 'entries' | 'timeZone'>,
   row: HeldRow & { readonly mailbox: MailboxState },
 ) {
   if (!isHeld(row)) return null;
@@ -260,7 +260,8 @@ export async function holdFacts(
   const isInMemory = memory?.claim ? memory.claim.actionId === action?.id : !leavesPause.includes(action?.kind);
   const read = () => entries.entriesOf(row.mailbox, Number.MAX_SAFE_INTEGER, entriesRead);
   const facts = (isInMemory ? null : await orNull(world, read)) ?? factsOf(row.mailbox);
-  return holdOf(row, facts, { zone: timeZone(), command: world.command });
+  const isUnread = typeof fleet.account(row.mailbox.account)?.failingSince === 'number';
+  return holdOf(row, facts, { zone: timeZone(), command: world.command, isUnread });
 }
 
 const leavesPause: readonly (ActionKind | undefined)[] = ['mode', 'limit', 'set'];

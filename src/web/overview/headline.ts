@@ -1,7 +1,7 @@
 // The headline of the page and of /api/fleet: it says whether anything is wrong and whether a person must act.
 
 import type { Action } from '../../core/action.ts';
-import type { Alert } from '../../core/alert.ts';
+import { type Alert, accountsOf } from '../../core/alert.ts';
 import type { Incident } from '../../core/incident.ts';
 import {
   type AccountState,
@@ -18,6 +18,7 @@ import { sentence as sentenceOf } from '../../core/wording/explain.ts';
 import { sweepsText } from '../../core/wording/forecast.ts';
 import { incidentTitle } from '../../core/wording/incidents.ts';
 import { counted, duration, firstText, momentText, numberText } from '../../core/wording/phrases.ts';
+import { unattendedText } from '../../core/wording/states.ts';
 import { scopeText, type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
 import type { FiringAlerts } from './alerts.ts';
 
@@ -366,19 +367,15 @@ function stateSentence({
   return `${words.join(', ')}.`;
 }
 
-/** Says when Warmwarden acts on held mailboxes if no person decides. `holds`: alerts of the circuit breaker. */
-export function unattendedText(holds: readonly Alert[], zone: string): string {
-  const [from] = holds
-    .flatMap(({ facts }) => facts.numbers['acts_from'] ?? [])
-    .map((time) => Date.parse(`${time}`))
-    .sort((a, b) => a - b);
-  return from === undefined
-    ? 'If you do nothing, Warmwarden does not act.'
-    : `If you do nothing, Warmwarden acts from ${momentText(from, zone)}, if fresh data still shows the breach.`;
-}
-
-function breakerAdvice(holds: readonly Alert[], { command, zone }: Pick<HeadlineFacts, 'command' | 'zone'>): string {
-  return `The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time. If the bounces are real, carry the actions out: \`${command} breaker apply\`. If the data is wrong, drop them: \`${command} breaker discard\`. ${unattendedText(holds, zone)}`;
+function breakerAdvice(holds: readonly Alert[], { command, zone, troubles }: HeadlineFacts): string {
+  const why =
+    'The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time.';
+  const unread = new Set(by({ troubles }, ...outages).map(({ account }) => account));
+  const accounts = holds.flatMap(accountsOf);
+  const isUnread = accounts.length > 0 && accounts.every((account) => unread.has(account));
+  const unattended = unattendedText(holds, { zone, isUnread });
+  if (isUnread) return `${why} ${unattended}`;
+  return `${why} If the bounces are real, carry the actions out: \`${command} breaker apply\`. If the data is wrong, drop them: \`${command} breaker discard\`. ${unattended}`;
 }
 
 const namesShown = 5;

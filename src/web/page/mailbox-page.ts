@@ -21,10 +21,10 @@ import type { MailboxEntries, RecordedDecision } from '../../core/records.ts';
 import { dayMs, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { counted, duration, numberText, recentEmailSentences } from '../../core/wording/phrases.ts';
-import { actionWord, pausedText } from '../../core/wording/states.ts';
+import { actionWord, pausedText, unattendedText } from '../../core/wording/states.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
 import { type MailboxRow, rowOf } from '../overview/fleet.ts';
-import { type Tone, unattendedText } from '../overview/headline.ts';
+import type { Tone } from '../overview/headline.ts';
 import { type QueryParameter, whole } from '../query.ts';
 import { noSuchMailbox, orNull, type RouteParts } from '../route-parts.ts';
 import { dayChart } from './parts/charts.ts';
@@ -62,6 +62,7 @@ interface MailboxFacts extends Pick<RouteParts, 'fleet' | 'explain'> {
   readonly changes: readonly Change[];
   /** Why the mailbox is not guarded at present, or null if it is. */
   readonly notGuarded: string | null;
+  readonly isUnread: boolean;
   readonly now: EpochMs;
   readonly command: string;
   readonly zone: string;
@@ -85,7 +86,8 @@ export const mailboxPlace = place(
     const changes = entries?.changes ?? row.mailbox.changes.toReversed();
     const zone = parts.timeZone();
     const notGuarded = notGuardedText(fleet, row.mailbox, { now, zone });
-    const facts = { fleet, explain, row, actions, changes, notGuarded, now, command: world.command, zone };
+    const isUnread = typeof fleet.account(account)?.failingSince === 'number';
+    const facts = { fleet, explain, row, actions, changes, notGuarded, isUnread, now, command: world.command, zone };
     const days = dayChart({
       rows: dailyRows(row.mailbox.stats?.answer, now),
       windowDays: policyOf(row.mailbox).windowDays,
@@ -265,7 +267,7 @@ const tones: Readonly<Partial<Record<GuardState, Tone>>> = {
 
 function mailboxAdvice(
   { state, mailbox, verdict, alerts }: MailboxRow,
-  words: Pick<MailboxFacts, 'command' | 'zone' | 'notGuarded'>,
+  words: Pick<MailboxFacts, 'command' | 'zone' | 'notGuarded' | 'isUnread'>,
 ): string {
   const needing = alerts.filter(({ severity }) => severity !== 'info').length;
   const nothing = needing === 0 ? 'Nothing to do' : `Read the ${needing === 1 ? 'alert' : 'alerts'} below`;
@@ -275,7 +277,7 @@ function mailboxAdvice(
   const hold = alerts.find(isHold);
   const pauseNow = `\`${words.command} pause ${typedName(mailbox)}\``;
   // The links below carry the actions out or drop them.
-  if (state === 'held' && hold) return unattendedText([hold], words.zone);
+  if (state === 'held' && hold) return unattendedText([hold], { zone: words.zone, isUnread: words.isUnread });
   switch (state) {
     case 'held':
       return verdict?.reason === 'first_sight'
