@@ -426,6 +426,19 @@ it('a mailbox whose statistics are stale is not OK, and what was paused stays so
   expect(await read(fleet, '/mailboxes/acme/m1')).toContain('<p class="bad">NOT GUARDED since 12 March 02:52 UTC.');
 });
 
+it('the page counts the mailboxes that are guarded now, none of an account that cannot be read', async (fleet) => {
+  const guarding = async () => /Guarding [^<]*?(?= since|\.)/.exec(await read(fleet))?.[0];
+  expect(await guarding()).toBe('Guarding 3 mailboxes on 1 account');
+  fleet.putAccount(account('acme', failing(12)));
+  expect(await guarding()).toBe('Guarding 0 of 3 mailboxes now');
+  fleet.putAccount(account('northwind'));
+  fleet.putMailbox(mailbox('m9', 'box9@northwind.example', { account: 'northwind' }));
+  expect(await guarding()).toBe('Guarding 1 of 4 mailboxes now');
+  fleet.putAccount(account('acme'));
+  fleet.putAlert(alert({ rule: 'stale_data', object: 'statistics', mailboxId: 'm2' }));
+  expect(await guarding()).toBe('Guarding 3 of 4 mailboxes now');
+});
+
 it('the page of a mailbox shows the alert of its ip, and does not say that there is nothing to do', async (fleet) => {
   const one = mailbox('m1', 'box1@acme.example');
   const answer = { domain: 'acme.example', ip: '192.0.2.7', checkedAt: null, listed: true, found: 1, checked: 60 };

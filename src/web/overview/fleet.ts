@@ -16,7 +16,7 @@ import {
   urgentStates,
 } from '../../core/mailbox.ts';
 import { fitsGlob } from '../../core/mailbox-pattern.ts';
-import { notGuardedBy } from '../../core/not-guarded.ts';
+import { accountBadges, notGuardedBy, type Trouble } from '../../core/not-guarded.ts';
 import { type Policy, type Ppm, ratePpm } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
@@ -188,6 +188,14 @@ function totalsOf(ranked: readonly RankedMailbox[], fleet: Fleet) {
   };
 }
 
+/** Counts the mailboxes that are judged, on accounts that are guarded and read. */
+function guardedOf(ranked: readonly RankedMailbox[], troubles: readonly Trouble[], fleet: Fleet): number {
+  const [badges, unread] = [accountBadges(troubles), fleet.unreadAccounts()];
+  const isGuarded = ({ mailbox: { account }, state }: RankedMailbox) =>
+    state !== 'not_judged' && !badges.has(account) && !unread.has(account);
+  return ranked.filter(isGuarded).length;
+}
+
 export function countsNow({ counts, okWhenRead }: Pick<HeadlineFacts, 'counts' | 'okWhenRead'>): StateCounts {
   return { ...counts, ok: counts.ok - okWhenRead, not_judged: counts.not_judged + okWhenRead };
 }
@@ -297,14 +305,16 @@ export function pictureOf(parts: PictureParts) {
   const { fleet, world, ready, timeZone } = parts;
   const ranked = rankedOf(parts);
   const now = world.clock.now();
+  const troubles = notGuardedBy(fleet, now);
   const facts = {
     ...totalsOf(ranked, fleet),
+    guarded: guardedOf(ranked, troubles, fleet),
     accounts: [...fleet.accounts()],
     firing: new FiringAlerts(fleet.alerts()),
     incidents: fleet.incidents().filter(({ endedAt }) => endedAt === null),
     recentActions: fleet.recentActions(),
     ready: ready(),
-    troubles: notGuardedBy(fleet, now),
+    troubles,
     held: ranked.filter(isHeld).length,
     notEnforced: ranked.filter(({ mailbox }) => !parts.policyOf(mailbox).enforce).length,
     storeFailure: fleet.storeFailure,

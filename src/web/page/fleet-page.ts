@@ -5,7 +5,7 @@ import { type GuardState, guardStates, stateTable, urgentStates } from '../../co
 import { accountBadges } from '../../core/not-guarded.ts';
 import { mailboxPath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { counted, numberText, percentText } from '../../core/wording/phrases.ts';
+import { counted, countedOf, numberText, percentText } from '../../core/wording/phrases.ts';
 import { factsOf, pausedBy } from '../../core/wording/states.ts';
 import { scopeText } from '../../core/write-scope.ts';
 import { groupParameters } from '../json/fleet.ts';
@@ -105,15 +105,14 @@ function stopEnds({ fleet }: RouteParts, now: EpochMs): Markup | '' {
 }
 
 function since({ fleet }: RouteParts, picture: Picture): Markup {
-  const { accounts, troubles, firstSeenAt, oldestStatsAt, unread, now } = picture;
+  const { accounts, troubles, guarded, firstSeenAt, oldestStatsAt, unread, now } = picture;
   if (firstSeenAt === null) return html`No mailbox is known yet.`;
+  const all = fleet.mailboxCount();
   const empty = troubles.filter(({ cause }) => cause === 'no mailbox').length;
-  const guarded = counted(accounts.length - empty, 'account');
-  const blind = accounts.filter(({ failingSince }) => failingSince !== null).length;
-  const except = blind === 0 ? '' : `, except on ${counted(blind, 'account')} that Warmwarden cannot read now`;
-  const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} were never read`;
   const date = new Date(firstSeenAt).toISOString();
-  return html`Guarding ${counted(fleet.mailboxCount(), 'mailbox', 'mailboxes')} on ${guarded} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>${except}. Oldest stats: ${ago(oldestStatsAt, now)}${never}.`;
+  const began = html` on ${counted(accounts.length - empty, 'account')} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>`;
+  const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} were never read`;
+  return html`Guarding ${countedOf(guarded, all, 'mailbox', 'mailboxes')}${guarded === all ? began : ' now'}. Oldest stats: ${ago(oldestStatsAt, now)}${never}.`;
 }
 
 const shownAtOnce = 6;
