@@ -175,13 +175,6 @@ export function goingOn(
   return { ...newest, until: verdict.at, verdict: verdict.answer, days };
 }
 
-export interface HeldSpan {
-  readonly account: string;
-  readonly id: string;
-  readonly since: EpochMs;
-  readonly until: EpochMs;
-}
-
 /** True if two verdicts belong to one span. Further emails don't end it: a calm mailbox has one span a day. */
 export function isSameSpan(one: Verdict, other: Verdict): boolean {
   return (

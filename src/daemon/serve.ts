@@ -3,7 +3,6 @@ import type { Config } from '../config/config.ts';
 import { originText, valueText } from '../config/settings.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import type { AnswerParts } from '../web/json/json-routes.ts';
-import { createTrend } from '../web/overview/trend.ts';
 import { callersOf } from '../web/recipes/recipe-routes.ts';
 import { type RunningServer, startServer } from '../web/server.ts';
 import type { Teardowns } from '../world/loop.ts';
@@ -38,7 +37,6 @@ export async function serve(
     policyOf: (mailbox) => live.policyOf(mailbox),
     history: store.audit,
     entries: store,
-    trend: createTrend({ fleet, world, days: store.audit }),
     settings: () =>
       live.settings.map(({ path, value, from }) => {
         return { name: formatPath(path), value: valueText(value), from: originText(from) };

@@ -7,16 +7,15 @@ import type { CommandEnd, CommandEntry, CommandName, Requester } from '../core/o
 import {
   type DecisionDay,
   goingOn,
-  type HeldSpan,
   type HistoryQuery,
   type MailboxEntries,
   type RecordedDecision,
 } from '../core/records.ts';
-import { dayMs, type EpochMs } from '../core/time.ts';
+import type { EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import type { Gate } from './database.ts';
 import { isAfter, parsed, storedAction } from './rows.ts';
-import { type Db, isHeld, type Tables } from './schema/tables.ts';
+import type { Db, Tables } from './schema/tables.ts';
 import { writeAlerts } from './writes.ts';
 
 export interface CommandBegin extends CommandName, Requester {
@@ -77,31 +76,6 @@ export class AuditLog {
 
   guardActions(query: HistoryQuery<string>): Promise<readonly Action[]> {
     return this.#gate.read((db) => loadGuardActions(db, query));
-  }
-
-  acted(since: EpochMs): Promise<readonly ActedDay[]> {
-    return this.#gate.read(async (db) => {
-      const rows = await db
-        .selectFrom('actions')
-        .select([sql<number>`planned_at / ${sql.lit(dayMs)}`.as('day'), (of) => of.fn.countAll<number>().as('count')])
-        .where('planned_at', '>=', since)
-        .where('state', '=', 'confirmed')
-        .where(sql<boolean>`json_extract(action, '$.by') IS NULL`)
-        .groupBy('day')
-        .execute();
-      return rows.map(({ day, count }) => ({ day: Number(day), count: Number(count) }));
-    });
-  }
-
-  held(since: EpochMs): Promise<readonly HeldSpan[]> {
-    return this.#gate.read((db) =>
-      db
-        .selectFrom('decisions')
-        .select(['account', 'mailbox_id as id', 'since', 'until'])
-        .where(isHeld)
-        .where('until', '>=', since)
-        .execute(),
-    );
   }
 }
 
@@ -198,10 +172,4 @@ function readDecision({ id, since, until, judged, ...row }: Selectable<Tables['d
     ...{ since, until, count: judged, firstSent: row.first_sent, verdict: json<Verdict>(row.verdict) },
     ...{ days: json<readonly DecisionDay[]>(row.days), firstDays: json<readonly DecisionDay[]>(row.first_days) },
   };
-}
-
-/** `day`: UTC day of planning, since 1970. */
-export interface ActedDay {
-  readonly day: number;
-  readonly count: number;
 }

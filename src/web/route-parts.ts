@@ -8,7 +8,7 @@ import type { MailboxState } from '../core/mailbox.ts';
 import type { CommandEntry, Operate } from '../core/operator-command.ts';
 import type { Policy } from '../core/policy.ts';
 import type { HistoryQuery, MailboxEntries } from '../core/records.ts';
-import type { EpochMs, IsoDate, MuteTime } from '../core/time.ts';
+import type { EpochMs, MuteTime } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { World } from '../world/world.ts';
@@ -43,15 +43,6 @@ export interface Readiness {
   readonly reasons: readonly string[];
 }
 
-export interface TrendDay {
-  readonly date: IsoDate;
-  readonly sent: number;
-  readonly bounced: number;
-  /** null if the store could not be read. */
-  readonly acted: number | null;
-  readonly held: number | null;
-}
-
 export type SeenTransition = StoredTransition | { readonly id: number; readonly transition: null };
 
 export interface RouteParts extends AccessParts {
@@ -79,7 +70,6 @@ export interface RouteParts extends AccessParts {
   readonly timeZone: () => string;
   readonly muteTimes: () => readonly MuteTime[];
   readonly settings: () => readonly ShownSetting[];
-  readonly trend: () => Promise<readonly TrendDay[]>;
   readonly recipes: RecipeRouteParts;
   readonly version: string;
 }

@@ -3,10 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { noAccount } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { noTags, type Tags } from '../../src/core/mailbox.ts';
-import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { everything } from '../../src/core/write-scope.ts';
-import { createTrend } from '../../src/web/overview/trend.ts';
 import {
   account,
   action,
@@ -19,7 +18,7 @@ import {
   now,
   verdict,
 } from '../web/example-fleet.ts';
-import { ask, read, serve, stillWorld } from '../web/running-server.ts';
+import { ask, read, serve } from '../web/running-server.ts';
 
 const page = { accept: 'text/html' };
 
@@ -580,41 +579,6 @@ describe('the fleet', () => {
     const body = await shown(true);
     expect(body).toMatch(/the oldest for 12\s+s\. The rate limit is enough for them\.<\/p>/);
     expect(await shown(false)).not.toContain('enough for them');
-  });
-
-  it('has what it sent and bounced a day, when Warmwarden acted, and how many mailboxes it held', async (fleet) => {
-    const span = (id: string, since: number, until: number) => ({ account: 'acme', id, since, until });
-    const days = {
-      acted: async () => [{ day: (now / 864e5) | 0, count: 2 }],
-      held: async () => [
-        span('m1', now - 60 * dayMs, now - dayMs),
-        span('m2', now - dayMs, now - dayMs),
-        span('m1', now - dayMs + 1, now),
-      ],
-    };
-    const body = await read(fleet, '/', { trend: createTrend({ fleet, world: stillWorld(), days }) });
-    expect(body).toContain('at most 2 mailboxes held on one day');
-    const held = [...body.matchAll(/<th scope="row">2026-0[23]-\d\d<\/th>.*?<td>(\d+)<\/td><\/tr>/g)];
-    expect(held.map(([, count]) => count).join('')).toBe(`12${'1'.repeat(28)}`);
-    const [, sent] = /<th scope="row">2026-03-12<\/th><td>(\d+)<\/td><td>0<\/td><td>2<\/td>/.exec(body) ?? [];
-    expect(Number(sent) % 3).toBe(0);
-    expect(Number(sent)).toBeGreaterThan(50);
-  });
-
-  it('says that it does not know how often it acted while the store fails, and asks the store once for two readers', async (fleet) => {
-    let [isFailing, asked] = [true, 0];
-    const acted = async () => {
-      asked += 1;
-      if (isFailing) throw new Error('the disk is full');
-      return [];
-    };
-    const trend = createTrend({ fleet, world: stillWorld(), days: { acted, held: async () => [] } });
-    expect(await read(fleet, '/', { trend })).toContain('an unknown number of actions by Warmwarden');
-    isFailing = false;
-    const [one, other] = await Promise.all([trend(), trend()]);
-    expect([asked, one.at(-1)?.acted, other]).toEqual([2, 0, one]);
-    const empty = createTrend({ fleet: new Fleet(), world: stillWorld(), days: { acted, held: async () => [] } });
-    expect([await empty(), asked]).toEqual([[], 2]);
   });
 });
 

@@ -7,7 +7,6 @@ import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { BudgetLedger, NotificationLogChanges } from '../../src/core/records.ts';
 import type { StorePlace } from '../../src/core/store-failure.ts';
-import type { Verdict } from '../../src/core/verdict.ts';
 import { Store } from '../../src/store/store.ts';
 import { decisionsOf } from '../support/decisions-of.ts';
 import {
@@ -146,24 +145,6 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       ]);
       expect(spans[1]?.verdict.dataAgeMs).toBe(30);
       expect((await decisionsOf(store, 'acme', 'm2', 10)).map(({ count }) => count)).toEqual([1]);
-    });
-
-    it('what was held after a moment is read, and nothing else', async (opened) => {
-      await known(opened.store, ...['m0', 'm1', 'm2', 'm3'].map((id) => arrivedMailbox(id)));
-      const judged = async (id: string, at: number, changes: Partial<Verdict>) => {
-        const verdict = verdictOf(changes);
-        const mailbox = arrivedMailbox(id, { verdict: { at, answer: verdict } });
-        await opened.store.recordAnswer({ ...emptyAnswer, mailbox, decisions: decided(verdict, { at }) });
-      };
-      const held = { action: 'hold', reason: 'circuit_breaker', wanted: 'pause' } as const;
-      await judged('m0', now + 1, held);
-      await judged('m1', now - 1, held);
-      await judged('m2', now + 1, { action: 'hold', reason: 'stale_data' });
-      await judged('m3', now + 2, { ...held, reason: 'first_sight' });
-      expect(await opened.store.audit.held(now)).toEqual([
-        { account: 'acme', id: 'm0', since: now + 1, until: now + 1 },
-        { account: 'acme', id: 'm3', since: now + 2, until: now + 2 },
-      ]);
     });
 
     it('a span keeps the counts and days that it began with, and the newest', async (opened) => {

@@ -95,27 +95,17 @@ test('no query of start-up, of a page or of hours on duty scans a table that gro
   }
 });
 
-const asksByIndex: readonly [string, (store: Store) => Promise<unknown>, readonly RegExp[]][] = [
-  [
-    'who left is found by an index of ids and one of addresses',
-    (store) => store.departed('acme', [{ id: 'm1', email: 'ada@one.example' }]),
-    [/\(account=\? AND mailbox_id=\?\)/, /USING INDEX mailboxes_departed \(account=\? AND <expr>=\?\)/],
-  ],
-  [
-    'what was held is found by an index of such decisions alone',
-    (store) => store.audit.held(0),
-    [/^SEARCH decisions USING INDEX decisions_held \(.*until/],
-  ],
-];
-
-test.each(asksByIndex)('%s', async (_, question, plans) => {
+test('who left is found by an index of ids and one of addresses', async () => {
   const path = join(newFolder(), 'w.db');
   const queries = new Set<string>();
   const store = await Store.open(path, 0, { listen: ({ query }) => queries.add(query.sql) });
   queries.clear();
-  await question(store);
+  await store.departed('acme', [{ id: 'm1', email: 'ada@one.example' }]);
   await store.close();
   using database = new DatabaseSync(path, { readOnly: true });
   const found = [...queries].map((query) => database.prepare(`EXPLAIN QUERY PLAN ${query}`).all()[0]?.['detail']);
-  expect(found).toEqual(plans.map((plan) => expect.stringMatching(plan)));
+  expect(found).toEqual([
+    expect.stringMatching(/\(account=\? AND mailbox_id=\?\)/),
+    expect.stringMatching(/USING INDEX mailboxes_departed \(account=\? AND <expr>=\?\)/),
+  ]);
 });

@@ -1,4 +1,4 @@
-// What the pages Groups, Budget, Configuration, Runbooks, incidents and the trend show, as JSON: the same facts, and each held
+// What the pages Groups, Budget, Configuration, Runbooks and incidents show, as JSON: the same facts, and each held
 // against the document. The order of the fleet.
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';

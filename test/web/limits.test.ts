@@ -155,7 +155,7 @@ const judgements: readonly (readonly [RegExp, 'refused' | 'for anybody' | 'for a
   [/^GET \/(healthz|readyz|openapi\.json|assets\/[\w.-]+|sign-in)$/, 'for anybody'],
   [/^POST \/(sign-in|sign-out)$/, 'for anybody'],
   [/^\w+ \/v1\//, 'for a key'],
-  [/^GET \/api\/(trend|deliveries|configuration)$/, 'refused'],
+  [/^GET \/api\/(deliveries|configuration)$/, 'refused'],
   [
     /^GET \/(recipes|recipes\/\{id\}|runs\/\{id\}.*|commands\/\{id\}|configuration|writes|breaker|mailboxes|deliveries)$/,
     'refused',

@@ -6,7 +6,6 @@ import { defaultPolicy } from '../../src/core/policy.ts';
 import type { MetricsSettings } from '../../src/metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import type { SessionSource } from '../../src/web/access/sessions.ts';
-import { createTrend } from '../../src/web/overview/trend.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/web/server.ts';
 import type { World } from '../../src/world/world.ts';
 import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
@@ -75,7 +74,6 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     muteTimes: () => [],
     policyOf: () => defaultPolicy,
     settings: () => [],
-    trend: createTrend({ fleet, world, days: { acted: async () => [], held: async () => [] } }),
     operate: () => null,
     history: { commands: async () => [], guardActions: async () => [] },
     entries: { entriesOf: async () => ({ decisions: [], actions: [], changes: [] }) },

@@ -91,10 +91,6 @@ export const jsonColumns = tableNames.flatMap((table) =>
 const address = 'lower("email")';
 export const addressColumn = sql<string>`${sql.raw(address)}`;
 
-/** Decisions whose mailboxes are shown as held. The list is written out, because a query can use the index only then. */
-const heldReason = "reason IN ('first_sight', 'circuit_breaker')";
-export const isHeld = sql<boolean>`${sql.raw(heldReason)}`;
-
 const keys = new Map(
   tableNames.map((table) => [
     table,
@@ -113,7 +109,6 @@ const indexes: readonly string[] = [
   'commands_by_time ON operator_commands (at)',
   'commands_under_way ON operator_commands (result, id) WHERE result IS NULL',
   'decisions_by_age ON decisions (since)',
-  `decisions_held ON decisions (until, id) WHERE ${heldReason}`,
   'decisions_of_mailbox ON decisions (account, mailbox_id, id)',
   'deliveries_by_age ON deliveries (created_at, sequence, id)',
   'deliveries_by_channel ON deliveries (channel, state, sequence)',

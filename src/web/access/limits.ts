@@ -102,7 +102,6 @@ function partsWithin(parts: RouteParts, limits: AlertMatch): RouteParts {
         transition: transition && transitionWithin(audience, transition, words),
       })),
     deliveries: async () => [],
-    trend: async () => [],
     settings: () => [],
     muteTimes: () => [],
     operate: () => null,

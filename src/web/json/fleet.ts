@@ -1,4 +1,4 @@
-// GET /api/fleet, /api/groups (by account, domain, provider or tag) and /api/trend (the whole fleet per day).
+// GET /api/fleet and /api/groups (by account, domain, provider or tag).
 
 import { z } from 'zod';
 import { silenceOf } from '../../alerts/routing.ts';
@@ -246,20 +246,6 @@ const group = z.strictObject({
   rate_percent: number.nullable(),
 });
 
-const trendDay = z.strictObject({
-  date: z.iso.date().describe('In UTC.'),
-  sent: count,
-  bounced: count,
-  acted: count
-    .nullable()
-    .describe(
-      'Changes by Warmwarden that were confirmed, on the day on which they were planned; null if the store could not be read.',
-    ),
-  held: count
-    .nullable()
-    .describe('Mailboxes that were held at any time of the day; null if the store could not be read.'),
-});
-
 export const groupParameters = {
   by: means('What the mailboxes of a group have in common; `account` when left out.', oneOf(...groupings)),
 };
@@ -300,20 +286,3 @@ function groupFacts(group: Group) {
     ratePercent: sent === 0 ? null : (bounced * 100) / sent,
   };
 }
-
-export const trendRoute = fleetRoute({
-  route: 'GET /api/trend',
-  id: 'getTrend',
-  summary: 'Totals per day',
-  description:
-    'Emails sent and bounced, changes by Warmwarden and held mailboxes of the whole fleet. Warmwarden counts them once a minute.',
-  query: {},
-  shape: z.strictObject({
-    at: moment,
-    days: listOf(trendDay).describe('The last 30 days, the oldest first; empty while nothing is known.'),
-  }),
-  read: async ({ trend, world }: Pick<RouteParts, 'trend' | 'world'>) => ({
-    at: world.clock.now(),
-    days: await trend(),
-  }),
-});

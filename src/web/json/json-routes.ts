@@ -11,21 +11,17 @@ import {
   silencesRoute,
 } from './alerts.ts';
 import { budgetRoute, configurationRoute } from './budget.ts';
-import { groupsRoute, mailboxesRoute, trendRoute } from './fleet.ts';
+import { groupsRoute, mailboxesRoute } from './fleet.ts';
 import { historyRoute } from './history.ts';
 import { explainRoute, mailboxRoute } from './mailbox.ts';
 import { type Described, type FleetRoute, type JsonRoute, jsonContent } from './route.ts';
 
 export type AnswerParts = PictureParts &
-  Pick<
-    RouteParts,
-    'explain' | 'history' | 'entries' | 'deliveries' | 'transitions' | 'settings' | 'trend' | 'muteTimes'
-  >;
+  Pick<RouteParts, 'explain' | 'history' | 'entries' | 'deliveries' | 'transitions' | 'settings' | 'muteTimes'>;
 
 const socketRoutes: readonly FleetRoute<AnswerParts, object>[] = [
   mailboxesRoute,
   groupsRoute,
-  trendRoute,
   explainRoute,
   alertsRoute,
   pastAlertsRoute,

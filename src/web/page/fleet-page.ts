@@ -22,7 +22,6 @@ import {
 import { type Group, type Grouping, groupings, readGroups, usualGrouping } from '../overview/groups.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { accountsPanel, channelsPanel, incidentsPanel } from './parts/account-panels.ts';
-import { trendPanel } from './parts/charts.ts';
 import {
   addSilenceLink,
   doLink,
@@ -59,7 +58,6 @@ import { place } from './place.ts';
 
 export const fleetPlace = place('/', pageParameters, async (parts, selection) => {
   const { fleet, explain } = parts;
-  const trend = await parts.trend();
   const picture = pictureOf(parts);
   const { headline, firing, incidents, now, command } = picture;
   const silences = fleet.silences(now);
@@ -84,7 +82,6 @@ ${silences.length > 0 && html`<p class="muted">${counted(silences.length, 'silen
 ${panel('actions', 'What was done', done)}
 </div>
 <div>
-${trendPanel(trend)}
 ${accountsPanel({ fleet, ...picture })}
 ${!parts.isLimited && channelsPanel(fleet, now, command)}
 </div>

@@ -126,20 +126,19 @@ tbody tr:hover{background:color-mix(in srgb,var(--link) 5%,transparent)}
 .facts .wide{display:block}.facts .wide dd{text-align:left}
 .chart{margin:0}
 .chart svg{display:block;width:100%;height:auto}
-.chart svg+svg{margin-top:.7rem}
 .chart text{font-size:11px;fill:var(--soft)}
 .chart .end{text-anchor:end}
 .chart .axis{stroke:var(--line)}
 .chart .catch{fill:transparent}
 .chart g:hover .catch{fill:color-mix(in srgb,var(--link) 8%,transparent)}
-.chart .sent{fill:color-mix(in srgb,var(--soft) 38%,var(--card))}.chart .bounced,.chart .rate.over{fill:var(--red)}.chart .holds{fill:var(--violet)}.chart .rate{fill:color-mix(in srgb,var(--green) 60%,var(--card))}
+.chart .sent{fill:color-mix(in srgb,var(--soft) 38%,var(--card))}.chart .bounced,.chart .rate.over{fill:var(--red)}.chart .rate{fill:color-mix(in srgb,var(--green) 60%,var(--card))}
 .chart .limit{stroke:var(--ink);stroke-dasharray:5 4}
 .chart .act{stroke:var(--brand);stroke-width:2}
 .chart .changed{stroke:var(--violet);stroke-width:2;stroke-dasharray:2 3}
 .chart .fired{fill:var(--red)}
 figcaption{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;color:var(--soft);font-size:.82rem;margin-top:.5rem}
 .key::before{content:"";display:inline-block;width:.75em;height:.75em;border-radius:2px;margin-right:.4em;background:var(--red)}
-.key.sent::before{background:color-mix(in srgb,var(--soft) 38%,var(--card))}.key.rate::before{background:color-mix(in srgb,var(--green) 60%,var(--card))}.key.act::before{background:var(--brand);width:2px}.key.changed::before{background:var(--violet);width:2px}.key.limit::before{background:var(--ink);height:2px;vertical-align:middle}.key.holds::before{background:var(--violet)}.key.fired::before{border-radius:0;clip-path:polygon(50% 0,100% 100%,0 100%)}
+.key.sent::before{background:color-mix(in srgb,var(--soft) 38%,var(--card))}.key.rate::before{background:color-mix(in srgb,var(--green) 60%,var(--card))}.key.act::before{background:var(--brand);width:2px}.key.changed::before{background:var(--violet);width:2px}.key.limit::before{background:var(--ink);height:2px;vertical-align:middle}.key.fired::before{border-radius:0;clip-path:polygon(50% 0,100% 100%,0 100%)}
 .days{max-width:34rem}
 .days th,.days td{overflow-wrap:normal;white-space:nowrap}
 .days th:first-child{padding-left:0}

@@ -1,4 +1,4 @@
-// Charts: a mailbox per day with its bounce rate against the limit, and the whole fleet per day.
+// Chart of a mailbox per day, with its bounce rate against the limit.
 import { html } from 'hono/html';
 import type { Action } from '../../../core/action.ts';
 import type { Alert } from '../../../core/alert.ts';
@@ -8,7 +8,6 @@ import type { Change } from '../../../core/mailbox.ts';
 import type { Ppm } from '../../../core/policy.ts';
 import { addDays, type IsoDate, utcDate } from '../../../core/time.ts';
 import { counted, numberText, percentText } from '../../../core/wording/phrases.ts';
-import type { TrendDay } from '../../route-parts.ts';
 import { type Markup, table, text } from './elements.ts';
 
 export interface DayChartParts {
@@ -173,62 +172,4 @@ function dayTable(days: readonly ChartDay[], windowText: string): Markup {
   const headings = ['Day', 'Sent', 'Bounced', `Rate of ${windowText}`, 'Limit'];
   const shown = table({ caption: 'The mailbox per day, the newest first', className: 'days', headings, rows });
   return html`<details><summary>The numbers, day by day</summary>${shown}</details>`;
-}
-
-// The whole fleet per day: emails sent, bounced, number of actions, and number of held mailboxes.
-
-const stripSize = { width: 360, height: 64, gap: 3 } as const;
-
-export function trendPanel(days: readonly TrendDay[]): Markup | string {
-  if (days.length === 0) return '';
-  const sum = (what: 'sent' | 'bounced' | 'acted') => days.reduce((total, day) => total + (day[what] ?? 0), 0);
-  const [sent, bounced] = [sum('sent'), sum('bounced')];
-  const acted = days.some((day) => day.acted === null) ? null : sum('acted');
-  const isActive = bounced > 0 || acted !== 0;
-  const rate = sent === 0 ? '' : ` (${percentText((bounced * 1e6) / sent)})`;
-  const mostHeld = Math.max(...days.map((day) => day.held ?? 0));
-  const held = mostHeld === 0 ? '' : `, at most ${counted(mostHeld, 'mailbox', 'mailboxes')} held on one day`;
-  const rows = days
-    .toReversed()
-    .map(({ date, ...day }) => [date, ...[day.sent, day.bounced, day.acted, day.held].map(countText)]);
-  const headings = ['Day (UTC)', 'Sent', 'Bounced', 'Acted', 'Held'];
-  const shown = table({ caption: 'The fleet per day, the newest first', className: 'days', headings, rows });
-  return html`<section class="panel" aria-labelledby="trend"><h2 id="trend">The last ${counted(days.length, 'day')}</h2>
-<p class="muted">${counted(sent, 'email')} sent, ${numberText(bounced)} bounced${rate}, ${acted === null ? 'an unknown number of actions' : counted(acted, 'action')} by Warmwarden${held}.</p>
-<figure class="chart">
-${strip(days, 'sent')}
-${isActive && strip(days, 'bounced')}
-${mostHeld > 0 && strip(days, 'held')}
-${legend([
-  ['sent', 'sent per day'],
-  ['bounced', 'bounced per day', isActive],
-  ['act', 'Warmwarden acted', isActive],
-  ['holds', 'mailboxes held', mostHeld > 0],
-])}
-</figure>
-<details><summary>As a table</summary>${shown}</details></section>`;
-}
-
-function countText(count: number | null): string {
-  return count === null ? 'unknown' : numberText(count);
-}
-
-/** The class is not `held`, because that is the colour of an alarm. */
-const strips = {
-  sent: { word: 'Sent', className: 'sent' },
-  bounced: { word: 'Bounced', className: 'bounced' },
-  held: { word: 'Mailboxes held', className: 'holds' },
-} as const;
-
-/** Bars of one count on its own scale. The strip of bounces has a line on each day with an action. */
-function strip(days: readonly TrendDay[], what: keyof typeof strips): Markup {
-  const { word, className } = strips[what];
-  const { width, height, gap } = stripSize;
-  const most = Math.max(1, ...days.map((day) => day[what] ?? 0));
-  const pace = width / days.length;
-  const bars = days.map((day, index) => {
-    const [x, middle] = [index * pace, (index + 0.5) * pace];
-    return html`<g><title>${day.date}: ${numberText(day.sent)} sent, ${numberText(day.bounced)} bounced, ${countText(day.acted)} acted, ${countText(day.held)} held</title>${bar(className, [x, height], pace - gap, ((day[what] ?? 0) / most) * height)}${what === 'bounced' && (day.acted ?? 0) > 0 && line('act', [middle, 0], [middle, height])}</g>`;
-  });
-  return html`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${word} per day, at most ${numberText(most)}">${bars}</svg>`;
 }
