@@ -51,6 +51,10 @@ const stopped: readonly Stopped[] = [
   { word: /\bwants? action\b/i, write: 'breach, need an action' },
   { word: /\b(opens? the way|way back)\b/i, write: 'allow; restore' },
   { word: /\b(burns any more|stepped in)\b/i, write: 'say what Warmwarden did' },
+  {
+    word: /\b(Warmwarden changed nothing|Nothing was changed: Warmwarden)\b/,
+    write: 'This alert changes nothing: Warmwarden may have acted on the mailbox',
+  },
   { word: /\bnot whole\b/i, write: 'incomplete' },
   { word: /\bmails\b/i, write: 'emails' },
   { word: /\b(just now|ha(s|ve) just)\b/i, write: 'the time with its zone: what is written is read for hours' },

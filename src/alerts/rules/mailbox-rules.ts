@@ -31,7 +31,7 @@ function mailboxDisconnected(mailbox: MailboxState, { now }: MailboxContext, ans
     observations: 2,
     firing: () => [
       `${email}: disconnected`,
-      `The warm-up service has lost its connection to ${email}, so it neither sends nor receives. Warmwarden changed nothing.`,
+      `The warm-up service has lost its connection to ${email}, so it neither sends nor receives. This alert changes nothing.`,
       error && `The error: ${sentence(error)}`,
       `Its status is ${status ?? 'not shown'}. Connect it again in the warm-up service.`,
     ],
@@ -152,7 +152,7 @@ function excessSentences(
       : '';
   return [
     `It sent ${counted(sent, 'email')} ${onDatesText(date, date)}. That is more than ${over.join(', and more than ')}.`,
-    'Warmwarden changed nothing.',
+    'This alert changes nothing.',
     `Find out what sends from the mailbox.${lower}`,
   ];
 }
@@ -178,7 +178,7 @@ function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxContext): Co
     firing: () => [
       `${mailbox.email}: only ${share()} of emails reach the inbox`,
       reached(),
-      'Warmwarden changed nothing. Check what the mailbox sends and to whom, and check the DNS of its domain.',
+      'This alert changes nothing. Check what the mailbox sends and to whom, and check the DNS of its domain.',
     ],
     ended: () => [`${mailbox.email}: ${share()} of emails reach the inbox again`, reached()],
     numbers: () => ({
@@ -204,7 +204,7 @@ function healthScoreDrop(mailbox: MailboxState, { rules, now }: MailboxContext):
     firing: () => [
       `${mailbox.email}: health score fell from ${best} to ${score}`,
       `It fell by ${counted(Number(drop?.toFixed(2)), 'point')} within ${weekDays} days. The threshold is ${points}.`,
-      'Warmwarden changed nothing. Check the bounces, placement, DNS and blacklists of the mailbox.',
+      'This alert changes nothing. Check the bounces, placement, DNS and blacklists of the mailbox.',
     ],
     ended: () => [
       `${mailbox.email}: health score is ${score ?? 'not shown'} again`,
