@@ -1,17 +1,11 @@
-// Benchmarks of the guard and of the alerts beyond one mailbox, on small cells: the simulation is the study's, short cuts lose no
-// alarm, and healthy mailboxes have no more alerts than the policy says.
-
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { defaultPolicy, literalProfile, type WarmupMode, warmupModes } from '../../src/core/policy.ts';
+import { expect, test } from 'vitest';
+import { defaultPolicy, literalProfile, warmupModes } from '../../src/core/policy.ts';
 import { alarmsOf } from '../../tools/bench/guard/alarms.ts';
-import { badDomains, doubledSeen, falseAlerts, falseShifts } from '../../tools/bench/guard/beyond.ts';
 import { runCell } from '../../tools/bench/guard/cell.ts';
 import { seededChance, seedOf } from '../../tools/bench/guard/chance.ts';
 import { type Column, columns } from '../../tools/bench/guard/columns.ts';
 import { domainAlerts } from '../../tools/bench/guard/fleet.ts';
 import { simulateHistory } from '../../tools/bench/guard/history.ts';
-import { toggleFigures } from '../../tools/bench/guard/toggles.ts';
 import { figuresOf } from '../../tools/bench/guard.ts';
 
 // A tenth of the histories in `npm test`, all of them in `npm run proofs`.
@@ -57,56 +51,6 @@ test('a guard that needs three bounces misses the targets that it should miss', 
   if (!ours || !bare) throw new Error('two policies, two results');
   const missed = figuresOf({ ...cell, ours, literal: bare }).filter(({ holds }) => !holds);
   expect(missed.map(({ figure }) => figure)).toEqual(['slow/3x/median_days', 'slow/3x/mean_bounces']);
-});
-
-// test/guard/blinding.test.ts tries single ones in `npm test`.
-test.runIf(process.env['WARMWARDEN_SLOW'])('a status or a mode that toggles costs at most a day', () => {
-  const figures = toggleFigures(150, 3);
-  expect(figures).toHaveLength(14);
-  expect(figures.filter(({ holds }) => !holds)).toEqual([]);
-});
-
-// A part of the proof in `npm test`, all of it in `npm run proofs`.
-const more = process.env['WARMWARDEN_SLOW'] ? 8 : 1;
-
-/** False alerts a week at 500 healthy mailboxes, as the policy has them: of domains; bursts and shifts are hardly any. */
-const policys: Readonly<Record<WarmupMode, number>> = { slow: 0.24, balanced: 0.01, aggressive: 0, recovery: 0.56 };
-const weeks = 10;
-
-/** Far above what chance makes of an expected count: once in millions of runs. */
-const most = (expected: number) => expected + 5 * Math.sqrt(expected) + 3;
-
-describe('a healthy fleet, whatever the seed', () => {
-  test.each(warmupModes)('%s: no more alerts about domains and bursts than the policy says', (mode) => {
-    const domains = 60;
-    const runs = 2 * more;
-    let [alerts, bursts] = [0, 0];
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 1e9 }), (seed) => {
-        const { domain, burst } = falseAlerts({ mode, isClustered: false }, domains, seed);
-        alerts += domain * domains * 5 * weeks;
-        bursts += burst * domains * 5 * weeks;
-      }),
-      { numRuns: runs },
-    );
-    const fleetWeeks = (runs * domains * 5 * weeks) / 500;
-    expect(alerts).toBeLessThan(most((policys[mode] * 1.25 + 0.05) * fleetWeeks));
-    expect(bursts).toBeLessThan(most(0.05 * fleetWeeks));
-  });
-
-  test('no shift of an account', () => {
-    expect(falseShifts({ mode: 'balanced', isClustered: false }, 100, 2 * more)).toBeLessThanOrEqual(0.1);
-  });
-});
-
-test('a domain at 3 to 5% is seen, in aggressive days before any action', () => {
-  const { medianLeadDays, seenShare } = badDomains('aggressive', 20);
-  expect(seenShare).toBe(1);
-  expect(medianLeadDays).toBeGreaterThan(0.5);
-});
-
-test('doubled counts are seen in a large fleet, and hardly in a small one', () => {
-  expect([doubledSeen('balanced', 500, 1), doubledSeen('recovery', 60, 1)]).toEqual([1, 0]);
 });
 
 test('asking only where a bounce came, and while it fires, finds the alerts of every poll', () => {

@@ -1,9 +1,11 @@
-// Actions that fail: refused, not confirmed, not sent, not recorded. The alert of the guard's own action stays until it is over, whatever people command meanwhile.
+// Actions that fail: refused, not confirmed, not sent, not recorded; refused and made all the same (docs/faults.md O4); overtaken while they
+// wait. The alert of the guard's own action stays until it is over, whatever people command meanwhile.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import type { Action } from '../../src/core/action.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { everything } from '../../src/core/write-scope.ts';
 import { amelia, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../account/duty.ts';
 import type { Meddling } from '../account/go-between.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
@@ -172,4 +174,112 @@ test('one mailbox that is refused with 401 is one line of a refused key, and hid
     3,
     ['firing'],
   ]);
+});
+
+const isPost = ({ method }: { readonly method: string }) => method === 'POST';
+const isLook = ({ method, path }: { readonly method: string; readonly path: string }) =>
+  method === 'GET' && path.startsWith('/v1/warmup');
+
+const error = (status: number) => ({ status, body: { error: 'no' } });
+const throttled = (seconds: number) => ({ ...error(429), headers: { 'retry-after': String(seconds) } });
+const applied = true as const;
+/** What becomes of the first POST; all later ones pass. */
+function firstPost(duty: Duty, fate: Meddling): void {
+  const fates = [fate];
+  duty.meddleWithPosts(() => fates.pop() ?? 'pass');
+}
+
+const settled = (duty: Duty) => duty.until(() => duty.action()?.state === 'confirmed');
+
+test.each([
+  { name: '429 with Retry-After', answer: throttled(90) },
+  { name: '429 without Retry-After', answer: error(429) },
+  ...[400, 401, 403, 404, 409].map((status) => ({ name: String(status), answer: error(status) })),
+  { name: '200 with an error', answer: { status: 200, body: { success: false, message: 'no' } } },
+])('what is there after a refusal ($name) is confirmed, claimed and announced, with one POST', async ({ answer }) => {
+  await using duty = await goOnDuty(breached);
+  firstPost(duty, { ...answer, applied });
+  await settled(duty);
+  await duty.run(40 * minuteMs);
+  expect([duty.posts().length, duty.action()?.attempts]).toEqual([1, 1]);
+  expect(duty.mailbox()?.memory?.claim).toMatchObject({ kind: 'recovery', actionId: duty.action()?.id });
+  expect(duty.mailbox()?.changes).toEqual([]);
+  expect(await duty.notified()).toEqual(['event guard_acted confirmed']);
+  expect(duty.account()).toMatchObject({ keyWrites: true, keyRejected: false });
+});
+
+test('until the look has answered it is unconfirmed, not refused, and looked for before a second POST', async () => {
+  await using duty = await goOnDuty(breached);
+  let blindUntil = Number.POSITIVE_INFINITY;
+  duty.between.meddle = (request) => {
+    if (isPost(request)) {
+      blindUntil = duty.clock.now() + 40 * secondMs;
+      return { ...error(403), applied };
+    }
+    const isHidden = isLook(request) && duty.posts().length > 0 && duty.clock.now() < blindUntil;
+    return isHidden ? error(500) : 'pass';
+  };
+  await duty.until(() => duty.action()?.state === 'unconfirmed');
+  expect(duty.account()?.keyWrites).toBeNull();
+  await settled(duty);
+  expect([duty.posts().length, duty.mailbox()?.memory?.claim?.kind]).toEqual([1, 'recovery']);
+});
+
+/** The next request of the kind waits: `before` it is sent, or with its answer `after`. The clock goes on meanwhile. */
+function hold(duty: Duty, kind: 'warmup' | 'write', when: 'before' | 'after') {
+  const api = duty.api() as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+  const ask = (api[kind] as (...args: unknown[]) => Promise<unknown>).bind(api);
+  const held = Promise.withResolvers<void>();
+  const state = { asked: false, open: held.resolve };
+  api[kind] = async (...args) => {
+    api[kind] = ask;
+    state.asked = true;
+    if (when === 'before') await held.promise;
+    const answer = await ask(...args);
+    if (when === 'after') await held.promise;
+    return answer;
+  };
+  return state;
+}
+
+const known = (duty: Duty, email = amelia) => {
+  const mailbox = duty.mailbox(email);
+  if (!mailbox) throw new Error(`there is no ${email}`);
+  return mailbox;
+};
+
+test('a warm-up answer from before our write that had its turn after it is no reversal', async () => {
+  await using duty = await goOnDuty({ ...breached, poll: { ...rarePoll, mailboxes: '* * * * *' } });
+  const post = hold(duty, 'write', 'before');
+  await duty.until(() => post.asked);
+  const poll = hold(duty, 'warmup', 'after');
+  duty.watch().refresh(known(duty).id);
+  await duty.until(() => poll.asked, minuteMs);
+  await duty.run(secondMs);
+  const turn = Promise.withResolvers<void>();
+  void duty.turns().take(() => turn.promise);
+  const looks = duty.asked('/v1/warmup');
+  post.open();
+  await duty.until(() => duty.asked('/v1/warmup') > looks, minuteMs);
+  await duty.run(0);
+  poll.open();
+  await duty.run(0);
+  turn.resolve();
+  await duty.run(10 * minuteMs);
+  expect(duty.mailbox()?.memory).toMatchObject({ mode: 'recovery', reversals: [], claim: { kind: 'recovery' } });
+  expect([duty.mailbox()?.changes, duty.posts().length]).toEqual([[], 1]);
+});
+
+test('an action that waits for its turn in the budget is not sent when the emergency stop comes first', async () => {
+  await using duty = await goOnDuty({ ...breached, poll: { ...rarePoll, mailboxes: '* * * * *' } });
+  await duty.until(() => duty.action()?.state === 'planned');
+  const look = hold(duty, 'warmup', 'after');
+  await duty.until(() => look.asked, minuteMs);
+  look.open();
+  await duty.run(0);
+  expect([duty.posts(), duty.action()?.state]).toEqual([[], 'planned']);
+  const stop = { scope: everything, since: duty.clock.now(), until: null, by: 'a test', reason: 'stop' };
+  duty.fleet().putWritesOff(stop);
+  await duty.run(hourMs);
+  expect([duty.posts(), duty.action()?.state, duty.action()?.attempts]).toEqual([[], 'dropped', 0]);
 });

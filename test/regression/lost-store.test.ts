@@ -1,7 +1,8 @@
 // The store is deleted while Warmwarden runs, and the next process begins with a new, empty one: what was lost is said, and the
-// emergency stop, which a person set, does not end with it.
+// emergency stop, which a person set, does not end with it. The commands that docs/operating.md gives for a restore.
 
-import { rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
@@ -140,3 +141,25 @@ describe('a start beside the note of a store that failed', () => {
     expect(store.warnings.join()).toContain('lacked an emergency stop');
   });
 });
+
+const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+const [, restore = ''] = page.split('## Backup and restore\n');
+const lines = restore.split('\n').filter((line) => line.startsWith('cd /var/lib/warmwarden && '));
+
+const beside = ['warmwarden.db.failing', 'warmwarden.db.lock', 'warmwarden.db.sock', 'warmwarden.db.aside-wal'];
+
+test.each([[['warmwarden.db']], [['warmwarden.db', 'warmwarden.db-shm', 'warmwarden.db-wal']]])(
+  'of a store with %j they move all of that and nothing else',
+  (database) => {
+    const folder = newFolder();
+    for (const name of [...database, ...beside]) writeFileSync(join(folder, name), name);
+    expect(lines).toHaveLength(1);
+    for (const line of lines)
+      execFileSync('sh', ['-euc', line.replace('/var/lib/warmwarden', folder)], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+    const aside = readdirSync(folder).filter((name) => name.startsWith('damaged-'));
+    expect(readdirSync(join(folder, ...aside)).sort()).toEqual(database);
+    expect(readdirSync(folder).sort()).toEqual([...beside, ...aside].sort());
+  },
+);

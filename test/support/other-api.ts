@@ -56,7 +56,7 @@ export interface Asked {
 
 /**
  * What happens instead of the plain answer. `answer`: nothing is done, or with `applied` it is, and this is said. `lose`:
- * the change is made, and then the connection is cut. `pretend`: success is said, and nothing is done.
+ * the change is made, and then the connection is cut.
  */
 export type Fault =
   | {
@@ -67,7 +67,6 @@ export type Fault =
       readonly applied?: true;
     }
   | { readonly kind: 'lose' }
-  | { readonly kind: 'pretend' }
   | { readonly kind: 'delay'; readonly ms: number };
 
 export interface OtherKey {
@@ -210,10 +209,10 @@ export class OtherApi implements AsyncDisposable {
     if (fault?.kind === 'delay') await sleep(fault.ms);
     const limits = this.#limitsOf(asked, secret);
     const jsonBody = asked.method !== 'POST' || /^application\/json\b/.test(request.headers['content-type'] ?? '');
-    const undone = fault?.kind === 'pretend' || (fault?.kind === 'answer' && !fault.applied);
+    const undone = fault?.kind === 'answer' && !fault.applied;
     const reply = limits?.['retry-after']
       ? refuse(429, 'too many requests')
-      : this.#answer(asked, { secret, jsonBody, pretend: undone });
+      : this.#answer(asked, { secret, jsonBody, undone });
     if (fault?.kind === 'answer')
       return send(response, asked, fault.status, fault.body, { ...limits, ...fault.headers });
     if (fault?.kind === 'lose') {
@@ -251,7 +250,7 @@ export class OtherApi implements AsyncDisposable {
     };
   }
 
-  #answer(asked: Asked, call: { secret: string; jsonBody: boolean; pretend: boolean }): Reply {
+  #answer(asked: Asked, call: { secret: string; jsonBody: boolean; undone: boolean }): Reply {
     const { method, path } = asked;
     if (path === '/v1/health' && method === 'GET') {
       return ok({ status: 'ok', version: '1.4.2', timestamp: new Date(this.now()).toISOString() });
@@ -266,7 +265,7 @@ export class OtherApi implements AsyncDisposable {
     if (method === 'GET') return this.#read(asked, key);
     if (method !== 'POST' || path !== '/v1/warmup') return refuse(404, 'no such resource');
     if (!call.jsonBody) return refuse(400, 'the body must be JSON');
-    return this.#change(asked, key, call.pretend);
+    return this.#change(asked, key, call.undone);
   }
 
   #read({ path, query, mailboxId }: Asked, key: OtherKey): Reply {
@@ -284,27 +283,27 @@ export class OtherApi implements AsyncDisposable {
     return ok(path === '/v1/dns' ? dnsOf(mailbox, this.now()) : blacklistOf(mailbox, this.now()));
   }
 
-  #change(asked: Asked, key: OtherKey, pretend: boolean): Reply {
+  #change(asked: Asked, key: OtherKey, undone: boolean): Reply {
     const { action, config } = (asked.body ?? {}) as { action?: unknown; config?: Record<string, unknown> };
     if (asked.mailboxId === null) return refuse(400, 'mailbox_id is required');
     const mailbox = this.mailboxes.get(asked.mailboxId);
     if (!mailbox || !key.sees(mailbox)) return refuse(404, 'mailbox not found');
     if (action === 'pause' || action === 'resume') {
-      if (!pretend) mailbox.status = action === 'pause' ? 'paused' : 'active';
+      if (!undone) mailbox.status = action === 'pause' ? 'paused' : 'active';
     } else if (action === 'update_config') {
       if (typeof config !== 'object' || config === null) return refuse(400, 'config is required');
       const strange = Object.keys(config).find((name) => !updatable.includes(name));
       if (strange) return refuse(400, `config.${strange} cannot be updated`);
       const mode = config['warmup_mode'];
       if (mode !== undefined && !modes.includes(String(mode))) return refuse(400, 'no such warm-up mode');
-      if (mode !== undefined && !pretend) mailbox.mode = String(mode);
+      if (mode !== undefined && !undone) mailbox.mode = String(mode);
       const limit = config['target_daily_limit'];
       if (limit !== undefined && !(Number.isInteger(limit) && Number(limit) > 0)) return refuse(400, 'no such limit');
-      if (limit !== undefined && !pretend) mailbox.targetDailyLimit = Number(limit);
+      if (limit !== undefined && !undone) mailbox.targetDailyLimit = Number(limit);
     } else {
       return refuse(400, 'action must be pause, resume or update_config');
     }
-    if (!pretend) this.applied(asked);
+    if (!undone) this.applied(asked);
     return ok({ success: true, message: 'done', config: configOf(mailbox) });
   }
 }

@@ -1,4 +1,5 @@
-// An API that echoes the key in a success brought it onto the page, into metrics, alerts, recipes and the store.
+// Answers that echo the key in a success, that are large (docs/faults.md O6), or whose fields are not what they should be. Many large ones at
+// once: test/http/large-answers.slow.ts.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.ts';
@@ -81,4 +82,41 @@ describe('a redactor', () => {
 test('an answer holds no NUL, which no text of PostgreSQL takes: a mailbox has one name in memory and in every store', () => {
   const said = new Redactor(key, []).json('{"id": "m\\u0000 1", "a\\u0000": ["\\\\u0000", "plain"]}');
   expect(said).toEqual({ id: 'm\uFFFD 1', 'a\uFFFD': ['\\u0000', 'plain'] });
+});
+
+const mebibyte = 1024 * 1024;
+
+const box = (index: number) => ({
+  id: `m${index}`,
+  email: `box${index}@large.example`,
+  provider: 'google',
+  status: 'active',
+  health_score: '98.50',
+  daily_limit: 40,
+  warmup_day: 12,
+  notes: 'x'.repeat(100),
+});
+
+test('a large answer is read as a small one is', async () => {
+  const mailboxes = Array.from({ length: 20_000 }, (_, index) => box(index));
+  const text = JSON.stringify({ mailboxes: [...mailboxes, { id: '', email: 'no id' }] });
+  expect(text.length).toBeGreaterThan(4 * mebibyte);
+  await using client = await askScripted((response) => response.end(text));
+  const list = await client.api.mailboxes();
+  if (!list.ok) throw new Error(list.failure.detail);
+  expect(list.value.answer.truncated).toBe(true);
+  expect(list.value.answer.mailboxes).toHaveLength(20_000);
+  expect(list.value.answer.mailboxes.at(-1)).toEqual({
+    ...{ id: 'm19999', email: 'box19999@large.example', provider: 'google', status: 'active' },
+    ...{ healthScore: 98.5, dailyLimit: 40, warmupDay: 12 },
+  });
+});
+
+test('a field that is no text where one is expected is a failure, never an exception', async () => {
+  for (const odd of ['{"toString": 1}', `${'['.repeat(50_000)}${']'.repeat(50_000)}`]) {
+    await using client = await askScripted((response) => response.end(`{"mailbox_id": ${odd}}`));
+    expect(await client.api.warmup('a')).toMatchObject({ ok: false, failure: { kind: 'malformed' } });
+    await using later = await askScripted((response) => response.writeHead(429).end(`{"retry_after": ${odd}}`));
+    expect(await later.api.warmup('a')).toMatchObject({ ok: false, failure: { kind: 'throttled', status: 429 } });
+  }
 });
