@@ -6,6 +6,7 @@ import { readDays } from '../../src/core/guard/rows.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays, dayMs } from '../../src/core/time.ts';
 import type { Claim } from '../../src/core/verdict.ts';
+import { progressText } from '../../src/core/wording/explain.ts';
 import { daysUpTo, now, row, situation, times, today } from './samples.ts';
 
 const claim: Claim = {
@@ -46,8 +47,10 @@ describe('a recovery of ours', () => {
       const rows = daysUpTo(today, ...times(20, sent));
       return rows.map((one) => (one.date === addDays(today, -daysAgo) ? { ...one, bounced: 1 } : one));
     };
-    const progress = judge(defaultPolicy, recovering({ rows: withBounce(5) })).restore;
-    expect(progress).toMatchObject({ cleanDays: 4, cleanMails: 75 });
+    const set = judge(defaultPolicy, recovering({ rows: withBounce(5) }));
+    expect(set.restore).toMatchObject({ cleanDays: 4, cleanMails: 75 });
+    // Both are needed: few emails a day take longer than the days.
+    expect(progressText(set)).toMatch(/ after 100 clean emails \(75 so far\) and 3 more clean days\.$/);
     expect(verdictOn({ rows: withBounce(5, 40) }).action).toBe('none');
     expect(verdictOn({ rows: withBounce(8) })).toEqual(restored);
   });

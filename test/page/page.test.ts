@@ -331,9 +331,11 @@ test('the page of a mailbox that the circuit breaker holds says until when, in t
     'If you do nothing, Warmwarden acts from 10 March 16:04 Europe/Berlin, if fresh data still shows the breach.</p>',
   );
   expect(shown).toContain(
-    '<a class="do" href="/breaker?do=apply">Pause these 3 mailboxes now</a> <a class="do" href="/breaker?do=discard">Wrong data: do not act</a> <a class="do" href="/mailboxes?mailbox=acme%2Fm1&amp;do=pause">Pause only this mailbox now</a>',
+    '<a class="do" href="/mailboxes?mailbox=acme%2Fm1&amp;do=pause">Pause only this mailbox now</a> <a class="do" href="/breaker?do=apply">Pause all 3 held mailboxes now</a> <a class="do" href="/breaker?do=discard">',
   );
   expect(shown).toContain('id="alert-guard_held');
+  // A further bounce breaches when 1 is shown: none is left then.
+  expect(await read(fleet)).toContain('>Bounces to breach</a>');
   const listed = JSON.parse(await read(fleet, '/api/fleet')).mailboxes[0];
   expect([listed.id, listed.alerts]).toEqual(['m1', ['guard_held']]);
   // The summary says what to do, and the alert does not say it again.

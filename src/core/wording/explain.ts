@@ -112,8 +112,8 @@ export function progressText({ restore }: Verdict): string {
   if (!restore) return '';
   const { mode, cleanDays, neededDays, cleanMails, neededMails } = restore;
   const days = Math.max(0, neededDays - cleanDays);
-  const when = days === 0 ? '' : `, in ${counted(days, 'day')} at the earliest`;
-  return `The mailbox goes back to ${mode} after ${counted(neededMails, 'clean email')} (${cleanMails} so far)${when}.`;
+  const more = days === 0 ? '' : ` and ${counted(days, 'more clean day')}`;
+  return `The mailbox goes back to ${mode} after ${counted(neededMails, 'clean email')} (${cleanMails} so far)${more}.`;
 }
 
 export function cleanText({ restore }: Verdict): string {

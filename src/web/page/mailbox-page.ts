@@ -128,7 +128,7 @@ function summary(facts: MailboxFacts): Markup {
 ${notGuarded !== null && html`<p class="bad">${prose(notGuarded)}</p>`}
 <p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(whyOf(facts, verdict))}</p>
 <p class="advice">${prose(mailboxAdvice(row, facts))}</p>
-${state === 'held' && html`<p class="line">${hold ? heldLinks(hold) : ''} ${doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause only this mailbox now')}</p>`}
+${state === 'held' && html`<p class="line">${doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause only this mailbox now')} ${hold ? heldLinks(hold) : ''}</p>`}
 ${stopNote(facts)}
 ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}
 <p class="line"><a href="/alerts?${about}">Its alerts</a> <a href="/activity?${about}">Its activity</a></p>

@@ -64,9 +64,8 @@ export function alertCommands(alert: Alert, silence: Silence | null): Markup {
 /** Links that carry out or drop what the circuit breaker holds, each with its effect. */
 export function heldLinks({ facts: { numbers } }: Alert): Markup {
   const [held, pauses] = [Number(numbers['held'] ?? 0), Number(numbers['pauses'] ?? 0)];
-  const these = held === 1 ? 'this mailbox' : `these ${held} mailboxes`;
-  const effect =
-    pauses === held ? `Pause ${these}` : pauses === 0 ? `Switch ${these} to recovery mode` : `Act on ${these}`;
+  const all = held === 1 ? 'the held mailbox' : `all ${held} held mailboxes`;
+  const effect = pauses === held ? `Pause ${all}` : pauses === 0 ? `Switch ${all} to recovery mode` : `Act on ${all}`;
   return html`${doLink(breakerPath('apply'), `${effect} now`)} ${doLink(breakerPath('discard'), 'Wrong data: do not act')}`;
 }
 
