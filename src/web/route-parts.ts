@@ -74,8 +74,6 @@ export interface RouteParts extends AccessParts {
   readonly version: string;
 }
 
-export const noSuchMailbox = 'Warmwarden does not guard a mailbox with this id.';
-
 /** Reads from the store, or returns null if that fails: the page must work during an outage of the store. */
 export async function orNull<Read>(world: World, read: () => Promise<Read>): Promise<Read | null> {
   try {

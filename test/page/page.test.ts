@@ -626,7 +626,7 @@ describe('the page of a mailbox', () => {
     await using server = await serve(calmFleet());
     const people = await ask(`${server.url}/mailboxes/acme/gone`, page);
     expect([people.status, people.headers['content-type']]).toEqual([404, 'text/html; charset=UTF-8']);
-    const program = await ask(`${server.url}/api/mailboxes/acme/gone`, page);
+    const program = await ask(`${server.url}/api/explain?mailbox=gone`, page);
     expect([program.status, JSON.parse(program.body.toString())]).toMatchObject([404, { error: 'unknown_mailbox' }]);
   });
 

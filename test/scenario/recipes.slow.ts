@@ -99,7 +99,7 @@ describe('the rows of a built-in recipe are what the API says', () => {
 
   test('why-paused: the decision with its sentences, as the page explains it', async () => {
     const mailbox = stage.mailbox(jonas);
-    const page = await api<{ decisions: readonly Json[] }>(`/api/mailboxes/agency/${mailbox.id}`);
+    const page = await api<{ decisions: readonly Json[] }>(`/api/explain?mailbox=agency/${mailbox.id}&limit=50`);
     const { rows } = await run('why-paused', { mailbox: jonas });
     const since = page.decisions.filter(({ reason }) => reason === 'already_paused').length;
     expect(since).toBeGreaterThan(0);

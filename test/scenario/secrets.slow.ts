@@ -59,7 +59,7 @@ it('the secrets of a configuration are in no log, page, metric, answer, message,
   const { mailboxes } = (await (await request(`${url}/api/fleet`, { headers: authorization })).body.json()) as {
     mailboxes: { id: string }[];
   };
-  const own = mailboxes.flatMap(({ id }) => [`/mailboxes/acme/${id}`, `/api/mailboxes/acme/${id}`]);
+  const own = mailboxes.flatMap(({ id }) => [`/mailboxes/acme/${id}`, `/api/explain?mailbox=acme/${id}`]);
   for (const path of [...pages, ...own])
     shown[path] = await (await request(url + path, { headers: authorization })).body.text();
   const config = ['--config', stage.config];

@@ -70,7 +70,7 @@ const provoked: readonly {
   { path: '/sign-in', method: 'POST' },
   { path: '/sign-out', headers: form, method: 'POST', body: 'form_token=x' },
   { path: '/api/nothing' },
-  { path: '/api/mailboxes/acme/none' },
+  { path: '/api/explain?mailbox=none' },
   { path: '/api/fleet', method: 'PUT' },
   { path: '/api/operations/pause', method: 'POST' },
   { path: '/api/fleet', headers: { authorization: 'Bearer wrong' }, count: 11 },

@@ -1,4 +1,4 @@
-// The routes of the server, as docs/http-api.md writes them: `GET /api/mailboxes/{account}/{id}`.
+// The routes of the server, as docs/http-api.md writes them: `GET /v1/runs/{id}`.
 
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { usualLimits } from '../../src/web/live.ts';

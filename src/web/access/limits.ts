@@ -23,7 +23,7 @@ import type { RouteParts } from '../route-parts.ts';
 const openRoutes: ReadonlySet<string> = new Set([
   ...['GET /', 'GET /groups', 'GET /alerts', 'GET /activity', 'GET /silences', 'GET /budget', 'GET /runbooks'],
   ...['GET /mailboxes/:account/:id', 'GET /events', 'GET /metrics', 'POST /sign-out'],
-  ...['GET /api/fleet', 'GET /api/groups', 'GET /api/explain', 'GET /api/mailboxes/:account/:id', 'GET /api/budget'],
+  ...['GET /api/fleet', 'GET /api/groups', 'GET /api/explain', 'GET /api/budget'],
   ...['GET /api/alerts', 'GET /api/past-alerts', 'GET /api/incidents', 'GET /api/silences', 'GET /api/history'],
   'GET /api/runbooks',
 ]);

@@ -105,42 +105,42 @@ export const action = z
   .strictObject(actionFields)
   .meta({ id: 'action', description: 'A change of a mailbox, from the plan to the outcome.' });
 
-export const mailboxFields = {
-  account: text,
-  id: text,
-  email: text,
-  name: text.describe('Its address, followed by its id when another mailbox of the account has the same address.'),
-  state: z.enum(guardStates),
-  mode: text.nullable(),
-  health_score: number.nullable().describe('0 to 100.'),
-  dns_failing: texts.nullable().describe('Records that fail.'),
-  dns_inconclusive: texts.nullable(),
-  listings: z.union([count, z.literal('listed'), z.null()]).describe('Blacklists that list it.'),
-  stats_at: moment.nullable().describe('When its statistics were read last.'),
-  claim: z
-    .strictObject({ kind: text, since: moment })
-    .nullable()
-    .describe('The change by Warmwarden that is in force.'),
-  paused_by: text
-    .nullable()
-    .describe('Who paused its warm-up through Warmwarden, if a person did and it is still paused.'),
-  held: z
-    .strictObject({
-      since: moment.nullable().describe('null: unknown.'),
-      by: z
-        .enum(holders)
-        .describe('person: through Warmwarden; others: in another way, such as in the warm-up service.'),
-      name: text.nullable().describe('Name of the person.'),
-      text: text.describe('Since when, by whom and why, in sentences.'),
-      ends: text.describe('What ends it.'),
-    })
-    .nullable()
-    .describe('A pause, a recovery by Warmwarden, or an action that is held; null if there is none.'),
-  alerts: texts.describe('Rules that fire for it.'),
-  verdict: datedVerdict.nullable().describe('The newest [verdict](#verdict), with `at`.'),
-};
-
-export const mailbox = z.strictObject(mailboxFields).meta({ id: 'mailbox', description: 'A guarded mailbox.' });
+export const mailbox = z
+  .strictObject({
+    account: text,
+    id: text,
+    email: text,
+    name: text.describe('Its address, followed by its id when another mailbox of the account has the same address.'),
+    state: z.enum(guardStates),
+    mode: text.nullable(),
+    health_score: number.nullable().describe('0 to 100.'),
+    dns_failing: texts.nullable().describe('Records that fail.'),
+    dns_inconclusive: texts.nullable(),
+    listings: z.union([count, z.literal('listed'), z.null()]).describe('Blacklists that list it.'),
+    stats_at: moment.nullable().describe('When its statistics were read last.'),
+    claim: z
+      .strictObject({ kind: text, since: moment })
+      .nullable()
+      .describe('The change by Warmwarden that is in force.'),
+    paused_by: text
+      .nullable()
+      .describe('Who paused its warm-up through Warmwarden, if a person did and it is still paused.'),
+    held: z
+      .strictObject({
+        since: moment.nullable().describe('null: unknown.'),
+        by: z
+          .enum(holders)
+          .describe('person: through Warmwarden; others: in another way, such as in the warm-up service.'),
+        name: text.nullable().describe('Name of the person.'),
+        text: text.describe('Since when, by whom and why, in sentences.'),
+        ends: text.describe('What ends it.'),
+      })
+      .nullable()
+      .describe('A pause, a recovery by Warmwarden, or an action that is held; null if there is none.'),
+    alerts: texts.describe('Rules that fire for it.'),
+    verdict: datedVerdict.nullable().describe('The newest [verdict](#verdict), with `at`.'),
+  })
+  .meta({ id: 'mailbox', description: 'A guarded mailbox.' });
 
 /** First sweep of an account; null if it is over. */
 export const firstSweep = z

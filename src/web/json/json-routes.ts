@@ -13,13 +13,13 @@ import {
 import { budgetRoute, configurationRoute } from './budget.ts';
 import { groupsRoute, mailboxesRoute } from './fleet.ts';
 import { historyRoute } from './history.ts';
-import { explainRoute, mailboxRoute } from './mailbox.ts';
+import { explainRoute } from './mailbox.ts';
 import { type Described, type FleetRoute, type JsonRoute, jsonContent } from './route.ts';
 
 export type AnswerParts = PictureParts &
   Pick<RouteParts, 'explain' | 'history' | 'entries' | 'deliveries' | 'transitions' | 'settings' | 'muteTimes'>;
 
-const socketRoutes: readonly FleetRoute<AnswerParts, object>[] = [
+export const fleetRoutes: readonly FleetRoute<AnswerParts, object>[] = [
   mailboxesRoute,
   groupsRoute,
   explainRoute,
@@ -34,11 +34,9 @@ const socketRoutes: readonly FleetRoute<AnswerParts, object>[] = [
   runbooksRoute,
 ];
 
-export const fleetRoutes: readonly JsonRoute<RouteParts>[] = [...socketRoutes, mailboxRoute];
-
 /** Answer of `GET /api/NAME`, or null if there is no such route. */
 export async function jsonAnswer(name: string, asked: URLSearchParams, parts: AnswerParts) {
-  return socketRoutes.find(({ route }) => route === `GET /api/${name}`)?.read(parts, asked) ?? null;
+  return fleetRoutes.find(({ route }) => route === `GET /api/${name}`)?.read(parts, asked) ?? null;
 }
 
 const plain = { 'text/plain': z.string() };

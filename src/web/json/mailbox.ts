@@ -1,4 +1,4 @@
-// GET /api/mailboxes/ACCOUNT/ID (all that was read of a mailbox) and GET /api/explain (decisions, actions, changes).
+// GET /api/explain: decisions, actions and changes of a mailbox.
 import { z } from 'zod';
 import { settingsText } from '../../core/action.ts';
 import { type MailboxState, namedMailbox } from '../../core/mailbox.ts';
@@ -8,12 +8,10 @@ import type { EpochMs } from '../../core/time.ts';
 import { actionText, explainVerdict } from '../../core/wording/explain.ts';
 import { recentEmailSentences } from '../../core/wording/phrases.ts';
 import { pausedText } from '../../core/wording/states.ts';
-import { holdFacts, rowOf } from '../overview/fleet.ts';
 import { limitOf, mailboxName, means, type QueryParameter } from '../query.ts';
-import { noSuchMailbox, type RouteParts } from '../route-parts.ts';
+import type { RouteParts } from '../route-parts.ts';
 import {
   type AnswerTime,
-  action,
   actionFacts,
   actionFields,
   answerTimeOf,
@@ -23,144 +21,12 @@ import {
   decision,
   decisionFacts,
   listOf,
-  mailboxFields,
   moment,
-  number,
-  rowFacts,
   text,
   texts,
   timeZone,
 } from './facts.ts';
 import { fleetRoute, UnknownMailboxError } from './route.ts';
-
-const word = text.nullable();
-const figure = number.nullable();
-
-/** Schema of an observation; null if it was not made yet. */
-function observed<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.strictObject({ at: moment.describe('When it was read.'), answer: z.strictObject(shape) }).nullable();
-}
-
-const dnsRecord = z.strictObject({
-  status: word.describe('In the words of the API.'),
-  pass: z.boolean().nullable().describe('null: inconclusive.'),
-  record: word.describe('The record as published.'),
-});
-
-const statsDay = z.strictObject({
-  date: z.iso.date().nullable().describe('In the time zone of the API.'),
-  sent: figure,
-  bounced: figure,
-  delivered: figure,
-  opened: figure,
-  replied: figure,
-  spam_landed: figure,
-  inbox_rate_percent: figure,
-  bounce_rate_percent: figure,
-  health_score: figure.describe('0 to 100.'),
-});
-
-const warmupShape = {
-  status: word,
-  mode: word,
-  daily_limit: figure,
-  warmup_day: figure.describe('From 1.'),
-  health_score: figure.describe('0 to 100.'),
-  config: z.strictObject({
-    target_daily_limit: figure.describe('Emails a day.'),
-    reply_rate: figure,
-    thread_rate: figure,
-    weekdays_only: z.boolean().nullable(),
-    send_window_start: figure,
-    send_window_end: figure,
-  }),
-  recent_bounces: listOf(z.strictObject({ type: word, category: word })),
-  recent_emails: z
-    .strictObject({
-      placed: count.describe('Those whose folder is known.'),
-      in_spam: count.describe('Those that landed in spam.'),
-      waiting_since: moment.nullable().describe('When the oldest waiting email was scheduled to be sent.'),
-      last_sent_at: moment.nullable(),
-    })
-    .nullable(),
-};
-
-const decisionsShown = 50;
-
-export const mailboxRoute = fleetRoute({
-  route: 'GET /api/mailboxes/:account/:id',
-  id: 'getMailbox',
-  summary: 'One mailbox',
-  description:
-    'Everything that Warmwarden read about the mailbox, and its last 50 decisions. Data that was not read yet is null.',
-  names: { account: 'The name of the account.', id: 'The id of the mailbox.' },
-  query: {},
-  shape: z.strictObject({
-    ...mailboxFields,
-    first_seen_at: moment,
-    missing_lists: count.describe('Consecutive mailbox lists without it.'),
-    entry: observed({
-      id: text,
-      email: text,
-      provider: word,
-      status: word,
-      health_score: figure,
-      daily_limit: figure,
-      warmup_day: figure,
-    }).describe('Its entry in the mailbox list.'),
-    warmup: observed(warmupShape),
-    stats: observed({
-      rows: listOf(statsDay).nullable().describe('A row per day; null: the API sent no list.'),
-    }),
-    detail: observed({
-      status: word,
-      health_score: figure,
-      daily_limit: figure,
-      connection: z.enum(['connected', 'error', 'unclear']),
-      connection_error: word,
-    }),
-    dns: observed({
-      domain: word,
-      checked_at: word,
-      records: z.strictObject({ spf: dnsRecord, dkim: dnsRecord, dmarc: dnsRecord }),
-    }),
-    blacklist: observed({
-      domain: word,
-      ip: word.describe('The sending address.'),
-      checked_at: word,
-      listed: z.boolean().nullable().describe('null: inconclusive.'),
-      lists: texts,
-      found: figure.describe('How many lists the mailbox is on.'),
-      checked: figure.describe('How many lists the API checked.'),
-    }),
-    action: action.nullable().describe('The newest change that Warmwarden planned or made.'),
-    changes: listOf(change).describe('What others changed.'),
-    decisions: listOf(decision).describe('The last 50, the newest first.'),
-  }),
-  read: async (
-    parts: Pick<RouteParts, 'fleet' | 'entries' | 'explain' | 'policyOf' | 'timeZone' | 'world'>,
-    _query,
-    { account = '', id: mailboxId = '' },
-  ) => {
-    const { fleet, explain, policyOf } = parts;
-    const found = fleet.mailbox(account, mailboxId);
-    if (!found) throw new UnknownMailboxError(noSuchMailbox);
-    const { decisions } = await parts.entries.entriesOf(found, Number.MAX_SAFE_INTEGER, decisionsShown);
-    const zone = parts.timeZone();
-    const row = rowOf(fleet, found, policyOf);
-    const { warmup, action: newest, changes } = found;
-    return {
-      ...found,
-      ...rowFacts(row, explain),
-      held: await holdFacts(parts, row),
-      dns: found.dns,
-      warmup: warmup && { ...warmup, answer: { ...warmup.answer, recentEmails: warmup.answer.recentEmails ?? null } },
-      action: newest && actionFacts(newest, explain),
-      changes: changes.map((one) => changeFacts(one, zone)),
-      decisions: decisions.map((one) => decisionFacts(one, explain)),
-    };
-  },
-});
 
 const explainedAction = z.strictObject({
   ...actionFields,

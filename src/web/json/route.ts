@@ -26,7 +26,7 @@ export interface DescribedAnswer {
 }
 
 export interface Described {
-  /** Method and path as hono writes them: `GET /api/mailboxes/:account/:id`. */
+  /** Method and path as hono writes them: `GET /v1/runs/:id`. */
   readonly route: string;
   readonly id: string;
   readonly tag: keyof typeof tags;
@@ -81,14 +81,12 @@ export class UnknownMailboxError extends Error {
 }
 
 interface FleetRouteParts<Parts, S extends Shape, A extends z.ZodType>
-  extends Pick<Described, 'route' | 'id' | 'summary' | 'description' | 'names'> {
+  extends Pick<Described, 'route' | 'id' | 'summary' | 'description'> {
   readonly query: S;
   readonly shape: A;
   /** Reads the data in the program's types; the route converts it to JSON. */
-  readonly read: (parts: Parts, query: Query<S>, names: PathNames) => Source<A> | Promise<Source<A>>;
+  readonly read: (parts: Parts, query: Query<S>) => Source<A> | Promise<Source<A>>;
 }
-
-type PathNames = Readonly<Record<string, string>>;
 
 export interface FleetAnswered<Body> {
   readonly status: 200 | 400 | 404;
@@ -96,7 +94,7 @@ export interface FleetAnswered<Body> {
 }
 
 export interface FleetRoute<Parts, Body> extends JsonRoute<Parts> {
-  readonly read: (parts: Parts, asked: URLSearchParams, names?: PathNames) => Promise<FleetAnswered<Body>>;
+  readonly read: (parts: Parts, asked: URLSearchParams) => Promise<FleetAnswered<Body>>;
 }
 
 /** GET route below /api, which the daemon's socket serves, too. */
@@ -105,11 +103,11 @@ export function fleetRoute<Parts, const S extends Shape, A extends z.ZodType>({
   read,
   ...described
 }: FleetRouteParts<Parts, S, A>): FleetRoute<Parts, z.input<A>> {
-  const readAsked: FleetRoute<Parts, z.input<A>>['read'] = async (parts, asked, names = {}) => {
+  const readAsked: FleetRoute<Parts, z.input<A>>['read'] = async (parts, asked) => {
     const wanted = readQuery(described.query, asked);
     if ('wrong' in wanted) return refusalJson('bad_request', wanted.wrong);
     try {
-      return { status: 200, body: jsonOf(shape, await read(parts, wanted.read, names)) };
+      return { status: 200, body: jsonOf(shape, await read(parts, wanted.read)) };
     } catch (error) {
       if (error instanceof UnknownMailboxError) return refusalJson('unknown_mailbox', error.message);
       throw error;
@@ -122,7 +120,7 @@ export function fleetRoute<Parts, const S extends Shape, A extends z.ZodType>({
     answers: { 200: { description: 'The answer.', content: jsonContent(shape) } },
     read: readAsked,
     answer: async (c, parts) => {
-      const { body, status } = await readAsked(parts, queryOf(c), c.req.param());
+      const { body, status } = await readAsked(parts, queryOf(c));
       return c.json(body as object, status);
     },
   };

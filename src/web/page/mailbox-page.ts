@@ -26,7 +26,7 @@ import { writesAreOff } from '../../core/write-scope.ts';
 import { type MailboxRow, rowOf } from '../overview/fleet.ts';
 import type { Tone } from '../overview/headline.ts';
 import { type QueryParameter, whole } from '../query.ts';
-import { noSuchMailbox, orNull, type RouteParts } from '../route-parts.ts';
+import { orNull, type RouteParts } from '../route-parts.ts';
 import { dayChart } from './parts/charts.ts';
 import { doLink, heldLinks, mailboxLinks } from './parts/command-links.ts';
 import {
@@ -74,7 +74,7 @@ export const mailboxPlace = place(
   async (parts, asked, { names: { account = '', id = '' } }) => {
     const { fleet, world, explain, policyOf } = parts;
     const mailbox = fleet.mailbox(account, id);
-    if (!mailbox) return { refused: 'unknown_mailbox', message: noSuchMailbox };
+    if (!mailbox) return { refused: 'unknown_mailbox', message: 'Warmwarden does not guard a mailbox with this id.' };
     const now = world.clock.now();
     const until = asked.until ?? (asked.day === undefined ? now : Date.parse(asked.day) + dayMs - 1);
     const read = (moment: EpochMs) => orNull(world, () => parts.entries.entriesOf(mailbox, moment, entriesRead));
