@@ -21,7 +21,7 @@ LABEL org.opencontainers.image.title="Warmwarden" \
   org.opencontainers.image.version="$VERSION" \
   org.opencontainers.image.revision="$REVISION" \
   org.opencontainers.image.base.name="$BASE"
-# Where there is room, V8 takes 134 MB for young objects; a quarter is enough, and Warmwarden takes a quarter of that while it has time.
+# Where there is room, V8 takes 134 MB for young objects: a quarter is enough.
 ENV NODE_ENV=production NODE_OPTIONS=--max-semi-space-size=16
 # Left to itself, glibc keeps what the threads of zlib and V8 gave back: 20 to 50 MB. Node.js reads a socket into 64 KB, of which it
 # gives back what stays empty: from that size on, glibc maps memory that leaves no gaps between others.
