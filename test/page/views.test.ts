@@ -165,7 +165,7 @@ test('the limit steps on the day on which the mode changed, and is not drawn whe
     { what: 'mode', from: 'balanced', to: 'slow<', since: 0, at: Date.parse('2026-03-09T10:00Z') } as const,
   ];
   const limitOn = (date: string) => limits[date] ?? null;
-  const parts = { rows, windowDays: 7, limitOn, actions: [], changes, alerts: [] };
+  const parts = { rows, windowDays: 7, limitOn, evidence: null, actions: [], changes, alerts: [] };
   const chart = String(await dayChart(parts));
   const heights = [...chart.matchAll(/class="limit"[^>]* y1="([\d.]+)"/g)].map(([, y]) => Number(y));
   expect(heights).toHaveLength(3);
@@ -182,13 +182,25 @@ test('a rate of the chart counts the days of the mailbox’s own window', async 
   const dates = ['2026-03-01', '2026-03-02', '2026-03-03'];
   const rows = dates.map((date, index) => ({ ...row(date, 100, index === 0 ? 5 : 0), date }));
   const limitOn = () => 10_000;
-  const parts = { rows, windowDays: 2, limitOn, actions: [], changes: [], alerts: [] };
+  const parts = { rows, windowDays: 2, limitOn, evidence: null, actions: [], changes: [], alerts: [] };
   const chart = String(await dayChart(parts));
   expect(chart).toContain('2026-03-02: 100 sent, 0 bounced; 2.5% over 2 days, the limit was 1%');
   expect(chart).toContain('2026-03-03: 100 sent, 0 bounced; 0% over 2 days, the limit was 1%');
   expect([...chart.matchAll(/class="rate over"/g)]).toHaveLength(2);
   expect(chart).toContain('bounce rate over 2 days');
   expect(chart).not.toContain('7 days');
+});
+
+test('a rate of the chart leaves out what the guard no longer counts, after a change of mode', async () => {
+  const dates = ['2026-03-01', '2026-03-02', '2026-03-03'];
+  const rows = dates.map((date, index) => ({ ...row(date, 100, index === 0 ? 5 : 1), date }));
+  const evidence = { from: '2026-03-02', before: { sent: 50, bounced: 1 } };
+  const chart = String(
+    await dayChart({ rows, windowDays: 7, limitOn: () => 3_000, evidence, actions: [], changes: [], alerts: [] }),
+  );
+  expect(chart).toContain('2026-03-01: 100 sent, 5 bounced; 5% over at most 7 days');
+  expect(chart).toContain('2026-03-02: 100 sent, 1 bounced; 0% over at most 7 days');
+  expect(chart).toContain('2026-03-03: 100 sent, 1 bounced; 0.67% over at most 7 days');
 });
 
 function shownIn(timeZone: string, element: { title: string; show?: string; text?: string }) {

@@ -92,6 +92,7 @@ export const mailboxPlace = place(
       rows: dailyRows(row.mailbox.stats?.answer, now),
       windowDays: policyOf(row.mailbox).windowDays,
       limitOn: limitsOf(row, entries, now),
+      evidence: row.mailbox.memory?.evidence ?? null,
       ...{ actions, changes, alerts: row.alerts },
     });
     const silences = fleet.silences(now);

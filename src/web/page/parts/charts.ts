@@ -7,6 +7,7 @@ import type { DailyRow } from '../../../core/guard/rows.ts';
 import type { Change } from '../../../core/mailbox.ts';
 import type { Ppm } from '../../../core/policy.ts';
 import { addDays, type IsoDate, utcDate } from '../../../core/time.ts';
+import type { EvidenceStart } from '../../../core/verdict.ts';
 import { counted, numberText, percentText } from '../../../core/wording/phrases.ts';
 import { type Markup, table, text } from './elements.ts';
 
@@ -15,6 +16,8 @@ export interface DayChartParts {
   /** Days of each rate, as the guard counts bounces. */
   readonly windowDays: number;
   readonly limitOn: (date: IsoDate) => Ppm | null;
+  /** Start of the emails that count for the guard, or null if it is unknown. Later rates leave out what was before. */
+  readonly evidence: EvidenceStart | null;
   readonly actions: readonly Action[];
   readonly changes: readonly Change[];
   readonly alerts: readonly Alert[];
@@ -36,9 +39,10 @@ const chart = { width: 720, left: 60, sentFloor: 110, sentHeight: 96, rateFloor:
 const step = (chart.width - chart.left) / daysShown;
 
 export function dayChart(parts: DayChartParts): Markup {
-  const { actions, changes, alerts } = parts;
+  const { actions, changes, alerts, evidence } = parts;
   const days = daysOf(parts);
-  const windowText = counted(parts.windowDays, 'day');
+  const isCut = days.some(({ date }) => date === evidence?.from);
+  const windowText = `${isCut ? 'at most ' : ''}${counted(parts.windowDays, 'day')}`;
   if (days.length === 0) return html`<p class="muted">There are no daily statistics yet.</p>`;
   const { width, left, sentFloor, sentHeight, rateFloor, bottom } = chart;
   const maxSent = Math.max(1, ...days.map((day) => Math.max(day.sent ?? 0, day.bounced ?? 0)));
@@ -84,7 +88,7 @@ function bar(className: string, [x, floor]: Point, width: number, height: number
   return html`<rect class="${className}" x="${x.toFixed(1)}" y="${(floor - drawn).toFixed(1)}" width="${width.toFixed(1)}" height="${drawn.toFixed(1)}" rx="1.5"/>`;
 }
 
-function daysOf({ rows, windowDays, actions, changes, alerts, limitOn }: DayChartParts): readonly ChartDay[] {
+function daysOf({ rows, windowDays, actions, changes, alerts, limitOn, evidence }: DayChartParts): readonly ChartDay[] {
   const newest = rows.at(-1)?.date;
   const oldest = rows[0]?.date;
   if (newest === undefined || oldest === undefined) return [];
@@ -93,9 +97,14 @@ function daysOf({ rows, windowDays, actions, changes, alerts, limitOn }: DayChar
     const date = addDays(newest, -back);
     if (date < oldest) continue;
     const row = rowsBetween(rows, date, date);
-    const window = rowsBetween(rows, addDays(date, 1 - windowDays), date);
-    const sent = sumOf(window, 'sent');
-    const bounced = sumOf(window, 'bounced');
+    const earliest = addDays(date, 1 - windowDays);
+    const start = evidence !== null && evidence.from >= earliest && evidence.from <= date ? evidence : null;
+    const window = rowsBetween(rows, start?.from ?? earliest, date);
+    const countOf = (field: 'sent' | 'bounced') => {
+      const sum = sumOf(window, field);
+      return sum === null ? null : Math.max(0, sum - (start?.before?.[field] ?? 0));
+    };
+    const [sent, bounced] = [countOf('sent'), countOf('bounced')];
     days.push({
       date,
       sent: row.length === 0 ? 0 : sumOf(row, 'sent'),
@@ -155,7 +164,7 @@ function summary(days: readonly ChartDay[], windowText: string, limitPpm: Ppm | 
   const last = days.at(-1);
   const rate = last?.ratePpm === null || last === undefined ? 'unknown' : percentText(last.ratePpm);
   const limit = limitPpm === null ? 'no limit known' : `the limit is ${percentText(limitPpm)}`;
-  return `Emails sent and bounced per day over ${counted(days.length, 'day')}. The bounce rate of the last ${windowText} is ${rate}; ${limit}. The table below has the numbers.`;
+  return `Emails sent and bounced per day over ${counted(days.length, 'day')}. The bounce rate over ${windowText} is ${rate}; ${limit}. The table below has the numbers.`;
 }
 
 function dayTable(days: readonly ChartDay[], windowText: string): Markup {
