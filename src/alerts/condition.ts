@@ -6,7 +6,6 @@ import type { MeasuredRoute, Route, StaleMeasurement } from '../core/answers.ts'
 import type { MailboxName, MailboxState } from '../core/mailbox.ts';
 import type { Policy } from '../core/policy.ts';
 import { type EpochMs, secondMs } from '../core/time.ts';
-import type { Others } from '../core/wording/causes.ts';
 import type { WritesOff } from '../core/write-scope.ts';
 
 /** Result of a rule for one subject, from one answer or from the passing of time. */
@@ -97,8 +96,6 @@ export interface MailboxContext {
   readonly neighbours: () => readonly MailboxState[];
   /** Command line that starts this program, for the commands in messages. */
   readonly command: string;
-  /** Returns the mailboxes that share a domain or a provider with this one. Walks the fleet. */
-  readonly others: (mailbox: MailboxState) => readonly Others[];
 }
 
 export function accountSubject(rule: AlertRule, account: string, cause: string | null = null): Subject {

@@ -60,7 +60,6 @@ export function sampleContext(change: Partial<MailboxContext> = {}): MailboxCont
     rules: defaultRuleSettings,
     neighbours: () => [],
     command: 'warmwarden',
-    others: () => [],
     ...change,
   };
 }

@@ -25,7 +25,6 @@ function onDuty(mode = 'balanced') {
     const fleet = {
       breaker: closedBreaker,
       running: () => 100,
-      others: () => [],
       actionsOf: () => [],
       apiAheadMs: 0,
       accountHasShrunk: () => false,

@@ -43,14 +43,7 @@ import { alertsWithout } from './guards.ts';
 import { isNearOrOver, outsideChanges, stoppedTogether } from './outside-changes.ts';
 import { isActive } from './plan.ts';
 import { pooledAlerts } from './pooled-alerts.ts';
-import {
-  missedMailboxes,
-  noLongerMissed,
-  othersOf,
-  type RosterChanges,
-  reportedMissing,
-  unlistedNames,
-} from './roster.ts';
+import { missedMailboxes, noLongerMissed, type RosterChanges, reportedMissing, unlistedNames } from './roster.ts';
 
 export interface Happening {
   readonly mailbox: MailboxState;
@@ -277,7 +270,6 @@ export class AccountAlerts {
     const isTried = isActive(mailbox.action) && mailbox.action.attempts > 0;
     const mayWrite = policy.enforce && writesOff === null && !(keyWrites() === false && isTried);
     const neighbours = () => [...this.#fleet.mailboxesOf(account)].filter(({ id }) => id !== mailbox.id);
-    const others = (one: MailboxState) => othersOf(one, this.#fleet.mailboxes(), now);
     return {
       now,
       policy,
@@ -291,7 +283,6 @@ export class AccountAlerts {
       rules: rules(),
       neighbours,
       command: this.#command,
-      others,
     };
   }
 

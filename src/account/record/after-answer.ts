@@ -11,7 +11,7 @@ import { newcomerAnswers, type Policy, ratePpm } from '../../core/policy.ts';
 import { daysOf, isSameSpan } from '../../core/records.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
-import { causeSentences, type Others } from '../../core/wording/causes.ts';
+import { causeSentences } from '../../core/wording/causes.ts';
 import type { DecisionRecord } from '../../store/writes.ts';
 import { judgeMailbox, type Observation, observe } from './observe.ts';
 import { changesIn, isPausedByHabit } from './outside-changes.ts';
@@ -29,8 +29,6 @@ export interface AnswerContext {
   /** Counts the running mailboxes under the breaker. Called only if the number matters. */
   readonly running: () => number;
   readonly newId: () => string;
-  /** Mailboxes that share a domain or a provider with the mailbox. Called only if an action is planned. */
-  readonly others: (mailbox: MailboxState) => readonly Others[];
   /** Milliseconds by which the API's clock is ahead of ours, or 0 if unknown. */
   readonly apiAheadMs: number;
   /** True if the account counts at most half of the emails that were read before. Called only if the mailbox does. */
@@ -74,7 +72,7 @@ export function afterAnswer(before: MailboxState, observation: Observation, cont
   const judged = { ...mailbox, memory, verdict: { at: now, answer: verdict } };
   const planned = planAfter({ mailbox: judged, verdict, enforce, now, newId }).map((action) =>
     action.state === 'planned' && action.kind !== 'restore'
-      ? { ...action, causes: causeSentences(judged, verdict, context.others(judged), context.timeZone) }
+      ? { ...action, causes: causeSentences(judged, verdict, context.timeZone) }
       : action,
   );
   return {

@@ -25,7 +25,7 @@ import { alertsMoved, type Rival, rivalOf } from './guards.ts';
 import { AnswerOrder, type AskedAt, type Observation } from './observe.ts';
 import { withDisplaced } from './persons.ts';
 import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
-import { compareRoster, othersOf, type RosterChanges, runningIn, withHistory } from './roster.ts';
+import { compareRoster, type RosterChanges, runningIn, withHistory } from './roster.ts';
 
 type ListMove = AccountMove & { readonly ids: readonly string[] };
 
@@ -379,7 +379,6 @@ export class Recorder {
       breaker: this.#rooms.fleet.breaker(api),
       running: () => runningIn(this.#options.accountsOfApi(), this.#rooms.fleet),
       newId: () => actionId(now, this.#rooms.world.random()),
-      others: (mailbox) => othersOf(mailbox, this.#rooms.fleet.mailboxes(), now),
       actionsOf: (mailbox) => this.#rooms.fleet.actionsOf(mailbox),
       timeZone: rules().timeZone,
       apiAheadMs: aheadMs(this.#rooms.fleet.account(account)),

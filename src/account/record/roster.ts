@@ -4,9 +4,8 @@ import type { Alert } from '../../core/alert.ts';
 import type { MailboxEntry, MailboxList, Observed } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { underNewId } from '../../core/guard/memory.ts';
-import { domainOf, type MailboxName, type MailboxState } from '../../core/mailbox.ts';
+import type { MailboxName, MailboxState } from '../../core/mailbox.ts';
 import { dayMs, type EpochMs, hourMs } from '../../core/time.ts';
-import type { Others } from '../../core/wording/causes.ts';
 import { newMailbox, withLimits } from './observe.ts';
 
 // Mailboxes that return: under their old id, or under a new id with the history of their address (S9). Pure.
@@ -150,36 +149,6 @@ export function compareRoster({ account, list, expects, absentSince, ...roster }
   const shortage = isLoss || isNobody ? { listed, missing: lacking, truncated: false } : null;
   const left = [...excluded, ...gone];
   return { arrived, changed, repeated, absent, left, gone, missed, unlisted, elsewhere, shortage, stirred };
-}
-
-// Mailboxes that share a domain or a provider with a mailbox. If they bounce too, the cause is likely shared. Pure.
-
-/** Maximum age of our own change that still points to bounces. */
-const recentMs = 7 * dayMs;
-
-/** Returns others of the domain and at the provider. Walks the whole fleet, so it is for notifications only. */
-export function othersOf(mailbox: MailboxState, fleet: Iterable<MailboxState>, now: EpochMs): readonly Others[] {
-  const domain = domainOf(mailbox.email);
-  const { provider } = mailbox.entry.answer;
-  const ofDomain = { called: `other mailboxes of ${domain}`, running: 0, over: 0 };
-  const atProvider = { called: `mailboxes at ${provider} on other domains`, running: 0, over: 0 };
-  for (const other of fleet) {
-    if (other.account === mailbox.account && other.id === mailbox.id) continue;
-    if (other.verdict?.answer.run !== 'running') continue;
-    const own = domainOf(other.email) === domain;
-    if (!own && (provider === null || other.entry.answer.provider !== provider)) continue;
-    const counts = own ? ofDomain : atProvider;
-    counts.running += 1;
-    if (isOver(other, now)) counts.over += 1;
-  }
-  return [ofDomain, atProvider];
-}
-
-function isOver({ verdict, memory }: MailboxState, now: EpochMs): boolean {
-  const wanted = verdict?.answer.wanted;
-  if (wanted === 'recovery' || wanted === 'pause') return true;
-  const claim = memory?.claim;
-  return Boolean(claim && now - claim.since <= recentMs);
 }
 
 export function runningIn(accounts: readonly string[], fleet: Fleet): number {

@@ -133,7 +133,7 @@ function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condit
         `${mailbox.email}: ${title}`,
         wantsAction(verdict) && rateText(verdict),
         `NO ACTION TAKEN: ${why}`,
-        ...causeSentences(mailbox, verdict, context.others(mailbox), context.rules.timeZone),
+        ...causeSentences(mailbox, verdict, context.rules.timeZone),
         countsRead(mailbox, context),
         todo,
       ];

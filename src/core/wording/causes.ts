@@ -9,20 +9,8 @@ import { betweenText, listText } from './phrases.ts';
 const leadMs = 2 * dayMs;
 const kindsNamed = 3;
 
-export interface Others {
-  /** For example `mailboxes at google`. */
-  readonly called: string;
-  readonly running: number;
-  readonly over: number;
-}
-
 /** Facts near a verdict's counts, or a sentence that there are none. */
-export function causeSentences(
-  mailbox: MailboxState,
-  verdict: Verdict,
-  others: readonly Others[],
-  zone: string,
-): readonly string[] {
+export function causeSentences(mailbox: MailboxState, verdict: Verdict, zone: string): readonly string[] {
   const from = Date.parse(verdict.windowFrom ?? '') - leadMs;
   const near = mailbox.changes.filter(({ at }) => Number.isNaN(from) || at >= from);
   const found = [
@@ -30,7 +18,6 @@ export function causeSentences(
     ...near.filter((change) => dnsNameOf(change) === undefined).map((change) => changeSentence(change, zone)),
     ...standing(mailbox, near),
     ...bounceKinds(mailbox),
-    ...others.filter(({ over }) => over > 0).map(othersSentence),
   ];
   if (found.length > 0) return found;
   const watched = [mailbox.dns && 'DNS', mailbox.blacklist && 'listings', mailbox.detail && 'connection'];
@@ -132,12 +119,4 @@ export function bounceKinds({ warmup }: Pick<MailboxState, 'warmup'>): readonly 
   if (others.length === 0) return [`The last ${bounces.length} bounces were ${kind}.`];
   const rest = others.map(([other, times]) => `, ${times} ${other}`).join('');
   return [`Of the last ${bounces.length} bounces, ${count} ${count === 1 ? 'was' : 'were'} ${kind}${rest}.`];
-}
-
-function othersSentence({ called, running, over }: Others): string {
-  if (running === 1) {
-    const one = called.replace('mailboxes', 'mailbox').replace(/other domains$/, 'another domain');
-    return `The only ${one} whose warm-up is running is also over the bounce limit.`;
-  }
-  return `${over} of the ${running} ${called} whose warm-up is running ${over === 1 ? 'is' : 'are'} also over the bounce limit.`;
 }
